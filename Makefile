@@ -1,0 +1,80 @@
+# The same names run on a desk and in CI. `make` alone says what there is.
+
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.PHONY: help setup dev demo test lint types docs docs-check lock bench soak eval format clean
+
+help: ## say what there is
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /	/' | column -t -s '	'
+
+.venv/bin/python:
+	@test -n "$(PYTHON)" || { echo "quoth needs Python 3.11 or newer; none was found."; exit 1; }
+	@$(PYTHON) -m venv .venv || { \
+		test "$$(id -u)" = 0 && command -v apt-get >/dev/null && rm -rf .venv && apt-get update -q && \
+		apt-get install -y -q python3-venv && $(PYTHON) -m venv .venv; }
+
+.venv/.ready: requirements.lock pyproject.toml | .venv/bin/python
+	@echo "Installing the pinned packages (about half a gigabyte, once) …"
+	@$(PIP) --require-hashes --requirement requirements.lock
+	@$(PIP) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.venv/.ready-dev: requirements-dev.lock .venv/.ready
+	@$(PIP) --require-hashes --requirement requirements-dev.lock
+	@touch $@
+
+setup: .venv/.ready ## make the environment from the lock file
+dev: .venv/.ready-dev ## the same with the tools that developers use
+
+demo: setup ## set up, add the sample collection, answer three questions
+	@$(BIN)/python examples/demo.py
+
+test: dev lint types docs-check ## everything that must hold: lint, types, docs, tests, coverage
+	@$(BIN)/quoth --quiet models build
+	@$(BIN)/coverage erase
+	@$(BIN)/coverage run -m pytest
+	@$(BIN)/coverage combine --quiet
+	@$(BIN)/coverage report
+
+lint: dev ## style
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+types: dev ## static types
+	@$(BIN)/mypy
+
+docs: dev ## write the generated pages
+	@$(BIN)/python docs/generate.py
+
+docs-check: dev ## fail when a generated page is stale
+	@$(BIN)/python docs/generate.py --check
+
+format: dev ## put the code into its form
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+eval: setup ## measure retrieval on the evaluation sets in ../shared/data
+	@$(BIN)/python bench/evaluate.py
+
+bench: setup ## measure quoth beside its peers, as ratios in one run
+	@bash bench/setup.sh
+	@$(BIN)/python -m bench
+
+soak: dev ## the long tests: kills, citations by the ten thousand
+	@$(BIN)/quoth --quiet models build
+	@$(BIN)/pytest -m soak tests/soak
+
+lock: ## write the lock files anew from pyproject.toml (needs uv)
+	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-header --no-annotate --extra eval --extra build pyproject.toml \
+		-o requirements.lock
+	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-header --no-annotate --extra eval --extra build --extra dev pyproject.toml \
+		--constraint requirements.lock -o requirements-dev.lock
+
+clean: ## remove what was made here
+	@rm -rf .venv .demo .coverage* .mypy_cache .ruff_cache .pytest_cache

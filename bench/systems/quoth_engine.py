@@ -1,0 +1,126 @@
+"""quoth end to end, as `quoth ask` runs it up to the generator: its own embedder, both indexes,
+the catalogue's texts, neighbours and context. The environment names the shared model.
+
+Chunks come ready-made, fifty consecutive ones to a document, so that neighbours exist.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from concurrent.futures import Future
+from pathlib import Path
+
+import numpy as np
+
+from bench.corpus import Corpus
+from bench.system import Found, Hit, Retrieve, Tools
+from quoth.add import BATCH_CHUNKS, commit_entries
+from quoth.answering.context import build_context
+from quoth.catalogue.store import Entry
+from quoth.engine import Engine
+from quoth.errors import QuothError
+from quoth.parts import identity_of
+from quoth.settings import Settings, load_settings
+from quoth.trace import Trace
+from quoth.types import Chars, Chunk, Document
+from quoth.wiring import open_engine
+
+DOCUMENT_CHUNKS = 50
+
+
+def build(corpus: Corpus, *, folder: Path) -> None:
+    """Commit the chunks in batches as `quoth add` does and build the vector index."""
+    asyncio.run(_add(corpus, settings=load_settings({"home": folder})))
+
+
+def load(folder: Path, *, tools: Tools) -> Retrieve:
+    """Open the engine on an event loop of its own, which every client's thread asks."""
+    opened: Future[tuple[Engine, asyncio.AbstractEventLoop]] = Future()
+    serving = _serve(load_settings({"home": folder}), opened=opened)
+    threading.Thread(target=asyncio.run, args=(serving,), daemon=True).start()
+    engine, loop = opened.result()
+
+    def retrieve(query: str, limit: int) -> Found:
+        asked = _ask(engine, query=query, limit=limit, tools=tools)
+        return asyncio.run_coroutine_threadsafe(asked, loop).result()
+
+    return retrieve
+
+
+async def _serve(
+    settings: Settings, *, opened: Future[tuple[Engine, asyncio.AbstractEventLoop]]
+) -> None:
+    try:
+        async with open_engine(settings) as engine:
+            opened.set_result((engine, asyncio.get_running_loop()))
+            await asyncio.Event().wait()
+    except QuothError as error:
+        opened.set_exception(error)
+
+
+async def _ask(engine: Engine, *, query: str, limit: int, tools: Tools) -> Found:
+    trace = Trace()
+    found = await engine.retrieve(query, choices={"final_k": limit}, trace=trace)
+    with trace.stage("context"):
+        context = build_context(
+            found.passages,
+            max_tokens=found.plan.max_context_tokens,
+            count_tokens=engine.parts.embedder.count_tokens,
+            order=found.plan.context_order,
+        )
+    for stage, spent_ms in trace.timings_ms().items():
+        tools.stages.add(stage, seconds=spent_ms / 1000)
+    hits = tuple(Hit(hit.chunk_id, hit.score, hit.text) for hit in found.hits)
+    return Found(hits=hits, context=context.text)
+
+
+async def _add(corpus: Corpus, *, settings: Settings) -> None:
+    async with open_engine(settings) as engine:
+        parts = engine.parts
+        identity = identity_of(parts.embedder)
+        collection = parts.catalogue.make_collection(settings.collection, identity=identity)
+        batch: list[Entry] = []
+        first = row = 0
+        for entry in _entries(corpus):
+            batch.append(entry)
+            row += len(entry.chunks)
+            if row - first >= BATCH_CHUNKS or row == len(corpus.ids):
+                await commit_entries(
+                    parts,
+                    settings.collection,
+                    entries=batch,
+                    chunks=[chunk for each in batch for chunk in each.chunks],
+                    vectors=np.ascontiguousarray(corpus.vectors[first:row]),
+                )
+                batch, first = [], row
+        await parts.open_index(collection.table).optimize()
+        await engine.settle()
+
+
+def _entries(corpus: Corpus) -> Iterator[Entry]:
+    for begin in range(0, len(corpus.ids), DOCUMENT_CHUNKS):
+        key = f"d{begin}"
+        chunks = []
+        at = 0
+        for row in range(begin, min(begin + DOCUMENT_CHUNKS, len(corpus.ids))):
+            text = corpus.texts[row] + "\n\n"
+            end = at + len(text)
+            chunks.append(
+                Chunk(
+                    chunk_id=corpus.ids[row],
+                    document_id=key,
+                    ordinal=row - begin,
+                    start=at,
+                    end=end,
+                    text=text,
+                    locator=Chars(start=at, end=end),
+                    kind="text",
+                )
+            )
+            at = end
+        document = Document(
+            key, corpus.titles[begin], "text", "ready", len(chunks), language="en", source=key
+        )
+        yield Entry(document=document, sha256=key, labels=(), chunks=tuple(chunks))

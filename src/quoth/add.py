@@ -1,0 +1,295 @@
+"""Adding documents: read → chunk → embed → index → commit, a batch at a time.
+
+A document counts as there only when its batch is committed. Before that its rows in the index
+lead nowhere, and whoever runs next takes the document up again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from quoth.analyse import detect_language
+from quoth.catalogue.rows import Collection
+from quoth.catalogue.store import Entry, digest
+from quoth.errors import DocumentError
+from quoth.ingest.chunk import chunk
+from quoth.ingest.files import find_files, fingerprint
+from quoth.parts import Parts
+from quoth.protocols import Matrix
+from quoth.types import Chunk, Document, Problem, Reading
+
+PIPELINE = "1"
+"""Changes when the same file would give other chunks."""
+
+LANGUAGES = ("en", "fr", "de", "es", "it", "pt", "nl", "ru", "ar", "zh", "ja", "ko")
+"""Languages that a document may be found to be in."""
+
+BATCH_CHUNKS = 512
+EMBED_CHUNKS = 64
+AHEAD = 2
+"""Files read while another is embedded."""
+
+HELD_PAUSE_S = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What the caller says about the files he adds; it outranks what they say themselves."""
+
+    title: str | None = None
+    url: str | None = None
+    speaker: str | None = None
+    language: str | None = None
+
+    def values(self) -> tuple[str | None, ...]:
+        """The values, in a fixed order."""
+        return (self.title, self.url, self.speaker, self.language)
+
+
+@dataclass(frozen=True, slots=True)
+class Advance:
+    """How far the work has come: files of all files, and chunks of the batch in hand."""
+
+    source: str
+    files: int
+    of_files: int
+    chunks: int
+    of_chunks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A document that somebody else is adding at this moment."""
+
+    document_id: str
+    path: Path
+
+
+async def add_documents(
+    parts: Parts, collection: Collection, *, sources: Sequence[Path], given: Given
+) -> AsyncIterator[Document | Advance]:
+    """Add files and folders; yields progress, and every document once its fate is known.
+
+    Raises StorageFull, EmbeddingError and RetrievalError; what was committed before stays, and
+    the same call goes on from there.
+    """
+    files = await asyncio.to_thread(lambda: list(find_files(sources)))
+    done = 0
+    held: list[Held] = []
+    batch: list[Entry] = []
+    try:
+        async with aclosing(_prepared(parts, collection, files=files, given=given)) as results:
+            async for result in results:
+                if isinstance(result, Held):
+                    held.append(result)
+                elif isinstance(result, Document):
+                    done += 1
+                    yield result
+                else:
+                    batch.append(result)
+                    if sum(len(entry.chunks) for entry in batch) < BATCH_CHUNKS:
+                        continue
+                    async for step in write_batch(parts, collection, batch=batch):
+                        yield _counted(step, files=done, of_files=len(files))
+                    done += len(batch)
+                    batch = []
+        if batch:
+            async for step in write_batch(parts, collection, batch=batch):
+                yield _counted(step, files=done, of_files=len(files))
+        for each in held:
+            async for step in _after_holder(parts, collection, held=each, given=given):
+                yield step
+        await parts.open_index(collection.table).optimize()
+    finally:
+        # Also on Ctrl-C: what is not committed is free for whoever comes next.
+        await asyncio.shield(asyncio.to_thread(parts.jobs.release))
+
+
+async def _prepared(
+    parts: Parts, collection: Collection, *, files: Sequence[Path], given: Given
+) -> AsyncGenerator[Entry | Document | Held, None]:
+    """Prepare the files in order, some of them ahead of the one in hand."""
+    waiting: deque[asyncio.Task[Entry | Document | Held]] = deque()
+    coming = iter(files)
+    try:
+        while True:
+            while len(waiting) < 1 + AHEAD and (path := next(coming, None)) is not None:
+                work = _prepare(parts, collection, path=path, given=given)
+                waiting.append(asyncio.create_task(work))
+            if not waiting:
+                return
+            yield await waiting.popleft()
+    finally:
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+
+
+async def _prepare(
+    parts: Parts, collection: Collection, *, path: Path, given: Given
+) -> Entry | Document | Held:
+    """Read and chunk one file, unless it is there already or in other hands."""
+    source = str(path)
+    document_id = digest(collection.id, source)
+    title = given.title or path.stem
+    try:
+        sha = await _fingerprint(path, given=given, most_mb=parts.settings.max_file_mb)
+        document_id = digest(collection.id, sha)
+        claim = await asyncio.to_thread(
+            parts.jobs.claim, collection, document_id, source=source, title=title
+        )
+        if claim == "held":
+            return Held(document_id, path)
+        if claim == "ready":
+            found = await asyncio.to_thread(
+                parts.catalogue.documents_by_id, collection, [document_id]
+            )
+            return replace(found[document_id], status="unchanged")
+        if claim == "poison":
+            raise DocumentError(
+                "damaged", f"{path.name} ended the process every time it was read; it is set aside."
+            )
+        reading = await parts.readers.read(
+            path, title=given.title, url=given.url, speaker=given.speaker, language=given.language
+        )
+        return await asyncio.to_thread(
+            make_entry, parts, collection, reading=reading, source=source, sha=sha, key=document_id
+        )
+    except DocumentError as error:
+        if error.code != "not_found":
+            await asyncio.to_thread(
+                parts.jobs.fail, collection, document_id, source=source, title=title, error=error
+            )
+        return Document(
+            document_id=document_id,
+            title=title,
+            kind=None,
+            status="failed",
+            error=Problem(error.code, str(error)),
+            collection=collection.name,
+            source=source,
+        )
+
+
+async def _fingerprint(path: Path, *, given: Given, most_mb: int) -> str:
+    try:
+        size = path.stat().st_size
+        if size > most_mb * 1_000_000:
+            raise DocumentError(
+                "too_large",
+                f"{path.name} has {size / 1e6:.0f} MB; the most is {most_mb} MB "
+                "(QUOTH_MAX_FILE_MB).",
+            )
+        return await asyncio.to_thread(fingerprint, path, given=given.values())
+    except FileNotFoundError:
+        raise DocumentError("not_found", f"There is no file or folder {path}.") from None
+    except OSError as error:
+        raise DocumentError("unreadable", f"{path} cannot be read: {error.strerror}.") from error
+
+
+def make_entry(
+    parts: Parts, collection: Collection, *, reading: Reading, source: str, sha: str, key: str
+) -> Entry:
+    """Chunk a reading and make what the catalogue commits."""
+    language = reading.language or detect_language(
+        reading.text[:20_000], among=LANGUAGES, fallback="en"
+    )
+    chunks = chunk(
+        reading,
+        document_id=key,
+        chunk_id=lambda ordinal: digest(key, PIPELINE, str(ordinal)),
+        count_tokens=parts.embedder.count_tokens,
+        target_tokens=parts.settings.chunk_tokens,
+        language=language,
+    )
+    document = Document(
+        document_id=key,
+        title=reading.title,
+        kind=reading.kind,
+        status="ready",
+        chunks=len(chunks),
+        pages=reading.pages,
+        seconds=reading.seconds,
+        language=language,
+        collection=collection.name,
+        source=source,
+        url=reading.url,
+        speaker=reading.speaker,
+        warnings=reading.warnings,
+    )
+    return Entry(document, sha, reading.labels, tuple(chunks))
+
+
+async def write_batch(
+    parts: Parts, collection: Collection, *, batch: Sequence[Entry]
+) -> AsyncIterator[Document | Advance]:
+    """Embed, index and commit a batch; its documents come when they are safe."""
+    chunks = [each for entry in batch for each in entry.chunks]
+    source = batch[0].document.title
+    vectors = []
+    for at in range(0, len(chunks), EMBED_CHUNKS):
+        yield Advance(source, 0, 0, at, len(chunks))
+        part = chunks[at : at + EMBED_CHUNKS]
+        texts = [indexed_text(each) for each in part]
+        vectors.append(await parts.embedder.embed(texts, role="document"))
+        await asyncio.to_thread(parts.jobs.renew)
+    await commit_entries(
+        parts, collection.name, entries=batch, chunks=chunks, vectors=np.concatenate(vectors)
+    )
+    yield Advance(source, 0, 0, len(chunks), len(chunks))
+    for entry in batch:
+        yield entry.document
+
+
+def indexed_text(each: Chunk) -> str:
+    """The text that is embedded: the chunk below the titles that lead to it."""
+    return f"{each.prefix}\n{each.text}" if each.prefix else each.text
+
+
+async def commit_entries(
+    parts: Parts,
+    name: str,
+    *,
+    entries: Sequence[Entry],
+    chunks: Sequence[Chunk],
+    vectors: Matrix,
+) -> None:
+    """Write the chunks of ready entries to the index, then make them visible in the catalogue."""
+    while True:
+        collection = await asyncio.to_thread(parts.catalogue.collection, name)
+        index = parts.open_index(collection.table)
+        await index.upsert(chunks, vectors=vectors)
+        replaced = await asyncio.to_thread(parts.catalogue.commit, collection, entries)
+        if replaced is not None:
+            await index.delete(replaced)
+            return
+        # A rebuild switched to another table in the meantime: the rows belong there.
+
+
+def _counted(step: Document | Advance, *, files: int, of_files: int) -> Document | Advance:
+    if isinstance(step, Advance):
+        return replace(step, files=files, of_files=of_files)
+    return step
+
+
+async def _after_holder(
+    parts: Parts, collection: Collection, *, held: Held, given: Given
+) -> AsyncIterator[Document | Advance]:
+    """Wait for the process that holds a document, and take over if it gives up."""
+    while True:
+        result = await _prepare(parts, collection, path=held.path, given=given)
+        if isinstance(result, Document):
+            yield result
+            return
+        if isinstance(result, Entry):
+            async for step in write_batch(parts, collection, batch=[result]):
+                yield step
+            return
+        await asyncio.sleep(HELD_PAUSE_S)

@@ -1,0 +1,1 @@
+"""From passages to a cited answer: functions over values."""

@@ -1,0 +1,190 @@
+"""Pack passages into what a language model may read, inside a budget of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from quoth.places import label, locate
+from quoth.sentences import sentences
+from quoth.types import Passage, Seconds
+
+CountTokens = Callable[[Sequence[str]], Sequence[int]]
+"""Counts the tokens of each text with the answering model's tokenizer, or over-estimates them."""
+ContextOrder = Literal["best_first", "edges", "document"]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A passage as it stands in the context: the text from `start` to `end` of its document."""
+
+    passage: Passage
+    start: int
+    end: int
+    text: str
+    tokens: int
+
+    @property
+    def number(self) -> int:
+        """The number in its header line."""
+        return self.passage.number
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the model sees: the blocks in their order, and their joined text with its tokens."""
+
+    blocks: tuple[Block, ...]
+    text: str
+    tokens: int
+
+    @property
+    def passages(self) -> tuple[Passage, ...]:
+        """The passages that are in the context, in its order, with their own numbers."""
+        return tuple(block.passage for block in self.blocks)
+
+
+def build_context(
+    passages: Sequence[Passage],
+    *,
+    max_tokens: int,
+    count_tokens: CountTokens,
+    order: ContextOrder = "best_first",
+) -> Context:
+    """Take passages, best first, as long as their blocks fit into the budget, headers included.
+
+    The first one is always in, cut at the end of a sentence if it must be; only a budget that
+    cannot hold its header and one word is overrun. A later one that is too big is skipped and
+    those after it are still tried. ``edges`` puts the best at the beginning and at the end,
+    where models read best (Liu et al. 2023); ``document`` follows documents and their text.
+    """
+    if not passages:
+        return Context((), "", 0)
+    taken: list[Block] = []
+    left = max_tokens
+    # Blocks are set apart by an empty line, which costs at most two tokens.
+    for block in _whole_blocks(passages, count_tokens):
+        cost = block.tokens + (2 if taken else 0)
+        if cost <= left:
+            taken.append(block)
+            left -= cost
+        elif not taken and block.passage is passages[0]:
+            block = _cut_block(passages[0], max_tokens=left, count_tokens=count_tokens)
+            taken.append(block)
+            left -= block.tokens
+    # Tokens may merge or split where blocks meet, so the whole is counted once more.
+    while True:
+        ordered = _in_order(taken, order)
+        text = "\n\n".join(block.text for block in ordered)
+        tokens = count_tokens([text])[0]
+        if tokens <= max_tokens or len(taken) == 1:
+            return Context(tuple(ordered), text, tokens)
+        taken.pop()
+
+
+def header(passage: Passage, *, start: int, end: int) -> str:
+    """Give the line ``[Source N]`` and the lines that say where the text stands."""
+    places = [place for chunk in passage.chunks for place in chunk.places]
+    locator = locate(places, start, end) if places else passage.chunks[0].locator
+    lines = [f"[Source {passage.number}]", f"Title: {_line(passage.document.title)}"]
+    speaker = passage.document.speaker
+    if isinstance(locator, Seconds):
+        speaker = locator.speaker or speaker
+    if speaker:
+        lines.append(f"Speaker: {_line(speaker)}")
+    if locator.kind == "pages":
+        lines.append(f"Page: {label(locator).removeprefix('p. ')}")
+    elif locator.kind == "seconds":
+        lines.append(f"Time: {label(locator)}")
+    section = " ▸ ".join(passage.chunks[0].section) or locator.section
+    if section:
+        lines.append(f"Section: {_line(section)}")
+    return "\n".join(lines)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _block_text(passage: Passage, *, start: int, end: int) -> str:
+    body = passage.text[start - passage.start : end - passage.start]
+    return f"{header(passage, start=start, end=end)}\n{body}"
+
+
+def _bounds(passage: Passage) -> tuple[int, int]:
+    """Give the passage without the white space around it, in characters of the document."""
+    text = passage.text
+    start = passage.start + len(text) - len(text.lstrip())
+    return start, max(start, passage.start + len(text.rstrip()))
+
+
+def _whole_blocks(passages: Sequence[Passage], count_tokens: CountTokens) -> list[Block]:
+    bounds = [_bounds(passage) for passage in passages]
+    texts = [
+        _block_text(passage, start=start, end=end)
+        for passage, (start, end) in zip(passages, bounds, strict=True)
+    ]
+    return [
+        Block(passage, start, end, text, tokens)
+        for passage, (start, end), text, tokens in zip(
+            passages, bounds, texts, count_tokens(texts), strict=True
+        )
+    ]
+
+
+def _cut_block(passage: Passage, *, max_tokens: int, count_tokens: CountTokens) -> Block:
+    """Keep as many whole sentences as fit, else as many words, else the first word."""
+    start, end = _bounds(passage)
+    text = passage.text
+    spans = sentences(text)
+    ends = [passage.start + last for _, last in spans]
+    first = text[start - passage.start : (ends[0] if ends else end) - passage.start]
+    words: list[int] = []
+    at = start
+    for word in first.split():
+        at = text.index(word, at - passage.start) + passage.start + len(word)
+        words.append(at)
+    for stops in (ends, words):
+        block = _longest(passage, start, stops, max_tokens=max_tokens, count_tokens=count_tokens)
+        if block is not None:
+            return block
+    stop = words[0] if words else end
+    block_text = _block_text(passage, start=start, end=stop)
+    return Block(passage, start, stop, block_text, count_tokens([block_text])[0])
+
+
+def _longest(
+    passage: Passage,
+    start: int,
+    stops: Sequence[int],
+    *,
+    max_tokens: int,
+    count_tokens: CountTokens,
+) -> Block | None:
+    """Give the longest block that ends at one of the stops and fits, found by halving."""
+    low, high, best = 0, len(stops) - 1, None
+    while low <= high:
+        middle = (low + high) // 2
+        text = _block_text(passage, start=start, end=stops[middle])
+        tokens = count_tokens([text])[0]
+        if tokens <= max_tokens:
+            best = Block(passage, start, stops[middle], text, tokens)
+            low = middle + 1
+        else:
+            high = middle - 1
+    return best
+
+
+def _in_order(taken: Sequence[Block], order: ContextOrder) -> list[Block]:
+    if order == "edges":
+        return [*taken[0::2], *reversed(taken[1::2])]
+    if order == "document":
+        documents: dict[str, int] = {}
+        for block in taken:
+            documents.setdefault(block.passage.document.document_id, len(documents))
+        return sorted(
+            taken,
+            key=lambda block: (documents[block.passage.document.document_id], block.start),
+        )
+    return list(taken)

@@ -1,0 +1,203 @@
+"""How well a sentence answers a question: words, neighbourhood, likeness, passage and shape."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from quoth.analyse import terms
+from quoth.answering.quotable import Quotable
+from quoth.answering.wording import ASKING, ASKING_WEIGHT, COPULA, DEFINING, INVERTED, fold
+from quoth.protocols import Matrix
+from quoth.types import Passage, Query
+
+Scores = npt.NDArray[np.float64]
+_SIGNS = " .,;:!?\"'()[]«»“”…¿¡"
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """How much each sign counts; 1 is what holding every word of the question is worth."""
+
+    words: float = 1.0
+    exact: float = 0.15
+    around: float = 0.7
+    cosine: float = 0.25
+    passage: float = 0.4
+    definition: float = 0.3
+
+
+WEIGHTS = Weights()
+TITLE = 60
+"""Characters of a title that are embedded before a sentence of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A word of the question: its stems in the languages at hand, and its weight (rarity)."""
+
+    word: str
+    """The word as asked, folded."""
+    forms: frozenset[str]
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """A question's terms and the sentences to choose from, with the stems that each holds."""
+
+    terms: tuple[Term, ...]
+    sentences: tuple[Quotable, ...]
+    stems: tuple[frozenset[str], ...]
+    around: tuple[frozenset[str], ...]
+    titles: tuple[str, ...]
+
+    def led_text(self, place: int) -> str:
+        """Give a sentence on one line behind the title of its passage, ready to be embedded."""
+        each = self.sentences[place]
+        title = self.titles[each.passage][:TITLE]
+        text = " ".join(each.text.split())
+        return f"{title}. {text}" if title else text
+
+    def coverage(self, stems: frozenset[str]) -> float:
+        """Give the part of the question's words that are among the stems, by weight, in [0, 1]."""
+        whole = sum(term.weight for term in self.terms)
+        held = sum(term.weight for term in self.terms if term.forms & stems)
+        return held / whole if whole else 0.0
+
+    def exactness(self, text: str) -> float:
+        """Give the part of the question's words, by weight, that the text holds as asked."""
+        folded = text.casefold()
+        whole = sum(term.weight for term in self.terms)
+        held = sum(term.weight for term in self.terms if term.word in folded)
+        return held / whole if whole else 0.0
+
+
+def gather(
+    query: Query,
+    passages: Sequence[Passage],
+    *,
+    sentences: Sequence[Quotable],
+    document_frequency: Callable[[str], int] | None = None,
+    documents: int = 0,
+) -> Material:
+    """Stem the question and the sentences, and weigh the question's words by their rarity.
+
+    The weight is ln(1 + (N − n + .5) / (n + .5)), as in BM25, with n counted by
+    ``document_frequency`` among ``documents`` chunks, else among the sentences at hand.
+    """
+    stems = tuple(frozenset(terms(each.text, language=each.language)) for each in sentences)
+    counts = Counter(stem for each in stems for stem in each)
+    asked = _question_forms(query, {each.language for each in sentences})
+    weighed = []
+    for word, forms in asked:
+        if document_frequency is not None and documents > 0:
+            n, whole = max(map(document_frequency, forms), default=0), documents
+        else:
+            n, whole = max(counts[form] for form in forms), len(stems)
+        n = min(n, whole)
+        rarity = math.log(1 + (whole - n + 0.5) / (n + 0.5))
+        weighed.append(Term(word, forms, rarity * (ASKING_WEIGHT if word in ASKING else 1)))
+    return Material(
+        terms=tuple(weighed),
+        sentences=tuple(sentences),
+        stems=stems,
+        around=_surroundings(passages, sentences=sentences, stems=stems),
+        titles=tuple(_title(passage) for passage in passages),
+    )
+
+
+def _title(passage: Passage) -> str:
+    section = passage.chunks[0].section
+    return (section[-1] if section else passage.document.title).replace("_", " ").strip()
+
+
+def _question_forms(query: Query, languages: set[str]) -> list[tuple[str, frozenset[str]]]:
+    """Stem each word in the question's language and, if it counts there, in the others too."""
+    asked: dict[str, tuple[str, frozenset[str]]] = {}
+    for word in query.standalone.split():
+        bare = INVERTED.sub("", word)
+        own = terms(bare, language=query.language)
+        others = [terms(bare, language=language) for language in sorted(languages)]
+        for place, stem in enumerate(own):
+            forms = {stem, *(each[place] for each in others if len(each) == len(own))}
+            asked.setdefault(stem, (fold(bare).strip(_SIGNS), frozenset(forms)))
+    return list(asked.values())
+
+
+def _surroundings(
+    passages: Sequence[Passage], *, sentences: Sequence[Quotable], stems: Sequence[frozenset[str]]
+) -> tuple[frozenset[str], ...]:
+    """Give for each sentence the stems of its titles and of the sentence before it."""
+    titles: dict[int, frozenset[str]] = {}
+    for index, passage in enumerate(passages):
+        first = passage.chunks[0]
+        words = " ".join((passage.document.title, *first.section, first.prefix))
+        titles[index] = frozenset(terms(words.replace("_", " "), language=first.language))
+    found = []
+    for place, each in enumerate(sentences):
+        before = frozenset[str]()
+        if place and sentences[place - 1].passage == each.passage:
+            before = stems[place - 1]
+        found.append(titles[each.passage] | before)
+    return tuple(found)
+
+
+def by_words(
+    query: Query,
+    material: Material,
+    *,
+    passages: Sequence[Passage],
+    weights: Weights = WEIGHTS,
+) -> Scores:
+    """Score every sentence without vectors; higher is better, 0 is nothing in common."""
+    best = max((passage.score for passage in passages), default=0.0) or 1.0
+    question = fold(query.standalone)
+    subject = _defined_subject(material, question)
+    scores = np.zeros(len(material.sentences))
+    for place, each in enumerate(material.sentences):
+        held = material.coverage(material.stems[place])
+        more = material.coverage(material.stems[place] | material.around[place]) - held
+        score = weights.words * held + weights.around * more
+        score += weights.exact * material.exactness(each.text)
+        score += weights.passage * max(0.0, passages[each.passage].score / best)
+        if subject is not None and subject.match(fold(each.text)):
+            score += weights.definition
+        scores[place] = score
+    return scores
+
+
+def with_vectors(scores: Scores, *, cosines: Scores, weights: Weights = WEIGHTS) -> Scores:
+    """Add the likeness of sentence and question, as deviations from the mean cosine.
+
+    Cosines of one embedder crowd together and those of another spread out; the standard score
+    makes one weight fit both.
+    """
+    spread = float(cosines.std())
+    if cosines.size < 2 or spread == 0.0:
+        return scores
+    standard: Scores = (cosines - cosines.mean()) / spread
+    return scores + weights.cosine * standard
+
+
+def cosines_to(question: Matrix, vectors: Matrix) -> Scores:
+    """Give the cosine of each unit row with the question's unit vector."""
+    found: Scores = vectors.astype(np.float64) @ question.astype(np.float64).ravel()
+    return found
+
+
+def _defined_subject(material: Material, question: str) -> re.Pattern[str] | None:
+    """For "What is X?" give the opening "(The) X … is" of a sentence that defines X."""
+    if not material.terms or len(material.terms) > 4 or not DEFINING.match(question):
+        return None
+    words = dict.fromkeys(term.word.removesuffix("s") for term in material.terms)
+    word = r"[\s'-]+".join(re.escape(each) + r"s?" for each in words)
+    article = r"(?:(?:an?|the|une?|les?|la|des|du|l'|d')\s*)?[\"«'(]?\s*"
+    between = r"[\"»')]?(?:\s*\([^)]*\))?,?(?:\s+[\w'-]+){0,3}?\s+"
+    return re.compile(article + r"(?:[\w'-]+\s+){0,2}?" + word + between + r"(?:ne |n')?" + COPULA)

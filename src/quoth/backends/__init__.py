@@ -1,0 +1,77 @@
+"""The border: one file per engine or SDK, opened through the table below and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Literal
+
+from quoth.errors import ConfigError, MissingExtra
+
+Part = Literal["embedder", "store", "reranker", "generator"]
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """Where a backend lives: its module and class, and the extra that brings its packages.
+
+    ``module`` is None for a backend that the profiles name and this version does not have.
+    """
+
+    module: str | None
+    name: str = ""
+    extra: str | None = None
+
+
+BACKENDS: Mapping[Part, Mapping[str, Backend]] = {
+    "embedder": {
+        "multilingual-e5-small-int8": Backend("embed_onnx", "OnnxEmbedder"),
+        "onnx": Backend("embed_onnx", "OnnxEmbedder"),
+        "fake": Backend("fake", "HashEmbedder"),
+        "bge-m3": Backend(None, extra="bge"),
+        "qwen3-embedding-0.6b": Backend(None, extra="qwen"),
+        "voyage": Backend(None, extra="voyage"),
+        "text-embedding-3-large": Backend(None, extra="openai"),
+    },
+    "store": {
+        "lancedb": Backend("index_lance", "LanceIndex"),
+        "sqlite-vec": Backend(None, extra="sqlite-vec"),
+        "pinecone": Backend(None, extra="pinecone"),
+        "chroma": Backend(None, extra="chroma"),
+    },
+    "reranker": {
+        "bge-reranker-v2-m3": Backend(None, extra="rerank"),
+        "answerai-colbert-small-v1": Backend(None, extra="rerank"),
+        "cohere": Backend(None, extra="cohere"),
+        "ms-marco-minilm-l-6-v2": Backend(None, extra="rerank"),
+    },
+    "generator": {
+        "anthropic": Backend(None, extra="anthropic"),
+        "ollama": Backend(None, extra="ollama"),
+        "openai": Backend(None, extra="openai"),
+        "gemini": Backend(None, extra="google"),
+        "openrouter": Backend(None, extra="openai"),
+    },
+}
+
+
+def backend(part: Part, name: str) -> type[Any]:
+    """Give the class of a backend.
+
+    Raises ConfigError for a name that is not in the table and MissingExtra for one whose extra
+    is not installed; an error inside an installed package is raised as it is.
+    """
+    rows = BACKENDS[part]
+    if name not in rows:
+        names = ", ".join(sorted(name for name, row in rows.items() if row.module))
+        there = f"This version has: {names}." if names else f"This version has no {part} yet."
+        raise ConfigError(f"There is no {part} '{name}'. {there}")
+    row = rows[name]
+    if row.module is None:
+        raise MissingExtra(
+            f"The {part} '{name}' comes with the extra 'quoth[{row.extra}]', which this version "
+            "does not offer yet. Choose another profile, such as --profile default."
+        )
+    found: type[Any] = getattr(import_module(f"quoth.backends.{row.module}"), row.name)
+    return found

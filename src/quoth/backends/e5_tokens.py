@@ -1,0 +1,128 @@
+"""The tokenizer of multilingual-e5-small, and a way to use it without loading all of it.
+
+Building the search tree over 250,000 pieces takes more than half a second and 300 MB, every time
+a process starts. A Unigram tokenizer, however, only ever looks at pieces that occur in the text.
+`LeanTokenizer` finds those in a sorted table on disk, which is mapped and not read, and hands
+them to the same library: the result is the same by construction, and ready at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
+
+from quoth.backends.e5_weights import Vocabulary
+
+TABLE = "vocabulary"
+PARTS_AT_ONCE = 200_000
+"""Bounds the memory for a text without spaces."""
+SPACE = "▁"
+"""Stands for the space before a word in the pieces (U+2581)."""
+# The rules "nmt_nfkc" of SentencePiece, with which the model was trained.
+CONTROLS = r"[\x00-\x08\x0b\x0e-\x1f\x7f\x{8f}\x{9f}]"
+BLANKS = r"[\t\n\f\r\x{1680}\x{200b}-\x{200f}\x{2028}\x{2029}\x{2581}\x{feff}\x{fffd}]"
+
+
+def normalizer() -> normalizers.Normalizer:
+    """Remove control characters, make every blank one space, and compose (NFKC)."""
+    return normalizers.Sequence(
+        [
+            normalizers.Replace(Regex(CONTROLS), ""),
+            normalizers.Replace(Regex(BLANKS), " "),
+            normalizers.NFKC(),
+            normalizers.Replace(Regex(" {2,}"), " "),
+            normalizers.Strip(),
+        ]
+    )
+
+
+def full_tokenizer(vocabulary: Vocabulary) -> Tokenizer:
+    """Build the whole tokenizer, as it is saved for other programs in ``tokenizer.json``."""
+    pieces = list(zip(vocabulary.pieces, vocabulary.scores, strict=True))
+    tokenizer = _unigram(pieces, unk=vocabulary.unk)
+    names = [(vocabulary.pieces[at], at) for at in (vocabulary.bos, vocabulary.eos)]
+    single = f"{names[0][0]} $A {names[1][0]}"
+    tokenizer.post_processor = processors.TemplateProcessing(single=single, special_tokens=names)
+    return tokenizer
+
+
+def write_table(vocabulary: Vocabulary, *, folder: Path) -> None:
+    """Write the pieces, sorted by their bytes, with ids and scores, as three mappable arrays."""
+    pieces = np.array([piece.encode("utf-8") for piece in vocabulary.pieces])
+    order = np.argsort(pieces, kind="stable")
+    folder.mkdir()
+    np.save(folder / "pieces.npy", pieces[order])
+    np.save(folder / "ids.npy", order.astype(np.int32))
+    np.save(folder / "scores.npy", np.array(vocabulary.scores, np.float32)[order])
+    longest = max(len(piece) for piece in vocabulary.pieces)
+    facts = [vocabulary.bos, vocabulary.eos, vocabulary.unk, longest]
+    np.save(folder / "facts.npy", np.array(facts, np.int32))
+
+
+class LeanTokenizer:
+    """Tokenizes with the pieces that occur in the texts at hand."""
+
+    def __init__(self, folder: Path) -> None:
+        self._pieces = np.load(folder / "pieces.npy", mmap_mode="r")
+        self._ids = np.load(folder / "ids.npy", mmap_mode="r")
+        self._scores = np.load(folder / "scores.npy", mmap_mode="r")
+        bos, eos, unk, self._longest = np.load(folder / "facts.npy").tolist()
+        self._ends = ([bos], [eos])
+        # The unknown piece is worth ten less than the worst piece, so that one is always needed.
+        self._always = [int(np.flatnonzero(self._ids == unk)[0]), int(np.argmin(self._scores))]
+        self._normalizer = normalizer()
+
+    def encode(self, texts: Sequence[str], *, limit: int) -> list[list[int]]:
+        """Give the ids of each text with the special tokens, cut to ``limit`` tokens."""
+        first, last = self._ends
+        return [[*first, *ids[: limit - 2], *last] for ids in self._content(texts)]
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """Count the tokens of each text without special tokens, however long it is."""
+        return [len(ids) for ids in self._content(texts)]
+
+    def _content(self, texts: Sequence[str]) -> Iterable[list[int]]:
+        words = set(self._normalizer.normalize_str("\n".join(texts)).split(" "))
+        rows = self._rows_within(words)
+        names = [piece.decode("utf-8") for piece in self._pieces[rows].tolist()]
+        pieces = list(zip(names, self._scores[rows].tolist(), strict=True))
+        ids = self._ids[rows].tolist()
+        tokenizer = _unigram(pieces, unk=rows.index(self._always[0]))
+        for encoding in tokenizer.encode_batch_fast(list(texts), add_special_tokens=False):
+            yield [ids[at] for at in encoding.ids]
+
+    def _rows_within(self, words: Iterable[str]) -> list[int]:
+        """Find the rows of all pieces that are a part of one of the words."""
+        found = set(self._always)
+        parts: set[str] = set()
+        for word in words:
+            marked = SPACE + word
+            for start in range(len(marked)):
+                end = min(len(marked), start + self._longest)
+                parts.update(marked[start:stop] for stop in range(start + 1, end + 1))
+                if len(parts) > PARTS_AT_ONCE:
+                    found.update(self._look_up(parts))
+                    parts.clear()
+        found.update(self._look_up(parts))
+        return sorted(found)
+
+    def _look_up(self, parts: Iterable[str]) -> list[int]:
+        width = self._pieces.dtype.itemsize
+        encoded = [part.encode("utf-8") for part in parts]
+        wanted = np.array([part for part in encoded if len(part) <= width], self._pieces.dtype)
+        rows = np.minimum(np.searchsorted(self._pieces, wanted), len(self._pieces) - 1)
+        found: list[int] = rows[self._pieces[rows] == wanted].tolist()
+        return found
+
+
+def _unigram(pieces: list[tuple[str, float]], *, unk: int) -> Tokenizer:
+    """Build a Unigram tokenizer (Kudo, 2018, https://arxiv.org/abs/1804.10959)."""
+    tokenizer = Tokenizer(models.Unigram(pieces, unk_id=unk, byte_fallback=False))
+    tokenizer.normalizer = normalizer()
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(
+        replacement=SPACE, prepend_scheme="always", split=True
+    )
+    return tokenizer

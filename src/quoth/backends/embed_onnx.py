@@ -1,0 +1,239 @@
+"""Embeds with a sentence-transformers model in ONNX form, on the CPU.
+
+Every text is computed on its own, on one thread, and several texts at once on several threads.
+On the processors measured this is as fast as batches of padded chunks, and a text gets the very
+same vector whatever it is embedded with (docs/decisions/002-embedding-threads-and-batches.md).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import onnxruntime
+from onnxruntime.capi import onnxruntime_pybind11_state
+from tokenizers import Encoding, Tokenizer
+
+from quoth.backends.e5_tokens import TABLE, LeanTokenizer
+from quoth.backends.onnx_folder import describe
+from quoth.errors import ConfigError, EmbeddingError
+from quoth.protocols import Matrix, Role
+
+T = TypeVar("T")
+SURROGATES = re.compile("[\ud800-\udfff]")
+ERRORS_ONLY = 3
+INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+OUTPUTS = ("sentence_embedding", "last_hidden_state", "token_embeddings")
+SESSION_ERRORS = tuple(
+    value
+    for value in vars(onnxruntime_pybind11_state).values()
+    if isinstance(value, type) and issubclass(value, Exception)
+)
+"""onnxruntime's errors have no common root."""
+
+
+class Tokens(Protocol):
+    """Turns texts into token ids."""
+
+    def encode(self, texts: Sequence[str], *, limit: int) -> list[list[int]]:
+        """Give the ids of each text with the special tokens, cut to ``limit`` tokens."""
+        ...
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """Count the tokens of each text, without special tokens and however long it is."""
+        ...
+
+
+class FullTokenizer:
+    """The tokenizer of any model, read from ``tokenizer.json``; raises ConfigError."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self._tokenizer = Tokenizer.from_buffer(path.read_bytes())
+        except (OSError, ValueError) as error:
+            raise ConfigError(
+                f"The tokenizer {path} cannot be read ({error}). Save the model's fast tokenizer "
+                "there, or name another folder."
+            ) from error
+        # The file may carry the limits of some training run; the caller's limit is the one meant.
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+
+    def encode(self, texts: Sequence[str], *, limit: int) -> list[list[int]]:
+        """Give the ids of each text with the special tokens, cut to ``limit`` tokens."""
+        room = max(0, limit - self._tokenizer.num_special_tokens_to_add(is_pair=False))
+        found = []
+        for encoding in self._batch(texts):
+            encoding.truncate(room)
+            found.append(self._tokenizer.post_process(encoding).ids)
+        return found
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """Count the tokens of each text, without special tokens and however long it is."""
+        return [len(encoding.ids) for encoding in self._batch(texts)]
+
+    def _batch(self, texts: Sequence[str]) -> list[Encoding]:
+        try:
+            return self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+        except Exception as error:
+            # The library raises the bare class; anything more precise is not its own complaint.
+            if type(error) is not Exception:
+                raise
+            raise EmbeddingError(f"The tokenizer failed on a text: {error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """An open model: what it wants and which of its outputs is used."""
+
+    runtime: onnxruntime.InferenceSession
+    inputs: tuple[str, ...]
+    output: str
+
+    def run(self, feed: Mapping[str, npt.NDArray[np.int64]]) -> npt.NDArray[np.float32]:
+        """Compute one text: token vectors, or its one vector; raises EmbeddingError."""
+        try:
+            (output,) = self.runtime.run([self.output], {name: feed[name] for name in self.inputs})
+        except SESSION_ERRORS as error:
+            raise EmbeddingError(f"The model failed on a text: {error}") from error
+        first: npt.NDArray[np.float32] = output[0]
+        return first
+
+
+class OnnxEmbedder:
+    """Embeds with the model of a folder; an `Embedder`.
+
+    Opening returns at once and loads in the background; the first call waits. ``threads`` bounds
+    the CPU work for documents, and that for questions, which therefore never wait for a book.
+    Raises ConfigError when the folder is not a usable model.
+    """
+
+    def __init__(self, folder: Path, *, threads: int) -> None:
+        self._card = describe(folder)
+        self.name = self._card.name
+        self.revision = self._card.revision
+        self.dimension = self._card.dimension
+        self.max_tokens = self._card.max_tokens
+        self.query_prefix = self._card.query_prefix
+        self.document_prefix = self._card.document_prefix
+        self._threads = threads
+        self._pools: dict[Role, ThreadPoolExecutor] = {
+            "query": ThreadPoolExecutor(threads, thread_name_prefix="embed-query"),
+            "document": ThreadPoolExecutor(threads, thread_name_prefix="embed-document"),
+        }
+        self._session = self._pools["query"].submit(_open_session, folder / self._card.file)
+        self._tokens = self._pools["document"].submit(_open_tokens, folder)
+
+    async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
+        """Give one unit row per text, shape (texts, dimension); raises EmbeddingError.
+
+        At most ``threads`` texts of one call are waiting or running at a time, so that calls
+        share the threads fairly. Cancelling leaves the embedder usable.
+        """
+        rows = np.zeros((len(texts), self.dimension), np.float32)
+        if not texts:
+            return rows
+        prefix = self.query_prefix if role == "query" else self.document_prefix
+        prefixed = [prefix + text for text in texts]
+        if len(texts) == 1:  # one turn in the queue instead of two
+            rows[0] = await self._run(role, lambda: self._vector(self._encode(prefixed)[0]))
+            return rows
+        ids = await self._run(role, lambda: self._encode(prefixed))
+        # The longest first: the threads then finish together.
+        order = iter(sorted(range(len(ids)), key=lambda at: -len(ids[at])))
+        lanes = [
+            asyncio.create_task(self._lane(role, order, ids=ids, rows=rows))
+            for _ in range(min(self._threads, len(texts)))
+        ]
+        try:
+            await asyncio.gather(*lanes)
+        finally:
+            for lane in lanes:
+                lane.cancel()
+        return rows
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Count the tokens of each text, without the role's prefix and special tokens."""
+        return self._tokens.result().count(_clean(texts)) if texts else []
+
+    def close(self) -> None:
+        """Release threads and memory; work that has begun is finished first."""
+        for pool in self._pools.values():
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    async def _lane(
+        self, role: Role, order: Iterator[int], *, ids: Sequence[Sequence[int]], rows: Matrix
+    ) -> None:
+        for at in order:
+            rows[at] = await self._run(role, partial(self._vector, ids[at]))
+
+    async def _run(self, role: Role, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._pools[role], work)
+
+    def _encode(self, texts: Sequence[str]) -> list[list[int]]:
+        return self._tokens.result().encode(_clean(texts), limit=self.max_tokens)
+
+    def _vector(self, ids: Sequence[int]) -> npt.NDArray[np.float32]:
+        # Without special tokens an empty text has no token at all; the model needs one.
+        row = np.array([ids or [0]], np.int64)
+        feed = dict(zip(INPUTS, (row, np.ones_like(row), np.zeros_like(row)), strict=True))
+        return self._unit(self._session.result().run(feed))
+
+    def _unit(self, output: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        """Pool token vectors, shape (tokens, dimension), or take a text's vector as it is."""
+        if output.ndim == 2:
+            output = output[0] if self._card.pooling == "cls" else output.mean(axis=0)
+        length = float(np.linalg.norm(output))
+        if output.shape != (self.dimension,) or not 0 < length < np.inf:
+            raise EmbeddingError(
+                f"The model {self.name} gave no usable vector: shape {output.shape}, length "
+                f"{length}, where {self.dimension} finite numbers are expected. Check the "
+                "model folder."
+            )
+        return (output / length).astype(np.float32)
+
+
+def _open_session(path: Path) -> Session:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    # The arena keeps the memory of the longest text for ever, and saves no time here.
+    options.enable_cpu_mem_arena = False
+    options.log_severity_level = ERRORS_ONLY
+    try:
+        runtime = onnxruntime.InferenceSession(
+            str(path), options, providers=["CPUExecutionProvider"]
+        )
+    except SESSION_ERRORS as error:
+        raise ConfigError(
+            f"The model file {path} cannot be opened ({error}). Delete its folder to have a "
+            "built-in model built again, or name another folder."
+        ) from error
+    inputs = tuple(node.name for node in runtime.get_inputs())
+    if unknown := sorted(set(inputs) - set(INPUTS)):
+        raise ConfigError(
+            f"The model file {path} wants the input {unknown[0]}, which is not one of "
+            f"{', '.join(INPUTS)}. Export the model without it, or name another folder."
+        )
+    outputs = [node.name for node in runtime.get_outputs()]
+    known = [name for name in OUTPUTS if name in outputs]
+    return Session(runtime, inputs, (known or outputs)[0])
+
+
+def _open_tokens(folder: Path) -> Tokens:
+    if (folder / TABLE).is_dir():
+        return LeanTokenizer(folder / TABLE)
+    return FullTokenizer(folder / "tokenizer.json")
+
+
+def _clean(texts: Sequence[str]) -> list[str]:
+    """Replace half characters, which cannot be written as UTF-8."""
+    return [SURROGATES.sub("\ufffd", text) for text in texts]

@@ -1,0 +1,1 @@
+"""The catalogue: SQL truth about collections, documents, chunks, jobs, queries and answers."""

@@ -1,0 +1,154 @@
+"""Who is working on which document: leases that another process can take over when they end."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from typing import Literal
+from uuid import uuid4
+
+from sqlalchemy import insert, select, update
+
+from quoth.catalogue.rows import Collection
+from quoth.catalogue.schema import documents, jobs
+from quoth.catalogue.store import Catalogue
+from quoth.errors import QuothError
+
+LEASE_SECONDS = 120.0
+MOST_ATTEMPTS = 3
+"""A document whose work ended this often without a result is set aside as poison."""
+
+Claim = Literal["claimed", "ready", "held", "poison"]
+
+
+class Jobs:
+    """The jobs of one process; ``clock`` gives seconds since the epoch."""
+
+    def __init__(self, catalogue: Catalogue, *, clock: Callable[[], float] = time.time) -> None:
+        self._catalogue = catalogue
+        self._clock = clock
+        # The process id lets another process on this machine see at once that a holder is dead.
+        self.owner = f"{os.getpid()}.{uuid4().hex[:12]}"
+
+    def claim(self, collection: Collection, document_id: str, *, source: str, title: str) -> Claim:
+        """Take the lease on a document, unless it is ready or another living process has it."""
+        catalogue = self._catalogue
+        with catalogue.writing("claim document") as connection:
+            ready = select(documents.c.id, documents.c.source).where(
+                catalogue.owned(documents, collection), documents.c.id == document_id
+            )
+            if connection.execute(ready).first() is not None:
+                return "ready"
+            here = catalogue.owned(jobs, collection) & (jobs.c.document_id == document_id)
+            job = connection.execute(select(jobs).where(here)).first()
+            lease = {"owner": self.owner, "lease_until": self._clock() + LEASE_SECONDS}
+            if job is None:
+                connection.execute(
+                    insert(jobs).values(
+                        document_id=document_id,
+                        tenant=catalogue.tenant,
+                        collection_id=collection.id,
+                        source=source,
+                        title=title,
+                        state="running",
+                        attempts=1,
+                        **lease,
+                    )
+                )
+                return "claimed"
+            if job.state == "running" and not self._abandoned(job.owner, job.lease_until):
+                return "held"
+            # A failed document may be tried anew; one whose worker died counts the attempt.
+            attempts = 1 if job.state == "failed" else job.attempts + 1
+            poison = attempts > MOST_ATTEMPTS
+            connection.execute(
+                update(jobs)
+                .where(here)
+                .values(
+                    state="failed" if poison else "running",
+                    attempts=attempts,
+                    source=source,
+                    title=title,
+                    code="crashes_reader" if poison else None,
+                    message="Reading this file ended the process every time it was tried."
+                    if poison
+                    else None,
+                    **lease,
+                )
+            )
+            return "poison" if poison else "claimed"
+
+    def renew(self) -> None:
+        """Keep every lease of this process for another `LEASE_SECONDS`."""
+        with self._catalogue.writing("renew leases") as connection:
+            connection.execute(
+                update(jobs)
+                .where(jobs.c.owner == self.owner, jobs.c.state == "running")
+                .values(lease_until=self._clock() + LEASE_SECONDS)
+            )
+
+    def fail(
+        self,
+        collection: Collection,
+        document_id: str,
+        *,
+        source: str,
+        title: str,
+        error: QuothError,
+    ) -> None:
+        """Keep the reason why a document cannot be read, in place of any older one."""
+        catalogue = self._catalogue
+        with catalogue.writing("fail document") as connection:
+            mine = (jobs.c.document_id == document_id) & (jobs.c.owner == self.owner)
+            older = (jobs.c.source == source) & (jobs.c.state == "failed")
+            connection.execute(jobs.delete().where(catalogue.owned(jobs, collection), mine | older))
+            known = select(jobs.c.document_id).where(jobs.c.document_id == document_id)
+            if connection.execute(known).first() is not None:
+                return
+            connection.execute(
+                insert(jobs).values(
+                    document_id=document_id,
+                    tenant=catalogue.tenant,
+                    collection_id=collection.id,
+                    source=source,
+                    title=title,
+                    state="failed",
+                    attempts=0,
+                    owner=self.owner,
+                    lease_until=0.0,
+                    code=error.code,
+                    message=str(error),
+                )
+            )
+
+    def release(self) -> None:
+        """Give back every lease of this process, uncounted, as when it is asked to stop."""
+        with self._catalogue.writing("release leases") as connection:
+            connection.execute(
+                jobs.delete().where(jobs.c.owner == self.owner, jobs.c.state == "running")
+            )
+
+    def running(self, collection: Collection) -> set[str]:
+        """The documents that a living process is working on."""
+        statement = select(jobs.c.document_id, jobs.c.owner, jobs.c.lease_until).where(
+            self._catalogue.owned(jobs, collection), jobs.c.state == "running"
+        )
+        with self._catalogue.reading() as connection:
+            rows = connection.execute(statement).all()
+        return {row.document_id for row in rows if not self._abandoned(row.owner, row.lease_until)}
+
+    def _abandoned(self, owner: str, lease_until: float) -> bool:
+        if owner == self.owner:
+            return False
+        return lease_until < self._clock() or not _alive(int(owner.partition(".")[0]))
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

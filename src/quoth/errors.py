@@ -1,0 +1,136 @@
+"""Everything that quoth raises on purpose.
+
+    QuothError
+    ├─ InputError      the request cannot be served as it stands
+    ├─ NotFound        the thing that was named is not there
+    ├─ Busy            another process holds what is needed
+    ├─ ConfigError     the set-up is wrong; nothing is started
+    │  ├─ MissingExtra     an optional package is not installed
+    │  └─ IndexMismatch    the index was built by another model or analyser
+    ├─ DocumentError   one document cannot be read; the others go on
+    └─ BackendError    a part failed while it ran; the stage's fallback may take over
+       ├─ EmbeddingError
+       ├─ RetrievalError
+       ├─ StorageFull
+       ├─ RerankError
+       └─ GenerationError
+
+Messages are sentences for people: they name the thing and the way out.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+DocumentCode = Literal[
+    "damaged",
+    "empty",
+    "encrypted",
+    "needs_ocr",
+    "not_found",
+    "parser_memory",
+    "parser_timeout",
+    "too_large",
+    "unreadable",
+    "unsupported",
+]
+
+
+class QuothError(Exception):
+    """The root of the tree; `code` is for programs, `status` is the HTTP status."""
+
+    code: str = "error"
+    status: int = 500
+
+
+class InputError(QuothError):
+    """The request cannot be served as it stands."""
+
+    code = "invalid_input"
+    status = 422
+
+
+class NotFound(QuothError):
+    """The thing that was named is not there."""
+
+    code = "not_found"
+    status = 404
+
+
+class Busy(QuothError):
+    """Another process holds what is needed; try again later."""
+
+    code = "busy"
+    status = 503
+
+
+class ConfigError(QuothError):
+    """The set-up is wrong, so nothing is started."""
+
+    code = "configuration"
+    status = 500
+
+
+class MissingExtra(ConfigError):
+    """An optional package is not installed."""
+
+    code = "missing_extra"
+
+
+class IndexMismatch(ConfigError):
+    """The index was built by another model, analyser or pipeline."""
+
+    code = "index_mismatch"
+    status = 409
+
+
+class DocumentError(QuothError):
+    """One document cannot be read; the others go on."""
+
+    status = 422
+
+    def __init__(self, code: DocumentCode, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class BackendError(QuothError):
+    """A part failed while it ran; `retryable` says whether another try may help."""
+
+    code = "backend"
+    status = 503
+
+    def __init__(self, message: str, *, retryable: bool = False) -> None:
+        super().__init__(message)
+        self.retryable = retryable
+
+
+class EmbeddingError(BackendError):
+    """The embedder failed."""
+
+    code = "embedding_failed"
+
+
+class RetrievalError(BackendError):
+    """A search leg or the catalogue failed."""
+
+    code = "retrieval_failed"
+
+
+class StorageFull(BackendError):
+    """There is no room left to write; nothing half-written is kept."""
+
+    code = "storage_full"
+    status = 507
+
+
+class RerankError(BackendError):
+    """The reranker failed."""
+
+    code = "rerank_failed"
+
+
+class GenerationError(BackendError):
+    """The generator failed."""
+
+    code = "generation_failed"

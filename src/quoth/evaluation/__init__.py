@@ -1,0 +1,1 @@
+"""Measuring: the same engine, known questions, numbers."""

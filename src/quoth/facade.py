@@ -1,0 +1,118 @@
+"""quoth without ``await``: the engine on an event loop of its own, in a thread beside."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import AbstractAsyncContextManager
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar
+
+from quoth.add import Given
+from quoth.engine import Engine
+from quoth.settings import load_settings
+from quoth.types import Answer, Document, Event, Filter, Hit
+from quoth.wiring import open_engine, quiet
+
+T = TypeVar("T")
+Source = str | PathLike[str]
+
+
+class Library:
+    """Documents in a folder, and the answers they give.
+
+    Works inside running event loops too (notebooks, servers). Close it, or use it with ``with``.
+    """
+
+    def __init__(
+        self,
+        home: Source | None = None,
+        *,
+        progress: Callable[[str], None] = quiet,
+        **settings: Any,
+    ) -> None:
+        given = {**settings, "home": None if home is None else Path(home)}
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="quoth", daemon=True)
+        self._thread.start()
+        self._opened: AbstractAsyncContextManager[Engine] = open_engine(
+            load_settings(given), progress=progress
+        )
+        try:
+            self._engine = self._run(self._opened.__aenter__())
+        except BaseException:
+            self._stop()
+            raise
+
+    def add(
+        self,
+        *sources: Source,
+        title: str | None = None,
+        url: str | None = None,
+        speaker: str | None = None,
+        language: str | None = None,
+    ) -> list[Document]:
+        """Add files and folders; gives one document per file, failed ones included."""
+        given = Given(title=title, url=url, speaker=speaker, language=language)
+        paths = [Path(source) for source in sources]
+
+        async def collect() -> list[Document]:
+            steps = self._engine.add(paths, given=given)
+            return [step async for step in steps if isinstance(step, Document)]
+
+        return self._run(collect())
+
+    def ask(self, question: str, **choices: Any) -> Answer:
+        """Answer a question; choices are fields of `quoth.plan.Plan`."""
+        return self._run(self._engine.answer(question, choices=choices))
+
+    def stream(self, question: str, **choices: Any) -> list[Event]:
+        """Answer a question; gives the events in the order in which they came."""
+
+        async def collect() -> list[Event]:
+            return [event async for event in self._engine.stream(question, choices=choices)]
+
+        return self._run(collect())
+
+    def search(
+        self, question: str, *, k: int | None = None, filters: Sequence[Filter] = (), **choices: Any
+    ) -> tuple[Hit, ...]:
+        """Rank passages for a question, best first."""
+        choices = {"final_k": k, "filters": tuple(filters), **choices}
+        return self._run(self._engine.search(question, choices=choices))
+
+    def documents(self) -> list[Document]:
+        """List the documents of the collection."""
+        return self._run(self._engine.documents())
+
+    def remove(self, *ids: str) -> list[str]:
+        """Delete documents completely; gives the ids that were there."""
+        return self._run(self._engine.remove(ids))
+
+    def close(self) -> None:
+        """Close everything; a second time does nothing."""
+        if self._thread.is_alive():
+            self._run(self._opened.__aexit__(None, None, None))
+            self._stop()
+
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    def _stop(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def __enter__(self) -> Library:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

@@ -1,0 +1,1 @@
+"""From files to chunks that know their exact place."""

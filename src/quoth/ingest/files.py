@@ -1,0 +1,51 @@
+"""Finding the files to add, and telling whether one has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from pathlib import Path
+
+from quoth.ingest.read import SUFFIXES, sidecar
+
+BLOCK = 1 << 20
+
+
+def find_files(sources: Sequence[Path]) -> Iterator[Path]:
+    """Give the files named, and those below the folders named that a reader knows, each once.
+
+    A file that is named itself is given whatever its name; below folders, hidden files, sidecars
+    and unknown suffixes are passed over. A source that is not there is given too: reading it says
+    so.
+    """
+    seen: set[Path] = set()
+    for source in sources:
+        for path in _below(source) if source.is_dir() else [source]:
+            real = path.resolve()
+            if real not in seen:
+                seen.add(real)
+                yield real
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    for path in sorted(folder.rglob("*")):
+        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
+        if hidden or path.name.endswith(".meta.json") or path.suffix.lower() not in SUFFIXES:
+            continue
+        if path.is_file():
+            yield path
+
+
+def fingerprint(path: Path, *, given: Sequence[str | None]) -> str:
+    """Give the SHA-256 of the file, its sidecar and what the caller says of it."""
+    found = sha256()
+    with path.open("rb") as file:
+        while block := file.read(BLOCK):
+            found.update(block)
+    for part in (*given, _text(sidecar(path))):
+        found.update(b"\x00" if part is None else b"\x01" + part.encode("utf-8", "replace"))
+    return found.hexdigest()
+
+
+def _text(path: Path | None) -> str | None:
+    return path.read_text(encoding="utf-8", errors="replace") if path else None

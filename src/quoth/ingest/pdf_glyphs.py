@@ -1,0 +1,166 @@
+"""The glyphs of a PDF page as PDFium gives them, in runs without a wide gap, cleaned.
+
+Ligatures and presentation forms become plain letters, white space becomes one space, and control
+characters, private glyphs and lone surrogates are left out.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from statistics import median
+
+import pypdfium2.raw as pdfium
+
+Glyph = tuple[str, float, float, float, float]
+"""A character and its left, bottom, right and top, in the direction of reading."""
+
+_BULLETS = {"\uf0b7": "•", "\uf0a7": "▪", "\uf0d8": "‣", "\uf0fc": "✓"}
+_CODE_FONT = re.compile(
+    rb"mono|courier|consol|typewriter|cmtt|lmtt|nimbusmon|menlo|inconsolata", re.I
+)
+COLUMN_GAP = 1.0
+"""Ems of white space that may lie between two columns; words of a justified line are closer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Glyph indices of one stretch without a wide gap, as PDFium ordered them."""
+
+    glyphs: list[Glyph]
+    indices: list[int]
+    turn: int
+    size: float
+    hyphen: str = ""
+    follows: bool = False
+
+
+def _characters(textpage: object) -> list[str]:
+    """Give one character per PDFium index; the second half of a surrogate pair is empty."""
+    count = pdfium.FPDFText_CountChars(textpage)
+    if count <= 0:
+        return []
+    buffer = (ctypes.c_ushort * (count + 1))()
+    if pdfium.FPDFText_GetText(textpage, 0, count, buffer) == count + 1:
+        units = list(buffer[:count])
+    else:
+        units = [pdfium.FPDFText_GetUnicode(textpage, index) for index in range(count)]
+    characters = [chr(unit) if unit <= 0x10FFFF else "" for unit in units]
+    for index, unit in enumerate(units[:-1]):
+        if 0xD800 <= unit < 0xDC00 and 0xDC00 <= units[index + 1] < 0xE000:
+            pair = characters[index] + characters[index + 1]
+            characters[index] = pair.encode("utf-16", "surrogatepass").decode("utf-16")
+            characters[index + 1] = ""
+    return characters
+
+
+@cache
+def _clean(character: str) -> str:
+    """Turn a character as PDFium gives it into what belongs in a text, which may be nothing."""
+    if character.isascii():
+        return " " if character.isspace() else character if character.isprintable() else ""
+    if character.isspace() or character == "\u2028":
+        return " "
+    if "\ufb00" <= character <= "\ufdff" or "\ufe70" <= character <= "\ufefc":
+        return unicodedata.normalize("NFKC", character)
+    if character in _BULLETS:
+        return _BULLETS[character]
+    if unicodedata.category(character) in ("Cc", "Cs", "Co", "Cn"):
+        return ""
+    return "" if character in "\u200b\u2060\ufeff" else character
+
+
+def clean_text(text: str) -> str:
+    """Clean a title or label as the text of the pages is cleaned, on one line."""
+    kept = "".join(_clean(character) for character in text)
+    return unicodedata.normalize("NFC", " ".join(kept.split()))
+
+
+def page_runs(textpage: object) -> Iterator[Run]:
+    """Split the page's glyphs at PDFium's line ends and at gaps wide enough to part columns."""
+    characters = _characters(textpage)
+    edges = [ctypes.c_double() for _ in range(4)]
+    left, right, bottom, top = edges
+    references = [ctypes.byref(edge) for edge in edges]
+    box_of = pdfium.FPDFText_GetCharBox
+    glyphs: list[Glyph] = []
+    indices: list[int] = []
+    for index, character in enumerate(characters):
+        if character == "\n" or character == "\ufffe":
+            yield from _split(
+                textpage, glyphs, indices, hyphen="-" if character == "\ufffe" else ""
+            )
+            glyphs, indices = [], []
+            continue
+        text = _clean(character)
+        if text == " ":
+            if glyphs and glyphs[-1][0] != " ":
+                glyphs.append((" ", 0.0, 0.0, 0.0, 0.0))
+                indices.append(index)
+        elif text and box_of(textpage, index, *references):
+            glyphs.append((text, left.value, bottom.value, right.value, top.value))
+            indices.append(index)
+    yield from _split(textpage, glyphs, indices, hyphen="")
+
+
+def _split(
+    textpage: object, glyphs: list[Glyph], indices: list[int], *, hyphen: str
+) -> Iterator[Run]:
+    while glyphs and glyphs[-1][0] == " ":
+        glyphs.pop()
+        indices.pop()
+    if not glyphs:
+        return
+    turn = round(pdfium.FPDFText_GetCharAngle(textpage, indices[0]) / (math.pi / 2)) % 4
+    if turn:
+        glyphs = [(glyph[0], *turned(glyph[1:], turn=turn)) for glyph in glyphs]
+    size = _size(textpage, indices, turn=turn)
+    start, follows, edge = 0, False, glyphs[0][3]
+    for position, (text, x0, _, x1, _) in enumerate(glyphs):
+        if text == " ":
+            continue
+        if 0 < COLUMN_GAP * size < x0 - edge and position > start:
+            yield Run(glyphs[start:position], indices[start:position], turn, size, follows=follows)
+            start, follows = position, True
+        edge = x1
+    yield Run(glyphs[start:], indices[start:], turn, size, hyphen=hyphen, follows=follows)
+
+
+def turned(box: Sequence[float], *, turn: int) -> tuple[float, float, float, float]:
+    """Turn a box of the page so that its text reads from left to right (clockwise quarters)."""
+    x0, y0, x1, y1 = box
+    if turn == 1:
+        return -y1, x0, -y0, x1
+    if turn == 2:
+        return -x1, -y1, -x0, -y0
+    if turn == 3:
+        return y0, -x1, y1, -x0
+    return x0, y0, x1, y1
+
+
+def _size(textpage: object, indices: Sequence[int], *, turn: int) -> float:
+    """Measure the height of a run's font, in points, as the median of a few glyphs."""
+    rectangle = pdfium.FS_RECTF()
+    heights: list[float] = []
+    for index in indices[:: max(1, len(indices) // 5)]:
+        if pdfium.FPDFText_GetLooseCharBox(textpage, index, rectangle):
+            along = rectangle.top - rectangle.bottom
+            across = rectangle.right - rectangle.left
+            heights.append(abs(across if turn % 2 else along))
+    return median([height for height in heights if height] or [0.0])
+
+
+def is_code(textpage: object, indices: Sequence[int]) -> bool:
+    """Whether the first, middle and last glyph are set in a typewriter font."""
+    name = ctypes.create_string_buffer(128)
+    flags = ctypes.c_int()
+    for index in (indices[0], indices[len(indices) // 2], indices[-1]):
+        pdfium.FPDFText_GetFontInfo(textpage, index, name, 128, flags)
+        if not flags.value & 1 and not _CODE_FONT.search(name.value):
+            return False
+    return True

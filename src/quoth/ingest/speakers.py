@@ -1,0 +1,137 @@
+"""Who speaks in a cue: the labels and dashes of captions, taken out where they are certain."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+FEWEST_SPEAKER_PARAGRAPHS = 3
+FEWEST_MARKS = 2
+"""What makes a Markdown text a transcript beyond doubt."""
+
+SPEAKER_PARAGRAPH = re.compile(
+    r"\s*(?:\*\*|__)(?P<name>[^*_\n]{1,60}?)(?::\s*(?:\*\*|__)|(?:\*\*|__)\s*:)\s*"
+)
+TIME_MARK = re.compile(r"\\?\[(?P<time>(?:\d{1,2}:)?\d{1,2}:\d{2})(?:\.\d+)?\\?\](?!\()")
+_VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]*)>")
+_LABEL = re.compile(
+    r"(?P<turn>(?:>>+|[-–—])\s*)?(?P<name>[^\W\d_][\w.'’\- ]{0,38}?)"
+    r"(?: ?\(\w[\w ]{0,20}\))?:(?=\s|$)\s*"
+)
+_TURN = re.compile(r"(?:>>+\s*|[-–—]\s+)(?=\S)")
+_TIGHT_DASH = re.compile(r"[-–—](?=[^\W\d_])")
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# What a person is called who is not named.
+_ROLES = _words(
+    "PROFESSOR INSTRUCTOR LECTURER TEACHER STUDENT STUDENTS AUDIENCE SPEAKER HOST GUEST MODERATOR "
+    "INTERVIEWER INTERVIEWEE NARRATOR PRESENTER ANNOUNCER MAN WOMAN CROWD PROFESSEUR ÉTUDIANT "
+    "ÉTUDIANTE PUBLIC ORATEUR ANIMATEUR INTERVENANT INTERVENANTE NARRATEUR JOURNALISTE"
+)
+# What stands before a colon without being a person.
+_THINGS = _words(
+    "note notes example exemple examples exemples question questions answer answers réponse "
+    "réponses warning attention tip hint step étape theorem théorème proof preuve definition "
+    "définition remark remarque summary résumé conclusion result résultat input output entrée "
+    "sortie first second third next finally okay ok so well now then also but and or because "
+    "mais donc alors ensuite enfin premièrement deuxièmement todo ps nb https http exercise "
+    "exercice problem problème solution case cas rule règle idea idée goal but"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A piece of a cue; ``new`` says that somebody else begins, ``speaker`` who, if it is told."""
+
+    text: str
+    new: bool
+    speaker: str | None = None
+
+
+def certain_names(texts: Iterable[str]) -> frozenset[str]:
+    """Find the labels that are certainly speakers.
+
+    These are roles ("PROFESSOR"), names after ">>", names in capitals that come at least twice,
+    and other names written as names that come at least three times.
+    """
+    seen: Counter[str] = Counter()
+    marked: set[str] = set()
+    for text in texts:
+        for line in text.split("\n"):
+            label = _LABEL.match(line.strip())
+            if label is None:
+                continue
+            name = label["name"].strip()
+            seen[name] += 1
+            if label["turn"] and label["turn"].startswith(">>"):
+                marked.add(name)
+    return frozenset(
+        name for name, times in seen.items() if _is_name(name, times=times, marked=name in marked)
+    )
+
+
+def _is_name(name: str, *, times: int, marked: bool) -> bool:
+    words = name.split()
+    if len(words) > 4 or len(name) < 2 or words[0].lower() in _THINGS:
+        return False
+    if name.upper() == name:
+        return times >= 2 or marked or words[0] in _ROLES
+    capital = all(word[0].isupper() or word in ("de", "du", "van", "von", "la") for word in words)
+    return capital and (times >= 3 or marked or words[0].upper() in _ROLES)
+
+
+def turns(text: str, *, names: frozenset[str]) -> Iterator[Turn]:
+    """Cut the text of one cue where its lines say that somebody else speaks."""
+    lines = [line.strip() for line in text.split("\n")]
+    dialogue = len(lines) > 1 and all(_TIGHT_DASH.match(line) for line in lines if line)
+    kept: list[str] = []
+    current = Turn("", new=False)
+    for line in lines:
+        turn = _turn(line, names=names, dialogue=dialogue)
+        if turn.new:
+            if any(kept):
+                yield Turn("\n".join(kept), new=current.new, speaker=current.speaker)
+            current, kept = turn, []
+        kept.append(turn.text)
+    yield Turn("\n".join(kept), new=current.new, speaker=current.speaker)
+
+
+def _turn(line: str, *, names: frozenset[str], dialogue: bool) -> Turn:
+    label = _LABEL.match(line)
+    if label is not None and label["name"].strip() in names:
+        return Turn(line[label.end() :], new=True, speaker=label["name"].strip())
+    mark = _TURN.match(line) or (_TIGHT_DASH.match(line) if dialogue else None)
+    return Turn(line[mark.end() :], new=True) if mark else Turn(line, new=False)
+
+
+def voices(text: str, *, speaker: str | None) -> list[Turn]:
+    """Cut the text of a WebVTT cue at its ``<v Name>`` tags; ``speaker`` is said beside it."""
+    found = list(_VOICE.finditer(text))
+    if not found:
+        return [Turn(text, new=speaker is not None, speaker=speaker)]
+    ends: Sequence[int] = [match.start() for match in found[1:]] + [len(text)]
+    pieces = [
+        Turn(text[match.end() : end], new=True, speaker=" ".join(match[1].split()) or speaker)
+        for match, end in zip(found, ends, strict=True)
+    ]
+    before = text[: found[0].start()]
+    return [Turn(before, new=False, speaker=speaker), *pieces] if before.strip() else pieces
+
+
+def is_spoken(text: str) -> bool:
+    """Whether a Markdown text is clearly a transcript with speakers and times."""
+    parts = paragraphs(text)
+    named = sum(SPEAKER_PARAGRAPH.match(paragraph) is not None for paragraph in parts)
+    enough = named >= FEWEST_SPEAKER_PARAGRAPHS and 4 * named >= len(parts)
+    return enough and sum(1 for _ in TIME_MARK.finditer(text)) >= FEWEST_MARKS
+
+
+def paragraphs(text: str) -> list[str]:
+    """The paragraphs of a text, without the white space around them."""
+    return [part.strip() for part in re.split(r"\n[ \t]*\n", text) if part.strip()]

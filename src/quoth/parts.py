@@ -1,0 +1,82 @@
+"""The parts that the engine works with; `quoth.wiring` puts them together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from quoth.analyse import ANALYSER
+from quoth.catalogue.jobs import Jobs
+from quoth.catalogue.rows import Collection
+from quoth.catalogue.store import Catalogue
+from quoth.errors import IndexMismatch
+from quoth.protocols import Embedder, Index
+from quoth.settings import Settings
+from quoth.types import IndexIdentity, Reading
+
+
+class Readers(Protocol):
+    """Reads files where a bad one can do no harm."""
+
+    async def read(
+        self,
+        path: Path,
+        *,
+        title: str | None = None,
+        url: str | None = None,
+        speaker: str | None = None,
+        language: str | None = None,
+    ) -> Reading:
+        """Read one file; raises DocumentError."""
+        ...
+
+    async def close(self) -> None:
+        """End the processes."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Everything an engine needs; ``open_index`` gives the index of a table, opened once."""
+
+    settings: Settings
+    catalogue: Catalogue
+    jobs: Jobs
+    embedder: Embedder
+    open_index: Callable[[str], Index]
+    readers: Readers
+
+
+def identity_of(embedder: Embedder) -> IndexIdentity:
+    """What an index built now would be built with."""
+    return IndexIdentity(
+        embedder=embedder.name,
+        revision=embedder.revision,
+        dimension=embedder.dimension,
+        query_prefix=embedder.query_prefix,
+        document_prefix=embedder.document_prefix,
+        analyser=ANALYSER,
+    )
+
+
+def require_same_identity(collection: Collection, embedder: Embedder) -> None:
+    """Refuse to mix vectors or terms of two makes; raises IndexMismatch with the way out."""
+    now = identity_of(embedder)
+    if collection.identity == now:
+        return
+    was = collection.identity
+    what = (
+        f"the model {was.embedder} (revision {was.revision[:12]}, {was.dimension} dimensions)"
+        if (was.embedder, was.revision, was.dimension)
+        != (now.embedder, now.revision, now.dimension)
+        else f"the analyser {was.analyser}"
+        if was.analyser != now.analyser
+        else "other prefixes"
+    )
+    raise IndexMismatch(
+        f"The collection '{collection.name}' was indexed with {what}; this process uses "
+        f"{now.embedder} (revision {now.revision[:12]}, {now.dimension} dimensions, analyser "
+        f"{now.analyser}). Rebuild it with: quoth --collection {collection.name} reindex"
+    )

@@ -1,0 +1,245 @@
+"""Every choice that one request can make, and the profiles that choose for it.
+
+`make_plan` is the only maker of a `Plan`: the profile's values, then those of the question's
+kind, then what the caller asked for. An ablation is ``replace(plan, …)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
+from typing import Any, Literal
+
+from quoth.errors import ConfigError, InputError
+from quoth.types import Filter, Mode, QueryKind
+
+Fusion = Literal["convex", "rrf"]
+ContextOrder = Literal["best_first", "edges", "document"]
+
+MODE_SPELLINGS: Mapping[str, Mode] = {
+    "hybrid": "hybrid",
+    "semantic": "semantic",
+    "dense": "semantic",
+    "vector": "semantic",
+    "keyword": "keyword",
+    "bm25": "keyword",
+    "fts": "keyword",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How one question is answered; the defaults are the measured ones (docs/decisions)."""
+
+    profile: str = "default"
+    mode: Mode = "hybrid"
+    candidates_per_leg: int = 100
+    """Depth of both legs."""
+    fusion: Fusion = "convex"
+    dense_weight: float = 0.35
+    """Weight of the semantic leg in a convex combination; the keyword leg has the rest, as far as
+    its best hit covers the question."""
+    rrf_k: int = 60
+    rerank_pool: int = 30
+    """Candidates that go on from fusion to reranking and diversity."""
+    final_k: int = 8
+    mmr_lambda: float = 1.0
+    """Weight of relevance against novelty; 1 turns diversity off."""
+    max_per_document: int | None = None
+    context_window: int = 1
+    """Neighbouring chunks taken in on either side of a hit."""
+    max_context_tokens: int = 4000
+    context_order: ContextOrder = "best_first"
+    max_sentences: int = 4
+    """Sentences of an extractive answer."""
+    deadline_ms: float | None = None
+    filters: tuple[Filter, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A named set of parts and defaults (values of each field of `Plan` by name)."""
+
+    embedder: str = "multilingual-e5-small-int8"
+    store: str = "lancedb"
+    reranker: str | None = None
+    generator: str = "extractive"
+    plan: Mapping[str, Any] = field(default_factory=dict)
+    by_kind: Mapping[QueryKind, Mapping[str, Any]] = field(default_factory=dict)
+
+
+PROFILES: Mapping[str, Profile] = {
+    "default": Profile(
+        by_kind={
+            "comparison": {"mmr_lambda": 0.9, "max_per_document": 2},
+            "exploratory": {"mmr_lambda": 0.9, "max_per_document": 2},
+            "summary": {"max_sentences": 6},
+        },
+    ),
+    "talks": Profile(
+        embedder="bge-m3",
+        store="sqlite-vec",
+        reranker="bge-reranker-v2-m3",
+        generator="anthropic",
+        plan={
+            "mode": "semantic",
+            "candidates_per_leg": 20,
+            "rerank_pool": 20,
+            "final_k": 5,
+            "mmr_lambda": 0.8,
+            "context_window": 1,
+            "max_context_tokens": 4000,
+        },
+        by_kind={
+            "summary": {"final_k": 10, "mmr_lambda": 0.9},
+            "comparison": {"final_k": 8, "mmr_lambda": 0.6},
+            "exploratory": {"final_k": 8, "mmr_lambda": 0.5},
+        },
+    ),
+    "local": Profile(
+        embedder="qwen3-embedding-0.6b",
+        store="lancedb",
+        reranker="answerai-colbert-small-v1",
+        generator="ollama",
+        plan={
+            "candidates_per_leg": 20,
+            "dense_weight": 0.7,
+            "rerank_pool": 20,
+            "final_k": 10,
+            "context_window": 5,
+            "max_context_tokens": 4000,
+        },
+    ),
+    "documents": Profile(
+        store="pinecone",
+        generator="openai",
+        plan={
+            "candidates_per_leg": 20,
+            "fusion": "rrf",
+            "rerank_pool": 10,
+            "final_k": 10,
+            "mmr_lambda": 0.5,
+            "context_window": 0,
+            "max_context_tokens": 6000,
+        },
+    ),
+    "book": Profile(
+        embedder="voyage",
+        store="chroma",
+        reranker="cohere",
+        generator="gemini",
+        plan={
+            "candidates_per_leg": 50,
+            "fusion": "rrf",
+            "rerank_pool": 50,
+            "final_k": 5,
+            "context_window": 0,
+            "max_context_tokens": 4000,
+        },
+    ),
+    "lecture": Profile(
+        embedder="text-embedding-3-large",
+        store="chroma",
+        reranker="ms-marco-minilm-l-6-v2",
+        generator="openrouter",
+        plan={
+            "mode": "semantic",
+            "candidates_per_leg": 10,
+            "rerank_pool": 10,
+            "final_k": 3,
+            "context_window": 0,
+            "deadline_ms": 500.0,
+        },
+    ),
+}
+
+BOUNDS: Mapping[str, tuple[float, float]] = {
+    "candidates_per_leg": (1, 1000),
+    "dense_weight": (0, 1),
+    "rrf_k": (1, 1000),
+    "rerank_pool": (1, 2000),
+    "final_k": (1, 100),
+    "mmr_lambda": (0, 1),
+    "max_per_document": (1, 100),
+    "context_window": (0, 20),
+    "max_context_tokens": (50, 1_000_000),
+    "max_sentences": (1, 20),
+    "deadline_ms": (1, 3_600_000),
+}
+
+
+def profile(name: str) -> Profile:
+    """Give the profile of that name; raises ConfigError listing the names there are."""
+    try:
+        return PROFILES[name]
+    except KeyError:
+        names = ", ".join(PROFILES)
+        raise ConfigError(f"There is no profile '{name}'. The profiles are: {names}.") from None
+
+
+def make_plan(
+    profile_name: str,
+    kind: QueryKind,
+    *,
+    overrides: Mapping[str, Any] | None = None,
+) -> Plan:
+    """Make the plan of one request; raises InputError for an unknown or impossible value.
+
+    Later ones outrank earlier ones: the defaults of `Plan`, the profile, the question's kind,
+    ``overrides`` (where None means "not given"). The pool never exceeds what both legs can give,
+    and the final number never exceeds the pool.
+    """
+    chosen = profile(profile_name)
+    given = {name: value for name, value in (overrides or {}).items() if value is not None}
+    _refuse_unknown(given)
+    values = {**chosen.plan, **chosen.by_kind.get(kind, {}), **given}
+    if "mode" in values:
+        values["mode"] = _mode(str(values["mode"]))
+    if "filters" in values:
+        values["filters"] = _filters(values["filters"])
+    for name, value in values.items():
+        _check(name, value)
+    plan = replace(Plan(profile=profile_name), **values)
+    final_k = min(plan.final_k, 2 * plan.candidates_per_leg)
+    pool = max(final_k, min(plan.rerank_pool, 2 * plan.candidates_per_leg))
+    return replace(plan, rerank_pool=pool, final_k=final_k)
+
+
+def _mode(spelling: str) -> Mode:
+    try:
+        return MODE_SPELLINGS[spelling.casefold()]
+    except KeyError:
+        raise InputError(
+            f"'{spelling}' is not a search mode. Use hybrid, semantic or keyword."
+        ) from None
+
+
+def _filters(given: Any) -> tuple[Filter, ...]:
+    if not isinstance(given, (tuple, list)) or not all(isinstance(each, Filter) for each in given):
+        raise InputError(f"'filters' is a sequence of quoth.Filter, not {given!r}.")
+    return tuple(given)
+
+
+def _refuse_unknown(given: Mapping[str, Any]) -> None:
+    known = {each.name for each in fields(Plan)}
+    for name in given:
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            hint = f" Did you mean '{near[0]}'?" if near else ""
+            raise InputError(f"'{name}' is not a field of the plan.{hint}")
+
+
+def _check(name: str, value: Any) -> None:
+    if name in ("fusion", "context_order"):
+        allowed = ("convex", "rrf") if name == "fusion" else ("best_first", "edges", "document")
+        if value not in allowed:
+            raise InputError(f"'{name}' is one of {', '.join(allowed)}, not '{value}'.")
+    if value is None or name not in BOUNDS:
+        return
+    low, high = BOUNDS[name]
+    whole = name not in ("dense_weight", "mmr_lambda", "deadline_ms")
+    kinds = (int,) if whole else (int, float)
+    if isinstance(value, bool) or not isinstance(value, kinds) or not low <= value <= high:
+        number = "a whole number" if whole else "a number"
+        raise InputError(f"'{name}' must be {number} from {low:g} to {high:g}, not {value!r}.")

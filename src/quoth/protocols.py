@@ -1,0 +1,122 @@
+"""The verbs at the border: what a backend must do to take part.
+
+Methods are async; a backend that computes on the CPU does so in its own bounded executor and
+leaves the event loop free. A backend turns the errors of its library into `BackendError`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from quoth.types import Chunk, Filter, Passage, Query, Scored
+
+Matrix = npt.NDArray[np.float32]
+Role = Literal["query", "document"]
+
+
+class Embedder(Protocol):
+    """Turns texts into unit vectors."""
+
+    name: str
+    revision: str
+    dimension: int
+    max_tokens: int
+    query_prefix: str
+    document_prefix: str
+
+    async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
+        """Give one unit row per text, shape (texts, dimension); raises EmbeddingError."""
+        ...
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Count the tokens of each text, without the role's prefix and special tokens."""
+        ...
+
+    def close(self) -> None:
+        """Release threads and memory."""
+        ...
+
+
+class VectorIndex(Protocol):
+    """Finds the chunks whose vectors are nearest."""
+
+    async def upsert(self, chunks: Sequence[Chunk], *, vectors: Matrix) -> None:
+        """Write chunks of one or more documents; writing a chunk again replaces it."""
+        ...
+
+    async def delete(self, document_ids: Sequence[str]) -> None:
+        """Remove every chunk of the documents."""
+        ...
+
+    async def nearest(
+        self, vector: Matrix, *, limit: int, filters: Sequence[Filter] = ()
+    ) -> list[Scored]:
+        """Rank chunks by cosine, best first, among those that pass every filter."""
+        ...
+
+    async def vectors(self, chunk_ids: Sequence[str]) -> Mapping[str, Matrix]:
+        """Give the stored vectors of those chunks that are there."""
+        ...
+
+    async def document_ids(self) -> Mapping[str, int]:
+        """How many chunks each document has here."""
+        ...
+
+    async def optimize(self) -> None:
+        """Make recent writes cheap to search."""
+        ...
+
+    async def needs_build(self) -> bool:
+        """Whether there is so much now that `build` pays."""
+        ...
+
+    async def build(self) -> bool:
+        """Build what pays from some size on; slow, harmless beside searches; True if it did."""
+        ...
+
+    async def drop(self) -> None:
+        """Remove everything."""
+        ...
+
+    def close(self) -> None:
+        """Let go of files and memory."""
+        ...
+
+
+class KeywordIndex(Protocol):
+    """Finds the chunks that share words with the question."""
+
+    async def match(
+        self, text: str, *, languages: Sequence[str], limit: int, filters: Sequence[Filter] = ()
+    ) -> list[Scored]:
+        """Rank chunks by BM25, best first; any text is safe, one without words finds nothing."""
+        ...
+
+
+class Index(VectorIndex, KeywordIndex, Protocol):
+    """Both indexes in one store."""
+
+
+class Reranker(Protocol):
+    """Scores passages against the question together."""
+
+    name: str
+
+    async def score(self, query: str, texts: Sequence[str]) -> list[float]:
+        """Give one score per text, higher is better; raises RerankError."""
+        ...
+
+
+class Generator(Protocol):
+    """Writes an answer from numbered passages, citing them as [Source N]."""
+
+    provider: str
+    model: str
+
+    def stream(self, query: Query, passages: Sequence[Passage]) -> AsyncIterator[str]:
+        """Yield the answer piece by piece; raises GenerationError."""
+        ...

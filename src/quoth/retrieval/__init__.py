@@ -1,0 +1,1 @@
+"""From a question to a ranking: functions over values."""

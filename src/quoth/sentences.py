@@ -1,0 +1,233 @@
+"""Split English and French text into sentences, in one pass and without a model."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+
+LONGEST_WORDS = 90
+"""Words beyond which no piece goes, whatever its punctuation."""
+LONGEST_CHARACTERS = 900
+"""Characters beyond which no piece goes: for scripts without spaces, and for data."""
+PIECE_WORDS = 40
+"""Words that a piece of text without full stops has at most."""
+
+Span = tuple[int, int]
+
+_PARAGRAPH = re.compile(r"\n[^\S\n]*\n\s*")
+_STOP = re.compile(
+    r"(?P<mark>[.!?…]+)(?:[^\S\n]?»|[\"'”’)\]])*(?=\s|$)|(?P<wide>[。！？]+[」』”）]*)"
+)
+_WORD = re.compile(r"\S+")
+_ITEM = re.compile(r"[a-z]\)\s")
+_OPENERS = "\"'“‘«([{—–-• \t\u00a0\u202f"
+_CLAUSES = (re.compile(r"\n"), re.compile(r"[;:—–]\s"), re.compile(r"[,)]\s"))
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# A title stands before a name, so that nothing ends behind it.
+_TITLES = _words(
+    "dr mr mrs ms prof st ste rev hon gen col sgt capt lt sen rep gov pres mm mme mmes mlle "
+    "mlles mgr pr vve ing me"
+)
+# These point at what follows them.
+_POINTERS = _words("e.g i.e eg ie cf vs viz resp c.-à-d c.à.d p.ex ex av")
+# These point onwards too, but a sentence may end with them.
+_SHORTENED = _words(
+    "approx ca esp incl al env apr jan feb jun jul aug sep sept oct nov dec  janv févr juil déc"
+)
+# These are abbreviations only where a number follows: "No. 5", but "I said no."
+_NUMBERED = _words(
+    "no nos nr fig figs p pp vol vols ch chap chaps sec sect eq eqs ed eds art n par tab ref "
+    "refs ill pt pts app §"
+)
+# After these a sentence may well end; a new one then begins with a capital letter.
+_CLOSING = _words("etc inc ltd corp co jr sr bros cie a.m p.m u.s u.k ph.d b.c a.d j.-c")
+_STARTERS = _words(
+    "a about after all also an and another any are as at because before both but by can could "
+    "did do does each even every finally first for from given here how however i if in is it "
+    "its let let's like many maybe most my next no not now of ok okay on once one only or "
+    "other our please right second similarly since so some sometimes still such that that's "
+    "the their then there there's these they this those to today two under until was we we'll "
+    "well what when where which while who why will with would yes you your ainsi alors après "
+    "au aussi autre aux avec avant bien c'est car ce cela celle celui cependant ces cet cette "
+    "chaque comme comment dans de depuis des deux donc du elle elles en enfin ensuite est et "
+    "finalement il ils j'ai je jusqu'à l'on la le les leur lors lorsque maintenant mais même "
+    "nos notre nous on or ou où par parce pour pourquoi puis quand que quel quelle qui quoi "
+    "sa sans se ses si son sous sur tous tout toute toutes un une voici voilà votre vous y à "
+    "ça"
+)
+# "task A." ends a sentence, "John A. Smith" does not.
+_LETTERED = _words(
+    "task model type class option plan part section appendix step vitamin point variable case "
+    "group team letter column row set node layer example tâche modèle classe partie annexe "
+    "étape vitamine cas groupe équipe lettre colonne ligne ensemble couche exemple"
+)
+
+
+def sentences(text: str, *, breaks: Sequence[int] = ()) -> list[Span]:
+    """Give the sentences of a text as (start, end), without the white space around them.
+
+    Joined, the spans cover every character that is not white space. An empty line always ends a
+    sentence. ``breaks`` are sorted offsets, such as the beginnings of cues, where text without
+    punctuation is cut by preference. Takes time in proportion to the length of the text.
+    """
+    spans: list[Span] = []
+    lower = _starts_small(text)
+    for start, end in _paragraphs(text):
+        for low, high in _split(text, start, end, lower=lower):
+            spans.extend(_shorten(text, low, high, breaks=breaks))
+    return spans
+
+
+def _paragraphs(text: str) -> Iterator[Span]:
+    position = 0
+    for gap in _PARAGRAPH.finditer(text):
+        yield from _trim(text, position, gap.start())
+        position = gap.end()
+    yield from _trim(text, position, len(text))
+
+
+def _trim(text: str, start: int, end: int) -> Iterator[Span]:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    if start < end:
+        yield start, end
+
+
+def _starts_small(text: str) -> bool:
+    """Whether the text writes the beginnings of its sentences small, as some captions do."""
+    after = re.findall(r"(?<=[^\W\d_]{3})[.?!]\s+([^\W\d_])", text)
+    return len(after) >= 4 and sum(letter.islower() for letter in after) > 0.6 * len(after)
+
+
+def _split(text: str, start: int, end: int, *, lower: bool) -> Iterator[Span]:
+    begin = start
+    for stop in _STOP.finditer(text, start, end):
+        if stop.start() < begin:
+            continue
+        if stop["wide"] is None and not _ends(text, stop, begin=begin, end=end, lower=lower):
+            continue
+        yield from _trim(text, begin, stop.end())
+        begin = stop.end()
+    yield from _trim(text, begin, end)
+
+
+def _ends(text: str, stop: re.Match[str], *, begin: int, end: int, lower: bool) -> bool:
+    """Whether the sentence that began at `begin` ends with this stop."""
+    rest = text[stop.end() : min(end, stop.end() + 60)].lstrip()
+    if not rest:
+        return True
+    bare = rest.lstrip(_OPENERS)
+    first = bare[:1]
+    if first.islower() and not lower and not _ITEM.match(bare):
+        return False
+    mark = stop["mark"]
+    if mark != ".":
+        return bool(first) or "!" in mark or "?" in mark
+    word = _word_before(text, stop.start(), begin)
+    return _ends_after(word, bare, text=text, at=stop.start(), begin=begin)
+
+
+def _word_before(text: str, at: int, begin: int) -> str:
+    low = at
+    while low > begin and at - low < 24 and not text[low - 1].isspace():
+        low -= 1
+    return text[low:at].lstrip("\"'“‘«([{")
+
+
+def _ends_after(word: str, bare: str, *, text: str, at: int, begin: int) -> bool:
+    """Judge a single full stop by the word before it and the text behind it."""
+    small = word.lower()
+    following = _WORD.match(bare)
+    name = following.group().strip(',;:!?.)»”"').lower() if following else ""
+    starter = name.replace("’", "'") in _STARTERS
+    if small in _TITLES and word[:1].isupper():
+        return False
+    if small in _POINTERS:
+        return False
+    if small in _SHORTENED:
+        return starter
+    if small in _NUMBERED:
+        number = r"\d" if small in ("no", "nos") else r"\d|[ivxlcIVXLC]{2,}\b|[B-Z]\b"
+        return re.match(number, bare) is None
+    if small in _CLOSING:
+        return starter or small == "etc"
+    if word.isdigit() or re.fullmatch(r"\d+(?:\.\d+)+|[a-zA-Z]\)?", word):
+        before = text[max(begin, at - 40) : at - len(word)]
+        numbers_a_list = at - begin < 40 and not before.strip(_OPENERS + "*\n")
+        if numbers_a_list and (len(word) <= 3 or "." in word):
+            return False
+    if len(word) == 1 and word.isupper():
+        return _ends_with_letter(text, at, begin=begin, starter=starter, bare=bare)
+    if re.fullmatch(r"(?:[^\W\d_]\.)+[^\W\d_]", word):
+        return starter
+    return True
+
+
+def _ends_with_letter(text: str, at: int, *, begin: int, starter: bool, bare: str) -> bool:
+    """Tell the initial of a name from a letter that names a thing."""
+    if re.match(r"[A-Z]\.", bare):
+        return False
+    before = text[max(begin, at - 30) : at - 1].split()
+    previous = before[-1].lower() if before else ""
+    return starter or previous in _LETTERED
+
+
+def _shorten(text: str, start: int, end: int, *, breaks: Sequence[int]) -> Iterator[Span]:
+    """Cut a span that is too long for one sentence, where a reader would pause."""
+    if end - start < 4 * PIECE_WORDS:
+        yield start, end
+        return
+    words = [match.span() for match in _WORD.finditer(text, start, end)]
+    stopped = text[start:end].rstrip("\"'”’»)] ")[-1:] in ".!?…"
+    longest = LONGEST_WORDS if stopped else PIECE_WORDS
+    if len(words) <= longest and end - start <= LONGEST_CHARACTERS:
+        yield start, end
+        return
+    starts = [low for low, _ in words]
+    while start < end:
+        cut = _cut(text, start, end, starts=starts, breaks=breaks)
+        yield from _trim(text, start, cut)
+        start = cut
+        while start < end and text[start].isspace():
+            start += 1
+
+
+def _cut(text: str, start: int, end: int, *, starts: Sequence[int], breaks: Sequence[int]) -> int:
+    """Find the end of the piece that begins at `start`: a break, a line, a clause or a word."""
+    index = bisect_left(starts, start)
+    left = len(starts) - index
+    if left <= PIECE_WORDS and end - start <= LONGEST_CHARACTERS:
+        return end
+    size = PIECE_WORDS if left > 1.5 * PIECE_WORDS else max(1, left // 2 + 1)
+    most = starts[index + size] if index + size < len(starts) else end
+    most = min(most, start + LONGEST_CHARACTERS)
+    least = starts[index + size // 2] if index + size // 2 < len(starts) else start + 1
+    least = min(least, start + LONGEST_CHARACTERS // 2)
+    place = bisect_right(breaks, most) - 1
+    if place >= 0 and breaks[place] > least:
+        return breaks[place]
+    window = text[least:most]
+    for clause in _CLAUSES:
+        found = [match.end() for match in clause.finditer(window)]
+        if found:
+            return least + found[-1]
+    word = bisect_right(starts, most) - 1
+    if starts[word] > start:
+        return starts[word]
+    return _whole_character(text, most, start)
+
+
+def _whole_character(text: str, at: int, start: int) -> int:
+    """Step back from inside a combined character, such as an emoji of several parts."""
+    low = at
+    while low > start + 1 and at - low < 16 and re.match(r"[\u0300-\u036f\u200d\ufe0f]", text[low]):
+        low -= 1
+    return low

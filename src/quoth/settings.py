@@ -1,0 +1,123 @@
+"""Settings: the only reader of the environment and of configuration files.
+
+Values come, in this order of weight, from the caller (command line or Python), the environment
+(``QUOTH_HOME``, ``QUOTH_PROFILE`` …), the file ``quoth.toml`` in the home folder, and the
+defaults below. An unknown name is an error that says where it stands.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from platformdirs import user_cache_path, user_data_path
+from pydantic import Field, ValidationError
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from quoth.errors import ConfigError
+
+PREFIX = "QUOTH_"
+
+
+class Settings(BaseSettings):
+    """Everything that is set once for a process; per-request choices are in `Plan`."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_ignore_empty=True, extra="forbid", frozen=True
+    )
+
+    home: Path = Field(default_factory=lambda: user_data_path("quoth"))
+    """The folder that holds the catalogue, the indexes and ``quoth.toml``."""
+    models: Path = Field(default_factory=lambda: user_cache_path("quoth") / "models")
+    """The folder in which models are built once."""
+    collection: str = Field(default="default", min_length=1, max_length=100)
+    """The collection used when none is named."""
+    profile: str = "default"
+    """The named set of defaults: default, talks, local, documents, book or lecture."""
+    embedder: str | None = None
+    """A name of the embedder table or a folder with an ONNX model; None for the profile's own."""
+    tenant: str = Field(default="local", min_length=1, max_length=100)
+    """The owner of the data; one built-in tenant serves local use."""
+    threads: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1, le=256)
+    """Threads for embedding; one chunk is computed on one thread."""
+    vector_index_rows: int = Field(default=20_000, ge=256)
+    """Chunks from which a collection gets an approximate vector index."""
+    chunk_tokens: int = Field(default=200, ge=32, le=2000)
+    """Tokens of the embedder that a chunk aims at."""
+    max_file_mb: int = Field(default=500, ge=1)
+    """Files larger than this are refused."""
+    parser_seconds: float = Field(default=120, gt=0)
+    """Time one file's parser may take, in CPU seconds and, four times over, in wall seconds."""
+    parser_memory_mb: int = Field(default=2048, ge=256)
+    """Memory that one file's parser may take."""
+    crash_at: int | None = Field(default=None, ge=1)
+    """For crash tests: the process kills itself at this store operation."""
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """The caller, then the environment; `load_settings` puts the file below both."""
+        return (init_settings, env_settings)
+
+
+def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
+    """Read the settings; raises ConfigError naming the variable or key that is wrong.
+
+    ``overrides`` are the caller's own; a value of None means "not given".
+    """
+    given = {name: value for name, value in (overrides or {}).items() if value is not None}
+    _refuse_unknown_variables()
+    named = {name: value for name, value in _environment().items() if value and name not in given}
+    home = Path(
+        given.get("home")
+        or named.get("home")
+        or Settings.model_fields["home"].get_default(call_default_factory=True)
+    )
+    file = home.expanduser() / "quoth.toml"
+    below = {name: value for name, value in _file(file).items() if name not in named}
+    try:
+        settings = Settings(**{**below, **given})
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(str(part) for part in first["loc"])
+        where = f"in {file}" if name in below else f"(variable {PREFIX}{name.upper()} or option)"
+        raise ConfigError(f"The setting '{name}' {where} is wrong: {first['msg']}.") from None
+    return settings.model_copy(
+        update={"home": settings.home.expanduser(), "models": settings.models.expanduser()}
+    )
+
+
+def _environment() -> dict[str, str]:
+    return {
+        name.removeprefix(PREFIX).lower(): value
+        for name, value in os.environ.items()
+        if name.startswith(PREFIX)
+    }
+
+
+def _refuse_unknown_variables() -> None:
+    unknown = sorted(set(_environment()) - set(Settings.model_fields))
+    if unknown:
+        known = ", ".join(PREFIX + name.upper() for name in Settings.model_fields)
+        raise ConfigError(
+            f"The environment variable {PREFIX}{unknown[0].upper()} is not a setting of quoth. "
+            f"The settings are: {known}."
+        )
+
+
+def _file(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        return {}
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"The settings file {path} is not valid TOML: {error}.") from None

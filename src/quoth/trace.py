@@ -1,0 +1,89 @@
+"""The record of one request: its deadline, its timings, and what it had to do without."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+from quoth.errors import BackendError
+
+T = TypeVar("T")
+
+
+class Trace:
+    """Times the stages of one request and turns their failures into fallbacks.
+
+    ``clock`` gives seconds; ``deadline_ms`` is for the whole request, None for no limit.
+    """
+
+    def __init__(
+        self, *, deadline_ms: float | None = None, clock: Callable[[], float] = time.perf_counter
+    ) -> None:
+        self._clock = clock
+        self._began = clock()
+        self._deadline_ms = deadline_ms
+        self._timings: dict[str, float] = {}
+        self._degraded: list[str] = []
+
+    @property
+    def degraded(self) -> tuple[str, ...]:
+        """The fallbacks taken, as ``stage:reason:fallback``, in order."""
+        return tuple(self._degraded)
+
+    def elapsed_ms(self) -> float:
+        """Milliseconds since the request began."""
+        return (self._clock() - self._began) * 1000
+
+    def remaining_ms(self) -> float | None:
+        """Milliseconds left until the deadline, never negative; None without a deadline."""
+        if self._deadline_ms is None:
+            return None
+        return max(0.0, self._deadline_ms - self.elapsed_ms())
+
+    def timings_ms(self) -> dict[str, float]:
+        """Milliseconds per stage, and in all."""
+        stages = {stage: round(spent, 3) for stage, spent in self._timings.items()}
+        return {**stages, "total": round(self.elapsed_ms(), 3)}
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Time the block under this name; a name used twice adds up."""
+        began = self._clock()
+        try:
+            yield
+        finally:
+            spent = (self._clock() - began) * 1000
+            self._timings[name] = self._timings.get(name, 0.0) + spent
+
+    async def attempt(
+        self,
+        stage: str,
+        work: Callable[[], Awaitable[T]],
+        *,
+        otherwise: Callable[[], T],
+        fallback: str,
+    ) -> T:
+        """Do the work, or take the fallback when a backend fails or the deadline passes.
+
+        This is the only place where a failure becomes a fallback. It catches `BackendError` and
+        the deadline and nothing else, so that a bug stays visible. ``fallback`` names what is
+        used instead, for the answer, the logs and the metrics.
+        """
+        remaining = self.remaining_ms()
+        reason = "deadline"
+        with self.stage(stage):
+            limit = asyncio.timeout(None if remaining is None else remaining / 1000)
+            try:
+                if remaining != 0:
+                    async with limit:
+                        return await work()
+            except TimeoutError:
+                if not limit.expired():
+                    raise
+            except BackendError as error:
+                reason = error.code
+        self._degraded.append(f"{stage}:{reason}:{fallback}")
+        return otherwise()

@@ -1,0 +1,428 @@
+"""The nouns of quoth: frozen values that every stage takes and gives.
+
+Offsets named ``start`` and ``end`` count characters of a document's stored text, except in
+`Seconds`, where they are seconds. Field names are those of the machine output: a value turned
+into a dictionary is the JSON that the command line, the service and Python all show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+DocumentKind = Literal["pdf", "markdown", "text", "html", "transcript"]
+DocumentStatus = Literal["ready", "failed", "unchanged", "queued", "running"]
+QueryKind = Literal[
+    "factual", "conceptual", "comparison", "summary", "exploratory", "page_specific"
+]
+Mode = Literal["hybrid", "semantic", "keyword"]
+Leg = Literal["keyword", "semantic", "rerank"]
+ScoreKind = Literal["probability", "convex", "rrf", "cosine", "bm25"]
+Support = Literal["supported", "partly", "unsupported", "unverified"]
+AnswerStatus = Literal["answered", "partial", "low_relevance", "no_results", "degraded"]
+FilterField = Literal["document", "kind", "language", "speaker", "label", "page", "seconds"]
+FilterOperator = Literal["in", "overlaps"]
+
+# --- places -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle on a PDF page, in points from the page's lower left corner."""
+
+    page: int
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """A place in a paged document: 1-based PDF pages, and the labels printed on them."""
+
+    first: int
+    last: int
+    label_first: str
+    label_last: str
+    section: str | None = None
+    boxes: tuple[Box, ...] = ()
+    kind: Literal["pages"] = "pages"
+
+
+@dataclass(frozen=True, slots=True)
+class Seconds:
+    """A place in a recording, in seconds from its beginning."""
+
+    start: float
+    end: float
+    speaker: str | None = None
+    section: str | None = None
+    kind: Literal["seconds"] = "seconds"
+
+
+@dataclass(frozen=True, slots=True)
+class Chars:
+    """A place in a document without pages: characters of its stored text, and the anchor above."""
+
+    start: int
+    end: int
+    section: str | None = None
+    anchor: str | None = None
+    kind: Literal["chars"] = "chars"
+
+
+Locator = Pages | Seconds | Chars
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Says where the characters from `start` to `end` of a text stand in the source.
+
+    A reader makes one for each line of a PDF, cue of a transcript or block of a page.
+    ``hyphen`` is what the reader took away behind the last character to join a word that was
+    broken over two lines, so that ``text[start:end] + hyphen`` is the line as it was printed.
+    """
+
+    start: int
+    end: int
+    locator: Locator
+    hyphen: str = ""
+
+
+# --- documents --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A chapter, section or part of a document, with the titles that lead to it."""
+
+    start: int
+    end: int
+    path: tuple[str, ...]
+    anchor: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a reader found in one file: its text, and where every part of the text stands.
+
+    ``places`` are sorted, do not overlap and cover every character that is not white space;
+    ``sections`` are sorted and do not overlap (text before the first one has no section).
+    Paragraphs are set apart by an empty line. ``labels`` are the printed page labels, in order.
+    """
+
+    kind: DocumentKind
+    title: str
+    text: str
+    places: tuple[Place, ...]
+    sections: tuple[Section, ...] = ()
+    language: str | None = None
+    url: str | None = None
+    speaker: str | None = None
+    pages: int | None = None
+    labels: tuple[str, ...] = ()
+    seconds: float | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why something failed: a fixed code for programs and a sentence for people."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A book, file, page or talk in a collection."""
+
+    document_id: str
+    title: str
+    kind: DocumentKind | None
+    status: DocumentStatus
+    chunks: int = 0
+    pages: int | None = None
+    seconds: float | None = None
+    language: str | None = None
+    error: Problem | None = None
+    collection: str = "default"
+    source: str = ""
+    url: str | None = None
+    speaker: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """The indexed unit: the characters from `start` to `end` of a document's stored text.
+
+    The chunks of a document partition its text: set one after the other they are the text.
+    ``prefix`` (title, chapter, heading, speaker) is indexed with the text and never shown as it.
+    """
+
+    chunk_id: str
+    document_id: str
+    ordinal: int
+    start: int
+    end: int
+    text: str
+    locator: Locator
+    kind: DocumentKind
+    places: tuple[Place, ...] = ()
+    section: tuple[str, ...] = ()
+    prefix: str = ""
+    language: str = "en"
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class IndexIdentity:
+    """What an index was built with; vectors and terms made another way cannot be mixed with it."""
+
+    embedder: str
+    revision: str
+    dimension: int
+    query_prefix: str
+    document_prefix: str
+    analyser: str
+    normalised: bool = True
+
+
+# --- questions --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """One condition on chunks: the field is one of `values`, or its range overlaps them.
+
+    ``in`` takes strings; ``overlaps`` takes two numbers, both ends included (``page`` counts PDF
+    pages from 1, ``label`` is the page number as printed, ``seconds`` are seconds).
+    """
+
+    field: FilterField
+    operator: FilterOperator
+    values: tuple[str, ...] | tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One turn of a conversation: what was asked and what was answered."""
+
+    question: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question as understood."""
+
+    original: str
+    standalone: str
+    language: str
+    kind: QueryKind = "factual"
+    is_followup: bool = False
+    filters: tuple[Filter, ...] = ()
+    entities: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LegScore:
+    """The rank (1 is best) and the raw score that one leg gave."""
+
+    rank: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A chunk on its way through the ranking stages; a ranking is a sequence of these."""
+
+    chunk_id: str
+    score: float
+    score_kind: ScoreKind
+    legs: Mapping[str, LegScore] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A ranked chunk with its text and its place, ready to be shown."""
+
+    rank: int
+    chunk_id: str
+    document_id: str
+    document: str
+    collection: str
+    text: str
+    locator: Locator
+    link: str | None
+    score: float
+    score_kind: ScoreKind
+    legs: Mapping[str, LegScore] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A hit widened by its neighbours: consecutive chunks of one document, numbered for citing."""
+
+    number: int
+    document: Document
+    chunks: tuple[Chunk, ...]
+    hit_ids: tuple[str, ...]
+    score: float
+
+    @property
+    def start(self) -> int:
+        """The first character, in the document's stored text."""
+        return self.chunks[0].start
+
+    @property
+    def text(self) -> str:
+        """The stored text from the first chunk to the last."""
+        return "".join(chunk.text for chunk in self.chunks)
+
+
+# --- answers ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of an answer: characters of `Answer.text`, and the numbers it cites."""
+
+    start: int
+    end: int
+    citations: tuple[int, ...]
+    support: Support
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """The proof of a sentence: an exact span of a stored text and the link that opens it.
+
+    ``snippet`` is the stored text from `snippet_start` to `snippet_end`, byte for byte.
+    ``page`` is the printed label and ``page_number`` the 1-based PDF page.
+    """
+
+    id: str
+    number: int
+    document_id: str
+    document_name: str
+    chunk_id: str
+    section_heading: str | None
+    locator: Locator
+    page: str | None
+    page_number: int | None
+    snippet: str
+    snippet_start: int
+    snippet_end: int
+    link: str | None
+    relevance_score: float | None
+    support: Support
+    support_score: float | None
+    retrieval_method: Mode
+    created_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many chunks each part of the path saw."""
+
+    retrieved: int = 0
+    reranked: int = 0
+    in_context: int = 0
+    cited: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What the generator used; zero where no language model took part."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A cited answer, and everything needed to see how it came about."""
+
+    query_id: str
+    query: Query
+    text: str
+    sentences: tuple[Sentence, ...]
+    citations: tuple[Citation, ...]
+    closest: tuple[Hit, ...]
+    status: AnswerStatus
+    grounded: bool
+    degraded: tuple[str, ...]
+    warnings: tuple[str, ...]
+    counts: Counts
+    used_chunks: tuple[str, ...]
+    timings_ms: Mapping[str, float]
+    usage: Usage
+    provider: str | None
+    model: str | None
+    profile: str
+    index_version: str
+
+
+# --- what streams -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The stage that has just begun."""
+
+    stage: str
+    event: Literal["status"] = "status"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The passages that the answer will be made from."""
+
+    hits: tuple[Hit, ...]
+    event: Literal["hits"] = "hits"
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """The next piece of the answer's text."""
+
+    text: str
+    event: Literal["token"] = "token"
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """A citation of the text streamed so far."""
+
+    citation: Citation
+    event: Literal["citation"] = "citation"
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """What the generator used."""
+
+    usage: Usage
+    event: Literal["usage"] = "usage"
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The whole answer; the last event of a stream that did not fail."""
+
+    answer: Answer
+    event: Literal["done"] = "done"
+
+
+Event = Progress | Found | Token | Cited | Used | Done
+
+Scored = tuple[str, float]
+"""A chunk id and a score; higher is better, whatever the backend."""
+
+Json = dict[str, Any]
+Ranking = Sequence[Candidate]

@@ -1,0 +1,170 @@
+"""Keeping index and catalogue in step: reconciling, removing, rebuilding."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+
+from quoth.add import EMBED_CHUNKS, Advance, indexed_text
+from quoth.catalogue.rows import Collection
+from quoth.errors import IndexMismatch
+from quoth.parts import Parts, identity_of, require_same_identity
+from quoth.protocols import Index
+
+LEAST_FREE_MB = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at; `advice` says what to do where it is not as it should be."""
+
+    name: str
+    ok: bool
+    found: str
+    advice: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """All that was looked at."""
+
+    ok: bool
+    checks: tuple[Check, ...]
+
+
+async def examine(parts: Parts, collection: Collection | None) -> Health:
+    """Look at the home folder, the model, the catalogue and the index, changing nothing."""
+    checks = [_home(parts), await _model(parts)]
+    if collection is None:
+        name = parts.settings.collection
+        checks.append(
+            Check("collection", True, f"'{name}' is empty. Add to it with: quoth add PATH")
+        )
+    else:
+        checks += [_identity(parts, collection), *await _in_step(parts, collection)]
+    return Health(all(check.ok for check in checks), tuple(checks))
+
+
+def _home(parts: Parts) -> Check:
+    home = parts.settings.home
+    free = shutil.disk_usage(home).free // 1_000_000
+    advice = f"Free some space: adding needs room, at least {LEAST_FREE_MB} MB."
+    ok = free >= LEAST_FREE_MB
+    return Check("home", ok, f"{home}, {free:,} MB free", None if ok else advice)
+
+
+async def _model(parts: Parts) -> Check:
+    embedder = parts.embedder
+    vectors = await embedder.embed(["Is the model awake?"], role="query")
+    ok = vectors.shape == (1, embedder.dimension)
+    found = f"{embedder.name}, {embedder.dimension} dimensions, revision {embedder.revision[:12]}"
+    return Check("model", ok, found, None if ok else "Name another model with --embedder.")
+
+
+def _identity(parts: Parts, collection: Collection) -> Check:
+    try:
+        require_same_identity(collection, parts.embedder)
+    except IndexMismatch as error:
+        return Check("identity", False, "the index was built another way", str(error))
+    return Check("identity", True, "the index was built by this model and analyser")
+
+
+async def _in_step(parts: Parts, collection: Collection) -> list[Check]:
+    documents = await asyncio.to_thread(parts.catalogue.documents, collection)
+    stored = await parts.open_index(collection.table).document_ids()
+    ready = {each.document_id: each.chunks for each in documents if each.status == "ready"}
+    failed = [each for each in documents if each.status == "failed"]
+    lacking = [key for key, chunks in ready.items() if stored.get(key, 0) != chunks]
+    orphans = set(stored) - set(ready)
+    rebuild = f"Rebuild the index with: quoth --collection {collection.name} reindex"
+    return [
+        Check(
+            "documents",
+            True,
+            f"{len(ready)} ready with {sum(ready.values())} chunks, {len(failed)} failed",
+            "See why with: quoth list" if failed else None,
+        ),
+        Check(
+            "index",
+            not lacking,
+            f"{len(lacking)} documents are not whole in the index"
+            if lacking
+            else "every document is whole in the index",
+            rebuild if lacking else None,
+        ),
+        Check(
+            "orphans",
+            True,
+            f"{len(orphans)} documents in the index lead nowhere; the next add clears them",
+        ),
+    ]
+
+
+async def reconcile(parts: Parts, collection: Collection) -> tuple[str, ...]:
+    """Delete index rows that lead nowhere; gives the ready documents whose rows are missing.
+
+    Rows lead nowhere when a process died between writing them and committing their document, or
+    between removing a document and deleting its rows.
+    """
+    index = parts.open_index(collection.table)
+    stored = await index.document_ids()
+    ready = await asyncio.to_thread(parts.catalogue.ready_ids, collection)
+    running = await asyncio.to_thread(parts.jobs.running, collection)
+    orphans = sorted(set(stored) - ready - running)
+    await index.delete(orphans)
+    return tuple(sorted(ready - set(stored)))
+
+
+async def remove(parts: Parts, collection: Collection, *, ids: Sequence[str]) -> list[str]:
+    """Delete documents completely; gives the ids that were there."""
+    gone = await asyncio.to_thread(parts.catalogue.remove, collection, ids)
+    # The catalogue first: rows left in the index by a crash lead nowhere and are reconciled.
+    await parts.open_index(collection.table).delete(gone)
+    return gone
+
+
+async def rebuild(parts: Parts, collection: Collection) -> AsyncIterator[Advance]:
+    """Build the index anew with this process's embedder, beside the one in use, and switch.
+
+    Searches go on with the old index until the new one is whole. Documents that are added or
+    removed meanwhile are followed up before the switch.
+    """
+    table = _next_table(collection.table)
+    index = parts.open_index(table)
+    await index.drop()
+    written: set[str] = set()
+    while True:
+        collection = await asyncio.to_thread(parts.catalogue.collection, collection.name)
+        ready = await asyncio.to_thread(parts.catalogue.ready_ids, collection)
+        await index.delete(sorted(written - ready))
+        missing = sorted(ready - written)
+        for done, key in enumerate(missing):
+            async for at, of in _copy(parts, index, document_id=key):
+                yield Advance(key, done, len(missing), at, of)
+        written = ready
+        await index.optimize()
+        await index.build()
+        if await asyncio.to_thread(
+            parts.catalogue.switch_index,
+            collection,
+            table=table,
+            identity=identity_of(parts.embedder),
+        ):
+            break
+    await parts.open_index(collection.table).drop()
+
+
+async def _copy(parts: Parts, index: Index, *, document_id: str) -> AsyncIterator[tuple[int, int]]:
+    chunks = await asyncio.to_thread(parts.catalogue.document_chunks, document_id)
+    for at in range(0, len(chunks), EMBED_CHUNKS):
+        yield at, len(chunks)
+        part = chunks[at : at + EMBED_CHUNKS]
+        vectors = await parts.embedder.embed([indexed_text(c) for c in part], role="document")
+        await index.upsert(part, vectors=vectors)
+
+
+def _next_table(table: str) -> str:
+    stem, _, generation = table.rpartition("_")
+    return f"{stem}_{int(generation) + 1}"

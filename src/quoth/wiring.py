@@ -1,0 +1,134 @@
+"""Where backends meet the engine: the only place that knows both."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from quoth.backends import backend
+from quoth.catalogue.jobs import Jobs
+from quoth.catalogue.store import Catalogue, digest
+from quoth.engine import Engine
+from quoth.errors import ConfigError
+from quoth.ingest.sandbox import Readers
+from quoth.parts import Parts
+from quoth.plan import profile
+from quoth.protocols import Embedder, Index
+from quoth.settings import Settings
+
+DEFAULT_EMBEDDER = "multilingual-e5-small-int8"
+
+
+def quiet(_line: str) -> None:
+    """Say nothing."""
+
+
+@asynccontextmanager
+async def open_engine(
+    settings: Settings, *, progress: Callable[[str], None] = quiet
+) -> AsyncIterator[Engine]:
+    """Open everything the settings name and close it at the end.
+
+    ``progress`` gets a line for each step of the one-time model build. Raises ConfigError,
+    MissingExtra and StorageFull.
+    """
+    embedder = open_embedder(settings, progress=progress)
+    on_operation = kill_at(settings.crash_at)
+    catalogue = Catalogue(
+        settings.home / "catalogue.sqlite", tenant=settings.tenant, on_operation=on_operation
+    )
+    indexes = Indexes(settings, dimension=embedder.dimension, on_operation=on_operation)
+    readers = Readers(seconds=settings.parser_seconds, memory_mb=settings.parser_memory_mb)
+    engine = Engine(
+        Parts(
+            settings=settings,
+            catalogue=catalogue,
+            jobs=Jobs(catalogue),
+            embedder=embedder,
+            open_index=indexes,
+            readers=readers,
+        )
+    )
+    try:
+        yield engine
+    finally:
+        await readers.close()
+        indexes.close()
+        catalogue.close()
+        await asyncio.to_thread(embedder.close)
+
+
+def open_embedder(settings: Settings, *, progress: Callable[[str], None] = quiet) -> Embedder:
+    """Open the embedder the settings or the profile name, building the default model if needed."""
+    name = settings.embedder or profile(settings.profile).embedder
+    folder = Path(name).expanduser()
+    if settings.embedder and (folder.is_dir() or os.sep in settings.embedder):
+        opened: Any = backend("embedder", "onnx")(folder, threads=settings.threads)
+        return _as_embedder(opened)
+    made = backend("embedder", name)
+    if name == "fake":
+        return _as_embedder(made())
+    folder = settings.models / name
+    if name == DEFAULT_EMBEDDER:
+        from quoth.backends.e5_build import build_e5, is_built
+
+        if not is_built(folder):
+            build_e5(folder, progress=progress)
+    if not folder.is_dir():
+        raise ConfigError(f"The model folder {folder} is not there. Name one with --embedder.")
+    return _as_embedder(made(folder, threads=settings.threads))
+
+
+def _as_embedder(opened: Any) -> Embedder:
+    embedder: Embedder = opened
+    return embedder
+
+
+class Indexes:
+    """The indexes of one home folder, each opened once, when it is first asked for."""
+
+    def __init__(
+        self, settings: Settings, *, dimension: int, on_operation: Callable[[str], None]
+    ) -> None:
+        self._made = backend("store", profile(settings.profile).store)
+        self._folder = settings.home / "index" / digest(settings.tenant)[:12]
+        self._dimension = dimension
+        self._vector_rows = settings.vector_index_rows
+        self._on_operation = on_operation
+        self._open: dict[str, Index] = {}
+
+    def __call__(self, table: str) -> Index:
+        """Give the index of that table."""
+        if table not in self._open:
+            self._open[table] = self._made(
+                self._folder,
+                table,
+                dimension=self._dimension,
+                vector_rows=self._vector_rows,
+                on_operation=self._on_operation,
+            )
+        return self._open[table]
+
+    def close(self) -> None:
+        """Close every index that was opened."""
+        for index in self._open.values():
+            index.close()
+        self._open.clear()
+
+
+def kill_at(operation: int | None) -> Callable[[str], None]:
+    """Make the hook that kills this process at its n-th store operation, for crash tests."""
+    seen = 0
+
+    def count(_name: str) -> None:
+        nonlocal seen
+        seen += 1
+        if seen == operation:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return count

@@ -1,0 +1,390 @@
+"""What every index must do, whatever stores it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from quoth.backends.fake import MemoryIndex
+from quoth.backends.index_lance import LanceIndex
+from quoth.protocols import Index, Matrix
+from quoth.types import Chars, Chunk, Filter, Pages, Place, Seconds
+
+DIMENSION = 8
+BOOK = Chunk("book.0", "book", 0, 0, 9, "", Chars(0, 9), "text")
+TEXTS = {
+    "book.0": "a fox is a fox is a fox",
+    "book.1": "the fox runs through the forest in the evening",
+    "book.2": "whales swim in cold water",
+    "talk.0": "the dog sleeps beside the fire",
+    "talk.1": "C++ with AT&T are words of their own",
+}
+LANGUAGES = ["en"]
+
+
+def units(rows: int, *, seed: int = 7, dimension: int = DIMENSION) -> Matrix:
+    """Unit vectors that are always the same."""
+    made = np.random.default_rng(seed).standard_normal((rows, dimension)).astype(np.float32)
+    return made / np.linalg.norm(made, axis=1, keepdims=True)
+
+
+def corpus() -> list[Chunk]:
+    return [
+        replace(
+            BOOK, chunk_id=key, document_id=key.partition(".")[0], ordinal=int(key[-1]), text=text
+        )
+        for key, text in TEXTS.items()
+    ]
+
+
+@pytest.fixture(params=["memory", "lance"])
+def make(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Index]:
+    """Makes a new handle on one and the same index."""
+    if request.param == "memory":
+        rows: dict[str, Any] = {}
+        return lambda: MemoryIndex(rows)
+    return lambda: LanceIndex(tmp_path, "c_1", dimension=DIMENSION, vector_rows=300)
+
+
+@pytest.fixture
+def index(make: Callable[[], Index]) -> Iterator[Index]:
+    opened = make()
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+async def filled(index: Index) -> Index:
+    await index.upsert(corpus(), vectors=units(len(TEXTS)))
+    return index
+
+
+async def matched(index: Index, text: str, **choices: Any) -> list[str]:
+    found = await index.match(text, **{"languages": LANGUAGES, "limit": 10, **choices})
+    return [key for key, _ in found]
+
+
+# --- writing ----------------------------------------------------------------------------------
+
+
+async def test_a_new_index_is_empty(index: Index) -> None:
+    assert await index.nearest(units(1)[0], limit=5) == []
+    assert await matched(index, "fox") == []
+    assert dict(await index.vectors(["book.0"])) == {}
+    assert dict(await index.document_ids()) == {}
+
+
+async def test_nothing_needs_no_table(index: Index) -> None:
+    await index.upsert([], vectors=units(0))
+    await index.delete([])
+    assert dict(await index.vectors([])) == {}
+    assert not await index.build()
+    await index.optimize()
+
+
+async def test_each_document_has_its_chunks(filled: Index) -> None:
+    assert dict(await filled.document_ids()) == {"book": 3, "talk": 2}
+
+
+async def test_writing_again_changes_nothing(filled: Index) -> None:
+    vector = units(1, seed=9)[0]
+    before = [await filled.nearest(vector, limit=9), await matched(filled, "fox")]
+    await filled.upsert(corpus(), vectors=units(len(TEXTS)))
+    assert [await filled.nearest(vector, limit=9), await matched(filled, "fox")] == before
+    assert dict(await filled.document_ids()) == {"book": 3, "talk": 2}
+
+
+async def test_writing_a_chunk_anew_replaces_it(filled: Index) -> None:
+    changed = replace(corpus()[0], text="an owl", document_id="birds")
+    await filled.upsert([changed], vectors=units(1, seed=9))
+    assert await matched(filled, "owl") == ["book.0"]
+    assert await matched(filled, "fox") == ["book.1"]
+    assert (await filled.nearest(units(1, seed=9)[0], limit=1))[0][0] == "book.0"
+    assert dict(await filled.document_ids()) == {"birds": 1, "book": 2, "talk": 2}
+
+
+async def test_a_deleted_document_is_gone(filled: Index) -> None:
+    await filled.delete(["book", "nonsense"])
+    assert await matched(filled, "fox dog whales") == ["talk.0"]
+    assert {key for key, _ in await filled.nearest(units(1)[0], limit=9)} == {"talk.0", "talk.1"}
+    assert dict(await filled.document_ids()) == {"talk": 2}
+
+
+async def test_a_deleted_document_can_come_back(filled: Index) -> None:
+    await filled.delete(["book"])
+    await filled.upsert(corpus()[:3], vectors=units(3))
+    assert await matched(filled, "whales") == ["book.2"]
+    assert dict(await filled.document_ids()) == {"book": 3, "talk": 2}
+
+
+async def test_a_dropped_index_is_empty_and_usable(filled: Index) -> None:
+    await filled.drop()
+    assert dict(await filled.document_ids()) == {}
+    await filled.upsert(corpus()[:1], vectors=units(1))
+    assert await matched(filled, "fox") == ["book.0"]
+
+
+async def test_dropping_what_is_not_there_does_no_harm(index: Index) -> None:
+    await index.drop()
+    await index.drop()
+
+
+async def test_optimizing_changes_no_result(filled: Index) -> None:
+    vector = units(1, seed=9)[0]
+    before = [
+        await filled.nearest(vector, limit=9),
+        await filled.match("the fox", languages=LANGUAGES, limit=9),
+    ]
+    await filled.optimize()
+    after = [
+        await filled.nearest(vector, limit=9),
+        await filled.match("the fox", languages=LANGUAGES, limit=9),
+    ]
+    for one, other in zip(before, after, strict=True):
+        assert [key for key, _ in one] == [key for key, _ in other]
+        assert [s for _, s in one] == pytest.approx([s for _, s in other], rel=1e-5)
+
+
+async def test_another_handle_sees_every_write(filled: Index, make: Callable[[], Index]) -> None:
+    other = make()
+    assert dict(await other.document_ids()) == {"book": 3, "talk": 2}
+    await filled.upsert([replace(BOOK, chunk_id="new.0", text="an owl")], vectors=units(1))
+    assert await matched(other, "owl") == ["new.0"]
+    await other.delete(["talk"])
+    assert await matched(filled, "dog") == []
+    other.close()
+
+
+# --- vectors ----------------------------------------------------------------------------------
+
+
+async def test_the_nearest_are_those_of_exact_cosine(index: Index) -> None:
+    rows = units(40)
+    chunks = [replace(BOOK, chunk_id=f"c{at}", ordinal=at) for at in range(40)]
+    await index.upsert(chunks, vectors=rows)
+    vector = units(1, seed=9)[0]
+    exact = rows @ vector
+    found = await index.nearest(vector, limit=10)
+    assert [key for key, _ in found] == [f"c{at}" for at in np.argsort(-exact)[:10]]
+    best = sorted(exact, reverse=True)[:10]
+    assert [score for _, score in found] == pytest.approx(best, abs=1e-5)
+
+
+async def test_a_limit_above_what_is_there_gives_all(filled: Index) -> None:
+    assert len(await filled.nearest(units(1)[0], limit=1000)) == len(TEXTS)
+
+
+async def test_vectors_come_back_as_they_were(filled: Index) -> None:
+    found = await filled.vectors(["talk.0", "nonsense", "book.1"])
+    assert set(found) == {"talk.0", "book.1"}
+    assert np.array_equal(found["talk.0"], units(len(TEXTS))[3])
+    assert np.array_equal(found["book.1"], units(len(TEXTS))[1])
+
+
+async def test_many_ids_at_once(filled: Index) -> None:
+    ids = [f"nonsense.{at}" for at in range(3000)]
+    assert set(await filled.vectors([*ids, "book.0"])) == {"book.0"}
+    await filled.delete([*ids, "book"])
+    assert dict(await filled.document_ids()) == {"talk": 2}
+
+
+# --- words ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("fox", ["book.0", "book.1"]),
+        ("FOX?", ["book.0", "book.1"]),
+        ("forest fox", ["book.1", "book.0"]),
+        ("whales in water", ["book.2"]),
+        ("fire", ["talk.0"]),
+        ("elephant", []),
+    ],
+)
+async def test_the_best_match_comes_first(filled: Index, text: str, ids: list[str]) -> None:
+    found = await matched(filled, text)
+    assert [key for key in found if key in ids] == ids
+    assert found[:1] == ids[:1]
+
+
+async def test_scores_fall(filled: Index) -> None:
+    found = await filled.match("the fox in the forest", languages=LANGUAGES, limit=9)
+    scores = [score for _, score in found]
+    assert len(scores) > 1
+    assert scores == sorted(scores, reverse=True)
+    assert min(scores) > 0
+
+
+async def test_no_more_than_asked(filled: Index) -> None:
+    assert await matched(filled, "fox", limit=1) == ["book.0"]
+
+
+async def test_the_prefix_is_searched_too(index: Index) -> None:
+    await index.upsert([replace(BOOK, text="red", prefix="Colours")], vectors=units(1))
+    assert await matched(index, "colours") == ["book.0"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", " ", "?!…", "\x00", "\ud800", "x\udfffy", "()[]{}^~*?:\\/", "\u200b", "🦊"),
+        *('"', "'", '"unbalanced', "AND", "NOT OR", "+-", "*", "~2", "^3", "\n\t"),
+    ],
+    ids=ascii,
+)
+async def test_odd_text_is_safe(filled: Index, text: str) -> None:
+    assert await matched(filled, text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ('what is C++? "AND" OR *', "talk.1"),
+        ("fox\x00", "book.0"),
+        ("\ud800 whales", "book.2"),
+        ('"whales" -fox +"dog', "book.2"),
+        ("id:book.0 terms:(whales)^9", "book.2"),
+        ("whales' OR 1=1 --", "book.2"),
+        ("whales " + "nonsense" * 600, "book.2"),
+        ("whales " * 700, "book.2"),
+    ],
+    ids=ascii,
+)
+async def test_a_word_among_odd_text_is_found(filled: Index, text: str, first: str) -> None:
+    assert first in await matched(filled, text)
+
+
+async def test_a_question_of_five_thousand_different_words(filled: Index) -> None:
+    words = " ".join(f"w{at}" for at in range(5000))
+    assert await matched(filled, f"{words} whales") == ["book.2"]
+
+
+@pytest.mark.parametrize("text", ["NUL \x00 owl", "\ud800 owl", "owl \udfff", "🦉 owl " * 400])
+async def test_odd_chunks_can_be_stored_and_found(index: Index, text: str) -> None:
+    await index.upsert([replace(BOOK, text=text)], vectors=units(1))
+    assert await matched(index, "owl") == ["book.0"]
+
+
+async def test_a_chunk_without_words_can_be_stored(index: Index) -> None:
+    await index.upsert([replace(BOOK, text="— … —")], vectors=units(1))
+    assert len(await index.nearest(units(1)[0], limit=1)) == 1
+
+
+# --- filters ----------------------------------------------------------------------------------
+
+LINES = tuple(Place(at, at + 1, Pages(7 + at, 7 + at, str(at), str(at))) for at in (3, 4, 5))
+SHELF = [
+    replace(BOOK, chunk_id="plain", document_id="a"),
+    replace(BOOK, chunk_id="front", document_id="b", kind="pdf", locator=Pages(4, 5, "iv", "V")),
+    replace(
+        BOOK,
+        chunk_id="page",
+        document_id="b",
+        ordinal=1,
+        kind="pdf",
+        locator=Pages(10, 12, "3", "5"),
+        places=LINES,
+    ),
+    replace(
+        BOOK,
+        chunk_id="spoken",
+        document_id="c",
+        kind="transcript",
+        language="fr",
+        locator=Seconds(10, 20, speaker="Ada O'Hara"),
+    ),
+    replace(BOOK, chunk_id="said", document_id="c", ordinal=1, locator=Seconds(0, 1.5)),
+]
+CONDITIONS: list[tuple[list[Filter], set[str]]] = [
+    ([Filter("document", "in", ("a",))], {"plain"}),
+    ([Filter("document", "in", ("a", "b", "nonsense"))], {"plain", "front", "page"}),
+    ([Filter("kind", "in", ("pdf",))], {"front", "page"}),
+    ([Filter("kind", "in", ("pdf", "transcript"))], {"front", "page", "spoken"}),
+    ([Filter("language", "in", ("fr",))], {"spoken"}),
+    ([Filter("speaker", "in", ("Ada O'Hara",))], {"spoken"}),
+    ([Filter("speaker", "in", ("Ada",))], set()),
+    ([Filter("label", "in", ("3",))], {"page"}),
+    ([Filter("label", "in", ("4",))], {"page"}),
+    ([Filter("label", "in", ("v",))], {"front"}),
+    ([Filter("label", "in", ("IV",))], {"front"}),
+    ([Filter("label", "in", ("5", "iv"))], {"front", "page"}),
+    ([Filter("label", "in", ("i",))], set()),
+    ([Filter("label", "in", ("%",))], set()),
+    ([Filter("label", "in", ("_",))], set()),
+    ([Filter("label", "in", tuple(str(at) for at in range(5, 505)))], {"page"}),
+    ([Filter("page", "overlaps", (5, 9))], {"front"}),
+    ([Filter("page", "overlaps", (5.0, 10.0))], {"front", "page"}),
+    ([Filter("page", "overlaps", (11, 11))], {"page"}),
+    ([Filter("page", "overlaps", (-9, 3))], set()),
+    ([Filter("page", "overlaps", (13, 10**9))], set()),
+    ([Filter("seconds", "overlaps", (1.5, 10))], {"spoken", "said"}),
+    ([Filter("seconds", "overlaps", (1.6, 9.9))], set()),
+    ([Filter("seconds", "overlaps", (15, 15))], {"spoken"}),
+    ([Filter("seconds", "overlaps", (-5, -1))], set()),
+    ([Filter("seconds", "overlaps", (0, 0))], {"said"}),
+    ([Filter("document", "in", ("b",)), Filter("label", "in", ("3",))], {"page"}),
+    ([Filter("document", "in", ("a",)), Filter("kind", "in", ("pdf",))], set()),
+    ([Filter("kind", "in", ("pdf",)), Filter("page", "overlaps", (1, 4))], {"front"}),
+    ([Filter("kind", "in", ("pdf",)), Filter("seconds", "overlaps", (0, 99))], set()),
+]
+
+
+@pytest.fixture
+async def shelf(index: Index) -> Index:
+    chunks = [replace(each, text="fox " * (9 - at)) for at, each in enumerate(SHELF)]
+    rows = np.zeros((len(chunks), DIMENSION), np.float32)
+    for at, row in enumerate(rows):
+        row[:2] = np.cos(at / 5), np.sin(at / 5)
+    await index.upsert(chunks, vectors=rows)
+    return index
+
+
+async def test_every_filter_holds_for_both_legs(shelf: Index) -> None:
+    vector = np.eye(1, DIMENSION, dtype=np.float32)[0]
+    wrong = []
+    for filters, ids in CONDITIONS:
+        near = {key for key, _ in await shelf.nearest(vector, limit=9, filters=filters)}
+        match = set(await matched(shelf, "fox", filters=filters))
+        if not near == match == ids:
+            wrong.append((filters, near, match, ids))
+    assert wrong == []
+
+
+async def test_filters_come_before_the_limit(shelf: Index) -> None:
+    """The worst chunk of all is found when it alone passes."""
+    vector = np.eye(1, DIMENSION, dtype=np.float32)[0]
+    assert (await shelf.nearest(vector, limit=9))[-1][0] == "said"
+    only = [Filter("seconds", "overlaps", (0, 1))]
+    assert [key for key, _ in await shelf.nearest(vector, limit=1, filters=only)] == ["said"]
+    assert await matched(shelf, "fox", limit=1, filters=only) == ["said"]
+
+
+ATTACKS = ["' OR 1=1 --", "') OR ('1'='1", '" OR ""="', "a'; DROP TABLE c_1; --", "\\", "%", "\x00"]
+
+
+@pytest.mark.parametrize("value", ATTACKS)
+async def test_values_are_never_code(shelf: Index, value: str) -> None:
+    vector = np.eye(1, DIMENSION, dtype=np.float32)[0]
+    for name in ("document", "kind", "language", "speaker", "label"):
+        filters = [Filter(name, "in", (value,))]  # type: ignore[arg-type]
+        assert await shelf.nearest(vector, limit=9, filters=filters) == []
+        assert await matched(shelf, "fox", filters=filters) == []
+    await shelf.delete([value])
+    assert dict(await shelf.vectors([value])) == {}
+    assert dict(await shelf.document_ids()) == {"a": 1, "b": 2, "c": 2}
+
+
+async def test_a_speaker_may_be_called_anything(index: Index) -> None:
+    places = [Seconds(at, at + 1.0, speaker=name) for at, name in enumerate(ATTACKS[:6])]
+    chunks = [replace(BOOK, chunk_id=f"c{n}", locator=place) for n, place in enumerate(places)]
+    await index.upsert(chunks, vectors=units(len(chunks)))
+    for at, name in enumerate(ATTACKS[:6]):
+        filters = [Filter("speaker", "in", (name,))]
+        found = await index.nearest(units(1)[0], limit=9, filters=filters)
+        assert [key for key, _ in found] == [f"c{at}"]

@@ -1,0 +1,26 @@
+"""Killed with SIGKILL at every store operation of an ingest, one after the other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.killing import kill_and_recover, write_files
+
+KILLS = 40
+
+
+@pytest.mark.soak
+async def test_forty_kills(tmp_path: Path) -> None:
+    source = write_files(tmp_path / "files")
+    done = 0
+    round_ = 0
+    while done < KILLS:
+        round_ += 1
+        for crash_at in range(1, 200):
+            home = tmp_path / f"home{round_}-{crash_at}"
+            if not await kill_and_recover(home, source, crash_at=crash_at):
+                break
+            done += 1
+    assert done >= KILLS

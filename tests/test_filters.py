@@ -1,0 +1,102 @@
+"""Filters as people write them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quoth.errors import InputError
+from quoth.retrieval.filters import KEYS, MOST_PAGES, pages_printed, parse_filters
+from quoth.retrieval.labels import from_roman, to_roman
+from quoth.types import Filter
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("document=abc", Filter("document", "in", ("abc",))),
+        ("document=abc,def", Filter("document", "in", ("abc", "def"))),
+        ("kind=PDF", Filter("kind", "in", ("pdf",))),
+        (" KIND = pdf , html ", Filter("kind", "in", ("pdf", "html"))),
+        ("language=FR", Filter("language", "in", ("fr",))),
+        ("speaker=Ada Lovelace", Filter("speaker", "in", ("Ada Lovelace",))),
+        ("speaker=Smith, John", Filter("speaker", "in", ("Smith, John",))),
+        ("speaker=a=b", Filter("speaker", "in", ("a=b",))),
+        ("page=12", Filter("label", "in", ("12",))),
+        ("page=12-14", Filter("label", "in", ("12", "13", "14"))),
+        ("page=12–14", Filter("label", "in", ("12", "13", "14"))),
+        ("page=12..14", Filter("label", "in", ("12", "13", "14"))),
+        ("page=iv", Filter("label", "in", ("iv",))),
+        ("page=iv-vi", Filter("label", "in", ("iv", "v", "vi"))),
+        ("page=IV-VI", Filter("label", "in", ("iv", "v", "vi"))),
+        ("page=A-3", Filter("label", "in", ("A-3",))),
+        ("page_number=12-14", Filter("page", "overlaps", (12, 14))),
+        ("page_number=7", Filter("page", "overlaps", (7, 7))),
+        ("time=90", Filter("seconds", "overlaps", (90, 90))),
+        ("time=1:30", Filter("seconds", "overlaps", (90, 90))),
+        ("time=1:30-2:00", Filter("seconds", "overlaps", (90, 120))),
+        ("time=1:00:00-1:00:30.5", Filter("seconds", "overlaps", (3600, 3630.5))),
+    ],
+)
+def test_a_filter_is_read(text: str, expected: Filter) -> None:
+    assert parse_filters([text]) == (expected,)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "=", "kind", "kind=", "=pdf", "colour=red", "kind=,", "document= , "),
+        *("time=noon", "time=-5", "time=1:2:3:4", "time=nan", "time=inf", "time=1:-5"),
+        *("time=2:00-1:00", "time=::", "time=1:"),
+        *("page_number=iv", "page_number=9-3", "page_number=²"),
+        *("page=9-3", "page=vi-iv", f"page=1-{MOST_PAGES + 1}"),
+        *("language=,", "time=1e400", "page_number=" + "9" * 400),
+    ],
+)
+def test_what_is_no_filter_is_refused(text: str) -> None:
+    with pytest.raises(InputError):
+        parse_filters([text])
+
+
+def test_the_message_names_the_keys_there_are() -> None:
+    with pytest.raises(InputError) as caught:
+        parse_filters(["colour=red"])
+    assert all(key in str(caught.value) for key in KEYS)
+
+
+def test_filters_keep_their_order() -> None:
+    fields = [each.field for each in parse_filters(["time=1", "kind=pdf", "page=3"])]
+    assert fields == ["seconds", "kind", "label"]
+
+
+def test_as_many_pages_as_are_allowed() -> None:
+    found = pages_printed("1", str(MOST_PAGES))
+    assert found is not None
+    assert len(found.values) == MOST_PAGES
+
+
+@given(st.integers(1, 3999))
+def test_a_roman_numeral_is_read_as_it_is_written(number: int) -> None:
+    assert from_roman(to_roman(number)) == number
+
+
+@pytest.mark.parametrize(
+    ("number", "label"), [(4, "iv"), (9, "ix"), (14, "xiv"), (1994, "mcmxciv")]
+)
+def test_roman_numerals_by_hand(number: int, label: str) -> None:
+    assert to_roman(number) == label
+
+
+@pytest.mark.parametrize("label", ["", "iiii", "vx", "IV", "a", "12", "mmmm"])
+def test_other_labels_are_no_roman_numerals(label: str) -> None:
+    assert from_roman(label) == 0
+
+
+@given(st.text() | st.tuples(st.sampled_from(list(KEYS)), st.text()).map("=".join))
+def test_any_text_is_a_filter_or_is_refused(text: str) -> None:
+    try:
+        (found,) = parse_filters([text])
+    except InputError:
+        return
+    assert found.values

@@ -88,7 +88,7 @@ def measure_queries(
         **alone,
         **together,
         rss_mb=before,
-        rss_after_mb=resident_mb(),
+        rss_after_mb=resident_mb() if together else None,
         stages_ms={
             name: round(1000 * median(times), 3) for name, times in tools.stages.seconds.items()
         },

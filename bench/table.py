@@ -38,7 +38,7 @@ FOOTPRINT = (
     Column("chunks/CPU-s", "chunks_per_cpu_s", "build", "more"),
     Column("disk MB", "disk_mb", "build"),
     Column("memory MB", "rss_mb"),
-    Column("after 64 clients", "rss_after_mb"),
+    Column("memory after clients", "rss_after_mb"),
     Column("cold start s", "cold_s", "cold"),
     Column("cold CPU s", "cold_cpu_s", "cold"),
     Column("nDCG@10", "ndcg_10", better="more", kind="quality"),

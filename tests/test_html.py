@@ -74,6 +74,23 @@ def test_blocks(page: str, blocks: list[str]) -> None:
     assert text_of(page) == blocks
 
 
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "<h2 id=x>T</h2>",
+        "<h2>T <a href='#x' id=x>#</a></h2>",
+        "<h2><a name=x></a>T</h2>",
+        "<a id=x></a>\n<h2>T</h2>",
+        "<section id=x><div><h2>T</h2></div></section>",
+    ],
+)
+def test_an_anchor_is_found_where_authors_put_it(heading: str) -> None:
+    blocks = html_blocks(f"<p id=before>Before.</p>{heading}<p>After.</p>")
+    assert [(block.text, block.anchor) for block in blocks] == [
+        *(("Before.", None), ("T", "x"), ("After.", None)),
+    ]
+
+
 def test_a_missing_title_is_the_first_heading() -> None:
     assert read_html("<h1>Big <i>one</i></h1><p>x", meta=Meta(), name="file").title == "Big one"
 

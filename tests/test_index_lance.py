@@ -103,11 +103,11 @@ async def test_two_processes_write_at_once_and_lose_nothing(
     index: LanceIndex, tmp_path: Path
 ) -> None:
     """They make the table, too, and a third that had it open sees all of it."""
-    started = [process(WRITER, tmp_path, name, 12) for name in "ab"]
+    started = [process(WRITER, tmp_path, name, 8) for name in "ab"]
     for each in started:
         await asyncio.to_thread(end, each)
-    assert await index.document_ids() == {f"{name}{at}": 5 for name in "ab" for at in range(12)}
-    assert len(await index.match("fox", languages=["en"], limit=200)) == 120
+    assert await index.document_ids() == {f"{name}{at}": 5 for name in "ab" for at in range(8)}
+    assert len(await index.match("fox", languages=["en"], limit=200)) == 80
 
 
 async def test_a_writer_waits_for_its_turn(index: LanceIndex, tmp_path: Path) -> None:

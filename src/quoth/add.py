@@ -180,7 +180,7 @@ async def _prepare(
 
 async def _fingerprint(path: Path, *, given: Given, most_mb: int) -> str:
     try:
-        size = path.stat().st_size
+        size = (await asyncio.to_thread(path.stat)).st_size
         if size > most_mb * 1_000_000:
             raise DocumentError(
                 "too_large",

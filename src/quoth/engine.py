@@ -8,11 +8,8 @@ neighbours → context → generate → cite → Answer.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 from quoth import upkeep
@@ -31,18 +28,11 @@ from quoth.catalogue.rows import Collection
 from quoth.catalogue.store import now
 from quoth.codec import dump, to_json
 from quoth.parts import Parts, identity_of, require_same_identity
-from quoth.plan import Plan, make_plan
 from quoth.protocols import Matrix
-from quoth.retrieval.diversify import cap_per_document, maximal_marginal_relevance
-from quoth.retrieval.filters import parse_filters
-from quoth.retrieval.fuse import covered
-from quoth.retrieval.passages import hit_of, passages_of
-from quoth.retrieval.search import Legs, merge, search
-from quoth.retrieval.understand import understand, validate
+from quoth.retrieve import Choices, Retrieved, retrieve
 from quoth.trace import Trace
 from quoth.types import (
     Answer,
-    Candidate,
     Cited,
     Counts,
     Document,
@@ -50,44 +40,12 @@ from quoth.types import (
     Event,
     Found,
     Hit,
-    Passage,
     Progress,
-    Query,
     Token,
-    Usage,
 )
 
-Choices = Mapping[str, Any]
 CLOSEST = 3
 """Passages shown, uncited, when the collection has no answer."""
-RELAXED = (
-    "Nothing matched the place that the question names, so all of the collection was searched."
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Retrieved:
-    """What the first half of the path found.
-
-    ``fused`` is every candidate after fusion, ``candidates`` the few that went through the whole
-    chain; ``coverage`` is the share of the question's terms that the best keyword hit holds.
-    """
-
-    query: Query
-    plan: Plan
-    scope: Collection
-    legs: Legs
-    coverage: float
-    fused: tuple[Candidate, ...]
-    candidates: tuple[Candidate, ...]
-    hits: tuple[Hit, ...]
-    passages: tuple[Passage, ...]
-    warnings: tuple[str, ...] = ()
-
-
-def no_vectors() -> Mapping[str, Matrix]:
-    """What diversity goes on with when the index cannot give vectors: no likeness is known."""
-    return {}
 
 
 class Engine:
@@ -185,95 +143,15 @@ class Engine:
         checked: bool = True,
         trace: Trace,
     ) -> Retrieved:
-        """The first half of the path: from the question to numbered passages.
-
-        Filters that were read out of the question, and leave nothing, are let go with a warning;
-        those that were given stay. ``checked`` false takes questions of any length.
-        """
-        parts = self.parts
-        with trace.stage("understand"):
-            scope = await self._collection(collection)
-            require_same_identity(scope, parts.embedder)
-            languages = await asyncio.to_thread(parts.catalogue.languages, scope)
-            text = validate(question) if checked else question
-            query = understand(text, languages=languages)
-            given = parse_filters(filters)
-        wanted = replace(query, filters=(*query.filters, *given))
-        search_for = partial(
-            self._search, scope, languages=languages, choices=choices or {}, trace=trace
-        )
-        found = await search_for(query=wanted)
-        if found.candidates or not query.filters:
-            return found
-        found = await search_for(query=replace(query, filters=given))
-        return replace(found, warnings=(RELAXED,))
-
-    async def _search(
-        self,
-        scope: Collection,
-        *,
-        query: Query,
-        languages: Sequence[str],
-        choices: Choices,
-        trace: Trace,
-    ) -> Retrieved:
-        parts = self.parts
-        overrides = {**choices, "filters": (*query.filters, *choices.get("filters", ()))}
-        plan = make_plan(parts.settings.profile, query.kind, overrides=overrides)
-        index = parts.open_index(scope.table)
-        legs = await search(
-            query, plan, embedder=parts.embedder, index=index, languages=languages, trace=trace
-        )
-        with trace.stage("fuse"):
-            best = legs.keyword[0][0] if legs.keyword else None
-            tops = await asyncio.to_thread(parts.catalogue.chunks, [best] if best else [])
-            coverage = covered(query.standalone, best=tops.get(best or ""))
-            fused = merge(legs, plan, coverage=coverage)
-        pool = fused[: plan.rerank_pool]
-        if plan.mmr_lambda < 1:
-            vectors = await trace.attempt(
-                "diversify",
-                lambda: index.vectors([each.chunk_id for each in pool]),
-                otherwise=no_vectors,
-                fallback="fused order",
-            )
-            pool = maximal_marginal_relevance(
-                pool, vectors=vectors, mmr_lambda=plan.mmr_lambda, limit=len(pool)
-            )
-        with trace.stage("fetch"):
-            chunks = await asyncio.to_thread(
-                parts.catalogue.chunks, [each.chunk_id for each in pool]
-            )
-            # A row whose document is not committed, or is gone, leads nowhere.
-            pool = [each for each in pool if each.chunk_id in chunks]
-            if plan.max_per_document is not None:
-                owners = {key: chunk.document_id for key, chunk in chunks.items()}
-                pool = cap_per_document(
-                    pool, document_of=owners.__getitem__, most=plan.max_per_document
-                )
-            final = pool[: plan.final_k]
-            ids = sorted({chunks[each.chunk_id].document_id for each in final})
-            documents = await asyncio.to_thread(parts.catalogue.documents_by_id, scope, ids)
-        with trace.stage("neighbours"):
-            passages = await asyncio.to_thread(
-                passages_of,
-                final,
-                chunks=chunks,
-                documents=documents,
-                catalogue=parts.catalogue,
-                window=plan.context_window,
-            )
-        hits = tuple(
-            hit_of(
-                each,
-                rank=rank,
-                chunk=chunks[each.chunk_id],
-                document=documents[chunks[each.chunk_id].document_id],
-            )
-            for rank, each in enumerate(final, start=1)
-        )
-        return Retrieved(
-            query, plan, scope, legs, coverage, tuple(fused), tuple(final), hits, passages
+        """The first half of the path: from the question to numbered passages."""
+        return await retrieve(
+            self.parts,
+            question,
+            scope=await self._collection(collection),
+            choices=choices or {},
+            filters=filters,
+            checked=checked,
+            trace=trace,
         )
 
     async def stream(
@@ -288,26 +166,35 @@ class Engine:
 
         Raises InputError, NotFound, IndexMismatch and RetrievalError.
         """
-        parts = self.parts
         trace = Trace(deadline_ms=(choices or {}).get("deadline_ms"))
         yield Progress("retrieve")
         found = await self.retrieve(
             question, choices=choices, filters=filters, collection=collection, trace=trace
         )
         yield Found(found.hits)
+        yield Progress("answer")
+        answer = await self._answer(found, trace=trace)
+        starts = [each.start for each in answer.sentences[1:]]
+        for start, end in zip([0, *starts], [*starts, len(answer.text)], strict=True):
+            yield Token(answer.text[start:end])
+        for citation in answer.citations:
+            yield Cited(citation)
+        await asyncio.to_thread(self._record, found, answer)
+        yield Done(answer)
+
+    async def _answer(self, found: Retrieved, *, trace: Trace) -> Answer:
+        """Context → judge → quote → cite."""
         with trace.stage("context"):
             context = build_context(
                 found.passages,
                 max_tokens=found.plan.max_context_tokens,
-                count_tokens=parts.embedder.count_tokens,
+                count_tokens=self.parts.embedder.count_tokens,
                 order=found.plan.context_order,
             )
-        yield Progress("answer")
-        listed = shortlist(found.query, context.passages)
-        vector = found.legs.vector
+            listed = shortlist(found.query, context.passages)
         cosines = await trace.attempt(
             "generate",
-            lambda: self._likeness(vector, listed.texts),
+            lambda: self._likeness(found.legs.vector, listed.texts),
             otherwise=lambda: None,
             fallback="words alone",
         )
@@ -321,7 +208,6 @@ class Engine:
                 statements = choose_statements(
                     listed, max_sentences=found.plan.max_sentences, cosines=cosines
                 )
-            status = status if statements else "no_results"
         with trace.stage("cite"):
             text, sentences = write_answer(statements)
             citations = cite_statements(
@@ -330,15 +216,12 @@ class Engine:
                 retrieval_method=found.plan.mode,
                 created_at=now(),
             )
-        if not statements:
-            text = notice("no_results", language=found.query.language)
-        said = notices(status, evidence, language=found.query.language) if statements else ()
-        starts = [each.start for each in sentences[1:]]
-        for start, end in zip([0, *starts], [*starts, len(text)], strict=True):
-            yield Token(text[start:end])
-        for citation in citations:
-            yield Cited(citation)
-        answer = Answer(
+        said: tuple[str, ...] = ()
+        if statements:
+            said = notices(status, evidence, language=found.query.language)
+        else:
+            status, text = "no_results", notice("no_results", language=found.query.language)
+        return Answer(
             query_id=f"q_{uuid4().hex[:12]}",
             query=found.query,
             text=text,
@@ -351,20 +234,14 @@ class Engine:
             warnings=(*found.warnings, *said),
             counts=Counts(
                 retrieved=len(found.fused),
-                reranked=0,
                 in_context=sum(len(each.chunks) for each in context.passages),
                 cited=len({each.chunk_id for each in citations}),
             ),
-            used_chunks=tuple(chunk.chunk_id for each in context.passages for chunk in each.chunks),
+            used_chunks=tuple(c.chunk_id for each in context.passages for c in each.chunks),
             timings_ms=trace.timings_ms(),
-            usage=Usage(),
-            provider=None,
-            model=None,
             profile=found.plan.profile,
             index_version=found.scope.index_version,
         )
-        await asyncio.to_thread(self._record, found, answer)
-        yield Done(answer)
 
     async def _likeness(self, vector: Matrix | None, texts: Sequence[str]) -> Scores | None:
         if vector is None or not texts:

@@ -37,7 +37,7 @@ class Plan:
     candidates_per_leg: int = 100
     """Depth of both legs."""
     fusion: Fusion = "convex"
-    dense_weight: float = 0.35
+    dense_weight: float = 0.5
     """Weight of the semantic leg in a convex combination; the keyword leg has the rest, as far as
     its best hit covers the question."""
     rrf_k: int = 60

@@ -361,11 +361,11 @@ class Answer:
     counts: Counts
     used_chunks: tuple[str, ...]
     timings_ms: Mapping[str, float]
-    usage: Usage
-    provider: str | None
-    model: str | None
     profile: str
     index_version: str
+    usage: Usage = Usage()
+    provider: str | None = None
+    model: str | None = None
 
 
 # --- what streams -----------------------------------------------------------------------------

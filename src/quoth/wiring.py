@@ -75,13 +75,31 @@ def open_embedder(settings: Settings, *, progress: Callable[[str], None] = quiet
         return _as_embedder(made())
     folder = settings.models / name
     if name == DEFAULT_EMBEDDER:
-        from quoth.backends.e5_build import build_e5, is_built
-
-        if not is_built(folder):
-            build_e5(folder, progress=progress)
+        build_default_model(settings, progress=progress)
     if not folder.is_dir():
         raise ConfigError(f"The model folder {folder} is not there. Name one with --embedder.")
     return _as_embedder(made(folder, threads=settings.threads))
+
+
+def default_model(settings: Settings) -> tuple[Path, bool]:
+    """The folder of the default model, and whether the model is built there."""
+    from quoth.backends.e5_card import is_built
+
+    folder = settings.models / DEFAULT_EMBEDDER
+    return folder, is_built(folder)
+
+
+def build_default_model(
+    settings: Settings, *, weights: Path | None = None, progress: Callable[[str], None] = quiet
+) -> None:
+    """Build the default model unless it is there; raises ConfigError and StorageFull."""
+    folder, built = default_model(settings)
+    if built:
+        return
+    # What builds a model takes a second to load and is needed once.
+    from quoth.backends.e5_build import build_e5
+
+    build_e5(folder, weights=weights, progress=progress)
 
 
 def _as_embedder(opened: Any) -> Embedder:

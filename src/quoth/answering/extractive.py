@@ -6,6 +6,7 @@ words, the caller's vectors, `choose_statements`. `extract` does all three.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -22,6 +23,7 @@ from quoth.answering.score import (
     gather,
     with_vectors,
 )
+from quoth.answering.wording import NEGATION, fold
 from quoth.protocols import Matrix
 from quoth.types import Passage, Query, Sentence
 
@@ -45,6 +47,8 @@ HANGING = 0.2
 """What a sentence loses that leans on one which does not help."""
 SAME = 0.7
 """Sentences that share this part of their words (Jaccard) say the same thing."""
+
+_FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +191,7 @@ def _pick(
         below = score_of[plain[0]] - score_of[place]
         if len(kept) >= max_sentences or below * max(1, len(kept)) > margin:
             break
-        if any(_alike(material.stems[place], material.stems[other]) for other in kept):
+        if any(_alike(material, place, other) for other in kept):
             continue
         support = _leaned_on(material, place)
         if support is None or support in kept:
@@ -207,13 +211,24 @@ def _flaw(material: Material, place: int) -> float:
     return 1 - each.fitness + leaning
 
 
-def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Tell near-doubles: most words shared, or one sentence all but contained in the other."""
-    if not one or not other:
+def _alike(material: Material, place: int, other: int) -> bool:
+    """Tell near-doubles: most words shared, or one sentence all but contained in the other.
+
+    Sentences that differ in a number or in a "not" contradict one another, and both are kept.
+    """
+    one, two = material.stems[place], material.stems[other]
+    texts = (material.sentences[place].text, material.sentences[other].text)
+    if not one or not two or _figures(texts[0]) != _figures(texts[1]):
         return False
-    shared = len(one & other)
-    smaller = min(len(one), len(other))
-    return shared >= SAME * len(one | other) or (smaller >= 4 and shared >= 0.9 * smaller)
+    if bool(NEGATION.search(fold(texts[0]))) != bool(NEGATION.search(fold(texts[1]))):
+        return False
+    shared = len(one & two)
+    smaller = min(len(one), len(two))
+    return shared >= SAME * len(one | two) or (smaller >= 4 and shared >= 0.9 * smaller)
+
+
+def _figures(text: str) -> frozenset[str]:
+    return frozenset(_FIGURE.findall(text))
 
 
 def _leaned_on(material: Material, place: int) -> int | None:

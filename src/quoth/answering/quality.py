@@ -120,7 +120,7 @@ def _gap(cosines: Sequence[float]) -> float | None:
 
 def _missing(query: Query, material: Material) -> tuple[str, ...]:
     everything = frozenset().union(*material.stems, *material.around)
-    absent = {term.word for term in material.terms if not term.forms & everything}
+    absent = {term.word for term in material.terms if not term.among(everything)}
     named: list[str] = []
     for match in _NAME.finditer(query.standalone):
         name, number = match.group(1), match.group(2)

@@ -18,6 +18,7 @@ from quoth.protocols import Matrix
 from quoth.types import Passage, Query
 
 Scores = npt.NDArray[np.float64]
+_JOINED = re.compile(r"\w[-./@&_]\w")
 _SIGNS = " .,;:!?\"'()[]«»“”…¿¡"
 
 
@@ -40,12 +41,23 @@ TITLE = 60
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A word of the question: its stems in the languages at hand, and its weight (rarity)."""
+    """A word of the question: its stems in the languages at hand, and its weight (rarity).
+
+    ``parts`` are the stems of the parts of a joined word: "fine-tuning" is there where
+    "finetuning" is, and where both "fine" and "tuning" are.
+    """
 
     word: str
     """The word as asked, folded."""
     forms: frozenset[str]
+    parts: tuple[frozenset[str], ...]
     weight: float
+
+    def among(self, stems: frozenset[str]) -> bool:
+        """Whether the stems hold the word."""
+        if self.forms & stems:
+            return True
+        return bool(self.parts) and all(part & stems for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +80,7 @@ class Material:
     def coverage(self, stems: frozenset[str]) -> float:
         """Give the part of the question's words that are among the stems, by weight, in [0, 1]."""
         whole = sum(term.weight for term in self.terms)
-        held = sum(term.weight for term in self.terms if term.forms & stems)
+        held = sum(term.weight for term in self.terms if term.among(stems))
         return held / whole if whole else 0.0
 
     def exactness(self, text: str) -> float:
@@ -95,15 +107,17 @@ def gather(
     stems = tuple(frozenset(terms(each.text, language=each.language)) for each in sentences)
     counts = Counter(stem for each in stems for stem in each)
     asked = _question_forms(query, {each.language for each in sentences})
+    if document_frequency is None or documents <= 0:
+        document_frequency, documents = counts.__getitem__, len(stems)
     weighed = []
-    for word, forms in asked:
-        if document_frequency is not None and documents > 0:
-            n, whole = max(map(document_frequency, forms), default=0), documents
-        else:
-            n, whole = max(counts[form] for form in forms), len(stems)
-        n = min(n, whole)
-        rarity = math.log(1 + (whole - n + 0.5) / (n + 0.5))
-        weighed.append(Term(word, forms, rarity * (ASKING_WEIGHT if word in ASKING else 1)))
+    for word, forms, parts in asked:
+        n = max(map(document_frequency, forms), default=0)
+        if parts:
+            n = max(n, min(max(map(document_frequency, part)) for part in parts))
+        n = min(n, documents)
+        rarity = math.log(1 + (documents - n + 0.5) / (n + 0.5))
+        weight = rarity * (ASKING_WEIGHT if word in ASKING else 1)
+        weighed.append(Term(word, forms, parts, weight))
     return Material(
         terms=tuple(weighed),
         sentences=tuple(sentences),
@@ -118,16 +132,27 @@ def _title(passage: Passage) -> str:
     return (section[-1] if section else passage.document.title).replace("_", " ").strip()
 
 
-def _question_forms(query: Query, languages: set[str]) -> list[tuple[str, frozenset[str]]]:
-    """Stem each word in the question's language and, if it counts there, in the others too."""
-    asked: dict[str, tuple[str, frozenset[str]]] = {}
+def _question_forms(
+    query: Query, languages: set[str]
+) -> list[tuple[str, frozenset[str], tuple[frozenset[str], ...]]]:
+    """Stem each word in the question's language and, if it counts there, in the others too.
+
+    A joined word comes with its parts, since the analyser gives the parts and then the whole.
+    """
+    asked: dict[str, tuple[str, frozenset[str], tuple[frozenset[str], ...]]] = {}
     for word in query.standalone.split():
-        bare = INVERTED.sub("", word)
+        bare = INVERTED.sub("", word).strip(_SIGNS)
         own = terms(bare, language=query.language)
         others = [terms(bare, language=language) for language in sorted(languages)]
-        for place, stem in enumerate(own):
-            forms = {stem, *(each[place] for each in others if len(each) == len(own))}
-            asked.setdefault(stem, (fold(bare).strip(_SIGNS), frozenset(forms)))
+        forms = [
+            frozenset({stem, *(each[place] for each in others if len(each) == len(own))})
+            for place, stem in enumerate(own)
+        ]
+        if len(own) > 2 and _JOINED.search(bare):
+            asked.setdefault(own[-1], (fold(bare), forms[-1], tuple(forms[:-1])))
+            continue
+        for stem, each in zip(own, forms, strict=True):
+            asked.setdefault(stem, (fold(bare), each, ()))
     return list(asked.values())
 
 

@@ -64,6 +64,11 @@ DEFINING = re.compile(
 )
 """Openings of a question that may ask for a definition."""
 
+NEGATION = re.compile(
+    r"\b(?:not|no|never|none|neither|cannot|without|ne|pas|jamais|aucune?|sans|non)\b|n't\b|\bn'"
+)
+"""What turns a sentence into its opposite."""
+
 ASKING = frozenset(
     [
         "mean",

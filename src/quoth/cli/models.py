@@ -6,22 +6,19 @@ from pathlib import Path
 
 from quoth.cli.run import DONE, Session
 from quoth.errors import InputError
-from quoth.wiring import DEFAULT_EMBEDDER
+from quoth.wiring import DEFAULT_EMBEDDER, build_default_model, default_model
 
 
 async def models_command(session: Session, action: str, *, weights: Path | None) -> int:
     """Show or build the default model; raises InputError and ConfigError."""
-    from quoth.backends.e5_build import build_e5, is_built
-
-    folder = session.settings.models / DEFAULT_EMBEDDER
     if action not in ("list", "build"):
         raise InputError(f"'{action}' is not something to do with models. Use list or build.")
-    if action == "build" and not is_built(folder):
-        build_e5(folder, weights=weights, progress=session.say)
-    there = is_built(folder)
+    if action == "build":
+        build_default_model(session.settings, weights=weights, progress=session.say)
+    folder, built = default_model(session.settings)
     if session.json:
-        session.put([{"name": DEFAULT_EMBEDDER, "folder": str(folder), "built": there}])
+        session.put([{"name": DEFAULT_EMBEDDER, "folder": str(folder), "built": built}])
     else:
-        state = "ready" if there else "not built yet (quoth models build)"
+        state = "ready" if built else "not built yet (quoth models build)"
         session.out.print(f"{DEFAULT_EMBEDDER}: {state}\n  {folder}", highlight=False)
     return DONE

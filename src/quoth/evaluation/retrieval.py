@@ -19,10 +19,11 @@ import numpy as np
 from quoth.add import PIPELINE, make_entry, write_batch
 from quoth.analyse import ANALYSER
 from quoth.catalogue.store import Entry, digest
-from quoth.engine import Engine, Retrieved
+from quoth.engine import Engine
 from quoth.evaluation.datasets import RetrievalSet, load_retrieval_set
 from quoth.evaluation.measures import document_ranking, measure
 from quoth.parts import identity_of
+from quoth.retrieve import Retrieved
 from quoth.settings import Settings
 from quoth.trace import Trace
 from quoth.types import Chars, Place, Reading

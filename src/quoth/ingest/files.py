@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 
-from quoth.ingest.read import SUFFIXES, sidecar
+from quoth.ingest.formats import is_wanted
+from quoth.ingest.meta import sidecar
 
 BLOCK = 1 << 20
 
@@ -30,9 +31,7 @@ def find_files(sources: Sequence[Path]) -> Iterator[Path]:
 def _below(folder: Path) -> Iterator[Path]:
     for path in sorted(folder.rglob("*")):
         hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
-        if hidden or path.name.endswith(".meta.json") or path.suffix.lower() not in SUFFIXES:
-            continue
-        if path.is_file():
+        if not hidden and path.is_file() and is_wanted(path):
             yield path
 
 

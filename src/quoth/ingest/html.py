@@ -165,6 +165,9 @@ def _walk(root: LexborNode, *, inner: bool) -> Iterator[tuple[LexborNode, bool]]
             yield node, False
             continue
         if _is_skipped(node, inner=inner):
+            if node.tag == "a":
+                # The sign behind a heading may carry the heading's id.
+                yield node, True
             continue
         yield node, True
         stack.append((node, False))

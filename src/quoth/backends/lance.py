@@ -1,0 +1,51 @@
+"""Imports LanceDB without the part of it that talks to remote catalogues.
+
+That part, a generated REST client, builds hundreds of request validators when it is imported:
+half a second of processor time that an embedded table never uses. Its API modules are replaced by
+stand-ins that load the real ones when somebody makes an object of them.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+CLIENT = "lance_namespace_urllib3_client"
+
+
+def _defer_client() -> None:
+    spec = importlib.util.find_spec(CLIENT)
+    if CLIENT in sys.modules or spec is None or spec.origin is None:
+        return
+    folder = Path(spec.origin).parent / "api"
+    names = [f"{CLIENT}.api.{file.stem}" for file in folder.glob("*_api.py")]
+    for name in names:
+        sys.modules[name] = _StandIn(name)
+    importlib.import_module(CLIENT)
+    for name in names:
+        del sys.modules[name]
+
+
+class _StandIn(ModuleType):
+    """Gives, for any name, a class that becomes the real one's object when it is called."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return lambda *args, **named: getattr(importlib.import_module(self.__name__), name)(
+            *args, **named
+        )
+
+
+_defer_client()
+
+import lancedb  # noqa: E402
+from lancedb.expr import Expr, col, lit  # noqa: E402
+from lancedb.index import FTS, BTree, HnswSq  # noqa: E402
+from lancedb.query import MatchQuery  # noqa: E402
+
+__all__ = ["FTS", "BTree", "Expr", "HnswSq", "MatchQuery", "col", "lancedb", "lit"]

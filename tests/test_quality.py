@@ -1,0 +1,139 @@
+"""Saying nothing: the rule of evidence and its words."""
+
+from __future__ import annotations
+
+import pytest
+
+from quoth.answering.extractive import shortlist
+from quoth.answering.quality import (
+    FLOOR,
+    FOREIGN_NOTHING,
+    NOTHING,
+    SOME,
+    Evidence,
+    judge,
+    notice,
+    notices,
+    weigh_evidence,
+)
+from quoth.types import Chars, Chunk, Document, Passage, Query
+
+SPREAD = [0.8] * 30
+"""Cosines among which none stands out."""
+
+
+def evidence(
+    question: str,
+    text: str,
+    *,
+    best: float = 0.9,
+    language: str = "en",
+    source: str = "en",
+    vectors: bool = True,
+) -> Evidence:
+    chunk = Chunk("c", "d", 0, 0, len(text), text, Chars(0, len(text)), "text", language=source)
+    passages = [Passage(1, Document("d", "Notes", "text", "ready"), (chunk,), ("c",), 1.0)]
+    query = Query(question, question, language)
+    cosines = [best, *SPREAD] if vectors else None
+    return weigh_evidence(query, shortlist(query, passages), cosines=cosines)
+
+
+def test_a_question_whose_words_are_all_there_is_answered() -> None:
+    found = evidence("Where do penguins breed?", "Penguins breed on the ice. They eat fish.")
+    assert found.coverage == pytest.approx(1.0)
+    assert found.gap == pytest.approx(0.5)
+    assert judge(found) == "answered"
+
+
+def test_a_question_that_shares_no_word_is_not_answered() -> None:
+    found = evidence("Where do penguins breed?", "Bread is baked in an oven.", best=0.82)
+    assert judge(found) == "no_results"
+
+
+def test_everyday_words_alone_are_no_evidence() -> None:
+    found = evidence("Can I use it again today?", "You can use it again today.", best=0.81)
+    assert found.gap is not None
+    assert found.gap < FLOOR
+    assert judge(found) == "no_results"
+
+
+def test_a_name_that_no_passage_holds_makes_the_answer_partial() -> None:
+    text = "The penguins of the south breed on the ice."
+    found = evidence("Where do the penguins of Patagonia breed?", text)
+    assert found.missing == ("Patagonia",)
+    assert judge(Evidence(1.0, 0.5, False, found.missing)) == "partial"
+
+
+def test_a_number_that_no_passage_holds_is_missing() -> None:
+    found = evidence("Did penguins breed there in 1912?", "Penguins breed on the ice.")
+    assert found.missing == ("1912",)
+
+
+def test_the_first_word_of_a_question_is_no_name() -> None:
+    assert evidence("Explain ice.", "Snow falls in winter.").missing == ()
+
+
+def test_in_another_language_the_vectors_decide() -> None:
+    text = "Penguins breed on the ice."
+    near = evidence("¿Dónde crían los pingüinos?", text, language="es", best=0.9)
+    far = evidence("¿Quién ganó la copa?", text, language="es", best=0.81)
+    assert near.foreign
+    assert (judge(near), judge(far)) == ("answered", "no_results")
+
+
+def test_without_vectors_the_words_decide() -> None:
+    found = evidence("Where do penguins breed?", "Penguins breed on the ice.", vectors=False)
+    assert found.gap is None
+    assert judge(found) == "answered"
+    assert judge(Evidence(0.3, None, False)) == "no_results"
+
+
+def test_in_another_language_without_vectors_the_answer_is_hedged() -> None:
+    assert judge(Evidence(0.0, None, True)) == "partial"
+
+
+def test_too_few_passages_to_compare_give_no_gap() -> None:
+    query = Query("Ice?", "Ice?", "en")
+    assert weigh_evidence(query, shortlist(query, []), cosines=[0.9, 0.8]).gap is None
+
+
+@pytest.mark.parametrize(
+    ("found", "status"),
+    [
+        (Evidence(NOTHING - FLOOR - 0.01, FLOOR, False), "no_results"),
+        (Evidence(NOTHING - FLOOR + 0.001, FLOOR, False), "partial"),
+        (Evidence(SOME - FLOOR + 0.001, FLOOR, False), "answered"),
+        (Evidence(0.0, FOREIGN_NOTHING, True), "partial"),
+        (Evidence(0.0, FOREIGN_NOTHING - 0.001, True), "no_results"),
+    ],
+)
+def test_the_thresholds(found: Evidence, status: str) -> None:
+    assert judge(found) == status
+
+
+def test_an_answer_made_with_a_part_missing_is_degraded() -> None:
+    assert judge(Evidence(1.0, 0.5, False), degraded=True) == "degraded"
+    assert judge(Evidence(0.0, 0.0, False), degraded=True) == "no_results"
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+@pytest.mark.parametrize("status", ["no_results", "partial", "low_relevance", "degraded"])
+def test_every_outcome_has_words_in_both_languages(status: str, language: str) -> None:
+    (words,) = notices(status, Evidence(0.0, None, False), language=language)  # type: ignore[arg-type]
+    assert words.endswith(".")
+    assert words == notice(status, language=language)  # type: ignore[arg-type]
+
+
+def test_a_plain_answer_needs_no_words() -> None:
+    assert notices("answered", Evidence(1.0, 0.5, False), language="en") == ()
+
+
+def test_missing_names_are_named() -> None:
+    found = Evidence(1.0, 0.5, False, ("GPT-5",))
+    assert notices("partial", found, language="en") == (
+        "The passages found do not mention “GPT-5”.",
+    )
+
+
+def test_a_language_without_wording_is_answered_in_english() -> None:
+    assert notice("empty", language="de") == notice("empty", language="en")

@@ -40,7 +40,6 @@ BELOW: dict[str, set[str]] = {
     "add": GROUND | {"catalogue", "ingest", "parts"},
     "upkeep": GROUND | {"catalogue", "parts", "add"},
     "retrieve": GROUND | {"plan", "trace", "catalogue", "parts", "retrieval"},
-    "retrieve": GROUND | {"settings", "plan", "trace", "catalogue", "retrieval", "parts"},
     "engine": ENGINE_AND_BELOW - {"engine"},
     "backends": GROUND,
     "wiring": ENGINE_AND_BELOW | {"backends"},

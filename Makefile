@@ -61,7 +61,6 @@ eval: setup ## measure retrieval on the evaluation sets in ../shared/data
 	@$(BIN)/python bench/evaluate.py
 
 bench: setup ## measure quoth beside its peers, as ratios in one run
-	@bash bench/setup.sh
 	@$(BIN)/python -m bench
 
 soak: dev ## the long tests: kills, citations by the ten thousand

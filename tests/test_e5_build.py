@@ -19,7 +19,7 @@ from quoth.backends.e5_graph import encoder_graph
 from quoth.backends.e5_tokens import TABLE, LeanTokenizer
 from quoth.backends.e5_weights import MEMBER, load_weights, parse_weights
 from quoth.errors import ConfigError
-from tiny_e5 import POSITIONS, build_tiny, forward, tiny_e5
+from tests.tiny_e5 import POSITIONS, build_tiny, forward, tiny_e5
 
 IDS = [0, 5, 9, 30, 41, 12, 77, 2]
 

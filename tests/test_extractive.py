@@ -15,7 +15,7 @@ from quoth.answering.extractive import (
     shortlist,
     write_answer,
 )
-from quoth.answering.quotable import LONGEST, quotable_sentences
+from quoth.answering.quotable import LONGEST, cut_at_clauses, quotable_sentences
 from quoth.protocols import Matrix
 from quoth.types import Chars, Chunk, Document, Passage, Place, Query
 
@@ -232,3 +232,38 @@ def test_the_same_span_has_the_same_number() -> None:
 def test_a_piece_of_a_sentence_is_shown_as_one() -> None:
     text, _ = write_answer([statement("and the roots go deep,", cut=True)])
     assert text == "… and the roots go deep, … [1]"
+
+
+def test_a_very_long_sentence_is_cut_behind_its_clauses() -> None:
+    text = "The garden has " + "a row of old apple trees, " * 18 + "and a gate."
+    found = quotable_sentences([passage(text)])
+    assert len(found) > 1
+    assert max(len(each.text) for each in found) <= LONGEST
+    assert all(text[each.start : each.end] == each.text for each in found)
+    assert [each.text[-1] for each in found[:-1]] == [","] * (len(found) - 1)
+    assert all(each.cut for each in found)
+
+
+def test_a_long_run_without_spaces_is_cut_all_the_same() -> None:
+    spans = list(cut_at_clauses("x" * 1000, 0, 1000))
+    assert "".join("x" * (end - start) for start, end in spans) == "x" * 1000
+    assert max(end - start for start, end in spans) <= LONGEST
+
+
+def test_code_and_rows_of_tables_give_way_to_a_statement() -> None:
+    text = (
+        "@misc{oak, title = {Oak}, year = {2022}, note = {[Online]}, url = {http://oak}}\n\n"
+        "Oak Ada Grace Alan Edsger Donald Barbara Leslie Niklaus John.\n\nAn oak grows slowly."
+    )
+    assert said(ask("How does an oak grow?", text, most=1)) == ["An oak grows slowly."]
+
+
+def test_rarity_in_the_collection_outweighs_rarity_among_the_passages() -> None:
+    text = "The engine hums at night. The quince hums by day."
+    query = Query("engine quince", "engine quince", "en")
+    common = {"engin": 900, "quinc": 1}
+    listed = shortlist(
+        query, [passage(text)], document_frequency=lambda term: common.get(term, 0), documents=1000
+    )
+    (found,) = choose_statements(listed, max_sentences=1)
+    assert found.text == "The quince hums by day."

@@ -175,10 +175,12 @@ def test_a_document_whose_workers_end_is_set_aside(office: Office) -> None:
     assert office.shown() == [("d1", "failed", "crashes_reader")]
 
 
-def test_a_document_that_was_set_aside_may_be_tried_anew(office: Office) -> None:
+def test_a_document_that_was_set_aside_stays_so_until_it_is_removed(office: Office) -> None:
     for _ in range(MOST_ATTEMPTS + 1):
         office.claim(office.worker())
         office.clock.now += LEASE_SECONDS + 1
+    assert office.claim(office.worker()) == "poison"
+    office.catalogue.remove(office.collection, ["d1"])
     assert office.claim(office.worker()) == "claimed"
     assert office.shown() == [("d1", "running", None)]
 

@@ -89,7 +89,8 @@ def test_without_vectors_the_words_decide() -> None:
 
 
 def test_in_another_language_without_vectors_the_answer_is_hedged() -> None:
-    assert judge(Evidence(0.0, None, True)) == "partial"
+    assert judge(Evidence(0.2, None, True)) == "partial"
+    assert judge(Evidence(0.0, None, True)) == "no_results"
 
 
 def test_too_few_passages_to_compare_give_no_gap() -> None:

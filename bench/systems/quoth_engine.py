@@ -17,7 +17,7 @@ import numpy as np
 from bench.corpus import Corpus
 from bench.system import Found, Hit, Retrieve, Tools
 from quoth.add import BATCH_CHUNKS, commit_entries
-from quoth.answering.context import build_context
+from quoth.answering.context import build_context, estimate_tokens
 from quoth.catalogue.store import Entry
 from quoth.engine import Engine
 from quoth.errors import QuothError
@@ -67,7 +67,7 @@ async def _ask(engine: Engine, *, query: str, limit: int, tools: Tools) -> Found
         context = build_context(
             found.passages,
             max_tokens=found.plan.max_context_tokens,
-            count_tokens=engine.parts.embedder.count_tokens,
+            count_tokens=estimate_tokens,
             order=found.plan.context_order,
         )
     for stage, spent_ms in trace.timings_ms().items():

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from quoth.analyse import detect_language
+from quoth.catalogue.jobs import POISON, SET_ASIDE
 from quoth.catalogue.rows import Collection
 from quoth.catalogue.store import Entry, digest
 from quoth.errors import DocumentError
@@ -153,9 +154,8 @@ async def _prepare(
             )
             return replace(found[document_id], status="unchanged")
         if claim == "poison":
-            raise DocumentError(
-                "damaged", f"{path.name} ended the process every time it was read; it is set aside."
-            )
+            problem = Problem(POISON, SET_ASIDE.format(document_id=document_id))
+            return _failed(collection, document_id, problem=problem, source=source, title=title)
         reading = await parts.readers.read(
             path, title=given.title, url=given.url, speaker=given.speaker, language=given.language
         )
@@ -167,15 +167,22 @@ async def _prepare(
             await asyncio.to_thread(
                 parts.jobs.fail, collection, document_id, source=source, title=title, error=error
             )
-        return Document(
-            document_id=document_id,
-            title=title,
-            kind=None,
-            status="failed",
-            error=Problem(error.code, str(error)),
-            collection=collection.name,
-            source=source,
-        )
+        problem = Problem(error.code, str(error))
+        return _failed(collection, document_id, problem=problem, source=source, title=title)
+
+
+def _failed(
+    collection: Collection, document_id: str, *, problem: Problem, source: str, title: str
+) -> Document:
+    return Document(
+        document_id=document_id,
+        title=title,
+        kind=None,
+        status="failed",
+        error=problem,
+        collection=collection.name,
+        source=source,
+    )
 
 
 async def _fingerprint(path: Path, *, given: Given, most_mb: int) -> str:

@@ -151,7 +151,7 @@ def _tokens(text: str) -> list[str]:
     return _TOKEN.findall(_ELIDED.sub(" ", text) if "'" in text else text)
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=250_000)
 def _analysed(token: str, language: str, without: str) -> str:
     """Give the terms of one token, separated by spaces, without stop words of a language."""
     stop = STOP_WORDS.get(without, frozenset())

@@ -15,7 +15,7 @@ from uuid import uuid4
 from quoth import upkeep
 from quoth.add import Advance, Given, add_documents
 from quoth.answering.cite import cite_statements
-from quoth.answering.context import build_context
+from quoth.answering.context import build_context, estimate_tokens
 from quoth.answering.extractive import (
     Statement,
     choose_statements,
@@ -188,26 +188,26 @@ class Engine:
             context = build_context(
                 found.passages,
                 max_tokens=found.plan.max_context_tokens,
-                count_tokens=self.parts.embedder.count_tokens,
+                count_tokens=estimate_tokens,
                 order=found.plan.context_order,
             )
             listed = shortlist(found.query, context.passages)
-        cosines = await trace.attempt(
-            "generate",
-            lambda: self._likeness(found.legs.vector, listed.texts),
-            otherwise=lambda: None,
-            fallback="words alone",
-        )
         with trace.stage("judge"):
             evidence = weigh_evidence(
                 found.query, listed, cosines=[score for _key, score in found.legs.semantic]
             )
             status = judge(evidence, degraded=bool(trace.degraded))
-            statements: tuple[Statement, ...] = ()
-            if status != "no_results":
-                statements = choose_statements(
-                    listed, max_sentences=found.plan.max_sentences, cosines=cosines
-                )
+        statements: tuple[Statement, ...] = ()
+        if status != "no_results":
+            cosines = await trace.attempt(
+                "quote",
+                lambda: self._likeness(found.legs.vector, listed.texts),
+                otherwise=lambda: None,
+                fallback="words alone",
+            )
+            statements = choose_statements(
+                listed, max_sentences=found.plan.max_sentences, cosines=cosines
+            )
         with trace.stage("cite"):
             text, sentences = write_answer(statements)
             citations = cite_statements(

@@ -49,7 +49,7 @@ class Plan:
     max_per_document: int | None = None
     context_window: int = 1
     """Neighbouring chunks taken in on either side of a hit."""
-    max_context_tokens: int = 4000
+    max_context_tokens: int = 8000
     context_order: ContextOrder = "best_first"
     max_sentences: int = 4
     """Sentences of an extractive answer."""

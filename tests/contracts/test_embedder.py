@@ -12,7 +12,7 @@ import pytest
 from quoth.backends.embed_onnx import OnnxEmbedder
 from quoth.backends.fake import HashEmbedder
 from quoth.protocols import Embedder
-from tiny_e5 import build_tiny
+from tests.tiny_e5 import build_tiny
 
 TEXTS = [
     "the tokenizer",

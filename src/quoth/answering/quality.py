@@ -17,9 +17,9 @@ from quoth.answering.extractive import Shortlist
 from quoth.answering.score import Material
 from quoth.types import AnswerStatus, Query
 
-NOTHING = 0.6
+NOTHING = 0.56
 """Coverage + gap below which a question in the collection's language is not answered."""
-SOME = 0.75
+SOME = 0.7
 """Coverage + gap below which its answer is called partial."""
 FLOOR = 0.12
 """The gap below which everyday words alone make no answer ("How do I change my card?")."""
@@ -27,9 +27,9 @@ FOREIGN_NOTHING = 0.17
 """The gap below which a question in another language is not answered."""
 FOREIGN_SOME = 0.23
 """The gap below which its answer is called partial."""
-WORDS_NOTHING = 0.42
+WORDS_NOTHING = 0.36
 """Coverage below which a question is not answered when there are no vectors."""
-WORDS_SOME = 0.55
+WORDS_SOME = 0.5
 """Coverage below which its answer is called partial."""
 FEWEST = 20
 """Passages that must be compared before the gap between them means anything."""
@@ -92,8 +92,10 @@ def judge(evidence: Evidence, *, degraded: bool = False) -> AnswerStatus:
 def _compared(evidence: Evidence) -> tuple[float, float, float]:
     """Give the strength of the evidence and the two thresholds that it is held against."""
     if evidence.foreign:
-        # With too few passages to compare, nothing can be told: answer with a reservation.
-        gap = FOREIGN_NOTHING if evidence.gap is None else evidence.gap
+        gap = evidence.gap
+        if gap is None:
+            # A shared name or number is all there is to go by: answer with a reservation.
+            gap = FOREIGN_NOTHING if evidence.coverage > 0 else 0.0
         return gap, FOREIGN_NOTHING, FOREIGN_SOME
     if evidence.gap is None:
         return evidence.coverage, WORDS_NOTHING, WORDS_SOME

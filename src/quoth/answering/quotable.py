@@ -188,7 +188,7 @@ def _fitness(shown: str, folded: str, *, words: int, titles: set[str], question:
     if not shown.rstrip("\"'»”’)] ").endswith(_ENDS):
         fitness = min(fitness, 0.6 if words <= 9 else 0.9)
     if shown.endswith(":"):
-        fitness = min(fitness, 0.8 if words > 8 else 0.5)
+        fitness = min(fitness, 0.8 if words > 8 else 0.3)
     if words <= 4:
         fitness = min(fitness, 0.8)
     if TALKING.match(folded):

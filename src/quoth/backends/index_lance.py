@@ -159,8 +159,10 @@ class LanceIndex:
     async def drop(self) -> None:
         """Remove the table."""
         with _translated():
+            self._folder.mkdir(parents=True, exist_ok=True)
             database = await lancedb.connect_async(self._folder)
-            await database.drop_table(self._name, ignore_missing=True)
+            async with self._turn("drop index"):
+                await database.drop_table(self._name, ignore_missing=True)
         self._table = None
 
     def _rows(self, chunks: Sequence[Chunk], vectors: Matrix) -> pa.Table:

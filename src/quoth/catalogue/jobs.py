@@ -19,6 +19,12 @@ LEASE_SECONDS = 120.0
 MOST_ATTEMPTS = 3
 """A document whose work ended this often without a result is set aside as poison."""
 
+POISON = "crashes_reader"
+SET_ASIDE = (
+    "Work on this file ended the whole process every time it was tried, so it is set aside. "
+    "To try it again: quoth remove {document_id}, then add it."
+)
+
 Claim = Literal["claimed", "ready", "held", "poison"]
 
 
@@ -59,6 +65,8 @@ class Jobs:
                 return "claimed"
             if job.state == "running" and not self._abandoned(job.owner, job.lease_until):
                 return "held"
+            if job.code == POISON:
+                return "poison"
             # A failed document may be tried anew; one whose worker died counts the attempt.
             attempts = 1 if job.state == "failed" else job.attempts + 1
             poison = attempts > MOST_ATTEMPTS
@@ -70,10 +78,8 @@ class Jobs:
                     attempts=attempts,
                     source=source,
                     title=title,
-                    code="crashes_reader" if poison else None,
-                    message="Reading this file ended the process every time it was tried."
-                    if poison
-                    else None,
+                    code=POISON if poison else None,
+                    message=SET_ASIDE.format(document_id=document_id) if poison else None,
                     **lease,
                 )
             )

@@ -228,26 +228,25 @@ class Catalogue:
             table = select(collections.c.index_table).where(self._itself(collection))
             if connection.execute(table).scalar() != collection.table:
                 return None
-            for entry in entries:
-                document = entry.document
+            for part in _parts(entries):
+                ids = {entry.document.document_id for entry in part}
+                sources = [entry.document.source for entry in part]
                 same_source = select(documents.c.id).where(
-                    self.owned(documents, collection), documents.c.source == document.source
+                    self.owned(documents, collection), documents.c.source.in_(sources)
                 )
                 old = {row.id for row in connection.execute(same_source)}
-                replaced += sorted(old - {document.document_id})
-                self._erase(connection, collection, old | {document.document_id})
-                connection.execute(insert(documents).values(**self._row(collection, entry)))
-                rows = [chunk_to_row(part, tenant=self.tenant) for part in entry.chunks]
+                replaced += sorted(old - ids)
+                self._erase(connection, collection, old | ids)
+                connection.execute(
+                    insert(documents), [self._row(collection, entry) for entry in part]
+                )
+                rows = [chunk_to_row(each, tenant=self.tenant) for e in part for each in e.chunks]
                 if rows:
                     connection.execute(insert(chunks), rows)
+                done = jobs.c.document_id.in_(ids)
+                failed_before = jobs.c.source.in_(sources) & (jobs.c.state == "failed")
                 connection.execute(
-                    delete(jobs).where(
-                        self.owned(jobs, collection),
-                        or_(
-                            jobs.c.document_id == document.document_id,
-                            and_(jobs.c.source == document.source, jobs.c.state == "failed"),
-                        ),
-                    )
+                    delete(jobs).where(self.owned(jobs, collection), done | failed_before)
                 )
             self._bump(connection, collection)
         return tuple(replaced)

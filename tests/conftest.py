@@ -1,0 +1,93 @@
+"""What all tests share: no network, no settings from outside, and one library to read in."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import Iterator
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from quoth.settings import Settings
+from quoth.types import Document
+from quoth.wiring import open_engine
+
+ROOT = Path(__file__).parents[1]
+SAMPLES = ROOT / "examples" / "hf-course"
+FIXTURES = Path(__file__).parent / "fixtures"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-golden", action="store_true", help="Write the golden files anew and pass."
+    )
+
+
+@pytest.fixture
+def update_golden(request: pytest.FixtureRequest) -> bool:
+    """Whether golden files are to be written instead of compared."""
+    return bool(request.config.getoption("--update-golden"))
+
+
+class NetworkUse(RuntimeError):
+    """A test tried to leave this machine."""
+
+
+def _refuse_strangers(family: int, address: Any) -> None:
+    if family == getattr(socket, "AF_UNIX", None):
+        return
+    host = address[0] if isinstance(address, tuple) and address else address
+    try:
+        near = host == "localhost" or ip_address(str(host).split("%")[0]).is_loopback
+    except ValueError:
+        near = False
+    if not near:
+        raise NetworkUse(f"Tests need no network, and this one asked for {host}.")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_network() -> Iterator[None]:
+    """Let sockets reach this machine only."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("connect", "connect_ex", "sendto"):
+            _guard(patch, name)
+        yield
+
+
+def _guard(patch: pytest.MonkeyPatch, name: str) -> None:
+    original = getattr(socket.socket, name)
+
+    def guarded(self: socket.socket, *words: Any) -> Any:
+        _refuse_strangers(self.family, words[-1])
+        return original(self, *words)
+
+    patch.setattr(socket.socket, name, guarded)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_settings_from_outside() -> Iterator[None]:
+    """Take the variables of whoever runs the tests away, but for where the model is built."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in os.environ:
+            if name.startswith("QUOTH_") and name != "QUOTH_MODELS":
+                patch.delenv(name)
+        yield
+
+
+@pytest.fixture(scope="session")
+def sample_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The home of a library that holds the sample collection; for reading only."""
+    home = tmp_path_factory.mktemp("samples")
+
+    async def fill() -> None:
+        async with open_engine(Settings(home=home, embedder="fake")) as engine:
+            steps = [step async for step in engine.add([SAMPLES])]
+        documents = [step for step in steps if isinstance(step, Document)]
+        assert {each.status for each in documents} == {"ready"}
+
+    asyncio.run(fill())
+    return home

@@ -29,7 +29,9 @@ def write_files(folder: Path) -> Path:
     return folder
 
 
-def add(home: Path, source: Path, *, crash_at: int | None = None) -> subprocess.CompletedProcess[str]:
+def add(
+    home: Path, source: Path, *, crash_at: int | None = None
+) -> subprocess.CompletedProcess[str]:
     """Run `quoth add` in a process of its own, killed at the n-th store operation if wanted."""
     environment = {**os.environ, "QUOTH_HOME": str(home), "QUOTH_EMBEDDER": "fake"}
     environment["QUOTH_CHUNK_TOKENS"] = "64"

@@ -8,8 +8,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from quoth.catalogue.database import open_database
-from quoth.catalogue.rows import Collection
-from quoth.catalogue.store import Catalogue, Entry
+from quoth.catalogue.rows import Collection, Entry
+from quoth.catalogue.store import Catalogue
 from quoth.types import Chars, Chunk, Document, IndexIdentity, Place
 
 SOURCE = Path(__file__).parents[1] / "src"

@@ -16,9 +16,9 @@ from sqlalchemy.exc import IntegrityError
 
 from quoth.catalogue import database
 from quoth.catalogue.database import open_database
-from quoth.catalogue.rows import Collection
+from quoth.catalogue.rows import Collection, digest
 from quoth.catalogue.schema import HEAD, metadata
-from quoth.catalogue.store import BATCH, Catalogue, digest
+from quoth.catalogue.store import BATCH, Catalogue
 from quoth.errors import ConfigError, NotFound
 from quoth.types import Document
 from tests.made_documents import IDENTITY, entry, open_catalogue

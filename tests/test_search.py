@@ -92,6 +92,7 @@ def ask(
         Plan(**choices),
         embedder=embedder or HashEmbedder(),
         index=index,
+        chunks_of=lambda _ids: {},
         languages=["en"],
         trace=trace or Trace(deadline_ms=SOON),
     )

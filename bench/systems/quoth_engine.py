@@ -18,7 +18,7 @@ from bench.corpus import Corpus
 from bench.system import Found, Hit, Retrieve, Tools
 from quoth.add import BATCH_CHUNKS, commit_entries
 from quoth.answering.context import build_context, estimate_tokens
-from quoth.catalogue.store import Entry
+from quoth.catalogue.rows import Entry
 from quoth.engine import Engine
 from quoth.errors import QuothError
 from quoth.parts import identity_of

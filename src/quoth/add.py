@@ -17,12 +17,12 @@ import numpy as np
 
 from quoth.analyse import detect_language
 from quoth.catalogue.jobs import POISON, SET_ASIDE
-from quoth.catalogue.rows import Collection
-from quoth.catalogue.store import Entry, digest
+from quoth.catalogue.rows import Collection, Entry, digest
 from quoth.errors import DocumentError
+from quoth.ingest.build import clean, fold
 from quoth.ingest.chunk import chunk
 from quoth.ingest.files import find_files, fingerprint
-from quoth.parts import Parts
+from quoth.parts import Parts, require_same_identity
 from quoth.protocols import Matrix
 from quoth.types import Chunk, Document, Problem, Reading
 
@@ -53,6 +53,10 @@ class Given:
         """The values, in a fixed order."""
         return (self.title, self.url, self.speaker, self.language)
 
+    def cleaned(self) -> Given:
+        """The same without line breaks and without what cannot be stored."""
+        return Given(*((each and fold(clean(each))) or None for each in self.values()))
+
 
 @dataclass(frozen=True, slots=True)
 class Advance:
@@ -67,7 +71,7 @@ class Advance:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A document that somebody else is adding at this moment."""
+    """A file whose document another file or process has in hand; looked at again at the end."""
 
     document_id: str
     path: Path
@@ -75,7 +79,7 @@ class Held:
 
 async def add_documents(
     parts: Parts, collection: Collection, *, sources: Sequence[Path], given: Given
-) -> AsyncIterator[Document | Advance]:
+) -> AsyncGenerator[Document | Advance, None]:
     """Add files and folders; yields progress, and every document once its fate is known.
 
     Raises StorageFull, EmbeddingError and RetrievalError; what was committed before stays, and
@@ -134,12 +138,12 @@ async def _prepared(
 
 
 async def _prepare(
-    parts: Parts, collection: Collection, *, path: Path, given: Given
+    parts: Parts, collection: Collection, *, path: Path, given: Given, first: bool = True
 ) -> Entry | Document | Held:
     """Read and chunk one file, unless it is there already or in other hands."""
-    source = str(path)
+    source = address_of(path)
     document_id = digest(collection.id, source)
-    title = given.title or path.stem
+    title = given.title or fold(clean(path.stem))
     try:
         sha = await _fingerprint(path, given=given, most_mb=parts.settings.max_file_mb)
         document_id = digest(collection.id, sha)
@@ -152,7 +156,13 @@ async def _prepare(
             found = await asyncio.to_thread(
                 parts.catalogue.documents_by_id, collection, [document_id]
             )
-            return replace(found[document_id], status="unchanged")
+            known = found.get(document_id)
+            # It went in the meantime, or it came from another file, which may be about to change.
+            if known is None or (first and known.source != source):
+                return Held(document_id, path)
+            if known.source == source or await asyncio.to_thread(_is_there, known.source):
+                return replace(known, status="unchanged")
+            # The file has moved: read it again, so that links lead to where it is now.
         if claim == "poison":
             problem = Problem(POISON, SET_ASIDE.format(document_id=document_id))
             return _failed(collection, document_id, problem=problem, source=source, title=title)
@@ -163,6 +173,8 @@ async def _prepare(
             make_entry, parts, collection, reading=reading, source=source, sha=sha, key=document_id
         )
     except DocumentError as error:
+        # It names the file, and a name may hold bytes that are no text.
+        error.args = (fold(clean(str(error))),)
         if error.code != "not_found":
             await asyncio.to_thread(
                 parts.jobs.fail, collection, document_id, source=source, title=title, error=error
@@ -185,6 +197,16 @@ def _failed(
     )
 
 
+def address_of(path: Path) -> str:
+    """Give a path as it is kept: as it is, or as a file URI where its bytes are no text."""
+    text = str(path)
+    return text if text == text.encode("utf-8", "replace").decode() else path.as_uri()
+
+
+def _is_there(source: str) -> bool:
+    return source.startswith("file:") or Path(source).exists()
+
+
 async def _fingerprint(path: Path, *, given: Given, most_mb: int) -> str:
     try:
         size = (await asyncio.to_thread(path.stat)).st_size
@@ -195,7 +217,7 @@ async def _fingerprint(path: Path, *, given: Given, most_mb: int) -> str:
                 "(QUOTH_MAX_FILE_MB).",
             )
         return await asyncio.to_thread(fingerprint, path, given=given.values())
-    except FileNotFoundError:
+    except (FileNotFoundError, ValueError):
         raise DocumentError("not_found", f"There is no file or folder {path}.") from None
     except OSError as error:
         raise DocumentError("unreadable", f"{path} cannot be read: {error.strerror}.") from error
@@ -271,6 +293,7 @@ async def commit_entries(
     """Write the chunks of ready entries to the index, then make them visible in the catalogue."""
     while True:
         collection = await asyncio.to_thread(parts.catalogue.collection, name)
+        require_same_identity(collection, parts.embedder)
         index = parts.open_index(collection.table)
         await index.upsert(chunks, vectors=vectors)
         replaced = await asyncio.to_thread(parts.catalogue.commit, collection, entries)
@@ -291,7 +314,7 @@ async def _after_holder(
 ) -> AsyncIterator[Document | Advance]:
     """Wait for the process that holds a document, and take over if it gives up."""
     while True:
-        result = await _prepare(parts, collection, path=held.path, given=given)
+        result = await _prepare(parts, collection, path=held.path, given=given, first=False)
         if isinstance(result, Document):
             yield result
             return

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 
 import Stemmer
 
+from quoth.errors import StorageFull
+
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
@@ -238,7 +240,13 @@ def _identifier() -> LanguageIdentifier:
     # Imported on first use: the model takes longer to load than many a question to answer.
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    try:
+        return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    except OSError as error:  # it unpacks its model into a temporary file
+        raise StorageFull(
+            f"The folder for temporary files cannot be written to ({error.strerror}). Free some "
+            "space there, or name another folder in the variable TMPDIR."
+        ) from error
 
 
 # Function words that only one language has, without those that English texts use as well.

@@ -8,7 +8,9 @@ neighbours → context → generate → cite → Answer.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
@@ -24,10 +26,10 @@ from quoth.answering.extractive import (
 )
 from quoth.answering.quality import judge, notice, notices, weigh_evidence
 from quoth.answering.score import Scores, cosines_to
-from quoth.catalogue.rows import Collection
-from quoth.catalogue.store import now
+from quoth.catalogue.rows import Collection, now
 from quoth.codec import dump, to_json
 from quoth.parts import Parts, identity_of, require_same_identity
+from quoth.plan import make_plan
 from quoth.protocols import Matrix
 from quoth.retrieve import Choices, Retrieved, retrieve
 from quoth.trace import Trace
@@ -58,17 +60,21 @@ class Engine:
 
     async def add(
         self, sources: Sequence[Path], *, given: Given | None = None, collection: str | None = None
-    ) -> AsyncIterator[Document | Advance]:
+    ) -> AsyncGenerator[Document | Advance, None]:
         """Add files and folders; yields progress, and every document once its fate is known."""
         catalogue = self.parts.catalogue
         name = collection or self.parts.settings.collection
         identity = identity_of(self.parts.embedder)
         found = await asyncio.to_thread(catalogue.make_collection, name, identity=identity)
         require_same_identity(found, self.parts.embedder)
-        await upkeep.reconcile(self.parts, found)
-        about = given or Given()
-        async for step in add_documents(self.parts, found, sources=sources, given=about):
-            yield step
+        for key in await upkeep.reconcile(self.parts, found):
+            async for at, of in upkeep.copy(self.parts, found.table, document_id=key):
+                yield Advance(key, 0, 0, at, of)
+        about = (given or Given()).cleaned()
+        steps = add_documents(self.parts, found, sources=sources, given=about)
+        async with aclosing(steps):
+            async for step in steps:
+                yield step
 
     async def settle(
         self, say: Callable[[str], None] = lambda _line: None, *, collection: str | None = None
@@ -113,8 +119,9 @@ class Engine:
         collection: str | None = None,
     ) -> tuple[Hit, ...]:
         """Rank passages for a question, best first."""
+        trace = self._trace(choices)
         found = await self.retrieve(
-            question, choices=choices, filters=filters, collection=collection, trace=Trace()
+            question, choices=choices, filters=filters, collection=collection, trace=trace
         )
         return found.hits
 
@@ -128,10 +135,8 @@ class Engine:
     ) -> Answer:
         """Answer a question: the last event of `stream`."""
         events = self.stream(question, choices=choices, filters=filters, collection=collection)
-        async for event in events:
-            if isinstance(event, Done):
-                return event.answer
-        raise AssertionError("a stream ends with Done or raises")
+        answers = [event.answer async for event in events if isinstance(event, Done)]
+        return answers[-1]
 
     async def retrieve(
         self,
@@ -147,7 +152,7 @@ class Engine:
         return await retrieve(
             self.parts,
             question,
-            scope=await self._collection(collection),
+            collection=collection or self.parts.settings.collection,
             choices=choices or {},
             filters=filters,
             checked=checked,
@@ -166,7 +171,7 @@ class Engine:
 
         Raises InputError, NotFound, IndexMismatch and RetrievalError.
         """
-        trace = Trace(deadline_ms=(choices or {}).get("deadline_ms"))
+        trace = self._trace(choices)
         yield Progress("retrieve")
         found = await self.retrieve(
             question, choices=choices, filters=filters, collection=collection, trace=trace
@@ -179,8 +184,15 @@ class Engine:
             yield Token(answer.text[start:end])
         for citation in answer.citations:
             yield Cited(citation)
-        await asyncio.to_thread(self._record, found, answer)
-        yield Done(answer)
+        # The answer is there: that it cannot be kept does not take it away.
+        after = Trace()
+        await after.attempt(
+            "record",
+            lambda: asyncio.to_thread(self._record, found, answer),
+            otherwise=lambda: None,
+            fallback="no history",
+        )
+        yield Done(replace(answer, degraded=(*answer.degraded, *after.degraded)))
 
     async def _answer(self, found: Retrieved, *, trace: Trace) -> Answer:
         """Context → judge → quote → cite."""
@@ -247,6 +259,10 @@ class Engine:
         if vector is None or not texts:
             return None
         return cosines_to(vector, await self.parts.embedder.embed(texts, role="document"))
+
+    def _trace(self, choices: Choices | None) -> Trace:
+        plan = make_plan(self.parts.settings.profile, "factual", overrides=choices)
+        return Trace(deadline_ms=plan.deadline_ms)
 
     def _record(self, found: Retrieved, answer: Answer) -> None:
         self.parts.catalogue.record(

@@ -13,8 +13,10 @@ from typing import Any, TypeVar
 
 from quoth.add import Given
 from quoth.engine import Engine
+from quoth.errors import InputError
 from quoth.settings import load_settings
 from quoth.types import Answer, Document, Event, Filter, Hit
+from quoth.upkeep import Health
 from quoth.wiring import open_engine, quiet
 
 T = TypeVar("T")
@@ -34,13 +36,11 @@ class Library:
         progress: Callable[[str], None] = quiet,
         **settings: Any,
     ) -> None:
-        given = {**settings, "home": None if home is None else Path(home)}
+        given = load_settings({**settings, "home": None if home is None else Path(home)})
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="quoth", daemon=True)
         self._thread.start()
-        self._opened: AbstractAsyncContextManager[Engine] = open_engine(
-            load_settings(given), progress=progress
-        )
+        self._opened: AbstractAsyncContextManager[Engine] = open_engine(given, progress=progress)
         try:
             self._engine = self._run(self._opened.__aenter__())
         except BaseException:
@@ -92,6 +92,19 @@ class Library:
         """Delete documents completely; gives the ids that were there."""
         return self._run(self._engine.remove(ids))
 
+    def reindex(self) -> None:
+        """Build the index anew, as after a change of the embedder; searches go on meanwhile."""
+
+        async def rebuild() -> None:
+            async for _ in self._engine.reindex():
+                pass
+
+        self._run(rebuild())
+
+    def health(self) -> Health:
+        """Check set-up, catalogue and index."""
+        return self._run(self._engine.health())
+
     def close(self) -> None:
         """Close everything; a second time does nothing."""
         if self._thread.is_alive():
@@ -99,7 +112,15 @@ class Library:
             self._stop()
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+        if self._loop.is_closed():
+            work.close()
+            raise InputError("This library is closed. Open it again with quoth.open().")
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()  # on Ctrl-C the work must not go on behind the caller's back
+            raise
 
     def _stop(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)

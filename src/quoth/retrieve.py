@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from quoth.catalogue.rows import Collection
+from quoth.catalogue.rows import Around, Collection
+from quoth.catalogue.store import Catalogue
 from quoth.parts import Parts, require_same_identity
 from quoth.plan import Plan, make_plan
 from quoth.protocols import Matrix
 from quoth.retrieval.diversify import cap_per_document, maximal_marginal_relevance
 from quoth.retrieval.filters import parse_filters
-from quoth.retrieval.fuse import covered
 from quoth.retrieval.passages import hit_of, passages_of
 from quoth.retrieval.search import Legs, merge, search
 from quoth.retrieval.understand import understand, validate
@@ -68,7 +68,7 @@ async def retrieve(
     parts: Parts,
     question: str,
     *,
-    scope: Collection,
+    collection: str,
     choices: Choices,
     filters: Sequence[str],
     checked: bool,
@@ -80,8 +80,8 @@ async def retrieve(
     those that were given stay. ``checked`` false takes questions of any length.
     """
     with trace.stage("understand"):
+        scope, languages = await asyncio.to_thread(parts.catalogue.scope, collection)
         require_same_identity(scope, parts.embedder)
-        languages = await asyncio.to_thread(parts.catalogue.languages, scope)
         query = understand(validate(question) if checked else question, languages=languages)
         given = parse_filters(filters)
     rank_for = partial(rank, parts, scope, languages=languages, choices=choices, trace=trace)
@@ -102,17 +102,20 @@ async def rank(
     trace: Trace,
 ) -> Ranked:
     """Search → fuse → diversify."""
-    overrides = {**choices, "filters": (*query.filters, *choices.get("filters", ()))}
+    overrides = {**choices, "filters": (*query.filters, *(choices.get("filters") or ()))}
     plan = make_plan(parts.settings.profile, query.kind, overrides=overrides)
     index = parts.open_index(scope.table)
     legs = await search(
-        query, plan, embedder=parts.embedder, index=index, languages=languages, trace=trace
+        query,
+        plan,
+        embedder=parts.embedder,
+        index=index,
+        chunks_of=parts.catalogue.chunks,
+        languages=languages,
+        trace=trace,
     )
     with trace.stage("fuse"):
-        best = [key for key, _score in legs.keyword[:1]]
-        tops = await asyncio.to_thread(parts.catalogue.chunks, best)
-        coverage = covered(query.standalone, best=next(iter(tops.values()), None))
-        fused = merge(legs, plan, coverage=coverage)
+        fused = merge(legs, plan)
     pool = fused[: plan.rerank_pool]
     if plan.mmr_lambda < 1:
         vectors = await trace.attempt(
@@ -128,39 +131,15 @@ async def rank(
 
 
 async def gather(parts: Parts, ranked: Ranked, *, trace: Trace) -> Retrieved:
-    """Fetch → cap → neighbours: from chunk ids to texts, places and passages."""
-    catalogue, plan = parts.catalogue, ranked.plan
+    """Cap → fetch with neighbours: from chunk ids to texts, places and passages."""
+    plan = ranked.plan
     with trace.stage("fetch"):
-        ids = [each.chunk_id for each in ranked.pool]
-        chunks = await asyncio.to_thread(catalogue.chunks, ids)
-        # A row whose document is not committed, or is gone, leads nowhere.
-        pool = [each for each in ranked.pool if each.chunk_id in chunks]
-        owners = {key: chunk.document_id for key, chunk in chunks.items()}
-        if plan.max_per_document is not None:
-            most = plan.max_per_document
-            pool = cap_per_document(pool, document_of=owners.__getitem__, most=most)
-        final = pool[: plan.final_k]
-        wanted = sorted({owners[each.chunk_id] for each in final})
-        documents = await asyncio.to_thread(catalogue.documents_by_id, ranked.scope, wanted)
-        final = [each for each in final if owners[each.chunk_id] in documents]
+        final, around = await asyncio.to_thread(_fetch, parts.catalogue, ranked)
     with trace.stage("neighbours"):
-        passages = await asyncio.to_thread(
-            passages_of,
-            final,
-            chunks=chunks,
-            documents=documents,
-            catalogue=catalogue,
-            window=plan.context_window,
+        passages = passages_of(final, around=around, window=plan.context_window)
+        hits = tuple(
+            hit_of(each, rank=rank, around=around) for rank, each in enumerate(final, start=1)
         )
-    hits = tuple(
-        hit_of(
-            each,
-            rank=rank,
-            chunk=chunks[each.chunk_id],
-            document=documents[owners[each.chunk_id]],
-        )
-        for rank, each in enumerate(final, start=1)
-    )
     return Retrieved(
         ranked.query,
         plan,
@@ -171,3 +150,25 @@ async def gather(parts: Parts, ranked: Ranked, *, trace: Trace) -> Retrieved:
         hits,
         passages,
     )
+
+
+def _fetch(catalogue: Catalogue, ranked: Ranked) -> tuple[list[Candidate], Around]:
+    """Fetch the final candidates and the chunks around them, in one go where nothing is amiss."""
+    plan, pool = ranked.plan, list(ranked.pool)
+    if plan.max_per_document is not None:
+        owners = catalogue.owners([each.chunk_id for each in pool])
+        pool = cap_per_document(
+            [each for each in pool if each.chunk_id in owners],
+            document_of=owners.__getitem__,
+            most=plan.max_per_document,
+        )
+    final = pool[: plan.final_k]
+    ids = [each.chunk_id for each in final]
+    around = catalogue.around(ranked.scope, ids, window=plan.context_window)
+    if not around.chunks.keys() >= set(ids):
+        # Rows whose document is not committed, or is gone, lead nowhere: others take their place.
+        owners = catalogue.owners([each.chunk_id for each in pool])
+        final = [each for each in pool if each.chunk_id in owners][: plan.final_k]
+        ids = [each.chunk_id for each in final]
+        around = catalogue.around(ranked.scope, ids, window=plan.context_window)
+    return [each for each in final if each.chunk_id in around.chunks], around

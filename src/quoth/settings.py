@@ -43,7 +43,7 @@ class Settings(BaseSettings):
     """The owner of the data; one built-in tenant serves local use."""
     threads: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1, le=256)
     """Threads for embedding; one chunk is computed on one thread."""
-    vector_index_rows: int = Field(default=20_000, ge=256)
+    vector_index_rows: int = Field(default=10_000, ge=256)
     """Chunks from which a collection gets an approximate vector index."""
     chunk_tokens: int = Field(default=200, ge=32, le=2000)
     """Tokens of the embedder that a chunk aims at."""

@@ -11,7 +11,6 @@ from quoth.add import EMBED_CHUNKS, Advance, indexed_text
 from quoth.catalogue.rows import Collection
 from quoth.errors import IndexMismatch
 from quoth.parts import Parts, identity_of, require_same_identity
-from quoth.protocols import Index
 
 LEAST_FREE_MB = 500
 
@@ -110,8 +109,9 @@ async def reconcile(parts: Parts, collection: Collection) -> tuple[str, ...]:
     """
     index = parts.open_index(collection.table)
     stored = await index.document_ids()
-    ready = await asyncio.to_thread(parts.catalogue.ready_ids, collection)
+    # In this order: what is being added now is either still running or ready by then.
     running = await asyncio.to_thread(parts.jobs.running, collection)
+    ready = await asyncio.to_thread(parts.catalogue.ready_ids, collection)
     orphans = sorted(set(stored) - ready - running)
     await index.delete(orphans)
     return tuple(sorted(ready - set(stored)))
@@ -119,7 +119,8 @@ async def reconcile(parts: Parts, collection: Collection) -> tuple[str, ...]:
 
 async def remove(parts: Parts, collection: Collection, *, ids: Sequence[str]) -> list[str]:
     """Delete documents completely; gives the ids that were there."""
-    gone = await asyncio.to_thread(parts.catalogue.remove, collection, ids)
+    possible = [each for each in ids if each.isascii()]  # all an id is made of, and can be stored
+    gone = await asyncio.to_thread(parts.catalogue.remove, collection, possible)
     # The catalogue first: rows left in the index by a crash lead nowhere and are reconciled.
     await parts.open_index(collection.table).delete(gone)
     return gone
@@ -141,7 +142,7 @@ async def rebuild(parts: Parts, collection: Collection) -> AsyncIterator[Advance
         await index.delete(sorted(written - ready))
         missing = sorted(ready - written)
         for done, key in enumerate(missing):
-            async for at, of in _copy(parts, index, document_id=key):
+            async for at, of in copy(parts, table, document_id=key):
                 yield Advance(key, done, len(missing), at, of)
         written = ready
         await index.optimize()
@@ -156,7 +157,9 @@ async def rebuild(parts: Parts, collection: Collection) -> AsyncIterator[Advance
     await parts.open_index(collection.table).drop()
 
 
-async def _copy(parts: Parts, index: Index, *, document_id: str) -> AsyncIterator[tuple[int, int]]:
+async def copy(parts: Parts, table: str, *, document_id: str) -> AsyncIterator[tuple[int, int]]:
+    """Embed a document's stored chunks into an index; yields how many of how many are done."""
+    index = parts.open_index(table)
     chunks = await asyncio.to_thread(parts.catalogue.document_chunks, document_id)
     for at in range(0, len(chunks), EMBED_CHUNKS):
         yield at, len(chunks)

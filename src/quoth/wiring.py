@@ -12,7 +12,8 @@ from typing import Any
 
 from quoth.backends import backend
 from quoth.catalogue.jobs import Jobs
-from quoth.catalogue.store import Catalogue, digest
+from quoth.catalogue.rows import digest
+from quoth.catalogue.store import Catalogue
 from quoth.engine import Engine
 from quoth.errors import ConfigError
 from quoth.ingest.sandbox import Readers

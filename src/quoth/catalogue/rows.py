@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
 from typing import Any
 
 from quoth.codec import dump, pack_locator, pack_places, unpack_locator, unpack_places
@@ -24,6 +26,34 @@ class Collection:
     def index_version(self) -> str:
         """Changes whenever what a search can find changes."""
         return f"{self.table}:{self.version}"
+
+
+def digest(*parts: str) -> str:
+    """Give a short id that depends on every part and on where one ends and the next begins."""
+    return sha256(json.dumps(parts).encode()).hexdigest()[:24]
+
+
+def now() -> str:
+    """The time of day in UTC, as ISO 8601."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A document ready to be committed, with what only the catalogue keeps of it."""
+
+    document: Document
+    sha256: str
+    labels: tuple[str, ...]
+    chunks: tuple[Chunk, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """Chunks with their neighbours, and the documents they belong to, both by id."""
+
+    chunks: dict[str, Chunk]
+    documents: dict[str, Document]
 
 
 def collection_from_row(row: Any) -> Collection:

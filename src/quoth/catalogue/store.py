@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
-from hashlib import sha256
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,14 +13,19 @@ from sqlalchemy import Connection, and_, delete, func, insert, or_, select, upda
 
 from quoth.catalogue.database import WRITE, open_database, translated_errors
 from quoth.catalogue.rows import (
+    Around,
     Collection,
+    Entry,
     chunk_from_row,
     chunk_to_row,
     collection_from_row,
+    digest,
     document_from_job,
     document_from_row,
+    now,
 )
 from quoth.catalogue.schema import answers, chunks, collections, documents, jobs, queries
+from quoth.catalogue.statements import NEAR, OWNERS, SCOPE
 from quoth.codec import dump
 from quoth.errors import NotFound
 from quoth.types import Chunk, Document, IndexIdentity
@@ -31,26 +34,6 @@ T = TypeVar("T")
 
 BATCH = 400
 """Ids in one statement; SQLite allows more, PostgreSQL plans well up to about here."""
-
-
-def digest(*parts: str) -> str:
-    """Give a short id that depends on every part and on where one ends and the next begins."""
-    return sha256(json.dumps(parts).encode()).hexdigest()[:24]
-
-
-def now() -> str:
-    """The time of day in UTC, as ISO 8601."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A document ready to be committed, with what only the catalogue keeps of it."""
-
-    document: Document
-    sha256: str
-    labels: tuple[str, ...]
-    chunks: tuple[Chunk, ...]
 
 
 class Catalogue:
@@ -196,6 +179,14 @@ class Catalogue:
         with self.reading() as connection:
             return {row.id for row in connection.execute(statement)}
 
+    def scope(self, name: str) -> tuple[Collection, tuple[str, ...]]:
+        """Give the collection of that name and its languages; raises NotFound."""
+        with self.reading() as connection:
+            rows = connection.execute(SCOPE, {"tenant": self.tenant, "name": name}).all()
+        if not rows:
+            return self.collection(name), ()
+        return collection_from_row(rows[0]), tuple(row.language for row in rows if row.language)
+
     def languages(self, collection: Collection) -> tuple[str, ...]:
         """The languages of the collection's documents, the most frequent first."""
         count = func.count().label("n")
@@ -319,6 +310,31 @@ class Catalogue:
                 for row in connection.execute(statement):
                     found[row.id] = chunk_from_row(row)
         return found
+
+    def owners(self, ids: Sequence[str]) -> dict[str, str]:
+        """Give the document id of each of these chunks that is there."""
+        found: dict[str, str] = {}
+        with self.reading() as connection:
+            for part in _parts(ids):
+                statement = select(chunks.c.id, chunks.c.document_id).where(
+                    chunks.c.tenant == self.tenant, chunks.c.id.in_(part)
+                )
+                found.update((row.id, row.document_id) for row in connection.execute(statement))
+        return found
+
+    def around(self, collection: Collection, ids: Sequence[str], *, window: int) -> Around:
+        """Give these chunks, up to `window` chunks on either side, and their documents."""
+        found: dict[str, Chunk] = {}
+        known: dict[str, Document] = {}
+        with self.reading() as connection:
+            for part in _parts(ids):
+                given = {"tenant": self.tenant, "ids": part, "window": window}
+                for row in connection.execute(NEAR, given):
+                    found.setdefault(row.id, chunk_from_row(row))
+                given = {"tenant": self.tenant, "ids": part, "collection": collection.id}
+                for row in connection.execute(OWNERS, given):
+                    known[row.id] = document_from_row(row, collection=collection.name)
+        return Around({k: c for k, c in found.items() if c.document_id in known}, known)
 
     def chunk_ranges(self, ranges: Sequence[tuple[str, int, int]]) -> list[Chunk]:
         """Give the chunks of documents from a first to a last ordinal, both included, in order."""

@@ -2,21 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import aclosing
 from enum import StrEnum
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from typer.core import TyperGroup
 
 from quoth import __version__
-from quoth.cli.run import CONFIGURATION, DONE, FAILED, Session, engine_of, run
+from quoth.cli.run import DONE, FAILED, Screen, Session, engine_of, report, run
 from quoth.codec import to_json
-from quoth.errors import ConfigError
+from quoth.errors import ConfigError, InputError
 from quoth.settings import load_settings
+
+FLAGS = ("--json", "--quiet", "-q")
+VALUED = ("--home", "--collection", "--profile")
+
+
+class Anywhere(TyperGroup):
+    """The group of all commands; global options may also stand behind the command."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the command line, global options first."""
+        return super().parse_args(ctx, globals_first(args))
+
+
+def globals_first(words: Sequence[str]) -> list[str]:
+    """Put the global options in front; behind a ``--`` there are none."""
+    front: list[str] = []
+    rest: list[str] = []
+    coming = iter(words)
+    for word in coming:
+        name, assigned, _value = word.partition("=")
+        if word == "--":
+            rest += [word, *coming]
+        elif name in VALUED:
+            front += [word] if assigned else [word, *islice(coming, 1)]
+        else:
+            (front if word in FLAGS else rest).append(word)
+    return front + rest
+
 
 app = typer.Typer(
     name="quoth",
+    cls=Anywhere,
     help="Answers questions from talks, books and documents, and proves every sentence.",
     no_args_is_help=True,
     rich_markup_mode="rich",
@@ -66,15 +99,14 @@ def start(
     ] = False,
 ) -> None:
     """Read the settings for whichever command follows."""
-    err = Console(stderr=True)
+    err = Screen(stderr=True)
     try:
         settings = load_settings(
             {"home": home, "collection": collection, "profile": profile, "embedder": embedder}
         )
     except ConfigError as error:
-        err.print(str(error), highlight=False, markup=False, style="red", soft_wrap=True)
-        raise typer.Exit(CONFIGURATION) from None
-    context.obj = Session(settings, as_json, quiet, Console(), err)
+        raise typer.Exit(report(error, err=err, as_json=as_json)) from None
+    context.obj = Session(settings, as_json, quiet, Screen(), err)
 
 
 Question = Annotated[str, typer.Argument(help="The question, in quotes.")]
@@ -101,8 +133,16 @@ def add(
     given = Given(title=title, url=url, speaker=speaker, language=language)
 
     async def work() -> int:
-        async with engine_of(session) as engine:
-            documents = await adding(session, engine.add(sources, given=given))
+        if any(str(each).startswith(("http:/", "https:/")) for each in sources):
+            raise InputError(
+                "Addresses cannot be added yet. Download the file, add that, and give its address "
+                "with --url."
+            )
+        async with (
+            engine_of(session) as engine,
+            aclosing(engine.add(sources, given=given)) as steps,
+        ):
+            documents = await adding(session, steps)
             await engine.settle(session.say)
         if session.json:
             session.put([to_json(each) for each in documents])
@@ -115,7 +155,7 @@ def add(
 @app.command("list")
 def list_documents(context: typer.Context) -> None:
     """List the documents of the collection."""
-    from quoth.cli.render import document_table
+    from quoth.cli.render import document_list
 
     session: Session = context.obj
 
@@ -125,7 +165,7 @@ def list_documents(context: typer.Context) -> None:
         if session.json:
             session.put([to_json(each) for each in documents])
         else:
-            document_table(session, documents)
+            document_list(session, documents)
         return DONE
 
     run(session, work)
@@ -148,7 +188,9 @@ def remove(
         for each in gone:
             session.say(f"Removed {each}.")
         for each in missing:
-            session.err.print(f"There is no document {each}. See: quoth list", highlight=False)
+            session.err.print(
+                f"There is no document {each}. See: quoth list", highlight=False, markup=False
+            )
         return FAILED if missing else DONE
 
     run(session, work)

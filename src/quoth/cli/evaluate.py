@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
 from quoth.cli.run import DONE, Session, run
 from quoth.codec import to_json
@@ -84,7 +85,7 @@ def ingest(context: typer.Context, folder: Folder) -> None:
         table = Table("file", "status", "code", "pages", "outline", "s", "MB", box=None)
         for each in report.files:
             table.add_row(
-                each.file,
+                Text(each.file),
                 each.status,
                 each.code or "",
                 "" if each.pages is None else str(each.pages),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
+from rich.style import Style
 from rich.text import Text
 
 from quoth.add import Advance
@@ -17,11 +17,16 @@ from quoth.upkeep import Health
 SNIPPET = 150
 """Characters of a snippet that a person is shown."""
 
+NOTHING = (
+    "Nothing to add: there is no file here that quoth reads. It reads PDF, Markdown, HTML, plain "
+    "text, and transcripts in SRT, WebVTT, SBV or JSON."
+)
+
 
 def progress_bar(session: Session) -> Progress:
     """A bar on stderr, so that stdout stays the result's."""
     return Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("files"),
@@ -40,7 +45,8 @@ async def adding(session: Session, steps: AsyncIterator[Document | Advance]) -> 
         async for step in steps:
             if isinstance(step, Document):
                 documents.append(step)
-                bar.console.print(_document_line(step)) if not session.quiet else None
+                if step.error is not None or not session.quiet:
+                    bar.console.print(_document_line(step), soft_wrap=True)
                 bar.update(task, completed=len(documents))
             else:
                 bar.update(
@@ -52,9 +58,10 @@ async def adding(session: Session, steps: AsyncIterator[Document | Advance]) -> 
         word: sum(each.status == status for each in documents)
         for status, word in (("ready", "added"), ("unchanged", "unchanged"), ("failed", "failed"))
     }
-    session.say(
-        ", ".join(f"{count} {word}" for word, count in counts.items() if count) or "Nothing to add."
-    )
+    if not documents:
+        session.err.print(NOTHING, highlight=False, markup=False, soft_wrap=True)
+    else:
+        session.say(", ".join(f"{count} {word}" for word, count in counts.items() if count))
     return documents
 
 
@@ -69,27 +76,18 @@ async def rebuilding(session: Session, steps: AsyncIterator[Advance]) -> int:
     return count
 
 
-def document_table(session: Session, documents: Sequence[Document]) -> None:
-    """Show documents as a table."""
+def document_list(session: Session, documents: Sequence[Document]) -> None:
+    """Show documents, one line for each: its id, its status, its title and what it is."""
     if not documents:
         session.say("Nothing here yet. Add something with: quoth add PATH")
-        return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("id", "title", "kind", "language", "length", "passages", "status"):
-        table.add_column(name, overflow="fold", no_wrap=name != "title")
     for each in documents:
+        line = Text(f"{each.document_id}  ", style="dim")
         status = each.status if each.error is None else f"{each.status}: {each.error.code}"
-        passages = str(each.chunks) if each.chunks else ""
-        table.add_row(
-            each.document_id,
-            Text(each.title),
-            each.kind or "",
-            each.language or "",
-            _length(each),
-            passages,
-            Text(status, style="red" if each.error else ""),
-        )
-    session.out.print(table)
+        line.append(f"{status}  ", style="not dim red" if each.error else "not dim green")
+        line.append(each.title, style="not dim")
+        if each.status == "ready":
+            line.append(f" · {_about(each)}")
+        session.out.print(line, soft_wrap=True)
 
 
 def hit_list(session: Session, hits: Sequence[Hit]) -> None:
@@ -160,10 +158,15 @@ def _document_line(each: Document) -> Text:
             f"failed     {each.title}: {each.error.message} [{each.error.code}]", style="red"
         )
     line = Text(f"{each.status:<10} {each.title}")
-    line.append(f" · {each.kind}, {_length(each)}, {each.chunks} passages", style="dim")
+    line.append(f" · {_about(each)}", style="dim")
     for warning in each.warnings:
         line.append(f"\n           note: {warning}", style="yellow")
     return line
+
+
+def _about(each: Document) -> str:
+    passages = f"{each.chunks} passage{'' if each.chunks == 1 else 's'}"
+    return ", ".join(filter(None, (each.kind, each.language, _length(each), passages)))
 
 
 def _length(each: Document) -> str:
@@ -178,7 +181,7 @@ def _where(hit: Hit) -> str:
 
 
 def _link(address: str | None) -> Text:
-    return Text("") if address is None else Text(address, style=f"blue link {address}")
+    return Text("") if address is None else Text(address, style=Style(color="blue", link=address))
 
 
 def _short(title: str) -> str:

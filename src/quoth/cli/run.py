@@ -41,8 +41,26 @@ class Session:
 
     def put(self, value: Any) -> None:
         """Write one JSON value as a line of the machine output."""
-        sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
-        sys.stdout.flush()
+        put(value)
+
+
+class Screen(Console):
+    """A console that lets `run` decide what happens when nobody reads on."""
+
+    def on_broken_pipe(self) -> None:
+        """Pass the error on; the library would end the process with a failure."""
+        raise BrokenPipeError
+
+
+def put(value: Any) -> None:
+    """Write a value to stdout as one line of JSON, in escapes where the encoding lacks a sign."""
+    line = json.dumps(value, ensure_ascii=False)
+    try:
+        line.encode(sys.stdout.encoding)
+    except UnicodeEncodeError:
+        line = json.dumps(value)
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
 
 
 @asynccontextmanager
@@ -64,7 +82,7 @@ def run(session: Session, work: Callable[[], Coroutine[Any, Any, int]]) -> None:
         )
         code = INTERRUPTED
     except QuothError as error:
-        code = report(session, error)
+        code = report(error, err=session.err, as_json=session.json)
     except BrokenPipeError:
         # The reader of our output has left: nothing more to say, and no traceback either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -72,19 +90,20 @@ def run(session: Session, work: Callable[[], Coroutine[Any, Any, int]]) -> None:
     raise typer.Exit(code)
 
 
-def report(session: Session, error: QuothError) -> int:
+def report(error: QuothError, *, err: Console, as_json: bool) -> int:
     """Show an error and give its exit code."""
-    if session.json:
-        session.put(problem(error))
-    session.err.print(str(error), highlight=False, markup=False, style="red", soft_wrap=True)
+    if as_json:
+        put(problem(error))
+    err.print(str(error), highlight=False, markup=False, style="red", soft_wrap=True)
     if isinstance(error, ConfigError):
         return CONFIGURATION
     return USAGE if isinstance(error, InputError) else FAILED
 
 
 def problem(error: QuothError) -> dict[str, Any]:
-    """The error as RFC 9457 problem details."""
+    """The error as RFC 9457 problem details, which are also the last event of a stream."""
     return {
+        "event": "error",
         "type": f"urn:quoth:error:{error.code}",
         "code": error.code,
         "title": (type(error).__doc__ or "").strip().split("\n")[0],

@@ -18,7 +18,7 @@ import numpy as np
 
 from quoth.add import PIPELINE, make_entry, write_batch
 from quoth.analyse import ANALYSER
-from quoth.catalogue.store import Entry, digest
+from quoth.catalogue.rows import Entry, digest
 from quoth.engine import Engine
 from quoth.evaluation.datasets import RetrievalSet, load_retrieval_set
 from quoth.evaluation.measures import document_ranking, measure

@@ -22,7 +22,7 @@ def find_files(sources: Sequence[Path]) -> Iterator[Path]:
     seen: set[Path] = set()
     for source in sources:
         for path in _below(source) if source.is_dir() else [source]:
-            real = path.resolve()
+            real = path if "\x00" in str(path) else path.resolve()
             if real not in seen:
                 seen.add(real)
                 yield real

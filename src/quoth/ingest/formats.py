@@ -84,8 +84,11 @@ def is_wanted(path: Path) -> bool:
         return False
     if SUFFIX_FORMATS[suffix] != "json":
         return True
-    with path.open("rb") as file:
-        return _JSON_CUE.search(file.read(1 << 16).decode("utf-8", "replace")) is not None
+    try:
+        with path.open("rb") as file:
+            return _JSON_CUE.search(file.read(1 << 16).decode("utf-8", "replace")) is not None
+    except OSError:
+        return True  # reading it says what is wrong
 
 
 def decode(data: bytes, *, name: str) -> tuple[str, str | None]:

@@ -37,7 +37,8 @@ def pages_printed(first: str, last: str) -> Filter | None:
 def _parse(text: str) -> Filter:
     key, found, value = text.partition("=")
     key, value = key.strip().casefold(), value.strip()
-    if not found or not value or key not in KEYS:
+    broken = any("\ud800" <= sign <= "\udfff" for sign in text)
+    if not found or not value or key not in KEYS or broken:
         raise InputError(
             f"'{text}' is not a filter. Write KEY=VALUE with one of the keys {', '.join(KEYS)}."
         )

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from quoth.catalogue.store import Catalogue
+from quoth.catalogue.rows import Around
 from quoth.places import link
 from quoth.retrieval.neighbours import widen
-from quoth.types import Candidate, Chunk, Document, Hit, Passage
+from quoth.types import Candidate, Hit, Passage
 
 
-def hit_of(each: Candidate, *, rank: int, chunk: Chunk, document: Document) -> Hit:
+def hit_of(each: Candidate, *, rank: int, around: Around) -> Hit:
     """Give a ranked chunk its text, its place and the link that opens it."""
+    chunk = around.chunks[each.chunk_id]
+    document = around.documents[chunk.document_id]
     return Hit(
         rank=rank,
         chunk_id=each.chunk_id,
@@ -30,25 +32,14 @@ def hit_of(each: Candidate, *, rank: int, chunk: Chunk, document: Document) -> H
 
 
 def passages_of(
-    ranking: Sequence[Candidate],
-    *,
-    chunks: Mapping[str, Chunk],
-    documents: Mapping[str, Document],
-    catalogue: Catalogue,
-    window: int,
+    ranking: Sequence[Candidate], *, around: Around, window: int
 ) -> tuple[Passage, ...]:
     """Widen ranked chunks by their neighbours and number what comes out, best first.
 
     Hits whose neighbourhoods overlap become one passage with the best one's score.
     """
-    hits = [chunks[each.chunk_id] for each in ranking]
-    around = dict.fromkeys(
-        (hit.document_id, max(0, hit.ordinal - window), hit.ordinal + window) for hit in hits
-    )
-    known = {(hit.document_id, hit.ordinal): hit for hit in hits}
-    if window:
-        found = catalogue.chunk_ranges(list(around))
-        known.update(((each.document_id, each.ordinal), each) for each in found)
+    known = {(each.document_id, each.ordinal): each for each in around.chunks.values()}
+    hits = [around.chunks[each.chunk_id] for each in ranking]
     spans = widen(
         [(hit.document_id, hit.ordinal) for hit in hits],
         window=window,
@@ -60,5 +51,5 @@ def passages_of(
         within = tuple(known[document_id, ordinal] for ordinal in range(first, last + 1))
         ids = tuple(each.chunk_id for each in within if each.chunk_id in scores)
         score = max(scores[key] for key in ids)
-        passages.append(Passage(number, documents[document_id], within, ids, score))
+        passages.append(Passage(number, around.documents[document_id], within, ids, score))
     return tuple(passages)

@@ -3,24 +3,37 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from quoth.errors import RetrievalError
 from quoth.plan import Plan
 from quoth.protocols import Embedder, Index, Matrix
-from quoth.retrieval.fuse import convex_combination, reciprocal_rank_fusion, single_leg
+from quoth.retrieval.fuse import (
+    convex_combination,
+    covered,
+    reciprocal_rank_fusion,
+    single_leg,
+)
 from quoth.trace import Trace
-from quoth.types import Candidate, Query, Scored
+from quoth.types import Candidate, Chunk, Query, Scored
+
+ChunksOf = Callable[[Sequence[str]], Mapping[str, Chunk]]
+"""Gives the chunks of ids, those that are there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Legs:
-    """What each leg found, best first; `vector` is the question's, None where it was not made."""
+    """What each leg found, best first.
+
+    ``vector`` is the question's, None where it was not made; ``coverage`` is the share of the
+    question's terms that the best keyword hit holds (`quoth.retrieval.fuse.covered`).
+    """
 
     keyword: list[Scored]
     semantic: list[Scored]
     vector: Matrix | None
+    coverage: float
 
 
 async def search(
@@ -29,6 +42,7 @@ async def search(
     *,
     embedder: Embedder,
     index: Index,
+    chunks_of: ChunksOf,
     languages: Sequence[str],
     trace: Trace,
 ) -> Legs:
@@ -57,10 +71,10 @@ async def search(
         )
         return vector, found
 
-    async def keyword() -> list[Scored] | None:
+    async def keyword() -> tuple[list[Scored] | None, float]:
         if plan.mode == "semantic":
-            return []
-        return await trace.attempt(
+            return [], 0.0
+        found = await trace.attempt(
             "keyword",
             lambda: index.match(
                 query.standalone,
@@ -71,22 +85,19 @@ async def search(
             otherwise=_no_list,
             fallback="semantic",
         )
+        # Looked up here, while the other leg is still embedding the question.
+        best = await asyncio.to_thread(chunks_of, [key for key, _score in (found or [])[:1]])
+        return found, covered(query.standalone, best=next(iter(best.values()), None))
 
-    (vector, dense), lexical = await asyncio.gather(semantic(), keyword())
+    (vector, dense), (lexical, coverage) = await asyncio.gather(semantic(), keyword())
     if (dense is None and not lexical) or (lexical is None and not dense):
-        raise RetrievalError(
-            "The search is unavailable at the moment: "
-            + ", ".join(trace.degraded)
-            + ". Look at: quoth doctor"
-        )
-    return Legs(keyword=lexical or [], semantic=dense or [], vector=vector)
+        why = ", ".join(trace.degraded)
+        raise RetrievalError(f"The search is unavailable now: {why}. Look at: quoth doctor")
+    return Legs(lexical or [], dense or [], vector=vector, coverage=coverage)
 
 
-def merge(legs: Legs, plan: Plan, *, coverage: float) -> list[Candidate]:
-    """Make one ranking of the legs, as the plan's mode and fusion say.
-
-    ``coverage`` is `quoth.retrieval.fuse.covered` of the best keyword hit.
-    """
+def merge(legs: Legs, plan: Plan) -> list[Candidate]:
+    """Make one ranking of the legs, as the plan's mode and fusion say."""
     rankings = {"keyword": legs.keyword, "semantic": legs.semantic}
     if plan.mode == "keyword":
         return single_leg(rankings, leg="keyword", kind="bm25")
@@ -94,7 +105,7 @@ def merge(legs: Legs, plan: Plan, *, coverage: float) -> list[Candidate]:
         return single_leg(rankings, leg="semantic", kind="cosine")
     if plan.fusion == "rrf":
         return reciprocal_rank_fusion(rankings, k=plan.rrf_k)
-    return convex_combination(rankings, dense_weight=plan.dense_weight, coverage=coverage)
+    return convex_combination(rankings, dense_weight=plan.dense_weight, coverage=legs.coverage)
 
 
 async def _embed(text: str, embedder: Embedder) -> Matrix | None:

@@ -1,0 +1,453 @@
+"""The whole path of a question, over a small library about bees.
+
+Read this to see what quoth does: sources go in, a question is asked, and every sentence that
+comes out proves itself. The doubles are in `quoth.backends.fake`, the library in `tests.tour`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from quoth.backends.fake import (
+    FailingEmbedder,
+    FailingIndex,
+    HashEmbedder,
+    MemoryIndex,
+    SlowEmbedder,
+    SlowIndex,
+)
+from quoth.engine import Engine
+from quoth.errors import IndexMismatch, InputError, NotFound, RetrievalError, StorageFull
+from quoth.protocols import Embedder, Matrix
+from quoth.retrieve import RELAXED
+from quoth.settings import Settings
+from quoth.types import Chunk, Cited, Done, Filter, Found, Progress, Scored, Token
+from tests.disk import no_room
+from tests.tour import add, open_tour, write_sources
+
+Rows = dict[str, tuple[Chunk, Matrix]]
+NECTAR = "What is honey made from?"
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Rows]:
+    """The library, filled once: its home, and the rows of its index for other indexes to share."""
+    folder = tmp_path_factory.mktemp("tour")
+    index = MemoryIndex()
+
+    async def fill() -> None:
+        async with open_tour(folder / "home", index=index) as engine:
+            documents = await add(engine, write_sources(folder / "sources"))
+        assert [each.status for each in documents] == ["ready"] * 4
+
+    asyncio.run(fill())
+    return folder / "home", index.rows
+
+
+@pytest.fixture
+async def engine(shelf: tuple[Path, Rows]) -> AsyncIterator[Engine]:
+    home, rows = shelf
+    async with open_tour(home, index=MemoryIndex(rows)) as opened:
+        yield opened
+
+
+# --- an answer --------------------------------------------------------------------------------
+
+
+async def test_an_answer_cites_the_second_at_which_it_was_said(engine: Engine) -> None:
+    answer = await engine.answer(NECTAR)
+    assert answer.status == "answered"
+    assert answer.grounded
+    assert answer.text.startswith("Honey is made from nectar, which the workers carry home")
+    (citation,) = answer.citations
+    assert citation.document_name == "Inside the hive"
+    assert citation.link == "https://www.youtube.com/watch?v=aaaaaaaaaaa&t=12"
+    assert citation.support == "supported"
+    assert not answer.closest
+
+
+async def test_an_answer_cites_the_page_as_printed_and_as_counted(engine: Engine) -> None:
+    answer = await engine.answer("Who climbed the steps with a can of oil?")
+    citation = answer.citations[0]
+    assert (citation.page, citation.page_number) == ("1", 3)
+    assert citation.link is not None
+    assert citation.link.endswith("book.pdf#page=3")
+
+
+async def test_a_french_question_gets_a_french_answer(engine: Engine) -> None:
+    answer = await engine.answer("Pourquoi le miel d'acacia reste-t-il liquide ?")
+    assert answer.query.language == "fr"
+    assert "peu de glucose" in answer.text
+
+
+async def test_events_come_in_the_order_of_the_work(engine: Engine) -> None:
+    events = [
+        event async for event in engine.stream("How much honey does a colony need in winter?")
+    ]
+    order = [event.event for event in events]
+    assert order[:3] == ["status", "hits", "status"]
+    tokens, citations = order.count("token"), order.count("citation")
+    assert tokens >= 1
+    assert citations >= 1
+    assert order[3:] == ["token"] * tokens + ["citation"] * citations + ["done"]
+    assert [e.stage for e in events if isinstance(e, Progress)] == ["retrieve", "answer"]
+
+
+async def test_what_streams_is_what_is_done(engine: Engine) -> None:
+    events = [
+        event async for event in engine.stream("How much honey does a colony need in winter?")
+    ]
+    done = events[-1]
+    assert isinstance(done, Done)
+    answer = done.answer
+    assert "".join(e.text for e in events if isinstance(e, Token)) == answer.text
+    assert tuple(e.citation for e in events if isinstance(e, Cited)) == answer.citations
+    (found,) = [e for e in events if isinstance(e, Found)]
+    assert {c.document_id for c in answer.citations} <= {h.document_id for h in found.hits}
+
+
+@pytest.mark.parametrize(
+    "question",
+    [NECTAR, "When does a colony swarm?", "What did the keeper note?", "Le miel est-il amer ?"],
+)
+async def test_a_snippet_is_the_stored_text_byte_for_byte(engine: Engine, question: str) -> None:
+    answer = await engine.answer(question)
+    assert answer.citations
+    for each in answer.citations:
+        chunks = engine.parts.catalogue.document_chunks(each.document_id)
+        stored = "".join(chunk.text for chunk in chunks)
+        assert stored[each.snippet_start : each.snippet_end] == each.snippet
+        assert each.chunk_id in {chunk.chunk_id for chunk in chunks}
+    for sentence in answer.sentences:
+        assert sentence.citations
+        assert set(sentence.citations) <= {each.number for each in answer.citations}
+        assert answer.text[sentence.start : sentence.end].strip()
+
+
+async def test_an_answer_is_kept(engine: Engine) -> None:
+    answer = await engine.answer(NECTAR)
+    assert answer.query_id in engine.parts.catalogue.answer(answer.query_id)
+
+
+async def test_an_answer_says_how_it_came_about(engine: Engine) -> None:
+    answer = await engine.answer(NECTAR)
+    assert answer.counts.retrieved >= answer.counts.cited >= 1
+    assert answer.counts.in_context == len(answer.used_chunks)
+    assert set(answer.timings_ms) >= {"understand", "keyword", "semantic", "fuse", "cite", "total"}
+    assert answer.profile == "default"
+    assert answer.provider is None
+    assert answer.degraded == ()
+
+
+# --- no answer --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("What is the capital of Mongolia?", "The collection says nothing about this"),
+        ("Quelle est la capitale de la Mongolie ?", "La collection ne contient rien"),
+    ],
+)
+async def test_what_is_not_there_is_not_answered(engine: Engine, question: str, said: str) -> None:
+    answer = await engine.answer(question)
+    assert answer.status == "no_results"
+    assert answer.text.startswith(said)
+    assert answer.citations == ()
+    assert answer.sentences == ()
+    assert not answer.grounded
+    assert 1 <= len(answer.closest) <= 3
+
+
+async def test_an_unknown_collection_names_those_there_are(engine: Engine) -> None:
+    with pytest.raises(NotFound, match=r"no collection 'novels'.*There are: default"):
+        await engine.answer(NECTAR, collection="novels")
+
+
+async def test_an_empty_library_says_how_to_fill_it(tmp_path: Path) -> None:
+    async with open_tour(tmp_path) as engine:
+        assert await engine.documents() == []
+        with pytest.raises(NotFound, match="quoth add PATH"):
+            await engine.answer(NECTAR)
+
+
+# --- filters and choices ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("written", "sources"),
+    [
+        ("kind=transcript", {"Inside the hive"}),
+        ("language=fr", {"Le miel"}),
+        ("page=2", {"The Lighthouse Book"}),
+        ("speaker=Ada", {"Inside the hive"}),
+        ("time=0:05-0:09", {"Inside the hive"}),
+    ],
+)
+async def test_a_filter_keeps_what_it_names(
+    engine: Engine, written: str, sources: set[str]
+) -> None:
+    hits = await engine.search("honey queen keeper", filters=[written])
+    assert {hit.document for hit in hits} == sources
+
+
+async def test_a_filter_may_be_a_value(engine: Engine) -> None:
+    choices = {"filters": (Filter("kind", "in", ("pdf",)),), "final_k": 2}
+    hits = await engine.search("honey queen keeper", choices=choices)
+    assert {hit.document for hit in hits} == {"The Lighthouse Book"}
+
+
+@pytest.mark.parametrize("written", ["colour=red", "kind", "kind=", "", "page_number=x"])
+async def test_what_is_no_filter_is_refused(engine: Engine, written: str) -> None:
+    with pytest.raises(InputError):
+        await engine.search(NECTAR, filters=[written])
+
+
+async def test_a_page_in_the_question_is_kept_to(engine: Engine) -> None:
+    hits = await engine.search("What did bees do on page 3?")
+    assert all("3" in (hit.locator.label_first, hit.locator.label_last) for hit in hits)  # type: ignore[union-attr]
+    assert hits
+
+
+async def test_a_page_that_is_not_there_is_let_go_with_a_warning(engine: Engine) -> None:
+    answer = await engine.answer("What is honey made from, on page 900?")
+    assert RELAXED in answer.warnings
+    assert "nectar" in answer.text
+
+
+async def test_a_page_that_was_given_is_not_let_go(engine: Engine) -> None:
+    answer = await engine.answer(NECTAR, filters=["page=900"])
+    assert answer.status == "no_results"
+    assert answer.closest == ()
+    assert answer.warnings == ()
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        {"final_k": 0},
+        {"mode": "psychic"},
+        {"deadline_ms": "soon"},
+        {"sentences": 3},
+        {"filters": 5},
+    ],
+)
+async def test_an_impossible_choice_is_refused_before_anything_streams(
+    engine: Engine, choices: Mapping[str, Any]
+) -> None:
+    with pytest.raises(InputError):
+        await anext(engine.stream(NECTAR, choices=choices))
+
+
+# --- one index, one model ---------------------------------------------------------------------
+
+
+class OtherEmbedder(HashEmbedder):
+    """The next revision of the model."""
+
+    revision = "2"
+
+
+async def test_an_index_of_another_model_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    sources = write_sources(tmp_path / "sources")
+    index = MemoryIndex()
+    async with open_tour(tmp_path / "home", index=index) as engine:
+        await add(engine, sources / "notes.md")
+    async with open_tour(tmp_path / "home", index=index, embedder=OtherEmbedder()) as engine:
+        with pytest.raises(IndexMismatch, match="quoth --collection default reindex"):
+            await engine.answer("When does a colony swarm?")
+        with pytest.raises(IndexMismatch, match="revision 1"):
+            await add(engine, sources / "miel.md")
+        health = await engine.health()
+        assert not health.ok
+        assert "identity" in {check.name for check in health.checks if not check.ok}
+
+
+async def test_reindexing_makes_the_index_the_new_models(tmp_path: Path) -> None:
+    sources = write_sources(tmp_path / "sources")
+    async with open_tour(tmp_path / "home") as engine:
+        await add(engine, sources)
+    async with open_tour(tmp_path / "home", embedder=OtherEmbedder()) as engine:
+        assert [step async for step in engine.reindex()]
+        answer = await engine.answer("When does a colony swarm?")
+        assert answer.citations
+        assert (await engine.health()).ok
+
+
+# --- failure ----------------------------------------------------------------------------------
+
+
+class HalfIndex(MemoryIndex):
+    """Has one leg, which may be slow, and no other."""
+
+    def __init__(self, rows: Rows, *, leg: str, seconds: float | None = None) -> None:
+        super().__init__(rows)
+        self._leg = leg
+        self._seconds = seconds
+
+    async def _fail(self, leg: str) -> None:
+        if leg != self._leg:
+            return
+        if self._seconds is None:
+            raise RetrievalError("This leg is made to fail.")
+        await asyncio.sleep(self._seconds)
+
+    async def nearest(
+        self, vector: Matrix, *, limit: int, filters: Sequence[Filter] = ()
+    ) -> list[Scored]:
+        await self._fail("semantic")
+        return await super().nearest(vector, limit=limit, filters=filters)
+
+    async def match(
+        self, text: str, *, languages: Sequence[str], limit: int, filters: Sequence[Filter] = ()
+    ) -> list[Scored]:
+        await self._fail("keyword")
+        return await super().match(text, languages=languages, limit=limit, filters=filters)
+
+    async def vectors(self, chunk_ids: Sequence[str]) -> Mapping[str, Matrix]:
+        await self._fail("vectors")
+        return await super().vectors(chunk_ids)
+
+
+class FailsLater(HashEmbedder):
+    """Embeds the question and no sentence."""
+
+    async def embed(self, texts: Sequence[str], *, role: Any) -> Matrix:
+        if role == "query":
+            return await super().embed(texts, role=role)
+        return await FailingEmbedder().embed(texts, role=role)
+
+
+SLOW = 30.0
+
+
+@pytest.mark.parametrize(
+    ("failing", "choices", "expected"),
+    [
+        pytest.param(
+            {"embedder": FailingEmbedder()},
+            {},
+            ["embed:embedding_failed:keyword"],
+            id="the embedder",
+        ),
+        pytest.param(
+            {"leg": "semantic"}, {}, ["semantic:retrieval_failed:keyword"], id="the semantic leg"
+        ),
+        pytest.param(
+            {"leg": "keyword"}, {}, ["keyword:retrieval_failed:semantic"], id="the keyword leg"
+        ),
+        pytest.param(
+            {"leg": "semantic", "seconds": SLOW},
+            {"deadline_ms": 400.0},
+            ["semantic:deadline:keyword"],
+            id="a slow leg",
+        ),
+        pytest.param(
+            {"embedder": SlowEmbedder(SLOW)},
+            {"deadline_ms": 400.0},
+            ["embed:deadline:keyword"],
+            id="a slow embedder",
+        ),
+        pytest.param(
+            {"leg": "vectors"},
+            {"mmr_lambda": 0.5},
+            ["diversify:retrieval_failed:fused order"],
+            id="the vectors of diversity",
+        ),
+        pytest.param(
+            {"embedder": FailsLater()},
+            {},
+            ["quote:embedding_failed:words alone"],
+            id="the embedder while quoting",
+        ),
+    ],
+)
+async def test_what_fails_is_done_without_and_said(
+    shelf: tuple[Path, Rows],
+    failing: Mapping[str, Any],
+    choices: Mapping[str, Any],
+    expected: list[str],
+) -> None:
+    home, rows = shelf
+    embedder: Embedder | None = failing.get("embedder")
+    index = HalfIndex(rows, leg=failing.get("leg", ""), seconds=failing.get("seconds"))
+    began = time.monotonic()
+    async with open_tour(home, embedder=embedder, index=index) as engine:
+        answer = await engine.answer(NECTAR, choices=choices)
+    # After the deadline other stages may have no time left either; the first is what failed.
+    assert list(answer.degraded[:1]) == expected
+    assert answer.citations
+    assert "nectar" in answer.text
+    assert time.monotonic() - began < SLOW / 3
+
+
+@pytest.mark.parametrize(
+    ("failing", "choices"),
+    [
+        pytest.param({"index": FailingIndex}, {}, id="both legs"),
+        pytest.param({"index": SlowIndex}, {"deadline_ms": 100.0}, id="both legs late"),
+        pytest.param({"embedder": FailingEmbedder()}, {"mode": "semantic"}, id="the only leg"),
+    ],
+)
+async def test_without_any_leg_the_search_is_unavailable(
+    shelf: tuple[Path, Rows], failing: Mapping[str, Any], choices: Mapping[str, Any]
+) -> None:
+    home, rows = shelf
+    kind = failing.get("index", MemoryIndex)
+    index = SlowIndex(SLOW, rows=rows) if kind is SlowIndex else kind(rows)
+    async with open_tour(home, index=index, embedder=failing.get("embedder")) as engine:
+        with pytest.raises(RetrievalError, match="quoth doctor"):
+            await engine.answer(NECTAR, choices=choices)
+
+
+async def test_a_bug_is_no_fallback(shelf: tuple[Path, Rows]) -> None:
+    class Buggy(HashEmbedder):
+        async def embed(self, texts: Sequence[str], *, role: Any) -> Matrix:
+            raise ZeroDivisionError
+
+    home, rows = shelf
+    async with open_tour(home, index=MemoryIndex(rows), embedder=Buggy()) as engine:
+        with pytest.raises(ZeroDivisionError):
+            await engine.answer(NECTAR)
+
+
+async def test_an_answer_that_cannot_be_kept_is_given_all_the_same(tmp_path: Path) -> None:
+    sources = write_sources(tmp_path / "sources")
+    async with open_tour(tmp_path / "home") as engine:
+        await add(engine, sources / "hive.srt")
+        with no_room():
+            answer = await engine.answer(NECTAR)
+    assert answer.citations
+    assert answer.degraded == ("record:storage_full:no history",)
+
+
+async def test_the_deadline_of_a_profile_counts(shelf: tuple[Path, Rows]) -> None:
+    """The profile "lecture" gives half a second."""
+    home, rows = shelf
+    settings = Settings(home=home, profile="lecture")
+    index = SlowIndex(SLOW, rows=rows)
+    began = time.monotonic()
+    async with open_tour(home, index=index, settings=settings) as engine:
+        with pytest.raises(RetrievalError, match="deadline"):
+            await engine.answer(NECTAR)
+    assert time.monotonic() - began < SLOW / 3
+
+
+async def test_a_full_disk_is_named(tmp_path: Path) -> None:
+    class Full(MemoryIndex):
+        async def upsert(self, chunks: Sequence[Chunk], *, vectors: Matrix) -> None:
+            raise StorageFull("There is no room left.")
+
+    sources = write_sources(tmp_path / "sources")
+    async with open_tour(tmp_path / "home", index=Full()) as engine:
+        with pytest.raises(StorageFull):
+            await add(engine, sources)
+        assert await engine.documents() == [], "a lease was left behind"
+    async with open_tour(tmp_path / "home") as engine:
+        assert {each.status for each in await add(engine, sources)} == {"ready"}

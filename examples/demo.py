@@ -16,9 +16,9 @@ HOME = ROOT / ".demo"
 QUOTH = Path(sys.executable).with_name("quoth")
 
 QUESTIONS = (
-    "What is the difference between a word-based and a subword-based tokenizer?",
+    "What is transfer learning?",
     "In the book, what are the three main steps of a pipeline?",
-    "À quoi sert le mécanisme d'attention dans un transformer ?",
+    "Quels sont les trois types de modèles transformers ?",
 )
 
 
@@ -39,7 +39,7 @@ def main() -> None:
     sys.stdout.write(
         f"\nGo on with your own questions and files:\n"
         f"  export QUOTH_HOME={shlex.quote(str(HOME))}\n"
-        f"  .venv/bin/quoth ask \"What is transfer learning?\"\n"
+        f"  .venv/bin/quoth ask \"Which tasks can the pipeline function do?\"\n"
         f"  .venv/bin/quoth add ~/Documents/some-book.pdf\n"
         f"  .venv/bin/quoth list\n"
     )

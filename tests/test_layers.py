@@ -23,7 +23,7 @@ ENGINE_AND_BELOW = GROUND | {
 BELOW: dict[str, set[str]] = {
     "errors": set(),
     "types": set(),
-    "analyse": set(),
+    "analyse": {"errors"},
     "sentences": set(),
     "protocols": {"types"},
     "codec": {"types"},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -16,6 +16,8 @@ LONGEST = 400
 """Characters from which a sentence is cut at its clauses; a printed sentence rarely has more."""
 PIECE = 240
 """Characters that a piece of a cut sentence aims at."""
+LIST = 600
+"""Characters up to which a list is quoted with the sentence that leads to it."""
 
 _OPENING = re.compile(r"(?:[-–—•‣▪◦·*>»#]+|\(?\d{1,2}[.)]|[a-z]\)|[⁰¹²³⁴-⁹]+)\s+")
 _NOISE = re.compile(r"[\[(♪][^\])]*[\])♪]?")
@@ -76,7 +78,7 @@ def _of_passage(passage: Passage, index: int) -> Iterator[Quotable]:
     titles = {fold(title).strip() for chunk in passage.chunks for title in chunk.section}
     titles.add(fold(passage.document.title).strip())
     order, before = 0, 0
-    for first, last in _spans(passage, text):
+    for first, last in _with_lists(text, _spans(passage, text)):
         first = _without_opening(text, first, last)
         shown = text[first:last]
         words = _count_words(shown)
@@ -112,6 +114,27 @@ def _spans(passage: Passage, text: str) -> Iterator[tuple[int, int]]:
             bullets = [match.start() for match in _BULLET.finditer(text, first + 1, last)]
             for low, high in pairwise([first, *bullets, last]):
                 yield from _shortened(text, *_trimmed(text, low, high), cues=cues)
+
+
+def _with_lists(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Join a sentence that ends in a colon with the items below it: alone it says nothing."""
+    group: list[tuple[int, int]] = []
+    for span in spans:
+        if group and not _OPENING.match(text, *span):
+            yield from _joined(group)
+            group = []
+        if group or text[span[1] - 1] == ":":
+            group.append(span)
+        else:
+            yield span
+    yield from _joined(group)
+
+
+def _joined(group: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    if group and group[-1][1] - group[0][0] <= LIST:
+        yield group[0][0], group[-1][1]
+    else:
+        yield from group
 
 
 def _shortened(

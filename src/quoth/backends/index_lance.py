@@ -32,6 +32,7 @@ EF = 150
 KEEP_VERSIONS = timedelta(minutes=10)
 """Old versions stay readable this long for searches that are under way."""
 
+INDEXED = ("terms", "id", "document_id")
 TURN_PAUSE_S = 0.02
 NO_ROOM = ("No space left", "File too large", "quota exceeded")
 
@@ -107,19 +108,26 @@ class LanceIndex:
                 database = await lancedb.connect_async(
                     self._folder, read_consistency_interval=timedelta(0)
                 )
-                if self._name in (await database.list_tables()).tables:
-                    self._table = await database.open_table(self._name)
-                else:
-                    self._table = await self._create(database)
+                self._table = await self._existing(database) or await self._create(database)
         return self._table
+
+    async def _existing(self, database: Any) -> Any:
+        if self._name not in (await database.list_tables()).tables:
+            return None
+        try:
+            table = await database.open_table(self._name)
+        except ValueError as error:
+            if "not found" not in str(error):
+                raise
+            return None  # its folder is there, and another process is just filling it
+        return None if await _lacking(table) else table
 
     async def _create(self, database: Any) -> Any:
         async with self._turn("create index"):
             table = await database.create_table(self._name, schema=self._schema, exist_ok=True)
-            if not await table.list_indices():
-                await table.create_index("terms", config=_full_text())
-                await table.create_index("id", config=BTree())
-                await table.create_index("document_id", config=BTree())
+            for column in await _lacking(table):
+                config = _full_text() if column == "terms" else BTree()
+                await table.create_index(column, config=config)
             return table
 
     @asynccontextmanager
@@ -275,6 +283,12 @@ class LanceIndex:
         if self._table is not None:
             self._table.close()
             self._table = None
+
+
+async def _lacking(table: Any) -> list[str]:
+    """The columns without their index, as when a process died while it made the table."""
+    there = {index.name for index in await table.list_indices()}
+    return [column for column in INDEXED if f"{column}_idx" not in there]
 
 
 def _taken(lock: FileLock) -> bool:

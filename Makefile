@@ -57,8 +57,13 @@ format: dev ## put the code into its form
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-eval: setup ## measure retrieval on the evaluation sets in ../shared/data
-	@$(BIN)/python bench/evaluate.py
+EVAL_DATA ?= ../shared/data
+eval: setup ## measure retrieval on the evaluation sets (EVAL_DATA=folder)
+	@for set in cranfield scifact cnil-fr xquad/en; do \
+		echo "$$set"; $(BIN)/quoth --home .demo eval retrieval $(EVAL_DATA)/$$set; done
+	@echo "xquad, Spanish questions on English text"
+	@$(BIN)/quoth --home .demo eval retrieval $(EVAL_DATA)/xquad/en --queries $(EVAL_DATA)/xquad/es
+	@$(BIN)/quoth --home .demo eval ingest $(EVAL_DATA)/pdfs
 
 bench: setup ## measure quoth beside its peers, as ratios in one run
 	@$(BIN)/python -m bench

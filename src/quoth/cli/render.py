@@ -130,7 +130,7 @@ def answer_sources(session: Session, answer: Answer) -> None:
         f"{sources} source{'' if sources == 1 else 's'}",
         f"{answer.timings_ms['total'] / 1000:.2f} s",
         answer.model or "no language model",
-        f"quoth explain {answer.query_id}",
+        answer.query_id,
     ]
     out.print(Text(f"\n  {' · '.join(foot)}", style="dim"), soft_wrap=True)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
+from os.path import isdir, isfile
 from pathlib import Path
 
 from quoth.ingest.formats import is_wanted
@@ -21,7 +22,8 @@ def find_files(sources: Sequence[Path]) -> Iterator[Path]:
     """
     seen: set[Path] = set()
     for source in sources:
-        for path in _below(source) if source.is_dir() else [source]:
+        # What may not be looked at is no folder here; reading it says what is wrong.
+        for path in _below(source) if isdir(source) else [source]:
             real = path if "\x00" in str(path) else path.resolve()
             if real not in seen:
                 seen.add(real)
@@ -31,7 +33,7 @@ def find_files(sources: Sequence[Path]) -> Iterator[Path]:
 def _below(folder: Path) -> Iterator[Path]:
     for path in sorted(folder.rglob("*")):
         hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
-        if not hidden and path.is_file() and is_wanted(path):
+        if not hidden and isfile(path) and is_wanted(path):
             yield path
 
 

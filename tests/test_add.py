@@ -19,6 +19,7 @@ import pytest
 
 from quoth.add import Given
 from quoth.backends.fake import HashEmbedder, MemoryIndex
+from quoth.backends.lance import lancedb
 from quoth.catalogue.jobs import Jobs
 from quoth.catalogue.store import digest
 from quoth.engine import Engine
@@ -229,6 +230,22 @@ async def test_rows_that_are_missing_from_the_index_are_made_again(
         await add(engine, sources)
         assert await chunk_ids(engine) == ids
         assert (await engine.health()).ok
+
+
+async def test_an_index_whose_making_was_cut_short_is_finished(
+    tmp_path: Path, sources: Path
+) -> None:
+    async with open_tour(tmp_path / "home", stored=True) as engine:
+        await add(engine, sources)
+    (folder,) = (tmp_path / "home" / "index").iterdir()
+    database = await lancedb.connect_async(folder)
+    (name,) = (await database.list_tables()).tables
+    with await database.open_table(name) as table:
+        await table.drop_index("terms_idx")
+    async with open_tour(tmp_path / "home", stored=True) as engine:
+        answer = await engine.answer("When does a colony swarm?")
+        assert answer.citations
+        assert answer.degraded == ()
 
 
 async def test_a_rebuild_keeps_ids_and_searches_and_takes_in_what_is_added_meanwhile(

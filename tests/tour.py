@@ -103,6 +103,10 @@ def _empty_catalogue() -> bytes:
         return file.read_bytes()
 
 
+def _files(settings: Settings) -> Indexes:
+    return Indexes(settings, dimension=HashEmbedder.dimension, on_operation=lambda _name: None)
+
+
 def _lay_out(home: Path) -> None:
     file = home / "catalogue.sqlite"
     if not file.exists():
@@ -127,12 +131,12 @@ async def open_tour(
     _lay_out(home)
     catalogue = Catalogue(home / "catalogue.sqlite", tenant=chosen.tenant)
     tables: dict[str, Index] = {}
-    files = Indexes(chosen, dimension=HashEmbedder.dimension, on_operation=lambda _name: None)
+    files = _files(chosen) if stored else None
 
     def open_index(table: str) -> Index:
         if index is not None:
             return index
-        if stored:
+        if files is not None:
             return files(table)
         return tables.setdefault(table, MemoryIndex())
 
@@ -148,7 +152,8 @@ async def open_tour(
             )
         )
     finally:
-        files.close()
+        if files is not None:
+            files.close()
         catalogue.close()
 
 

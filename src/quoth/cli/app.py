@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from contextlib import aclosing
 from enum import StrEnum
+from io import TextIOWrapper
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -327,4 +329,6 @@ def with_evaluation(group: typer.Typer) -> typer.Typer:
 
 def main() -> None:
     """Run the command line."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a sign the terminal lacks is no reason to stop
     with_evaluation(app)()

@@ -1,0 +1,124 @@
+"""quoth in Python, without ``await``: the five lines of the package's docstring, and around."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from pathlib import Path
+
+import pytest
+
+import quoth
+from quoth.types import Done, Filter, Found
+from tests.tour import NOTES, write_sources
+
+BEES = "When does a colony swarm?"
+
+
+def readers() -> int:
+    """The threads of open libraries."""
+    return sum(thread.name == "quoth" for thread in threading.enumerate())
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Path:
+    return write_sources(tmp_path / "sources")
+
+
+def test_five_lines(tmp_path: Path, sources: Path) -> None:
+    with quoth.open(str(tmp_path / "my-library"), embedder="fake") as library:
+        added = library.add(sources / "notes.md", str(sources / "book.pdf"))
+        assert [each.status for each in added] == ["ready", "ready"]
+        answer = library.ask(BEES)
+        assert answer.text
+        assert answer.citations[0].link
+    assert readers() == 0
+
+
+def test_the_same_as_on_the_command_line(sample_home: Path) -> None:
+    with quoth.open(str(sample_home), embedder="fake") as library:
+        assert len(library.documents()) == 18
+        hits = library.search("transfer learning", k=2, filters=[Filter("language", "in", ("fr",))])
+        assert [hit.rank for hit in hits] == [1, 2]
+        assert library.search("transfer learning", mode="keyword")[0].score_kind == "bm25"
+        events = library.stream("What is transfer learning?", max_sentences=1)
+        assert isinstance(events[1], Found)
+        assert isinstance(events[-1], Done)
+        assert len(events[-1].answer.sentences) == 1
+        assert library.health().ok
+
+
+def test_changing_what_is_there(tmp_path: Path, sources: Path) -> None:
+    with quoth.open(str(tmp_path / "home"), embedder="fake", collection="bees") as library:
+        (document,) = library.add(
+            sources / "notes.md", title="Bees", url="https://example.org/bees", language="en"
+        )
+        assert (document.title, document.collection) == ("Bees", "bees")
+        library.reindex()
+        assert library.search(BEES)
+        assert library.remove(document.document_id, "nothing") == [document.document_id]
+        assert library.documents() == []
+
+
+async def test_inside_a_running_event_loop(tmp_path: Path, sources: Path) -> None:
+    loop = asyncio.get_running_loop()
+    with quoth.open(str(tmp_path / "home"), embedder="fake") as library:
+        library.add(sources / "notes.md")
+        assert library.ask(BEES).citations
+        asked = await asyncio.gather(*(asyncio.to_thread(library.ask, BEES) for _ in range(4)))
+        assert len({answer.text for answer in asked}) == 1
+    assert asyncio.get_running_loop() is loop
+
+
+def test_a_library_may_be_closed_twice_and_is_closed_then(tmp_path: Path) -> None:
+    library = quoth.open(str(tmp_path), embedder="fake")
+    library.close()
+    library.close()
+    with pytest.raises(quoth.InputError, match="closed"):
+        library.ask(BEES)
+
+
+def test_two_libraries_at_once(tmp_path: Path, sources: Path) -> None:
+    home = str(tmp_path / "home")
+    with quoth.open(home, embedder="fake") as one, quoth.open(home, embedder="fake") as other:
+        one.add(sources / "notes.md")
+        assert other.ask(BEES).citations
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"colour": "red"}, "colour"),
+        ({"threads": 0}, "threads"),
+        ({"profile": "novel"}, "no profile 'novel'"),
+        ({"profile": "talks"}, r"quoth\["),
+        ({"embedder": "nothing"}, "no embedder 'nothing'"),
+    ],
+)
+def test_a_wrong_setting_is_an_error_and_leaves_nothing_running(
+    tmp_path: Path, settings: dict[str, object], reason: str
+) -> None:
+    with pytest.raises(quoth.ConfigError, match=reason):
+        quoth.open(str(tmp_path), **settings)
+    assert readers() == 0
+
+
+def test_errors_are_raised_where_they_belong(tmp_path: Path) -> None:
+    with quoth.open(str(tmp_path / "home"), embedder="fake") as library:
+        with pytest.raises(quoth.NotFound, match="Nothing was added yet"):
+            library.ask(BEES)
+        (missing,) = library.add(tmp_path / "missing.pdf")
+        assert missing.error is not None
+        assert missing.error.code == "not_found"
+        (tmp_path / "bees.md").write_text(NOTES)
+        library.add(tmp_path / "bees.md")
+        with pytest.raises(quoth.InputError, match="Did you mean 'final_k'"):
+            library.ask(BEES, finalk=3)
+        with pytest.raises(quoth.InputError, match="filters"):
+            library.ask(BEES, filters="kind=pdf")
+        assert library.ask(BEES, filters=None).citations
+
+
+def test_everything_promised_is_there() -> None:
+    assert all(hasattr(quoth, name) for name in quoth.__all__)
+    assert quoth.__version__

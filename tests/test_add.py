@@ -21,10 +21,8 @@ from quoth.add import Given
 from quoth.backends.fake import HashEmbedder, MemoryIndex
 from quoth.backends.lance import lancedb
 from quoth.catalogue.jobs import Jobs
-from quoth.catalogue.store import digest
 from quoth.engine import Engine
 from quoth.errors import IndexMismatch, NotFound, StorageFull
-from quoth.ingest.files import fingerprint
 from quoth.protocols import Matrix
 from quoth.types import Chunk, Document
 from tests.disk import no_room
@@ -243,6 +241,8 @@ async def test_an_index_whose_making_was_cut_short_is_finished(
     with await database.open_table(name) as table:
         await table.drop_index("terms_idx")
     async with open_tour(tmp_path / "home", stored=True) as engine:
+        await add(engine, sources)
+        await chunk_ids(engine)
         answer = await engine.answer("When does a colony swarm?")
         assert answer.citations
         assert answer.degraded == ()
@@ -298,18 +298,19 @@ async def test_a_rebuild_by_another_model_does_not_take_in_the_old_ones_vectors(
 
 async def test_a_document_in_other_hands_is_waited_for(tmp_path: Path, sources: Path) -> None:
     async with open_tour(tmp_path / "home") as engine:
-        await add(engine, sources / "miel.md")
-        catalogue = engine.parts.catalogue
-        collection = catalogue.collection("default")
         path = sources / "notes.md"
-        key = digest(collection.id, fingerprint(path, given=Given().values()))
+        (document,) = await add(engine, path)
+        key = document.document_id
+        await engine.remove([key])
+        catalogue = engine.parts.catalogue
         other = Jobs(catalogue)
+        collection = catalogue.collection("default")
         assert other.claim(collection, key, source=str(path), title="notes") == "claimed"
         adding = asyncio.create_task(add(engine, sources))
         done, _pending = await asyncio.wait([adding], timeout=0.6)
         assert not done
         assert len([e for e in await engine.documents() if e.status == "ready"]) == 3
-        other.release()  # as if it had been stopped
+        other.release([key])  # as if it had been stopped
         assert by_name(await adding)["notes.md"].status == "ready"
 
 
@@ -341,6 +342,23 @@ async def test_an_add_that_is_cancelled_leaves_no_lease(tmp_path: Path, sources:
         with pytest.raises(asyncio.CancelledError):
             await adding
         assert await engine.documents() == []
+
+
+@pytest.mark.parametrize("pause", [0.0, 0.001, 0.003, 0.01, 0.03])
+async def test_an_add_may_be_cancelled_at_any_moment_and_done_again(
+    tmp_path: Path, sources: Path, pause: float
+) -> None:
+    """Also while a thread is taking a lease, which nobody would give back."""
+    async with open_tour(tmp_path / "home") as engine:
+        for _ in range(3):
+            adding = asyncio.create_task(add(engine, sources))
+            await asyncio.sleep(pause)
+            adding.cancel()
+            await asyncio.wait([adding])
+            assert {each.status for each in await engine.documents()} <= {"ready"}
+        async with asyncio.timeout(20):
+            again = await add(engine, sources)
+        assert {each.status for each in again} <= {"ready", "unchanged"}
 
 
 async def test_an_add_that_nobody_follows_any_more_leaves_no_lease(

@@ -108,7 +108,8 @@ def test_no_chunk_crosses_a_section(reading: Reading, target: int) -> None:
 def test_no_chunk_is_above_the_maximum(reading: Reading, target: int) -> None:
     for each in cut(reading, target):
         assert each.tokens <= max(1, SLACK * target)
-        assert each.tokens == len(each.text.split())
+        # A word that no chunk could hold is cut, and its parts count one by one.
+        assert each.tokens >= len(each.text.split())
 
 
 @given(readings, targets)

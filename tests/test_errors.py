@@ -12,7 +12,7 @@ from quoth.errors import BackendError, ConfigError, DocumentCode, DocumentError,
 
 TABLE = {
     "BackendError": (QuothError, "backend", 503),
-    "Busy": (QuothError, "busy", 503),
+    "Busy": (BackendError, "busy", 503),
     "ConfigError": (QuothError, "configuration", 500),
     "DocumentError": (QuothError, "error", 422),
     "EmbeddingError": (BackendError, "embedding_failed", 503),

@@ -148,13 +148,13 @@ def test_a_released_lease_is_free_and_not_counted(office: Office) -> None:
     for _ in range(MOST_ATTEMPTS + 1):
         worker = office.worker()
         assert office.claim(worker) == "claimed"
-        worker.release()
+        worker.release(["d1"])
     assert office.shown() == []
 
 
 def test_releasing_leaves_the_leases_of_others(office: Office) -> None:
     office.claim(office.worker())
-    office.worker().release()
+    office.worker().release(["d1"])
     assert office.claim(office.worker()) == "held"
 
 
@@ -259,7 +259,7 @@ def test_their_work_is_not_changed(office: Office, theirs: Any) -> None:
     office.clock.now += LEASE_SECONDS + 1
     worker = office.worker()
     worker.renew()
-    worker.release()
+    worker.release(["d1"])
     office.fail(worker, "t1", "/d1.md")
     office.fail(worker, "t2", "/d2.md")
     office.catalogue.remove(office.collection, ["t1", "t2"])

@@ -10,6 +10,7 @@ from quoth.answering.quality import (
     FOREIGN_NOTHING,
     NOTHING,
     SOME,
+    SPOKEN,
     Evidence,
     judge,
     notice,
@@ -51,10 +52,18 @@ def test_a_question_that_shares_no_word_is_not_answered() -> None:
 
 
 def test_everyday_words_alone_are_no_evidence() -> None:
-    found = evidence("Can I use it again today?", "You can use it again today.", best=0.81)
+    found = evidence(
+        "Can I use the blue card again today?", "You can use it again today.", best=0.81
+    )
     assert found.gap is not None
     assert found.gap < FLOOR
     assert judge(found) == "no_results"
+
+
+def test_a_passage_that_says_all_the_words_is_evidence_whatever_the_gap() -> None:
+    found = evidence("Can I use it again today?", "You can use it again today.", best=0.81)
+    assert found.coverage >= SPOKEN
+    assert judge(found) == "answered"
 
 
 def test_a_name_that_no_passage_holds_makes_the_answer_partial() -> None:

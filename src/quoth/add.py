@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 
 from quoth.analyse import detect_language
-from quoth.catalogue.jobs import POISON, SET_ASIDE
+from quoth.catalogue.jobs import LEASE_SECONDS, POISON, SET_ASIDE, Claim
 from quoth.catalogue.rows import Collection, Entry, digest
 from quoth.errors import DocumentError
 from quoth.ingest.build import clean, fold
@@ -25,6 +26,8 @@ from quoth.ingest.files import find_files, fingerprint
 from quoth.parts import Parts, require_same_identity
 from quoth.protocols import Matrix
 from quoth.types import Chunk, Document, Problem, Reading
+
+T = TypeVar("T")
 
 PIPELINE = "1"
 """Changes when the same file would give other chunks."""
@@ -89,8 +92,11 @@ async def add_documents(
     done = 0
     held: list[Held] = []
     batch: list[Entry] = []
+    claimed: set[str] = set()
+    renewing = asyncio.create_task(_renew(parts))
     try:
-        async with aclosing(_prepared(parts, collection, files=files, given=given)) as results:
+        prepared = _prepared(parts, collection, files=files, given=given, claimed=claimed)
+        async with aclosing(prepared) as results:
             async for result in results:
                 if isinstance(result, Held):
                     held.append(result)
@@ -109,16 +115,32 @@ async def add_documents(
             async for step in write_batch(parts, collection, batch=batch):
                 yield _counted(step, files=done, of_files=len(files))
         for each in held:
-            async for step in _after_holder(parts, collection, held=each, given=given):
+            after = _after_holder(parts, collection, held=each, given=given, claimed=claimed)
+            async for step in after:
                 yield step
-        await parts.open_index(collection.table).optimize()
+        # Read anew: a rebuild may have put another table in charge.
+        now = await asyncio.to_thread(parts.catalogue.collection, collection.name)
+        await parts.open_index(now.table).optimize()
     finally:
+        renewing.cancel()
         # Also on Ctrl-C: what is not committed is free for whoever comes next.
-        await asyncio.shield(asyncio.to_thread(parts.jobs.release))
+        await asyncio.shield(asyncio.to_thread(parts.jobs.release, claimed))
+
+
+async def _renew(parts: Parts) -> None:
+    """Keep the leases while a long file is read or another writer has its turn."""
+    while True:
+        await asyncio.sleep(LEASE_SECONDS / 4)
+        await asyncio.to_thread(parts.jobs.renew)
 
 
 async def _prepared(
-    parts: Parts, collection: Collection, *, files: Sequence[Path], given: Given
+    parts: Parts,
+    collection: Collection,
+    *,
+    files: Sequence[Path],
+    given: Given,
+    claimed: set[str],
 ) -> AsyncGenerator[Entry | Document | Held, None]:
     """Prepare the files in order, some of them ahead of the one in hand."""
     waiting: deque[asyncio.Task[Entry | Document | Held]] = deque()
@@ -126,7 +148,7 @@ async def _prepared(
     try:
         while True:
             while len(waiting) < 1 + AHEAD and (path := next(coming, None)) is not None:
-                work = _prepare(parts, collection, path=path, given=given)
+                work = _prepare(parts, collection, path=path, given=given, claimed=claimed)
                 waiting.append(asyncio.create_task(work))
             if not waiting:
                 return
@@ -138,7 +160,13 @@ async def _prepared(
 
 
 async def _prepare(
-    parts: Parts, collection: Collection, *, path: Path, given: Given, first: bool = True
+    parts: Parts,
+    collection: Collection,
+    *,
+    path: Path,
+    given: Given,
+    claimed: set[str],
+    first: bool = True,
 ) -> Entry | Document | Held:
     """Read and chunk one file, unless it is there already or in other hands."""
     source = address_of(path)
@@ -146,10 +174,16 @@ async def _prepare(
     title = given.title or fold(clean(path.stem))
     try:
         sha = await _fingerprint(path, given=given, most_mb=parts.settings.max_file_mb)
-        document_id = digest(collection.id, sha)
-        claim = await asyncio.to_thread(
-            parts.jobs.claim, collection, document_id, source=source, title=title
-        )
+        # What shapes chunks belongs to the identity: a change of it makes a new version.
+        document_id = digest(collection.id, sha, PIPELINE, str(parts.settings.chunk_tokens))
+
+        def take() -> Claim:
+            claim = parts.jobs.claim(collection, document_id, source=source, title=title)
+            if claim == "claimed":
+                claimed.add(document_id)
+            return claim
+
+        claim = await _uncut(asyncio.to_thread(take))
         if claim == "held":
             return Held(document_id, path)
         if claim == "ready":
@@ -181,6 +215,19 @@ async def _prepare(
             )
         problem = Problem(error.code, str(error))
         return _failed(collection, document_id, problem=problem, source=source, title=title)
+
+
+async def _uncut(work: Coroutine[Any, Any, T]) -> T:
+    """Wait until work in a thread is done, also when cancelled: the thread goes on in any case.
+
+    Otherwise it might take a lease after the leases were given back, which then binds for good.
+    """
+    task = asyncio.create_task(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise
 
 
 def _failed(
@@ -268,7 +315,6 @@ async def write_batch(
         part = chunks[at : at + EMBED_CHUNKS]
         texts = [indexed_text(each) for each in part]
         vectors.append(await parts.embedder.embed(texts, role="document"))
-        await asyncio.to_thread(parts.jobs.renew)
     await commit_entries(
         parts, collection.name, entries=batch, chunks=chunks, vectors=np.concatenate(vectors)
     )
@@ -310,11 +356,13 @@ def _counted(step: Document | Advance, *, files: int, of_files: int) -> Document
 
 
 async def _after_holder(
-    parts: Parts, collection: Collection, *, held: Held, given: Given
+    parts: Parts, collection: Collection, *, held: Held, given: Given, claimed: set[str]
 ) -> AsyncIterator[Document | Advance]:
     """Wait for the process that holds a document, and take over if it gives up."""
     while True:
-        result = await _prepare(parts, collection, path=held.path, given=given, first=False)
+        result = await _prepare(
+            parts, collection, path=held.path, given=given, claimed=claimed, first=False
+        )
         if isinstance(result, Document):
             yield result
             return

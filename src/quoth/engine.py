@@ -44,6 +44,7 @@ from quoth.types import (
     Hit,
     Progress,
     Token,
+    Used,
 )
 
 CLOSEST = 3
@@ -184,6 +185,7 @@ class Engine:
             yield Token(answer.text[start:end])
         for citation in answer.citations:
             yield Cited(citation)
+        yield Used(answer.usage)
         # The answer is there: that it cannot be kept does not take it away.
         after = Trace()
         await after.attempt(
@@ -208,9 +210,8 @@ class Engine:
             evidence = weigh_evidence(
                 found.query, listed, cosines=[score for _key, score in found.legs.semantic]
             )
-            status = judge(evidence, degraded=bool(trace.degraded))
         statements: tuple[Statement, ...] = ()
-        if status != "no_results":
+        if judge(evidence) != "no_results":
             cosines = await trace.attempt(
                 "quote",
                 lambda: self._likeness(found.legs.vector, listed.texts),
@@ -220,13 +221,12 @@ class Engine:
             statements = choose_statements(
                 listed, max_sentences=found.plan.max_sentences, cosines=cosines
             )
+        # Judged at the end, since the last steps may have had to do without a part, too.
+        status = judge(evidence, degraded=bool(trace.degraded))
         with trace.stage("cite"):
             text, sentences = write_answer(statements)
             citations = cite_statements(
-                statements,
-                context.passages,
-                retrieval_method=found.plan.mode,
-                created_at=now(),
+                statements, context.passages, retrieval_method=found.plan.mode, created_at=now()
             )
         said: tuple[str, ...] = ()
         if statements:

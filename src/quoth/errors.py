@@ -3,12 +3,12 @@
     QuothError
     ├─ InputError      the request cannot be served as it stands
     ├─ NotFound        the thing that was named is not there
-    ├─ Busy            another process holds what is needed
     ├─ ConfigError     the set-up is wrong; nothing is started
     │  ├─ MissingExtra     an optional package is not installed
     │  └─ IndexMismatch    the index was built by another model or analyser
     ├─ DocumentError   one document cannot be read; the others go on
     └─ BackendError    a part failed while it ran; the stage's fallback may take over
+       ├─ Busy            another process holds what is needed
        ├─ EmbeddingError
        ├─ RetrievalError
        ├─ StorageFull
@@ -57,13 +57,6 @@ class NotFound(QuothError):
     status = 404
 
 
-class Busy(QuothError):
-    """Another process holds what is needed; try again later."""
-
-    code = "busy"
-    status = 503
-
-
 class ConfigError(QuothError):
     """The set-up is wrong, so nothing is started."""
 
@@ -103,6 +96,13 @@ class BackendError(QuothError):
     def __init__(self, message: str, *, retryable: bool = False) -> None:
         super().__init__(message)
         self.retryable = retryable
+
+
+class Busy(BackendError):
+    """Another process holds what is needed; try again later."""
+
+    code = "busy"
+    status = 503
 
 
 class EmbeddingError(BackendError):

@@ -61,7 +61,9 @@ class Library:
 
         async def collect() -> list[Document]:
             steps = self._engine.add(paths, given=given)
-            return [step async for step in steps if isinstance(step, Document)]
+            documents = [step async for step in steps if isinstance(step, Document)]
+            await self._engine.settle()
+            return documents
 
         return self._run(collect())
 

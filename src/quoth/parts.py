@@ -78,5 +78,6 @@ def require_same_identity(collection: Collection, embedder: Embedder) -> None:
     raise IndexMismatch(
         f"The collection '{collection.name}' was indexed with {what}; this process uses "
         f"{now.embedder} (revision {now.revision[:12]}, {now.dimension} dimensions, analyser "
-        f"{now.analyser}). Rebuild it with: quoth --collection {collection.name} reindex"
+        f"{now.analyser}). Rebuild it with: quoth --collection {collection.name} reindex, or name "
+        "the model it was built with by --embedder."
     )

@@ -218,11 +218,19 @@ def _mode(spelling: str) -> Mode:
 def _filters(given: Any) -> tuple[Filter, ...]:
     if not isinstance(given, (tuple, list)) or not all(isinstance(each, Filter) for each in given):
         raise InputError(f"'filters' is a sequence of quoth.Filter, not {given!r}.")
+    for each in given:
+        numbers = len(each.values) == 2 and all(isinstance(v, (int, float)) for v in each.values)
+        is_range = each.field in ("page", "seconds")
+        if is_range != (each.operator == "overlaps") or is_range != numbers or not each.values:
+            raise InputError(
+                f"{each!r} is not a filter: 'page' and 'seconds' take 'overlaps' and two numbers, "
+                "every other field takes 'in' and texts."
+            )
     return tuple(given)
 
 
 def _refuse_unknown(given: Mapping[str, Any]) -> None:
-    known = {each.name for each in fields(Plan)}
+    known = {each.name for each in fields(Plan)} - {"profile"}
     for name in given:
         if name not in known:
             near = get_close_matches(name, known, n=1)

@@ -27,9 +27,11 @@ from quoth.types import Candidate, Hit, Passage, Query
 Choices = Mapping[str, Any]
 """Fields of `Plan` by name, as the caller wants them; None means "not given"."""
 
-RELAXED = (
-    "Nothing matched the place that the question names, so all of the collection was searched."
-)
+RELAXED: Mapping[str, str] = {
+    "en": "Nothing was found at the place that the question names, so the search left it out.",
+    "fr": "Rien n'a été trouvé à l'endroit que nomme la question\u202f; la recherche s'en est "
+    "passée.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,8 @@ async def retrieve(
     if ranked.fused or not query.filters:
         return await gather(parts, ranked, trace=trace)
     ranked = await rank_for(query=replace(query, filters=given))
-    return replace(await gather(parts, ranked, trace=trace), warnings=(RELAXED,))
+    said = RELAXED.get(query.language, RELAXED["en"])
+    return replace(await gather(parts, ranked, trace=trace), warnings=(said,))
 
 
 async def rank(

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from platformdirs import user_cache_path, user_data_path
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from quoth.errors import ConfigError
@@ -55,6 +55,13 @@ class Settings(BaseSettings):
     """Memory that one file's parser may take."""
     crash_at: int | None = Field(default=None, ge=1)
     """For crash tests: the process kills itself at this store operation."""
+
+    @field_validator("collection", "tenant")
+    @classmethod
+    def _be_text(cls, name: str) -> str:
+        if any("\ud800" <= character <= "\udfff" for character in name) or "\x00" in name:
+            raise ValueError("it holds bytes that are no text")
+        return name
 
     @classmethod
     def settings_customise_sources(

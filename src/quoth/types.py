@@ -7,7 +7,7 @@ into a dictionary is the JSON that the command line, the service and Python all 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -17,7 +17,6 @@ QueryKind = Literal[
     "factual", "conceptual", "comparison", "summary", "exploratory", "page_specific"
 ]
 Mode = Literal["hybrid", "semantic", "keyword"]
-Leg = Literal["keyword", "semantic", "rerank"]
 ScoreKind = Literal["probability", "convex", "rrf", "cosine", "bm25"]
 Support = Literal["supported", "partly", "unsupported", "unverified"]
 AnswerStatus = Literal["answered", "partial", "low_relevance", "no_results", "degraded"]
@@ -205,14 +204,6 @@ class Filter:
     field: FilterField
     operator: FilterOperator
     values: tuple[str, ...] | tuple[float, float]
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """One turn of a conversation: what was asked and what was answered."""
-
-    question: str
-    answer: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -425,4 +416,3 @@ Scored = tuple[str, float]
 """A chunk id and a score; higher is better, whatever the backend."""
 
 Json = dict[str, Any]
-Ranking = Sequence[Candidate]

@@ -6,6 +6,7 @@ import asyncio
 import shutil
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
+from uuid import uuid4
 
 from quoth.add import EMBED_CHUNKS, Advance, indexed_text
 from quoth.catalogue.rows import Collection
@@ -13,6 +14,8 @@ from quoth.errors import IndexMismatch
 from quoth.parts import Parts, identity_of, require_same_identity
 
 LEAST_FREE_MB = 500
+DROP_AFTER_S = 1.0
+"""Time that questions under way have to finish with an index that was replaced."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +125,9 @@ async def remove(parts: Parts, collection: Collection, *, ids: Sequence[str]) ->
     possible = [each for each in ids if each.isascii()]  # all an id is made of, and can be stored
     gone = await asyncio.to_thread(parts.catalogue.remove, collection, possible)
     # The catalogue first: rows left in the index by a crash lead nowhere and are reconciled.
-    await parts.open_index(collection.table).delete(gone)
+    index = parts.open_index(collection.table)
+    await index.delete(gone)
+    await index.optimize()
     return gone
 
 
@@ -154,6 +159,8 @@ async def rebuild(parts: Parts, collection: Collection) -> AsyncIterator[Advance
             identity=identity_of(parts.embedder),
         ):
             break
+    # Questions that began before the switch are still reading the old one.
+    await asyncio.sleep(DROP_AFTER_S)
     await parts.open_index(collection.table).drop()
 
 
@@ -169,5 +176,6 @@ async def copy(parts: Parts, table: str, *, document_id: str) -> AsyncIterator[t
 
 
 def _next_table(table: str) -> str:
-    stem, _, generation = table.rpartition("_")
-    return f"{stem}_{int(generation) + 1}"
+    # Never used before, so that two rebuilds at once do not write into the same one.
+    stem, _, _generation = table.rpartition("_")
+    return f"{stem}_{uuid4().hex[:12]}"

@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -38,30 +38,45 @@ async def open_engine(
     ``progress`` gets a line for each step of the one-time model build. Raises ConfigError,
     MissingExtra and StorageFull.
     """
-    embedder = open_embedder(settings, progress=progress)
-    on_operation = kill_at(settings.crash_at)
-    catalogue = Catalogue(
-        settings.home / "catalogue.sqlite", tenant=settings.tenant, on_operation=on_operation
-    )
-    indexes = Indexes(settings, dimension=embedder.dimension, on_operation=on_operation)
-    readers = Readers(seconds=settings.parser_seconds, memory_mb=settings.parser_memory_mb)
-    engine = Engine(
-        Parts(
-            settings=settings,
-            catalogue=catalogue,
-            jobs=Jobs(catalogue),
-            embedder=embedder,
-            open_index=indexes,
-            readers=readers,
+    check_profile(settings)
+    async with AsyncExitStack() as closing:
+        embedder = open_embedder(settings, progress=progress)
+        closing.push_async_callback(asyncio.to_thread, embedder.close)
+        on_operation = kill_at(settings.crash_at)
+        catalogue = Catalogue(
+            settings.home / "catalogue.sqlite", tenant=settings.tenant, on_operation=on_operation
         )
-    )
-    try:
-        yield engine
-    finally:
-        await readers.close()
-        indexes.close()
-        catalogue.close()
-        await asyncio.to_thread(embedder.close)
+        closing.callback(catalogue.close)
+        indexes = Indexes(settings, dimension=embedder.dimension, on_operation=on_operation)
+        closing.callback(indexes.close)
+        readers = Readers(
+            seconds=settings.parser_seconds,
+            memory_mb=settings.parser_memory_mb,
+            workers=settings.threads,
+        )
+        closing.push_async_callback(readers.close)
+        yield Engine(
+            Parts(
+                settings=settings,
+                catalogue=catalogue,
+                jobs=Jobs(catalogue),
+                embedder=embedder,
+                open_index=indexes,
+                readers=readers,
+            )
+        )
+
+
+def check_profile(settings: Settings) -> None:
+    """Refuse a profile of which a part is missing; raises ConfigError and MissingExtra."""
+    chosen = profile(settings.profile)
+    if settings.embedder is None:
+        backend("embedder", chosen.embedder)
+    backend("store", chosen.store)
+    if chosen.reranker is not None:
+        backend("reranker", chosen.reranker)
+    if chosen.generator != "extractive":
+        backend("generator", chosen.generator)
 
 
 def open_embedder(settings: Settings, *, progress: Callable[[str], None] = quiet) -> Embedder:

@@ -72,7 +72,9 @@ async def matched(index: Index, text: str, **choices: Any) -> list[str]:
 # --- writing ----------------------------------------------------------------------------------
 
 
-async def test_a_new_index_is_empty(index: Index) -> None:
+async def test_an_emptied_index_is_empty(index: Index) -> None:
+    await index.upsert([BOOK], vectors=units(1))
+    await index.delete([BOOK.document_id])
     assert await index.nearest(units(1)[0], limit=5) == []
     assert await matched(index, "fox") == []
     assert dict(await index.vectors(["book.0"])) == {}

@@ -23,6 +23,8 @@ SOME = 0.7
 """Coverage + gap below which its answer is called partial."""
 FLOOR = 0.12
 """The gap below which everyday words alone make no answer ("How do I change my card?")."""
+SPOKEN = 0.85
+"""The coverage from which the words prove enough, whatever the gap."""
 FOREIGN_NOTHING = 0.17
 """The gap below which a question in another language is not answered."""
 FOREIGN_SOME = 0.23
@@ -78,8 +80,9 @@ def judge(evidence: Evidence, *, degraded: bool = False) -> AnswerStatus:
     """Decide whether to answer, to answer with a reservation, or to say that there is nothing.
 
     In the collection's language coverage + gap must reach `NOTHING`, and `SOME` for an answer
-    without reservation, and the gap must reach `FLOOR`; in another language the gap alone counts.
-    An answer made while a part of quoth had failed is called degraded.
+    without reservation, and the gap must reach `FLOOR` unless the coverage is `SPOKEN`; in
+    another language the gap alone counts. An answer made while a part of quoth had failed is
+    called degraded.
     """
     found, least, enough = _compared(evidence)
     if found < least:
@@ -99,7 +102,7 @@ def _compared(evidence: Evidence) -> tuple[float, float, float]:
         return gap, FOREIGN_NOTHING, FOREIGN_SOME
     if evidence.gap is None:
         return evidence.coverage, WORDS_NOTHING, WORDS_SOME
-    if evidence.gap < FLOOR:
+    if evidence.gap < FLOOR and evidence.coverage < SPOKEN:
         return 0.0, NOTHING, SOME
     return evidence.coverage + evidence.gap, NOTHING, SOME
 

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from filelock import FileLock, Timeout
 
 from quoth.analyse import search_terms, terms
 from quoth.backends.lance import FTS, BTree, Expr, HnswSq, MatchQuery, col, lancedb, lit
+from quoth.backends.lance_rows import RowNames
 from quoth.errors import BackendError, RetrievalError, StorageFull
 from quoth.protocols import Matrix
 from quoth.types import Chunk, Filter, Pages, Scored, Seconds
@@ -36,8 +36,6 @@ INDEXED = ("terms", "id", "document_id")
 TURN_PAUSE_S = 0.02
 NO_ROOM = ("No space left", "File too large", "quota exceeded")
 
-Numbers = npt.NDArray[Any]
-
 FIELDS: Mapping[str, str] = {
     "document": "document_id",
     "kind": "kind",
@@ -48,33 +46,6 @@ RANGES: Mapping[str, tuple[str, str]] = {
     "page": ("page_first", "page_last"),
     "seconds": ("second_start", "second_end"),
 }
-
-
-class RowNames:
-    """The chunk ids of a table's rows by row id, as of one version of the table.
-
-    Row ids are never given anew, so an unknown one is the sign that the table has changed.
-    """
-
-    def __init__(self, rows: pa.Table | None = None) -> None:
-        unsorted = rows["_rowid"].to_numpy() if rows else np.empty(0, np.uint64)
-        order = np.argsort(unsorted)
-        self._rows = unsorted[order]
-        names = rows["id"].combine_chunks() if rows else pa.array([], pa.string())
-        self._ids = names.take(pa.array(order))
-
-    def know(self, rows: Numbers) -> bool:
-        """Whether every one of these row ids is known."""
-        return bool(np.isin(rows, self._rows, assume_unique=True).all())
-
-    def of(self, rows: Numbers) -> list[str | None]:
-        """Give the chunk id of each row, None for one that is gone."""
-        at = np.searchsorted(self._rows, rows)
-        inside = np.minimum(at, max(0, len(self._rows) - 1))
-        there = self._rows[inside] == rows if len(self._rows) else np.zeros(len(rows), bool)
-        found: list[str | None] = self._ids.take(pa.array(inside[there])).to_pylist()
-        named = iter(found)
-        return [next(named) if known else None for known in there]
 
 
 class LanceIndex:
@@ -110,6 +81,26 @@ class LanceIndex:
                 )
                 self._table = await self._existing(database) or await self._create(database)
         return self._table
+
+    async def _there(self) -> Any:
+        """The table for reading; raises RetrievalError where nothing was ever written."""
+        if self._table is None:
+            async with self._opening:
+                if self._table is None and self._folder.is_dir():
+                    database = await lancedb.connect_async(
+                        self._folder, read_consistency_interval=timedelta(0)
+                    )
+                    self._table = await self._existing(database)
+        if self._table is None:
+            raise RetrievalError("The index is not there. Build it anew with: quoth reindex")
+        return self._table
+
+    async def _exists(self) -> bool:
+        try:
+            with _translated():
+                return await self._there() is not None
+        except RetrievalError:
+            return False
 
     async def _existing(self, database: Any) -> Any:
         if self._name not in (await database.list_tables()).tables:
@@ -161,24 +152,28 @@ class LanceIndex:
 
     async def delete(self, document_ids: Sequence[str]) -> None:
         """Remove every chunk of the documents."""
-        if not document_ids:
+        if not document_ids or not await self._exists():
             return
         with _translated():
-            table = await self._open()
+            table = await self._there()
             async with self._turn("delete chunks"):
                 await table.delete(col("document_id").isin(list(document_ids)))
 
     async def optimize(self) -> None:
         """Bring recent writes into the indexes, so that searching them costs no scan."""
+        if not await self._exists():
+            return
         with _translated():
-            table = await self._open()
+            table = await self._there()
             async with self._turn("optimize index"):
                 await table.optimize(cleanup_older_than=KEEP_VERSIONS)
 
     async def needs_build(self) -> bool:
         """Whether the table has grown so large that a vector index pays."""
+        if not await self._exists():
+            return False
         with _translated():
-            table = await self._open()
+            table = await self._there()
             names = {index.name for index in await table.list_indices()}
             return "vector_idx" not in names and await table.count_rows() >= self._vector_rows
 
@@ -203,6 +198,7 @@ class LanceIndex:
             async with self._turn("drop index"):
                 await database.drop_table(self._name, ignore_missing=True)
         self._table = None
+        self._names = RowNames()
 
     def _rows(self, chunks: Sequence[Chunk], vectors: Matrix) -> pa.Table:
         dimension = vectors.shape[1]
@@ -220,15 +216,15 @@ class LanceIndex:
     ) -> list[Scored]:
         """Rank chunks by cosine, best first."""
         with _translated():
-            table = await self._open()
+            table = await self._there()
             query = table.query().nearest_to(vector).distance_type("cosine").ef(max(EF, limit))
             # The graph holds rounded vectors and gives twice the cosine distance; the factor has
             # what it found measured again on the vectors themselves.
             query = query.refine_factor(1)
             if filters:
                 query = query.where(predicate(filters))
-            found = await query.limit(limit).select(["_distance"]).with_row_id().to_arrow()
-            return await self._scored(table, found, scores=1.0 - found["_distance"].to_numpy())
+            query = query.limit(limit).select(["_distance"]).with_row_id()
+            return [(name, 1.0 - far) for name, far in await self._named(query, "_distance")]
 
     async def match(
         self, text: str, *, languages: Sequence[str], limit: int, filters: Sequence[Filter] = ()
@@ -238,32 +234,34 @@ class LanceIndex:
         if not words:
             return []
         with _translated():
-            table = await self._open()
+            table = await self._there()
             query = table.query().nearest_to_text(
                 MatchQuery(" ".join(words), "terms")  # type: ignore[call-arg]
             )
             if filters:
                 query = query.where(predicate(filters))
-            found = await query.limit(limit).select(["_score"]).with_row_id().to_arrow()
-            return await self._scored(table, found, scores=found["_score"].to_numpy())
+            return await self._named(query.limit(limit).select(["_score"]).with_row_id(), "_score")
 
-    async def _scored(self, table: Any, found: pa.Table, *, scores: Numbers) -> list[Scored]:
-        """Name the rows found: looking ids up here is a third cheaper than having them read."""
-        rows = found["_rowid"].to_numpy()
-        if not self._names.know(rows):
+    async def _named(self, query: Any, column: str) -> list[Scored]:
+        """Run a query and name its rows: looking ids up here is cheaper than reading them."""
+        while True:
+            found = await query.to_arrow()
+            rows = found["_rowid"].to_numpy()
+            if self._names.know(rows):
+                break
+            table = await self._there()
             self._names = RowNames(await table.query().select(["id"]).with_row_id().to_arrow())
-        return [
-            (name, score)
-            for name, score in zip(self._names.of(rows), scores.tolist(), strict=True)
-            if name is not None
-        ]
+            if self._names.know(rows):
+                break
+            # The rows were moved between the two readings: ask again.
+        return list(zip(self._names.of(rows), found[column].to_pylist(), strict=True))
 
     async def vectors(self, chunk_ids: Sequence[str]) -> Mapping[str, Matrix]:
         """Give the stored vectors of those chunks that are there."""
         if not chunk_ids:
             return {}
         with _translated():
-            table = await self._open()
+            table = await self._there()
             query = table.query().where(col("id").isin(list(chunk_ids)))
             found = await query.select(["id", "vector"]).to_arrow()
         column = found["vector"].combine_chunks()
@@ -271,9 +269,11 @@ class LanceIndex:
         return dict(zip(found["id"].to_pylist(), matrix, strict=True))
 
     async def document_ids(self) -> dict[str, int]:
-        """How many chunks each document has here."""
+        """How many chunks each document has here; none where nothing was ever written."""
         with _translated():
-            table = await self._open()
+            if not await self._exists():
+                return {}
+            table = await self._there()
             column = (await table.query().select(["document_id"]).to_arrow())["document_id"]
         counts = column.value_counts()
         return {each["values"].as_py(): each["counts"].as_py() for each in counts}

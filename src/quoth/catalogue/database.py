@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, exc, inspect, text
+from sqlalchemy import URL, Connection, Engine, create_engine, event, exc, inspect, text
 
 from quoth.catalogue.schema import HEAD
 from quoth.errors import Busy, ConfigError, RetrievalError, StorageFull
@@ -28,7 +28,7 @@ def open_database(file: Path) -> Engine:
         file.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ConfigError(f"The home folder {file.parent} cannot be made: {error}.") from error
-    engine = create_engine(f"sqlite:///{file}", connect_args={"timeout": 30})
+    engine = create_engine(URL.create("sqlite", database=str(file)), connect_args={"timeout": 30})
     event.listen(engine, "connect", _configure)
     event.listen(engine, "begin", _begin)
     with translated_errors():
@@ -45,6 +45,7 @@ def _configure(connection: sqlite3.Connection, _record: Any) -> None:
         "journal_mode=WAL",
         "synchronous=FULL",
         "foreign_keys=ON",
+        "secure_delete=ON",
     ):
         connection.execute(f"PRAGMA {pragma}")
 
@@ -66,7 +67,9 @@ def _migrate(engine: Engine, file: Path) -> None:
     from alembic.util import CommandError
 
     config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    config.set_main_option(
+        "script_location", str(Path(__file__).parent / "migrations").replace("%", "%%")
+    )
     config.set_main_option("path_separator", "os")
     # One writer migrates; a second process waits for the lock and then finds it done.
     with engine.connect().execution_options(**WRITE) as connection, connection.begin():

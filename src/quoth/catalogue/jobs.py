@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Literal
 from uuid import uuid4
 
@@ -41,12 +41,6 @@ class Jobs:
 
     def claim(self, collection: Collection, document_id: str, *, source: str, title: str) -> Claim:
         """Take the lease on a document, unless it is ready or another living process has it."""
-        claim = self._claim(collection, document_id, source=source, title=title)
-        if claim == "claimed":
-            self._working.add(document_id)
-        return claim
-
-    def _claim(self, collection: Collection, document_id: str, *, source: str, title: str) -> Claim:
         catalogue = self._catalogue
         with catalogue.writing("claim document") as connection:
             ready = select(documents.c.id, documents.c.source).where(
@@ -57,7 +51,9 @@ class Jobs:
             here = catalogue.owned(jobs, collection) & (jobs.c.document_id == document_id)
             job = connection.execute(select(jobs).where(here)).first()
             lease = {"owner": self.owner, "lease_until": self._clock() + LEASE_SECONDS}
+            # Noted within the transaction, so that no other thread can take it for abandoned.
             if job is None:
+                self._working.add(document_id)
                 connection.execute(
                     insert(jobs).values(
                         document_id=document_id,
@@ -78,6 +74,8 @@ class Jobs:
             # A failed document may be tried anew; one whose worker died counts the attempt.
             attempts = 1 if job.state == "failed" else job.attempts + 1
             poison = attempts > MOST_ATTEMPTS
+            if not poison:
+                self._working.add(document_id)
             connection.execute(
                 update(jobs)
                 .where(here)
@@ -136,12 +134,16 @@ class Jobs:
                 )
             )
 
-    def release(self) -> None:
-        """Give back every lease of this process, uncounted, as when it is asked to stop."""
-        self._working.clear()
+    def release(self, document_ids: Iterable[str]) -> None:
+        """Give back the leases on these documents, uncounted, as when work is asked to stop."""
+        self._working.difference_update(document_ids)
         with self._catalogue.writing("release leases") as connection:
             connection.execute(
-                jobs.delete().where(jobs.c.owner == self.owner, jobs.c.state == "running")
+                jobs.delete().where(
+                    jobs.c.owner == self.owner,
+                    jobs.c.state == "running",
+                    jobs.c.document_id.in_(list(document_ids)),
+                )
             )
 
     def running(self, collection: Collection) -> set[str]:

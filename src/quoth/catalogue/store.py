@@ -185,7 +185,12 @@ class Catalogue:
             rows = connection.execute(SCOPE, {"tenant": self.tenant, "name": name}).all()
         if not rows:
             return self.collection(name), ()
-        return collection_from_row(rows[0]), tuple(row.language for row in rows if row.language)
+        languages = tuple(row.language for row in rows if row.language)
+        if not languages:
+            raise NotFound(
+                f"The collection '{name}' holds no documents yet. Add some with: quoth add PATH"
+            )
+        return collection_from_row(rows[0]), languages
 
     def languages(self, collection: Collection) -> tuple[str, ...]:
         """The languages of the collection's documents, the most frequent first."""

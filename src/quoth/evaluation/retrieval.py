@@ -20,6 +20,7 @@ from quoth.add import PIPELINE, make_entry, write_batch
 from quoth.analyse import ANALYSER
 from quoth.catalogue.rows import Entry, digest
 from quoth.engine import Engine
+from quoth.errors import InputError
 from quoth.evaluation.datasets import RetrievalSet, load_retrieval_set
 from quoth.evaluation.measures import document_ranking, measure
 from quoth.parts import identity_of
@@ -119,13 +120,10 @@ async def _run(
     progress: Callable[[str, int, int], None],
 ) -> dict[str, dict[str, list[str]]]:
     """Ask every question; gives leg → question → documents, best first."""
-    deep = {
-        "candidates_per_leg": DEPTH,
-        **choices,
-        "rerank_pool": 2 * DEPTH,
-        "final_k": DEPTH,
-        "context_window": 0,
-    }
+    fixed = {"rerank_pool": 2 * DEPTH, "final_k": DEPTH, "context_window": 0}
+    if taken := sorted(fixed.keys() & choices.keys()):
+        raise InputError(f"'plan.{taken[0]}' is fixed here, so that {DEPTH} documents are ranked.")
+    deep = {"candidates_per_leg": DEPTH, **choices, **fixed}
     names = {document.document_id: document.source for document in await engine.documents()}
     runs: dict[str, dict[str, list[str]]] = {}
     for at, question in enumerate(data.questions):

@@ -12,6 +12,7 @@ from quoth.types import Filter, FilterField
 RANGE = re.compile(r"^\s*(.+?)\s*(?:-|–|\.\.)\s*(.+?)\s*$")
 NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{0,9})?")
 MOST_PAGES = 500
+LONGEST_LABEL = 15
 
 
 def parse_filters(texts: Sequence[str]) -> tuple[Filter, ...]:
@@ -25,6 +26,8 @@ def pages_printed(first: str, last: str) -> Filter | None:
     None where the labels make no range; raises InputError for one that is too long or backwards.
     """
     low, high = first.casefold(), last.casefold()
+    if max(len(low), len(high)) > LONGEST_LABEL:
+        raise InputError(f"'{first[:20]}…' is not a page label.")
     between = labels_between(low, high)
     if between is None:
         return None

@@ -39,7 +39,7 @@ def main() -> None:
     sys.stdout.write(
         f"\nGo on with your own questions and files:\n"
         f"  export QUOTH_HOME={shlex.quote(str(HOME))}\n"
-        f"  .venv/bin/quoth ask \"Which tasks can the pipeline function do?\"\n"
+        f'  .venv/bin/quoth ask "Which tasks can the pipeline function do?"\n'
         f"  .venv/bin/quoth add ~/Documents/some-book.pdf\n"
         f"  .venv/bin/quoth list\n"
     )

@@ -15,7 +15,7 @@ Phase = Literal["build", "query", "cold"]
 class Figures:
     """What one phase measured; None for what it does not measure.
 
-    ``chunks_per_s`` leaves embedding out. ``cpu_ms`` counts all threads of the process per
+    ``chunks_per_s`` leaves embedding out; ``finish_s`` is what goes on behind the ingest. ``cpu_ms`` counts all threads of the process per
     query. ``rss_mb`` is resident memory before, ``rss_after_mb`` after the concurrent clients.
     ``cold_s`` is from the start of the process to the first context.
     """
@@ -23,6 +23,7 @@ class Figures:
     chunks_per_s: float | None = None
     chunks_per_cpu_s: float | None = None
     disk_mb: float | None = None
+    finish_s: float | None = None
     timed: float | None = None
     p50_ms: float | None = None
     p95_ms: float | None = None

@@ -36,6 +36,7 @@ SPEED = (
 FOOTPRINT = (
     Column("ingest chunks/s", "chunks_per_s", "build", "more"),
     Column("chunks/CPU-s", "chunks_per_cpu_s", "build", "more"),
+    Column("behind it, s", "finish_s", "build"),
     Column("disk MB", "disk_mb", "build"),
     Column("memory MB", "rss_mb"),
     Column("memory after clients", "rss_after_mb"),

@@ -35,6 +35,16 @@ def build(corpus: Corpus, *, folder: Path) -> None:
     asyncio.run(_add(corpus, settings=load_settings({"home": folder})))
 
 
+def finish(folder: Path) -> None:
+    """Build the vector index, as `quoth add` does when everything can be searched already."""
+    asyncio.run(_settle(load_settings({"home": folder})))
+
+
+async def _settle(settings: Settings) -> None:
+    async with open_engine(settings) as engine:
+        await engine.settle()
+
+
 def load(folder: Path, *, tools: Tools) -> Retrieve:
     """Open the engine on an event loop of its own, which every client's thread asks."""
     opened: Future[tuple[Engine, asyncio.AbstractEventLoop]] = Future()
@@ -96,7 +106,6 @@ async def _add(corpus: Corpus, *, settings: Settings) -> None:
                 )
                 batch, first = [], row
         await parts.open_index(collection.table).optimize()
-        await engine.settle()
 
 
 def _entries(corpus: Corpus) -> Iterator[Entry]:

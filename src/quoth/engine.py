@@ -89,11 +89,15 @@ class Engine:
         return await index.build()
 
     async def documents(self, *, collection: str | None = None) -> list[Document]:
-        """List documents: ready ones, then those that failed or are under way."""
+        """List documents: ready ones, then those that failed or are under way.
+
+        Raises NotFound for a collection that was never made, unless the library is new.
+        """
         found = await self._find(collection)
-        return (
-            [] if found is None else await asyncio.to_thread(self.parts.catalogue.documents, found)
-        )
+        if found is None and not await asyncio.to_thread(self.parts.catalogue.collections):
+            return []
+        found = found or await self._collection(collection)
+        return await asyncio.to_thread(self.parts.catalogue.documents, found)
 
     async def remove(self, ids: Sequence[str], *, collection: str | None = None) -> list[str]:
         """Delete documents completely; gives the ids that were there."""

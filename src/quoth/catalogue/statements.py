@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import bindparam, select
 
 from quoth.catalogue.schema import chunks, collections, documents
 
-SCOPE = (
-    select(collections, documents.c.language)
-    .outerjoin(documents, documents.c.collection_id == collections.c.id)
-    .where(collections.c.tenant == bindparam("tenant"), collections.c.name == bindparam("name"))
-    .group_by(collections.c.id, documents.c.language)
-    .order_by(func.count().desc(), documents.c.language)
+COLLECTION = select(collections).where(
+    collections.c.tenant == bindparam("tenant"), collections.c.name == bindparam("name")
 )
 _HIT = chunks.alias("hit")
 _HITS = (_HIT.c.tenant == bindparam("tenant")) & _HIT.c.id.in_(bindparam("ids", expanding=True))

@@ -25,7 +25,7 @@ from quoth.catalogue.rows import (
     now,
 )
 from quoth.catalogue.schema import answers, chunks, collections, documents, jobs, queries
-from quoth.catalogue.statements import NEAR, OWNERS, SCOPE
+from quoth.catalogue.statements import COLLECTION, NEAR, OWNERS
 from quoth.codec import dump
 from quoth.errors import NotFound
 from quoth.types import Chunk, Document, IndexIdentity
@@ -52,6 +52,7 @@ class Catalogue:
     ) -> None:
         self._engine = open_database(file)
         self._on_operation = on_operation
+        self._languages: dict[tuple[str, int], tuple[str, ...]] = {}
         self.tenant = tenant
 
     def close(self) -> None:
@@ -104,11 +105,8 @@ class Catalogue:
 
     def find_collection(self, name: str) -> Collection | None:
         """Give the collection of that name, or None."""
-        statement = select(collections).where(
-            collections.c.tenant == self.tenant, collections.c.name == name
-        )
         with self.reading() as connection:
-            row = connection.execute(statement).first()
+            row = connection.execute(COLLECTION, {"tenant": self.tenant, "name": name}).first()
         return None if row is None else collection_from_row(row)
 
     def make_collection(self, name: str, *, identity: IndexIdentity) -> Collection:
@@ -181,16 +179,17 @@ class Catalogue:
 
     def scope(self, name: str) -> tuple[Collection, tuple[str, ...]]:
         """Give the collection of that name and its languages; raises NotFound."""
-        with self.reading() as connection:
-            rows = connection.execute(SCOPE, {"tenant": self.tenant, "name": name}).all()
-        if not rows:
-            return self.collection(name), ()
-        languages = tuple(row.language for row in rows if row.language)
+        collection = self.collection(name)
+        state = (collection.id, collection.version)
+        # They change only with the version, and counting them grows with the documents.
+        if state not in self._languages:
+            self._languages = {state: self.languages(collection)}
+        languages = self._languages[state]
         if not languages:
             raise NotFound(
                 f"The collection '{name}' holds no documents yet. Add some with: quoth add PATH"
             )
-        return collection_from_row(rows[0]), languages
+        return collection, languages
 
     def languages(self, collection: Collection) -> tuple[str, ...]:
         """The languages of the collection's documents, the most frequent first."""

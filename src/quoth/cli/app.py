@@ -213,12 +213,21 @@ def search(
     choices: dict[str, Any] = {"final_k": k, "mode": mode.value if mode else None}
 
     async def work() -> int:
+        from quoth.trace import Trace
+
+        trace = Trace()
         async with engine_of(session) as engine:
-            hits = await engine.search(question, choices=choices, filters=filters or [])
+            found = await engine.retrieve(
+                question, choices=choices, filters=filters or [], trace=trace
+            )
         if session.json:
-            session.put([to_json(each) for each in hits])
+            session.put([to_json(each) for each in found.hits])
         else:
-            hit_list(session, hits)
+            hit_list(session, found.hits)
+        for line in found.warnings:
+            session.say(f"Note: {line}")
+        for line in trace.degraded:
+            session.say(f"Went on without a part: {line}")
         return DONE
 
     run(session, work)

@@ -92,7 +92,9 @@ async def search(
     (vector, dense), (lexical, coverage) = await asyncio.gather(semantic(), keyword())
     if (dense is None and not lexical) or (lexical is None and not dense):
         why = ", ".join(trace.degraded)
-        raise RetrievalError(f"The search is unavailable now: {why}. Look at: quoth doctor")
+        late = all(":deadline:" in each for each in trace.degraded)
+        way_out = "Allow more time." if late else "Look at: quoth doctor"
+        raise RetrievalError(f"The search is unavailable now: {why}. {way_out}")
     return Legs(lexical or [], dense or [], vector=vector, coverage=coverage)
 
 

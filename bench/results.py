@@ -15,9 +15,10 @@ Phase = Literal["build", "query", "cold"]
 class Figures:
     """What one phase measured; None for what it does not measure.
 
-    ``chunks_per_s`` leaves embedding out; ``finish_s`` is what goes on behind the ingest. ``cpu_ms`` counts all threads of the process per
-    query. ``rss_mb`` is resident memory before, ``rss_after_mb`` after the concurrent clients.
-    ``cold_s`` is from the start of the process to the first context.
+    ``chunks_per_s`` leaves embedding out; ``finish_s`` is what goes on behind the ingest.
+    ``cpu_ms`` counts all threads of the process per query. ``rss_mb`` is resident memory before,
+    ``rss_after_mb`` after the concurrent clients. ``cold_s`` is from the start of the process to
+    the first context.
     """
 
     chunks_per_s: float | None = None

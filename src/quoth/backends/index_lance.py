@@ -72,35 +72,31 @@ class LanceIndex:
         self._opening = asyncio.Lock()
         self._names = RowNames()
 
-    async def _open(self) -> Any:
-        async with self._opening:
-            if self._table is None:
-                self._folder.mkdir(parents=True, exist_ok=True)
-                database = await lancedb.connect_async(
-                    self._folder, read_consistency_interval=timedelta(0)
-                )
-                self._table = await self._existing(database) or await self._create(database)
+    async def _found(self) -> Any:
+        """The table, None where nothing was ever written."""
+        if self._table is None and self._folder.is_dir():
+            async with self._opening:
+                self._table = self._table or await self._existing(await self._connect())
         return self._table
 
     async def _there(self) -> Any:
-        """The table for reading; raises RetrievalError where nothing was ever written."""
-        if self._table is None:
-            async with self._opening:
-                if self._table is None and self._folder.is_dir():
-                    database = await lancedb.connect_async(
-                        self._folder, read_consistency_interval=timedelta(0)
-                    )
-                    self._table = await self._existing(database)
-        if self._table is None:
+        """The table for searching; raises RetrievalError where nothing was ever written."""
+        table = await self._found()
+        if table is None:
             raise RetrievalError("The index is not there. Build it anew with: quoth reindex")
+        return table
+
+    async def _open(self) -> Any:
+        """The table for writing, made if it is not there."""
+        async with self._opening:
+            if self._table is None:
+                self._folder.mkdir(parents=True, exist_ok=True)
+                database = await self._connect()
+                self._table = await self._existing(database) or await self._create(database)
         return self._table
 
-    async def _exists(self) -> bool:
-        try:
-            with _translated():
-                return await self._there() is not None
-        except RetrievalError:
-            return False
+    async def _connect(self) -> Any:
+        return await lancedb.connect_async(self._folder, read_consistency_interval=timedelta(0))
 
     async def _existing(self, database: Any) -> Any:
         if self._name not in (await database.list_tables()).tables:
@@ -152,28 +148,30 @@ class LanceIndex:
 
     async def delete(self, document_ids: Sequence[str]) -> None:
         """Remove every chunk of the documents."""
-        if not document_ids or not await self._exists():
+        if not document_ids:
             return
         with _translated():
-            table = await self._there()
+            table = await self._found()
+            if table is None:
+                return
             async with self._turn("delete chunks"):
                 await table.delete(col("document_id").isin(list(document_ids)))
 
     async def optimize(self) -> None:
         """Bring recent writes into the indexes, so that searching them costs no scan."""
-        if not await self._exists():
-            return
         with _translated():
-            table = await self._there()
+            table = await self._found()
+            if table is None:
+                return
             async with self._turn("optimize index"):
                 await table.optimize(cleanup_older_than=KEEP_VERSIONS)
 
     async def needs_build(self) -> bool:
         """Whether the table has grown so large that a vector index pays."""
-        if not await self._exists():
-            return False
         with _translated():
-            table = await self._there()
+            table = await self._found()
+            if table is None:
+                return False
             names = {index.name for index in await table.list_indices()}
             return "vector_idx" not in names and await table.count_rows() >= self._vector_rows
 
@@ -194,7 +192,7 @@ class LanceIndex:
         """Remove the table."""
         with _translated():
             self._folder.mkdir(parents=True, exist_ok=True)
-            database = await lancedb.connect_async(self._folder)
+            database = await self._connect()
             async with self._turn("drop index"):
                 await database.drop_table(self._name, ignore_missing=True)
         self._table = None
@@ -271,9 +269,9 @@ class LanceIndex:
     async def document_ids(self) -> dict[str, int]:
         """How many chunks each document has here; none where nothing was ever written."""
         with _translated():
-            if not await self._exists():
+            table = await self._found()
+            if table is None:
                 return {}
-            table = await self._there()
             column = (await table.query().select(["document_id"]).to_arrow())["document_id"]
         counts = column.value_counts()
         return {each["values"].as_py(): each["counts"].as_py() for each in counts}

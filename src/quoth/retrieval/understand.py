@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from quoth.analyse import detect_language
 from quoth.errors import InputError
+from quoth.retrieval.labels import ROMAN, labels_between, to_roman
 from quoth.types import Filter, Query, QueryKind
 
 SHORTEST = 3
@@ -73,8 +74,7 @@ RULES: Mapping[str, Rules] = MappingProxyType(
 )  # fmt: skip
 """The first rule that matches gives the type; factual where none does."""
 
-_ROMAN = r"m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})"
-_LABEL = rf"(\d{{1,5}}|[a-z]\d{{1,4}}|(?=[ivxlcdm]){_ROMAN})(?![\w'’])"
+_LABEL = rf"(\d{{1,5}}|[a-z]\d{{1,4}}|(?=[ivxlcdm]){ROMAN.pattern})(?![\w'’])"
 _PAGE = r"(?:pages?|pp?\.)\s*"
 _PAGES = re.compile(
     rf"(?<![\w-]){_PAGE}{_LABEL}(?:\s*(-|–|—|\.\.|to|through|until|a|jusqu['’]a|and|et|&)"
@@ -82,10 +82,6 @@ _PAGES = re.compile(
 )
 _LISTED = frozenset(("and", "et", "&"))
 _SINGLE_LETTERS = frozenset("cdlm")
-_VALUES = (
-    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
-    (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
-)  # fmt: skip
 
 
 def validate(text: str) -> str:
@@ -163,31 +159,10 @@ def _between(first: str, last: str) -> list[str]:
     """Give all labels from first to last; none where they make no range."""
     if first == last:
         return [first]
-    if first.isdigit() and last.isdigit():
-        numbers = range(int(first), int(last) + 1)
-        return [str(n) for n in numbers] if len(numbers) <= MOST_PAGES else []
-    low, high = _number(first), _number(last)
-    if low and high and low < high <= low + MOST_PAGES:
-        return [_roman(n) for n in range(low, high + 1)]
-    return []
-
-
-def _number(label: str) -> int:
-    """Read a Roman numeral; 0 where it is none."""
-    if not re.fullmatch(_ROMAN, label):
-        return 0
-    total, rest = 0, label
-    for value, letters in _VALUES:
-        while rest.startswith(letters):
-            total, rest = total + value, rest[len(letters) :]
-    return total
-
-
-def _roman(number: int) -> str:
-    label = ""
-    for value, letters in _VALUES:
-        label, number = label + letters * (number // value), number % value
-    return label
+    between = labels_between(first, last)
+    if between is None or len(between) > MOST_PAGES:
+        return []
+    return [str(n) if first.isdecimal() else to_roman(n) for n in between]
 
 
 def _folded(text: str) -> str:

@@ -14,7 +14,10 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "quoth"
 FILES = sorted(SOURCE.rglob("*.py"))
 
-GROUND = {"errors", "types", "protocols", "codec", "analyse", "places", "sentences"}
+GROUND = {
+    *("errors", "types", "protocols", "codec", "analyse", "places", "sentences"),
+    *("shelf", "tuning"),
+}
 """Values, verbs and pure functions that everybody may use."""
 ENGINE_AND_BELOW = GROUND | {
     *("settings", "plan", "trace", "catalogue"),
@@ -26,6 +29,8 @@ BELOW: dict[str, set[str]] = {
     "analyse": {"errors"},
     "sentences": set(),
     "protocols": {"types"},
+    "shelf": {"types"},
+    "tuning": set(),
     "codec": {"types"},
     "places": {"types"},
     "settings": {"errors"},
@@ -59,7 +64,7 @@ MODEL_FILES = {"backends.e5_build", "backends.e5_card"}
 """They make and describe the files of a model; they open nothing."""
 
 MOST_LINES = 400
-LONGER = {"types": 450}
+LONGER = {"types": 480}
 """The nouns are one list to read from top to bottom; half of its lines are docstrings and air."""
 MOST_FUNCTION_LINES = 60
 

@@ -16,6 +16,9 @@ from quoth.types import Filter, Mode, QueryKind
 
 Fusion = Literal["convex", "rrf"]
 ContextOrder = Literal["best_first", "edges", "document"]
+Strategy = Literal["rank", "look_up", "cover", "aspects"]
+"""How passages are found: by ranking, by their place, by covering a document, per aspect."""
+Expansion = Literal["none", "local", "generated"]
 
 MODE_SPELLINGS: Mapping[str, Mode] = {
     "hybrid": "hybrid",
@@ -55,6 +58,23 @@ class Plan:
     """Sentences of an extractive answer."""
     deadline_ms: float | None = None
     filters: tuple[Filter, ...] = ()
+    strategy: Strategy = "rank"
+    expansion: Expansion = "none"
+    """Other wordings to search with: none, from the collection itself, or by the generator."""
+    hyde: bool = False
+    """Search also with an imagined answer, in the semantic leg only."""
+    expansion_ms: float = 300.0
+    """Time that expansion may take; what is not there by then is left out."""
+    rerank: bool = True
+    """Whether the reranker, where there is one, reorders the pool."""
+    rerank_weight: float = 0.5
+    """Weight of the reranker against the first stage."""
+    min_probability: float = 0.0
+    """Hits less likely to be relevant are left out; needs a calibration."""
+    duplicate_cosine: float = 1.0
+    """Passages whose vectors are at least this alike count as one; 1 turns it off."""
+    prune: bool = False
+    """Whether sentences beside the question are left out of the context."""
 
 
 @dataclass(frozen=True, slots=True)

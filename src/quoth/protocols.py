@@ -102,12 +102,16 @@ class Index(VectorIndex, KeywordIndex, Protocol):
 
 
 class Reranker(Protocol):
-    """Scores passages against the question together."""
+    """Scores chunks against the question together."""
 
     name: str
 
-    async def score(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Give one score per text, higher is better; raises RerankError."""
+    async def score(self, query: str, chunks: Sequence[Chunk]) -> list[float]:
+        """Give one score per chunk, higher is better; raises RerankError."""
+        ...
+
+    def close(self) -> None:
+        """Release threads and memory."""
         ...
 
 
@@ -119,4 +123,8 @@ class Generator(Protocol):
 
     def stream(self, query: Query, passages: Sequence[Passage]) -> AsyncIterator[str]:
         """Yield the answer piece by piece; raises GenerationError."""
+        ...
+
+    async def complete(self, instructions: str, text: str, *, max_tokens: int) -> str:
+        """Do a small task on a text, such as rewording it; raises GenerationError."""
         ...

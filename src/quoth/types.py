@@ -17,10 +17,24 @@ QueryKind = Literal[
     "factual", "conceptual", "comparison", "summary", "exploratory", "page_specific"
 ]
 Mode = Literal["hybrid", "semantic", "keyword"]
-ScoreKind = Literal["probability", "convex", "rrf", "cosine", "bm25"]
+ScoreKind = Literal["probability", "rerank", "convex", "rrf", "cosine", "bm25"]
 Support = Literal["supported", "partly", "unsupported", "unverified"]
 AnswerStatus = Literal["answered", "partial", "low_relevance", "no_results", "degraded"]
-FilterField = Literal["document", "kind", "language", "speaker", "label", "page", "seconds"]
+FilterField = Literal[
+    "document",
+    "kind",
+    "language",
+    "speaker",
+    "label",
+    "page",
+    "seconds",
+    "chapter",
+    "section",
+    "segment",
+    "date",
+]
+Segment = Literal["", "qa", "demo"]
+"""What a part of a talk is: questions from the audience, a demonstration, or the talk itself."""
 FilterOperator = Literal["in", "overlaps"]
 
 # --- places -----------------------------------------------------------------------------------
@@ -123,6 +137,7 @@ class Reading:
     pages: int | None = None
     labels: tuple[str, ...] = ()
     seconds: float | None = None
+    date: str | None = None
     warnings: tuple[str, ...] = ()
 
 
@@ -151,6 +166,7 @@ class Document:
     source: str = ""
     url: str | None = None
     speaker: str | None = None
+    date: str | None = None
     warnings: tuple[str, ...] = ()
 
 
@@ -160,6 +176,8 @@ class Chunk:
 
     The chunks of a document partition its text: set one after the other they are the text.
     ``prefix`` (title, chapter, heading, speaker) is indexed with the text and never shown as it.
+    ``chapter`` is the number of its chapter as people say it ("3", "iv" is "4", "a" for an
+    appendix), empty where there is none; ``date`` is the document's, ISO 8601.
     """
 
     chunk_id: str
@@ -175,6 +193,9 @@ class Chunk:
     prefix: str = ""
     language: str = "en"
     tokens: int = 0
+    chapter: str = ""
+    segment: Segment = ""
+    date: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +219,9 @@ class Filter:
     """One condition on chunks: the field is one of `values`, or its range overlaps them.
 
     ``in`` takes strings; ``overlaps`` takes two numbers, both ends included (``page`` counts PDF
-    pages from 1, ``label`` is the page number as printed, ``seconds`` are seconds).
+    pages from 1, ``label`` is the page number as printed, ``seconds`` are seconds, ``date`` is
+    the day as a number such as 20261231). ``section`` is a title on the chunk's path of sections,
+    compared without case and accents.
     """
 
     field: FilterField
@@ -207,8 +230,21 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """A question of the conversation so far, and what was answered."""
+
+    question: str
+    answer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
-    """A question as understood."""
+    """A question as understood.
+
+    ``filters`` were read out of it and narrow the search; ``boosts`` are guesses that only lift
+    what they match. ``aspects`` are the things that a comparison compares. ``notes`` are
+    sentences for the asker about how the question was read.
+    """
 
     original: str
     standalone: str
@@ -217,6 +253,24 @@ class Query:
     is_followup: bool = False
     filters: tuple[Filter, ...] = ()
     entities: tuple[str, ...] = ()
+    boosts: tuple[Filter, ...] = ()
+    aspects: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One wording to search with; ``weight`` is its say in the fusion, the question's own is 1.
+
+    ``semantic`` and ``keyword`` say which legs it goes to; ``name`` is empty for the question
+    itself.
+    """
+
+    text: str
+    weight: float = 1.0
+    name: str = ""
+    semantic: bool = True
+    keyword: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,17 @@ GROUND = {
 """Values, verbs and pure functions that everybody may use."""
 ENGINE_AND_BELOW = GROUND | {
     *("settings", "plan", "trace", "catalogue"),
-    *("ingest", "retrieval", "answering", "parts", "add", "upkeep", "retrieve", "engine"),
+    *(
+        "ingest",
+        "retrieval",
+        "answering",
+        "parts",
+        "add",
+        "upkeep",
+        "strategies",
+        "retrieve",
+        "engine",
+    ),
 }
 BELOW: dict[str, set[str]] = {
     "errors": set(),
@@ -44,7 +54,8 @@ BELOW: dict[str, set[str]] = {
     "parts": GROUND | {"settings", "catalogue"},
     "add": GROUND | {"catalogue", "ingest", "parts"},
     "upkeep": GROUND | {"catalogue", "parts", "add"},
-    "retrieve": GROUND | {"plan", "trace", "catalogue", "parts", "retrieval"},
+    "strategies": GROUND | {"plan", "trace", "catalogue", "parts", "retrieval"},
+    "retrieve": GROUND | {"plan", "trace", "catalogue", "parts", "retrieval", "strategies"},
     "engine": ENGINE_AND_BELOW - {"engine"},
     "backends": GROUND,
     "wiring": ENGINE_AND_BELOW | {"backends"},

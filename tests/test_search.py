@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,7 +23,7 @@ from quoth.plan import Plan
 from quoth.protocols import Embedder, Index, Matrix
 from quoth.retrieval.search import Legs, search
 from quoth.trace import Trace
-from quoth.types import Chars, Chunk, Filter, Query, Scored
+from quoth.types import Chars, Chunk, Filter, Query, Scored, Variant
 
 CHUNK = Chunk("c0", "d0", 0, 0, 9, "", Chars(0, 9), "text")
 TEXTS = ["the fox runs", "the dog sleeps", "whales swim"]
@@ -87,8 +87,8 @@ def ask(
     query: Query = QUESTION,
     **choices: Any,
 ) -> Awaitable[Legs]:
-    return search(
-        query,
+    return first(
+        [Variant(query.standalone)],
         Plan(**choices),
         embedder=embedder or HashEmbedder(),
         index=index,
@@ -96,6 +96,10 @@ def ask(
         languages=["en"],
         trace=trace or Trace(deadline_ms=SOON),
     )
+
+
+async def first(variants: Sequence[Variant], plan: Plan, **parts: Any) -> Legs:
+    return (await search(variants, plan, **parts))[0]
 
 
 def ids(leg: list[Scored]) -> list[str]:

@@ -99,6 +99,7 @@ _PLAIN = re.compile(r"[a-z]+")
 _APOSTROPHES = "\u2019\u2018\u02bc´"
 _INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff\u0640"
 _FOLDS = str.maketrans({"œ": "oe", "æ": "ae", "ø": "o", "ł": "l", "đ": "d", "ı": "i"})
+_STRAIGHT = str.maketrans(dict.fromkeys(_APOSTROPHES, "'") | dict.fromkeys("‐‑–", "-"))
 _stemming = threading.Lock()  # a Stemmer has internal state
 
 
@@ -127,6 +128,24 @@ def search_terms(text: str, *, languages: Sequence[str]) -> list[str]:
         if any(found):
             break
     return list(dict.fromkeys(" ".join(found).split()))
+
+
+def folded(text: str) -> str:
+    """Give a text without case and accents, as names are compared; its length may change."""
+    if text.isascii():
+        return text.lower()
+    return _without_accents(text.casefold())
+
+
+def fold(text: str) -> str:
+    """Give a name as names are compared: small letters, no accents, single spaces.
+
+    Apostrophes and hyphens of every shape become the plain ones.
+    """
+    text = " ".join(text.casefold().split())
+    if text.isascii():
+        return text
+    return _without_accents(unicodedata.normalize("NFKC", text).translate(_STRAIGHT)).casefold()
 
 
 def detect_language(text: str, *, among: Sequence[str], fallback: str) -> str:

@@ -9,16 +9,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from quoth.errors import ConfigError, InputError
-from quoth.types import Filter, Mode, QueryKind
+from quoth.types import Filter, FilterField, Mode, QueryKind
 
 Fusion = Literal["convex", "rrf"]
 ContextOrder = Literal["best_first", "edges", "document"]
 Strategy = Literal["rank", "look_up", "cover", "aspects"]
 """How passages are found: by ranking, by their place, by covering a document, per aspect."""
 Expansion = Literal["none", "local", "generated"]
+
+RANGES: tuple[FilterField, ...] = ("page", "seconds", "date")
+"""Fields whose filters are ranges of numbers."""
 
 MODE_SPELLINGS: Mapping[str, Mode] = {
     "hybrid": "hybrid",
@@ -89,12 +92,19 @@ class Profile:
     by_kind: Mapping[QueryKind, Mapping[str, Any]] = field(default_factory=dict)
 
 
+STRATEGIES: Mapping[QueryKind, Strategy] = {
+    "page_specific": "look_up",
+    "summary": "cover",
+    "comparison": "aspects",
+}
+"""How passages are found by the question's kind, in every profile; ranking where none is named."""
+
 PROFILES: Mapping[str, Profile] = {
     "default": Profile(
         by_kind={
             "comparison": {"mmr_lambda": 0.9, "max_per_document": 2},
-            "exploratory": {"mmr_lambda": 0.9, "max_per_document": 2},
-            "summary": {"max_sentences": 6},
+            "exploratory": {"mmr_lambda": 0.9, "max_per_document": 2, "final_k": 12},
+            "summary": {"max_sentences": 6, "final_k": 12},
         },
     ),
     "talks": Profile(
@@ -112,6 +122,7 @@ PROFILES: Mapping[str, Profile] = {
             "max_context_tokens": 4000,
         },
         by_kind={
+            "conceptual": {"hyde": True},
             "summary": {"final_k": 10, "mmr_lambda": 0.9},
             "comparison": {"final_k": 8, "mmr_lambda": 0.6},
             "exploratory": {"final_k": 8, "mmr_lambda": 0.5},
@@ -156,7 +167,9 @@ PROFILES: Mapping[str, Profile] = {
             "final_k": 5,
             "context_window": 0,
             "max_context_tokens": 4000,
+            "expansion": "generated",
         },
+        by_kind={"conceptual": {"hyde": True}},
     ),
     "lecture": Profile(
         embedder="text-embedding-3-large",
@@ -170,6 +183,7 @@ PROFILES: Mapping[str, Profile] = {
             "final_k": 3,
             "context_window": 0,
             "deadline_ms": 500.0,
+            "expansion": "local",
         },
     ),
 }
@@ -186,7 +200,21 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
     "max_context_tokens": (50, 1_000_000),
     "max_sentences": (1, 20),
     "deadline_ms": (1, 3_600_000),
+    "expansion_ms": (1, 60_000),
+    "rerank_weight": (0, 1),
+    "min_probability": (0, 1),
+    "duplicate_cosine": (0, 1),
 }
+WHOLE = frozenset(
+    name for name in BOUNDS if isinstance(getattr(Plan(), name), int) or name == "max_per_document"
+)
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    "fusion": get_args(Fusion),
+    "context_order": get_args(ContextOrder),
+    "strategy": get_args(Strategy),
+    "expansion": get_args(Expansion),
+}
+SWITCHES = ("hyde", "rerank", "prune")
 
 
 def profile(name: str) -> Profile:
@@ -202,18 +230,21 @@ def make_plan(
     profile_name: str,
     kind: QueryKind,
     *,
+    learned: Mapping[str, Any] | None = None,
     overrides: Mapping[str, Any] | None = None,
 ) -> Plan:
     """Make the plan of one request; raises InputError for an unknown or impossible value.
 
     Later ones outrank earlier ones: the defaults of `Plan`, the profile, the question's kind,
-    ``overrides`` (where None means "not given"). The pool never exceeds what both legs can give,
+    what the collection has ``learned`` about itself, ``overrides`` (where None means "not
+    given"). The pool never exceeds what both legs can give,
     and the final number never exceeds the pool.
     """
     chosen = profile(profile_name)
     given = {name: value for name, value in (overrides or {}).items() if value is not None}
     _refuse_unknown(given)
-    values = {**chosen.plan, **chosen.by_kind.get(kind, {}), **given}
+    found = {"strategy": STRATEGIES.get(kind, "rank")}
+    values = {**found, **chosen.plan, **chosen.by_kind.get(kind, {}), **(learned or {}), **given}
     if "mode" in values:
         values["mode"] = _mode(str(values["mode"]))
     if "filters" in values:
@@ -240,10 +271,10 @@ def _filters(given: Any) -> tuple[Filter, ...]:
         raise InputError(f"'filters' is a sequence of quoth.Filter, not {given!r}.")
     for each in given:
         numbers = len(each.values) == 2 and all(isinstance(v, (int, float)) for v in each.values)
-        is_range = each.field in ("page", "seconds")
+        is_range = each.field in RANGES
         if is_range != (each.operator == "overlaps") or is_range != numbers or not each.values:
             raise InputError(
-                f"{each!r} is not a filter: 'page' and 'seconds' take 'overlaps' and two numbers, "
+                f"{each!r} is not a filter: {', '.join(RANGES)} take 'overlaps' and two numbers, "
                 "every other field takes 'in' and texts."
             )
     return tuple(given)
@@ -259,15 +290,14 @@ def _refuse_unknown(given: Mapping[str, Any]) -> None:
 
 
 def _check(name: str, value: Any) -> None:
-    if name in ("fusion", "context_order"):
-        allowed = ("convex", "rrf") if name == "fusion" else ("best_first", "edges", "document")
-        if value not in allowed:
-            raise InputError(f"'{name}' is one of {', '.join(allowed)}, not '{value}'.")
+    if name in CHOICES and value not in CHOICES[name]:
+        raise InputError(f"'{name}' is one of {', '.join(CHOICES[name])}, not '{value}'.")
+    if name in SWITCHES and not isinstance(value, bool):
+        raise InputError(f"'{name}' is true or false, not {value!r}.")
     if value is None or name not in BOUNDS:
         return
     low, high = BOUNDS[name]
-    whole = name not in ("dense_weight", "mmr_lambda", "deadline_ms")
-    kinds = (int,) if whole else (int, float)
+    kinds = (int,) if name in WHOLE else (int, float)
     if isinstance(value, bool) or not isinstance(value, kinds) or not low <= value <= high:
-        number = "a whole number" if whole else "a number"
+        number = "a whole number" if name in WHOLE else "a number"
         raise InputError(f"'{name}' must be {number} from {low:g} to {high:g}, not {value!r}.")

@@ -11,15 +11,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from quoth import strategies
 from quoth.catalogue.rows import Around, Collection
 from quoth.catalogue.store import Catalogue
 from quoth.parts import Parts, require_same_identity
 from quoth.plan import Plan, make_plan
-from quoth.protocols import Matrix
-from quoth.retrieval.diversify import cap_per_document, maximal_marginal_relevance
+from quoth.retrieval.diversify import cap_per_document
 from quoth.retrieval.filters import parse_filters
 from quoth.retrieval.passages import hit_of, passages_of
-from quoth.retrieval.search import Legs, merge, search
+from quoth.retrieval.search import Legs
 from quoth.retrieval.understand import understand, validate
 from quoth.trace import Trace
 from quoth.types import Candidate, Hit, Passage, Query
@@ -59,11 +59,6 @@ class Retrieved:
     hits: tuple[Hit, ...]
     passages: tuple[Passage, ...]
     warnings: tuple[str, ...] = ()
-
-
-def no_vectors() -> Mapping[str, Matrix]:
-    """What diversity goes on with when the index cannot give vectors: no likeness is known."""
-    return {}
 
 
 async def retrieve(
@@ -107,30 +102,8 @@ async def rank(
     """Search → fuse → diversify."""
     overrides = {**choices, "filters": (*query.filters, *(choices.get("filters") or ()))}
     plan = make_plan(parts.settings.profile, query.kind, overrides=overrides)
-    index = parts.open_index(scope.table)
-    legs = await search(
-        query,
-        plan,
-        embedder=parts.embedder,
-        index=index,
-        chunks_of=parts.catalogue.chunks,
-        languages=languages,
-        trace=trace,
-    )
-    with trace.stage("fuse"):
-        fused = merge(legs, plan)
-    pool = fused[: plan.rerank_pool]
-    if plan.mmr_lambda < 1:
-        vectors = await trace.attempt(
-            "diversify",
-            lambda: index.vectors([each.chunk_id for each in pool]),
-            otherwise=no_vectors,
-            fallback="fused order",
-        )
-        pool = maximal_marginal_relevance(
-            pool, vectors=vectors, mmr_lambda=plan.mmr_lambda, limit=len(pool)
-        )
-    return Ranked(query, plan, scope, legs, tuple(fused), tuple(pool))
+    found = await strategies.rank(strategies.Scope(parts, scope, languages, trace), query, plan)
+    return Ranked(query, plan, scope, found.legs, found.fused, found.pool)
 
 
 async def gather(parts: Parts, ranked: Ranked, *, trace: Trace) -> Retrieved:

@@ -39,6 +39,11 @@ class Settings(BaseSettings):
     """The named set of defaults: default, talks, local, documents, book or lecture."""
     embedder: str | None = None
     """A name of the embedder table or a folder with an ONNX model; None for the profile's own."""
+    reranker: str | None = None
+    """Rerankers by name or folder, set apart by commas, each standing in for the one before; none
+    for no reranking; None for the profile's own."""
+    token_vectors: bool = False
+    """Whether adding keeps the vectors of tokens too, so that late interaction is fast."""
     tenant: str = Field(default="local", min_length=1, max_length=100)
     """The owner of the data; one built-in tenant serves local use."""
     threads: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1, le=256)

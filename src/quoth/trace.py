@@ -31,7 +31,7 @@ class Trace:
     @property
     def degraded(self) -> tuple[str, ...]:
         """The fallbacks taken, as ``stage:reason:fallback``, in order."""
-        return tuple(self._degraded)
+        return tuple(dict.fromkeys(self._degraded))
 
     def elapsed_ms(self) -> float:
         """Milliseconds since the request began."""

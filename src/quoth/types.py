@@ -263,7 +263,7 @@ class Variant:
     """One wording to search with; ``weight`` is its say in the fusion, the question's own is 1.
 
     ``semantic`` and ``keyword`` say which legs it goes to; ``name`` is empty for the question
-    itself.
+    itself. ``filters`` narrow this wording's search alone, beside those of the plan.
     """
 
     text: str
@@ -271,6 +271,7 @@ class Variant:
     name: str = ""
     semantic: bool = True
     keyword: bool = True
+    filters: tuple[Filter, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

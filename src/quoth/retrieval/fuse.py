@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from quoth.analyse import search_terms, terms
-from quoth.types import Candidate, Chunk, LegScore, Scored, ScoreKind
+from quoth.types import Candidate, Chunk, LegScore, Scored, ScoreKind, Variant
 
 KEYWORD = "keyword"
 SEMANTIC = "semantic"
@@ -54,6 +55,36 @@ def convex_combination(
         for chunk_id, score in _spread(rankings.get(leg, ()), low=low):
             sums[chunk_id] = sums.get(chunk_id, 0.0) + weight * score
     return _ordered(sums, rankings=rankings, kind="convex")
+
+
+def weighted_sum(
+    rankings: Sequence[Sequence[Candidate]], *, variants: Sequence[Variant]
+) -> list[Candidate]:
+    """Mix the fused rankings of several wordings by weight.
+
+    A candidate keeps the legs of the first wording that found it, under that wording's name.
+
+    Every ranking was fused from the lists of its own wording only: scores of different wordings
+    are never compared before that. Sums are divided by the sum of the weights, so that a convex
+    score stays within 0 to 1. Equal sums are ordered by chunk id.
+    """
+    whole = sum(each.weight for each in variants)
+    sums: dict[str, float] = {}
+    first: dict[str, Candidate] = {}
+    for ranking, variant in zip(rankings, variants, strict=True):
+        for each in ranking:
+            share = variant.weight * each.score / whole
+            sums[each.chunk_id] = sums.get(each.chunk_id, 0.0) + share
+            if each.chunk_id not in first:
+                first[each.chunk_id] = _named(each, variant.name)
+    best_first = sorted(sums, key=lambda chunk_id: (-sums[chunk_id], chunk_id))
+    return [replace(first[chunk_id], score=sums[chunk_id]) for chunk_id in best_first]
+
+
+def _named(each: Candidate, name: str) -> Candidate:
+    if not name:
+        return each
+    return replace(each, legs={f"{name}: {leg}": score for leg, score in each.legs.items()})
 
 
 def single_leg(rankings: Rankings, *, leg: str, kind: ScoreKind) -> list[Candidate]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from quoth.errors import RetrievalError
 from quoth.plan import Plan
@@ -14,9 +15,10 @@ from quoth.retrieval.fuse import (
     covered,
     reciprocal_rank_fusion,
     single_leg,
+    weighted_sum,
 )
 from quoth.trace import Trace
-from quoth.types import Candidate, Chunk, Query, Scored
+from quoth.types import Candidate, Chunk, Scored, Variant
 
 ChunksOf = Callable[[Sequence[str]], Mapping[str, Chunk]]
 """Gives the chunks of ids, those that are there."""
@@ -37,7 +39,7 @@ class Legs:
 
 
 async def search(
-    query: Query,
+    variants: Sequence[Variant],
     plan: Plan,
     *,
     embedder: Embedder,
@@ -45,61 +47,88 @@ async def search(
     chunks_of: ChunksOf,
     languages: Sequence[str],
     trace: Trace,
-) -> Legs:
-    """Search with the legs that the plan's mode names.
+) -> tuple[Legs, ...]:
+    """Search every wording with the legs that it and the plan's mode name; one `Legs` for each.
 
-    A leg that fails is left out and recorded; raises RetrievalError when none is left.
+    All wordings are embedded together and searched at once. A leg that fails is left out and
+    recorded; raises RetrievalError when the first wording, the question itself, has none left.
     """
+    one = partial(
+        _search_one, plan=plan, index=index, chunks_of=chunks_of, languages=languages, trace=trace
+    )
+    vectors = asyncio.create_task(_vectors(variants, plan, embedder=embedder, trace=trace))
+    try:
+        found = await asyncio.gather(
+            *(one(variant, at=at, vectors=vectors) for at, variant in enumerate(variants))
+        )
+    finally:
+        vectors.cancel()
+    if found[0] is None:
+        why = ", ".join(trace.degraded)
+        late = all(":deadline:" in each for each in trace.degraded)
+        way_out = "Allow more time." if late else "Look at: quoth doctor"
+        raise RetrievalError(f"The search is unavailable now: {why}. {way_out}")
+    return tuple(each or Legs([], [], vector=None, coverage=0.0) for each in found)
+
+
+async def _search_one(
+    variant: Variant,
+    *,
+    at: int,
+    vectors: asyncio.Task[Matrix | None],
+    plan: Plan,
+    index: Index,
+    chunks_of: ChunksOf,
+    languages: Sequence[str],
+    trace: Trace,
+) -> Legs | None:
+    """Search one wording; None where every leg failed."""
+    filters = (*plan.filters, *variant.filters)
+    limit = plan.candidates_per_leg
 
     async def semantic() -> tuple[Matrix | None, list[Scored] | None]:
-        if plan.mode == "keyword":
+        if plan.mode == "keyword" or not variant.semantic:
             return None, []
-        vector = await trace.attempt(
-            "embed",
-            lambda: _embed(query.standalone, embedder),
-            otherwise=_nothing,
-            fallback="keyword",
-        )
-        if vector is None:
+        rows = await vectors
+        if rows is None:
             return None, None
-        row = vector
+        row: Matrix = rows[at]
         found = await trace.attempt(
             "semantic",
-            lambda: index.nearest(row, limit=plan.candidates_per_leg, filters=plan.filters),
+            lambda: index.nearest(row, limit=limit, filters=filters),
             otherwise=_no_list,
             fallback="keyword",
         )
-        return vector, found
+        return row, found
 
     async def keyword() -> tuple[list[Scored] | None, float]:
-        if plan.mode == "semantic":
+        if plan.mode == "semantic" or not variant.keyword:
             return [], 0.0
         found = await trace.attempt(
             "keyword",
-            lambda: index.match(
-                query.standalone,
-                languages=languages,
-                limit=plan.candidates_per_leg,
-                filters=plan.filters,
-            ),
+            lambda: index.match(variant.text, languages=languages, limit=limit, filters=filters),
             otherwise=_no_list,
             fallback="semantic",
         )
         # Looked up here, while the other leg is still embedding the question.
         best = await asyncio.to_thread(chunks_of, [key for key, _score in (found or [])[:1]])
-        return found, covered(query.standalone, best=next(iter(best.values()), None))
+        return found, covered(variant.text, best=next(iter(best.values()), None))
 
     (vector, dense), (lexical, coverage) = await asyncio.gather(semantic(), keyword())
     if (dense is None and not lexical) or (lexical is None and not dense):
-        why = ", ".join(trace.degraded)
-        late = all(":deadline:" in each for each in trace.degraded)
-        way_out = "Allow more time." if late else "Look at: quoth doctor"
-        raise RetrievalError(f"The search is unavailable now: {why}. {way_out}")
+        return None
     return Legs(lexical or [], dense or [], vector=vector, coverage=coverage)
 
 
-def merge(legs: Legs, plan: Plan) -> list[Candidate]:
-    """Make one ranking of the legs, as the plan's mode and fusion say."""
+def merge(variants: Sequence[Variant], found: Sequence[Legs], plan: Plan) -> list[Candidate]:
+    """Make one ranking: of each wording's legs as the plan says, then of the wordings by weight."""
+    rankings = [_fused(legs, plan) for legs in found]
+    if len(rankings) == 1:
+        return rankings[0]
+    return weighted_sum(rankings, variants=variants)
+
+
+def _fused(legs: Legs, plan: Plan) -> list[Candidate]:
     rankings = {"keyword": legs.keyword, "semantic": legs.semantic}
     if plan.mode == "keyword":
         return single_leg(rankings, leg="keyword", kind="bm25")
@@ -110,9 +139,22 @@ def merge(legs: Legs, plan: Plan) -> list[Candidate]:
     return convex_combination(rankings, dense_weight=plan.dense_weight, coverage=legs.coverage)
 
 
-async def _embed(text: str, embedder: Embedder) -> Matrix | None:
-    vector: Matrix = (await embedder.embed([text], role="query"))[0]
-    return vector
+async def _vectors(
+    variants: Sequence[Variant], plan: Plan, *, embedder: Embedder, trace: Trace
+) -> Matrix | None:
+    """Embed all wordings in one go, shape (variants, dimension); None where that failed."""
+    if plan.mode == "keyword":
+        return None
+    return await trace.attempt(
+        "embed",
+        lambda: _embed([each.text for each in variants], embedder),
+        otherwise=_nothing,
+        fallback="keyword",
+    )
+
+
+async def _embed(texts: Sequence[str], embedder: Embedder) -> Matrix | None:
+    return await embedder.embed(texts, role="query")
 
 
 def _nothing() -> Matrix | None:

@@ -130,13 +130,6 @@ def search_terms(text: str, *, languages: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(" ".join(found).split()))
 
 
-def folded(text: str) -> str:
-    """Give a text without case and accents, as names are compared; its length may change."""
-    if text.isascii():
-        return text.lower()
-    return _without_accents(text.casefold())
-
-
 def fold(text: str) -> str:
     """Give a name as names are compared: small letters, no accents, single spaces.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from quoth.analyse import folded
+from quoth.analyse import fold
 from quoth.shelf import Heading, Leaf, Shelf, Summary
 from quoth.types import Document, Filter
 
@@ -75,7 +75,7 @@ def _stands(heading: Heading, condition: Filter) -> bool:
         return heading.chapter in values
     if condition.field == "segment":
         return heading.segment in values
-    return bool(heading.path) and folded(heading.path[-1]) in map(folded, values)
+    return bool(heading.path) and fold(heading.path[-1]) in map(fold, values)
 
 
 def _outermost(headings: Sequence[Heading]) -> list[Heading]:

@@ -171,8 +171,8 @@ def choose_statements(
         max_sentences=max_sentences,
     )
     return tuple(
-        _statement(material, place, score=score_of.get(place, 0.0), cosine=cosine_of.get(place))
-        for place in _reading_order(material, kept)
+        statement_at(material, place, score=score_of.get(place, 0.0), cosine=cosine_of.get(place))
+        for place in reading_order(material, kept)
     )
 
 
@@ -191,7 +191,7 @@ def _pick(
         below = score_of[plain[0]] - score_of[place]
         if len(kept) >= max_sentences or below * max(1, len(kept)) > margin:
             break
-        if any(_alike(material, place, other) for other in kept):
+        if any(alike(material, place, other) for other in kept):
             continue
         support = _leaned_on(material, place)
         if support is None or support in kept:
@@ -211,7 +211,7 @@ def _flaw(material: Material, place: int) -> float:
     return 1 - each.fitness + leaning
 
 
-def _alike(material: Material, place: int, other: int) -> bool:
+def alike(material: Material, place: int, other: int) -> bool:
     """Tell near-doubles: most words shared, or one sentence all but contained in the other.
 
     Sentences that differ in a number or in a "not" contradict one another, and both are kept.
@@ -242,7 +242,7 @@ def _leaned_on(material: Material, place: int) -> int | None:
     return place - 1
 
 
-def _reading_order(material: Material, kept: Sequence[int]) -> list[int]:
+def reading_order(material: Material, kept: Sequence[int]) -> list[int]:
     """Documents in the order of their best sentence, sentences in the order of their document."""
     first: dict[str, int] = {}
     for rank, place in enumerate(kept):
@@ -256,7 +256,10 @@ def _reading_order(material: Material, kept: Sequence[int]) -> list[int]:
     )
 
 
-def _statement(material: Material, place: int, *, score: float, cosine: float | None) -> Statement:
+def statement_at(
+    material: Material, place: int, *, score: float, cosine: float | None
+) -> Statement:
+    """Make a statement of the sentence at a place of the material."""
     each = material.sentences[place]
     return Statement(
         document_id=each.document_id,

@@ -1,0 +1,107 @@
+"""Answers to questions about a place: what stands on a page, what a chapter says in all.
+
+Nothing is ranked against the question here: the place was named, and what stands there is asked
+for. A summary's sentences were chosen when the document was added.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from quoth.analyse import fold, terms
+from quoth.answering.extractive import Statement, alike, reading_order, statement_at
+from quoth.answering.score import Material
+from quoth.answering.wording import ASKING
+from quoth.shelf import Leaf
+from quoth.types import Passage, Query
+
+PLACES = frozenset(
+    "page pages p pp chapter chapters section sections appendix part minute minutes second "
+    "seconds talk talks video book document slide say says said tell tells stand stands written "
+    "write contain contains content contents cover covers covered discuss discussed discusses "
+    "happen happens topic topics about summarise summarize summary overview mention mentions "
+    "mentioned read show shows between from first last next "
+    "chapitre chapitres annexe partie debut fin seconde secondes expose presentation livre dit "
+    "disent ecrit trouve contient contenu parle parlent aborde abordes traite sujet sujets passe "
+    "raconte lit resume resumer resumez synthese mentionne premiere premieres dernieres premier "
+    "dernier entre indique".split()
+)
+"""Words (folded) of a question that name a place or ask what is there, and no subject."""
+FITTEST = 0.8
+"""The fitness a sentence needs to stand for a page."""
+
+_PLACE_NUMBER = re.compile(r"\d[\d.:h]*|[ivxlcdm]+|[a-z]\d*")
+
+
+def only_asks_for_a_place(query: Query) -> bool:
+    """Whether a question names nothing but a place: "What is on page 12?"."""
+    words = re.findall(r"[^\W_]+(?:[.:]\d+)*", fold(query.standalone))
+    return not any(
+        terms(word, language=query.language)
+        for word in words
+        if word not in PLACES and word not in ASKING and not _PLACE_NUMBER.fullmatch(word)
+    )
+
+
+def statements_of(leaves: Sequence[Leaf], passages: Sequence[Passage]) -> tuple[Statement, ...]:
+    """Make statements of a summary's sentences, as far as their chunks are in the passages."""
+    held = {
+        chunk.chunk_id: (place, chunk)
+        for place, passage in enumerate(passages)
+        for chunk in passage.chunks
+    }
+    found = []
+    for leaf in leaves:
+        if leaf.chunk_id not in held:
+            continue
+        place, chunk = held[leaf.chunk_id]
+        text = chunk.text[leaf.start - chunk.start : leaf.end - chunk.start]
+        found.append(
+            Statement(
+                document_id=chunk.document_id,
+                chunk_id=chunk.chunk_id,
+                start=leaf.start,
+                end=leaf.end,
+                text=text,
+                passage=place,
+                score=1.0,
+                coverage=1.0,
+                cosine=None,
+            )
+        )
+    return tuple(found)
+
+
+def central_statements(material: Material, *, max_sentences: int) -> tuple[Statement, ...]:
+    """Choose the sentences that share most with the others of the place, in its own order.
+
+    A sentence's weight is the mean frequency of its words over the sentences of the place (as in
+    SumBasic, Nenkova and Vanderwende 2005), times its fitness.
+    """
+    counts = Counter(stem for stems in material.stems for stem in stems)
+    whole = max(1, len(material.stems))
+
+    def weight(place: int) -> float:
+        stems = material.stems[place]
+        if not stems:
+            return 0.0
+        mean = sum(counts[stem] for stem in stems) / (len(stems) * whole)
+        return mean * material.sentences[place].fitness
+
+    places = [
+        place
+        for place, each in enumerate(material.sentences)
+        if not each.question and not each.leaning and each.fitness >= FITTEST
+    ] or [place for place, _ in enumerate(material.sentences)]
+    kept: list[int] = []
+    for place in sorted(places, key=lambda one: -weight(one)):
+        if len(kept) == max_sentences:
+            break
+        if not any(alike(material, place, other) for other in kept):
+            kept.append(place)
+    return tuple(
+        statement_at(material, place, score=weight(place), cosine=None)
+        for place in reading_order(material, kept)
+    )

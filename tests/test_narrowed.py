@@ -1,0 +1,45 @@
+"""What the asker is told about where the search looked."""
+
+from __future__ import annotations
+
+import pytest
+
+from quoth.retrieval.narrowed import narrowed
+from quoth.types import Document, Filter
+
+BOOKS = {
+    "d1": Document("d1", "Inside the hive", "transcript", "ready"),
+    "d2": Document("d2", "The book", "pdf", "ready"),
+}
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (Filter("document", "in", ("d1",)), "“Inside the hive”"),
+        (Filter("document", "in", ("d1", "d2")), "“Inside the hive” and “The book”"),
+        (Filter("document", "in", ("a", "b", "c")), "3 documents"),
+        (Filter("label", "in", ("ix",)), "page ix"),
+        (Filter("label", "in", ("3", "4", "5")), "pages 3 to 5"),
+        (Filter("page", "overlaps", (3, 5)), "PDF pages 3 to 5"),
+        (Filter("chapter", "in", ("3",)), "chapter 3"),
+        (Filter("segment", "in", ("qa",)), "the questions from the audience"),
+        (Filter("seconds", "overlaps", (0, 600)), "0:00–10:00"),
+        (Filter("date", "overlaps", (20240101, 20241231)), "2024-01-01 to 2024-12-31"),
+        (Filter("speaker", "in", ("Ada",)), "what Ada says"),
+    ],
+)
+def test_every_kind_of_place_has_words(given: Filter, said: str) -> None:
+    (sentence,) = narrowed([given], documents=BOOKS, language="en")
+    assert said in sentence
+    assert "--filter none" in sentence
+
+
+def test_a_french_question_is_told_in_french() -> None:
+    both = [Filter("chapter", "in", ("3",)), Filter("document", "in", ("d2",))]
+    (sentence,) = narrowed(both, documents=BOOKS, language="fr")
+    assert "chapitre 3, «\u202fThe book\u202f»" in sentence
+
+
+def test_without_filters_there_is_nothing_to_say() -> None:
+    assert narrowed([], documents=BOOKS, language="en") == ()

@@ -1,0 +1,54 @@
+"""Questions about a place get what stands there."""
+
+from __future__ import annotations
+
+import pytest
+
+from quoth.answering.extractive import shortlist
+from quoth.answering.placed import central_statements, only_asks_for_a_place, statements_of
+from quoth.shelf import Leaf
+from quoth.types import Chars, Chunk, Document, Passage, Query
+
+TEXT = (
+    "Bees make honey from nectar. The weather was fine. Worker bees carry nectar to the hive. "
+    "Is it not odd? Honey keeps for years because bees dry the nectar."
+)
+CHUNK = Chunk("c", "d", 0, 100, 100 + len(TEXT), TEXT, Chars(100, 100 + len(TEXT)), "text")
+PASSAGE = Passage(1, Document("d", "Bees", "text", "ready"), (CHUNK,), ("c",), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "only"),
+    [
+        ("What is on page 2?", "en", True),
+        ("What does page ix say?", "en", True),
+        ("Summarise pages 12 to 14", "en", True),
+        ("What is said at 12:30?", "en", True),
+        ("Que dit la page 12 ?", "fr", True),
+        ("De quoi parle le chapitre III ?", "fr", True),
+        ("What does page 12 say about bees?", "en", False),
+        ("Que dit la page 12 des abeilles ?", "fr", False),
+        ("Why does honey keep?", "en", False),
+    ],
+)
+def test_a_question_may_name_nothing_but_a_place(text: str, language: str, only: bool) -> None:
+    assert only_asks_for_a_place(Query(text, text, language)) is only
+
+
+def test_what_stands_there_is_told_by_its_central_sentences_in_order() -> None:
+    material = shortlist(
+        Query("What is on page 2?", "What is on page 2?", "en"), [PASSAGE]
+    ).material
+    said = [each.text for each in central_statements(material, max_sentences=2)]
+    assert said == [
+        "Bees make honey from nectar.",
+        "Honey keeps for years because bees dry the nectar.",
+    ]
+
+
+def test_a_summary_is_made_of_its_sentences() -> None:
+    start = 100 + TEXT.index("Worker")
+    end = 100 + TEXT.index(" Is it")
+    (statement,) = statements_of([Leaf("c", start, end), Leaf("gone", 0, 5)], [PASSAGE])
+    assert statement.text == "Worker bees carry nectar to the hive."
+    assert (statement.start, statement.end, statement.passage) == (start, end, 0)

@@ -11,7 +11,13 @@ from collections import Counter
 from collections.abc import Sequence
 
 from quoth.analyse import fold, terms
-from quoth.answering.extractive import Statement, alike, reading_order, statement_at
+from quoth.answering.extractive import (
+    Shortlist,
+    Statement,
+    alike,
+    reading_order,
+    statement_at,
+)
 from quoth.answering.score import Material
 from quoth.answering.wording import ASKING
 from quoth.shelf import Leaf
@@ -33,6 +39,27 @@ FITTEST = 0.8
 """The fitness a sentence needs to stand for a page."""
 
 _PLACE_NUMBER = re.compile(r"\d[\d.:h]*|[ivxlcdm]+|[a-z]\d*")
+
+
+def placed_statements(
+    query: Query,
+    passages: Sequence[Passage],
+    chosen_from: Shortlist,
+    *,
+    leaves: Sequence[Leaf],
+    looked_up: bool,
+    max_sentences: int,
+) -> tuple[Statement, ...]:
+    """Answer a question about a place; nothing for any other question.
+
+    ``leaves`` are the sentences of the summary that was asked for; ``looked_up`` says that the
+    passages are all that stands at the place, and nothing else.
+    """
+    if leaves:
+        return statements_of(leaves, passages)
+    if looked_up and only_asks_for_a_place(query):
+        return central_statements(chosen_from.material, max_sentences=max_sentences)
+    return ()
 
 
 def only_asks_for_a_place(query: Query) -> bool:

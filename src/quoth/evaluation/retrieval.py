@@ -21,7 +21,7 @@ from quoth.analyse import ANALYSER
 from quoth.catalogue.rows import Entry, digest
 from quoth.engine import Engine
 from quoth.errors import InputError
-from quoth.evaluation.datasets import RetrievalSet, load_retrieval_set
+from quoth.evaluation.datasets import RetrievalSet, Source, load_retrieval_set
 from quoth.evaluation.measures import document_ranking, measure
 from quoth.parts import identity_of
 from quoth.retrieve import Retrieved
@@ -66,22 +66,23 @@ async def evaluate_retrieval(
         update={"home": settings.home / "eval" / key, "collection": COLLECTION}
     )
     async with open_engine(kept) as engine:
-        await _index(engine, data, progress=progress)
+        await index_corpus(engine, data.corpus, progress=progress)
         runs = await _run(engine, data, choices=choices, progress=progress)
         latency = await _latency(engine, data, choices=choices)
     legs = {leg: measure(run, judgments=data.judgments) for leg, run in runs.items()}
     return RetrievalReport(len(data.corpus), len(data.questions), legs, latency)
 
 
-async def _index(
-    engine: Engine, data: RetrievalSet, *, progress: Callable[[str, int, int], None]
+async def index_corpus(
+    engine: Engine, corpus: Sequence[Source], *, progress: Callable[[str, int, int], None]
 ) -> None:
+    """Add every row of a corpus as a document of its own, unless it is there already."""
     parts = engine.parts
     collection = await asyncio.to_thread(
         parts.catalogue.make_collection, COLLECTION, identity=identity_of(parts.embedder)
     )
     ready = await asyncio.to_thread(parts.catalogue.ready_ids, collection)
-    rows = [(digest(collection.id, row.id), row) for row in data.corpus]
+    rows = [(digest(collection.id, row.id), row) for row in corpus]
     missing = [(key, row) for key, row in rows if key not in ready]
     for at in range(0, len(missing), BATCH_DOCUMENTS):
         progress("Indexing", at, len(missing))

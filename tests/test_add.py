@@ -24,6 +24,7 @@ from quoth.catalogue.jobs import Jobs
 from quoth.engine import Engine
 from quoth.errors import IndexMismatch, NotFound, StorageFull
 from quoth.protocols import Matrix
+from quoth.retrieve import Request
 from quoth.types import Chunk, Document
 from tests.disk import no_room
 from tests.killing import left_behind
@@ -105,7 +106,7 @@ async def test_a_changed_file_replaces_what_it_was(tmp_path: Path, sources: Path
         assert len(await engine.documents()) == 4
         assert engine.parts.catalogue.document_chunks(before.document_id) == []
         await chunk_ids(engine)
-        assert not await engine.search("kilograms of honey", filters=["language=zz"])
+        assert not await engine.search(Request("kilograms of honey", filters=("language=zz",)))
         (top, *_) = await engine.search("fifteen kilograms of candy")
         assert "candy" in top.text
 

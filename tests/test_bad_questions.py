@@ -11,6 +11,7 @@ import pytest
 
 from quoth.engine import Engine
 from quoth.errors import InputError
+from quoth.retrieve import Request
 from quoth.settings import Settings
 from quoth.types import Answer
 from quoth.wiring import open_engine
@@ -75,7 +76,7 @@ async def test_it_is_answered_or_not_but_without_harm(engine: Engine, name: str)
     assert answer.query.original == ASKED[name]
     assert answer.status == ("no_results" if not answer.citations else answer.status)
     for mode in ("keyword", "semantic"):
-        await engine.search(ASKED[name], choices={"mode": mode})
+        await engine.search(Request(ASKED[name], choices={"mode": mode}))
 
 
 async def test_only_stop_words_are_no_question_to_answer(engine: Engine) -> None:

@@ -16,30 +16,25 @@ FILES = sorted(SOURCE.rglob("*.py"))
 
 GROUND = {
     *("errors", "types", "protocols", "codec", "analyse", "places", "sentences"),
-    *("shelf", "tuning"),
+    *("shelf", "tuning", "subject", "numerals", "openings", "slots"),
 }
 """Values, verbs and pure functions that everybody may use."""
 ENGINE_AND_BELOW = GROUND | {
     *("settings", "plan", "trace", "catalogue"),
-    *(
-        "ingest",
-        "retrieval",
-        "answering",
-        "parts",
-        "add",
-        "upkeep",
-        "strategies",
-        "retrieve",
-        "engine",
-    ),
+    *("ingest", "retrieval", "answering", "shelves", "parts", "add", "upkeep"),
+    *("strategies", "retrieve", "engine"),
 }
 BELOW: dict[str, set[str]] = {
     "errors": set(),
     "types": set(),
     "analyse": {"errors"},
     "sentences": set(),
+    "numerals": set(),
+    "openings": set(),
+    "slots": {"analyse", "numerals"},
     "protocols": {"types"},
     "shelf": {"types"},
+    "subject": {"analyse", "types"},
     "tuning": set(),
     "codec": {"types"},
     "places": {"types"},
@@ -51,7 +46,8 @@ BELOW: dict[str, set[str]] = {
     "ingest": GROUND,
     "retrieval": GROUND | {"plan", "trace", "catalogue"},
     "answering": GROUND | {"plan"},
-    "parts": GROUND | {"settings", "catalogue"},
+    "shelves": GROUND | {"catalogue", "retrieval"},
+    "parts": GROUND | {"settings", "catalogue", "shelves"},
     "add": GROUND | {"catalogue", "ingest", "parts"},
     "upkeep": GROUND | {"catalogue", "parts", "add"},
     "strategies": GROUND | {"plan", "trace", "catalogue", "parts", "retrieval"},

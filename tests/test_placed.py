@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from quoth.answering.extractive import shortlist
-from quoth.answering.placed import central_statements, only_asks_for_a_place, statements_of
+from quoth.answering.placed import central_statements, statements_of
 from quoth.shelf import Leaf
 from quoth.types import Chars, Chunk, Document, Passage, Query
 
@@ -15,24 +13,6 @@ TEXT = (
 )
 CHUNK = Chunk("c", "d", 0, 100, 100 + len(TEXT), TEXT, Chars(100, 100 + len(TEXT)), "text")
 PASSAGE = Passage(1, Document("d", "Bees", "text", "ready"), (CHUNK,), ("c",), 1.0)
-
-
-@pytest.mark.parametrize(
-    ("text", "language", "only"),
-    [
-        ("What is on page 2?", "en", True),
-        ("What does page ix say?", "en", True),
-        ("Summarise pages 12 to 14", "en", True),
-        ("What is said at 12:30?", "en", True),
-        ("Que dit la page 12 ?", "fr", True),
-        ("De quoi parle le chapitre III ?", "fr", True),
-        ("What does page 12 say about bees?", "en", False),
-        ("Que dit la page 12 des abeilles ?", "fr", False),
-        ("Why does honey keep?", "en", False),
-    ],
-)
-def test_a_question_may_name_nothing_but_a_place(text: str, language: str, only: bool) -> None:
-    assert only_asks_for_a_place(Query(text, text, language)) is only
 
 
 def test_what_stands_there_is_told_by_its_central_sentences_in_order() -> None:

@@ -21,6 +21,7 @@ from quoth.ingest.read import read
 from quoth.parts import Parts
 from quoth.protocols import Embedder, Index
 from quoth.settings import Settings
+from quoth.shelves import Shelves
 from quoth.types import Document, Reading
 from quoth.wiring import Indexes
 
@@ -146,6 +147,7 @@ async def open_tour(
                 settings=chosen,
                 catalogue=catalogue,
                 jobs=Jobs(catalogue),
+                shelves=Shelves(catalogue),
                 embedder=embedder or HashEmbedder(),
                 open_index=open_index,
                 readers=ReadHere(),

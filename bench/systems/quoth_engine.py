@@ -22,6 +22,7 @@ from quoth.catalogue.rows import Entry
 from quoth.engine import Engine
 from quoth.errors import QuothError
 from quoth.parts import identity_of
+from quoth.retrieve import Request
 from quoth.settings import Settings, load_settings
 from quoth.trace import Trace
 from quoth.types import Chars, Chunk, Document
@@ -72,7 +73,8 @@ async def _serve(
 
 async def _ask(engine: Engine, *, query: str, limit: int, tools: Tools) -> Found:
     trace = Trace()
-    found = await engine.retrieve(query, choices={"final_k": limit}, trace=trace)
+    request = Request(query, {"final_k": limit})
+    found = await engine.retrieve(request, trace=trace)
     with trace.stage("context"):
         context = build_context(
             found.passages,

@@ -22,14 +22,17 @@ from quoth.catalogue.rows import Collection, Entry, digest
 from quoth.errors import DocumentError
 from quoth.ingest.build import clean, fold
 from quoth.ingest.chunk import chunk
+from quoth.ingest.contents import contents_of
 from quoth.ingest.files import find_files, fingerprint
+from quoth.ingest.links import links_of
+from quoth.ingest.summarise import summaries_of
 from quoth.parts import Parts, require_same_identity
 from quoth.protocols import Matrix
 from quoth.types import Chunk, Document, Problem, Reading
 
 T = TypeVar("T")
 
-PIPELINE = "1"
+PIPELINE = "2"
 """Changes when the same file would give other chunks."""
 
 LANGUAGES = ("en", "fr", "de", "es", "it", "pt", "nl", "ru", "ar", "zh", "ja", "ko")
@@ -273,11 +276,11 @@ async def _fingerprint(path: Path, *, given: Given, most_mb: int) -> str:
 def make_entry(
     parts: Parts, collection: Collection, *, reading: Reading, source: str, sha: str, key: str
 ) -> Entry:
-    """Chunk a reading and make what the catalogue commits."""
+    """Chunk a reading and make what the catalogue commits, but for what vectors tell."""
     language = reading.language or detect_language(
         reading.text[:20_000], among=LANGUAGES, fallback="en"
     )
-    chunks = chunk(
+    cut = chunk(
         reading,
         document_id=key,
         chunk_id=lambda ordinal: digest(key, PIPELINE, str(ordinal)),
@@ -285,6 +288,7 @@ def make_entry(
         target_tokens=parts.settings.chunk_tokens,
         language=language,
     )
+    chunks, headings = contents_of(reading, cut)
     document = Document(
         document_id=key,
         title=reading.title,
@@ -298,15 +302,17 @@ def make_entry(
         source=source,
         url=reading.url,
         speaker=reading.speaker,
+        date=reading.date,
         warnings=reading.warnings,
     )
-    return Entry(document, sha, reading.labels, tuple(chunks))
+    links = links_of(chunks)
+    return Entry(document, sha, reading.labels, chunks, headings=headings, links=links)
 
 
 async def write_batch(
     parts: Parts, collection: Collection, *, batch: Sequence[Entry]
 ) -> AsyncIterator[Document | Advance]:
-    """Embed, index and commit a batch; its documents come when they are safe."""
+    """Embed, sum up, index and commit a batch; its documents come when they are safe."""
     chunks = [each for entry in batch for each in entry.chunks]
     source = batch[0].document.title
     vectors = []
@@ -315,12 +321,23 @@ async def write_batch(
         part = chunks[at : at + EMBED_CHUNKS]
         texts = [indexed_text(each) for each in part]
         vectors.append(await parts.embedder.embed(texts, role="document"))
-    await commit_entries(
-        parts, collection.name, entries=batch, chunks=chunks, vectors=np.concatenate(vectors)
-    )
+    rows = np.concatenate(vectors)
+    summed = await asyncio.to_thread(_summed_up, batch, rows)
+    await commit_entries(parts, collection.name, entries=summed, chunks=chunks, vectors=rows)
     yield Advance(source, 0, 0, len(chunks), len(chunks))
     for entry in batch:
         yield entry.document
+
+
+def _summed_up(batch: Sequence[Entry], vectors: Matrix) -> list[Entry]:
+    done: list[Entry] = []
+    at = 0
+    for entry in batch:
+        own = vectors[at : at + len(entry.chunks)]
+        at += len(entry.chunks)
+        made = summaries_of(entry.chunks, headings=entry.headings, vectors=own)
+        done.append(replace(entry, summaries=made))
+    return done
 
 
 def indexed_text(each: Chunk) -> str:

@@ -1,5 +1,5 @@
-"""The path of a question, top to bottom: understand → search → fuse → rerank → diversify →
-neighbours → context → generate → cite → Answer.
+"""The path of a question, top to bottom: understand → expand → search → fuse → rerank →
+calibrate → diversify → neighbours → context → generate → cite → Answer.
 
 `Engine` orders the stages and owns nothing but its parts. `stream` is the only implementation;
 `answer` drains it.
@@ -8,10 +8,11 @@ neighbours → context → generate → cite → Answer.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 from uuid import uuid4
 
 from quoth import upkeep
@@ -24,6 +25,7 @@ from quoth.answering.extractive import (
     shortlist,
     write_answer,
 )
+from quoth.answering.placed import CERTAIN, placed_statements
 from quoth.answering.quality import judge, notice, notices, weigh_evidence
 from quoth.answering.score import Scores, cosines_to
 from quoth.catalogue.rows import Collection, now
@@ -31,10 +33,12 @@ from quoth.codec import dump, to_json
 from quoth.parts import Parts, identity_of, require_same_identity
 from quoth.plan import make_plan
 from quoth.protocols import Matrix
-from quoth.retrieve import Choices, Retrieved, retrieve
+from quoth.retrieve import Request, Retrieved, retrieve
+from quoth.subject import without_place
 from quoth.trace import Trace
 from quoth.types import (
     Answer,
+    AnswerStatus,
     Cited,
     Counts,
     Document,
@@ -42,11 +46,16 @@ from quoth.types import (
     Event,
     Found,
     Hit,
+    Passage,
     Progress,
     Token,
     Used,
 )
 
+T = TypeVar("T")
+
+IN_FLIGHT = 16
+"""Questions of a batch that are under way at once; they share batches of the embedder."""
 CLOSEST = 3
 """Passages shown, uncited, when the collection has no answer."""
 
@@ -115,72 +124,37 @@ class Engine:
 
     # --- questions ----------------------------------------------------------------------------
 
-    async def search(
-        self,
-        question: str,
-        *,
-        choices: Choices | None = None,
-        filters: Sequence[str] = (),
-        collection: str | None = None,
-    ) -> tuple[Hit, ...]:
+    async def search(self, request: Request | str) -> tuple[Hit, ...]:
         """Rank passages for a question, best first."""
-        trace = self._trace(choices)
-        found = await self.retrieve(
-            question, choices=choices, filters=filters, collection=collection, trace=trace
-        )
+        found = await self.retrieve(request, trace=self._trace(_request(request)))
         return found.hits
 
-    async def answer(
-        self,
-        question: str,
-        *,
-        choices: Choices | None = None,
-        filters: Sequence[str] = (),
-        collection: str | None = None,
-    ) -> Answer:
+    async def answer(self, request: Request | str) -> Answer:
         """Answer a question: the last event of `stream`."""
-        events = self.stream(question, choices=choices, filters=filters, collection=collection)
-        answers = [event.answer async for event in events if isinstance(event, Done)]
+        answers = [each.answer async for each in self.stream(request) if isinstance(each, Done)]
         return answers[-1]
 
-    async def retrieve(
-        self,
-        question: str,
-        *,
-        choices: Choices | None = None,
-        filters: Sequence[str] = (),
-        collection: str | None = None,
-        checked: bool = True,
-        trace: Trace,
-    ) -> Retrieved:
-        """The first half of the path: from the question to numbered passages."""
-        return await retrieve(
-            self.parts,
-            question,
-            collection=collection or self.parts.settings.collection,
-            choices=choices or {},
-            filters=filters,
-            checked=checked,
-            trace=trace,
-        )
+    async def search_all(self, requests: Sequence[Request | str]) -> list[tuple[Hit, ...]]:
+        """Rank passages for many questions at once; one list for each, in their order."""
+        return await in_flight(self.search, requests)
 
-    async def stream(
-        self,
-        question: str,
-        *,
-        choices: Choices | None = None,
-        filters: Sequence[str] = (),
-        collection: str | None = None,
-    ) -> AsyncIterator[Event]:
+    async def answer_all(self, requests: Sequence[Request | str]) -> list[Answer]:
+        """Answer many questions at once, in their order."""
+        return await in_flight(self.answer, requests)
+
+    async def retrieve(self, request: Request | str, *, trace: Trace) -> Retrieved:
+        """The first half of the path: from the question to numbered passages."""
+        return await retrieve(self.parts, _request(request), trace=trace)
+
+    async def stream(self, request: Request | str) -> AsyncIterator[Event]:
         """Answer a question; the events come as the stages are done, `Done` last.
 
         Raises InputError, NotFound, IndexMismatch and RetrievalError.
         """
-        trace = self._trace(choices)
+        request = _request(request)
+        trace = self._trace(request)
         yield Progress("retrieve")
-        found = await self.retrieve(
-            question, choices=choices, filters=filters, collection=collection, trace=trace
-        )
+        found = await self.retrieve(request, trace=trace)
         yield Found(found.hits)
         yield Progress("answer")
         answer = await self._answer(found, trace=trace)
@@ -201,7 +175,7 @@ class Engine:
         yield Done(replace(answer, degraded=(*answer.degraded, *after.degraded)))
 
     async def _answer(self, found: Retrieved, *, trace: Trace) -> Answer:
-        """Context → judge → quote → cite."""
+        """Context → quote → cite."""
         with trace.stage("context"):
             context = build_context(
                 found.passages,
@@ -209,33 +183,13 @@ class Engine:
                 count_tokens=estimate_tokens,
                 order=found.plan.context_order,
             )
-            listed = shortlist(found.query, context.passages)
-        with trace.stage("judge"):
-            evidence = weigh_evidence(
-                found.query, listed, cosines=[score for _key, score in found.legs.semantic]
-            )
-        statements: tuple[Statement, ...] = ()
-        if judge(evidence) != "no_results":
-            cosines = await trace.attempt(
-                "quote",
-                lambda: self._likeness(found.legs.vector, listed.texts),
-                otherwise=lambda: None,
-                fallback="words alone",
-            )
-            statements = choose_statements(
-                listed, max_sentences=found.plan.max_sentences, cosines=cosines
-            )
-        # Judged at the end, since the last steps may have had to do without a part, too.
-        status = judge(evidence, degraded=bool(trace.degraded))
+        statements, status, said = await self._quote(found, context.passages, trace=trace)
         with trace.stage("cite"):
             text, sentences = write_answer(statements)
             citations = cite_statements(
                 statements, context.passages, retrieval_method=found.plan.mode, created_at=now()
             )
-        said: tuple[str, ...] = ()
-        if statements:
-            said = notices(status, evidence, language=found.query.language)
-        else:
+        if not statements:
             status, text = "no_results", notice("no_results", language=found.query.language)
         return Answer(
             query_id=f"q_{uuid4().hex[:12]}",
@@ -249,29 +203,62 @@ class Engine:
             degraded=trace.degraded,
             warnings=(*found.warnings, *said),
             counts=Counts(
-                retrieved=len(found.fused),
+                retrieved=sum(len(each.fused) for each in found.ranked),
                 in_context=sum(len(each.chunks) for each in context.passages),
                 cited=len({each.chunk_id for each in citations}),
             ),
             used_chunks=tuple(c.chunk_id for each in context.passages for c in each.chunks),
             timings_ms=trace.timings_ms(),
             profile=found.plan.profile,
-            index_version=found.scope.index_version,
+            index_version=" ".join(each.collection.index_version for each in found.ranked),
         )
+
+    async def _quote(
+        self, found: Retrieved, passages: Sequence[Passage], *, trace: Trace
+    ) -> tuple[tuple[Statement, ...], AnswerStatus, tuple[str, ...]]:
+        """Look up → judge → choose: the sentences of the answer, its status, and why."""
+        plan, subject = found.plan, without_place(found.query)
+        with trace.stage("judge"):
+            listed = shortlist(subject, passages)
+            evidence = weigh_evidence(subject, listed, cosines=found.cosines)
+        statements = placed_statements(
+            found.query,
+            passages,
+            listed,
+            leaves=found.leaves,
+            looked_up=found.looked_up,
+            max_sentences=plan.max_sentences,
+        )
+        if statements:
+            evidence = CERTAIN
+        elif judge(evidence) != "no_results":
+            cosines = await trace.attempt(
+                "quote",
+                lambda: self._likeness(found.vector, listed.texts),
+                otherwise=lambda: None,
+                fallback="words alone",
+            )
+            statements = choose_statements(
+                listed, max_sentences=plan.max_sentences, cosines=cosines
+            )
+        # Judged at the end, since the last steps may have had to do without a part, too.
+        status = judge(evidence, degraded=bool(trace.degraded))
+        said = notices(status, evidence, language=found.query.language) if statements else ()
+        return statements, status, said
 
     async def _likeness(self, vector: Matrix | None, texts: Sequence[str]) -> Scores | None:
         if vector is None or not texts:
             return None
         return cosines_to(vector, await self.parts.embedder.embed(texts, role="document"))
 
-    def _trace(self, choices: Choices | None) -> Trace:
-        plan = make_plan(self.parts.settings.profile, "factual", overrides=choices)
+    def _trace(self, request: Request) -> Trace:
+        plan = make_plan(self.parts.settings.profile, "factual", overrides=request.choices)
         return Trace(deadline_ms=plan.deadline_ms)
 
     def _record(self, found: Retrieved, answer: Answer) -> None:
         self.parts.catalogue.record(
             query_id=answer.query_id,
-            collection=found.scope.name,
+            collection=", ".join(each.collection.name for each in found.ranked),
             text=answer.query.original,
             plan=dump(to_json(found.plan)),
             answer=dump(to_json(answer)),
@@ -285,3 +272,22 @@ class Engine:
     async def _find(self, name: str | None) -> Collection | None:
         wanted = name or self.parts.settings.collection
         return await asyncio.to_thread(self.parts.catalogue.find_collection, wanted)
+
+
+def _request(request: Request | str) -> Request:
+    return Request(request) if isinstance(request, str) else request
+
+
+async def in_flight(
+    ask: Callable[[Request | str], Awaitable[T]], requests: Sequence[Request | str]
+) -> list[T]:
+    """Ask all of them, `IN_FLIGHT` at a time; the first failure ends the rest."""
+    room = asyncio.Semaphore(IN_FLIGHT)
+
+    async def one(request: Request | str) -> T:
+        async with room:
+            return await ask(request)
+
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(one(each)) for each in requests]
+    return [task.result() for task in tasks]

@@ -14,8 +14,9 @@ from typing import Any, TypeVar
 from quoth.add import Given
 from quoth.engine import Engine
 from quoth.errors import InputError
+from quoth.retrieve import Request
 from quoth.settings import load_settings
-from quoth.types import Answer, Document, Event, Filter, Hit
+from quoth.types import Answer, Document, Event, Filter, Hit, Turn
 from quoth.upkeep import Health
 from quoth.wiring import open_engine, quiet
 
@@ -67,24 +68,46 @@ class Library:
 
         return self._run(collect())
 
-    def ask(self, question: str, **choices: Any) -> Answer:
-        """Answer a question; choices are fields of `quoth.plan.Plan`."""
-        return self._run(self._engine.answer(question, choices=choices))
+    def ask(
+        self,
+        question: str,
+        *,
+        history: Sequence[Turn] = (),
+        collections: Sequence[str] = (),
+        **choices: Any,
+    ) -> Answer:
+        """Answer a question; choices are fields of `quoth.plan.Plan`.
+
+        ``history`` are the turns so far, for questions such as "and the second one?".
+        """
+        request = Request(question, choices, (), tuple(collections), tuple(history))
+        return self._run(self._engine.answer(request))
+
+    def ask_all(self, questions: Sequence[str], **choices: Any) -> list[Answer]:
+        """Answer many questions at once, in their order."""
+        return self._run(self._engine.answer_all([Request(each, choices) for each in questions]))
 
     def stream(self, question: str, **choices: Any) -> list[Event]:
         """Answer a question; gives the events in the order in which they came."""
 
         async def collect() -> list[Event]:
-            return [event async for event in self._engine.stream(question, choices=choices)]
+            return [event async for event in self._engine.stream(Request(question, choices))]
 
         return self._run(collect())
 
     def search(
-        self, question: str, *, k: int | None = None, filters: Sequence[Filter] = (), **choices: Any
+        self,
+        question: str,
+        *,
+        k: int | None = None,
+        filters: Sequence[Filter] = (),
+        collections: Sequence[str] = (),
+        **choices: Any,
     ) -> tuple[Hit, ...]:
         """Rank passages for a question, best first."""
         choices = {"final_k": k, "filters": tuple(filters), **choices}
-        return self._run(self._engine.search(question, choices=choices))
+        request = Request(question, choices, collections=tuple(collections))
+        return self._run(self._engine.search(request))
 
     def documents(self) -> list[Document]:
         """List the documents of the collection."""

@@ -12,8 +12,9 @@ from quoth.catalogue.jobs import Jobs
 from quoth.catalogue.rows import Collection
 from quoth.catalogue.store import Catalogue
 from quoth.errors import IndexMismatch
-from quoth.protocols import Embedder, Index
+from quoth.protocols import Embedder, Generator, Index, Reranker
 from quoth.settings import Settings
+from quoth.shelves import Shelves
 from quoth.types import IndexIdentity, Reading
 
 
@@ -47,6 +48,9 @@ class Parts:
     embedder: Embedder
     open_index: Callable[[str], Index]
     readers: Readers
+    shelves: Shelves
+    reranker: Reranker | None = None
+    generator: Generator | None = None
 
 
 def identity_of(embedder: Embedder) -> IndexIdentity:

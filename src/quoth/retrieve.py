@@ -1,28 +1,33 @@
 """The first half of the path: from a question to numbered passages.
 
-understand → search both legs → fuse → diversify → fetch → neighbours
+understand → find (see `quoth.strategies`) → fetch → neighbours
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import zip_longest
 from typing import Any
 
-from quoth import strategies
 from quoth.catalogue.rows import Around, Collection
 from quoth.catalogue.store import Catalogue
+from quoth.errors import RetrievalError
 from quoth.parts import Parts, require_same_identity
 from quoth.plan import Plan, make_plan
+from quoth.protocols import Matrix
 from quoth.retrieval.diversify import cap_per_document
-from quoth.retrieval.filters import parse_filters
+from quoth.retrieval.filters import dropped, parse_filters
+from quoth.retrieval.narrowed import narrowed
 from quoth.retrieval.passages import hit_of, passages_of
-from quoth.retrieval.search import Legs
 from quoth.retrieval.understand import understand, validate
+from quoth.shelf import Leaf
+from quoth.strategies import Ranked, Scope, find
+from quoth.subject import PLACED
 from quoth.trace import Trace
-from quoth.types import Candidate, Hit, Passage, Query
+from quoth.types import Candidate, Chunk, Document, Filter, Hit, Passage, Query, Turn
 
 Choices = Mapping[str, Any]
 """Fields of `Plan` by name, as the caller wants them; None means "not given"."""
@@ -35,116 +40,194 @@ RELAXED: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
-    """Every candidate after fusion, and the pool of them that goes on, in its final order."""
+class Request:
+    """A question with all that the asker says about it.
 
-    query: Query
-    plan: Plan
-    scope: Collection
-    legs: Legs
-    fused: tuple[Candidate, ...]
-    pool: tuple[Candidate, ...]
+    ``filters`` are written KEY=VALUE; no collection means the one of the settings; ``history``
+    are the turns so far, oldest first. ``checked`` false takes questions of any length.
+    """
+
+    question: str
+    choices: Choices = field(default_factory=dict)
+    filters: tuple[str, ...] = ()
+    collections: tuple[str, ...] = ()
+    history: tuple[Turn, ...] = ()
+    checked: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """What the first half of the path found; `candidates` went through the whole chain."""
+    """What the first half of the path found.
+
+    ``ranked`` holds one ranking per collection that could be searched; `candidates` went through
+    the whole chain.
+    """
 
     query: Query
     plan: Plan
-    scope: Collection
-    legs: Legs
-    fused: tuple[Candidate, ...]
+    ranked: tuple[Ranked, ...]
     candidates: tuple[Candidate, ...]
     hits: tuple[Hit, ...]
     passages: tuple[Passage, ...]
     warnings: tuple[str, ...] = ()
 
+    @property
+    def cosines(self) -> list[float]:
+        """The scores of the semantic leg, in every collection."""
+        return [score for each in self.ranked for _key, score in each.legs.semantic]
 
-async def retrieve(
-    parts: Parts,
-    question: str,
-    *,
-    collection: str,
-    choices: Choices,
-    filters: Sequence[str],
-    checked: bool,
-    trace: Trace,
-) -> Retrieved:
+    @property
+    def vector(self) -> Matrix | None:
+        """The question's vector, None where it was not made."""
+        return self.ranked[0].legs.vector
+
+    @property
+    def looked_up(self) -> bool:
+        """Whether the passages are all that stands at the place that was asked for."""
+        return bool(self.ranked) and all(each.whole for each in self.ranked)
+
+    @property
+    def leaves(self) -> tuple[Leaf, ...]:
+        """The sentences of a summary, if one was asked for."""
+        return tuple(leaf for each in self.ranked for leaf in each.leaves)
+
+
+Pool = list[tuple[Candidate, Collection]]
+"""Ranked candidates with the collection that each comes from."""
+
+
+async def retrieve(parts: Parts, request: Request, *, trace: Trace) -> Retrieved:
     """Find the passages for a question.
 
     Filters that were read out of the question, and leave nothing, are let go with a warning;
-    those that were given stay. ``checked`` false takes questions of any length.
+    those that were given stay.
     """
     with trace.stage("understand"):
-        scope, languages = await asyncio.to_thread(parts.catalogue.scope, collection)
-        require_same_identity(scope, parts.embedder)
-        query = understand(validate(question) if checked else question, languages=languages)
-        given = parse_filters(filters)
-    rank_for = partial(rank, parts, scope, languages=languages, choices=choices, trace=trace)
-    ranked = await rank_for(query=replace(query, filters=(*query.filters, *given)))
-    if ranked.fused or not query.filters:
-        return await gather(parts, ranked, trace=trace)
-    ranked = await rank_for(query=replace(query, filters=given))
-    said = RELAXED.get(query.language, RELAXED["en"])
-    return replace(await gather(parts, ranked, trace=trace), warnings=(said,))
+        wanted = tuple(dict.fromkeys(request.collections)) or (parts.settings.collection,)
+        shelves, names = await asyncio.to_thread(parts.shelves.read, wanted)
+        for collection, _shelf in shelves:
+            require_same_identity(collection, parts.embedder)
+        scopes = [Scope(parts, *each, trace) for each in shelves]
+        question = validate(request.question) if request.checked else request.question
+        given = (*parse_filters(request.filters), *(request.choices.get("filters") or ()))
+        query = understand(
+            question, names=names, history=request.history, drop=dropped(request.filters)
+        )
+    search = partial(_search, scopes, request=request, given=given)
+    plan, ranked = await search(query)
+    said = narrowed(query.filters, documents=names.documents, language=query.language)
+    if query.filters and not any(each.fused for each in ranked):
+        query = replace(query, filters=())
+        plan, ranked = await search(query)
+        said = (RELAXED.get(query.language, RELAXED["en"]),)
+    found = await _gather(parts, query, plan, ranked, trace=trace)
+    return replace(found, warnings=(*said, *query.notes))
 
 
-async def rank(
-    parts: Parts,
-    scope: Collection,
-    *,
-    query: Query,
-    languages: Sequence[str],
-    choices: Choices,
-    trace: Trace,
-) -> Ranked:
-    """Search → fuse → diversify."""
-    overrides = {**choices, "filters": (*query.filters, *(choices.get("filters") or ()))}
-    plan = make_plan(parts.settings.profile, query.kind, overrides=overrides)
-    found = await strategies.rank(strategies.Scope(parts, scope, languages, trace), query, plan)
-    return Ranked(query, plan, scope, found.legs, found.fused, found.pool)
+async def _search(
+    scopes: Sequence[Scope], query: Query, *, request: Request, given: Sequence[Filter]
+) -> tuple[Plan, list[Ranked]]:
+    """Find in every collection; one of several that fails is left out and recorded."""
+    filters = (*query.filters, *given)
+    # What stands beside a place that was named was not asked for.
+    placed = {"context_window": 0} if any(each.field in PLACED for each in filters) else {}
+    overrides = {**placed, **request.choices, "filters": filters}
+    plans = [
+        make_plan(
+            scope.parts.settings.profile,
+            query.kind,
+            learned=learned(scope.collection, query.language),
+            overrides=overrides,
+        )
+        for scope in scopes
+    ]
+    if len(scopes) == 1:
+        return plans[0], [await find(scopes[0], query, plans[0])]
+    attempts = (
+        scope.trace.attempt(
+            f"collection {scope.collection.name}",
+            partial(_found, scope, query, plan),
+            otherwise=lambda: None,
+            fallback="the other collections",
+        )
+        for scope, plan in zip(scopes, plans, strict=True)
+    )
+    found = [each for each in await asyncio.gather(*attempts) if each is not None]
+    if not found:
+        raise RetrievalError("None of the collections can be searched now. Look at: quoth doctor")
+    return plans[0], found
 
 
-async def gather(parts: Parts, ranked: Ranked, *, trace: Trace) -> Retrieved:
+async def _found(scope: Scope, query: Query, plan: Plan) -> Ranked | None:
+    return await find(scope, query, plan)
+
+
+def learned(collection: Collection, language: str) -> Mapping[str, Any]:
+    """The fields of the plan that the collection has learnt for questions in this language."""
+    if collection.tuning is None:
+        return {}
+    weights = collection.tuning.dense_weight
+    weight = weights.get(language, weights.get(""))
+    return {} if weight is None else {"dense_weight": weight}
+
+
+async def _gather(
+    parts: Parts, query: Query, plan: Plan, ranked: Sequence[Ranked], *, trace: Trace
+) -> Retrieved:
     """Cap → fetch with neighbours: from chunk ids to texts, places and passages."""
-    plan = ranked.plan
+    if all(each.whole for each in ranked):
+        plan = replace(plan, context_window=0, max_per_document=None, final_k=plan.rerank_pool)
     with trace.stage("fetch"):
-        final, around = await asyncio.to_thread(_fetch, parts.catalogue, ranked)
+        final, around = await asyncio.to_thread(_fetch, parts.catalogue, _in_turn(ranked), plan)
     with trace.stage("neighbours"):
         passages = passages_of(final, around=around, window=plan.context_window)
         hits = tuple(
             hit_of(each, rank=rank, around=around) for rank, each in enumerate(final, start=1)
         )
-    return Retrieved(
-        ranked.query,
-        plan,
-        ranked.scope,
-        ranked.legs,
-        ranked.fused,
-        tuple(final),
-        hits,
-        passages,
-    )
+    return Retrieved(query, plan, tuple(ranked), tuple(final), hits, passages)
 
 
-def _fetch(catalogue: Catalogue, ranked: Ranked) -> tuple[list[Candidate], Around]:
+def _in_turn(ranked: Sequence[Ranked]) -> Pool:
+    """Make one pool of several collections': by probability where all have one, else by rank.
+
+    Scores of different collections cannot be compared unless they are probabilities.
+    """
+    pools = [[(each, one.collection) for each in one.pool] for one in ranked]
+    rounds = [pair for pairs in zip_longest(*pools) for pair in pairs if pair is not None]
+    if all(each.score_kind == "probability" for each, _ in rounds):
+        return sorted(rounds, key=lambda pair: -pair[0].score) if len(pools) > 1 else rounds
+    return rounds
+
+
+def _fetch(catalogue: Catalogue, pool: Pool, plan: Plan) -> tuple[list[Candidate], Around]:
     """Fetch the final candidates and the chunks around them, in one go where nothing is amiss."""
-    plan, pool = ranked.plan, list(ranked.pool)
     if plan.max_per_document is not None:
-        owners = catalogue.owners([each.chunk_id for each in pool])
-        pool = cap_per_document(
-            [each for each in pool if each.chunk_id in owners],
+        owners = catalogue.owners([each.chunk_id for each, _ in pool])
+        pool = [pair for pair in pool if pair[0].chunk_id in owners]
+        kept = cap_per_document(
+            [each for each, _ in pool],
             document_of=owners.__getitem__,
             most=plan.max_per_document,
         )
+        ids = {each.chunk_id for each in kept}
+        pool = [pair for pair in pool if pair[0].chunk_id in ids]
     final = pool[: plan.final_k]
-    ids = [each.chunk_id for each in final]
-    around = catalogue.around(ranked.scope, ids, window=plan.context_window)
-    if not around.chunks.keys() >= set(ids):
+    around = _around(catalogue, final, window=plan.context_window)
+    if not around.chunks.keys() >= {each.chunk_id for each, _ in final}:
         # Rows whose document is not committed, or is gone, lead nowhere: others take their place.
-        owners = catalogue.owners([each.chunk_id for each in pool])
-        final = [each for each in pool if each.chunk_id in owners][: plan.final_k]
-        ids = [each.chunk_id for each in final]
-        around = catalogue.around(ranked.scope, ids, window=plan.context_window)
-    return [each for each in final if each.chunk_id in around.chunks], around
+        owners = catalogue.owners([each.chunk_id for each, _ in pool])
+        final = [pair for pair in pool if pair[0].chunk_id in owners][: plan.final_k]
+        around = _around(catalogue, final, window=plan.context_window)
+    return [each for each, _ in final if each.chunk_id in around.chunks], around
+
+
+def _around(catalogue: Catalogue, final: Pool, *, window: int) -> Around:
+    """Fetch the chunks around the final candidates from the collection of each."""
+    chunks: dict[str, Chunk] = {}
+    documents: dict[str, Document] = {}
+    for collection in {one.id: one for _, one in final}.values():
+        ids = [each.chunk_id for each, one in final if one.id == collection.id]
+        found = catalogue.around(collection, ids, window=window)
+        chunks.update(found.chunks)
+        documents.update(found.documents)
+    return Around(chunks, documents)

@@ -1,26 +1,41 @@
 """How passages are found in one collection, by the kind of question.
 
-`rank` is the way of most questions: search → fuse → rerank → diversify. The others end in the
-same `Ranked`: what was asked for by its place is looked up, a summary covers its document, and a
-comparison ranks for each of its aspects.
+`rank` is the way of most questions: expand → search → fuse → rerank → calibrate → diversify. The
+others end in the same `Ranked`: what was asked for by its place is looked up, a summary covers
+its document, and a comparison ranks for each of its aspects.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from quoth.catalogue.rows import Collection
 from quoth.parts import Parts
 from quoth.plan import Plan
-from quoth.protocols import Matrix
-from quoth.retrieval.diversify import maximal_marginal_relevance
+from quoth.protocols import Index, Matrix
+from quoth.retrieval.calibrate import Yardstick, calibrated, tuning_for
+from quoth.retrieval.cover import covering, named_parts
+from quoth.retrieval.diversify import (
+    collapse_duplicates,
+    maximal_marginal_relevance,
+    round_robin,
+)
+from quoth.retrieval.expand import MOST_RELATED, generated_variants, local_variants
+from quoth.retrieval.keywords import sought_names
+from quoth.retrieval.rerank import rerank
 from quoth.retrieval.search import Legs, merge, search
+from quoth.shelf import Leaf, Shelf
+from quoth.subject import PLACED, only_asks_for_a_place
 from quoth.trace import Trace
 from quoth.types import Candidate, Query, Variant
 
+Ranking = list[Candidate]
+
 BOOST = 0.5
 """Say of what a guessed filter finds, beside the question's own 1."""
+NO_LEGS = Legs([], [], vector=None, coverage=0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,56 +44,191 @@ class Scope:
 
     parts: Parts
     collection: Collection
-    languages: Sequence[str]
+    shelf: Shelf
     trace: Trace
+
+    @property
+    def index(self) -> Index:
+        """The index that serves the collection."""
+        return self.parts.open_index(self.collection.table)
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """Every candidate after fusion, and the pool of them that goes on, in its final order."""
+    """Every candidate after fusion, and the pool of them that goes on, in its final order.
+
+    ``whole`` says that the pool is what was asked for, so that nothing of it is to be cut or
+    widened; ``leaves`` are the sentences of a summary.
+    """
 
     collection: Collection
     legs: Legs
     fused: tuple[Candidate, ...]
     pool: tuple[Candidate, ...]
+    whole: bool = False
+    leaves: tuple[Leaf, ...] = ()
+
+
+async def find(scope: Scope, query: Query, plan: Plan) -> Ranked:
+    """Find passages as the plan's strategy says."""
+    placed = any(each.field in PLACED for each in plan.filters)
+    if plan.strategy == "look_up" or (placed and only_asks_for_a_place(query)):
+        return await look_up(scope, query, plan)
+    if plan.strategy == "cover":
+        return await cover(scope, query, plan)
+    if plan.strategy == "aspects" and len(query.aspects) > 1:
+        return await compare(scope, query, plan)
+    return await rank(scope, query, plan)
 
 
 async def rank(scope: Scope, query: Query, plan: Plan) -> Ranked:
-    """Search → fuse → diversify."""
+    """Expand → search → fuse → rerank → calibrate → diversify."""
     trace = scope.trace
-    index = scope.parts.open_index(scope.collection.table)
-    variants = _wordings(query)
+    variants = (*_wordings(query), *await _expanded(scope, query, plan))
     found = await search(
         variants,
         plan,
         embedder=scope.parts.embedder,
-        index=index,
+        index=scope.index,
         chunks_of=scope.parts.catalogue.chunks,
-        languages=scope.languages,
+        languages=scope.shelf.languages,
         trace=trace,
     )
     with trace.stage("fuse"):
         fused = merge(variants, found, plan)
-    pool = fused[: plan.rerank_pool]
-    if plan.mmr_lambda < 1:
-        vectors = await trace.attempt(
-            "diversify",
-            lambda: index.vectors([each.chunk_id for each in pool]),
-            otherwise=_no_vectors,
-            fallback="fused order",
-        )
-        pool = maximal_marginal_relevance(
-            pool, vectors=vectors, mmr_lambda=plan.mmr_lambda, limit=len(pool)
-        )
+    pool = await _reranked(scope, query, plan, fused[: plan.rerank_pool])
+    pool = _likely(scope, found[0], plan, pool)
+    pool = await _diversified(scope, plan, pool)
     return Ranked(scope.collection, found[0], tuple(fused), tuple(pool))
 
 
+async def look_up(scope: Scope, query: Query, plan: Plan) -> Ranked:
+    """Give what stands at the place that was asked for, in its order; rank it if it is much."""
+    if not any(each.field in PLACED for each in plan.filters):
+        return await rank(scope, query, plan)
+    chunks = await asyncio.to_thread(
+        scope.parts.catalogue.look_up,
+        scope.collection,
+        filters=plan.filters,
+        limit=plan.rerank_pool + 1,
+    )
+    if len(chunks) > plan.rerank_pool:
+        return await rank(scope, query, plan)
+    pool = tuple(Candidate(each.chunk_id, 1.0, "place") for each in chunks)
+    return Ranked(scope.collection, NO_LEGS, pool, pool, whole=True)
+
+
+async def cover(scope: Scope, query: Query, plan: Plan) -> Ranked:
+    """Give the summary of what was named; rank where nothing was, or nothing has a summary."""
+    wanted = named_parts(scope.shelf, plan.filters)
+    if not wanted:
+        return await look_up(scope, query, plan)
+    summaries = await asyncio.to_thread(
+        scope.parts.catalogue.summaries, scope.collection, [each.document_id for each in wanted]
+    )
+    leaves = covering(summaries, wanted, most=plan.max_sentences)
+    if not leaves:
+        return await look_up(scope, query, plan)
+    ids = dict.fromkeys(leaf.chunk_id for leaf in leaves)
+    pool = tuple(Candidate(each, 1.0, "place") for each in ids)
+    return Ranked(scope.collection, NO_LEGS, pool, pool, whole=True, leaves=leaves)
+
+
+async def compare(scope: Scope, query: Query, plan: Plan) -> Ranked:
+    """Rank for the whole question and for each of its aspects, and give each its share."""
+    asked = [query, *(replace(query, standalone=each, boosts=()) for each in query.aspects)]
+    found = await asyncio.gather(*(rank(scope, each, plan) for each in asked))
+    pool = round_robin([each.pool for each in found], limit=plan.rerank_pool)
+    fused: dict[str, Candidate] = {}
+    for each in (one for ranked in found for one in ranked.fused):
+        fused.setdefault(each.chunk_id, each)
+    return replace(found[0], fused=tuple(fused.values()), pool=tuple(pool))
+
+
 def _wordings(query: Query) -> tuple[Variant, ...]:
+    """The question, and the question once more within each place that was guessed."""
     guesses = (
         Variant(query.standalone, weight=BOOST, name=f"{each.field} guessed", filters=(each,))
         for each in query.boosts
     )
     return (Variant(query.standalone), *guesses)
+
+
+async def _expanded(scope: Scope, query: Query, plan: Plan) -> tuple[Variant, ...]:
+    """Give other wordings, as far as the plan wants them and they come in time."""
+    generator = scope.parts.generator
+    found: tuple[Variant, ...] = ()
+    if generator is not None and (plan.expansion == "generated" or plan.hyde):
+        found = await scope.trace.attempt(
+            "expand",
+            lambda: generated_variants(
+                query, generator=generator, hyde=plan.hyde, languages=scope.shelf.languages
+            ),
+            otherwise=lambda: (),
+            fallback="the question alone",
+            limit_ms=plan.expansion_ms,
+        )
+    elif plan.expansion != "none":
+        found = await asyncio.to_thread(_local, scope, query)
+    return found[1:]
+
+
+def _local(scope: Scope, query: Query) -> tuple[Variant, ...]:
+    with scope.trace.stage("expand"):
+        names = sought_names(query)
+        related = scope.parts.catalogue.related(scope.collection, names, limit=MOST_RELATED)
+        return local_variants(query, related=related)
+
+
+async def _reranked(scope: Scope, query: Query, plan: Plan, ranking: Ranking) -> Ranking:
+    """Let the reranker, where there is one, reorder the pool."""
+    reranker = scope.parts.reranker
+    if reranker is None or not plan.rerank:
+        return ranking
+    ids = [each.chunk_id for each in ranking]
+    chunks = await asyncio.to_thread(scope.parts.catalogue.chunks, ids)
+    return await scope.trace.attempt(
+        "rerank",
+        lambda: rerank(
+            ranking, query=query, chunks=chunks, reranker=reranker, weight=plan.rerank_weight
+        ),
+        otherwise=lambda: ranking,
+        fallback="fused order",
+    )
+
+
+def _likely(scope: Scope, legs: Legs, plan: Plan, ranking: Ranking) -> Ranking:
+    """Turn scores into probabilities where a calibration applies, and leave out the unlikely."""
+    collection = scope.collection
+    tuned = tuning_for(collection.identity, mode=plan.mode, tuned=collection.tuning)
+    yardstick = Yardstick.of(keyword=legs.keyword, semantic=legs.semantic, covered=legs.coverage)
+    if tuned is None or tuned.relevance is None or yardstick is None:
+        return ranking
+    found = calibrated(ranking, calibration=tuned.relevance, yardstick=yardstick)
+    return [each for each in found if each.score >= plan.min_probability]
+
+
+async def _diversified(scope: Scope, plan: Plan, ranking: Ranking) -> Ranking:
+    """Take out copies, and weigh novelty against relevance, as far as the plan wants."""
+    if plan.mmr_lambda >= 1 and plan.duplicate_cosine >= 1:
+        return ranking
+    ids = [each.chunk_id for each in ranking]
+    vectors = await scope.trace.attempt(
+        "diversify",
+        lambda: scope.index.vectors(ids),
+        otherwise=_no_vectors,
+        fallback="fused order",
+    )
+    if plan.duplicate_cosine < 1:
+        chunks = await asyncio.to_thread(scope.parts.catalogue.chunks, ids)
+        texts = {key: chunk.text for key, chunk in chunks.items()}
+        collapsed = collapse_duplicates(
+            ranking, cosine=plan.duplicate_cosine, vectors=vectors, texts=texts
+        )
+        ranking = list(collapsed.kept)
+    return maximal_marginal_relevance(
+        ranking, vectors=vectors, mmr_lambda=plan.mmr_lambda, limit=len(ranking)
+    )
 
 
 def _no_vectors() -> Mapping[str, Matrix]:

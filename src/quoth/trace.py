@@ -65,14 +65,19 @@ class Trace:
         *,
         otherwise: Callable[[], T],
         fallback: str,
+        limit_ms: float | None = None,
     ) -> T:
         """Do the work, or take the fallback when a backend fails or the deadline passes.
+
+        ``limit_ms`` is the most that this stage may take of what is left.
 
         This is the only place where a failure becomes a fallback. It catches `BackendError` and
         the deadline and nothing else, so that a bug stays visible. ``fallback`` names what is
         used instead, for the answer, the logs and the metrics.
         """
-        remaining = self.remaining_ms()
+        remaining = min(
+            (each for each in (self.remaining_ms(), limit_ms) if each is not None), default=None
+        )
         reason = "deadline"
         with self.stage(stage):
             limit = asyncio.timeout(None if remaining is None else remaining / 1000)

@@ -17,7 +17,8 @@ QueryKind = Literal[
     "factual", "conceptual", "comparison", "summary", "exploratory", "page_specific"
 ]
 Mode = Literal["hybrid", "semantic", "keyword"]
-ScoreKind = Literal["probability", "rerank", "convex", "rrf", "cosine", "bm25"]
+ScoreKind = Literal["probability", "rerank", "convex", "rrf", "cosine", "bm25", "place"]
+"""What a score is; "place" is 1 for all that stands at the place that was asked for."""
 Support = Literal["supported", "partly", "unsupported", "unverified"]
 AnswerStatus = Literal["answered", "partial", "low_relevance", "no_results", "degraded"]
 FilterField = Literal[

@@ -21,6 +21,7 @@ from quoth.parts import Parts
 from quoth.plan import profile
 from quoth.protocols import Embedder, Index
 from quoth.settings import Settings
+from quoth.shelves import Shelves
 
 DEFAULT_EMBEDDER = "multilingual-e5-small-int8"
 
@@ -60,6 +61,7 @@ async def open_engine(
                 settings=settings,
                 catalogue=catalogue,
                 jobs=Jobs(catalogue),
+                shelves=Shelves(catalogue),
                 embedder=embedder,
                 open_index=indexes,
                 readers=readers,

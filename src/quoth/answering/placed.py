@@ -6,11 +6,9 @@ for. A summary's sentences were chosen when the document was added.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 
-from quoth.analyse import fold, terms
 from quoth.answering.extractive import (
     Shortlist,
     Statement,
@@ -18,27 +16,16 @@ from quoth.answering.extractive import (
     reading_order,
     statement_at,
 )
+from quoth.answering.quality import Evidence
 from quoth.answering.score import Material
-from quoth.answering.wording import ASKING
 from quoth.shelf import Leaf
+from quoth.subject import only_asks_for_a_place
 from quoth.types import Passage, Query
 
-PLACES = frozenset(
-    "page pages p pp chapter chapters section sections appendix part minute minutes second "
-    "seconds talk talks video book document slide say says said tell tells stand stands written "
-    "write contain contains content contents cover covers covered discuss discussed discusses "
-    "happen happens topic topics about summarise summarize summary overview mention mentions "
-    "mentioned read show shows between from first last next "
-    "chapitre chapitres annexe partie debut fin seconde secondes expose presentation livre dit "
-    "disent ecrit trouve contient contenu parle parlent aborde abordes traite sujet sujets passe "
-    "raconte lit resume resumer resumez synthese mentionne premiere premieres dernieres premier "
-    "dernier entre indique".split()
-)
-"""Words (folded) of a question that name a place or ask what is there, and no subject."""
+CERTAIN = Evidence(coverage=1.0, gap=None, foreign=False)
+"""What speaks for an answer that was looked up: it stands where it was asked for."""
 FITTEST = 0.8
 """The fitness a sentence needs to stand for a page."""
-
-_PLACE_NUMBER = re.compile(r"\d[\d.:h]*|[ivxlcdm]+|[a-z]\d*")
 
 
 def placed_statements(
@@ -60,16 +47,6 @@ def placed_statements(
     if looked_up and only_asks_for_a_place(query):
         return central_statements(chosen_from.material, max_sentences=max_sentences)
     return ()
-
-
-def only_asks_for_a_place(query: Query) -> bool:
-    """Whether a question names nothing but a place: "What is on page 12?"."""
-    words = re.findall(r"[^\W_]+(?:[.:]\d+)*", fold(query.standalone))
-    return not any(
-        terms(word, language=query.language)
-        for word in words
-        if word not in PLACES and word not in ASKING and not _PLACE_NUMBER.fullmatch(word)
-    )
 
 
 def statements_of(leaves: Sequence[Leaf], passages: Sequence[Passage]) -> tuple[Statement, ...]:

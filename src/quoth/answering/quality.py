@@ -1,7 +1,8 @@
-"""Does the collection say something on the question? One rule, and the words for its outcomes.
+"""Does the collection say something on the question? The decision, and the words for it.
 
-The rule makes no claim of probability: it compares two plain signs with thresholds that were
-chosen on one half of the measured questions and tested on the other (docs/decisions/008).
+Where a calibration applies, the probability that the collection answers decides
+(docs/decisions/017). Elsewhere a rule does that claims no probability: it compares two plain signs
+with thresholds chosen on one half of the measured questions (docs/decisions/008).
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ from quoth.answering.extractive import Shortlist
 from quoth.answering.score import Material
 from quoth.types import AnswerStatus, Query
 
+SURE = 0.73
+"""The probability from which an answer needs no reservation: 95 in 100 such questions, half of
+them about something else, were answerable, by the exact bound."""
 NOTHING = 0.56
 """Coverage + gap below which a question in the collection's language is not answered."""
 SOME = 0.7
@@ -51,13 +55,14 @@ class Evidence:
     of those compared, as a part of what is possible: (best − median) / (1 − median); None when
     too few were compared. ``foreign`` says that no passage speaks the question's language, so
     that its words prove nothing. ``missing`` are names and numbers of the question that no
-    passage holds.
+    passage holds. ``terms`` is how many words of the question count.
     """
 
     coverage: float
     gap: float | None
     foreign: bool
     missing: tuple[str, ...] = ()
+    terms: int = 0
 
 
 def weigh_evidence(
@@ -73,23 +78,38 @@ def weigh_evidence(
         gap=None if cosines is None else _gap(cosines),
         foreign=foreign,
         missing=() if foreign else _missing(query, material),
+        terms=len(material.terms),
     )
 
 
-def judge(evidence: Evidence, *, degraded: bool = False) -> AnswerStatus:
+def judge(
+    evidence: Evidence,
+    *,
+    probability: float | None = None,
+    answer_from: float | None = None,
+    degraded: bool = False,
+) -> AnswerStatus:
     """Decide whether to answer, to answer with a reservation, or to say that there is nothing.
 
-    In the collection's language coverage + gap must reach `NOTHING`, and `SOME` for an answer
-    without reservation, and the gap must reach `FLOOR` unless the coverage is `SPOKEN`; in
-    another language the gap alone counts. An answer made while a part of quoth had failed is
-    called degraded.
+    ``probability`` is that of the collection answering the question, None where no calibration
+    applies. Below ``answer_from`` nothing is said; below `SURE` the passages are called loosely
+    related. Without a calibration the rule of evidence decides: it tells nothing, something
+    partial and an answer apart, and claims no probability. An answer that lacks a name or number
+    of the question is partial, one made while a part of quoth had failed is degraded.
     """
-    found, least, enough = _compared(evidence)
-    if found < least:
+    if probability is not None and answer_from is not None:
+        nothing, loose = probability < answer_from, probability < max(SURE, answer_from)
+        partial = False
+    else:
+        found, least, enough = _compared(evidence)
+        nothing, loose, partial = found < least, False, found < enough
+    if nothing:
         return "no_results"
     if degraded:
         return "degraded"
-    return "partial" if found < enough or evidence.missing else "answered"
+    if loose:
+        return "low_relevance"
+    return "partial" if partial or evidence.missing else "answered"
 
 
 def _compared(evidence: Evidence) -> tuple[float, float, float]:

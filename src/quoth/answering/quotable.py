@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from quoth.answering.wording import LEANING, LINKING, NOT_LEANING, TALKING, fold
+from quoth.answering.wording import fold
+from quoth.openings import LEANING, LINKING, NOT_LEANING, TALKING
 from quoth.sentences import sentences
 from quoth.types import Chunk, Passage
 

@@ -13,8 +13,9 @@ import numpy.typing as npt
 
 from quoth.analyse import terms
 from quoth.answering.quotable import Quotable
-from quoth.answering.wording import ASKING, ASKING_WEIGHT, COPULA, DEFINING, INVERTED, fold
+from quoth.answering.wording import ASKING_WEIGHT, COPULA, DEFINING, INVERTED, fold
 from quoth.protocols import Matrix
+from quoth.subject import ASKING
 from quoth.types import Passage, Query
 
 Scores = npt.NDArray[np.float64]

@@ -71,6 +71,7 @@ class LeanTokenizer:
         self._scores = np.load(folder / "scores.npy", mmap_mode="r")
         bos, eos, unk, self._longest = np.load(folder / "facts.npy").tolist()
         self._ends = ([bos], [eos])
+        self.ends = (1, 1)
         # The unknown piece is worth ten less than the worst piece, so that one is always needed.
         self._always = [int(np.flatnonzero(self._ids == unk)[0]), int(np.argmin(self._scores))]
         self._normalizer = normalizer()

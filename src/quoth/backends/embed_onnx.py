@@ -9,39 +9,42 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import onnxruntime
-from onnxruntime.capi import onnxruntime_pybind11_state
 from tokenizers import Encoding, Tokenizer
 
 from quoth.backends.e5_tokens import TABLE, LeanTokenizer
 from quoth.backends.onnx_folder import describe
+from quoth.backends.onnx_session import SESSION_ERRORS, open_runtime
 from quoth.errors import ConfigError, EmbeddingError
 from quoth.protocols import Matrix, Role
 
 T = TypeVar("T")
 SURROGATES = re.compile("[\ud800-\udfff]")
-ERRORS_ONLY = 3
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
-OUTPUTS = ("sentence_embedding", "last_hidden_state", "token_embeddings")
-SESSION_ERRORS = tuple(
-    value
-    for value in vars(onnxruntime_pybind11_state).values()
-    if isinstance(value, type) and issubclass(value, Exception)
-)
-"""onnxruntime's errors have no common root."""
+TOKEN_OUTPUTS = ("last_hidden_state", "token_embeddings")
+OUTPUTS = ("sentence_embedding", *TOKEN_OUTPUTS)
+RECENT = 128
+"""Questions whose token vectors are kept for a moment: who reranks asks for them again."""
 
 
 class Tokens(Protocol):
     """Turns texts into token ids."""
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """The number of special tokens before and after a text."""
+        ...
 
     def encode(self, texts: Sequence[str], *, limit: int) -> list[list[int]]:
         """Give the ids of each text with the special tokens, cut to ``limit`` tokens."""
@@ -80,6 +83,13 @@ class FullTokenizer:
         """Count the tokens of each text, without special tokens and however long it is."""
         return [len(encoding.ids) for encoding in self._batch(texts)]
 
+    @property
+    def ends(self) -> tuple[int, int]:
+        """The number of special tokens before and after a text; raises EmbeddingError."""
+        encoding = self._tokenizer.post_process(self._batch(["a"])[0])
+        content = [at for at, mask in enumerate(encoding.special_tokens_mask) if not mask] or [0]
+        return content[0], len(encoding.ids) - 1 - content[-1]
+
     def _batch(self, texts: Sequence[str]) -> list[Encoding]:
         try:
             return self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
@@ -92,20 +102,22 @@ class FullTokenizer:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """An open model: what it wants and which of its outputs is used."""
+    """An open model: what it wants, which of its outputs is pooled, and which has the tokens."""
 
     runtime: onnxruntime.InferenceSession
     inputs: tuple[str, ...]
     output: str
+    tokens: str | None
 
-    def run(self, feed: Mapping[str, npt.NDArray[np.int64]]) -> npt.NDArray[np.float32]:
-        """Compute one text: token vectors, or its one vector; raises EmbeddingError."""
+    def run(
+        self, feed: Mapping[str, npt.NDArray[np.int64]], *, outputs: Sequence[str]
+    ) -> list[npt.NDArray[np.float32]]:
+        """Compute some outputs for one text; raises EmbeddingError."""
         try:
-            (output,) = self.runtime.run([self.output], {name: feed[name] for name in self.inputs})
+            found = self.runtime.run(list(outputs), {name: feed[name] for name in self.inputs})
         except SESSION_ERRORS as error:
             raise EmbeddingError(f"The model failed on a text: {error}") from error
-        first: npt.NDArray[np.float32] = output[0]
-        return first
+        return [each[0] for each in found]
 
 
 class OnnxEmbedder:
@@ -131,6 +143,8 @@ class OnnxEmbedder:
         }
         self._session = self._pools["query"].submit(_open_session, folder / self._card.file)
         self._tokens = self._pools["document"].submit(_open_tokens, folder)
+        self._recent: OrderedDict[tuple[int, ...], Matrix] = OrderedDict()
+        self._alone = Lock()
 
     async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
         """Give one unit row per text, shape (texts, dimension); raises EmbeddingError.
@@ -141,24 +155,41 @@ class OnnxEmbedder:
         rows = np.zeros((len(texts), self.dimension), np.float32)
         if not texts:
             return rows
-        prefix = self.query_prefix if role == "query" else self.document_prefix
-        prefixed = [prefix + text for text in texts]
+        prefixed = [self._prefix(role) + text for text in texts]
         if len(texts) == 1:  # one turn in the queue instead of two
-            rows[0] = await self._run(role, lambda: self._vector(self._encode(prefixed)[0]))
+            rows[0] = await self._run(role, lambda: self._vector(self._encode(prefixed)[0], role))
             return rows
         ids = await self._run(role, lambda: self._encode(prefixed))
-        # The longest first: the threads then finish together.
-        order = iter(sorted(range(len(ids)), key=lambda at: -len(ids[at])))
-        lanes = [
-            asyncio.create_task(self._lane(role, order, ids=ids, rows=rows))
-            for _ in range(min(self._threads, len(texts)))
-        ]
-        try:
-            await asyncio.gather(*lanes)
-        finally:
-            for lane in lanes:
-                lane.cancel()
+
+        def embed_one(at: int) -> None:
+            rows[at] = self._vector(ids[at], role)
+
+        await self._spread(role, embed_one, sizes=[len(each) for each in ids])
         return rows
+
+    async def embed_tokens(
+        self, texts: Sequence[str], *, role: Role
+    ) -> tuple[Matrix, list[Matrix]]:
+        """Give what `embed` gives, and the vectors of each text's own tokens, from the same pass.
+
+        The latter are as the model makes them, shape (tokens, width), without those of the role's
+        prefix and of special tokens. Raises EmbeddingError, and ConfigError for a model that does
+        not show its tokens.
+        """
+        rows = np.zeros((len(texts), self.dimension), np.float32)
+        tokens: list[Matrix] = [rows] * len(texts)
+        if not texts:
+            return rows, tokens
+        prefix = self._prefix(role)
+        prefixed = [prefix + text for text in texts]
+        ids, own = await self._run(role, lambda: (self._encode(prefixed), self._own(prefix)))
+
+        def embed_one(at: int) -> None:
+            row, states = self._states(ids[at], role)
+            rows[at], tokens[at] = row, states[own]
+
+        await self._spread(role, embed_one, sizes=[len(each) for each in ids])
+        return rows, tokens
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Count the tokens of each text, without the role's prefix and special tokens."""
@@ -169,11 +200,34 @@ class OnnxEmbedder:
         for pool in self._pools.values():
             pool.shutdown(wait=True, cancel_futures=True)
 
-    async def _lane(
-        self, role: Role, order: Iterator[int], *, ids: Sequence[Sequence[int]], rows: Matrix
+    def _prefix(self, role: Role) -> str:
+        return self.query_prefix if role == "query" else self.document_prefix
+
+    def _own(self, prefix: str) -> slice:
+        """Say which tokens are the text's own: without special ones and those of the prefix."""
+        tokens = self._tokens.result()
+        before, after = tokens.ends
+        (length,) = tokens.count([prefix.rstrip()])
+        return slice(before + length, -after or None)
+
+    async def _spread(
+        self, role: Role, work: Callable[[int], None], *, sizes: Sequence[int]
     ) -> None:
+        """Do the work for each text, the longest first: the threads then finish together."""
+        order = iter(sorted(range(len(sizes)), key=lambda at: -sizes[at]))
+        lanes = [
+            asyncio.create_task(self._lane(role, order, work=work))
+            for _ in range(min(self._threads, len(sizes)))
+        ]
+        try:
+            await asyncio.gather(*lanes)
+        finally:
+            for lane in lanes:
+                lane.cancel()
+
+    async def _lane(self, role: Role, order: Iterator[int], *, work: Callable[[int], None]) -> None:
         for at in order:
-            rows[at] = await self._run(role, partial(self._vector, ids[at]))
+            await self._run(role, partial(work, at))
 
     async def _run(self, role: Role, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._pools[role], work)
@@ -181,11 +235,37 @@ class OnnxEmbedder:
     def _encode(self, texts: Sequence[str]) -> list[list[int]]:
         return self._tokens.result().encode(_clean(texts), limit=self.max_tokens)
 
-    def _vector(self, ids: Sequence[int]) -> npt.NDArray[np.float32]:
-        # Without special tokens an empty text has no token at all; the model needs one.
-        row = np.array([ids or [0]], np.int64)
-        feed = dict(zip(INPUTS, (row, np.ones_like(row), np.zeros_like(row)), strict=True))
-        return self._unit(self._session.result().run(feed))
+    def _vector(self, ids: Sequence[int], role: Role) -> npt.NDArray[np.float32]:
+        session = self._session.result()
+        (output,) = session.run(_feed(ids), outputs=[session.output])
+        if role == "query" and session.output == session.tokens:
+            self._remember(ids, output)
+        return self._unit(output)
+
+    def _states(self, ids: Sequence[int], role: Role) -> tuple[npt.NDArray[np.float32], Matrix]:
+        """Give a text's unit vector and the vectors of all its tokens."""
+        session = self._session.result()
+        if session.tokens is None:
+            raise ConfigError(
+                f"The model {self.name} gives no vectors of single tokens "
+                f"({' or '.join(TOKEN_OUTPUTS)}), so it cannot rerank by them. Export it with "
+                "that output, or choose another reranker."
+            )
+        with self._alone:
+            known = self._recent.get(tuple(ids)) if role == "query" else None
+        if known is not None:
+            return self._unit(known), known
+        outputs = list(dict.fromkeys([session.output, session.tokens]))
+        found = session.run(_feed(ids), outputs=outputs)
+        if role == "query" and session.output == session.tokens:
+            self._remember(ids, found[-1])
+        return self._unit(found[0]), found[-1]
+
+    def _remember(self, ids: Sequence[int], states: Matrix) -> None:
+        with self._alone:
+            self._recent[tuple(ids)] = states
+            while len(self._recent) > RECENT:
+                self._recent.popitem(last=False)
 
     def _unit(self, output: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         """Pool token vectors, shape (tokens, dimension), or take a text's vector as it is."""
@@ -201,22 +281,14 @@ class OnnxEmbedder:
         return (output / length).astype(np.float32)
 
 
+def _feed(ids: Sequence[int]) -> dict[str, npt.NDArray[np.int64]]:
+    # Without special tokens an empty text has no token at all; the model needs one.
+    row = np.array([ids or [0]], np.int64)
+    return dict(zip(INPUTS, (row, np.ones_like(row), np.zeros_like(row)), strict=True))
+
+
 def _open_session(path: Path) -> Session:
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
-    # The arena keeps the memory of the longest text for ever, and saves no time here.
-    options.enable_cpu_mem_arena = False
-    options.log_severity_level = ERRORS_ONLY
-    try:
-        runtime = onnxruntime.InferenceSession(
-            str(path), options, providers=["CPUExecutionProvider"]
-        )
-    except SESSION_ERRORS as error:
-        raise ConfigError(
-            f"The model file {path} cannot be opened ({error}). Delete its folder to have a "
-            "built-in model built again, or name another folder."
-        ) from error
+    runtime = open_runtime(path)
     inputs = tuple(node.name for node in runtime.get_inputs())
     if unknown := sorted(set(inputs) - set(INPUTS)):
         raise ConfigError(
@@ -225,7 +297,8 @@ def _open_session(path: Path) -> Session:
         )
     outputs = [node.name for node in runtime.get_outputs()]
     known = [name for name in OUTPUTS if name in outputs]
-    return Session(runtime, inputs, (known or outputs)[0])
+    shown = [name for name in TOKEN_OUTPUTS if name in outputs]
+    return Session(runtime, inputs, (known or outputs)[0], shown[0] if shown else None)
 
 
 def _open_tokens(folder: Path) -> Tokens:

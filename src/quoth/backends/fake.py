@@ -17,7 +17,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from quoth.errors import EmbeddingError, RetrievalError
+from quoth.analyse import fold
+from quoth.errors import EmbeddingError, RerankError, RetrievalError
 from quoth.protocols import Matrix, Role
 from quoth.types import Chunk, Filter, Pages, Scored, Seconds
 
@@ -192,6 +193,48 @@ class SlowIndex(MemoryIndex):
         return await super().match(text, languages=languages, limit=limit, filters=filters)
 
 
+# --- rerankers --------------------------------------------------------------------------------
+
+
+class WordReranker:
+    """Scores a chunk by the share of the question's words that it holds."""
+
+    name = "words"
+
+    async def score(self, query: str, chunks: Sequence[Chunk]) -> list[float]:
+        """Give one score per chunk, 0 to 1."""
+        sought = set(_words(query))
+        held = [set(_words(f"{chunk.prefix} {chunk.text}")) for chunk in chunks]
+        return [len(sought & words) / max(1, len(sought)) for words in held]
+
+    def close(self) -> None:
+        """Release nothing; there is nothing to release."""
+
+
+class FailingReranker(WordReranker):
+    """Raises RerankError for every question."""
+
+    name = "failing"
+
+    async def score(self, query: str, chunks: Sequence[Chunk]) -> list[float]:
+        """Fail."""
+        raise RerankError("The reranker is made to fail.")
+
+
+class SlowReranker(WordReranker):
+    """Takes its time, in seconds, for every call."""
+
+    name = "slow"
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+
+    async def score(self, query: str, chunks: Sequence[Chunk]) -> list[float]:
+        """Wait, then score."""
+        await asyncio.sleep(self._seconds)
+        return await super().score(query, chunks)
+
+
 def passes(chunk: Chunk, filters: Sequence[Filter]) -> bool:
     """Say whether a chunk meets every condition; one on a place it does not have fails."""
     return all(_meets(chunk, condition) for condition in filters)
@@ -224,16 +267,28 @@ def _meets(chunk: Chunk, condition: Filter) -> bool:
             return place.first <= high and place.last >= low
         if condition.field == "seconds" and isinstance(place, Seconds):
             return place.start <= high and place.end >= low
-        return False
+        return condition.field == "date" and chunk.date is not None and low <= _day(chunk) <= high
     if condition.field == "label":
         return not _labels(chunk).isdisjoint(str(value).casefold() for value in condition.values)
+    if condition.field == "section":
+        return not {fold(title) for title in chunk.section}.isdisjoint(
+            fold(str(value)) for value in condition.values
+        )
     held = {
         "document": chunk.document_id,
         "kind": chunk.kind,
         "language": chunk.language,
         "speaker": place.speaker if isinstance(place, Seconds) else None,
+        "chapter": chunk.chapter,
+        "segment": chunk.segment,
     }
     return held.get(condition.field) in condition.values
+
+
+def _day(chunk: Chunk) -> int:
+    """The chunk's date as a number such as 20261231; a month or a year alone is its first day."""
+    year, month, day = (*map(int, (chunk.date or "0").split("-")), 1, 1)[:3]
+    return year * 10000 + month * 100 + day
 
 
 def _labels(chunk: Chunk) -> set[str]:

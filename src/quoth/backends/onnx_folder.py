@@ -79,7 +79,7 @@ def describe(folder: Path) -> ModelCard:
     stored = stored_card(folder)
     if stored and not stored.stamp and (folder / stored.file).is_file():
         return stored
-    model = _model_file(folder)
+    model = model_file(folder)
     stamp = _stamp(model)
     if stored and stored.stamp == stamp and stored.file == str(model.relative_to(folder)):
         return stored
@@ -89,7 +89,8 @@ def describe(folder: Path) -> ModelCard:
     return card
 
 
-def _model_file(folder: Path) -> Path:
+def model_file(folder: Path) -> Path:
+    """Find the model in a folder; raises ConfigError where there is none."""
     candidates = [folder / MODEL, folder / "onnx" / MODEL]
     candidates += sorted((folder / "onnx").glob("model*.onnx"))
     for path in candidates:
@@ -118,10 +119,10 @@ def _foreign_card(folder: Path, *, model: Path, stamp: str) -> ModelCard:
     for path in (*_content_files(model), folder / "tokenizer.json"):
         with path.open("rb") as file:
             digest.update(hashlib.file_digest(file, "sha256").digest())
-    config = _json(folder / "config.json")
-    pooling = _json(folder / "1_Pooling" / "config.json")
+    config = read_json(folder / "config.json")
+    pooling = read_json(folder / "1_Pooling" / "config.json")
     limits = [
-        _json(folder / "sentence_bert_config.json").get("max_seq_length"),
+        read_json(folder / "sentence_bert_config.json").get("max_seq_length"),
         config.get("max_position_embeddings"),
     ]
     dimension = pooling.get("word_embedding_dimension") or config.get("hidden_size")
@@ -130,7 +131,7 @@ def _foreign_card(folder: Path, *, model: Path, stamp: str) -> ModelCard:
             f"The model folder {folder} does not say how long its vectors are. Add the model's "
             "config.json (hidden_size) or 1_Pooling/config.json (word_embedding_dimension)."
         )
-    prompts = _json(folder / "config_sentence_transformers.json").get("prompts") or {}
+    prompts = read_json(folder / "config_sentence_transformers.json").get("prompts") or {}
     return ModelCard(
         name=folder.name,
         revision=digest.hexdigest()[:16],
@@ -163,7 +164,7 @@ def _pooling(config: dict[str, Any], *, folder: Path) -> Pooling:
     )
 
 
-def _json(path: Path) -> dict[str, Any]:
+def read_json(path: Path) -> dict[str, Any]:
     """Read one of the optional files; an absent one says nothing."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))

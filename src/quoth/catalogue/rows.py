@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
 from quoth.codec import dump, pack_locator, pack_places, unpack_locator, unpack_places
+from quoth.shelf import Heading, Link, Summary
+from quoth.tuning import Calibration, Tuning
 from quoth.types import Chunk, Document, IndexIdentity, Problem
 
 
@@ -21,6 +23,7 @@ class Collection:
     table: str
     identity: IndexIdentity
     version: int
+    tuning: Tuning | None = None
 
     @property
     def index_version(self) -> str:
@@ -46,6 +49,9 @@ class Entry:
     sha256: str
     labels: tuple[str, ...]
     chunks: tuple[Chunk, ...]
+    headings: tuple[Heading, ...] = ()
+    summaries: tuple[Summary, ...] = ()
+    links: tuple[Link, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +65,28 @@ class Around:
 def collection_from_row(row: Any) -> Collection:
     """Make the collection of a row."""
     identity = IndexIdentity(**json.loads(row.identity))
-    return Collection(row.id, row.name, row.index_table, identity, row.version)
+    return Collection(
+        row.id,
+        row.name,
+        row.index_table,
+        identity,
+        row.version,
+        tuning=None if row.tuning is None else unpack_tuning(row.tuning),
+    )
+
+
+def pack_tuning(tuning: Tuning) -> str:
+    """Write what was learnt as JSON; `unpack_tuning` gives the same value back."""
+    return dump(asdict(tuning))
+
+
+def unpack_tuning(packed: str) -> Tuning:
+    """Read what `pack_tuning` wrote."""
+    values = json.loads(packed)
+    for name in ("relevance", "answerable"):
+        if values[name] is not None:
+            values[name] = Calibration(**values[name])
+    return Tuning(**values)
 
 
 def chunk_to_row(chunk: Chunk, *, tenant: str) -> dict[str, Any]:
@@ -79,6 +106,9 @@ def chunk_to_row(chunk: Chunk, *, tenant: str) -> dict[str, Any]:
         "tokens": chunk.tokens,
         "locator": pack_locator(chunk.locator),
         "places": pack_places(chunk.places),
+        "chapter": chunk.chapter,
+        "segment": chunk.segment,
+        "date": chunk.date,
     }
 
 
@@ -98,7 +128,34 @@ def chunk_from_row(row: Any) -> Chunk:
         prefix=row.prefix,
         language=row.language,
         tokens=row.tokens,
+        chapter=row.chapter,
+        segment=row.segment,
+        date=row.date,
     )
+
+
+def document_to_row(entry: Entry, *, tenant: str, collection: str) -> dict[str, Any]:
+    """Make the row of a ready document; ``collection`` is the collection's id."""
+    document = entry.document
+    return {
+        "id": document.document_id,
+        "tenant": tenant,
+        "collection_id": collection,
+        "sha256": entry.sha256,
+        "source": document.source,
+        "title": document.title,
+        "kind": document.kind,
+        "language": document.language,
+        "url": document.url,
+        "speaker": document.speaker,
+        "pages": document.pages,
+        "labels": dump(list(entry.labels)),
+        "seconds": document.seconds,
+        "chunks": len(entry.chunks),
+        "warnings": dump(list(document.warnings)),
+        "added_at": now(),
+        "date": document.date,
+    }
 
 
 def document_from_row(row: Any, *, collection: str) -> Document:
@@ -116,7 +173,8 @@ def document_from_row(row: Any, *, collection: str) -> Document:
         source=row.source,
         url=row.url,
         speaker=row.speaker,
-        warnings=tuple(json.loads(row.warnings)),
+        date=row.date,
+        warnings=() if row.warnings == "[]" else tuple(json.loads(row.warnings)),
     )
 
 

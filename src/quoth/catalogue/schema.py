@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sqlalchemy import (
+    Boolean,
     Column,
     Float,
     ForeignKey,
@@ -15,7 +16,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-HEAD = "0001"
+HEAD = "0002"
 """The newest migration; a catalogue that already stands at it is opened without Alembic."""
 
 metadata = MetaData(
@@ -36,6 +37,7 @@ collections = Table(
     Column("index_table", String(80), nullable=False),
     Column("identity", Text, nullable=False),
     Column("version", Integer, nullable=False, default=0),
+    Column("tuning", Text),
     Column("created_at", String(40), nullable=False),
     UniqueConstraint("tenant", "name"),
 )
@@ -59,6 +61,7 @@ documents = Table(
     Column("chunks", Integer, nullable=False),
     Column("warnings", Text, nullable=False),
     Column("added_at", String(40), nullable=False),
+    Column("date", String(40)),
     Index("ix_documents_collection_source", "collection_id", "source"),
 )
 
@@ -79,7 +82,72 @@ chunks = Table(
     Column("tokens", Integer, nullable=False),
     Column("locator", Text, nullable=False),
     Column("places", Text, nullable=False),
+    Column("chapter", String(20), nullable=False, server_default=""),
+    Column("segment", String(20), nullable=False, server_default=""),
+    Column("date", String(40)),
     UniqueConstraint("document_id", "ordinal"),
+)
+
+# Where each chunk stands, in rows so narrow that a look-up by place can read them all: the texts
+# beside which these values would stand otherwise are a hundred times as wide.
+spots = Table(
+    "spots",
+    metadata,
+    Column("document_id", ForeignKey("documents.id", ondelete="CASCADE"), primary_key=True),
+    Column("ordinal", Integer, primary_key=True),
+    Column("tenant", String(100), nullable=False),
+    Column("speaker", Text, nullable=False),
+    Column("labels", Text, nullable=False),
+    Column("page_first", Integer),
+    Column("page_last", Integer),
+    Column("second_start", Float),
+    Column("second_end", Float),
+    Column("chapter", String(20), nullable=False),
+    Column("segment", String(20), nullable=False),
+    Column("sections", Text, nullable=False),
+)
+
+headings = Table(
+    "headings",
+    metadata,
+    Column("document_id", ForeignKey("documents.id", ondelete="CASCADE"), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("tenant", String(100), nullable=False),
+    Column("collection_id", String(32), nullable=False),
+    Column("path", Text, nullable=False),
+    Column("first", Integer, nullable=False),
+    Column("last", Integer, nullable=False),
+    Column("chapter", String(20), nullable=False),
+    Column("segment", String(20), nullable=False),
+    Column("leads", Boolean, nullable=False),
+    Index("ix_headings_collection_order", "collection_id", "leads", "document_id", "number"),
+)
+
+summaries = Table(
+    "summaries",
+    metadata,
+    Column("document_id", ForeignKey("documents.id", ondelete="CASCADE"), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("tenant", String(100), nullable=False),
+    Column("collection_id", String(32), nullable=False),
+    Column("level", Integer, nullable=False),
+    Column("path", Text, nullable=False),
+    Column("first", Integer, nullable=False),
+    Column("last", Integer, nullable=False),
+    Column("leaves", Text, nullable=False),
+)
+
+links = Table(
+    "links",
+    metadata,
+    Column("document_id", ForeignKey("documents.id", ondelete="CASCADE"), primary_key=True),
+    Column("name", String(120), primary_key=True),
+    Column("other", String(120), primary_key=True),
+    Column("tenant", String(100), nullable=False),
+    Column("collection_id", String(32), nullable=False),
+    Column("count", Integer, nullable=False),
+    Index("ix_links_collection_name", "collection_id", "name"),
+    Index("ix_links_collection_other", "collection_id", "other"),
 )
 
 jobs = Table(

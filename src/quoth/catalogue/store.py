@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, and_, delete, func, insert, or_, select, update
 
-from quoth.catalogue.database import WRITE, open_database, translated_errors
+from quoth.catalogue.library_map import LibraryMap
+from quoth.catalogue.map_queries import write_map
 from quoth.catalogue.rows import (
     Around,
     Collection,
@@ -22,12 +22,15 @@ from quoth.catalogue.rows import (
     digest,
     document_from_job,
     document_from_row,
+    document_to_row,
     now,
+    pack_tuning,
 )
 from quoth.catalogue.schema import answers, chunks, collections, documents, jobs, queries
 from quoth.catalogue.statements import COLLECTION, NEAR, OWNERS
 from quoth.codec import dump
 from quoth.errors import NotFound
+from quoth.tuning import Tuning
 from quoth.types import Chunk, Document, IndexIdentity
 
 T = TypeVar("T")
@@ -36,12 +39,8 @@ BATCH = 400
 """Ids in one statement; SQLite allows more, PostgreSQL plans well up to about here."""
 
 
-class Catalogue:
-    """The catalogue of one tenant.
-
-    ``on_operation`` is told the name of every write before and after it is done; crash tests
-    stop the process there.
-    """
+class Catalogue(LibraryMap):
+    """The catalogue of one tenant: its collections, documents, chunks and history."""
 
     def __init__(
         self,
@@ -50,34 +49,8 @@ class Catalogue:
         tenant: str,
         on_operation: Callable[[str], None] = lambda _name: None,
     ) -> None:
-        self._engine = open_database(file)
-        self._on_operation = on_operation
+        super().__init__(file, tenant=tenant, on_operation=on_operation)
         self._languages: dict[tuple[str, int], tuple[str, ...]] = {}
-        self.tenant = tenant
-
-    def close(self) -> None:
-        """Close the connections."""
-        self._engine.dispose()
-
-    @contextmanager
-    def reading(self) -> Iterator[Connection]:
-        """A connection that sees one state of the catalogue."""
-        with translated_errors(), self._engine.connect() as connection:
-            yield connection
-
-    @contextmanager
-    def writing(self, operation: str) -> Iterator[Connection]:
-        """A transaction that is done as a whole or not at all."""
-        self._on_operation(f"before {operation}")
-        with translated_errors(), self._engine.connect() as plain:
-            connection = plain.execution_options(**WRITE)
-            with connection.begin():
-                yield connection
-        self._on_operation(f"after {operation}")
-
-    def owned(self, table: Any, collection: Collection) -> Any:
-        """The condition that a row is this tenant's and in this collection."""
-        return and_(table.c.tenant == self.tenant, table.c.collection_id == collection.id)
 
     def _itself(self, collection: Collection) -> Any:
         return and_(collections.c.tenant == self.tenant, collections.c.id == collection.id)
@@ -132,7 +105,11 @@ class Catalogue:
         return self.collection(name)
 
     def switch_index(self, collection: Collection, *, table: str, identity: IndexIdentity) -> bool:
-        """Let another index table serve the collection, unless it has changed since it was read."""
+        """Let another index table serve the collection, unless it has changed since it was read.
+
+        What tuning learnt holds for one identity only, and goes with it.
+        """
+        kept = collections.c.tuning if identity == collection.identity else None
         with self.writing("switch index") as connection:
             done = connection.execute(
                 update(collections)
@@ -140,6 +117,21 @@ class Catalogue:
                 .values(
                     index_table=table,
                     identity=dump(asdict(identity)),
+                    tuning=kept,
+                    version=collections.c.version + 1,
+                )
+            )
+        return bool(done.rowcount)
+
+    def tune(self, collection: Collection, tuning: Tuning | None) -> bool:
+        """Keep what was learnt from a collection; not done if its index has changed since."""
+        with self.writing("tune collection") as connection:
+            same = collections.c.index_table == collection.table
+            done = connection.execute(
+                update(collections)
+                .where(self._itself(collection), same)
+                .values(
+                    tuning=None if tuning is None else pack_tuning(tuning),
                     version=collections.c.version + 1,
                 )
             )
@@ -232,12 +224,7 @@ class Catalogue:
                 old = {row.id for row in connection.execute(same_source)}
                 replaced += sorted(old - ids)
                 self._erase(connection, collection, old | ids)
-                connection.execute(
-                    insert(documents), [self._row(collection, entry) for entry in part]
-                )
-                rows = [chunk_to_row(each, tenant=self.tenant) for e in part for each in e.chunks]
-                if rows:
-                    connection.execute(insert(chunks), rows)
+                self._write(connection, collection, part)
                 done = jobs.c.document_id.in_(ids)
                 failed_before = jobs.c.source.in_(sources) & (jobs.c.state == "failed")
                 connection.execute(
@@ -267,29 +254,19 @@ class Catalogue:
                 self._bump(connection, collection)
         return gone
 
-    def _row(self, collection: Collection, entry: Entry) -> dict[str, Any]:
-        document = entry.document
-        return {
-            "id": document.document_id,
-            "tenant": self.tenant,
-            "collection_id": collection.id,
-            "sha256": entry.sha256,
-            "source": document.source,
-            "title": document.title,
-            "kind": document.kind,
-            "language": document.language,
-            "url": document.url,
-            "speaker": document.speaker,
-            "pages": document.pages,
-            "labels": dump(list(entry.labels)),
-            "seconds": document.seconds,
-            "chunks": len(entry.chunks),
-            "warnings": dump(list(document.warnings)),
-            "added_at": now(),
-        }
+    def _write(
+        self, connection: Connection, collection: Collection, entries: Sequence[Entry]
+    ) -> None:
+        tenant = self.tenant
+        made = [document_to_row(each, tenant=tenant, collection=collection.id) for each in entries]
+        connection.execute(insert(documents), made)
+        rows = [chunk_to_row(each, tenant=tenant) for entry in entries for each in entry.chunks]
+        if rows:
+            connection.execute(insert(chunks), rows)
+        write_map(connection, entries, tenant=tenant, collection=collection)
 
     def _erase(self, connection: Connection, collection: Collection, ids: set[str]) -> None:
-        """Delete documents of the collection; their chunks go with them."""
+        """Delete documents of the collection; all that hangs on them goes with them."""
         connection.execute(
             delete(documents).where(self.owned(documents, collection), documents.c.id.in_(ids))
         )

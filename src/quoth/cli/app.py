@@ -16,13 +16,13 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 from quoth import __version__
-from quoth.cli.run import DONE, FAILED, Screen, Session, engine_of, report, run
+from quoth.cli.run import DONE, FAILED, Screen, Session, engine_of, read_choices, report, run
 from quoth.codec import to_json
 from quoth.errors import ConfigError, InputError
 from quoth.settings import load_settings
 
 FLAGS = ("--json", "--quiet", "-q")
-VALUED = ("--home", "--collection", "--profile")
+VALUED = ("--home", "--collection", "--profile", "--reranker")
 
 
 class Anywhere(TyperGroup):
@@ -87,10 +87,16 @@ def start(
     home: Annotated[
         Path | None, typer.Option(help="Folder of the library; default $QUOTH_HOME.")
     ] = None,
-    collection: Annotated[str | None, typer.Option(help="Collection to work on.")] = None,
+    collection: Annotated[
+        list[str] | None,
+        typer.Option(help="Collection to work on; ask and search take several."),
+    ] = None,
     profile: Annotated[str | None, typer.Option(help="Named set of defaults.")] = None,
     embedder: Annotated[
         str | None, typer.Option(help="Embedder by name, or a folder with an ONNX model.")
+    ] = None,
+    reranker: Annotated[
+        str | None, typer.Option(help="Rerankers by name or folder, set apart by commas, or none.")
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Machine output on stdout, all else on stderr.")
@@ -103,18 +109,34 @@ def start(
     """Read the settings for whichever command follows."""
     err = Screen(stderr=True)
     try:
+        names = tuple(dict.fromkeys(collection or ()))
+        if len(names) > 1 and context.invoked_subcommand not in ("ask", "search"):
+            raise InputError("Only ask and search take several collections. Name one.")
         settings = load_settings(
-            {"home": home, "collection": collection, "profile": profile, "embedder": embedder}
+            {
+                "home": home,
+                "collection": names[0] if names else None,
+                "profile": profile,
+                "embedder": embedder,
+                "reranker": reranker,
+            }
         )
-    except ConfigError as error:
+    except (ConfigError, InputError) as error:
         raise typer.Exit(report(error, err=err, as_json=as_json)) from None
-    context.obj = Session(settings, as_json, quiet, Screen(), err)
+    context.obj = Session(settings, as_json, quiet, Screen(), err, names)
 
 
 Question = Annotated[str, typer.Argument(help="The question, in quotes.")]
 Filters = Annotated[
     list[str] | None,
-    typer.Option("--filter", help="Only what matches KEY=VALUE; may be given again."),
+    typer.Option(
+        "--filter",
+        help="Only what matches KEY=VALUE; may be given again. KEY=any or none drops what the "
+        "question itself says about where to look.",
+    ),
+]
+Choices = Annotated[
+    list[str] | None, typer.Option("--set", help="plan.FIELD=VALUE, for this question.")
 ]
 
 
@@ -205,21 +227,27 @@ def search(
     k: Annotated[int | None, typer.Option("-k", help="How many passages.")] = None,
     mode: Annotated[SearchMode | None, typer.Option(help="Which legs search.")] = None,
     filters: Filters = None,
+    settings: Choices = None,
 ) -> None:
     """Show the passages that match best, ranked."""
     from quoth.cli.render import hit_list
 
     session: Session = context.obj
-    choices: dict[str, Any] = {"final_k": k, "mode": mode.value if mode else None}
+    given: dict[str, Any] = {"final_k": k, "mode": mode.value if mode else None}
 
     async def work() -> int:
+        from quoth.retrieve import Request
         from quoth.trace import Trace
 
         trace = Trace()
+        request = Request(
+            question,
+            choices={**read_choices(settings or []), **given},
+            filters=tuple(filters or ()),
+            collections=session.collections,
+        )
         async with engine_of(session) as engine:
-            found = await engine.retrieve(
-                question, choices=choices, filters=filters or [], trace=trace
-            )
+            found = await engine.retrieve(request, trace=trace)
         if session.json:
             session.put([to_json(each) for each in found.hits])
         else:
@@ -250,6 +278,7 @@ def ask(
     max_ms: Annotated[int | None, typer.Option(help="Milliseconds the answer may take.")] = None,
     max_usd: Annotated[float | None, typer.Option(help="Dollars the answer may cost.")] = None,
     filters: Filters = None,
+    settings: Choices = None,
 ) -> None:
     """Answer a question; every sentence cites the exact place it comes from."""
     from quoth.cli.asking import ask_question
@@ -258,13 +287,20 @@ def ask(
     # Verbatim sentences are supported by their source and cost nothing: policy and cost limit
     # have nothing to do until a language model writes.
     _ = policy, max_usd
-    choices: dict[str, Any] = {"deadline_ms": None if max_ms is None else float(max_ms)}
-    run(
-        session,
-        lambda: ask_question(
-            session, question, choices=choices, filters=filters or [], stream=stream, llm=llm
-        ),
-    )
+    deadline_ms = None if max_ms is None else float(max_ms)
+
+    async def work() -> int:
+        from quoth.retrieve import Request
+
+        request = Request(
+            question,
+            choices={**read_choices(settings or []), "deadline_ms": deadline_ms},
+            filters=tuple(filters or ()),
+            collections=session.collections,
+        )
+        return await ask_question(session, request, stream=stream, llm=llm)
+
+    run(session, work)
 
 
 @app.command()

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from quoth.backends import backend
 from quoth.cli.render import answer_sources, answer_text
 from quoth.cli.run import DONE, Session, engine_of
 from quoth.codec import to_json
-from quoth.retrieve import Choices
+from quoth.retrieve import Request
 from quoth.types import Answer, Done, Token
 
 
 async def ask_question(
     session: Session,
-    question: str,
+    request: Request,
     *,
-    choices: Choices,
-    filters: Sequence[str],
     stream: bool | None,
     llm: str | None,
 ) -> int:
@@ -27,7 +23,7 @@ async def ask_question(
     answer: Answer | None = None
     streamed = False
     async with engine_of(session) as engine:
-        async for event in engine.stream(question, choices=choices, filters=filters):
+        async for event in engine.stream(request):
             if session.json and stream:
                 session.put(to_json(event))
             elif isinstance(event, Token) and stream and session.out.is_terminal:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
@@ -12,10 +13,29 @@ from rich.text import Text
 from quoth.cli.run import DONE, Session, run
 from quoth.codec import to_json
 from quoth.errors import InputError
+from quoth.types import Json
+
+if TYPE_CHECKING:
+    from quoth.evaluation.significance import Comparison, PerQuestion
 
 app = typer.Typer(help="Measure on known questions and files.", no_args_is_help=True)
 
+MISSES = 20
+"""Misses that a person is shown; programs and the report get them all."""
+
 Folder = Annotated[Path, typer.Argument(help="Folder with the evaluation set.")]
+Report = Annotated[
+    Path | None, typer.Option("--report", help="Write a page with plots, an HTML file.")
+]
+Baseline = Annotated[
+    Path | None,
+    typer.Option("--baseline", help="Compare question by question with a report saved by --json."),
+]
+Split = Annotated[str, typer.Option(help="The part of the set: heldout, or dev.")]
+Choices = Annotated[
+    list[str] | None, typer.Option("--set", help="plan.FIELD=VALUE, for an ablation.")
+]
+Progress = Callable[[str, int, int], None]
 
 
 @app.command()
@@ -25,65 +45,162 @@ def retrieval(
     queries: Annotated[
         Path | None, typer.Option(help="Folder with other questions, such as another language.")
     ] = None,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", help="plan.FIELD=VALUE, for an ablation.")
-    ] = None,
+    settings: Choices = None,
+    report: Report = None,
+    baseline: Baseline = None,
 ) -> None:
     """Judge the rankings: nDCG, recall and MRR of each leg, their fusion and the whole chain."""
-    from quoth.cli.render import progress_bar
-
     session: Session = context.obj
 
-    async def work() -> int:
+    async def measure(progress: Progress) -> Any:
         from quoth.evaluation.retrieval import evaluate_retrieval
 
-        with progress_bar(session) as bar:
-            task = bar.add_task("Loading", total=None)
-            report = await evaluate_retrieval(
-                folder,
-                queries=queries,
-                settings=session.settings,
-                choices=read_choices(settings or []),
-                progress=lambda what, done, of: bar.update(
-                    task, description=what, completed=done, total=of
-                ),
-            )
-        if session.json:
-            session.put(to_json(report))
-            return DONE
-        names = next(iter(report.legs.values()))
+        return await evaluate_retrieval(
+            folder,
+            queries=queries,
+            settings=session.settings,
+            choices=read_choices(settings or []),
+            progress=progress,
+        )
+
+    def show(found: Any) -> None:
+        names = next(iter(found.legs.values()))
         table = Table("leg", *names, box=None)
-        for leg, values in report.legs.items():
+        for leg, values in found.legs.items():
             table.add_row(leg, *(f"{value:.4f}" for value in values.values()))
         session.out.print(table)
         session.out.print(
-            f"{report.documents} documents, {report.queries} questions, "
-            f"{report.latency_ms['p50']} ms (p50), {report.latency_ms['p95']} ms (p95)",
+            f"{found.documents} documents, {found.queries} questions, {_times(found)}",
             highlight=False,
         )
-        return DONE
 
-    run(session, work)
+    _evaluate(session, measure, show=show, report=report, baseline=baseline)
 
 
 @app.command()
-def ingest(context: typer.Context, folder: Folder) -> None:
+def understanding(
+    context: typer.Context,
+    folder: Folder,
+    split: Split = "heldout",
+    report: Report = None,
+    baseline: Baseline = None,
+) -> None:
+    """Judge how questions are understood: filters, types, languages, follow-ups, time."""
+    session: Session = context.obj
+
+    async def measure(_progress: Progress) -> Any:
+        from quoth.evaluation.understanding import evaluate_understanding
+
+        return evaluate_understanding(folder, split=split)
+
+    def show(found: Any) -> None:
+        shares = {
+            "exact filters": found.exact_filters,
+            "exact where expected": found.exact_where_expected,
+            "false filters": found.false_filters,
+            "types": found.types,
+            "languages": found.languages,
+            "follow-ups": found.followups,
+            "aspects": found.aspects,
+        }
+        _show_shares(session, shares)
+        _show_rows(session, [to_json(each) for each in found.misses])
+        session.out.print(
+            f"{found.questions} questions ({found.split}), {_times(found)}", highlight=False
+        )
+
+    _evaluate(session, measure, show=show, report=report, baseline=baseline)
+
+
+@app.command()
+def conversation(
+    context: typer.Context,
+    folder: Folder,
+    corpus: Annotated[
+        Path | None, typer.Option(help="Folder with the corpus, where it is another one.")
+    ] = None,
+    split: Split = "heldout",
+    report: Report = None,
+    baseline: Baseline = None,
+) -> None:
+    """Judge follow-ups: what the standalone question finds, against a rewrite by hand."""
+    session: Session = context.obj
+
+    async def measure(progress: Progress) -> Any:
+        from quoth.evaluation.conversation import evaluate_conversations
+
+        return await evaluate_conversations(
+            folder, corpus=corpus, split=split, settings=session.settings, progress=progress
+        )
+
+    def show(found: Any) -> None:
+        shares = {f"recall@5 of the {name}": value for name, value in found.recall_at_5.items()}
+        shares |= {
+            "standalone / rewrite": found.share_of_rewrite,
+            "new topics kept": found.topics_kept,
+            "follow-ups": found.followups,
+        }
+        _show_shares(session, shares)
+        _show_rows(session, [to_json(each) for each in found.lost])
+        session.out.print(f"{found.conversations} conversations ({found.split})", highlight=False)
+
+    _evaluate(session, measure, show=show, report=report, baseline=baseline)
+
+
+@app.command()
+def cache(
+    context: typer.Context,
+    folder: Folder,
+    threshold: Annotated[
+        float, typer.Option(min=0, max=1, help="Cosine from which questions may share an answer.")
+    ] = 0.98,
+    report: Report = None,
+    baseline: Baseline = None,
+) -> None:
+    """Judge which questions may share an answer: hits on paraphrases, wrong hits on others."""
+    session: Session = context.obj
+
+    async def measure(_progress: Progress) -> Any:
+        from quoth.evaluation.cache import evaluate_cache
+
+        return await evaluate_cache(folder, settings=session.settings, threshold=threshold)
+
+    def show(found: Any) -> None:
+        table = Table("cosine", "guard", "hits on the same", "wrong hits", box=None)
+        for each in found.sweep:
+            guard = "with" if each.guarded else "without"
+            rate = f"{each.hit_rate:.4f}"
+            table.add_row(f"{each.threshold:.2f}", guard, rate, str(each.false_hits))
+        session.out.print(table)
+        _show_rows(session, [to_json(each) for each in found.wrong])
+        session.out.print(
+            f"At {found.threshold:g} with the guard: {found.hit_rate:.4f} of {found.same} "
+            f"paraphrases hit, {found.false_hits} of {found.different} others do.",
+            highlight=False,
+        )
+
+    _evaluate(session, measure, show=show, report=report, baseline=baseline)
+
+
+@app.command()
+def ingest(
+    context: typer.Context, folder: Folder, report: Report = None, baseline: Baseline = None
+) -> None:
     """Read every file of a folder and compare with its manifest.jsonl where there is one."""
     session: Session = context.obj
 
-    async def work() -> int:
+    async def measure(_progress: Progress) -> Any:
         from quoth.evaluation.ingest import evaluate_ingest
 
-        report = await evaluate_ingest(
+        return await evaluate_ingest(
             folder,
             seconds=session.settings.parser_seconds,
             memory_mb=session.settings.parser_memory_mb,
         )
-        if session.json:
-            session.put(to_json(report))
-            return DONE
+
+    def show(found: Any) -> None:
         table = Table("file", "status", "code", "pages", "outline", "s", "MB", box=None)
-        for each in report.files:
+        for each in found.files:
             table.add_row(
                 Text(each.file),
                 each.status,
@@ -91,12 +208,117 @@ def ingest(context: typer.Context, folder: Folder) -> None:
                 "" if each.pages is None else str(each.pages),
                 str(each.outline),
                 f"{each.seconds:.2f}",
-                f"{each.peak_mb:.0f}",
+                "" if each.peak_mb is None else f"{each.peak_mb:.0f}",
             )
         session.out.print(table)
+
+    _evaluate(session, measure, show=show, report=report, baseline=baseline)
+
+
+def _evaluate(
+    session: Session,
+    measure: Callable[[Progress], Coroutine[Any, Any, Any]],
+    *,
+    show: Callable[[Any], None],
+    report: Path | None,
+    baseline: Path | None,
+) -> None:
+    """Measure, compare, write and show; what cannot work is refused before anything is measured."""
+    from quoth.cli.render import progress_bar
+
+    async def work() -> int:
+        before = _checked(report, baseline)
+        with progress_bar(session) as bar:
+            task = bar.add_task("Loading", total=None)
+            found = await measure(
+                lambda what, done, of: bar.update(task, description=what, completed=done, total=of)
+            )
+        made: Json = to_json(found)
+        comparisons = _compared(made, before)
+        if report is not None:
+            _write(report, session=session, made=made, comparisons=comparisons, before=before)
+        if session.json:
+            compared = {"comparison": [to_json(each) for each in comparisons]} if before else {}
+            session.put({**made, **compared})
+            return DONE
+        show(found)
+        if comparisons:
+            _show_comparisons(session, comparisons)
         return DONE
 
     run(session, work)
+
+
+def _checked(report: Path | None, baseline: Path | None) -> PerQuestion | None:
+    from quoth.evaluation.report import require_plots
+    from quoth.evaluation.significance import read_baseline
+
+    if report is not None:
+        require_plots()
+        if not report.parent.is_dir():
+            raise InputError(f"There is no folder {report.parent} to write the report to.")
+    return None if baseline is None else read_baseline(baseline)
+
+
+def _compared(made: Json, before: PerQuestion | None) -> tuple[Comparison, ...]:
+    from quoth.evaluation.significance import compare, series_of
+
+    return () if before is None else compare(series_of(made), before)
+
+
+def _write(
+    path: Path,
+    *,
+    session: Session,
+    made: Json,
+    comparisons: Sequence[Comparison],
+    before: PerQuestion | None,
+) -> None:
+    from quoth.evaluation.report import write_report
+
+    write_report(
+        path, title="quoth: evaluation", report=made, comparisons=comparisons, before=before
+    )
+    session.say(f"The report is in {path}.")
+
+
+def _show_shares(session: Session, shares: Mapping[str, float]) -> None:
+    table = Table("what", "share", box=None)
+    for name, value in shares.items():
+        table.add_row(name, f"{value:.4f}")
+    session.out.print(table)
+
+
+def _show_rows(session: Session, rows: Sequence[Json]) -> None:
+    if not rows:
+        return
+    table = Table(*rows[0], box=None, title="Misses", title_justify="left")
+    for row in rows[:MISSES]:
+        table.add_row(*(Text(str(value)) for value in row.values()))
+    session.out.print(table)
+    if len(rows) > MISSES:
+        session.out.print(f"… and {len(rows) - MISSES} more: --json and --report give all.")
+
+
+def _show_comparisons(session: Session, comparisons: Sequence[Comparison]) -> None:
+    head = ("series", "questions", "before", "now", "difference", "95 % interval", "p", "test")
+    table = Table(*head, box=None, title="Against the baseline", title_justify="left")
+    for each in comparisons:
+        table.add_row(
+            each.series,
+            str(each.questions),
+            f"{each.before:.4f}",
+            f"{each.now:.4f}",
+            f"{each.difference:+.4f}",
+            f"{each.low:+.4f} … {each.high:+.4f}",
+            f"{each.p:.4f}",
+            each.test,
+        )
+    session.out.print(table)
+
+
+def _times(found: Any) -> str:
+    return f"{found.latency_ms['p50']} ms (p50), {found.latency_ms['p95']} ms (p95)"
 
 
 def read_choices(texts: list[str]) -> dict[str, Any]:

@@ -26,13 +26,14 @@ INTERRUPTED = 130
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """The global options of one call."""
+    """The global options of one call; questions may go to several ``collections``."""
 
     settings: Settings
     json: bool
     quiet: bool
     out: Console
     err: Console
+    collections: tuple[str, ...] = ()
 
     def say(self, line: str) -> None:
         """Tell a person something that is not the result."""
@@ -110,3 +111,23 @@ def problem(error: QuothError) -> dict[str, Any]:
         "detail": str(error),
         "request_id": None,
     }
+
+
+def read_choices(texts: list[str]) -> dict[str, Any]:
+    """Read ``plan.FIELD=VALUE`` settings; raises InputError."""
+    choices: dict[str, Any] = {}
+    for text in texts:
+        name, found, value = text.removeprefix("plan.").partition("=")
+        if not found or not text.startswith("plan."):
+            raise InputError(f"'{text}' is not a setting. Write --set plan.FIELD=VALUE.")
+        choices[name] = _value(value)
+    return choices
+
+
+def _value(text: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return {"none": None, "true": True, "false": False}.get(text.casefold(), text)

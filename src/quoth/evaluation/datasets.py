@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
-import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from quoth.errors import InputError
+from quoth.evaluation.jsonl import find, optional, read_lines, read_rows, text
 
 Judgments = Mapping[str, Mapping[str, int]]
 """Grade of each judged document, per question id; 0 and less is not relevant."""
@@ -49,17 +48,11 @@ def load_retrieval_set(folder: Path, *, queries: Path | None = None) -> Retrieva
     ``queries`` is another folder to take the questions from, with the judgments of ``folder``.
     Questions without a judgment are left out. Raises InputError naming the file and line.
     """
-    corpus = tuple(
-        Source(
-            _text(row, "id", at), _optional(row, "title", at), _text(row, "text", at, empty=True)
-        )
-        for row, at in _rows(_find(folder, "corpus.jsonl"))
-    )
-    known = _unique([each.id for each in corpus], folder / "corpus.jsonl")
-    judgments = _judgments(folder / "qrels.tsv", known=known)
-    source = _find(queries or folder, "queries.jsonl")
+    corpus = load_corpus(folder)
+    judgments = _judgments(folder / "qrels.tsv", known=frozenset(each.id for each in corpus))
+    source = find(queries or folder, "queries.jsonl")
     questions = tuple(
-        Question(_text(row, "id", at), _text(row, "text", at)) for row, at in _rows(source)
+        Question(text(row, "id", at), text(row, "text", at)) for row, at in read_rows(source)
     )
     _unique([each.id for each in questions], source)
     judged = tuple(each for each in questions if each.id in judgments)
@@ -71,6 +64,17 @@ def load_retrieval_set(folder: Path, *, queries: Path | None = None) -> Retrieva
     return RetrievalSet(corpus, judged, judgments, corpus_hash(corpus))
 
 
+def load_corpus(folder: Path) -> tuple[Source, ...]:
+    """Read ``corpus.jsonl`` or ``corpus.jsonl.gz``; raises InputError naming the file and line."""
+    path = find(folder, "corpus.jsonl")
+    corpus = tuple(
+        Source(text(row, "id", at), optional(row, "title", at), text(row, "text", at, empty=True))
+        for row, at in read_rows(path)
+    )
+    _unique([each.id for each in corpus], folder / "corpus.jsonl")
+    return corpus
+
+
 def corpus_hash(corpus: tuple[Source, ...]) -> str:
     """Give the sha256 of all rows, in hexadecimal; the order of the rows counts."""
     digest = hashlib.sha256()
@@ -78,52 +82,6 @@ def corpus_hash(corpus: tuple[Source, ...]) -> str:
         row = json.dumps([each.id, each.title, each.text], ensure_ascii=True)
         digest.update(row.encode() + b"\n")
     return digest.hexdigest()
-
-
-def _find(folder: Path, name: str) -> Path:
-    for path in (folder / name, folder / f"{name}.gz"):
-        if path.is_file():
-            return path
-    raise InputError(f"There is no {name} or {name}.gz in {folder}. Name the folder of a set.")
-
-
-def _rows(path: Path) -> Iterator[tuple[Mapping[str, object], str]]:
-    """Yield every row with its place, as ``file, line n``."""
-    for number, line in _lines(path):
-        at = f"{path}, line {number}"
-        try:
-            row = json.loads(line)
-        except ValueError as error:
-            raise InputError(f"{at} is not JSON: {error}.") from None
-        if not isinstance(row, dict):
-            raise InputError(f"{at} is not a JSON object.")
-        yield row, at
-
-
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    opened = gzip.open if path.suffix == ".gz" else open
-    try:
-        with opened(path, "rt", encoding="utf-8") as file:
-            for number, line in enumerate(file, start=1):
-                if line.strip():
-                    yield number, line.rstrip("\r\n")
-    except UnicodeDecodeError:
-        raise InputError(f"{path} is not UTF-8 text. Save it as UTF-8.") from None
-    except (EOFError, zlib.error, gzip.BadGzipFile):
-        raise InputError(f"{path} is a damaged gzip file. Fetch it again.") from None
-
-
-def _text(row: Mapping[str, object], key: str, at: str, *, empty: bool = False) -> str:
-    value = row.get(key)
-    if key == "id" and isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    if not isinstance(value, str) or not (value.strip() or empty):
-        raise InputError(f"{at} needs a text under '{key}'.")
-    return value
-
-
-def _optional(row: Mapping[str, object], key: str, at: str) -> str:
-    return "" if row.get(key) is None else _text(row, key, at, empty=True)
 
 
 def _unique(ids: list[str], path: Path) -> frozenset[str]:
@@ -140,7 +98,7 @@ def _judgments(path: Path, *, known: frozenset[str]) -> Judgments:
     if not path.is_file():
         raise InputError(f"There is no {path}. It holds the judgments, below one header line.")
     grades: dict[str, dict[str, int]] = {}
-    lines = _lines(path)
+    lines = read_lines(path)
     next(lines, None)
     for number, line in lines:
         at = f"{path}, line {number}"

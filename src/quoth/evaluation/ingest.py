@@ -11,8 +11,8 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from quoth.errors import InputError
@@ -69,6 +69,8 @@ class IngestReport:
 
     files: tuple[FileRead, ...]
     totals: Totals
+    per_question: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """By file, for comparisons: whether it was read, whether it agrees, the seconds it took."""
 
 
 async def evaluate_ingest(folder: Path, *, seconds: float, memory_mb: int) -> IngestReport:
@@ -83,7 +85,17 @@ async def evaluate_ingest(folder: Path, *, seconds: float, memory_mb: int) -> In
         for path in paths:
             outcome = await readers.outcome(path)
             results.append(_result(path.name, outcome, expected=expected.get(path.name, {})))
-    return IngestReport(tuple(results), _totals(results))
+    return IngestReport(tuple(results), _totals(results), _by_file(results))
+
+
+def _by_file(results: Sequence[FileRead]) -> dict[str, dict[str, float]]:
+    compared = [each for each in results if each.compared]
+    values = {
+        "read": {each.file: float(each.status == "ready") for each in results},
+        "agrees": {each.file: float(not each.disagreements) for each in compared},
+        "reading seconds": {each.file: each.seconds for each in results},
+    }
+    return {name: each for name, each in values.items() if each}
 
 
 def _files(folder: Path) -> list[Path]:

@@ -25,7 +25,11 @@ def measure(runs: Mapping[str, Sequence[str]], *, judgments: Judgments) -> dict[
     ``runs`` gives document ids, best first, per question; a question whose list is empty counts
     with 0, one without judgments does not count.
     """
-    rows = per_question(runs, judgments=judgments)
+    return mean(per_question(runs, judgments=judgments))
+
+
+def mean(rows: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """Average every measure over the questions."""
     return {
         name: sum(row[name] for row in rows.values()) / len(rows) if rows else 0.0
         for name in MEASURES

@@ -22,10 +22,12 @@ from quoth.catalogue.rows import Entry, digest
 from quoth.engine import Engine
 from quoth.errors import InputError
 from quoth.evaluation.datasets import RetrievalSet, Source, load_retrieval_set
-from quoth.evaluation.measures import document_ranking, measure
+from quoth.evaluation.measures import document_ranking, mean, per_question
 from quoth.parts import identity_of
-from quoth.retrieve import Retrieved
+from quoth.plan import Plan
+from quoth.retrieve import Request
 from quoth.settings import Settings
+from quoth.strategies import Ranked
 from quoth.trace import Trace
 from quoth.types import Chars, Place, Reading
 from quoth.wiring import open_engine
@@ -40,12 +42,18 @@ TIMED = 100
 
 @dataclass(frozen=True, slots=True)
 class RetrievalReport:
-    """The measures of each leg by name, and milliseconds per question."""
+    """The measures of each leg by name, and milliseconds per question.
+
+    ``per_question`` gives the same measures for every question of every leg, as paired tests
+    need them.
+    """
 
     documents: int
     queries: int
     legs: Mapping[str, Mapping[str, float]]
     latency_ms: Mapping[str, float]
+    per_question: Mapping[str, Mapping[str, Mapping[str, float]]]
+    latencies_ms: Sequence[float]
 
 
 async def evaluate_retrieval(
@@ -68,9 +76,12 @@ async def evaluate_retrieval(
     async with open_engine(kept) as engine:
         await index_corpus(engine, data.corpus, progress=progress)
         runs = await _run(engine, data, choices=choices, progress=progress)
-        latency = await _latency(engine, data, choices=choices)
-    legs = {leg: measure(run, judgments=data.judgments) for leg, run in runs.items()}
-    return RetrievalReport(len(data.corpus), len(data.questions), legs, latency)
+        spent = await _latency(engine, data, choices=choices)
+    rows = {leg: per_question(run, judgments=data.judgments) for leg, run in runs.items()}
+    legs = {leg: mean(each) for leg, each in rows.items()}
+    p50, p95 = np.percentile(spent, [50, 95])
+    latency = {"p50": round(float(p50), 2), "p95": round(float(p95), 2)}
+    return RetrievalReport(len(data.corpus), len(data.questions), legs, latency, rows, spent)
 
 
 async def index_corpus(
@@ -121,22 +132,24 @@ async def _run(
     progress: Callable[[str, int, int], None],
 ) -> dict[str, dict[str, list[str]]]:
     """Ask every question; gives leg → question → documents, best first."""
-    fixed = {"rerank_pool": 2 * DEPTH, "final_k": DEPTH, "context_window": 0}
-    if taken := sorted(fixed.keys() & choices.keys()):
+    if taken := sorted({"final_k", "context_window"} & choices.keys()):
         raise InputError(f"'plan.{taken[0]}' is fixed here, so that {DEPTH} documents are ranked.")
-    deep = {"candidates_per_leg": DEPTH, **choices, **fixed}
+    pool = int(choices.get("rerank_pool") or Plan().rerank_pool)
+    deep = {"candidates_per_leg": DEPTH, **choices, "final_k": pool, "context_window": 0}
     names = {document.document_id: document.source for document in await engine.documents()}
     runs: dict[str, dict[str, list[str]]] = {}
     for at, question in enumerate(data.questions):
         progress("Asking", at, len(data.questions))
-        found = await engine.retrieve(question.text, choices=deep, checked=False, trace=Trace())
+        request = Request(question.text, deep, checked=False)
+        (found,) = (await engine.retrieve(request, trace=Trace())).ranked
         owners = await _owners(engine, found)
         document_of = {key: names[owner] for key, owner in owners.items()}
         rankings: Mapping[str, Sequence[str]] = {
             "keyword": [key for key, _ in found.legs.keyword],
             "semantic": [key for key, _ in found.legs.semantic],
             "hybrid": [each.chunk_id for each in found.fused],
-            "full": [each.chunk_id for each in found.candidates],
+            # What the reranker did not see keeps its place behind what it saw.
+            "full": [each.chunk_id for each in (*found.pool, *found.fused)],
         }
         for leg, ranking in rankings.items():
             run = runs.setdefault(leg, {})
@@ -144,19 +157,19 @@ async def _run(
     return runs
 
 
-async def _owners(engine: Engine, found: Retrieved) -> dict[str, str]:
+async def _owners(engine: Engine, found: Ranked) -> dict[str, str]:
     ids = {key for key, _ in (*found.legs.keyword, *found.legs.semantic)}
+    ids |= {each.chunk_id for each in (*found.fused, *found.pool)}
     chunks = await asyncio.to_thread(engine.parts.catalogue.chunks, sorted(ids))
     return {key: chunk.document_id for key, chunk in chunks.items()}
 
 
 async def _latency(
     engine: Engine, data: RetrievalSet, *, choices: Mapping[str, Any]
-) -> dict[str, float]:
+) -> list[float]:
     spent = []
     for query in data.questions[:TIMED]:
         began = time.perf_counter()
-        await engine.retrieve(query.text, choices=choices, checked=False, trace=Trace())
-        spent.append((time.perf_counter() - began) * 1000)
-    p50, p95 = np.percentile(spent, [50, 95])
-    return {"p50": round(float(p50), 2), "p95": round(float(p95), 2)}
+        await engine.retrieve(Request(query.text, choices, checked=False), trace=Trace())
+        spent.append(round((time.perf_counter() - began) * 1000, 2))
+    return spent

@@ -7,11 +7,12 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
+from typing import assert_never
 
 from quoth.ingest.build import ARROW
 from quoth.places import clip, locate
 from quoth.sentences import sentences
-from quoth.types import Chunk, Locator, Place, Reading, Seconds, Section
+from quoth.types import Chars, Chunk, Locator, Pages, Place, Reading, Seconds, Section
 
 SLACK = 1.5
 """How far above its target a chunk may go."""
@@ -152,13 +153,16 @@ def _groups(pieces: Sequence[_Piece], *, target: int) -> list[Sequence[_Piece]]:
     totals = [0, *accumulate(piece.tokens for piece in pieces)]
     best = [0.0] + [float("inf")] * len(pieces)
     origin = [0] * (len(pieces) + 1)
+    most = SLACK * target
     for end in range(1, len(pieces) + 1):
         price = 0.0 if pieces[end - 1].closes or end == len(pieces) else MID_PARAGRAPH
+        total = totals[end]
         for begin in range(end - 1, -1, -1):
-            tokens = totals[end] - totals[begin]
-            if tokens > SLACK * target and begin < end - 1:
+            tokens = total - totals[begin]
+            if tokens > most and begin < end - 1:
                 break
-            cost = best[begin] + ((tokens - target) / target) ** 2 + price
+            distance = (tokens - target) / target
+            cost = best[begin] + distance * distance + price
             if cost < best[end]:
                 best[end], origin[end] = cost, begin
     groups: list[Sequence[_Piece]] = []
@@ -180,10 +184,11 @@ def _make(
 ) -> Chunk:
     start, end = group[0].start, group[-1].end
     path = _path(reading.sections, start)
+    section = ARROW.join(path) or None
     low = max(0, bisect_right(starts, start) - 1)
     near = reading.places[low : bisect_left(starts, end)]
     places = tuple(
-        _in_section(clip(place, start, end), path) for place in near if place.end > start
+        _in_section(clip(place, start, end), section) for place in near if place.end > start
     )
     words = _trimmed(reading.text, start, end)
     locator = locate(places or near or reading.places[-1:], *words)
@@ -194,13 +199,14 @@ def _make(
         start=start,
         end=end,
         text=reading.text[start:end],
-        locator=replace(locator, section=ARROW.join(path)) if path else locator,
+        locator=replace(locator, section=section) if path else locator,
         kind=reading.kind,
         places=places,
         section=path,
         prefix=_prefix(reading, path, locator),
         language=language,
         tokens=sum(piece.tokens for piece in group),
+        date=reading.date,
     )
 
 
@@ -214,10 +220,22 @@ def _path(sections: Sequence[Section], offset: int) -> tuple[str, ...]:
     return sections[number].path if number >= 0 and offset < sections[number].end else ()
 
 
-def _in_section(place: Place, path: tuple[str, ...]) -> Place:
-    if not path or place.locator.section:
+def _in_section(place: Place, section: str | None) -> Place:
+    locator = place.locator
+    if section is None or locator.section:
         return place
-    return replace(place, locator=replace(place.locator, section=ARROW.join(path)))
+    # Spelled out: `replace` takes several times as long, and books have many lines.
+    match locator:
+        case Pages():
+            pages = (locator.first, locator.last, locator.label_first, locator.label_last)
+            made: Locator = Pages(*pages, section=section, boxes=locator.boxes)
+        case Seconds():
+            made = Seconds(locator.start, locator.end, locator.speaker, section)
+        case Chars():
+            made = Chars(locator.start, locator.end, section, locator.anchor)
+        case _:
+            assert_never(locator)
+    return Place(place.start, place.end, made, place.hyphen)
 
 
 def _prefix(reading: Reading, path: Sequence[str], locator: Locator) -> str:

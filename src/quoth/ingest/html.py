@@ -10,6 +10,7 @@ from urllib.parse import urljoin
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from quoth.ingest.build import Block, assemble, clean, fold
+from quoth.ingest.dates import normal_date
 from quoth.ingest.meta import Meta, file_title, normal_language, normal_url
 from quoth.types import Reading
 
@@ -34,6 +35,13 @@ _BLOCKS = frozenset(
         *("summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul"),
         *_HEADINGS,
     ]
+)
+_PUBLISHED = (
+    "meta[property='article:published_time']",
+    "meta[itemprop='datePublished']",
+    "meta[name='citation_publication_date']",
+    "meta[name='dcterms.date'], meta[name='DC.date']",
+    "meta[name='date']",
 )
 _PERMALINKS = ("¶", "#", "§", "🔗", "⚓", "")
 _NESTING = re.compile(
@@ -62,6 +70,7 @@ def read_html(text: str, *, meta: Meta, name: str) -> Reading:
         sections=sections,
         language=known.language,
         url=known.url,
+        date=known.date,
         speaker=known.speaker,
     )
 
@@ -218,6 +227,15 @@ def _own_meta(tree: LexborHTMLParser) -> Meta:
         title=(fold(clean(title.text(deep=True) or "")) or None) if title is not None else None,
         url=address,
         language=normal_language(language),
+        date=_published(tree),
+    )
+
+
+def _published(tree: LexborHTMLParser) -> str | None:
+    """Give the day that a page says it appeared on: in its head, else in its first dated time."""
+    named = (normal_date(_attribute(tree, selector, "content")) for selector in _PUBLISHED)
+    return next(filter(None, named), None) or normal_date(
+        _attribute(tree, "time[datetime]", "datetime")
     )
 
 

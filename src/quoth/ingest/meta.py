@@ -9,12 +9,13 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from quoth.ingest.build import clean, fold
+from quoth.ingest.dates import normal_date
 from quoth.places import watch_url, youtube_url
 
 SIDECAR = ".meta.json"
 LARGEST_SIDECAR = 1 << 20
 
-_KEYS = {"title", "url", "speaker", "language"}
+_KEYS = {"title", "url", "speaker", "language", "date"}
 _OTHER_NAMES = {
     "lang": "language",
     "author": "speaker",
@@ -23,6 +24,10 @@ _OTHER_NAMES = {
     "video_id": "video",
     "link": "url",
     "webpage_url": "url",
+    "published": "date",
+    "publish_date": "date",
+    "published_at": "date",
+    "upload_date": "date",
 }
 _FRONT = re.compile(r"\s*---[ \t]*\n(?P<lines>.*?\n)?(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _PAIR = re.compile(r"(?P<key>[A-Za-z_][\w -]{0,60}?)[ \t]*:(?:[ \t]+(?P<value>.*))?$")
@@ -37,6 +42,7 @@ class Meta:
     url: str | None = None
     speaker: str | None = None
     language: str | None = None
+    date: str | None = None
 
     def over(self, lower: Meta) -> Meta:
         """Put this above another: what is missing here is taken from there."""
@@ -106,6 +112,8 @@ def make_meta(values: Mapping[str, object], *, where: str) -> tuple[Meta, list[s
             unknown.append(key)
         elif value is None or value == "":
             continue
+        elif name == "date" and type(value) is int:  # a year alone, as JSON has it
+            found.setdefault(name, str(value))
         elif not isinstance(value, str):
             warnings.append(f"{where}: the value of '{clean(key)}' is not a text and was not used.")
         else:
@@ -119,8 +127,12 @@ def make_meta(values: Mapping[str, object], *, where: str) -> tuple[Meta, list[s
     language = normal_language(found.get("language", ""))
     if found.get("language") and language is None:
         warnings.append(f"{where}: '{found['language'][:40]}' is not a language code.")
+    date = normal_date(found.get("date", ""))
+    if found.get("date") and date is None:
+        warnings.append(f"{where}: '{found['date'][:40]}' is not a date and was not used.")
     title, speaker = found.get("title") or None, found.get("speaker") or None
-    return Meta(title=title, url=url, speaker=speaker, language=language), warnings
+    meta = Meta(title=title, url=url, speaker=speaker, language=language, date=date)
+    return meta, warnings
 
 
 def file_title(name: str) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import assert_never
 
 from quoth.errors import DocumentError
+from quoth.ingest.dates import name_date
 from quoth.ingest.formats import (
     FORMAT_NAMES,
     HEAD,
@@ -47,8 +48,8 @@ def read(
 ) -> Reading:
     """Read one file of any format that quoth knows; raises DocumentError with a code.
 
-    What the caller says outranks the sidecar, the sidecar the front matter, and that what the
-    file says of itself.
+    What the caller says outranks the sidecar, the sidecar the front matter, that what the file
+    says of itself, and that its name.
     """
     given = Meta(
         title=title,
@@ -111,6 +112,7 @@ def _finish(
     return replace(
         reading,
         speaker=reading.speaker or meta.speaker,
+        date=meta.date or reading.date or name_date(path),
         warnings=(*warnings, *reading.warnings),
     )
 

@@ -45,6 +45,7 @@ def encode_reading(reading: Reading) -> Json:
         "pages": reading.pages,
         "labels": list(reading.labels),
         "seconds": reading.seconds,
+        "date": reading.date,
         "warnings": list(reading.warnings),
     }
 
@@ -72,6 +73,7 @@ def decode_reading(data: Json) -> Reading:
         pages=None if pages is None else int(pages),
         labels=tuple(_text(label) for label in data["labels"]),
         seconds=None if seconds is None else float(seconds),
+        date=_maybe(data["date"]),
         warnings=tuple(_text(warning) for warning in data["warnings"]),
     )
 

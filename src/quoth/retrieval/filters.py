@@ -1,4 +1,7 @@
-"""Filters as people write them: ``kind=pdf``, ``page=12-14``, ``time=12:30-14:00``."""
+"""Filters as people write them: ``kind=pdf``, ``page=12-14``, ``time=12:30-14:00``.
+
+``KEY=any`` takes back what was read out of the question for that key, ``none`` all of it.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from quoth.errors import InputError
-from quoth.retrieval.labels import labels_between, to_roman
+from quoth.retrieval.labels import from_roman, labels_between, to_roman
+from quoth.retrieval.names import days_of, is_day
 from quoth.types import Filter, FilterField
 
 RANGE = re.compile(r"^\s*(.+?)\s*(?:-|–|\.\.)\s*(.+?)\s*$")
@@ -15,9 +19,30 @@ MOST_PAGES = 500
 LONGEST_LABEL = 15
 
 
+ANY = "any"
+NONE = "none"
+LAST_DAY = 9999_12_31
+
+
 def parse_filters(texts: Sequence[str]) -> tuple[Filter, ...]:
-    """Read filters; raises InputError naming what is wrong and what there is."""
-    return tuple(_parse(text) for text in texts)
+    """Read filters; raises InputError naming what is wrong and what there is.
+
+    Those that only take something back (``KEY=any``, ``none``) give no filter.
+    """
+    return tuple([_parse(text) for text in texts if not _taken_back(text)])
+
+
+def dropped(texts: Sequence[str]) -> frozenset[FilterField]:
+    """Give the fields whose conditions shall not be read out of the question."""
+    return frozenset([field for text in texts for field in _taken_back(text)])
+
+
+def _taken_back(text: str) -> tuple[FilterField, ...]:
+    key, _, value = text.partition("=")
+    key, value = key.strip().casefold(), value.strip().casefold()
+    if key == NONE and not value:
+        return tuple(dict.fromkeys(field for each in FIELDS.values() for field in each))
+    return FIELDS.get(key, ()) if value == ANY else ()
 
 
 def pages_printed(first: str, last: str) -> Filter | None:
@@ -106,6 +131,63 @@ def _clock(text: str) -> float:
     return sum(float(part) * 60.0**power for power, part in enumerate(reversed(parts)))
 
 
+def _chapter(value: str) -> Filter:
+    first, last = (_chapter_number(each) for each in _ends(value))
+    if first.isdecimal() and last.isdecimal():
+        if not 0 <= int(last) - int(first) <= MOST_PAGES:
+            raise InputError(f"'{value}' is not a range of at most {MOST_PAGES} chapters.")
+        return Filter("chapter", "in", tuple(map(str, range(int(first), int(last) + 1))))
+    return Filter("chapter", "in", tuple(map(_chapter_number, _list(value))))
+
+
+def _chapter_number(text: str) -> str:
+    """Give a chapter as it is stored: a decimal number, or the small letter of an appendix."""
+    if len(text) > LONGEST_LABEL:
+        raise InputError(f"'{text[:20]}…' is not the number of a chapter.")
+    low = text.casefold()
+    if low.isascii() and low.isdecimal():
+        return str(int(low))
+    # "c" and "d" are appendices rather than a hundred and five hundred.
+    roman = from_roman(low) if len(low) > 1 or low in "ivx" else 0
+    return str(roman) if roman else low
+
+
+def _section(value: str) -> Filter:
+    return Filter("section", "in", (value,))
+
+
+def _segment(value: str) -> Filter:
+    segment = SEGMENTS.get(value.casefold())
+    if segment is None:
+        raise InputError(f"'{value}' is not a part of a talk. Use {' or '.join(SEGMENTS)}.")
+    return Filter("segment", "in", (segment,))
+
+
+def _date(value: str) -> Filter:
+    span = DATES.fullmatch(value.strip())
+    given = [each and days_of(each) for each in span.group("first", "last")] if span else []
+    known = [days for days in given if days]
+    wrong = len(known) < len([each for each in given if each is not None]) or not known
+    if not span or wrong or not all(is_day(one) for days in known for one in days):
+        raise InputError(
+            f"'{value}' is not a date. Write 2024, 2024-03, 2024-03-01, or two of them as in "
+            "2023..2024; leave one out for an open end."
+        )
+    low, high = known[0][0], known[-1][1]
+    if span["joint"]:
+        low, high = (low if span["first"] else 0), (high if span["last"] else LAST_DAY)
+    return _overlap("date", low, high, given=value)
+
+
+SEGMENTS: Mapping[str, str] = {"qa": "qa", "demo": "demo"}
+_DAY = r"\d{4}(?:-\d{2}(?:-\d{2})?)?"
+DATES = re.compile(
+    rf"(?P<first>{_DAY})?(?P<joint>\s*(?:\.\.|–|\s-\s"
+    rf"|(?<=\d)-(?=\d{{4}}(?!\d)))\s*(?P<last>{_DAY})?)?",
+    re.ASCII,
+)
+"""A day, month or year, or two with ".." or a dash between them; either may be missing."""
+
 KEYS: Mapping[str, Callable[[str], Filter]] = {
     "document": _document,
     "kind": _kind,
@@ -114,4 +196,23 @@ KEYS: Mapping[str, Callable[[str], Filter]] = {
     "page": _page,
     "page_number": _page_number,
     "time": _time,
+    "chapter": _chapter,
+    "section": _section,
+    "segment": _segment,
+    "date": _date,
 }
+FIELDS: Mapping[str, tuple[FilterField, ...]] = {
+    "document": ("document",),
+    "title": ("document",),
+    "kind": ("kind",),
+    "language": ("language",),
+    "speaker": ("speaker",),
+    "page": ("label", "page"),
+    "page_number": ("label", "page"),
+    "time": ("seconds",),
+    "chapter": ("chapter",),
+    "section": ("section",),
+    "segment": ("segment",),
+    "date": ("date",),
+}
+"""The fields that ``KEY=any`` takes back."""

@@ -1,87 +1,57 @@
-"""Reads a question: its language, its type, and the conditions that it states about pages.
+"""Reads a question: its language, its type, whom and what it names, and where it wants to look.
 
-Rules only, for English and French; a question in another language is read by both sets. Words
-are matched whole and without accents, so that "specialist" is no list and "VSCode" no versus.
+Rules only, for English and French; a question in another language is read by both sets. Names
+are those that the collection really has (`Names`); a place that is not there narrows nothing and
+is said to be missing. Nothing is taken out of the question.
 """
 
 from __future__ import annotations
 
-import re
 import unicodedata
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
 from quoth.analyse import detect_language
 from quoth.errors import InputError
-from quoth.retrieval.labels import ROMAN, labels_between, to_roman
-from quoth.types import Filter, Query, QueryKind
+from quoth.retrieval.aspects import MOST_ASPECTS, aspects_of
+from quoth.retrieval.followup import is_bare, is_elliptical, leans, recent, standalone
+from quoth.retrieval.heard import Heard, documents_within, settled
+from quoth.retrieval.kinds import kind_of
+from quoth.retrieval.names import Name, Names
+from quoth.retrieval.notes import listed, note
+from quoth.retrieval.places_asked import chapters_asked, pages_asked
+from quoth.retrieval.resolve import Mention, mentions
+from quoth.retrieval.sources_asked import dates_asked, language_asked
+from quoth.retrieval.speakers_asked import speakers_asked
+from quoth.retrieval.times_asked import segments_asked, times_asked
+from quoth.retrieval.titles_asked import titles_asked
+from quoth.retrieval.words import Asked, asked_of, hidden
+from quoth.types import Filter, FilterField, Query, QueryKind, Turn
 
 SHORTEST = 3
 LONGEST = 1000
 INTERFACE_LANGUAGES = ("en", "fr")
-MOST_PAGES = 500
-"""A longer range of pages is no condition but a figure of speech."""
+MOST_ENTITIES = 10
+CARRIED: tuple[FilterField, ...] = (
+    "document", "speaker", "language", "date", "chapter", "section", "segment", "label", "seconds"
+)  # fmt: skip
+"""Conditions that an elliptical follow-up keeps from the question before."""
+_PLACES: frozenset[FilterField] = frozenset(("chapter", "section", "segment", "label", "seconds"))
 
 _ALLOWED_CONTROLS = frozenset("\t\n\r")
 
-Rules = tuple[tuple[QueryKind, re.Pattern[str]], ...]
 
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """One question by itself, before the conversation counts."""
 
-def _rules(comparison: str, summary: str, exploratory: str, conceptual: str) -> Rules:
-    kinds: tuple[tuple[QueryKind, str], ...] = (
-        ("comparison", comparison),
-        ("summary", summary),
-        ("exploratory", exploratory),
-        ("conceptual", conceptual),
-    )
-    return tuple((kind, re.compile(rf"\b(?:{words})\b")) for kind, words in kinds)
-
-
-_VERSUS = r"versus|vs(?! ?code\b)"
-
-RULES: Mapping[str, Rules] = MappingProxyType(
-    {
-        "en": _rules(
-            comparison=rf"{_VERSUS}|compar(?:e|es|ed|ing|isons?)|contrast|similarit(?:y|ies)"
-            r"|differences? (?:between|from|of|in)|differ(?:s|ed)? from|how do .+ differ"
-            r"|(?:better|worse|faster|slower) than|which (?:of .+ )?is (?:better|best|faster)",
-            summary=r"summar(?:y|ies|i[sz]e[sd]?|i[sz]ing)|tl ?;? ?dr|recap|in a nutshell|overview"
-            r"|gist|(?:main|key) (?:points?|ideas?|takeaways?|messages?|arguments?)|takeaways?",
-            exploratory=r"tell me (?:more )?about|everything about|anything about|explore"
-            r"|what (?:topics|subjects|themes)|which (?:talks|documents|books|chapters|speakers)"
-            r"|list (?:all|the|every)|who (?:talks|speaks|spoke|talked) about"
-            r"|what do (?:we|you|they) (?:know|say|have) (?:about|on)",
-            conceptual=r"why|explain(?:s|ed)?|intuition|how (?:do|does|did|can|could) .+ work"
-            r"|how (?:do|does) .+ (?:affect|influence|cause|help)s?|what does .+ mean"
-            r"|concept (?:of|behind)|principles? (?:of|behind)|idea behind|meaning of",
-        ),
-        "fr": _rules(
-            comparison=rf"{_VERSUS}|compar(?:e|es|er|ez|ons|aisons?)|points? communs?"
-            r"|differences? (?:entre|avec|de|d)|differ(?:e|ent) (?:de|d)|par rapport a"
-            r"|(?:mieux|meilleure?s?|pire|plus \w+|moins \w+) que|qu ?est ce qui distingue",
-            summary=r"resum(?:e|es|er|ez|ons)|synthese|synthetis(?:e|er|ez)|recapitul(?:e|er|ez|atif)"
-            r"|en bref|vue d ensemble|(?:idees?|points?|messages?|arguments?) (?:principa\w+|cles?)"
-            r"|grandes lignes|l essentiel",
-            exploratory=r"parle[zr]? moi d[eu]s?|parle moi d|dis moi tout|tout (?:savoir )?sur"
-            r"|que sait on|qu ?est ce qu on sait|quels? (?:sujets?|themes?|exposes?|chapitres?)"
-            r"|quelles? (?:presentations?|conferences?|interventions?)|qui parle d[eu]s?"
-            r"|que disent|lister?|explor(?:e|er|ons|ez)",
-            conceptual=r"pourquoi|expli(?:que|quer|quez|quons|cation)|comment .*fonctionne(?:nt)?"
-            r"|comment (?:marche|marchent)|que (?:signifie|veut dire)|qu ?est ce que .+ signifie"
-            r"|principes? d[eu]s?|notion d[eu]|concept d[eu]|intuition|a quoi (?:sert|servent)",
-        ),
-    }
-)  # fmt: skip
-"""The first rule that matches gives the type; factual where none does."""
-
-_LABEL = rf"(\d{{1,5}}|[a-z]\d{{1,4}}|(?=[ivxlcdm]){ROMAN.pattern})(?![\w'’])"
-_PAGE = r"(?:pages?|pp?\.)\s*"
-_PAGES = re.compile(
-    rf"(?<![\w-]){_PAGE}{_LABEL}(?:\s*(-|–|—|\.\.|to|through|until|a|jusqu['’]a|and|et|&)"
-    rf"\s*(?:(?:the |la )?{_PAGE})?{_LABEL})?"
-)
-_LISTED = frozenset(("and", "et", "&"))
-_SINGLE_LETTERS = frozenset("cdlm")
+    asked: Asked
+    language: str
+    kind: QueryKind
+    heard: Heard
+    people: tuple[Name, ...]
+    entities: tuple[str, ...]
+    aspects: tuple[str, ...]
 
 
 def validate(text: str) -> str:
@@ -115,58 +85,141 @@ def validate(text: str) -> str:
     return text
 
 
-def understand(text: str, *, languages: Sequence[str], fallback_language: str = "en") -> Query:
-    """Read a valid question against a collection that holds documents in these languages.
+def understand(
+    text: str,
+    *,
+    names: Names,
+    history: Sequence[Turn] = (),
+    fallback_language: str = "en",
+    drop: Collection[str] = (),
+) -> Query:
+    """Read a valid question against the names of a collection.
 
-    The language is one of the collection's or of the interface's, else the fallback. A page is
-    meant by its printed label. Nothing is taken out of the question.
+    ``history`` is the conversation so far, oldest turn first: a question that leans on it gets a
+    ``standalone`` wording to search with. ``drop`` are fields of filters that the asker does not
+    want to be read out of questions. The language is one of the collection's or of the
+    interface's, else the fallback.
     """
-    language = detect_language(
-        text, among=(*languages, *INTERFACE_LANGUAGES), fallback=fallback_language
+    turns = recent(history)
+    asked = asked_of(text)
+    leaning = bool(turns) and leans(asked)
+    if leaning:
+        fallback_language = _language(turns[-1].question, names, fallback_language)
+    read = _read(text, asked, names, fallback_language)
+    heard, kind, wording = read.heard, read.kind, text
+    if leaning:
+        heard, kind, wording = _with_history(read, turns, names)
+    notes = heard.notes
+    aspects = read.aspects
+    if len(aspects) > MOST_ASPECTS:
+        values = {"count": len(aspects), "there": listed(aspects[:MOST_ASPECTS], read.language)}
+        notes += (note("aspects_cut", read.language, values),)
+    return Query(
+        original=text,
+        standalone=wording,
+        language=read.language,
+        kind=kind,
+        is_followup=leaning,
+        filters=tuple([each for each in heard.filters if each.field not in drop]),
+        entities=read.entities,
+        boosts=tuple([each for each in heard.boosts if each.field not in drop]),
+        aspects=aspects[:MOST_ASPECTS],
+        notes=notes,
     )
-    filters = _page_filters(text)
-    kind = "page_specific" if filters else _kind(text, language=language)
-    return Query(original=text, standalone=text, language=language, kind=kind, filters=filters)
 
 
-def _kind(text: str, *, language: str) -> QueryKind:
-    words = " ".join(re.findall(r"\w+", _folded(text)))
-    rules = (
-        RULES[language] if language in RULES else tuple(r for each in RULES.values() for r in each)
+def _language(text: str, names: Names, fallback: str) -> str:
+    among = (*names.languages, *INTERFACE_LANGUAGES)
+    return detect_language(text, among=among, fallback=fallback)
+
+
+def _read(text: str, asked: Asked, names: Names, fallback: str) -> _Read:
+    """Read one question by itself."""
+    language = _language(text, names, fallback)
+    found = mentions(asked, names)
+    people, named = speakers_asked(asked, found, names=names, language=language)
+    sources = people + language_asked(asked, names=names, language=language)
+    sources += dates_asked(asked, names=names, language=language)
+    among = documents_within(sources.filters, names)
+    reach = names.documents.keys() if among is names.everything else frozenset(among)
+    sources += titles_asked(asked, found, names=names, among=reach)
+    rest = hidden(asked, sources.spans)
+    among = documents_within(sources.filters, names)
+    places, has_pages = pages_asked(rest, names=names, among=among, language=language)
+    for read in (chapters_asked, times_asked, segments_asked):
+        places += read(rest, names=names, among=among, language=language)
+    kind = kind_of(rest.folded, language=language)
+    if has_pages and kind != "comparison" and any(each.field == "label" for each in places.filters):
+        kind = "page_specific"
+    aspects = aspects_of(hidden(asked, asked.quoted)) if kind == "comparison" else ()
+    return _Read(
+        asked,
+        language,
+        kind,
+        settled(sources + places),
+        named,
+        _entities(found, named),
+        aspects,
     )
-    return next((kind for kind, pattern in rules if pattern.search(words)), "factual")
 
 
-def _page_filters(text: str) -> tuple[Filter, ...]:
-    """Give one condition that holds all the printed labels that the text names."""
-    if "p" not in text and "P" not in text:
-        return ()
-    labels: list[str] = []
-    folded = _folded(text)
-    for found in _PAGES.finditer(folded):
-        first, joint, last = found.groups()
-        alone = joint is None and folded[found.end() :].strip(' ?!.,;:)"»”') != ""
-        if first in _SINGLE_LETTERS or (first == "i" and alone):
-            continue  # "the page I read", "page d": a word, not a number
-        if joint in _LISTED:
-            labels += [first, last]
-        else:
-            labels += _between(first, last or first)
-    return (Filter("label", "in", tuple(dict.fromkeys(labels))),) if labels else ()
+def _entities(found: Sequence[Mention], people: Sequence[Name]) -> tuple[str, ...]:
+    """Give the real spellings of all that is named; headings only where they tell something."""
+    named = [each.real for each in people]
+    for mention in found:
+        named += [each.real for each in mention.names]
+    return tuple(dict.fromkeys(named))[:MOST_ENTITIES]
 
 
-def _between(first: str, last: str) -> list[str]:
-    """Give all labels from first to last; none where they make no range."""
-    if first == last:
-        return [first]
-    between = labels_between(first, last)
-    if between is None or len(between) > MOST_PAGES:
-        return []
-    return [str(n) if first.isdecimal() else to_roman(n) for n in between]
+def _with_history(read: _Read, turns: Sequence[Turn], names: Names) -> tuple[Heard, QueryKind, str]:
+    """Give the conditions, the type and the wording of a question that leans on those before."""
+    heard = read.heard
+    before = _before(turns, names, read.language)
+    without: list[str] = []
+    if read.people and before.people:
+        without = [word for each in before.people for word in each.words]
+    wording = standalone(read.asked, turns, without=without)
+    if not is_elliptical(read.asked):
+        return heard, read.kind, wording
+    kind = read.kind
+    if kind == "factual" and before.kind != "page_specific" and not is_bare(read.asked):
+        kind = before.kind  # "And chapter 5?" asks the same of something else.
+    kept = _carried(before.heard.filters, heard.filters)
+    if kept:
+        values = {"there": _shown(kept, names, read.language)}
+        heard += Heard(kept, notes=(note("carried", read.language, values),))
+    return heard, kind, wording
 
 
-def _folded(text: str) -> str:
-    if text.isascii():
-        return text.lower()
-    decomposed = unicodedata.normalize("NFD", text.casefold())
-    return "".join(c for c in decomposed if not "\u0300" <= c <= "\u036f")
+def _before(turns: Sequence[Turn], names: Names, fallback: str) -> _Read:
+    """Read the last question, with what it in turn kept from the one before."""
+    *earlier, last = turns
+    asked = asked_of(last.question)
+    read = _read(last.question, asked, names, fallback)
+    if earlier and leans(asked) and is_elliptical(asked):
+        older = _before(earlier, names, fallback)
+        kept = _carried(older.heard.filters, read.heard.filters)
+        read = replace(read, heard=read.heard + Heard(kept), people=read.people or older.people)
+    return read
+
+
+def _carried(before: Sequence[Filter], now: Sequence[Filter]) -> tuple[Filter, ...]:
+    """Keep conditions that the new question does not replace; a new place replaces the old one."""
+    stated: set[FilterField] = {each.field for each in now}
+    if stated & _PLACES:
+        stated |= _PLACES
+    if "document" in stated:
+        stated |= {"speaker", *_PLACES}
+    if "speaker" in stated:
+        stated |= {"document", *_PLACES}
+    return tuple([each for each in before if each.field in CARRIED and each.field not in stated])
+
+
+def _shown(filters: Sequence[Filter], names: Names, language: str) -> str:
+    shown: list[str] = []
+    for each in filters:
+        if each.field == "document":
+            shown += [names.documents[str(value)].title for value in each.values]
+        elif each.operator == "in":
+            shown += [str(value) for value in each.values]
+    return listed(shown, language) if shown else "…"

@@ -1,0 +1,88 @@
+"""Remembers the vectors of questions that come again."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from threading import Lock
+
+import numpy as np
+
+from quoth.protocols import Embedder, Matrix, Role
+
+MOST = 500
+"""Questions remembered; with 384 dimensions they take less than 1 MB."""
+
+
+class CachedEmbedder:
+    """An `Embedder` in front of another one that keeps the last ``most`` questions' vectors.
+
+    Documents pass through: they come once. The rows that are kept cannot be written to, and
+    every caller gets an array of its own.
+    """
+
+    def __init__(self, embedder: Embedder, *, most: int = MOST) -> None:
+        self._embedder = embedder
+        self._most = most
+        self._rows: OrderedDict[str, Matrix] = OrderedDict()
+        self._alone = Lock()
+        self.hits = 0
+        self.misses = 0
+        self.name = embedder.name
+        self.revision = embedder.revision
+        self.dimension = embedder.dimension
+        self.max_tokens = embedder.max_tokens
+        self.query_prefix = embedder.query_prefix
+        self.document_prefix = embedder.document_prefix
+
+    @property
+    def inner(self) -> Embedder:
+        """The embedder that computes."""
+        return self._embedder
+
+    async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
+        """Give one unit row per text, shape (texts, dimension); raises EmbeddingError."""
+        if role != "query":
+            return await self._embedder.embed(texts, role=role)
+        known = self._look_up(texts)
+        absent = list(dict.fromkeys(text for text in texts if text not in known))
+        if absent:
+            rows = await self._embedder.embed(absent, role=role)
+            known.update(self._keep(absent, rows))
+        result = np.empty((len(texts), self.dimension), np.float32)
+        for at, text in enumerate(texts):
+            result[at] = known[text]
+        return result
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Count the tokens of each text, without the role's prefix and special tokens."""
+        return self._embedder.count_tokens(texts)
+
+    def close(self) -> None:
+        """Release threads and memory."""
+        with self._alone:
+            self._rows.clear()
+        self._embedder.close()
+
+    def _look_up(self, texts: Sequence[str]) -> dict[str, Matrix]:
+        with self._alone:
+            known = {text: self._rows[text] for text in texts if text in self._rows}
+            for text in known:
+                self._rows.move_to_end(text)
+            self.hits += sum(text in known for text in texts)
+            self.misses += sum(text not in known for text in texts)
+        return known
+
+    def _keep(self, texts: Sequence[str], rows: Matrix) -> dict[str, Matrix]:
+        kept = {}
+        for text, row in zip(texts, rows, strict=True):
+            # A view would hold the whole matrix of its batch in memory.
+            kept[text] = row.copy()
+            kept[text].setflags(write=False)
+        with self._alone:
+            self._rows.update(kept)
+            for text in kept:
+                self._rows.move_to_end(text)
+            while len(self._rows) > self._most:
+                self._rows.popitem(last=False)
+        return kept

@@ -1,0 +1,61 @@
+"""Late interaction: every token of the question looks for its nearest token in a passage.
+
+ColBERT, Khattab and Zaharia, SIGIR 2020, https://arxiv.org/abs/2004.12832.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from quoth.protocols import Matrix
+
+SMALLEST = 1e-6
+"""Shorter vectors are left as they are; they point nowhere."""
+
+
+def unit(rows: Matrix) -> Matrix:
+    """Give the rows the length 1."""
+    lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
+    scaled: Matrix = (rows / np.maximum(lengths, SMALLEST)).astype(np.float32, copy=False)
+    return scaled
+
+
+def best_matches(question: Matrix, rows: Matrix, *, sizes: Sequence[int]) -> Matrix:
+    """Give the likeness of each of the question's tokens to its nearest one in each passage.
+
+    ``rows`` are the token vectors of all passages one after the other, ``sizes`` their numbers;
+    the result has the shape (tokens of the question, passages). A passage without tokens is as
+    unlike as the least like one.
+    """
+    found = np.zeros((len(question), len(sizes)), np.float32)
+    filled = np.flatnonzero(sizes)
+    if not len(filled) or not len(question):
+        return found
+    starts = np.cumsum(sizes)[filled] - np.asarray(sizes)[filled]
+    # The long side first: the maxima are then taken along whole rows.
+    best = np.maximum.reduceat(rows @ question.T, starts, axis=0).T
+    found[:] = best.min(axis=1, keepdims=True)
+    found[:, filled] = best
+    return found
+
+
+def summed(matches: Matrix) -> list[float]:
+    """Add the tokens' matches up, as ColBERT was trained to."""
+    totals: list[float] = matches.sum(axis=0).astype(np.float64).tolist()
+    return totals
+
+
+def weighed(matches: Matrix) -> list[float]:
+    """Give the mean of the tokens' matches, each weighing as much as it tells passages apart.
+
+    A token weighs what its best match among the passages has over its mean one. Words that all
+    of them hold, and words that none holds, thus have little say, in any language and without
+    counting words. Measured in docs/decisions/013-reranking.md.
+    """
+    if not matches.size:
+        return [0.0] * matches.shape[1]
+    weights = matches.max(axis=1) - matches.mean(axis=1)
+    means: list[float] = (weights @ matches / max(float(weights.sum()), SMALLEST)).tolist()
+    return means

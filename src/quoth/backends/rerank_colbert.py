@@ -1,0 +1,53 @@
+"""Reranks with a ColBERT model: late interaction of trained token vectors."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from quoth.backends.colbert_model import ColbertModel
+from quoth.backends.maxsim import best_matches, summed
+from quoth.backends.token_bits import small_numbers
+from quoth.backends.token_store import Packed
+from quoth.backends.token_vectors import open_vectors
+from quoth.errors import EmbeddingError, RerankError
+from quoth.protocols import Matrix
+from quoth.types import Chunk
+
+
+class ColbertReranker:
+    """Scores passages by the sum of the question's best matching tokens; a `Reranker`.
+
+    ``vectors`` embeds documents at ingest and keeps their token vectors, one byte for each
+    component, below ``store``; without a store passages are embedded when they are scored.
+    """
+
+    def __init__(self, folder: Path, *, threads: int, store: Path | None = None) -> None:
+        self._model = ColbertModel(folder, threads=threads)
+        self.name = self._model.name
+        form = small_numbers(self._model.dimension)
+        self.vectors = open_vectors(self._model, folder=store, form=form)
+
+    async def score(self, query: str, chunks: Sequence[Chunk]) -> list[float]:
+        """Give one score per chunk, higher is better; raises RerankError."""
+        if not chunks:
+            return []
+        try:
+            question, passages = await asyncio.gather(
+                self.vectors.question(query), self.vectors.passages(chunks)
+            )
+        except EmbeddingError as error:
+            raise RerankError(str(error), retryable=error.retryable) from error
+        return await asyncio.to_thread(self._summed, question, passages)
+
+    def close(self) -> None:
+        """Release threads, memory and files."""
+        self.vectors.close()
+        self._model.close()
+
+    def _summed(self, question: Matrix, passages: Sequence[Packed]) -> list[float]:
+        rows = self.vectors.form.unpack(np.concatenate(passages))
+        return summed(best_matches(question, rows, sizes=[len(each) for each in passages]))

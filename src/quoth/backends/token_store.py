@@ -1,0 +1,173 @@
+"""Token vectors on disk, in few bytes each, for rerankers that compare tokens.
+
+One file holds a document's chunks and appears in one step. What is here is derived: a file that
+is missing, damaged or made by another model only means that its vectors are computed again. A
+document's id follows from its content, so a file never grows old.
+
+A file is: "QTOK1", three zero bytes, the number of chunks, the bytes of a token, the end of each
+chunk counted in tokens (all uint32, little-endian), and the tokens, row after row.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import blake2b
+from pathlib import Path
+from threading import Lock
+
+import numpy as np
+import numpy.typing as npt
+
+from quoth.errors import RerankError, StorageFull
+from quoth.types import Chunk
+
+MAGIC = b"QTOK1\0\0\0"
+ENDING = ".tokens"
+OPEN_FILES = 256
+"""Documents whose file stays mapped."""
+
+Packed = npt.NDArray[np.uint8]
+
+
+class TokenStore:
+    """The token vectors of documents, ``width`` bytes each.
+
+    ``folder`` is for one model: another model's vectors belong into another folder. It is safe
+    to use from several threads, and from processes that read while one writes.
+    """
+
+    def __init__(self, folder: Path, *, width: int) -> None:
+        self._folder = folder
+        self._width = width
+        self._open: OrderedDict[str, tuple[npt.NDArray[np.uint32], Packed]] = OrderedDict()
+        self._alone = Lock()
+
+    def put(self, document_id: str, chunks: Mapping[int, Packed]) -> None:
+        """Write a document's chunks by ordinal; replaces what is there.
+
+        Raises StorageFull and RerankError.
+        """
+        count = max(chunks, default=-1) + 1
+        rows = [chunks.get(at, self._none()) for at in range(count)]
+        ends = np.cumsum([0, *(len(each) for each in rows)], dtype=np.uint32)[1:]
+        head = MAGIC + np.array([count, self._width], "<u4").tobytes()
+        path = self._path(document_id)
+        draft = path.with_suffix(f".{os.getpid()}.draft")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with draft.open("wb") as file:
+                file.write(head + ends.astype("<u4").tobytes())
+                for each in rows:
+                    file.write(np.ascontiguousarray(each).tobytes())
+            draft.replace(path)
+        except OSError as error:
+            raise _failure(error, path) from error
+        finally:
+            with contextlib.suppress(OSError):
+                draft.unlink(missing_ok=True)
+        with self._alone:
+            self._open.pop(path.name, None)
+
+    def get(self, chunks: Sequence[Chunk]) -> dict[str, Packed]:
+        """Give the stored rows of those chunks that are there, by chunk id."""
+        found = {}
+        for chunk in chunks:
+            held = self._document(chunk.document_id)
+            if held is None or chunk.ordinal >= len(held[0]):
+                continue
+            ends, bits = held
+            start = int(ends[chunk.ordinal - 1]) if chunk.ordinal else 0
+            rows = bits[start : int(ends[chunk.ordinal])]
+            if len(rows):
+                found[chunk.chunk_id] = rows
+        return found
+
+    def delete(self, document_ids: Iterable[str]) -> None:
+        """Remove documents; those that are not there are gone already."""
+        for document_id in document_ids:
+            path = self._path(document_id)
+            with self._alone:
+                self._open.pop(path.name, None)
+            with contextlib.suppress(FileNotFoundError):
+                path.unlink()
+
+    def has(self, document_id: str) -> bool:
+        """Say whether a document has its vectors here."""
+        return self._document(document_id) is not None
+
+    def keep_only(self, document_ids: Iterable[str]) -> int:
+        """Remove all other documents and give their number."""
+        kept = {self._path(each).name for each in document_ids}
+        strangers = [path for path in self._folder.glob(f"*/*{ENDING}") if path.name not in kept]
+        for path in strangers:
+            with self._alone:
+                self._open.pop(path.name, None)
+            path.unlink(missing_ok=True)
+        return len(strangers)
+
+    def size(self) -> int:
+        """Count the bytes of all files."""
+        return sum(path.stat().st_size for path in self._folder.glob(f"*/*{ENDING}"))
+
+    def drop(self) -> None:
+        """Remove everything."""
+        self.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def close(self) -> None:
+        """Let go of the files."""
+        with self._alone:
+            self._open.clear()
+
+    def _path(self, document_id: str) -> Path:
+        name = blake2b(document_id.encode("utf-8", "replace"), digest_size=16).hexdigest()
+        return self._folder / name[:2] / f"{name}{ENDING}"
+
+    def _none(self) -> Packed:
+        return np.zeros((0, self._width), np.uint8)
+
+    def _document(self, document_id: str) -> tuple[npt.NDArray[np.uint32], Packed] | None:
+        path = self._path(document_id)
+        with self._alone:
+            if path.name in self._open:
+                self._open.move_to_end(path.name)
+                return self._open[path.name]
+        held = self._map(path)
+        if held is not None:
+            with self._alone:
+                self._open[path.name] = held
+                while len(self._open) > OPEN_FILES:
+                    self._open.popitem(last=False)
+        return held
+
+    def _map(self, path: Path) -> tuple[npt.NDArray[np.uint32], Packed] | None:
+        try:
+            content = np.memmap(path, np.uint8, "r")
+        except (OSError, ValueError):  # ValueError: an empty file cannot be mapped
+            return None
+        start = len(MAGIC) + 8
+        if len(content) < start or content[: len(MAGIC)].tobytes() != MAGIC:
+            return None
+        count, width = np.frombuffer(content[len(MAGIC) : start], "<u4").tolist()
+        body = start + 4 * count
+        if width != self._width or len(content) < body:
+            return None
+        ends = np.frombuffer(content[start:body], "<u4").copy()
+        tokens = int(ends[-1]) if count else 0
+        if (
+            len(content) != body + tokens * self._width
+            or (np.diff(ends.astype(np.int64)) < 0).any()
+        ):
+            return None
+        return ends, np.asarray(content[body:]).reshape(tokens, self._width)
+
+
+def _failure(error: OSError, path: Path) -> StorageFull | RerankError:
+    reason = f"The token vectors could not be written to {path.parent}: {error.strerror}."
+    if error.errno in (28, 122):  # no space left on the device, quota exceeded
+        return StorageFull(f"{reason} Free some space there, or set QUOTH_TOKEN_VECTORS=false.")
+    return RerankError(f"{reason} Look at the folder, or set QUOTH_TOKEN_VECTORS=false.")

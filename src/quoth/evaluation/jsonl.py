@@ -1,0 +1,102 @@
+"""Reads evaluation files row by row; whatever is wrong is said with its file and line."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from quoth.errors import InputError
+
+Row = Mapping[str, object]
+
+
+def find(folder: Path, name: str) -> Path:
+    """Give the file of that name, plain or gzipped; raises InputError where there is none."""
+    for path in (folder / name, folder / f"{name}.gz"):
+        if path.is_file():
+            return path
+    raise InputError(f"There is no {name} or {name}.gz in {folder}. Name the folder of a set.")
+
+
+def read_rows(path: Path) -> Iterator[tuple[Row, str]]:
+    """Yield every JSON object with its place, as ``file, line n``; raises InputError."""
+    for number, line in read_lines(path):
+        at = f"{path}, line {number}"
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            raise InputError(f"{at} is not JSON: {error}.") from None
+        if not isinstance(row, dict):
+            raise InputError(f"{at} is not a JSON object.")
+        yield row, at
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the lines that are not blank, with their numbers from 1; raises InputError."""
+    opened = gzip.open if path.suffix == ".gz" else open
+    try:
+        with opened(path, "rt", encoding="utf-8") as file:
+            for number, line in enumerate(file, start=1):
+                if line.strip():
+                    yield number, line.rstrip("\r\n")
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not UTF-8 text. Save it as UTF-8.") from None
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise InputError(f"{path} is a damaged gzip file. Fetch it again.") from None
+
+
+def read_object(path: Path) -> Row:
+    """Read a file that is one JSON object; raises InputError."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"There is no {path}.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read: {error}.") from None
+    except ValueError as error:
+        raise InputError(f"{path} is not JSON: {error}.") from None
+    if not isinstance(found, dict):
+        raise InputError(f"{path} is not a JSON object.")
+    return found
+
+
+def text(row: Row, key: str, at: str, *, empty: bool = False) -> str:
+    """Give the text under a key; an id may be a whole number; raises InputError."""
+    value = row.get(key)
+    if key == "id" and isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if not isinstance(value, str) or not (value.strip() or empty):
+        raise InputError(f"{at} needs a text under '{key}'.")
+    return value
+
+
+def optional(row: Row, key: str, at: str) -> str:
+    """Give the text under a key, empty where there is none; raises InputError."""
+    return "" if row.get(key) is None else text(row, key, at, empty=True)
+
+
+def truth(row: Row, key: str, at: str) -> bool:
+    """Give the true or false under a key; raises InputError."""
+    value = row.get(key)
+    if not isinstance(value, bool):
+        raise InputError(f"{at} needs true or false under '{key}'.")
+    return value
+
+
+def texts(row: Row, key: str, at: str) -> tuple[str, ...]:
+    """Give the list of texts under a key, empty where there is none; raises InputError."""
+    values = row.get(key, [])
+    if not isinstance(values, list) or not all(isinstance(each, str) for each in values):
+        raise InputError(f"{at} needs a list of texts under '{key}'.")
+    return tuple(values)
+
+
+def objects(row: Row, key: str, at: str) -> tuple[Row, ...]:
+    """Give the list of objects under a key, empty where there is none; raises InputError."""
+    values = row.get(key, [])
+    if not isinstance(values, list) or not all(isinstance(each, dict) for each in values):
+        raise InputError(f"{at} needs a list of objects under '{key}'.")
+    return tuple(values)

@@ -1,0 +1,163 @@
+"""The set of `quoth eval understanding` as files: a made shelf, and annotated questions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, get_args
+
+from quoth.errors import InputError
+from quoth.evaluation.jsonl import Row, find, objects, read_object, read_rows, text, texts
+from quoth.retrieval.labels import from_roman, to_roman
+from quoth.shelf import Heading, Shelf
+from quoth.types import Document, FilterField, QueryKind, Turn
+
+SHELF = "shelf.json"
+KINDS: tuple[str, ...] = get_args(QueryKind)
+FIELDS: tuple[str, ...] = get_args(FilterField)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """An expected filter; a number None is an open end of a range."""
+
+    field: str
+    values: tuple[str, ...] | tuple[float | None, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """A question and how a person understands it.
+
+    ``filters`` are lists of filters of which each would be right; ``kinds`` likewise.
+    """
+
+    id: str
+    text: str
+    kinds: tuple[str, ...]
+    language: str
+    filters: tuple[tuple[Condition, ...], ...]
+    history: tuple[Turn, ...] = ()
+    is_followup: bool = False
+    aspects: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UnderstandingSet:
+    """The shelf that the questions refer to, its printed page labels by document, and they."""
+
+    shelf: Shelf
+    labels: Mapping[str, tuple[str, ...]]
+    questions: tuple[Expected, ...]
+
+
+def load_understanding(folder: Path, *, split: str) -> UnderstandingSet:
+    """Read ``shelf.json`` and ``SPLIT.jsonl`` of a folder; raises InputError with file and line."""
+    path = find(folder, f"{split}.jsonl")
+    shelf, labels = _shelf(folder / SHELF)
+    rows = tuple(
+        _expected(row, at, number=number) for number, (row, at) in enumerate(read_rows(path), 1)
+    )
+    if not rows:
+        raise InputError(f"{path} holds no question.")
+    known = {each.document_id for each in shelf.documents}
+    for each in rows:
+        for condition in (c for one in each.filters for c in one if c.field == "document"):
+            if unknown := set(condition.values) - known:
+                raise InputError(f"{path} names {sorted(map(str, unknown))}, not on the shelf.")
+    return UnderstandingSet(shelf, labels, rows)
+
+
+def _shelf(path: Path) -> tuple[Shelf, dict[str, tuple[str, ...]]]:
+    row, at = read_object(path), str(path)
+    try:
+        shelf = Shelf(
+            version=text(row, "version", at),
+            languages=texts(row, "languages", at),
+            documents=tuple(
+                Document(**{"status": "ready", **_known(each, Document, at)})
+                for each in objects(row, "documents", at)
+            ),
+            headings=tuple(
+                Heading(**{**_known(each, Heading, at), "path": texts(each, "path", at)})
+                for each in objects(row, "headings", at)
+            ),
+        )
+    except TypeError as error:
+        raise InputError(f"{path} lacks a field of a document or heading: {error}.") from None
+    runs = row.get("labels", {})
+    if not isinstance(runs, dict):
+        raise InputError(f"{path} needs an object under 'labels'.")
+    return shelf, {key: tuple(_labels(texts(runs, key, at), at)) for key in runs}
+
+
+def _known(row: Row, kind: type, at: str) -> dict[str, Any]:
+    names = {each.name for each in fields(kind)}
+    if unknown := row.keys() - names:
+        raise InputError(f"{at} has {sorted(unknown)}, which is no field of a {kind.__name__}.")
+    return dict(row)
+
+
+def _labels(runs: tuple[str, ...], at: str) -> list[str]:
+    """Spell runs of page labels out: "i-iii" and "1-4" are seven labels."""
+    found: list[str] = []
+    for run in runs:
+        first, _, last = run.partition("-")
+        if first.isdecimal() and last.isdecimal():
+            found += map(str, range(int(first), int(last) + 1))
+        elif from_roman(first) and from_roman(last):
+            found += map(to_roman, range(from_roman(first), from_roman(last) + 1))
+        else:
+            raise InputError(f"{at} has the labels '{run}'. Write a run such as i-xvi or 1-404.")
+    return found
+
+
+def _expected(row: Row, at: str, *, number: int) -> Expected:
+    kind = text(row, "kind", at)
+    kinds = (kind, *texts(row, "also_kinds", at))
+    if unknown := set(kinds) - set(KINDS):
+        raise InputError(f"{at} has the kind {sorted(unknown)[0]!r}; the kinds are {KINDS}.")
+    filters = tuple(_condition(each, at) for each in objects(row, "filters", at))
+    also = row.get("also", [])
+    if not isinstance(also, list):
+        raise InputError(f"{at} needs a list of lists of filters under 'also'.")
+    others = (
+        tuple(_condition(each, at) for each in objects({"also": one}, "also", at)) for one in also
+    )
+    history = tuple(
+        Turn(text(turn, "question", at), text(turn, "answer", at, empty=True))
+        for turn in objects(row, "history", at)
+    )
+    return Expected(
+        id=text(row, "id", at) if "id" in row else str(number),
+        text=text(row, "text", at),
+        kinds=kinds,
+        language=text(row, "language", at),
+        filters=(filters, *others),
+        history=history,
+        is_followup=row.get("is_followup") is True,
+        aspects=texts(row, "aspects", at),
+        tags=texts(row, "tags", at),
+    )
+
+
+def _condition(row: Row, at: str) -> Condition:
+    field = text(row, "field", at)
+    if field not in FIELDS:
+        raise InputError(f"{at} filters by '{field}'; the fields are {', '.join(FIELDS)}.")
+    operator, values = text(row, "operator", at), row.get("values")
+    if operator == "in":
+        return Condition(field, texts(row, "values", at))
+    if (
+        operator != "overlaps"
+        or not isinstance(values, list)
+        or len(values) != 2
+        or not all(each is None or isinstance(each, int | float) for each in values)
+    ):
+        raise InputError(
+            f"{at} has a filter that is none: 'in' takes texts, 'overlaps' two numbers (null for "
+            "an open end)."
+        )
+    return Condition(field, (values[0], values[1]))

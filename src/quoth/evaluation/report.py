@@ -1,0 +1,211 @@
+"""One page with a report's numbers and plots: HTML that needs nothing from anywhere."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from importlib.util import find_spec
+from pathlib import Path
+
+from quoth.errors import InputError, MissingExtra
+from quoth.evaluation.significance import (
+    Comparison,
+    PerQuestion,
+    bootstrap_interval,
+    series_of,
+)
+from quoth.types import Json
+
+INSTALL = "The plots of --report need matplotlib. Install it with: pip install 'quoth[eval]'"
+_STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem;
+  color: #1a1a1a; background: #fff; }
+table { border-collapse: collapse; margin: 1rem 0; font-size: .9rem; }
+th, td { padding: .25rem .75rem; border-bottom: 1px solid #ddd; text-align: left;
+  vertical-align: top; }
+td.n { text-align: right; font-variant-numeric: tabular-nums; }
+figure { margin: 1.5rem 0; overflow-x: auto; } figcaption { color: #444; font-size: .9rem; }
+svg { max-width: 100%; height: auto; }
+"""
+
+
+def require_plots() -> None:
+    """Raise MissingExtra where matplotlib is not installed, before anything is measured."""
+    if find_spec("matplotlib") is None:
+        raise MissingExtra(INSTALL)
+
+
+def write_report(
+    path: Path,
+    *,
+    title: str,
+    report: Json,
+    comparisons: Sequence[Comparison] = (),
+    before: PerQuestion | None = None,
+) -> None:
+    """Write the page of a report given as JSON; raises MissingExtra and InputError."""
+    require_plots()
+    page = page_of(title=title, report=report, comparisons=comparisons, before=before)
+    try:
+        path.write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"The report cannot be written to {path}: {error.strerror}.") from None
+
+
+def page_of(
+    *,
+    title: str,
+    report: Json,
+    comparisons: Sequence[Comparison] = (),
+    before: PerQuestion | None = None,
+) -> str:
+    """Make the page; what the report does not hold has no section."""
+    series = series_of(report)
+    sections = [
+        _facts(report),
+        *_means(series),
+        _compared(comparisons),
+        *_changes(series, comparisons, before or {}),
+        *_times(report.get("latencies_ms") or []),
+        *_reliability(report.get("reliability") or []),
+        *_confusion(report.get("kinds") or {}),
+        _rows("Misses", report.get("misses") or report.get("lost") or report.get("wrong") or []),
+    ]
+    made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    body = "\n".join(each for each in sections if each)
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f"<title>{_text(title)}</title>"
+        f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style></head>\n'
+        f"<body><h1>{_text(title)}</h1><p>Measured {made}.</p>\n{body}\n</body></html>\n"
+    )
+
+
+def _facts(report: Json) -> str:
+    rows: list[tuple[object, ...]] = []
+    for name, value in report.items():
+        if isinstance(value, int | float | str):
+            rows.append((name, value))
+        elif name not in ("per_question", "kinds", "legs") and isinstance(value, Mapping):
+            rows += [
+                (f"{name} {inner}", one)
+                for inner, one in value.items()
+                if isinstance(one, int | float)
+            ]
+    legs = report.get("legs") or {}
+    measures = list(next(iter(legs.values()), {}))
+    by_leg = _table(
+        ("leg", *measures), [(leg, *(row[each] for each in measures)) for leg, row in legs.items()]
+    )
+    return "<h2>Figures</h2>" + _table(("what", "value"), rows) + by_leg
+
+
+def _means(tables: PerQuestion) -> Iterable[str]:
+    """Bars of the means; “full ndcg@10” is leg and measure, and a measure's legs stand together."""
+    from quoth.evaluation import plots
+
+    groups: dict[str, dict[str, tuple[float, float, float]]] = {}
+    for series, values in tables.items():
+        if values:
+            name, _, measure = series.rpartition(" ")
+            given = list(values.values())
+            low, high = bootstrap_interval(given)
+            inside = groups.setdefault(measure if name else "share right", {})
+            inside[name or series] = (sum(given) / len(given), low, high)
+    for measure, means in groups.items():
+        svg = plots.bars(means, title=f"{measure} by series", unit=measure)
+        yield _figure(svg, f"Mean of {measure} over the questions.")
+
+
+def _compared(comparisons: Sequence[Comparison]) -> str:
+    if not comparisons:
+        return ""
+    rows = [
+        (
+            each.series,
+            each.questions,
+            each.before,
+            each.now,
+            f"{each.difference:+.4f}",
+            f"{each.low:+.4f} … {each.high:+.4f}",
+            f"{each.p:.4f}",
+            each.test,
+        )
+        for each in comparisons
+    ]
+    head = ("series", "questions", "before", "now", "difference", "95 % interval", "p", "test")
+    return "<h2>Against the baseline</h2>" + _table(head, rows)
+
+
+def _changes(
+    now: PerQuestion, comparisons: Sequence[Comparison], before: PerQuestion
+) -> Iterable[str]:
+    from quoth.evaluation import plots
+
+    for each in comparisons:
+        first, second = now[each.series], before[each.series]
+        moved = [first[key] - second[key] for key in sorted(first.keys() & second.keys())]
+        if not any(moved):
+            continue
+        svg = plots.differences(moved, title=f"{each.series}, now against before", unit=each.series)
+        yield _figure(svg, f"Difference of each question; mean {each.difference:+.4f}.")
+
+
+def _times(times: Sequence[float]) -> Iterable[str]:
+    from quoth.evaluation import plots
+
+    if times:
+        svg = plots.distribution(times, title="Time of a question", unit="ms")
+        yield _figure(svg, f"{len(times)} questions.")
+
+
+def _reliability(bins: Sequence[Mapping[str, float]]) -> Iterable[str]:
+    """A diagram of bins with ``predicted``, ``observed`` and ``count``."""
+    from quoth.evaluation import plots
+
+    if bins:
+        points = [
+            (float(each["predicted"]), float(each["observed"]), int(each["count"])) for each in bins
+        ]
+        svg = plots.reliability(points, title="Reliability of the probabilities")
+        yield _figure(svg, "A calibrated probability lies on the dashed line.")
+
+
+def _confusion(kinds: Mapping[str, Mapping[str, int]]) -> Iterable[str]:
+    from quoth.evaluation import plots
+
+    if kinds:
+        svg = plots.confusion(kinds, title="Types of questions")
+        yield _figure(svg, "Number of questions; the shade is the share of the expected type.")
+
+
+def _rows(title: str, rows: Sequence[Json]) -> str:
+    if not rows:
+        return ""
+    names = list(rows[0])
+    return f"<h2>{title}</h2>" + _table(names, [[row.get(each) for each in names] for row in rows])
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    if not rows:
+        return ""
+    top = "".join(f"<th>{_text(each)}</th>" for each in head)
+    body = "\n".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
+    return f"<table><thead><tr>{top}</tr></thead><tbody>\n{body}\n</tbody></table>"
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return f'<td class="n">{value:.4f}</td>'
+    if isinstance(value, int):
+        return f'<td class="n">{value}</td>'
+    return f"<td>{_text(str(value))}</td>"
+
+
+def _figure(svg: str, caption: str) -> str:
+    return f"<figure>{svg}<figcaption>{_text(caption)}</figcaption></figure>"
+
+
+def _text(text: str) -> str:
+    return html.escape(text)

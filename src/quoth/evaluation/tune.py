@@ -1,0 +1,275 @@
+"""What a collection can teach about itself without judgments: the weight of its legs, and silence.
+
+Questions are made of the collection (`made_questions`) and asked once (`probe`); every weight is
+then tried on what the legs found. A weight is moved only where the made questions gain more than
+chance allows, and never below the better leg. docs/decisions/018.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from quoth.catalogue.rows import Collection, now
+from quoth.engine import Engine
+from quoth.evaluation.calibration import Outcome, fit_calibration
+from quoth.evaluation.everyday import EVERYDAY
+from quoth.evaluation.made_questions import make_questions
+from quoth.evaluation.probe import Asked, Prober, Words
+from quoth.evaluation.significance import compare_series
+from quoth.parts import require_same_identity
+from quoth.plan import make_plan
+from quoth.retrieval.calibrate import (
+    HIT_SIGNALS,
+    QUESTION_SIGNALS,
+    Yardstick,
+    hit_signals,
+    probability,
+    tuning_for,
+)
+from quoth.tuning import Calibration, Tuning
+from quoth.types import Chunk, Document
+
+LEAST = 20
+"""Questions below which nothing is learnt."""
+MOST = 300
+SAMPLED = 2500
+"""Chunks that questions are made of."""
+GRID = tuple(each / 20 for each in range(21))
+TRUST = 40
+"""Questions that weigh as much as the shipped weight, which was measured on judged ones."""
+CHANCE = 0.05
+"""The p from which a gain counts as chance."""
+RANKED = 20
+"""Places looked at for the reciprocal rank."""
+SILENCE = 0.95
+"""The part of the everyday questions that a collection should not answer."""
+HIGHEST = 0.73
+"""The threshold that no collection's own goes beyond."""
+COLUMNS = ("keyword", "semantic", "before", "after")
+
+Progress = Callable[[str, int, int], None]
+Table = Mapping[str, Mapping[str, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A weight for one language, and the mean reciprocal rank of each leg, before and after."""
+
+    dense_weight: float
+    questions: int
+    scores: Mapping[str, float]
+    p: float
+    moved: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Tuned:
+    """What was learnt; where the collection is too small ``tuning`` is None and ``note`` says why.
+
+    ``languages`` has the weights by language. ``silent`` is the part of the everyday questions
+    left unanswered, before and after, and ``answered`` that of the made ones; both are empty
+    where nothing is known of the embedder's scores.
+    """
+
+    tuning: Tuning | None
+    languages: Mapping[str, Chosen]
+    silent: Mapping[str, float]
+    answered: Mapping[str, float]
+    note: str = ""
+
+
+async def tune(engine: Engine, *, collection: str | None = None, progress: Progress) -> Tuned:
+    """Learn from a collection; nothing is stored. Raises NotFound, IndexMismatch, BackendError."""
+    parts = engine.parts
+    name = collection or parts.settings.collection
+    scope = await asyncio.to_thread(parts.catalogue.collection, name)
+    require_same_identity(scope, parts.embedder)
+    documents = {
+        each.document_id: each
+        for each in await engine.documents(collection=name)
+        if each.status == "ready"
+    }
+    progress("Making questions", 0, 1)
+    chunks = await asyncio.to_thread(_sample, engine, documents)
+    made = await asyncio.to_thread(
+        make_questions, chunks, title_of=lambda key: documents[key].title, most=MOST
+    )
+    if len(made) < LEAST:
+        return Tuned(None, {}, {}, {}, note=_too_small(name, chunks=len(chunks), made=len(made)))
+    shipped = make_plan(parts.settings.profile, "factual").dense_weight
+    words = await asyncio.to_thread(Words.of, chunks[:600])
+    prober = Prober(parts, scope, documents=documents, words=words, dense_weight=shipped)
+    asked = await prober.made(made, progress=progress)
+    other = await prober.other(EVERYDAY, progress=progress)
+    return await asyncio.to_thread(_learn, scope, asked, other, shipped=shipped)
+
+
+def choose_weight(asked: Sequence[Asked], *, shipped: float) -> Chosen:
+    """Choose the semantic leg's share for questions of one language.
+
+    The best of a grid, smoothed over its neighbours, drawn towards ``shipped`` where there are
+    few questions. It stays as shipped where the gain may be chance, unless that lies below the
+    better leg; what is chosen never does.
+    """
+    ranks = np.array([[_reciprocal_rank(each, weight) for weight in GRID] for each in asked])
+    means = ranks.mean(axis=0)
+    at = {weight: place for place, weight in enumerate(GRID)}
+    before = at[_on_grid(shipped)]
+    better = max(means[0], means[-1])
+    smooth = np.convolve(np.pad(means, 1, mode="edge"), np.ones(3) / 3, mode="valid")
+    # Among equals the one nearest to what was measured on judged questions.
+    best = min(
+        range(len(GRID)), key=lambda place: (-round(float(smooth[place]), 9), abs(place - before))
+    )
+    drawn = shipped + (GRID[best] - shipped) * len(asked) / (len(asked) + TRUST)
+    after = at[_on_grid(drawn)]
+    p = compare_series("", now=list(ranks[:, after]), before=list(ranks[:, before])).p
+    if p > CHANCE or means[after] <= means[before]:
+        after = before
+    if means[after] < better:
+        after = int(means.argmax())
+    places = dict(zip(COLUMNS, (0, len(GRID) - 1, before, after), strict=True))
+    return Chosen(
+        dense_weight=shipped if after == before else GRID[after],
+        questions=len(asked),
+        scores={name: round(float(means[place]), 4) for name, place in places.items()},
+        p=p,
+        moved=after != before,
+    )
+
+
+def _learn(
+    scope: Collection, asked: Sequence[Asked], other: Sequence[Asked], *, shipped: float
+) -> Tuned:
+    by_language: dict[str, list[Asked]] = {}
+    for each in asked:
+        by_language.setdefault(each.language, []).append(each)
+    languages = {
+        language: choose_weight(found, shipped=shipped)
+        for language, found in sorted(by_language.items())
+        if len(found) >= LEAST
+    }
+    known = tuning_for(scope.identity, mode="hybrid", tuned=None)
+    tuning = Tuning(
+        dense_weight={key: each.dense_weight for key, each in languages.items() if each.moved},
+        questions=len(asked),
+        made_at=now(),
+    )
+    if known is None or known.answerable is None or known.answer_from is None:
+        tuning = _fitted(tuning, asked, other)
+        calibration, before, after = tuning.answerable, None, tuning.answer_from
+    else:
+        calibration, before = known.answerable, known.answer_from
+        after = _quiet(calibration, other, least=before)
+        # Only a threshold of its own is kept, so that a better shipped one takes effect.
+        tuning = replace(tuning, answer_from=after if after > before else None)
+    silent: dict[str, float] = {}
+    answered: dict[str, float] = {}
+    for when, threshold in (("before", before), ("after", after)):
+        if calibration is not None and threshold is not None:
+            silent[when] = round(1 - _reaching(calibration, other, threshold), 4)
+            answered[when] = round(_reaching(calibration, asked, threshold), 4)
+    return Tuned(tuning, languages, silent, answered)
+
+
+def _fitted(
+    asked: Sequence[Asked], other: Sequence[Asked]
+) -> dict[str, Calibration | float | None]:
+    """Fit both calibrations on made questions, for an embedder that comes with none.
+
+    Only questions in the collection's own languages are learnt from, and so only for these may
+    anything be claimed.
+    """
+    kinds = {True: _own(asked), False: _own(other)}
+    if min(map(len, kinds.values())) < LEAST:
+        return tuning
+    source = "questions made of the collection"
+    answerable = fit_calibration(
+        [
+            Outcome(signals, kind, 1 / len(found))
+            for kind, found in kinds.items()
+            for signals in found
+        ],
+        names=[name for name in QUESTION_SIGNALS if not name.startswith("foreign")],
+        strength=5.0,
+        source=source,
+    )
+    hits = [outcome for each in (*asked, *other) for outcome in _hits(each)]
+    relevance = None
+    if len({each.true for each in hits}) == 2:
+        relevance = fit_calibration(hits, names=HIT_SIGNALS, strength=5.0, source=source)
+    return replace(
+        tuning,
+        answerable=answerable,
+        relevance=relevance,
+        answer_from=_quiet(answerable, other, least=0.5),
+    )
+
+
+def _own(asked: Sequence[Asked]) -> list[Mapping[str, float]]:
+    return [
+        each.signals
+        for each in asked
+        if each.signals is not None and not each.signals.get("foreign")
+    ]
+
+
+def _hits(asked: Asked, *, most: int = 10) -> list[Outcome]:
+    yardstick = Yardstick.of(keyword=asked.keyword, semantic=asked.semantic, covered=asked.covered)
+    if yardstick is None:
+        return []
+    ranked = asked.fused(0.5)[:most]
+    return [
+        Outcome(hit_signals(each, rank=rank, yardstick=yardstick), each.chunk_id in asked.accepted)
+        for rank, each in enumerate(ranked, start=1)
+    ]
+
+
+def _quiet(calibration: Calibration, other: Sequence[Asked], *, least: float) -> float:
+    """Raise the threshold, where needed, until the everyday questions stay silent."""
+    chances = sorted(probability(calibration, signals) for signals in _own(other))
+    if len(chances) < LEAST:
+        return least
+    allowed = int(len(chances) * (1 - SILENCE))
+    highest_refused = chances[-1 - allowed]
+    return round(min(HIGHEST, max(least, highest_refused + 0.001)), 3)
+
+
+def _reaching(calibration: Calibration, asked: Sequence[Asked], threshold: float) -> float:
+    found = [probability(calibration, signals) >= threshold for signals in _own(asked)]
+    return sum(found) / len(found) if found else 0.0
+
+
+def _reciprocal_rank(asked: Asked, dense_weight: float) -> float:
+    for rank, each in enumerate(asked.fused(dense_weight)[:RANKED], start=1):
+        if each.chunk_id in asked.accepted:
+            return 1 / rank
+    return 0.0
+
+
+def _on_grid(weight: float) -> float:
+    return min(GRID, key=lambda each: (abs(each - weight), each))
+
+
+def _sample(engine: Engine, documents: Mapping[str, Document]) -> list[Chunk]:
+    """Read whole documents, chosen evenly and always the same, until there are enough chunks."""
+    ids = sorted(documents)
+    chunks: list[Chunk] = []
+    for at in np.random.default_rng(0).permutation(len(ids)):
+        chunks += engine.parts.catalogue.document_chunks(ids[at])
+        if len(chunks) >= SAMPLED:
+            break
+    return chunks
+
+
+def _too_small(name: str, *, chunks: int, made: int) -> str:
+    passages = "one passage" if chunks == 1 else f"{chunks} passages"
+    questions = "one question" if made == 1 else f"{made} questions"
+    return (
+        f"The collection '{name}' is too small to learn from: its {passages} gave {questions}, and "
+        f"{LEAST} are needed. The shipped values stay. Add more sources, then tune again."
+    )

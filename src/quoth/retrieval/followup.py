@@ -1,0 +1,258 @@
+"""Tells whether a question leans on the conversation, and makes one that stands on its own.
+
+A question that leans gets the telling words of what was asked and answered before (historical
+query expansion, cf. Yang et al., TREC CAsT 2019); one that does not is left as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from quoth.retrieval.words import FUNCTION_WORDS, Asked, asked_of, stem
+from quoth.types import Turn
+
+MOST_TURNS = 3
+LONGEST_ANSWER = 200
+"""Characters of an earlier answer that are read."""
+MOST_TERMS = 8
+FROM_ANSWER = 3
+"""Terms taken from the last answer where the questions are poor in them."""
+SHORT = 8
+"""Words of a question that may lean by its opening alone."""
+
+_OPENS = re.compile(
+    r"\W*(?:and|but|or|so|also|then|now|next|et|mais|ou (?:alors|bien|encore)|donc|alors|aussi"
+    r"|sinon|puis|maintenant|ensuite)\b(?! (?:if|is it true)\b)"
+)
+_WHOLE = re.compile(
+    r"\W*(?:(?:and|et|but|mais|so|alors|ok|okay|yes|oui|no|non|well|hm+),? ?)*(?:"
+    r"what about|how about|what of|how come|and you|quid d|qu'en est-il|et (?:pour|avec|dans"
+    r"|sur|chez|en|a|au|le|la|les|l'|un|une|si|lui|elle|eux)\b"
+    r"|qu'en (?:dit|pense)|tell me more(?! about)|say more|go on|continue|elaborate|explain "
+    r"(?:more|further|that|this|it)\b|more (?:details?|examples?|about (?:that|this|it))"
+    r"|can you (?:elaborate|expand|explain (?:that|this|it|more)|give (?:me )?(?:more|an? "
+    r"(?:other )?example|details))"
+    r"|(?:for|an|another|any other|other) (?:instance|examples?|one)|such as|like what|par "
+    r"exemple|un (?:autre )?exemple|d'autres|dis-m'en plus|dites-m'en plus|en savoir plus"
+    r"|peux-tu (?:developper|preciser|detailler|en dire plus|m'en dire plus|donner (?:un|des"
+    r"|d'autres|plus))|pouvez-vous (?:developper|preciser|detailler|en dire plus)|developpe"
+    r"|precise|encore\b|plus de details|c'est-a-dire|autrement dit"
+    r"|since when|until when|depuis quand|jusqu'a quand|in what (?:year|order|sense)|which "
+    r"ones?|which of (?:them|these|those)|lequel|laquelle|lesquels|lesquelles|comment ca"
+    r"|pourquoi ca|in which (?:one|year|case)|dans quel (?:cas|sens|ordre)"
+    r"|anything else|what else|quoi d'autre|autre chose|really|vraiment|ah bon|are you sure"
+    r"|instead|same (?:question|for)|meme (?:question|chose)"
+    r")"
+)
+_BARE = re.compile(
+    r"\W*(?:(?:and|et|but|mais|so|alors|ok),? ?)?(?:why|how|when|where|who|which|what|how "
+    r"(?:many|much|long|often|so|far|old)|why (?:not|so|is that)|by whom|with whom|with what"
+    r"|for whom|to whom|pourquoi|comment|quand|ou|qui|quoi|combien|lequel"
+    r"|pourquoi pas|de quoi|a quoi|a qui|par qui|avec qui|depuis quand|combien de temps|how "
+    r"exactly|why exactly|in what way|like\?|meaning|more|encore|plus)(?: exactly| then| "
+    r"exactement| donc| au juste| precisement)?\W*$"
+)
+_EXPLETIVE = re.compile(
+    r"\b(?:is|was|are|be|does|do|did|will|would|can|could|should|might|may|makes?|made|has"
+    r"|have)? ?it (?:(?:is|was|be|take|takes|took|taken|cost|make|really|ever|still|always"
+    r"|also|generally|usually|been|not) )*(?:\w+ )?(?:to|that|possible|true|worth|called"
+    r"|important|necessary|common|better|safe|ok|okay|raining|rains?|mean(?:s)? (?:to|for"
+    r"|that)|matter|seem|means)\b"
+    r"|\bhow (?:long|much|many \w+) (?:does|did|will|would) it take\b|\bwhat (?:is|was) it "
+    r"(?:like |that |about )|\bwhat does it (?:take|mean (?:to|that|for|when|if))\b|\bit is "
+    r"said\b|\bwhen it comes to\b|\bmakes? it\b|\bthat is\b|\bwhat it (?:means|takes)\b"
+    r"|\b(?:y a|existe|faut|fait|agit|suffit|convient|vaut|semble|parait|arrive|reste|pleut"
+    r"|neige|manque|importe|est question)-?t?-?il\b|\bil (?:y a|faut|existe|s'agit|suffit"
+    r"|convient|vaut|est (?:possible|important|necessaire|vrai|question|utile|preferable"
+    r"|interdit|difficile|conseille)|semble|parait|fait|reste|pleut|ne faut|n'y a)\b"
+    r"|\best-il (?:\w+ )?(?:possible|important|necessaire|vrai|utile|question|preferable"
+    r"|difficile|conseille|prudent|dangereux|permis|interdit|obligatoire|raisonnable"
+    r"|recommande|mieux|plus)\b(?: \w+)? (?:de|d'|que|qu')|\bs'agit-il d"
+)
+_PRONOUN = re.compile(
+    r"(?<![\w'-])(?:it|he|she|they|him|them|his|its|their|theirs|her|hers|himself|herself"
+    r"|itself|themselves"
+    r"|(?:this|these|those|that)(?= (?:mean|is|was|are|were|work|help|matter|happen|one|ones"
+    r"|apply|come|say|imply|too|also|same|hold|true|important|difference|approach|method|idea"
+    r"|point|argument|technique|rule|claim|process|result|advice|problem|step|number|tool"
+    r"|change|way|topic|theory|part|book|talk|chapter|section|passage|page|speaker|author"
+    r"|concept|case|example|effect|model|system|practice)\b|\W*$)"
+    r"|(?:is|are|was|were) (?:this|these|those)\b|(?:comment|pourquoi|peut-on|faut-il|ou|quand"
+    r"|peux-tu|pouvez-vous)"
+    r" (?:le|la|les|l'|y|en) ?\w{2,}(?:er|ir|ire|dre|tre|oir)(?=\W*(?:$|\?)| de | se )"
+    r"|\bde (?:le|les) [\w]+(?:er|ir|re)\b|\b(?:pour|sans|a) l[ae]s? [\w]{3,}(?:er|ir)(?=\W*$)"
+    r"|(?:about|like|of|with|for|on|by|do|does|did|does|why|from|explain|than|after|before|is"
+    r"|was|are) (?:this|that|these|those)(?=\W*$)"
+    r"|the (?:former|latter|second|first|third|other|others|last|same|previous|next|two"
+    r"|above)(?: (?:one|ones|two|thing|point|option|approach|method|case|author|speaker"
+    r"|example|question|part|step|reason|idea|type|kind|argument))?(?=\W*$| (?:one|ones|differ"
+    r"|do|does|did|is|was|say|said|work|have|has|mean|also|too|instead|option|approach|method"
+    r"|case|speaker|author|example|step|reason|point|two)\b)"
+    r"|(?:a |the |an? other |another |any )?(?:better|worse|similar|different|other|same|big"
+    r"|small|good|bad|new|old|right|cheaper|simpler|faster) ones?|another one|someone else"
+    r"|there(?=\W*$)|both(?=\W*$)|both of them|neither|the author say|else(?=\W*$)"
+    r"|il|ils|elle|elles|lui|eux|celui-ci|celle-ci|ceux-ci|celles-ci|celui-la|celle-la|ce "
+    r"dernier|cette derniere|ces derni\w+|celui|celle|ceux|celles|cela|ca|y|leurs?"
+    r"|(?:son|sa|ses)|ce(?:t|tte|s)? (?:idee|methode|approche|technique|regle|argument"
+    r"|probleme|point|resultat|processus|chiffre|outil|conseil|livre|talk|presentation"
+    r"|chapitre|section|passage|page|auteur|autrice|modele|systeme|concept|cas|exemple|effet"
+    r"|theorie|pratique|conference|sujet|phenomene|expose|intervention|video|raisonnement"
+    r"|choix|difference|derniere?|termes?|mot)s?"
+    r"|(?:le|la|les|l'|du|au|aux|des|de la|de l') ?(?:second|seconde|premier|premiere|autre|autres|deuxieme|troisieme"
+    r"|dernier|derniere|precedente?|suivante?|meme|deux)(?: (?:option|methode|approche|cas"
+    r"|point|argument|exemple|idee|question|partie|etape|raison|type))?(?=\W*$| (?:est|dit"
+    r"|aussi|alors|fait|a|sont)\b))(?![\w'])"
+    r"|-t?-?(?:il|elle|ils|elles|le|la|les|lui|leur)(?![\w-])|(?<=\bc')est (?:quoi|vrai"
+    r"|possible|grave|tout|lequel|qui)|(?:qu'|\b)en (?:est|dit|dit-on|pense|parle|parle-t|sait"
+    r"|sont|pensent|sait-on)\b|\bm'en\b|\bl'(?:expliquer|utiliser|eviter|appliquer|a-t-(?:il"
+    r"|elle)|ont-ils|a dit|obtenir|installer|ameliorer|appelle)\b"
+)
+_CLAUSE = re.compile(
+    r"[,;:]|\b(?:and|or|but|if|when|because|so that|while|that|as|once|after|before|until"
+    r"|whose|who|which|et|ou|mais|si|quand|lorsque|lorsqu|parce|afin|pendant|apres|avant|dont"
+    r"|qui|que|qu)\b"
+)
+_ASKED_FOR = re.compile(
+    r"\W*(?:\w+ )?(?:combien d[e'] ?[\w-]+|quel(?:le)?s? [\w-]+)(?: d(?:e |u |es |')[\w-]+)* ?(?:ne |n'|l'|y |en )?$"
+)
+_LACKS = re.compile(
+    r"\b(?:as|just as|equally|aussi|tout aussi) [\w-]+\W*$|\b(?:too|either|as well|instead|aussi|non plus|a la place)\W*$"
+    r"|^\W*(?:which|what|who) (?:is|are|was|works?|runs?|performs?) (?:\w+ )?(?:better|best|worse|worst|faster|fastest|cheaper|larger"
+    r"|bigger|smaller|older|newer|safer|simpler|easier|more \w+|less \w+)\W*$"
+)
+"""Ends of questions that compare with something unsaid: "is it as good?", "which is faster?"."""
+_POSSESSIVE = frozenset(
+    "its their theirs his her hers himself herself itself themselves son sa ses leur leurs".split()
+)
+
+_DULL = frozenset(
+    "say says said talk talks mention mentioned explain explained tell tells told give gives "
+    "given describe described show "
+    "work works use used using mean means happen happens thing things question questions "
+    "answer example examples way ways "
+    "kind page pages chapter chapters section book books document documents presentation "
+    "video part parts speaker "
+    "dit dire dis parle parler explique expliquer donne donner decrit montre montrer marche "
+    "fonctionne utilise utiliser "
+    "signifie passe chose choses question reponse exemple exemples facon maniere sorte "
+    "chapitre section livre livres "
+    "document documents partie parties conference expose orateur oratrice first second third "
+    "one two last premier deuxieme "
+    "difference differences compare comparer summarise summarize summary resume resumer many "
+    "much main really exactly "
+    "please like know think think want need does do make makes made get gets got go goes best "
+    "better good new different "
+    "qu now next ok okay maintenant prochain suivant est-ce quels quelles quel quelle sont "
+    "etait peut faut il elle ils elles".split()
+)
+"""Words of earlier questions that tell nothing about their subject."""
+
+
+_VERBS = frozenset(
+    "is are was were s does do did say says stands summarise summarize explain est sont dit "
+    "disent a resume "
+    "resumez montre lis trouve contient contain contains".split()
+)
+
+
+def recent(history: Sequence[Turn]) -> tuple[Turn, ...]:
+    """Give the last turns, with answers cut short."""
+    return tuple(
+        [Turn(each.question, each.answer[:LONGEST_ANSWER]) for each in history[-MOST_TURNS:]]
+    )
+
+
+def leans(asked: Asked) -> bool:
+    """Whether a question cannot be understood without the one before it."""
+    folded = asked.folded.strip()
+    count = len(asked.words)
+    if not count:
+        return False
+    if _BARE.match(folded) or _WHOLE.match(folded):
+        return True
+    if count <= SHORT and _OPENS.match(folded):
+        return True
+    if not any(
+        word not in FUNCTION_WORDS and word not in _DULL and not word.isdecimal()
+        for word in asked.words
+    ):
+        # "What is on page 12?" says all there is to say; "page 12 please" goes on with something.
+        whole = any(word.isdecimal() for word in asked.words) and _VERBS & set(asked.words)
+        return count <= SHORT and not whole
+    return bool(_LACKS.search(folded)) or _has_open_pronoun(folded)
+
+
+def is_elliptical(asked: Asked) -> bool:
+    """Whether a question that leans has no subject of its own: "and on page 12?", "why?"."""
+    folded = asked.folded.strip()
+    if is_bare(asked):
+        return True
+    short = len(asked.words) <= SHORT
+    return short and bool(_OPENS.match(folded) or _WHOLE.match(folded) or not _telling(asked))
+
+
+def is_bare(asked: Asked) -> bool:
+    """Whether there is nothing but a word of asking: "why?", "et quand ?"."""
+    return bool(_BARE.match(asked.folded.strip()))
+
+
+def _has_open_pronoun(folded: str) -> bool:
+    """Whether the first pronoun has nothing before it in the question that it could stand for."""
+    folded = folded.replace("qu'", "qu ")
+    plain = _EXPLETIVE.sub(lambda found: " " * len(found.group()), folded)
+    found = _PRONOUN.search(plain)
+    if not found:
+        return False
+    if found.group() == "y":
+        return True
+    before = asked_of(folded[: found.start()])
+    hangs = found.group().startswith("-")
+    if hangs and _ASKED_FOR.match(folded, 0, before.starts[-1] if before.words else 0):
+        return True  # "Depuis quelle année est-il …": what is asked for cannot be what is meant
+    # The word right before is the verb of which the pronoun is a part.
+    nouns = [word for word in before.words[:-1] if _is_telling(word)]
+    if not nouns:
+        return True
+    if hangs or found.group() in _POSSESSIVE:
+        return False
+    return not _CLAUSE.search(before.folded, before.ends[0])
+
+
+def standalone(asked: Asked, turns: Sequence[Turn], *, without: Iterable[str] = ()) -> str:
+    """Give the question with the telling words of the turns before, newest questions first.
+
+    ``without`` are words that the question has put others in the place of, such as a speaker.
+    """
+    seen = {stem(word) for word in asked.words} | {stem(word) for word in without}
+    terms: list[str] = []
+    for turn in reversed(turns):
+        found = asked_of(turn.question)
+        fresh = _fresh(found, seen)
+        terms += fresh
+        if len(terms) >= 2 and not leans(found):
+            break
+    if len(terms) < 2 and turns:
+        answer = asked_of(turns[-1].answer)
+        terms += [each for each in _fresh(answer, seen) if not each.islower()][:FROM_ANSWER]
+    if not terms:
+        return asked.clean
+    return f"{asked.clean.rstrip()} ({' '.join(terms[:MOST_TERMS])})"
+
+
+def _fresh(asked: Asked, seen: set[str]) -> list[str]:
+    """Give the telling words that were not seen before, and mark them as seen."""
+    fresh = []
+    for start, end, word in zip(asked.starts, asked.ends, asked.words, strict=True):
+        if _is_telling(word) and stem(word) not in seen:
+            seen.add(stem(word))
+            fresh.append(asked.clean[start:end])
+    return fresh
+
+
+def _telling(asked: Asked) -> bool:
+    return any(map(_is_telling, asked.words))
+
+
+def _is_telling(word: str) -> bool:
+    return len(word) > 1 and word not in FUNCTION_WORDS and word not in _DULL

@@ -1,0 +1,135 @@
+"""Picks the words that say what a question, or the passages found for it, are about."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+
+from quoth.analyse import search_terms, terms
+from quoth.retrieval.words import FUNCTION_WORDS, folded_words
+from quoth.types import Chunk, Query
+
+Frequency = Callable[[str], int]
+"""Counts the chunks that hold a term (in its analysed form)."""
+
+MOST_KEYWORDS = 5
+MOST_FEEDBACK = 8
+LONGEST_NAME_WORDS = 5
+MOST_NAMES = 100
+"""Runs of words looked up for one question."""
+
+_WORD = re.compile(r"[^\W_](?:[\w.@&/+#-]*[\w+#])?")
+_ELIDED = re.compile(r"\b(?:[cdjlmnst]|(?:jus|lors|puis|quoi)?qu)['’](?=\w)", re.IGNORECASE)
+_ENDING = re.compile(r"(?<=\w)['’](?:s|m|t|d|re|ve|ll)\b", re.IGNORECASE)
+# Words by which a question asks, and that a passage with the answer need not hold.
+_ASKING = frozenset(
+    terms(
+        "mean means meaning called define definition difference differences differ compare "
+        "comparison explain explained describe description tell say said talk talks discuss "
+        "discussed mention mentioned give example examples summary summarize summarise overview "
+        "main key list name work works working kind type types way ways thing things happen "
+        "happens purpose role reason reasons point points idea ideas question answer know use "
+        "used many much one someone people",
+        language="en",
+    )
+    + terms(
+        "signifie veut dire appelle définir définition différence différences compare comparer "
+        "comparaison explique expliquer expliquez décrire décrit parle parler parlez donne donner "
+        "donnez exemple exemples résume résumer résumez résumé principal principaux principales "
+        "liste lister fonctionne fonctionnent fonctionner marche marchent type types sorte sortes "
+        "façon manière chose choses sert servent rôle raison raisons point points idée idées "
+        "question réponse savoir sait utilise utiliser faut doit doivent existe",
+        language="fr",
+    )
+)
+
+
+def content_words(text: str, *, language: str) -> list[str]:
+    """Give the telling words of a question as written, in order and without doubles."""
+    found: dict[str, str] = {}
+    for word in _WORD.findall(_ENDING.sub("", _ELIDED.sub(" ", text))):
+        stems = terms(word, language=language)
+        if stems and not _ASKING.issuperset(stems):
+            found.setdefault(stems[-1], word)
+    return list(found.values())
+
+
+def keywords(
+    query: Query, *, frequency: Frequency | None = None, most: int = MOST_KEYWORDS
+) -> tuple[str, ...]:
+    """Give up to ``most`` words of the question that tell most, in the question's order.
+
+    With ``frequency`` these are the rarest that the collection knows; without, words with digits
+    or capitals first, then long ones, since frequent words are short (Zipf).
+    """
+    words = content_words(query.standalone, language=query.language)
+    if frequency is None:
+        first = query.standalone.split(maxsplit=1)[0] if words else ""
+        ranked = sorted(
+            range(len(words)), key=lambda at: (-_telling(words[at], first=words[at] == first), at)
+        )
+    else:
+        counts = [
+            max((frequency(stem) for stem in terms(word, language=query.language)), default=0)
+            for word in words
+        ]
+        known = [at for at, count in enumerate(counts) if count]
+        ranked = sorted(known, key=lambda at: (counts[at], at))
+    return tuple(words[at] for at in sorted(ranked[:most]))
+
+
+def sought_names(query: Query) -> tuple[str, ...]:
+    """Give the runs of up to five words of the question that may be names, folded as links are.
+
+    The entities that were understood come first, then long runs before short ones. Which of them
+    are names of the collection, its catalogue knows.
+    """
+    entities = [" ".join(folded_words(each)) for each in query.entities]
+    words = folded_words(query.standalone)
+    runs = (
+        words[start : start + length]
+        for length in range(LONGEST_NAME_WORDS, 0, -1)
+        for start in range(len(words) - length + 1)
+    )
+    names = (
+        " ".join(run)
+        for run in runs
+        if not {run[0], run[-1]} & FUNCTION_WORDS and len("".join(run)) > 1
+    )
+    return tuple(dict.fromkeys([*filter(None, entities), *names]))[:MOST_NAMES]
+
+
+def feedback_terms(
+    query: Query, chunks: Sequence[Chunk], *, weights: Sequence[float], most: int = MOST_FEEDBACK
+) -> tuple[str, ...]:
+    """Give the words that the best passages share and the question lacks, most telling first.
+
+    The relevance model of Lavrenko and Croft (SIGIR 2001), ``Σ weight · tf / length`` over the
+    chunks, times ln(n / n_t) smoothed, so that a word of one chunk only counts little;
+    ``weights`` are the chunks' shares. Words are given as the chunks write them.
+    """
+    asked = set(search_terms(query.standalone, languages=[each.language for each in chunks]))
+    mass: dict[str, float] = defaultdict(float)
+    holders: Counter[str] = Counter()
+    written: dict[str, Counter[str]] = defaultdict(Counter)
+    for chunk, weight in zip(chunks, weights, strict=True):
+        words = _WORD.findall(_ENDING.sub("", _ELIDED.sub(" ", chunk.text)))
+        seen: set[str] = set()
+        for word in words:
+            stems = terms(word, language=chunk.language)
+            if len(stems) != 1 or stems[0] in asked or len(stems[0]) < 3 or word.isdigit():
+                continue
+            mass[stems[0]] += weight / len(words)
+            written[stems[0]][word] += 1
+            seen.add(stems[0])
+        holders.update(seen)
+    shared = {stem: value * math.log(1 + holders[stem]) for stem, value in mass.items()}
+    best = sorted((stem for stem in shared if holders[stem] > 1), key=lambda s: (-shared[s], s))
+    return tuple(written[stem].most_common(1)[0][0] for stem in best[:most])
+
+
+def _telling(word: str, *, first: bool) -> float:
+    marked = any(each.isdigit() for each in word) or not word[1:].islower()
+    return len(word) + (10 if marked or (word[0].isupper() and not first) else 0)

@@ -1,0 +1,334 @@
+"""Tells the type of a question by whole words, folded, in English and French.
+
+Quoted words and titles that are named as titles are hidden before, so that a talk called
+"SQL versus NoSQL" makes no comparison of a question about it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from quoth.retrieval.vocabulary import PLURAL, SINGULAR
+from quoth.retrieval.words import HIDDEN
+from quoth.types import QueryKind
+
+Rules = tuple[tuple[QueryKind, re.Pattern[str]], ...]
+
+_WORK = (
+    rf"(?:{SINGULAR}|{PLURAL}|chapters?|sections?|parts?|pages?|chapitres?|parties?|appendix"
+    r"|annexe|q a|demo)"
+)
+_ASK = (
+    r"(?:^|^(?:please|so|ok|and|now|then|first) |(?:can|could|would|will) (?:you|we|i) "
+    r"(?:please |briefly |quickly )?"
+    r"|please |i (?:want|need|would like)(?: you)? to |help me )"
+)
+_DEMANDE = (
+    r"(?:^|^(?:et|alors|bon|maintenant|puis) |(?:peux|peut|pourrais|pourrait|pouvez|pourriez"
+    r"|veux|voudrais) (?:tu |vous |on |me |nous |bien )*"
+    r"|^(?:merci de|aide moi a|aidez moi a|s il (?:te|vous) plait|il faudrait|je (?:veux"
+    r"|voudrais|souhaite|aimerais)) )"
+)
+
+
+def _rules(*kinds: tuple[QueryKind, tuple[str, ...]]) -> Rules:
+    return tuple(
+        (kind, re.compile("|".join(f"(?:{each})" for each in rules))) for kind, rules in kinds
+    )
+
+
+_VERSUS = r"\b(?:versus|vs)\b(?! ?code\b)"
+_BETTER = (
+    r"(?:better|worse|faster|slower|cheaper|safer|easier|harder|simpler|larger|smaller|bigger"
+    r"|stronger|weaker"
+    r"|greater|higher|lower|older|newer|heavier|lighter|longer|shorter|quicker|warmer|cleaner"
+    r"|stricter)"
+)
+RULES: Mapping[str, Rules] = MappingProxyType(
+    {
+        "en": _rules(
+            (
+                "summary",
+                (
+                    rf"{_ASK}(?:summari[sz]e|sum up|outline|recap)\b(?! the difference)",
+                    rf"{_ASK}(?:give|write|make|provide|produce|prepare|get|have)(?: (?:me"
+                    r"|us))?(?: (?:an?|the|your))?(?: (?:short|brief|quick|general|high level"
+                    r"|concise|one paragraph))* (?:summary|overview|outline|recap|synopsis"
+                    r"|gist|abstract)\b",
+                ),
+            ),
+            (
+                "comparison",
+                (
+                    _VERSUS,
+                    rf"{_ASK}(?:compare|contrast)\b(?! (?:function|method|operator|and swap))",
+                    r"\b(?:compares?|compared|comparing) (?:to|with|against|it|the|their|both"
+                    r"|these|those)\b",
+                    r"\b(?:how|do|does|did) .{1,80} compare\b(?! (?:function|method|operator))",
+                    r"\bcomparisons? (?:of|between|with)\b|\bcompare and contrast\b|\bcompare "
+                    r"(?!function|method|operator|and swap|instruction|tool|command)\w+(?: "
+                    r"\w+){0,6} (?:and|with|to|against) ",
+                    r"\bcontrasts? (?:between|with)\b|\bsimilarit(?:y|ies) (?:between|of"
+                    r"|among)\b|\bdistinctions? between\b|\bdistinguish(?:es)? .{1,60} from\b",
+                    r"\bdifferences? (?:between|among)\b|\bdifferences? from\b|\bthe (?:main "
+                    r"|key |real )?differences? (?:of|in) .{1,60} and\b|\bdiffer(?:s|ed)? "
+                    r"(?:from|in)\b|\b(?:how|where|in what|why) .{0,20}(?:do|does|did) "
+                    r".{1,80} differ\b|\bdifferent from\b|\bwhat s? ?(?:is |are )?(?:the "
+                    r")?differences?$|\btell .{1,40} apart\b",
+                    rf"\b(?:{_BETTER}|more \w+|less \w+|rather|fewer) than\b(?! (?:\d|one\b"
+                    r"|two\b|three\b|ten\b|half\b|usual|before|ever|expected|average"
+                    r"|necessary|needed|light\b|a (?:day|week|year|month|hour|minute|hundred"
+                    r"|thousand)))",
+                    rf"\bwhich (?:one )?(?:of .{{1,80}} )?(?:is|are|was|were|works|performs"
+                    rf"|runs|has|costs|should i (?:use|choose|pick)) (?:the )?(?:{_BETTER}"
+                    rf"|best|more \w+|most \w+|fastest|cheapest)\b.{{0,60}}\bor\b",
+                    rf"\bwhich (?:of the two|of these two|of them|one) .{{0,40}}{_BETTER}\b"
+                    rf"|\bwhich (?:is|are|works|performs) {_BETTER}\b",
+                    r"\b(?:should|would) (?:i|we|one|you) (?:use|choose|prefer|pick|take) "
+                    r".{1,60} (?:or|over) ",
+                    r"\badvantages? of .{1,60} over\b|\bprefer .{1,60} (?:over|to)\b|\bin "
+                    r"common\b|\bas opposed to\b|\btrade ?offs? between\b|\b(?:pros and cons"
+                    r"|strengths and weaknesses) of .{1,60} and\b",
+                ),
+            ),
+            (
+                "summary",
+                (
+                    r"\bsummar(?:y|ies) (?:of|for)\b|\b(?:a|the|in|short|brief|quick"
+                    r"|executive) summary\b(?! (?:statistics?|function|method|table|judge?ment"
+                    r"|report|page|section|report|view|field|box|writer|measure|query|index))",
+                    r"\btl ?dr\b|\bin a nutshell\b|\b(?:an|brief|short|quick|general) "
+                    r"overview\b(?! (?:page|tab|section|chapter|screen|panel))|\bthe overview "
+                    r"of (?:the|this|that)\b|\boverview of (?:the|this|that|his|her|what)\b"
+                    r"|\bthe gist\b",
+                    r"\b(?:main|key|central|essential|core|major|most important|principal"
+                    r"|big) (?:points?|ideas?|takeaways?|messages?|arguments?|lessons?"
+                    r"|conclusions?|findings|themes?|thesis|claims?|insights)\b|\btakeaways?\b",
+                    rf"\bwhat (?:is|s|was|are|were) (?:{HIDDEN}|the|this|that|these|those|his"
+                    rf"|her|their|chapter|appendix)\b(?: \S+){{0,8}}? (?:all |mainly |mostly "
+                    r"|really )?about$",
+                    r"\bwhat (?:is|was) (?:covered|discussed|said|presented|told|explained) "
+                    rf"in (?:the |this |that |his |her )?(?:\w+ ){{0,2}}{_WORK}$|\bwhat "
+                    rf"(?:does|do|did) (?:the |this |that )?{_WORK}(?: \w+)? (?:cover|discuss"
+                    rf"|deal with|talk about)$|\bwhat does {HIDDEN}+ (?:cover|discuss|deal "
+                    r"with)$",
+                    r"\bsum(?:s|med)? up\b|\bin (?:a few|one|two|three) (?:sentences?|words"
+                    r"|lines|paragraphs?|bullet points?)\b",
+                ),
+            ),
+            (
+                "exploratory",
+                (
+                    r"\btell (?:me|us) (?:more |something |all |everything )?about\b"
+                    r"|\b(?:everything|anything|something) (?:about|on|that)\b|\b(?:is|are) "
+                    r"there (?:anything|something|any|some)\b(?! (?:way|reason|limit"
+                    r"|difference))",
+                    rf"{_ASK}(?:explore|browse|discover|learn (?:more )?about|know more about"
+                    r"|read (?:more )?about|understand more about|dig into)\b|\bexplore\b(?! "
+                    r"and exploit)",
+                    r"\b(?:what|which) (?:\w+ )?(?:topics|subjects|themes|areas|aspects"
+                    r"|kinds?|sorts?|types?|ideas|questions|issues|problems|examples|methods"
+                    r"|approaches|techniques|ways|tips|resources|advice|stories|tools|use "
+                    r"cases|applications|speakers|chapters|sections|passages|parts"
+                    rf"|{PLURAL})\b(?! of (?:the )?page)",
+                    rf"{_ASK}(?:list|show|find|give|name|suggest|recommend|enumerate)(?: me| "
+                    r"us)?(?: (?:all|the|every|some|a few|several|any|of|other|more|different"
+                    r"|two|three|four|five|\d+))* ?(?:\w+ )?(?:examples?|ideas|topics|tips"
+                    rf"|ways|methods|techniques|things|places|passages|speakers|{PLURAL})\b"
+                    rf"|{_ASK}list (?:all|the|every|some)\b",
+                    r"\bwho (?:all )?(?:talks|speaks|writes) (?:about|of|on)\b|\bwhere can i "
+                    r"(?:find|read|learn|hear)\b",
+                    r"\bwhat (?:do|can|could|have|does|all) (?:we|you|they|i|people|everyone"
+                    r"|speakers|authors|the (?:\w+ )?(?:talks|books|sources|documents|library"
+                    r"|collection|speakers|authors)) (?:know|say|have|think|learn|find|read"
+                    r"|hear|said|written|offer|contain|been said)\b(?: (?:about|on))?|\bwhat "
+                    r"(?:is|has been) (?:known|there|available|out there) (?:about|on)\b"
+                    r"|\bwhat else\b|\bwhat is there\b|\bwhat s (?:new|there|out there)\b",
+                    r"\b(?:give|show|list|name)(?: me| us)? (?:some |a few |several |more "
+                    r"|other |two |three |any )?examples\b|\bexamples of\b|\bsome examples\b"
+                    r"|\ban overview\b|\bi m (?:interested in|curious about)\b|\bi am "
+                    r"(?:interested in|curious about)\b|\bi (?:want|would like) to (?:learn"
+                    r"|know|read|hear) (?:more )?about\b|\bwalk (?:me|us) through\b"
+                    r"|\bintroduce me\b|\btour of\b|\bin what ways\b|\bthe various\b|\bthe "
+                    r"different (?:ways|kinds|types|methods|approaches)\b",
+                ),
+            ),
+            (
+                "conceptual",
+                (
+                    rf"\bwhy\b|{_ASK}explain\b|\b(?:to|and|an|the) explan?(?:ain|ation)\b"
+                    r"|\\bintuitions?\b|\bhow come\b|\brationale\b|\bphilosophy\b",
+                    r"\bhow (?:do|does|did|can|could|is|are|was|were|would|will|might|should"
+                    r"|to) (?!i\b|we\b|you\b|much\b|many\b|long\b|old\b"
+                    r"|often\b).{1,100}\b(?:works?|functions?|happen|affect|influence|cause"
+                    r"|help|improve|relate|interact|emerge|arise|change|contribute|lead|make"
+                    r"|prevent|reduce|related|linked|connected|possible|form|formed|evolve"
+                    r"|shape|allow|keep|become|know|learn|differ|avoid|behave|determine|decide"
+                    r"|produce|protect|turn|fit|matter|influenced|affected|explained|achieve"
+                    r"|achieved|ensure|handle|let|come about|end up)s?\b",
+                    r"\bhow (?:do|does|dose|did|can|could|should|would|is|are) (?!you (?:say"
+                    r"|spell|write|pronounce|call|translate)\b|.{1,40} (?:called|spelled|spelt"
+                    r"|pronounced|written|translated|named|abbreviated)(?: in \w+)?$)|^how "
+                    r"to\b|\bhow to \w+",
+                    r"\bwhat (?:do|does|did) .{1,80} mean\b(?! in (?:english|french|german"
+                    r"|spanish))|\bwhat (?:is|was) meant by\b|\bmeaning of\b|\bwhat is the "
+                    r"(?:meaning|point|purpose|role|idea|reason|logic|intuition|concept"
+                    r"|principle|mechanism|relationship|relation|link|connection|significance"
+                    r"|importance|motivation|function|use) (?:of|behind|between|for|in|to)\b",
+                    r"\bconcepts? (?:of|behind)\b|\bprinciples? (?:of|behind)\b|\b(?:idea"
+                    r"|ideas|reasoning|theory|logic|thinking|mechanism) behind\b|\bnotion of\b"
+                    r"|\bin what sense\b|\bwhat (?:causes|caused|makes|made|drives|explains"
+                    r"|leads|prevents)\b|\bthe reasons? (?:for|why|behind|that)\b|\bthe "
+                    r"(?:relationship|relation|link|connection) between\b|\bthe "
+                    r"implications?\b|\bwhat happens (?:when|if|to)\b|\bwhat is it that\b"
+                    r"|\bhow important\b",
+                ),
+            ),
+        ),
+        "fr": _rules(
+            (
+                "summary",
+                (
+                    rf"{_DEMANDE}(?:resume|resumes|resumer|resumez|resumons|recapitule"
+                    r"|recapituler|recapitulez|synthetise|synthetiser|synthetisez)\b(?! (?:la"
+                    r"|les) differences?)",
+                    rf"{_DEMANDE}(?:fais|faites|faire|donne|donnez|donner|ecris|ecrivez|redige"
+                    r"|redigez|propose|dresse|presente)(?: (?:moi|nous))?(?: (?:un|une|le"
+                    r"|la))?(?: (?:court|bref|breve|courte|petit|petite|rapide))* (?:resume"
+                    r"|synthese|apercu|recapitulatif|recap|vue d ensemble|tour d horizon)\b",
+                ),
+            ),
+            (
+                "comparison",
+                (
+                    _VERSUS,
+                    r"(?:^|\b(?:peux|peut|pourrais|pouvez|pourriez|faut il|veux|voudrais"
+                    r"|pour) (?:tu |vous |on |me |nous )*)compare[rz]?\b(?! (?:la|le) "
+                    r"fonction)|\bcompar(?:ez|ons)\b|^compare\b|\bcompare(?:e?s?)? (?:a|au|aux"
+                    r"|avec|les?|la|l)\b",
+                    r"\bcomparaisons? (?:entre|de|des|du|avec)\b|\bse comparent?\b"
+                    r"|\bcomparent?\b|\bcomparativement\b|\bpoints? communs?\b"
+                    r"|\bressemblances?\b|\bsimilitudes?\b|\ben commun\b",
+                    r"\bdifferences? (?:entre|avec|y a|par rapport|des? .{1,60} (?:et|avec))\b"
+                    r"|\bqu ?est ce qui (?:differencie|distingue|oppose|separe|rapproche)\b"
+                    r"|\b(?:differencie|distingue|oppose|separe|rapproche)(?:nt|r)? "
+                    r".{1,60}(?: de | du | des | d | et )|\bdiffer(?:e|ent)\b|\ben quoi "
+                    r".{1,80} differente?s?\b|\bquelles? (?:est la |sont les )?differences?$"
+                    r"|\bdifferente?s? (?:de|du|des) (?:la|l|celle|celui|ce)\b",
+                    r"\bpar rapport (?:a|au|aux)\b|\bplutot que\b(?! prevu)|\b(?:mieux"
+                    r"|meilleure?s?|pire|(?:plus|moins) (?!de\b|d\b|en\b|tard\b|tot\b)\w+) "
+                    r"qu(?:e|un|une)?\b(?! (?:jamais|prevu|d habitude|\d))",
+                    r"\b(?:lequel|laquelle|lesquels|lesquelles) .{0,60}(?:mieux|meilleure?s?"
+                    r"|plus|moins|choisir|preferer)\b|\b(?:avantages?|inconvenients?) .{1,60} "
+                    r"(?:sur|par rapport)\b|\b(?:vaut il mieux|faut il (?:choisir|preferer"
+                    r"|utiliser)) .{1,60} ou\b|\bqui .{1,30}(?:plus|moins|mieux) .{1,60} ou\b",
+                ),
+            ),
+            (
+                "summary",
+                (
+                    r"\b(?:un|le|en|bref|court|petit) resume\b|\bresume (?:du|de la|de l|de ce"
+                    r"|de cet|de cette|de chaque|des|moi|nous)\b(?! (?:automatique|textes?))"
+                    r"|\ben (?:bref|quelques (?:mots|phrases|lignes)|(?:une|deux|trois) "
+                    r"(?:phrases?|lignes?))\b|\bvue d ensemble (?:de|du|des)\b",
+                    r"\b(?:une|la|breve) synthese (?:de|du|des) (?:la |l |ce |cet |cette "
+                    r")?(?:\w+ )?(?:livre|chapitre|talk|presentation|conference|expose"
+                    r"|intervention|video|section|partie|article|rapport|debat|ouvrage"
+                    r"|document|cours)\b|\btour d horizon (?:de|du)\b",
+                    r"\b(?:idees?|points?|messages?|arguments?|lecons?|conclusions?"
+                    r"|enseignements?|theses?|themes?|conclusions|resultats|axes) "
+                    r"(?:principa\w+|cles?|essentiel\w*|centra\w+|majeurs?|fort[es]*"
+                    r"|importants?|a retenir)\b|\b(?:principa(?:l|les?|ux)|grande?s?) "
+                    r"(?:idees?|points?|messages?|arguments?|lecons?|conclusions?"
+                    r"|enseignements?|theses?|themes?|resultats|lignes)\b|\bgrandes lignes\b"
+                    r"|\bl essentiel (?:de|du|des|a retenir)\b|\b(?:que|quoi) (?:faut il "
+                    r"|doit on |peut on )?retenir\b|\ba retenir\b",
+                    r"\bde quoi (?:parle|traite|est il question|s agit il|il est question|y "
+                    r"est il|il s agit)(?: t il| t elle)?\b(?: (?:dans )?(?:(?:le|la|l|ce|cet"
+                    rf"|cette|son|sa) )?(?:{_WORK}|{HIDDEN}+)| {HIDDEN})|\bde quoi (?:parle"
+                    r"|traite|est il question)\b|\bsur quoi porte\b|\bque (?:raconte|contient"
+                    rf"|couvre) (?:le|la|l|ce|cet|cette) {_WORK}\b|\bquel est (?:le (?:sujet"
+                    r"|propos|theme|contenu)) (?:de|du|des)\b",
+                ),
+            ),
+            (
+                "exploratory",
+                (
+                    r"\bparle[zr]? (?:moi|nous) (?:un peu |plus )?(?:de|d|du|des)\b|\b(?:dis"
+                    r"|dites|raconte|racontez) (?:moi|nous) (?:tout|en plus|ce que|tout ce)\b"
+                    r"|\btout (?:savoir )?(?:sur|ce qui|ce que)\b|\ben savoir plus\b",
+                    r"\bque? sait on\b|\bqu ?est ce qu ?on (?:sait|dit|trouve)\b|\bque "
+                    r"(?:(?:peut|puis|peux|pouvons|pourrait) (?:on|je|tu|nous) (?:\w+ "
+                    r")?(?:dire|lire|apprendre|trouver|ecouter|decouvrir|savoir)|disent (?:les"
+                    r"|nos|vos|ces) (?:\w+ )?(?:sources|talks|presentations|conferences"
+                    r"|exposes|livres|documents|orateurs|orateurs|oratrices|intervenants"
+                    r"|auteurs))\b|\bqu y a t il (?:sur |a propos |a lire |a ecouter )|\by a "
+                    r"t il (?:des|quelque chose|d autres|un|une) (?:\w+ )?(?:presentations?"
+                    r"|conferences?|exposes?|interventions?|documents?|videos?|livres?"
+                    r"|passages?|talks?|chapitres?|sources|sur|a propos|exemples|conseils"
+                    r"|infos?)\b",
+                    r"\bquel(?:le)?s (?:\w+ )?(?:sont les (?:\w+ )?)?(?:sujets|themes|types"
+                    r"|sortes|genres|exemples|methodes|approches|techniques|facons|manieres"
+                    r"|conseils|outils|usages|applications|questions|problemes|idees|pistes"
+                    r"|ressources|aspects|passages|chapitres|parties|sections|orateurs"
+                    rf"|oratrices|intervenants|intervenantes|auteurs|talks|{PLURAL})\b|\bdans "
+                    rf"quel(?:le)?s (?:{PLURAL}|chapitres|talks|passages)\b|\bdans quelle "
+                    r"presentation\b",
+                    r"\bqui parlent? (?:de|du|des|d)\b|\bou (?:parle t on|peut on (?:lire"
+                    r"|apprendre|ecouter)|puis je (?:lire|apprendre|ecouter))\b",
+                    rf"{_DEMANDE}(?:liste[rz]?|enumere[rz]?|cite[rz]?|montre[rz]?|trouve[rz]?"
+                    r"|donne[rz]?|suggere[rz]?|recommande[rz]?|explore[rz]?|explorons"
+                    r"|decouvrir|presente[rz]?)(?: (?:moi|nous))? (?:tou(?:s|tes) )?(?:les "
+                    r"|des |quelques |d autres |plusieurs |trois |deux |cinq |quatre )(?:\w+ "
+                    r")?\w+|\bexplor(?:e|er|ons|ez)\b|\b(?:des|quelques|d autres) exemples "
+                    r"(?:de|d)?\b|\bexemples (?:de|d)\b|\bje (?:m interesse|suis curieu\w+"
+                    r"|voudrais (?:en savoir|decouvrir|apprendre)|veux (?:en savoir"
+                    r"|decouvrir))\b",
+                ),
+            ),
+            (
+                "conceptual",
+                (
+                    rf"\bpourquoi\b|{_DEMANDE}expli(?:que|quer|quez|quons)\b|^expli(?:que|quez"
+                    r"|quons|quer)\b|\bexplications?\b|\bintuition\b|\bpour quelles? "
+                    r"raisons?\b|\ba quoi (?:sert|servent|bon|correspond|ca sert)\b"
+                    r"|\bsignifi(?:e|ent|cation|cations)\b|\bveu(?:t|lent) dire\b|\bentend "
+                    r"on par\b|\bentend il par\b|\bentend elle par\b|\bqu entend\b",
+                    r"\bcomment (?:.{0,60} )?(?:fonctionne|marche|marchent|fonctionnent|agit"
+                    r"|agissent|influence|affecte|permet|aide|joue|se forme|se fait|evolue"
+                    r"|nait|naissent|peut|peuvent|change|reagit|arrive|expliquer|devient"
+                    r"|apprend|apprennent|empeche|protege|reconnait|se comporte|parvient|garde"
+                    r"|produit|s organise|se propage)(?:nt)?\b",
+                    r"\bcomment (?:un|une|le|la|les|l|des|est ce que|se|est|sont|s)\b(?! "
+                    r"(?:appelle|nomme|prononce|ecrit))|\bcomment (?:\w+ ){1,8}?t (?:il|elle"
+                    r"|on|ils|elles)\b|\bcomment (?:\w+(?:er|ir|re|oir)|(?:bien|mieux|faire) "
+                    r"\w+)\b|\bcomment (?!(?:s |se |t )?(?:appell?e|nomme|prononce|ecrit|dit"
+                    r"|traduit|epelle|va|allez))\w+(?:ent|e|t) (?:un|une|le|la|les|l|des|ces"
+                    r"|ce|cette)\b|\bcomment (?:sont|est|etait|naissent|fait|faire|font)\b",
+                    r"\b(?:principes?|notion|concept|idee|logique|theorie|mecanisme"
+                    r"|philosophie) (?:de|du|des|d|derriere)\b|\bquel(?:le)? est (?:le|la|l) "
+                    r"?(?:role|sens|but|interet|raison|lien|rapport|relation|principe|utilite"
+                    r"|importance|logique|objectif|fonction) (?:de|du|des|d|entre|pour"
+                    r"|derriere)\b|\ben quel sens\b|\bqu ?est ce qui (?:cause|provoque"
+                    r"|explique|fait|rend|pousse|permet|empeche)\b|\bla raison (?:de|pour)\b"
+                    r"|\bque se passe t il (?:si|quand|lorsque)\b|\bque (?:signifie|represente"
+                    r"|veut)\b|\bc est quoi l (?:idee|interet)\b|\ben quoi\b",
+                ),
+            ),
+        ),
+    }
+)  # fmt: skip
+"""The first rule that matches gives the type; factual where none does."""
+
+_SEPARATORS = re.compile(rf"[^\w{HIDDEN}]+")
+
+
+def kind_of(folded: str, *, language: str) -> QueryKind:
+    """Give the type of a folded question; one in another language is read by all the rules."""
+    words = _SEPARATORS.sub(" ", folded).strip()
+    rules = (
+        RULES[language] if language in RULES else tuple(r for each in RULES.values() for r in each)
+    )
+    return next((kind for kind, pattern in rules if pattern.search(words)), "factual")

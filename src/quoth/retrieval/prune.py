@@ -1,0 +1,144 @@
+"""Leaves out the sentences of passages that say least about the question; measured in 020."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from quoth.analyse import search_terms, terms
+from quoth.sentences import Span, sentences
+from quoth.types import Passage, Query
+
+SHARE = 0.5
+"""Part of the passages' characters that is kept."""
+RELEVANCE_WEIGHT = 2.0
+"""What the best passage's score is worth; the best cover of the question's words is worth 1."""
+NEIGHBOUR = 0.8
+"""Part of its passage's score that a sentence beside the chunks that were found has."""
+
+# Openings that speak of something named in the sentence before.
+_LEANING = re.compile(
+    r"\W*(?:it|its|they|their|he|she|his|her|this|that|these|those|such|both|here"
+    r"|il|ils|elle|elles|ce|c['’]est|cela|ceci|cet|cette|ces|ça|son|sa|ses|leurs?|celui-ci"
+    r"|celle-ci|ceux-ci|celles-ci)(?![\w'’-])",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A sentence of a passage: characters of the document, its stems, and whether it leans."""
+
+    passage: int
+    place: int
+    start: int
+    end: int
+    stems: frozenset[str]
+    leaning: bool
+    found: bool
+
+
+def prune(
+    passages: Sequence[Passage], *, query: Query, share: float = SHARE
+) -> Mapping[int, tuple[Span, ...]]:
+    """Give for each passage's number the parts of its document's text that are worth reading.
+
+    All sentences compete for ``share`` of the characters. One scores the part of the question's
+    words that it holds, weighed by their rarity among the sentences (ln of BM25's idf), the best
+    being 1, plus `RELEVANCE_WEIGHT` times its passage's score, the best being 1, of which a
+    sentence outside the chunks that were found has `NEIGHBOUR`. The best sentence of every passage
+    stays, and so does the one before a kept sentence that opens with a word such as "it" or
+    "cela". Spans are sorted, whole sentences, and joined where only white space parts them.
+    """
+    lines = [line for at, passage in enumerate(passages) for line in _lines(at, passage)]
+    if not lines:
+        return {}
+    languages = sorted({query.language, *(each.chunks[0].language for each in passages)})
+    cover = _covers(lines, query, languages=languages)
+    best = max((passage.score for passage in passages), default=0.0)
+    worth = {}
+    for line, held in zip(lines, cover, strict=True):
+        score = passages[line.passage].score / best if best > 0 else 0.0
+        score *= 1.0 if line.found else NEIGHBOUR
+        worth[line.passage, line.place] = held + RELEVANCE_WEIGHT * max(0.0, score)
+    kept = _kept(lines, worth, share=share)
+    return {
+        passage.number: tuple(
+            _joined(passage, (each for each in lines if each.passage == at and _key(each) in kept))
+        )
+        for at, passage in enumerate(passages)
+    }
+
+
+def _key(line: _Line) -> tuple[int, int]:
+    return line.passage, line.place
+
+
+def _lines(at: int, passage: Passage) -> Iterator[_Line]:
+    text = passage.text
+    hits = [(each.start, each.end) for each in passage.chunks if each.chunk_id in passage.hit_ids]
+    language = passage.chunks[0].language
+    for place, (start, end) in enumerate(sentences(text)):
+        said = text[start:end]
+        low, high = passage.start + start, passage.start + end
+        yield _Line(
+            passage=at,
+            place=place,
+            start=low,
+            end=high,
+            stems=frozenset(terms(said, language=language)),
+            leaning=_LEANING.match(said) is not None,
+            found=any(low < last and high > first for first, last in hits),
+        )
+
+
+def _covers(lines: Sequence[_Line], query: Query, *, languages: Sequence[str]) -> list[float]:
+    """Give the weighed part of the question's words that each line holds, the best being 1."""
+    sought = search_terms(query.standalone, languages=languages)
+    counts = Counter(stem for line in lines for stem in line.stems)
+    weights = {
+        stem: math.log(1 + (len(lines) - counts[stem] + 0.5) / (counts[stem] + 0.5))
+        for stem in sought
+        if counts[stem]
+    }
+    held = [sum(weight for stem, weight in weights.items() if stem in line.stems) for line in lines]
+    best = max(held, default=0.0)
+    return [each / best if best > 0 else 0.0 for each in held]
+
+
+def _kept(
+    lines: Sequence[_Line], worth: Mapping[tuple[int, int], float], *, share: float
+) -> set[tuple[int, int]]:
+    """Choose the best that fit, each with the one it leans on, and one of every passage."""
+    by_key = {_key(line): line for line in lines}
+    ranked = sorted(by_key, key=lambda key: (-worth[key], key))
+    budget = share * sum(line.end - line.start for line in lines)
+    kept: set[tuple[int, int]] = set()
+    for key in ranked:
+        before = (key[0], key[1] - 1)
+        group = {key, before} if by_key[key].leaning and before in by_key else {key}
+        cost = sum(by_key[each].end - by_key[each].start for each in group - kept)
+        if cost <= budget:
+            kept |= group
+            budget -= cost
+    best: dict[int, tuple[int, int]] = {}
+    for key in ranked:
+        best.setdefault(key[0], key)
+    there = {passage for passage, _place in kept}
+    return kept | {key for passage, key in best.items() if passage not in there}
+
+
+def _joined(passage: Passage, lines: Iterable[_Line]) -> Iterator[Span]:
+    text, open_ = passage.text, None
+    for line in lines:
+        if open_ and not text[open_[1] - passage.start : line.start - passage.start].strip():
+            open_ = (open_[0], line.end)
+            continue
+        if open_:
+            yield open_
+        open_ = (line.start, line.end)
+    if open_:
+        yield open_

@@ -1,0 +1,111 @@
+"""Reorders the pool by a reranker's opinion, mixed with that of the first stage.
+
+What was measured stands in docs/decisions/013-reranking.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Protocol, runtime_checkable
+
+from quoth.protocols import Reranker
+from quoth.types import Candidate, Chunk, LegScore, Query
+
+RERANK = "rerank"
+FUSED = "fused"
+KEEP = 5
+"""A block that brings nothing into the best so many ends the scoring."""
+
+
+@runtime_checkable
+class Stepwise(Protocol):
+    """A reranker that is asked for ``block`` chunks at a time, because each of them costs time.
+
+    Its scores must not depend on what a chunk is scored with.
+    """
+
+    block: int
+
+
+async def rerank(
+    candidates: Sequence[Candidate],
+    *,
+    query: Query,
+    chunks: Mapping[str, Chunk],
+    reranker: Reranker,
+    weight: float,
+    keep: int = KEEP,
+) -> list[Candidate]:
+    """Reorder a ranking, best first, by both stages' scores; raises RerankError.
+
+    Each stage's scores are spread over 0 to 1 and mixed, the reranker's with ``weight``: at 0 the
+    order stays, at 1 the reranker alone decides. It sees the question as it was asked in full
+    (``query.standalone``), never an expansion of it.
+
+    A `Stepwise` reranker is asked in blocks, in the order of the first stage, until a block has
+    put none of its own among the best ``keep``: what comes later then hardly would. Candidates
+    without a chunk, and those that were not reached, keep their places.
+
+    The result has the kind "rerank" and the legs "rerank" (rank and raw score among those
+    scored) and "fused" (rank and score before).
+    """
+    known = [at for at, each in enumerate(candidates) if each.chunk_id in chunks]
+    if not known:
+        return list(candidates)
+    first = spread([each.score for each in candidates])
+    block = reranker.block if isinstance(reranker, Stepwise) else len(known)
+    raw: list[float] = []
+    for start in range(0, len(known), block):
+        part = known[start : start + block]
+        texts = [chunks[candidates[at].chunk_id] for at in part]
+        raw += await reranker.score(query.standalone, texts)
+        scored = known[: len(raw)]
+        mixed = mix([first[at] for at in scored], spread(raw), weight=weight)
+        order = sorted(range(len(scored)), key=lambda at: -mixed[at])
+        if len(order) > keep and not any(at >= start for at in order[:keep]):
+            break
+    return _placed(candidates, scored=scored, order=order, mixed=mixed, raw=raw)
+
+
+def spread(scores: Sequence[float]) -> list[float]:
+    """Map the lowest score to 0 and the highest to 1; equal scores say nothing and give 0."""
+    low, high = min(scores, default=0.0), max(scores, default=0.0)
+    if high <= low:
+        return [0.0] * len(scores)
+    return [(score - low) / (high - low) for score in scores]
+
+
+def mix(first: Sequence[float], second: Sequence[float], *, weight: float) -> list[float]:
+    """Give ``(1 − weight) · first + weight · second`` for each pair."""
+    return [(1 - weight) * a + weight * b for a, b in zip(first, second, strict=True)]
+
+
+def _placed(
+    candidates: Sequence[Candidate],
+    *,
+    scored: Sequence[int],
+    order: Sequence[int],
+    mixed: Sequence[float],
+    raw: Sequence[float],
+) -> list[Candidate]:
+    """Deal the places of the scored candidates out anew, in their new order."""
+    ranks = {
+        at: rank for rank, at in enumerate(sorted(range(len(raw)), key=lambda at: -raw[at]), 1)
+    }
+    coming = iter(order)
+    places = set(scored)
+    result: list[Candidate] = []
+    lowest = max((mixed[at] for at in order), default=0.0)
+    for place, held in enumerate(candidates):
+        who, legs = place, dict(held.legs)
+        if place in places:
+            at = next(coming)
+            who, lowest = scored[at], mixed[at]
+            legs = {**candidates[who].legs, RERANK: LegScore(ranks[at], raw[at])}
+        # Without a score of its own a candidate has that of the one above it, and its place.
+        before = LegScore(who + 1, candidates[who].score)
+        result.append(
+            replace(candidates[who], score=lowest, score_kind="rerank", legs=legs | {FUSED: before})
+        )
+    return result

@@ -1,0 +1,194 @@
+"""Reads whose words a question asks for: "according to X", "que dit X", "X's talk"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from quoth.retrieval.heard import NOTHING, Heard, within
+from quoth.retrieval.names import HONORIFICS, Name, Names
+from quoth.retrieval.notes import listed, note
+from quoth.retrieval.resolve import Mention, of_kind, resolve_speaker
+from quoth.retrieval.vocabulary import SAYS, SAYS_FR, SOURCE
+from quoth.retrieval.words import FUNCTION_WORDS, Asked
+
+_WORK = (
+    rf"(?:{SOURCE}|views?|opinions?|arguments?|advice|answers?|claims?|words|point|avis|propos"
+    r"|demos?|demonstrations?|slides?|q ?a|q and a|questions? reponses?|remarks?|examples?"
+    r"|theory|approach|methods?"
+    r"|rules?|tips?|conseils?|exemples?|diapositives?|diapos?|methode|approche|these|position"
+    r"|explanation|explication)"
+)
+_DONE_FR = (
+    r"dit|explique|parle|presente|montre|propose|pense|recommande|mentionne|evoque|conseille"
+    r"|defini|decrit|raconte"
+    r"|affirme|conclu|cite|compare|utilise|choisi|critique|repondu|annonce|precise|defendu"
+    r"|suggere|enseigne|aborde"
+)
+_LIFE = frozenset(
+    "work works live lives born come comes study studies studied invent win won give look "
+    "weigh die died join found own write "
+    "wrote know age travaille habite vit vient enseigne naquit mort etudie travaille invente gagne "
+    "ecrit est sont etait etaient fut sera of de du d des a an the and or et ou by par with "
+    "avec is was are".split()
+)
+"""What speakers do outside of their talks, and words that are no verbs."""
+_WH_EN = re.compile(
+    r"(?:^|.* )(?:what|why|how|when|where|which(?: \w+){1,3}|who|whom) (?:else )?(?:does|did"
+    r"|do|has|had|would|could|can) $"
+)
+_WH_FR = re.compile(
+    r"(?:^|.* )(?:que|qu|quoi|comment|pourquoi|ou|quand|combien|quel|quelle|quels|quelles)\b"
+)
+_BEFORE = re.compile(
+    rf"(?:\b(?:according to|as per|selon|d apres|in the words of|from the mouth of|listen to"
+    rf"|{_WORK} (?:by|from|with|of|de|du|d|par|avec)"
+    rf"|(?:given|presented|written|delivered|held|recorded|hosted|told|said|explained|mentioned"
+    r"|shown|raised|made|recommended|suggested|proposed) by"
+    r"|(?:donnee?s?|presentee?s?|ecrite?s?|animee?s?|tenue?s?|faite?s?|dite?s?|expliquee?s?"
+    r"|proposee?s?|mentionnee?s?|recommandee?s?) par"
+    rf"|(?:que|qu|ce que|comment|pourquoi|dont|quoi|quand|ou|quels? \w+|quelles? \w+) (?:en )?"
+    rf"{SAYS_FR}(?: t)?|(?:a|ont) (?:\w+ )?(?:{_DONE_FR}))) $"
+)
+"""What stands before a speaker whose words are asked for (words with a blank after each)."""
+_AFTER = re.compile(
+    rf"(?:s (?:\w+ ){{0,2}}?{_WORK}\b|(?:has |had |have |also |actually |a |ont |en |y |nous |ne )?"
+    rf"(?:{SAYS}|{SAYS_FR})\b|(?:a|ont) (?:t )?(?:il |elle )?(?:dit|explique|parle|presente|montre"
+    r"|propose|pense|recommande|mentionne|evoque|conseille|defini|decrit|raconte|affirme|conclu))"
+)
+"""What stands behind one."""
+_NAMED = re.compile(
+    r"\b(?:according to|as per|selon|d'apres|(?:given|presented|written|recorded) by"
+    rf"|{SOURCE} (?:by|par)|(?:que|qu'|ce que) (?:en )?(?:dit|pense|explique|raconte|recommande"
+    r"|propose|affirme|conseille|disent)"
+    rf"|(?:what|how|why|when|where) (?:does|did|do|has|have|would|can|could)) (?=\S)"
+)
+"""Where a name may follow that is spelled otherwise than the real one."""
+_JOINTS = frozenset("and et ou or vs versus".split())
+_SAYS_WORD = re.compile(rf"(?:{SAYS}|{SAYS_FR}|s)")
+LONGEST_PERSON = 4
+
+
+def speakers_asked(
+    asked: Asked, found: Sequence[Mention], *, names: Names, language: str
+) -> tuple[Heard, tuple[Name, ...]]:
+    """Read the speakers whose words are asked for, and give the speakers that are named at all.
+
+    A speaker who is only named is a guess that lifts what was said by them.
+    """
+    if not names.speakers.names:
+        return NOTHING, ()
+    spots = _spots(asked, found, names)
+    meant: list[Name] = []
+    others: list[Name] = []
+    notes: tuple[str, ...] = ()
+    for group in _groups(asked, spots):
+        first, last = group[0][0], group[-1][1]
+        people = [each for _, _, several in group for each in several]
+        if _is_asked(asked, first, last):
+            meant += people
+            for _, _, several in group:
+                if len(several) > 1:
+                    there = listed([each.real for each in several], language)
+                    notes += (note("several_speakers", language, {"there": there}),)
+        else:
+            others += people
+    if not spots:
+        sure, unsure = _misspelt(asked, names)
+        meant, others = meant + sure, others + unsure
+    spans = tuple((asked.starts[first], asked.ends[last - 1]) for first, last, _ in spots)
+    boosts = within("speaker", [each.real for each in others if each not in meant])
+    heard = Heard(within("speaker", [each.real for each in meant]), boosts, notes, spans)
+    return heard, tuple(dict.fromkeys(meant + others))
+
+
+Spot = tuple[int, int, tuple[Name, ...]]
+"""First word, the word behind the last one, and who may be meant."""
+
+
+def _spots(asked: Asked, found: Sequence[Mention], names: Names) -> list[Spot]:
+    """Find the speakers that a question names in full, or by one name with a capital."""
+    whole = [(each.first, each.last, of_kind(each, "speaker")) for each in found]
+    spots = [each for each in whole if each[2]]
+    taken = {place for each in found if each.last - each.first > 1 or of_kind(each, "speaker")
+             for place in range(each.first, each.last)}  # fmt: skip
+    for place, word in enumerate(asked.words):
+        if place in taken or word not in names.called or word in FUNCTION_WORDS:
+            continue
+        if not asked.clean[asked.starts[place]].isupper() or _beside_a_name(asked, place):
+            continue
+        spots.append((place, place + 1, names.called[word]))
+    return sorted(spots, key=lambda each: each[:2])
+
+
+def _beside_a_name(asked: Asked, place: int) -> bool:
+    """Whether the word is part of a longer name that no speaker has, as in "Ada Byron"."""
+    for other in (place - 1, place + 1):
+        if 0 <= other < len(asked.words):
+            low, high = min(place, other), max(place, other)
+            between = asked.clean[asked.ends[low] : asked.starts[high]]
+            word = asked.words[other]
+            capital = asked.clean[asked.starts[other]].isupper() and word not in FUNCTION_WORDS
+            if between == " " and capital and word not in HONORIFICS and other > 0:
+                return True
+    return False
+
+
+def _groups(asked: Asked, spots: Sequence[Spot]) -> list[list[Spot]]:
+    """Put speakers together that are named in one breath: "Ada Lovelace and Grace Hopper"."""
+    groups: list[list[Spot]] = []
+    for spot in spots:
+        if groups:
+            end = groups[-1][-1][1]
+            if spot[0] < end:
+                continue
+            between = asked.words[end : spot[0]]
+            if not between or (len(between) == 1 and between[0] in _JOINTS):
+                groups[-1].append(spot)
+                continue
+        groups.append([spot])
+    return groups
+
+
+def _is_asked(asked: Asked, first: int, last: int) -> bool:
+    while first and asked.words[first - 1] in HONORIFICS:
+        first -= 1
+    before = " ".join(asked.words[max(0, first - 8) : first]) + " "
+    after = asked.words[last : last + 5]
+    if _BEFORE.search(before) or _AFTER.match(" ".join(after)):
+        return True
+    if after and _WH_EN.match(before):
+        return after[0] not in _LIFE  # "Why does Ada Lovelace distrust …?"
+    if first and _WH_FR.match(before):
+        verb = asked.words[first - 1]
+        inverted = (
+            verb not in FUNCTION_WORDS
+            and verb not in _LIFE
+            and not asked.clean[asked.starts[first - 1]].isupper()
+        )
+        clitic = any(word in ("il", "elle") for word in after[:4]) and after[0] not in _LIFE
+        return clitic or (inverted and first > 1 and verb.endswith(("e", "t", "d", "c", "ent")))
+    return bool(after[1:]) and after[1:2] == ("t",) and after[0] not in _LIFE
+
+
+def _misspelt(asked: Asked, names: Names) -> tuple[list[Name], list[Name]]:
+    """Find a speaker by a name that is not quite theirs, where a name is expected."""
+    for cue in _NAMED.finditer(asked.folded):
+        first = next((at for at, start in enumerate(asked.starts) if start >= cue.end()), None)
+        if first is None:
+            return [], []
+        words: list[str] = []
+        for place in range(first, min(first + LONGEST_PERSON, len(asked.words))):
+            word = asked.words[place]
+            gap = asked.folded[asked.ends[place - 1] : asked.starts[place]] if words else " "
+            if gap.strip(" .-") or word in FUNCTION_WORDS or _SAYS_WORD.fullmatch(word):
+                break
+            if word not in HONORIFICS:
+                words.append(word)
+        asks = not cue.group().startswith(("what", "how", "why", "when", "where"))
+        follows = _AFTER.match(" ".join(asked.words[first + len(words) : first + len(words) + 5]))
+        resolved = resolve_speaker(words, names) if words and (asks or follows) else None
+        if resolved:
+            people = list(resolved.names)
+            return (people, []) if resolved.sure else ([], people)
+    return [], []

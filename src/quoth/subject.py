@@ -1,0 +1,66 @@
+"""What a question is about, apart from the place that it names."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from quoth.analyse import fold, terms
+from quoth.types import FilterField, Query
+
+PLACED: tuple[FilterField, ...] = ("label", "page", "seconds", "chapter", "section", "segment")
+"""Fields whose filters name a place within a document."""
+PLACES = frozenset(
+    "page pages p pp chapter chapters section sections appendix part minute minutes second "
+    "seconds talk talks video book document slide say says said tell tells stand stands written "
+    "write contain contains content contents cover covers covered discuss discussed discusses "
+    "happen happens topic topics about summarise summarize summary overview mention mentions "
+    "mentioned read show shows between from first last next "
+    "chapitre chapitres annexe partie debut fin seconde secondes expose presentation livre dit "
+    "disent ecrit trouve contient contenu parle parlent aborde abordes traite sujet sujets passe "
+    "raconte lit resume resumer resumez synthese mentionne premiere premieres dernieres premier "
+    "dernier entre indique".split()
+)
+"""Words (folded) of a question that name a place or ask what is there, and no subject."""
+ASKING = frozenset(
+    "mean means meaning called difference differences different explain describe define "
+    "definition work works use used role purpose kind kinds type types name list give main way "
+    "ways many much sert servir sait savoir signifie veut dire appelle difference differences "
+    "expliquer expliquez decrire decrivez definition role sorte sortes type types nom donner "
+    "donne donnez principal fonctionne marche consiste existe".split()
+)
+"""Words that ask (folded) and that a good answer need not repeat."""
+_SIGNS = " .,;:!?\"'()[]«»“”…"
+_PLACE_NUMBER = re.compile(r"\d[\d.:h]*|[ivxlcdm]+|[a-z]\d*")
+
+
+def without_place(query: Query) -> Query:
+    """Give a question about a place without the words that name it.
+
+    "What does page 12 say about bees?" is about bees: no passage need hold "page" and "12".
+    """
+    if query.kind != "page_specific" and not any(each.field in PLACED for each in query.filters):
+        return query
+    words = [
+        word
+        for word in query.standalone.split()
+        if not (bare := fold(word).strip(_SIGNS)) or not _names_a_place(bare)
+    ]
+    return replace(query, standalone=" ".join(words)) if words else query
+
+
+def only_asks_for_a_place(query: Query) -> bool:
+    """Whether a question names nothing but a place: "What is on page 12 of the guide?"."""
+    asked = fold(query.standalone)
+    for title in sorted(map(fold, query.entities), key=len, reverse=True):
+        asked = asked.replace(title, " ")
+    words = re.findall(r"[^\W_]+(?:[.:]\d+)*", asked)
+    return not any(
+        terms(word, language=query.language)
+        for word in words
+        if not _names_a_place(word) and word not in ASKING
+    )
+
+
+def _names_a_place(word: str) -> bool:
+    return word in PLACES or _PLACE_NUMBER.fullmatch(word) is not None

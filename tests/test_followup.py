@@ -1,0 +1,125 @@
+"""Questions that lean on the conversation, and what they become to be searched."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quoth.retrieval.followup import LONGEST_ANSWER
+from quoth.retrieval.understand import understand
+from quoth.types import Turn
+from tests.made_shelf import NAMES
+
+BEFORE = (Turn("How does the Varroa mite harm bees?", "It weakens larvae and carries viruses."),)
+AVANT = (Turn("Comment le varroa nuit-il aux abeilles ?", "Il affaiblit les larves."),)
+
+LEANING = (
+    "Why?", "how so?", "And in winter?", "What about wasps?", "How can it be treated?",
+    "Does it fly?", "Who discovered them?", "Can you explain that?", "Tell me more", "An example?",
+    "And the second one?", "What does that mean?", "Is there a better one?", "since when?",
+    "How do they reproduce?", "What are its symptoms?", "Which one is worse?", "when was he born?",
+    "Why is that?", "Are these dangerous?", "So what should I do about it?",
+    "Pourquoi ?", "Et en hiver ?", "Et lui ?", "Qu'en est-il des guêpes ?", "Et le deuxième ?",
+    "Comment le traiter ? Et quand le fait-on ?", "Est-ce qu'il vole ?", "Comment se reproduit-il ?",
+    "Quels sont ses symptômes ?", "Peux-tu développer ?", "Par exemple ?", "Que signifie cela ?",
+    "Lequel est le pire ?", "Quand est-elle apparue ?", "Depuis quand ?", "et pourquoi ça ?",
+    "Sont-ils dangereux ?",
+)  # fmt: skip
+STANDING = (
+    "What is the price of honey?", "How does drip irrigation work?", "Is it possible to keep bees?",
+    "How long does it take to bake bread?", "What is compost and how does it form?",
+    "If the soil is dry, should it be watered?", "How do bees protect their hive?",
+    "Who said that gardens need patience?", "What is on page 12?", "Summarise chapter 3",
+    "What does Ruth Abara say about angles?", "Where is the market?", "When is honey harvested?",
+    "Why do bees swarm?", "Is there a cure for mildew?", "The farmers say that rain helps, why?",
+    "Quel est le prix du miel ?", "Est-il possible de garder des abeilles ?",
+    "Faut-il arroser les semis ?", "Y a-t-il un remède au mildiou ?",
+    "Le levain est-il plus sain que la levure ?", "Pourquoi les abeilles essaiment-elles ?",
+    "Comment l'abeille protège-t-elle sa ruche ?", "Où se trouve le marché ?",
+    "Que dit la page 12 ?", "Comment fait-on du pain quand il pleut ?",
+    "En quoi le seigle diffère-t-il du blé ?", "Qui a dit que la patience suffit ?",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", LEANING)
+def test_it_leans_on_what_was_asked_before(text: str) -> None:
+    history = AVANT if understand(text, names=NAMES).language == "fr" else BEFORE
+    query = understand(text, names=NAMES, history=history)
+    assert query.is_followup
+    assert "varroa" in query.standalone.casefold()
+
+
+@pytest.mark.parametrize("text", STANDING)
+def test_it_stands_on_its_own(text: str) -> None:
+    query = understand(text, names=NAMES, history=BEFORE)
+    assert not query.is_followup
+    assert query.standalone == text
+
+
+@pytest.mark.parametrize("text", LEANING)
+def test_without_a_conversation_nothing_leans(text: str) -> None:
+    query = understand(text, names=NAMES)
+    assert (query.is_followup, query.standalone) == (False, text)
+
+
+def test_the_language_is_that_of_the_last_question() -> None:
+    assert understand("OK ?", names=NAMES, history=AVANT).language == "fr"
+    assert understand("OK ?", names=NAMES, fallback_language="fr").language == "fr"
+
+
+def test_an_elliptical_question_keeps_the_document() -> None:
+    history = (Turn("What is on page 10 of The Patient Gardener?"),)
+    query = understand("And on page 12?", names=NAMES, history=history)
+    assert {each.field: each.values for each in query.filters} == {
+        "label": ("12",), "document": ("almanac",)
+    }  # fmt: skip
+    assert query.kind == "page_specific"
+    assert "The Patient Gardener" in query.notes[0]
+
+
+def test_it_keeps_it_over_two_turns() -> None:
+    history = (Turn("What is on page 10 of The Patient Gardener?"), Turn("And on page 12?"))
+    query = understand("and on page 14?", names=NAMES, history=history)
+    assert ("document", ("almanac",)) in [(each.field, each.values) for each in query.filters]
+
+
+def test_another_speaker_takes_the_place_of_the_first() -> None:
+    history = (Turn("What does Ruth Abara say about rain?"),)
+    query = understand("And Ada Lindqvist?", names=NAMES, history=history)
+    assert "rain" in query.standalone
+    assert "Ruth" not in query.standalone
+
+
+def test_a_whole_question_keeps_no_filter() -> None:
+    history = (Turn("What is on page 10 of The Patient Gardener?"),)
+    assert understand("Why do bees swarm?", names=NAMES, history=history).filters == ()
+
+
+def test_a_removed_filter_is_not_kept_either() -> None:
+    history = (Turn("What is on page 10 of The Patient Gardener?"),)
+    query = understand("And on page 12?", names=NAMES, history=history, drop={"document"})
+    assert [each.field for each in query.filters] == ["label"]
+
+
+def test_an_elliptical_question_asks_the_same_of_something_else() -> None:
+    history = (Turn("Summarise chapter 1 of The Patient Gardener"),)
+    query = understand("And chapter 2?", names=NAMES, history=history)
+    assert query.kind == "summary"
+    assert {each.field for each in query.filters} == {"chapter", "document"}
+
+
+def test_only_the_last_three_turns_count() -> None:
+    history = (Turn("What is propolis?"), *(Turn("Who says so?") for _ in range(3)))
+    assert "propolis" not in understand("And why?", names=NAMES, history=history).standalone
+
+
+def test_an_answer_counts_only_by_its_beginning() -> None:
+    history = (Turn("Who was it?", "x " * (LONGEST_ANSWER // 2) + "Propolis"),)
+    assert "Propolis" not in understand("And why?", names=NAMES, history=history).standalone
+
+
+@given(st.text(max_size=120), st.lists(st.builds(Turn, st.text(max_size=80), st.text(max_size=80))))
+def test_what_does_not_lean_stays_as_it_is(text: str, history: list[Turn]) -> None:
+    query = understand(text, names=NAMES, history=history)
+    assert query.is_followup or query.standalone == text

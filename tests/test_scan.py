@@ -1,0 +1,350 @@
+"""The copy of an index for searching: right, fresh, and harmless when it is not."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from quoth.backends import scan_file
+from quoth.backends.index_lance import LanceIndex
+from quoth.backends.scan import Segment, best
+from quoth.protocols import Matrix
+from quoth.types import Chars, Chunk, Filter
+from tests.test_index_lance import end, process
+
+ROOT = Path(__file__).parents[1]
+WIDE = 200
+ROWS = 6000
+CHUNK = Chunk("c", "d", 0, 0, 3, "fox", Chars(0, 3), "text")
+TABLE = "c_1"
+
+ADDER = """
+import asyncio, sys
+from pathlib import Path
+from tests.test_scan import WIDE, made, units
+from quoth.backends.index_lance import LanceIndex
+async def write():
+    index = LanceIndex(Path(sys.argv[1]), "c_1", dimension=WIDE, vector_rows=100)
+    await index.upsert(made(3, name="other"), vectors=units(3, seed=5))
+    await index.delete(["d1"])
+    index.close()
+asyncio.run(write())
+"""
+READER = """
+import asyncio, sys
+from pathlib import Path
+from tests.test_scan import WIDE, units
+from quoth.backends.index_lance import LanceIndex
+async def read():
+    index = LanceIndex(Path(sys.argv[1]), "c_1", dimension=WIDE, vector_rows=100)
+    await index.match("fox", languages=["en"], limit=3)
+    await index.nearest(units(1)[0], limit=3)
+    index.close()
+asyncio.run(read())
+sys.stdout.write(str(sorted({"lancedb", "onnx", "pyarrow"} & set(sys.modules))))
+"""
+BUILDER = """
+import asyncio, os, signal, sys
+from pathlib import Path
+from quoth.backends import scan_file
+from quoth.backends.index_lance import LanceIndex
+def die(*_all, **_named):
+    os.kill(os.getpid(), signal.SIGKILL)
+at = sys.argv[2]
+if at == "sync":
+    scan_file.os.fsync = die
+elif at == "charge":
+    scan_file.put_in_charge = die
+elif at == "swap":
+    Path.replace = die
+async def build():
+    index = LanceIndex(
+        Path(sys.argv[1]), "c_1", dimension=200, vector_rows=100,
+        on_operation=lambda name: die() if name == at else None,
+    )
+    await index.build()
+asyncio.run(build())
+"""
+
+
+def units(rows: int, *, seed: int = 7) -> Matrix:
+    """Unit vectors that are always the same, in a narrow cone as those of models are."""
+    drawn = np.random.default_rng(seed).standard_normal((rows, WIDE)).astype(np.float32)
+    drawn += 2 * np.random.default_rng(1).standard_normal(WIDE).astype(np.float32)
+    drawn /= np.linalg.norm(drawn, axis=1, keepdims=True)
+    return drawn
+
+
+def made(rows: int, *, name: str | None = None) -> list[Chunk]:
+    """Chunks of a document, or of sixty."""
+    return [
+        replace(
+            CHUNK,
+            chunk_id=f"{name or 'd'}.{at}",
+            document_id=name or f"d{at % 60}",
+            ordinal=at,
+            text=f"fox w{at % 7} {'owl ' * (at % 3)}",
+        )
+        for at in range(rows)
+    ]
+
+
+def opened(folder: Path, *, vector_rows: int = 100) -> LanceIndex:
+    return LanceIndex(folder, TABLE, dimension=WIDE, vector_rows=vector_rows)
+
+
+@pytest.fixture
+async def index(tmp_path: Path) -> AsyncIterator[LanceIndex]:
+    made_here = opened(tmp_path)
+    yield made_here
+    made_here.close()
+
+
+@pytest.fixture
+async def large(index: LanceIndex) -> LanceIndex:
+    await index.upsert(made(ROWS), vectors=units(ROWS))
+    assert await index.build()
+    return index
+
+
+async def answers(index: LanceIndex) -> list[object]:
+    """What a few questions find, as ids."""
+    near = await index.nearest(units(1, seed=9)[0], limit=10)
+    owls = await index.match("owl w3", languages=["en"], limit=10)
+    return [[key for key, _ in near], sorted(score for _, score in owls)]
+
+
+def files(folder: Path) -> list[Path]:
+    """What there is of copies."""
+    return list(folder.glob("*.scan*"))
+
+
+def only_file(folder: Path) -> Path:
+    (file,) = folder.glob("*.scan")
+    return file
+
+
+# --- right ------------------------------------------------------------------------------------
+
+
+async def test_it_finds_what_exact_search_finds(large: LanceIndex) -> None:
+    rows, found = units(ROWS), 0
+    questions = units(40, seed=9)
+    for vector in questions:
+        exact = {f"d.{at}" for at in np.argsort(-(rows @ vector))[:20]}
+        found += len(exact & {key for key, _ in await large.nearest(vector, limit=20)})
+    assert found / (20 * len(questions)) >= 0.98
+
+
+async def test_scores_are_the_exact_cosine(large: LanceIndex) -> None:
+    vector = units(1, seed=9)[0]
+    exact = units(ROWS) @ vector
+    for key, score in await large.nearest(vector, limit=50):
+        assert score == pytest.approx(exact[int(key[2:])], abs=3e-5)
+
+
+async def test_words_score_as_in_the_table(large: LanceIndex, tmp_path: Path) -> None:
+    copied = dict(await large.match("owl w3", languages=["en"], limit=ROWS))
+    scan_file.remove(tmp_path, TABLE)
+    direct = dict(await large.match("owl w3", languages=["en"], limit=ROWS))
+    assert copied.keys() == direct.keys()
+    factors = {round(copied[key] / score, 2) for key, score in direct.items()}
+    assert len(factors) == 1, "the scores are not in proportion"
+
+
+@pytest.mark.parametrize(
+    ("document_ids", "count"), [(("d3",), 100), (tuple(f"d{at}" for at in range(59)), 5900)]
+)
+async def test_filters_choose_before_the_search(
+    large: LanceIndex, document_ids: tuple[str, ...], count: int
+) -> None:
+    rows, vector = units(ROWS), units(1, seed=9)[0]
+    filters = [Filter("document", "in", document_ids)]
+    inside = [at for at in range(ROWS) if f"d{at % 60}" in document_ids]
+    exact = {f"d.{at}" for at in sorted(inside, key=lambda at: -(rows[at] @ vector))[:20]}
+    found = {key for key, _ in await large.nearest(vector, limit=20, filters=filters)}
+    assert len(found & exact) >= 19
+    assert len(await large.match("fox", languages=["en"], limit=ROWS, filters=filters)) == count
+
+
+async def test_vectors_come_from_file_and_tail(large: LanceIndex) -> None:
+    await large.upsert(made(1, name="late"), vectors=units(1, seed=3))
+    found = await large.vectors(["d.17", "late.0", "nonsense"])
+    assert found.keys() == {"d.17", "late.0"}
+    assert found["d.17"] == pytest.approx(units(ROWS)[17], abs=3e-5)
+    assert np.array_equal(found["late.0"], units(1, seed=3)[0])
+
+
+def test_equal_scores_keep_their_order() -> None:
+    scores = np.array([1, 3, 2, 3, 3, 0], np.float32)
+    assert best(scores, 3).tolist() == [1, 3, 4]
+
+
+# --- fresh ------------------------------------------------------------------------------------
+
+
+async def test_what_another_process_writes_is_seen_by_the_next_search(
+    large: LanceIndex, tmp_path: Path
+) -> None:
+    before = {key for key, _ in await large.match("fox", languages=["en"], limit=ROWS)}
+    await asyncio.to_thread(end, process(ADDER, tmp_path))
+    after = {key for key, _ in await large.match("fox", languages=["en"], limit=ROWS)}
+    assert after - before == {"other.0", "other.1", "other.2"}
+    assert before - after == {f"d.{at}" for at in range(1, ROWS, 60)}
+    assert (await large.nearest(units(3, seed=5)[1], limit=1))[0][0] == "other.1"
+
+
+async def test_every_one_of_many_quick_writes_is_seen(large: LanceIndex) -> None:
+    for at in range(12):
+        await large.upsert(made(1, name=f"quick{at}"), vectors=units(1, seed=100 + at))
+        found = await large.nearest(units(1, seed=100 + at)[0], limit=1)
+        assert found[0][0] == f"quick{at}.0"
+
+
+async def test_a_replaced_chunk_answers_with_its_new_content(large: LanceIndex) -> None:
+    await large.upsert([replace(made(1)[0], text="a heron")], vectors=units(1, seed=4))
+    assert await large.match("heron", languages=["en"], limit=5) != []
+    found = await large.nearest(units(1, seed=4)[0], limit=2)
+    assert [key for key, _ in found].count("d.0") == 1
+    assert found[0][0] == "d.0"
+
+
+async def test_optimizing_leaves_the_copy_valid(large: LanceIndex, tmp_path: Path) -> None:
+    """Rows move in the table; a process that starts then needs no LanceDB to answer."""
+    before = await answers(large)
+    await large.optimize()
+    assert await answers(large) == before
+    assert await asyncio.to_thread(end, process(READER, tmp_path)) == "[]"
+
+
+async def test_many_changes_call_for_a_new_copy(large: LanceIndex, tmp_path: Path) -> None:
+    old = only_file(tmp_path)
+    await large.delete(["d1"])
+    assert not await large.needs_build()
+    await large.delete([f"d{at}" for at in range(10)])
+    before = await answers(large)
+    assert await large.needs_build()
+    assert await large.build()
+    assert only_file(tmp_path) != old
+    assert not await large.needs_build()
+    after = await answers(large)
+    assert after[0] == before[0]
+
+
+async def test_searches_go_on_while_another_copy_is_made(large: LanceIndex, tmp_path: Path) -> None:
+    await large.delete([f"d{at}" for at in range(10)])
+    other = opened(tmp_path)
+    expected = await answers(large)
+    building = asyncio.create_task(other.build())
+    rounds = 0
+    while not building.done() or rounds < 3:
+        seen = await asyncio.gather(*(answers(large) for _ in range(8)))
+        assert all(each[0] == expected[0] for each in seen)
+        rounds += 1
+    assert await building
+    other.close()
+
+
+async def test_a_library_that_has_become_small_loses_its_copy(
+    index: LanceIndex, tmp_path: Path
+) -> None:
+    await index.upsert(made(120), vectors=units(120))
+    assert await index.build()
+    await index.delete([f"d{at}" for at in range(40)])
+    await index.optimize()
+    assert files(tmp_path) == []
+    assert len(await index.match("fox", languages=["en"], limit=99)) == 40
+
+
+async def test_a_dropped_index_takes_its_copy_along(large: LanceIndex, tmp_path: Path) -> None:
+    await large.drop()
+    assert files(tmp_path) == []
+    await large.upsert(made(2, name="new"), vectors=units(2))
+    assert len(await large.match("fox", languages=["en"], limit=99)) == 2
+
+
+# --- harmless ---------------------------------------------------------------------------------
+
+
+def cut(file: Path) -> None:
+    os.truncate(file, file.stat().st_size // 2)
+
+
+def altered(file: Path) -> None:
+    with file.open("r+b") as opened_file:
+        opened_file.seek(file.stat().st_size * 2 // 3)
+        opened_file.write(b"\xff" * 4096)
+
+
+def emptied(file: Path) -> None:
+    os.truncate(file, 0)
+
+
+def lost(file: Path) -> None:
+    file.unlink()
+
+
+def no_manifest(file: Path) -> None:
+    scan_file.manifest_path(file.parent, TABLE).write_text("{")
+
+
+@pytest.mark.parametrize("harm", [cut, altered, emptied, lost, no_manifest])
+async def test_a_damaged_copy_counts_as_none_and_is_made_anew(
+    large: LanceIndex, tmp_path: Path, harm: Callable[[Path], None]
+) -> None:
+    expected = await answers(large)
+    large.close()
+    harm(only_file(tmp_path))
+    other = opened(tmp_path)
+    assert (await answers(other))[0] == expected[0]
+    assert await other.needs_build()
+    assert await other.build()
+    assert await answers(other) == expected
+    assert only_file(tmp_path)
+    other.close()
+
+
+@pytest.mark.parametrize(
+    "at", ["before build search copy", "sync", "charge", "swap", "after build search copy"]
+)
+async def test_killed_while_it_is_made_it_does_no_harm(
+    index: LanceIndex, tmp_path: Path, at: str
+) -> None:
+    await index.upsert(made(300), vectors=units(300))
+    expected = await answers(index)
+    killed = await asyncio.to_thread(
+        subprocess.run,
+        [sys.executable, "-c", BUILDER, str(tmp_path), at],
+        cwd=ROOT,
+        env={"PYTHONPATH": f"{ROOT / 'src'}:{ROOT}", "PATH": ""},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert (await answers(index))[0] == expected[0]
+    await index.build()
+    assert (await answers(index))[0] == expected[0]
+    assert only_file(tmp_path)
+
+
+async def test_a_segment_without_rows_finds_nothing() -> None:
+    from quoth.backends.lance_table import rows
+    from quoth.backends.scan_build import columns_to_arrays
+
+    none = rows(made(1), vectors=units(1)).slice(0, 0)
+    vectors = np.empty((0, WIDE), np.float32)
+    segment = Segment({**columns_to_arrays(none), "vectors": vectors})
+    found, _scores = segment.nearest(units(1)[0], limit=5, among=None)
+    assert found.tolist() == []
+    assert segment.rows_of(["d.0"]) == {}

@@ -27,6 +27,7 @@ The colonies of the valley need much pollen from the willows for their brood in 
 # Chapter 2: Summer
 
 In June the lime trees flower, and every strong colony fills its combs within two weeks.
+It was then that Ada Lovelace showed the hives to Charles Babbage.
 
 # Q&A
 
@@ -108,8 +109,7 @@ async def test_every_document_is_summed_up_by_its_own_sentences(engine: Engine) 
 
 async def test_names_that_stand_together_are_linked(engine: Engine) -> None:
     catalogue, collection = library(engine)
-    names = {name for name, _ in catalogue.related(collection, ["march"], limit=10)}
-    assert isinstance(names, set)
+    assert ("charles babbage", 1) in catalogue.related(collection, ["ada lovelace"], limit=10)
 
 
 async def test_a_rebuilt_index_knows_the_chapters(engine: Engine) -> None:

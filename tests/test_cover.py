@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from quoth.retrieval.cover import TO_THE_END, Part, covering, named_parts
 from quoth.shelf import Heading, Leaf, Shelf, Summary
 from quoth.types import Document, Filter
@@ -31,35 +33,51 @@ SUMMARIES = (
 
 
 def test_a_title_names_the_whole_document() -> None:
-    assert named_parts(SHELF, [Filter("document", "in", ("b",))]) == (Part("b", 0, TO_THE_END),)
+    assert named_parts(SHELF, [Filter("document", "in", ("b",))], language="en") == (
+        Part("b", 0, TO_THE_END),
+    )
 
 
 def test_a_chapter_is_named_with_all_its_sections_once() -> None:
-    assert named_parts(SHELF, [Filter("chapter", "in", ("2",))]) == (Part("b", 5, 9),)
+    assert named_parts(SHELF, [Filter("chapter", "in", ("2",))], language="en") == (
+        Part("b", 5, 9),
+    )
 
 
 def test_a_section_is_named_without_case_and_accents() -> None:
-    assert named_parts(SHELF, [Filter("section", "in", ("DETAILS",))]) == (Part("b", 7, 9),)
+    assert named_parts(SHELF, [Filter("section", "in", ("DETAILS",))], language="en") == (
+        Part("b", 7, 9),
+    )
 
 
 def test_a_segment_and_a_speaker_are_names() -> None:
     named = [Filter("speaker", "in", ("Ada",)), Filter("segment", "in", ("qa",))]
-    assert named_parts(SHELF, named) == (Part("t", 3, 4),)
+    assert named_parts(SHELF, named, language="en") == (Part("t", 3, 4),)
 
 
 def test_without_a_name_only_a_lone_document_is_meant() -> None:
-    assert named_parts(SHELF, []) == ()
+    assert named_parts(SHELF, [], language="en") == ()
     alone = Shelf("v", ("en",), (BOOK,))
-    assert named_parts(alone, []) == (Part("b", 0, TO_THE_END),)
+    assert named_parts(alone, [], language="en") == (Part("b", 0, TO_THE_END),)
+
+
+def test_the_asker_gets_the_edition_in_his_language() -> None:
+    both = replace(TALK, document_id="f", title="Le livre", kind="pdf", speaker=None)
+    shelf = Shelf("v", ("en", "fr"), (BOOK, both, TALK), HEADINGS)
+    assert named_parts(shelf, [], language="en", kind="pdf") == (Part("b", 0, TO_THE_END),)
+    assert named_parts(shelf, [], language="fr", kind="pdf") == (Part("f", 0, TO_THE_END),)
 
 
 def test_pages_are_not_summed_up_from_the_tree() -> None:
-    assert named_parts(SHELF, [Filter("label", "in", ("3",))]) == ()
+    assert named_parts(SHELF, [Filter("label", "in", ("3",))], language="en") == ()
 
 
 def test_too_much_at_once_is_a_subject_to_search() -> None:
     many = tuple(Document(str(at), "x", "pdf", "ready", language="en") for at in range(13))
-    assert named_parts(Shelf("v", ("en",), many), [Filter("language", "in", ("en",))]) == ()
+    assert (
+        named_parts(Shelf("v", ("en",), many), [Filter("language", "in", ("en",))], language="en")
+        == ()
+    )
 
 
 def test_a_part_is_covered_by_its_own_summary() -> None:

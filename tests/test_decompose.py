@@ -85,6 +85,14 @@ def test_a_french_comparison_gives_its_aspects() -> None:
     assert aspect_questions(query) == ("encodeur traduction", "décodeur traduction")
 
 
+def test_white_space_costs_no_time() -> None:
+    assert parts_of(asked("what" + " " * 980 + "and how")) == ()
+    assert parts_of(asked("What is a cat?\n\tHow  does\u00a0it purr?")) == (
+        "What is a cat?",
+        "How does it purr cat?",
+    )
+
+
 @given(
     st.lists(
         st.sampled_from("what how and is does it ? ; , Ada et comment le RGPD".split(" ")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,19 @@ def late(cue: str, *after: str) -> list[Chunk]:
 )
 def test_questions_last_to_the_end_of_the_talk(cue: str) -> None:
     assert spans(late(cue)) == [("qa", 6, 9)]
+
+
+def test_questions_are_heard_in_captions_without_full_stops() -> None:
+    cues = ["it does not know", "what it has not seen", "so", "now let's take", "some questions"]
+    at, places = 0, []
+    for n, cue in enumerate(cues):
+        places.append(Place(at, at + len(cue), Seconds(n, n + 1)))
+        at += len(cue) + 1
+    chunks = talk(*[LINE] * 6, " ".join(cues), LINE)
+    begun = chunks[6].start
+    moved = [replace(p, start=p.start + begun, end=p.end + begun) for p in places]
+    chunks[6] = replace(chunks[6], places=tuple(moved))
+    assert spans(chunks) == [("qa", 6, 7)]
 
 
 @pytest.mark.parametrize("cue", ["Any questions?", "Avez-vous des questions ?", "Des questions ?"])

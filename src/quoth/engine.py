@@ -227,7 +227,7 @@ class Engine:
             listed,
             leaves=found.leaves,
             looked_up=found.looked_up,
-            max_sentences=plan.max_sentences,
+            plan=plan,
         )
         if statements:
             evidence = CERTAIN

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import assert_never
 from urllib.parse import parse_qs, quote, urldefrag, urlsplit
 
-from quoth.types import Box, Chars, Locator, Pages, Place, Seconds
+from quoth.types import Box, Chars, Filter, Locator, Pages, Place, Seconds
 
 SHORT_CUE = 3.0
 """Seconds up to which a cue is taken as a whole: nobody aims better than that."""
@@ -18,6 +18,7 @@ LONG_CUE = 90.0
 """Seconds from which an interval is no cue but the gap between two time marks: its characters
 are not spread evenly over it, so that nothing can be read off them."""
 
+_WITHIN = frozenset(("label", "page", "seconds"))
 _VIDEO_ID = re.compile(r"[A-Za-z0-9_-]{11}")
 _YOUTUBE_HOSTS = ("youtube.com", "youtube-nocookie.com", "youtu.be")
 _VIDEO_PATHS = ("embed", "shorts", "live", "v", "e")
@@ -237,3 +238,23 @@ def _spread(locator: Seconds, share: tuple[float, float]) -> Seconds:
     start = math.floor((locator.start + share[0] * length) * 10) / 10
     end = math.ceil((locator.start + share[1] * length) * 10) / 10
     return replace(locator, start=max(locator.start, start), end=min(locator.end, end))
+
+
+def stands_within(locator: Locator, filters: Sequence[Filter]) -> bool:
+    """Whether a place is on the pages and in the seconds that filters name.
+
+    Filters on anything else do not count; a place of another kind than a filter's is not there.
+    """
+    return all(_within(locator, each) for each in filters if each.field in _WITHIN)
+
+
+def _within(locator: Locator, condition: Filter) -> bool:
+    if condition.field == "label":
+        if not isinstance(locator, Pages):
+            return False
+        labels = {locator.label_first.casefold(), locator.label_last.casefold()}
+        return not labels.isdisjoint(str(value).casefold() for value in condition.values)
+    low, high = (float(value) for value in condition.values)
+    if condition.field == "seconds":
+        return isinstance(locator, Seconds) and locator.start < high and locator.end > low
+    return isinstance(locator, Pages) and locator.first <= high and locator.last >= low

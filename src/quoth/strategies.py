@@ -27,7 +27,7 @@ from quoth.retrieval.keywords import sought_names
 from quoth.retrieval.rerank import rerank
 from quoth.retrieval.search import Legs, merge, search
 from quoth.shelf import Leaf, Shelf
-from quoth.subject import PLACED, only_asks_for_a_place
+from quoth.subject import PLACED, kind_of_source, only_asks_for_a_place
 from quoth.trace import Trace
 from quoth.types import Candidate, Query, Variant
 
@@ -72,10 +72,10 @@ class Ranked:
 async def find(scope: Scope, query: Query, plan: Plan) -> Ranked:
     """Find passages as the plan's strategy says."""
     placed = any(each.field in PLACED for each in plan.filters)
-    if plan.strategy == "look_up" or (placed and only_asks_for_a_place(query)):
-        return await look_up(scope, query, plan)
-    if plan.strategy == "cover":
+    if (placed or plan.strategy == "cover") and only_asks_for_a_place(query):
         return await cover(scope, query, plan)
+    if plan.strategy == "look_up":
+        return await look_up(scope, query, plan)
     if plan.strategy == "aspects" and len(query.aspects) > 1:
         return await compare(scope, query, plan)
     return await rank(scope, query, plan)
@@ -114,13 +114,17 @@ async def look_up(scope: Scope, query: Query, plan: Plan) -> Ranked:
     )
     if len(chunks) > plan.rerank_pool:
         return await rank(scope, query, plan)
-    pool = tuple(Candidate(each.chunk_id, 1.0, "place") for each in chunks)
+    # Of the editions of one book the asker can read one.
+    readable = [each for each in chunks if each.language == query.language] or chunks
+    pool = tuple(Candidate(each.chunk_id, 1.0, "place") for each in readable)
     return Ranked(scope.collection, NO_LEGS, pool, pool, whole=True)
 
 
 async def cover(scope: Scope, query: Query, plan: Plan) -> Ranked:
     """Give the summary of what was named; rank where nothing was, or nothing has a summary."""
-    wanted = named_parts(scope.shelf, plan.filters)
+    wanted = named_parts(
+        scope.shelf, plan.filters, language=query.language, kind=kind_of_source(query)
+    )
     if not wanted:
         return await look_up(scope, query, plan)
     summaries = await asyncio.to_thread(

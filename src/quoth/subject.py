@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 
 from quoth.analyse import fold, terms
-from quoth.types import FilterField, Query
+from quoth.types import DocumentKind, FilterField, Query
 
 PLACED: tuple[FilterField, ...] = ("label", "page", "seconds", "chapter", "section", "segment")
 """Fields whose filters name a place within a document."""
 PLACES = frozenset(
     "page pages p pp chapter chapters section sections appendix part minute minutes second "
-    "seconds talk talks video book document slide say says said tell tells stand stands written "
-    "write contain contains content contents cover covers covered discuss discussed discusses "
-    "happen happens topic topics about summarise summarize summary overview mention mentions "
-    "mentioned read show shows between from first last next "
-    "chapitre chapitres annexe partie debut fin seconde secondes expose presentation livre dit "
-    "disent ecrit trouve contient contenu parle parlent aborde abordes traite sujet sujets passe "
-    "raconte lit resume resumer resumez synthese mentionne premiere premieres dernieres premier "
-    "dernier entre indique".split()
+    "seconds talk talks video lecture podcast book paper thesis pdf document slide say says said "
+    "tell tells stand stands written write contain contains content contents cover covers "
+    "covered discuss discussed discusses happen happens topic topics about summarise summarize "
+    "summary overview mention mentions mentioned read show shows between from first last next "
+    "chapitre chapitres annexe partie debut fin seconde secondes expose presentation conference "
+    "livre article these dit disent ecrit trouve contient contenu parle parlent aborde abordes "
+    "traite sujet sujets passe raconte lit resume resumer resumez synthese mentionne premiere "
+    "premieres dernieres premier dernier entre indique".split()
 )
 """Words (folded) of a question that name a place or ask what is there, and no subject."""
 ASKING = frozenset(
@@ -30,6 +31,10 @@ ASKING = frozenset(
     "donne donnez principal fonctionne marche consiste existe".split()
 )
 """Words that ask (folded) and that a good answer need not repeat."""
+_NOUNS: Mapping[DocumentKind, frozenset[str]] = {
+    "pdf": frozenset(("book", "pdf", "paper", "thesis", "livre", "article", "these")),
+    "transcript": frozenset(("talk", "video", "lecture", "podcast", "expose", "conference")),
+}
 _SIGNS = " .,;:!?\"'()[]«»“”…"
 _PLACE_NUMBER = re.compile(r"\d[\d.:h]*|[ivxlcdm]+|[a-z]\d*")
 
@@ -51,15 +56,23 @@ def without_place(query: Query) -> Query:
 
 def only_asks_for_a_place(query: Query) -> bool:
     """Whether a question names nothing but a place: "What is on page 12 of the guide?"."""
-    asked = fold(query.standalone)
-    for title in sorted(map(fold, query.entities), key=len, reverse=True):
-        asked = asked.replace(title, " ")
-    words = re.findall(r"[^\W_]+(?:[.:]\d+)*", asked)
+    titles = {word for each in query.entities for word in _words(each)}
     return not any(
         terms(word, language=query.language)
-        for word in words
-        if not _names_a_place(word) and word not in ASKING
+        for word in _words(query.standalone)
+        if word not in titles and word not in ASKING and not _names_a_place(word)
     )
+
+
+def kind_of_source(query: Query) -> DocumentKind | None:
+    """The kind of document that a question asks to sum up: "the book" is a PDF, "the talk" not."""
+    words = set(_words(query.standalone))
+    found: list[DocumentKind] = [kind for kind, nouns in _NOUNS.items() if words & nouns]
+    return found[0] if len(found) == 1 else None
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[^\W_]+(?:[.:]\d+)*", fold(text))
 
 
 def _names_a_place(word: str) -> bool:

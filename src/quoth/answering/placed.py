@@ -17,10 +17,13 @@ from quoth.answering.extractive import (
     statement_at,
 )
 from quoth.answering.quality import Evidence
+from quoth.answering.quotable import Quotable
 from quoth.answering.score import Material
+from quoth.places import locate, stands_within
+from quoth.plan import Plan
 from quoth.shelf import Leaf
 from quoth.subject import only_asks_for_a_place
-from quoth.types import Passage, Query
+from quoth.types import Locator, Passage, Query
 
 CERTAIN = Evidence(coverage=1.0, gap=None, foreign=False)
 """What speaks for an answer that was looked up: it stands where it was asked for."""
@@ -35,18 +38,24 @@ def placed_statements(
     *,
     leaves: Sequence[Leaf],
     looked_up: bool,
-    max_sentences: int,
+    plan: Plan,
 ) -> tuple[Statement, ...]:
     """Answer a question about a place; nothing for any other question.
 
     ``leaves`` are the sentences of the summary that was asked for; ``looked_up`` says that the
-    passages are all that stands at the place, and nothing else.
+    passages are all that stands at the place, and little else: a chunk may begin a page before.
     """
     if leaves:
         return statements_of(leaves, passages)
-    if looked_up and only_asks_for_a_place(query):
-        return central_statements(chosen_from.material, max_sentences=max_sentences)
-    return ()
+    if not looked_up or not only_asks_for_a_place(query):
+        return ()
+    material = chosen_from.material
+    places = [
+        place
+        for place, each in enumerate(material.sentences)
+        if stands_within(_locator(passages[each.passage], each), plan.filters)
+    ]
+    return central_statements(material, places, max_sentences=plan.max_sentences)
 
 
 def statements_of(leaves: Sequence[Leaf], passages: Sequence[Passage]) -> tuple[Statement, ...]:
@@ -78,8 +87,10 @@ def statements_of(leaves: Sequence[Leaf], passages: Sequence[Passage]) -> tuple[
     return tuple(found)
 
 
-def central_statements(material: Material, *, max_sentences: int) -> tuple[Statement, ...]:
-    """Choose the sentences that share most with the others of the place, in its own order.
+def central_statements(
+    material: Material, places: Sequence[int], *, max_sentences: int
+) -> tuple[Statement, ...]:
+    """Choose among sentences those that share most with the others, in their own order.
 
     A sentence's weight is the mean frequency of its words over the sentences of the place (as in
     SumBasic, Nenkova and Vanderwende 2005), times its fitness.
@@ -94,13 +105,9 @@ def central_statements(material: Material, *, max_sentences: int) -> tuple[State
         mean = sum(counts[stem] for stem in stems) / (len(stems) * whole)
         return mean * material.sentences[place].fitness
 
-    places = [
-        place
-        for place, each in enumerate(material.sentences)
-        if not each.question and not each.leaning and each.fitness >= FITTEST
-    ] or [place for place, _ in enumerate(material.sentences)]
+    fit = [place for place in places if _stands_alone(material.sentences[place])]
     kept: list[int] = []
-    for place in sorted(places, key=lambda one: -weight(one)):
+    for place in sorted(fit or places, key=lambda one: -weight(one)):
         if len(kept) == max_sentences:
             break
         if not any(alike(material, place, other) for other in kept):
@@ -109,3 +116,12 @@ def central_statements(material: Material, *, max_sentences: int) -> tuple[State
         statement_at(material, place, score=weight(place), cosine=None)
         for place in reading_order(material, kept)
     )
+
+
+def _stands_alone(each: Quotable) -> bool:
+    return not each.question and not each.leaning and each.fitness >= FITTEST
+
+
+def _locator(passage: Passage, each: Quotable) -> Locator:
+    places = [place for chunk in passage.chunks for place in chunk.places]
+    return locate(places, each.start, each.end) if places else passage.chunks[0].locator

@@ -143,7 +143,8 @@ class OnnxEmbedder:
         }
         self._session = self._pools["query"].submit(_open_session, folder / self._card.file)
         self._tokens = self._pools["document"].submit(_open_tokens, folder)
-        self._recent: OrderedDict[tuple[int, ...], Matrix] = OrderedDict()
+        self._owns: dict[Role, slice] = {}
+        self._recent: OrderedDict[str, Matrix] = OrderedDict()
         self._alone = Lock()
 
     async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
@@ -157,12 +158,12 @@ class OnnxEmbedder:
             return rows
         prefixed = [self._prefix(role) + text for text in texts]
         if len(texts) == 1:  # one turn in the queue instead of two
-            rows[0] = await self._run(role, lambda: self._vector(self._encode(prefixed)[0], role))
+            rows[0] = await self._run(role, lambda: self._single(prefixed[0], role))
             return rows
         ids = await self._run(role, lambda: self._encode(prefixed))
 
         def embed_one(at: int) -> None:
-            rows[at] = self._vector(ids[at], role)
+            rows[at] = self._vector(ids[at])
 
         await self._spread(role, embed_one, sizes=[len(each) for each in ids])
         return rows
@@ -180,12 +181,14 @@ class OnnxEmbedder:
         tokens: list[Matrix] = [rows] * len(texts)
         if not texts:
             return rows, tokens
-        prefix = self._prefix(role)
-        prefixed = [prefix + text for text in texts]
-        ids, own = await self._run(role, lambda: (self._encode(prefixed), self._own(prefix)))
+        prefixed = [self._prefix(role) + text for text in texts]
+        own = self._owns.get(role) or await self._run(role, lambda: self._own(role))
+        if len(texts) == 1 and (states := self._recalled(prefixed[0])) is not None:
+            return self._unit(states)[None], [states[own]]
+        ids = await self._run(role, lambda: self._encode(prefixed))
 
         def embed_one(at: int) -> None:
-            row, states = self._states(ids[at], role)
+            row, states = self._states(ids[at])
             rows[at], tokens[at] = row, states[own]
 
         await self._spread(role, embed_one, sizes=[len(each) for each in ids])
@@ -203,12 +206,13 @@ class OnnxEmbedder:
     def _prefix(self, role: Role) -> str:
         return self.query_prefix if role == "query" else self.document_prefix
 
-    def _own(self, prefix: str) -> slice:
-        """Say which tokens are the text's own: without special ones and those of the prefix."""
+    def _own(self, role: Role) -> slice:
+        """Say which tokens are a text's own: without special ones and those of the prefix."""
         tokens = self._tokens.result()
         before, after = tokens.ends
-        (length,) = tokens.count([prefix.rstrip()])
-        return slice(before + length, -after or None)
+        (length,) = tokens.count([self._prefix(role).rstrip()])
+        self._owns[role] = slice(before + length, -after or None)
+        return self._owns[role]
 
     async def _spread(
         self, role: Role, work: Callable[[int], None], *, sizes: Sequence[int]
@@ -235,14 +239,27 @@ class OnnxEmbedder:
     def _encode(self, texts: Sequence[str]) -> list[list[int]]:
         return self._tokens.result().encode(_clean(texts), limit=self.max_tokens)
 
-    def _vector(self, ids: Sequence[int], role: Role) -> npt.NDArray[np.float32]:
+    def _single(self, text: str, role: Role) -> npt.NDArray[np.float32]:
+        """Embed one text; a question's token vectors are kept for a moment."""
+        (ids,) = self._encode([text])
         session = self._session.result()
         (output,) = session.run(_feed(ids), outputs=[session.output])
         if role == "query" and session.output == session.tokens:
-            self._remember(ids, output)
+            with self._alone:
+                self._recent[text] = output
+                while len(self._recent) > RECENT:
+                    self._recent.popitem(last=False)
         return self._unit(output)
 
-    def _states(self, ids: Sequence[int], role: Role) -> tuple[npt.NDArray[np.float32], Matrix]:
+    def _recalled(self, text: str) -> Matrix | None:
+        with self._alone:
+            return self._recent.get(text)
+
+    def _vector(self, ids: Sequence[int]) -> npt.NDArray[np.float32]:
+        session = self._session.result()
+        return self._unit(session.run(_feed(ids), outputs=[session.output])[0])
+
+    def _states(self, ids: Sequence[int]) -> tuple[npt.NDArray[np.float32], Matrix]:
         """Give a text's unit vector and the vectors of all its tokens."""
         session = self._session.result()
         if session.tokens is None:
@@ -251,21 +268,9 @@ class OnnxEmbedder:
                 f"({' or '.join(TOKEN_OUTPUTS)}), so it cannot rerank by them. Export it with "
                 "that output, or choose another reranker."
             )
-        with self._alone:
-            known = self._recent.get(tuple(ids)) if role == "query" else None
-        if known is not None:
-            return self._unit(known), known
         outputs = list(dict.fromkeys([session.output, session.tokens]))
         found = session.run(_feed(ids), outputs=outputs)
-        if role == "query" and session.output == session.tokens:
-            self._remember(ids, found[-1])
         return self._unit(found[0]), found[-1]
-
-    def _remember(self, ids: Sequence[int], states: Matrix) -> None:
-        with self._alone:
-            self._recent[tuple(ids)] = states
-            while len(self._recent) > RECENT:
-                self._recent.popitem(last=False)
 
     def _unit(self, output: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         """Pool token vectors, shape (tokens, dimension), or take a text's vector as it is."""

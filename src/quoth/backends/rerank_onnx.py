@@ -27,7 +27,7 @@ from quoth.backends.token_vectors import titled
 from quoth.errors import ConfigError, RerankError
 from quoth.types import Chunk
 
-PAIRS_AT_ONCE = 8
+PAIRS_AT_ONCE = 4
 """Pairs of like length in a batch; one batch of all, padded to the longest, took 1.3 × as long."""
 QUANTISED = b"DynamicQuantizeLinear"
 """The operation that rounds by the largest number of a whole batch."""
@@ -104,7 +104,7 @@ class OnnxReranker:
     ``block`` asks the stage to stop early (docs/decisions/013-reranking.md).
     """
 
-    block = 4
+    block = 8
 
     def __init__(self, folder: Path, *, threads: int) -> None:
         described = describe_reranker(folder)

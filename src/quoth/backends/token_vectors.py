@@ -25,6 +25,8 @@ from quoth.types import Chunk
 MAKE = 1
 """Part of the folder's name; raise it when the same model would give other bits."""
 SEED = 7
+PENDING = 4096
+"""Documents whose vectors wait for being written; more are never in one batch."""
 COMMON = (
     "The first chapter explains how a language model turns text into numbers.",
     "Le premier chapitre explique comment un modèle transforme un texte en nombres.",
@@ -97,6 +99,8 @@ class TokenVectors:
         )
         for chunk, bits in zip(chunks, await self._packed(tokens), strict=True):
             self._pending.setdefault(chunk.document_id, {})[chunk.ordinal] = bits
+        while len(self._pending) > PENDING:  # left over from documents that were given up
+            del self._pending[next(iter(self._pending))]
         return rows
 
     async def write(self, document_ids: Iterable[str]) -> None:
@@ -124,7 +128,9 @@ class TokenVectors:
 
         Raises EmbeddingError.
         """
-        known = self._store.get(chunks) if self._store is not None else {}
+        known: dict[str, Packed] = {}
+        if self._store is not None:
+            known = await asyncio.to_thread(self._store.get, chunks)
         absent = [chunk for chunk in chunks if chunk.chunk_id not in known]
         if absent:
             texts = [self._text_of(chunk) for chunk in absent]

@@ -301,20 +301,26 @@ def _show_rows(session: Session, rows: Sequence[Json]) -> None:
 
 
 def _show_comparisons(session: Session, comparisons: Sequence[Comparison]) -> None:
-    head = ("series", "questions", "before", "now", "difference", "95 % interval", "p", "test")
+    head = ("series", "before", "now", "difference", "95 % interval", "p")
     table = Table(*head, box=None, title="Against the baseline", title_justify="left")
-    for each in comparisons:
+    moved = [each for each in comparisons if each.difference or each.p < 1]
+    for each in moved:
         table.add_row(
             each.series,
-            str(each.questions),
             f"{each.before:.4f}",
             f"{each.now:.4f}",
             f"{each.difference:+.4f}",
             f"{each.low:+.4f} … {each.high:+.4f}",
             f"{each.p:.4f}",
-            each.test,
         )
-    session.out.print(table)
+    if moved:
+        session.out.print(table)
+    alike = len(comparisons) - len(moved)
+    session.out.print(
+        f"Against the baseline, on {comparisons[0].questions} questions: {len(moved)} series "
+        f"differ, {alike} do not.",
+        highlight=False,
+    )
 
 
 def _times(found: Any) -> str:

@@ -230,10 +230,12 @@ def _binned(chance: Floats, weight: Floats, *, bins: int, kind: Bins) -> list[np
     if kind == "width":
         number = np.minimum((chance * bins).astype(int), bins - 1)
         return [np.flatnonzero(number == each) for each in range(bins) if (number == each).any()]
-    order = np.argsort(chance, kind="stable")
-    reached = (np.cumsum(weight[order]) - weight[order] / 2) / weight.sum()
-    number = np.minimum((reached * bins).astype(int), bins - 1)
-    return [order[number == each] for each in range(bins) if (number == each).any()]
+    # Equal probabilities share a bin: the one in which the middle of their weight lies.
+    _values, group = np.unique(chance, return_inverse=True)
+    mass = np.bincount(group, weights=weight)
+    reached = (np.cumsum(mass) - mass / 2) / weight.sum()
+    number = np.minimum((reached * bins).astype(int), bins - 1)[group]
+    return [np.flatnonzero(number == each) for each in range(bins) if (number == each).any()]
 
 
 def _at_least(wins: int, trials: int, share: float) -> float:

@@ -39,8 +39,8 @@ MOST = 300
 SAMPLED = 2500
 """Chunks that questions are made of."""
 GRID = tuple(each / 20 for each in range(21))
-TRUST = 40
-"""Questions that weigh as much as the shipped weight, which was measured on judged ones."""
+TRUST = 300
+"""Made questions that weigh as much as the shipped weight, which was measured on judged ones."""
 CHANCE = 0.05
 """The p from which a gain counts as chance."""
 RANKED = 20
@@ -176,9 +176,7 @@ def _learn(
     return Tuned(tuning, languages, silent, answered)
 
 
-def _fitted(
-    asked: Sequence[Asked], other: Sequence[Asked]
-) -> dict[str, Calibration | float | None]:
+def _fitted(tuning: Tuning, asked: Sequence[Asked], other: Sequence[Asked]) -> Tuning:
     """Fit both calibrations on made questions, for an embedder that comes with none.
 
     Only questions in the collection's own languages are learnt from, and so only for these may

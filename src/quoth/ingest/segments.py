@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from quoth.analyse import fold
 from quoth.ingest.segment_cues import AUDIENCE, DEMO_TITLE, QA_TITLE, cue_kind, may_hold_cue
@@ -22,6 +23,7 @@ VERY_LATE = 0.85
 NEAR = 2
 """Chunks by which two questions of one round are apart at most."""
 
+_MARK = re.compile(r"[.?!]")
 _SENTENCE = re.compile(r"[^.?!…]+[.?!…]*")
 
 
@@ -102,10 +104,26 @@ def _cues(chunks: Sequence[Chunk]) -> Iterator[_Cue]:
             yield _Cue(at, "audience", chunk.start / length)
         if not may_hold_cue(chunk.text):
             continue
-        for sentence in _SENTENCE.finditer(fold(chunk.text)):
-            kind = cue_kind(sentence[0]) if may_hold_cue(sentence[0]) else None
-            if kind:
-                yield _Cue(at, kind, (chunk.start + sentence.start()) / length)
+        heard: set[str] = set()
+        for start, sentence in _sentences(chunk):
+            kind = cue_kind(sentence) if may_hold_cue(sentence) else None
+            if kind and kind not in heard:
+                heard.add(kind)
+                yield _Cue(at, kind, (chunk.start + start) / length)
+
+
+def _sentences(chunk: Chunk) -> Iterator[tuple[int, str]]:
+    """Give what is said, folded and cut at every mark, with about where it begins.
+
+    Automatic captions have no marks: two cues at a time hold what is said at once.
+    """
+    folded = fold(chunk.text)
+    if _MARK.search(folded):
+        yield from ((each.start(), each[0]) for each in _SENTENCE.finditer(folded))
+        return
+    for one, other in pairwise((*chunk.places, *chunk.places[-1:])):
+        start, end = one.start - chunk.start, other.end - chunk.start
+        yield start, fold(chunk.text[start:end])
 
 
 def _voices(chunk: Chunk) -> set[str]:

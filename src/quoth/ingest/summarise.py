@@ -9,7 +9,7 @@ are central, and the words which of their sentences are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -75,8 +75,10 @@ def summaries_of(
         chapters = []
     found: list[Summary] = []
     groups: list[Sequence[Candidate]] = []
+    places = {(each.path, each.first): at for at, each in enumerate(titled)}
     for chapter in chapters:
-        below, leaves = _chapter(source, chapter, titled)
+        sections = list(_below(chapter, titled, at=places[chapter.path, chapter.first]))
+        below, leaves = _chapter(source, chapter, sections)
         if leaves:
             found += [_summary(source, 1, chapter, leaves), *below]
             groups.append(leaves)
@@ -91,10 +93,10 @@ def summaries_of(
 
 
 def _chapter(
-    source: _Source, chapter: Heading, headings: Sequence[Heading]
+    source: _Source, chapter: Heading, sections: Sequence[Heading]
 ) -> tuple[list[Summary], Sequence[Candidate]]:
     """Give the summaries of a chapter's sections, and the leaves of the chapter itself."""
-    sections = [each for each in _below(chapter, headings) if not stands_outside(each)]
+    sections = [each for each in sections if not stands_outside(each)]
     long = [each for each in sections if each.last - each.first + 1 >= LEAST_CHUNKS]
     found: list[Summary] = []
     groups: list[Sequence[Candidate]] = []
@@ -110,15 +112,14 @@ def _chapter(
     return found, _choose(source, groups, span=span, size=SECTION_LEAVES)
 
 
-def _below(chapter: Heading, headings: Sequence[Heading]) -> list[Heading]:
-    """Give the headings one step below a chapter; they come right behind it."""
-    at = headings.index(chapter) + 1
-    found = []
-    while at < len(headings) and headings[at].first <= chapter.last:
-        if len(headings[at].path) == len(chapter.path) + 1:
-            found.append(headings[at])
-        at += 1
-    return found
+def _below(chapter: Heading, headings: Sequence[Heading], *, at: int) -> Iterator[Heading]:
+    """Give the headings one step below the one at this place; they come right behind it."""
+    for place in range(at + 1, len(headings)):
+        each = headings[place]
+        if each.first > chapter.last or len(each.path) <= len(chapter.path):
+            return
+        if len(each.path) == len(chapter.path) + 1:
+            yield each
 
 
 def _looked_at(

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 from quoth.analyse import fold
 from quoth.shelf import Heading, Leaf, Shelf, Summary
-from quoth.types import Document, Filter
+from quoth.types import Document, DocumentKind, Filter
 
 ABOUT_PARTS = frozenset({"chapter", "section", "segment"})
 ABOUT_DOCUMENTS = frozenset({"document", "kind", "language", "speaker"})
 TO_THE_END = 2**31 - 1
+OWN = 0.9
+"""The share of chunks that a part and its summary must have in common."""
 MOST_PARTS = 12
 """More documents than this are a subject to search, not something to be summed up."""
 
@@ -25,27 +27,47 @@ class Part:
     last: int
 
 
-def named_parts(shelf: Shelf, filters: Sequence[Filter]) -> tuple[Part, ...]:
-    """Give the documents or chapters that filters name; a lone document needs no name.
+def named_parts(
+    shelf: Shelf,
+    filters: Sequence[Filter],
+    *,
+    language: str,
+    kind: DocumentKind | None = None,
+) -> tuple[Part, ...]:
+    """Give the documents or chapters that filters name, in the asker's language where there are.
 
-    Nothing for filters that name places within pages or seconds, nor where they name too much.
+    Without filters a lone document is meant, or the only one of its ``kind``. Nothing for filters
+    that name places within pages or seconds, nor where they name too much.
     """
     fields = {each.field for each in filters}
-    if fields - ABOUT_PARTS - ABOUT_DOCUMENTS or (not filters and len(shelf.documents) != 1):
+    if fields - ABOUT_PARTS - ABOUT_DOCUMENTS:
         return ()
     about = [each for each in filters if each.field in ABOUT_DOCUMENTS]
     named = [each for each in shelf.documents if all(_is(each, one) for one in about)]
     within = [each for each in filters if each.field in ABOUT_PARTS]
     if not within:
+        if not filters and kind is not None:
+            named = [each for each in named if each.kind == kind]
+        if filters or kind is not None:
+            named = list(_readable(named, language))
         parts = [Part(each.document_id, 0, TO_THE_END) for each in named]
-        return tuple(parts) if len(parts) <= MOST_PARTS else ()
+        return tuple(parts) if len(parts) <= (MOST_PARTS if filters else 1) else ()
     ids = {each.document_id for each in named}
     headings = [
         each
         for each in shelf.headings
         if each.document_id in ids and all(_stands(each, one) for one in within)
     ]
-    parts = [Part(each.document_id, each.first, each.last) for each in _outermost(headings)]
+    ids = {each.document_id for each in headings}
+    kept = {
+        each.document_id
+        for each in _readable([each for each in named if each.document_id in ids], language)
+    }
+    parts = [
+        Part(each.document_id, each.first, each.last)
+        for each in _outermost(headings)
+        if each.document_id in kept
+    ]
     return tuple(parts) if len(parts) <= MOST_PARTS else ()
 
 
@@ -57,6 +79,10 @@ def covering(summaries: Sequence[Summary], parts: Sequence[Part], *, most: int) 
     """
     share = max(1, most // len(parts)) if parts else 0
     return tuple(leaf for part in parts for leaf in _evenly(_leaves(summaries, part), share))
+
+
+def _readable(documents: Sequence[Document], language: str) -> Sequence[Document]:
+    return [each for each in documents if each.language == language] or documents
 
 
 def _is(document: Document, condition: Filter) -> bool:
@@ -90,18 +116,22 @@ def _outermost(headings: Sequence[Heading]) -> list[Heading]:
 
 
 def _leaves(summaries: Sequence[Summary], part: Part) -> list[Leaf]:
-    inside = [
-        each
-        for each in summaries
-        if each.document_id == part.document_id
-        and each.first >= part.first
-        and each.last <= part.last
-    ]
+    here = [each for each in summaries if each.document_id == part.document_id]
+    own = [each for each in here if _alike(each, part, end=max(one.last for one in here))]
+    inside = own or [each for each in here if each.first >= part.first and each.last <= part.last]
     if not inside:
         return []
     highest = min(each.level for each in inside)
     found = {leaf for each in inside if each.level == highest for leaf in each.leaves}
     return sorted(found, key=lambda leaf: leaf.start)
+
+
+def _alike(summary: Summary, part: Part, *, end: int) -> bool:
+    """Whether a summary's chunks are those of the part, give or take a title page."""
+    last = min(part.last, end)
+    shared = min(last, summary.last) - max(part.first, summary.first) + 1
+    whole = max(last, summary.last) - min(part.first, summary.first) + 1
+    return shared >= OWN * whole
 
 
 def _evenly(leaves: Sequence[Leaf], most: int) -> list[Leaf]:

@@ -25,7 +25,7 @@ _BEGINS_EN = rf"what|how|why|{_AUXILIARY}|(?:who|where|when|which\s+\w+)\s+(?:{_
 _BEGINS_FR = r"qu['’]est|quel(?:le)?s?|comment|pourquoi|combien|est-ce|[àa] quoi|de quoi|en quoi"
 _SPLIT = re.compile(
     rf"[?;]\s*(?:(?:and|et|or|ou|also|aussi)\s+)?(?=(?:{_ASKING_EN}|{_ASKING_FR})\b)"
-    rf"|\s*,?\s+(?:and|et|puis|then)\s+(?=(?:{_BEGINS_EN}|{_BEGINS_FR})\b)",
+    rf"|,? (?:and|et|puis|then) (?=(?:{_BEGINS_EN}|{_BEGINS_FR})\b)",
     re.IGNORECASE,
 )
 _OPENS = re.compile(rf"\W*(?:{_ASKING_EN}|{_ASKING_FR})\b", re.IGNORECASE)
@@ -70,7 +70,7 @@ def aspect_questions(query: Query, *, most: int = MOST_ASPECTS) -> tuple[str, ..
 
 
 def _clauses(query: Query) -> tuple[str, ...]:
-    text = query.standalone.strip()
+    text = " ".join(query.standalone.split())
     clauses = [clause.strip(" ,;?\t\n\u00a0\u202f") for clause in _SPLIT.split(text)]
     clauses = [clause for clause in clauses if clause]
     if not 2 <= len(clauses) <= MOST_PARTS or not _OPENS.match(clauses[0]):

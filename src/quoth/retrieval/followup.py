@@ -99,7 +99,8 @@ _PRONOUN = re.compile(
     r"|chapitre|section|passage|page|auteur|autrice|modele|systeme|concept|cas|exemple|effet"
     r"|theorie|pratique|conference|sujet|phenomene|expose|intervention|video|raisonnement"
     r"|choix|difference|derniere?|termes?|mot)s?"
-    r"|(?:le|la|les|l'|du|au|aux|des|de la|de l') ?(?:second|seconde|premier|premiere|autre|autres|deuxieme|troisieme"
+    r"|(?:le|la|les|l'|du|au|aux|des|de la|de l') ?(?:second|seconde|premier|premiere"
+    r"|autre|autres|deuxieme|troisieme"
     r"|dernier|derniere|precedente?|suivante?|meme|deux)(?: (?:option|methode|approche|cas"
     r"|point|argument|exemple|idee|question|partie|etape|raison|type))?(?=\W*$| (?:est|dit"
     r"|aussi|alors|fait|a|sont)\b))(?![\w'])"
@@ -114,11 +115,14 @@ _CLAUSE = re.compile(
     r"|qui|que|qu)\b"
 )
 _ASKED_FOR = re.compile(
-    r"\W*(?:\w+ )?(?:combien d[e'] ?[\w-]+|quel(?:le)?s? [\w-]+)(?: d(?:e |u |es |')[\w-]+)* ?(?:ne |n'|l'|y |en )?$"
+    r"\W*(?:\w+ )?(?:combien d[e'] ?[\w-]+|quel(?:le)?s? [\w-]+)(?: d(?:e |u |es "
+    r"|')[\w-]+)* ?(?:ne |n'|l'|y |en )?$"
 )
 _LACKS = re.compile(
-    r"\b(?:as|just as|equally|aussi|tout aussi) [\w-]+\W*$|\b(?:too|either|as well|instead|aussi|non plus|a la place)\W*$"
-    r"|^\W*(?:which|what|who) (?:is|are|was|works?|runs?|performs?) (?:\w+ )?(?:better|best|worse|worst|faster|fastest|cheaper|larger"
+    r"\b(?:as|just as|equally|aussi|tout aussi) [\w-]+\W*$|\b(?:too|either|as well"
+    r"|instead|aussi|non plus|a la place)\W*$"
+    r"|^\W*(?:which|what|who) (?:is|are|was|works?|runs?|performs?) (?:\w+ )?(?:better"
+    r"|best|worse|worst|faster|fastest|cheaper|larger"
     r"|bigger|smaller|older|newer|safer|simpler|easier|more \w+|less \w+)\W*$"
 )
 """Ends of questions that compare with something unsaid: "is it as good?", "which is faster?"."""

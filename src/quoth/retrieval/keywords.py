@@ -6,6 +6,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
+from itertools import islice
 
 from quoth.analyse import search_terms, terms
 from quoth.retrieval.words import FUNCTION_WORDS, folded_words
@@ -16,8 +17,9 @@ Frequency = Callable[[str], int]
 
 MOST_KEYWORDS = 5
 MOST_FEEDBACK = 8
-LONGEST_NAME_WORDS = 5
-MOST_NAMES = 100
+NAME_WORDS = (2, 1, 3, 4)
+"""Lengths of the runs of words that may be names, the likeliest first."""
+MOST_NAMES = 200
 """Runs of words looked up for one question."""
 
 _WORD = re.compile(r"[^\W_](?:[\w.@&/+#-]*[\w+#])?")
@@ -81,16 +83,16 @@ def keywords(
 
 
 def sought_names(query: Query) -> tuple[str, ...]:
-    """Give the runs of up to five words of the question that may be names, folded as links are.
+    """Give the runs of up to four words of the question that may be names, folded as links are.
 
-    The entities that were understood come first, then long runs before short ones. Which of them
-    are names of the collection, its catalogue knows.
+    The entities that were understood come first. Which of the others are names of the
+    collection, its catalogue knows.
     """
     entities = [" ".join(folded_words(each)) for each in query.entities]
     words = folded_words(query.standalone)
     runs = (
         words[start : start + length]
-        for length in range(LONGEST_NAME_WORDS, 0, -1)
+        for length in NAME_WORDS
         for start in range(len(words) - length + 1)
     )
     names = (
@@ -98,7 +100,7 @@ def sought_names(query: Query) -> tuple[str, ...]:
         for run in runs
         if not {run[0], run[-1]} & FUNCTION_WORDS and len("".join(run)) > 1
     )
-    return tuple(dict.fromkeys([*filter(None, entities), *names]))[:MOST_NAMES]
+    return tuple(islice(dict.fromkeys([*filter(None, entities), *names]), MOST_NAMES))
 
 
 def feedback_terms(

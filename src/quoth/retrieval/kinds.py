@@ -72,7 +72,9 @@ RULES: Mapping[str, Rules] = MappingProxyType(
                     r"\w+){0,6} (?:and|with|to|against) ",
                     r"\bcontrasts? (?:between|with)\b|\bsimilarit(?:y|ies) (?:between|of"
                     r"|among)\b|\bdistinctions? between\b|\bdistinguish(?:es)? .{1,60} from\b",
-                    r"\bdifferences? (?:between|among)\b|\bdifferences? from\b|\bthe (?:main "
+                    r"\bdifferences? [^?]{1,60} between\b|\bdo(?:es)? .{1,60} differ\b"
+                    r"|\bdifferences? (?:between|among)\b|\bdifferences? from\b|\bthe "
+                    r"(?:main "
                     r"|key |real )?differences? (?:of|in) .{1,60} and\b|\bdiffer(?:s|ed)? "
                     r"(?:from|in)\b|\b(?:how|where|in what|why) .{0,20}(?:do|does|did) "
                     r".{1,80} differ\b|\bdifferent from\b|\bwhat s? ?(?:is |are )?(?:the "
@@ -99,7 +101,9 @@ RULES: Mapping[str, Rules] = MappingProxyType(
                     r"\bsummar(?:y|ies) (?:of|for)\b|\b(?:a|the|in|short|brief|quick"
                     r"|executive) summary\b(?! (?:statistics?|function|method|table|judge?ment"
                     r"|report|page|section|report|view|field|box|writer|measure|query|index))",
-                    r"\btl ?dr\b|\bin a nutshell\b|\b(?:an|brief|short|quick|general) "
+                    r"^(?:(?:an?|the|brief|quick|short) )*(?:overview|summary|recap"
+                    r"|synopsis|outline) of\b|\btl ?dr\b|\bin a nutshell\b|\b(?:an"
+                    r"|brief|short|quick|general) "
                     r"overview\b(?! (?:page|tab|section|chapter|screen|panel))|\bthe overview "
                     r"of (?:the|this|that)\b|\boverview of (?:the|this|that|his|her|what)\b"
                     r"|\bthe gist\b",
@@ -137,7 +141,8 @@ RULES: Mapping[str, Rules] = MappingProxyType(
                     r"us)?(?: (?:all|the|every|some|a few|several|any|of|other|more|different"
                     r"|two|three|four|five|\d+))* ?(?:\w+ )?(?:examples?|ideas|topics|tips"
                     rf"|ways|methods|techniques|things|places|passages|speakers|{PLURAL})\b"
-                    rf"|{_ASK}list (?:all|the|every|some)\b",
+                    rf"|{_ASK}list (?!comprehensions?\b|view\b|of\b|operations?\b"
+                    r"|methods?\b|functions?\b)\w+",
                     r"\bwho (?:all )?(?:talks|speaks|writes) (?:about|of|on)\b|\bwhere can i "
                     r"(?:find|read|learn|hear)\b",
                     r"\bwhat (?:do|can|could|have|does|all) (?:we|you|they|i|people|everyone"
@@ -158,7 +163,8 @@ RULES: Mapping[str, Rules] = MappingProxyType(
             (
                 "conceptual",
                 (
-                    rf"\bwhy\b|{_ASK}explain\b|\b(?:to|and|an|the) explan?(?:ain|ation)\b"
+                    rf"\bdescribe how\b|\bwhat role\b|\bwhy\b|{_ASK}explain\b|\b(?:to"
+                    r"|and|an|the) explan?(?:ain|ation)\b"
                     r"|\\bintuitions?\b|\bhow come\b|\brationale\b|\bphilosophy\b",
                     r"\bhow (?:do|does|did|can|could|is|are|was|were|would|will|might|should"
                     r"|to) (?!i\b|we\b|you\b|much\b|many\b|long\b|old\b"
@@ -211,7 +217,8 @@ RULES: Mapping[str, Rules] = MappingProxyType(
                     r"\bcomparaisons? (?:entre|de|des|du|avec)\b|\bse comparent?\b"
                     r"|\bcomparent?\b|\bcomparativement\b|\bpoints? communs?\b"
                     r"|\bressemblances?\b|\bsimilitudes?\b|\ben commun\b",
-                    r"\bdifferences? (?:entre|avec|y a|par rapport|des? .{1,60} (?:et|avec))\b"
+                    r"\bdifferences? [^?]{1,60} entre\b|\bdifferences? (?:entre|avec"
+                    r"|y a|par rapport|des? .{1,60} (?:et|avec))\b"
                     r"|\bqu ?est ce qui (?:differencie|distingue|oppose|separe|rapproche)\b"
                     r"|\b(?:differencie|distingue|oppose|separe|rapproche)(?:nt|r)? "
                     r".{1,60}(?: de | du | des | d | et )|\bdiffer(?:e|ent)\b|\ben quoi "
@@ -229,7 +236,10 @@ RULES: Mapping[str, Rules] = MappingProxyType(
             (
                 "summary",
                 (
-                    r"\b(?:un|le|en|bref|court|petit) resume\b|\bresume (?:du|de la|de l|de ce"
+                    r"^(?:(?:un|une|bref|court) )*(?:apercu|resume|synthese|vue d "
+                    r"ensemble|panorama|tour d horizon|recapitulatif) (?:de|du|des"
+                    r"|d)\b(?! textes? )|\bil faut retenir\b|\b(?:un|le|en|bref|court"
+                    r"|petit) resume\b|\bresume (?:du|de la|de l|de ce"
                     r"|de cet|de cette|de chaque|des|moi|nous)\b(?! (?:automatique|textes?))"
                     r"|\ben (?:bref|quelques (?:mots|phrases|lignes)|(?:une|deux|trois) "
                     r"(?:phrases?|lignes?))\b|\bvue d ensemble (?:de|du|des)\b",
@@ -291,7 +301,8 @@ RULES: Mapping[str, Rules] = MappingProxyType(
             (
                 "conceptual",
                 (
-                    rf"\bpourquoi\b|{_DEMANDE}expli(?:que|quer|quez|quons)\b|^expli(?:que|quez"
+                    r"\b(?:decri|montre)\w* comment\b|\bquel role\b|\bpourquoi\b"
+                    rf"|{_DEMANDE}expli(?:que|quer|quez|quons)\b|^expli(?:que|quez"
                     r"|quons|quer)\b|\bexplications?\b|\bintuition\b|\bpour quelles? "
                     r"raisons?\b|\ba quoi (?:sert|servent|bon|correspond|ca sert)\b"
                     r"|\bsignifi(?:e|ent|cation|cations)\b|\bveu(?:t|lent) dire\b|\bentend "
@@ -302,7 +313,7 @@ RULES: Mapping[str, Rules] = MappingProxyType(
                     r"|apprend|apprennent|empeche|protege|reconnait|se comporte|parvient|garde"
                     r"|produit|s organise|se propage)(?:nt)?\b",
                     r"\bcomment (?:un|une|le|la|les|l|des|est ce que|se|est|sont|s)\b(?! "
-                    r"(?:appelle|nomme|prononce|ecrit))|\bcomment (?:\w+ ){1,8}?t (?:il|elle"
+                    r"(?:appelle|nomme|prononce|ecrit))|\bcomment (?:\S+ ){1,8}?t (?:il|elle"
                     r"|on|ils|elles)\b|\bcomment (?:\w+(?:er|ir|re|oir)|(?:bien|mieux|faire) "
                     r"\w+)\b|\bcomment (?!(?:s |se |t )?(?:appell?e|nomme|prononce|ecrit|dit"
                     r"|traduit|epelle|va|allez))\w+(?:ent|e|t) (?:un|une|le|la|les|l|des|ces"

@@ -207,6 +207,11 @@ def _spellings(name: Name) -> Iterator[tuple[str, ...]]:
     without = name.words[1:] if name.words[0] in ARTICLES else ()
     if without and _can_stand_alone(without):
         yield without
+    undated = name.words
+    while undated[1:] and undated[-1].isdecimal():
+        undated = undated[:-1]
+    if undated != name.words and _can_stand_alone(undated):
+        yield undated
     head = folded_words(_TAIL.sub("", name.real))
     if head != name.words and _can_stand_alone(head):
         yield head

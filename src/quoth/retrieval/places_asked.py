@@ -39,7 +39,9 @@ _PAGES = re.compile(
     rf"(?:,? (?:and|et) (?:(?:the |la )?{_PAGE})?{_LABEL})?"
 )
 _NTH_PAGE = re.compile(rf"\b(?:the|la) ({ORDINAL}) page\b(?! of (?:google|results))")
-_ENDS_AFTER = re.compile(r"\s*(?:$|[?!.,;:)\"»”]|(?:of|in|du|de|des|from|about|say|and|et)\b)")
+_ENDS_AFTER = re.compile(
+    r"\s*(?:$|[?!.,;:)\"»”]|(?:of|in|du|de|des|from|about|say|and|et)\b|\s*d')"
+)
 _BETWEEN = re.compile(r"\b(?:between|entre) (?:the |les )?$")
 _SINGLE_LETTERS = frozenset("cdlm")
 
@@ -172,7 +174,7 @@ def _is_idiom(folded: str, found: re.Match[str]) -> bool:
     before = folded[max(0, found.start() - 40) : found.start()]
     alone = found[3] is None and not _ENDS_AFTER.match(folded, found.end())
     letter = found[2] in ("a", "i") or (found[2] in _SINGLE_LETTERS and "ppend" not in found[1])
-    if letter and alone:
+    if letter and alone and not found[1].startswith(("app", "ann")):
         return True  # "the chapter I read", "un chapitre a lire"
     if _NOT.search(before) or _FILED.search(before):
         return True

@@ -14,7 +14,7 @@ from quoth.types import Candidate, Chunk, LegScore, Query
 
 RERANK = "rerank"
 FUSED = "fused"
-KEEP = 5
+KEEP = 8
 """A block that brings nothing into the best so many ends the scoring."""
 
 

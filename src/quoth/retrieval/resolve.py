@@ -77,8 +77,13 @@ def of_kind(mention: Mention, kind: NameKind) -> tuple[Name, ...]:
     return tuple([each for each in mention.names if each.kind == kind])
 
 
-def resolve(words: Sequence[str], lookup: Lookup, *, names: Names) -> Resolved | None:
-    """Find the titles or headings that a phrase describes by some of their words."""
+def resolve(
+    words: Sequence[str], lookup: Lookup, *, names: Names, strict: bool = False
+) -> Resolved | None:
+    """Find the titles or headings that a phrase describes by some of their words.
+
+    ``strict`` asks for half of a title's words, and for no single word that is misspelt.
+    """
     told = [stem(w) for w in words if w not in FUNCTION_WORDS and w not in GENERIC]
     known = [spelt for word in told if (spelt := _known(word, lookup))]
     if not known:
@@ -88,9 +93,13 @@ def resolve(words: Sequence[str], lookup: Lookup, *, names: Names) -> Resolved |
     whole = len(known) == len(told)
     if common:
         exact = [p for p in common if len(lookup.names[p].telling) == len(set(known))]
-        chosen = sorted(exact or common)
+        told_all = frozenset(map(stem, words)).union(known)
+        chosen = sorted(exact or _most_told(common, told_all, lookup))
         found = tuple([lookup.names[place] for place in chosen])
-        sure = whole and (bool(exact) or (len(found) == 1 and _tells(found[0], known, names)))
+        misspelt = len(known) == 1 and known != told
+        half = 2 * len(found[0].telling & told_all) >= len(found[0].telling)
+        enough = half if strict or misspelt else half or _tells(found[0], known, names)
+        sure = whole and (bool(exact) or (len(found) == 1 and enough))
         # A short title within a longer description: "the talk on scaling laws for small models".
         sure = sure or (bool(exact) and len(found) == 1 and len(set(known)) > 1)
         return Resolved(found, sure) if sure or len(found) <= MOST_GUESSES else None
@@ -104,6 +113,14 @@ def resolve(words: Sequence[str], lookup: Lookup, *, names: Names) -> Resolved |
     if not chosen or 2 * best < len(told) or len(chosen) > MOST_GUESSES:
         return None
     return Resolved(tuple([lookup.names[place] for place in chosen]), False)
+
+
+def _most_told(places: frozenset[int], told: frozenset[str], lookup: Lookup) -> list[int]:
+    """Keep the names of which most words are told, the word for the source among them."""
+    if len(places) > MOST_GUESSES:
+        return sorted(places)
+    counts = {place: len(lookup.names[place].telling & told) for place in places}
+    return [place for place in places if counts[place] == max(counts.values())]
 
 
 def resolve_speaker(words: Sequence[str], names: Names) -> Resolved | None:
@@ -152,8 +169,7 @@ def _known(word: str, lookup: Lookup) -> str | None:
 
 def _tells(name: Name, known: Sequence[str], names: Names) -> bool:
     """Whether words that only this title has are enough to mean it."""
-    held = len(set(known))
-    return 2 * held >= len(name.telling) or held > 2 or any(
+    return len(set(known)) > 2 or any(
         names.spread.get(word, 0) <= len(name.documents) for word in known
     )  # fmt: skip
 

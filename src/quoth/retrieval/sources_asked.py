@@ -74,7 +74,8 @@ _DATE = (
     rf"|{_YEAR}-\d\d(?:-\d\d)?|(?:the year |l'annee )?{_YEAR}s?)(?![\w-]|,\d)"
 )
 _PREP = (
-    r"(?:from|of|in|on|since|before|after|until|up to|prior to|dating from|as of|later than"
+    r"(?:from before|from after|from|of|in|on|since|before|after|until|up to|prior to"
+    r"|dating from|as of|later than"
     r"|earlier than"
     r"|d'avant|d'apres|de l'annee|de|du|en|depuis|avant|apres|jusqu'en|jusqu'a|a partir de|des"
     r"|d'|le|datant de|dates? de|posterieure?s? a|anterieure?s? a)"
@@ -94,6 +95,8 @@ _BE = (
     r"|date|dates|datent) )?"
 )
 _DATED = (
+    re.compile(r"\b(?:say|said|says|spoke|spoken|talked|dit|parle) (?:in|en) "
+        rf"({_YEAR})\b(?![\w-])"),
     re.compile(rf"\b{SOURCE} {_BE}(?:(?:in|en) (?:{_LANGUAGE}) )?(?:{_MADE} )?{_RANGE}"),
     re.compile(r"\b(?:said|says?|spoke|spoken|talked|presented|explained|mentioned|shown|dit|parle"
         rf"|presente|explique|mentionne|montre)\b[^,;?!]{{0,80}}? (?:on|in|le|en) ((?:the |le "
@@ -106,7 +109,8 @@ _DATED = (
         rf"|filmee?s?|parue?s?) {_RANGE}"),
     re.compile(r"\b(?:been|ete) (?:said|published|written|presented|talked|told|shown|dit|publie"
         rf"|presente|ecrit|raconte)\b[^,;?!]{{0,60}}? {_RANGE}"),
-    re.compile(r"\b(?:the|le|la|l'|les|this|our|your|all|any|what|which|do|does|did) "
+    re.compile(r"(?:\b(?:the|le|la|l'|les|this|his|her|their|its|son|sa|ses|leur|our|your|all|any"
+        r"|what|which|do|does|did)|\w's) "
         rf"?(?P<only>{_DATE}) "
         rf"(?:[^\s,;?!]+ )?{SOURCE}\b"),
 )  # fmt: skip
@@ -115,8 +119,8 @@ _PART = re.compile(
     rf"|th)?,?)? (?:of |de )?({_YEAR})"
 )
 _FROM_ON = frozenset(("since", "depuis", "a partir de", "des", "as of", "later than"))
-_AFTER = ("after", "apres", "d'apres", "posterieur")
-_BEFORE = ("before", "avant", "d'avant", "prior to", "earlier than", "anterieur")
+_AFTER = ("after", "from after", "apres", "d'apres", "posterieur")
+_BEFORE = ("before", "from before", "avant", "d'avant", "prior to", "earlier than", "anterieur")
 _UNTIL = ("until", "up to", "jusqu")
 
 

@@ -26,7 +26,8 @@ _DONE_FR = (
     r"|suggere|enseigne|aborde"
 )
 _LIFE = frozenset(
-    "work works live lives born come comes study studies studied invent win won give look "
+    "work works live lives born come comes study studies studied attend graduate "
+    "marry grow move invent win won look "
     "weigh die died join found own write "
     "wrote know age travaille habite vit vient enseigne naquit mort etudie travaille invente gagne "
     "ecrit est sont etait etaient fut sera of de du d des a an the and or et ou by par with "
@@ -34,7 +35,8 @@ _LIFE = frozenset(
 )
 """What speakers do outside of their talks, and words that are no verbs."""
 _WH_EN = re.compile(
-    r"(?:^|.* )(?:what|why|how|when|where|which(?: \w+){1,3}|who|whom) (?:else )?(?:does|did"
+    r"(?:^|.* )(?:what|why|how|when|where|(?:what|which)(?: \w+){1,3}|who|whom) "
+    r"(?:else )?(?:does|did"
     r"|do|has|had|would|could|can) $"
 )
 _WH_FR = re.compile(

@@ -61,6 +61,11 @@ _MARK = re.compile(
     r"\b(?P<word>at|around|about|after|since|past|from|before|until|a|vers|apres|avant|des) "
     rf"(?:the |la )?({CARDINAL})(?:st|nd|rd|th|e|eme|ieme)?[- ](?:minutes? mark|minute\b(?!s))"
 )
+_INTO = re.compile(
+    rf"\b(?:({CARDINAL}) minutes?|(half an hour)|(an hour)) into\b"
+    rf"|\bau bout d(?:e |')(?:({CARDINAL}) minutes?|(une demi-heure)|(une "
+    r"heure))\b(?= (?:de|du|dans)\b|\W*$)"
+)
 _LENGTH = (
     rf"(?:({CARDINAL}) |(half(?: an)? |demi-))?(minutes?|seconds?|secondes?|hours?|heures?"
     r"|quarter of an hour|quart d'heure)"
@@ -99,23 +104,24 @@ _DURING = (
     r"(?:in|during|from|at|throughout|within|dans|pendant|durant|lors|au cours|a) (?:de )?"
     r"(?:the |his |her |their |that |this |its |la |les |le |l'|cette |sa |son |ses |des |du "
     r"|partie |seance |session |"
-    r"part of the |[a-z]+'s )+"
+    r"part of the |(?:[^\s,;?!]+ ){0,2}[^\s,;?!]+'s )+"
 )
 _QA = re.compile(
     rf"(?<![\w-])(?:(?:{_DURING})(?:{_QA_EN}|{_QA_FR})|(?:audience questions|questions from "
     r"the audience"
     rf"|questions? (?:du public|de la salle)|the q ?& ?a|the audience (?:ask|asks|asked)\b"
-    r"|(?:someone|somebody|a person|anyone) (?:in|from) the audience|le public (?:demande|a "
+    r"|(?:someone|somebody|a person|anyone) (?:in|from) the audience|questions? "
+    r"[^.?!]{1,60}? par (?:le public|la salle)|le public (?:demande|a "
     r"demande|a-t-il demande)))"
     r"(?=\s*(?:$|[?!.,;:)\"»”]|\S))(?! ?(?:dataset|data|system|model|benchmark|bot|task"
     r"|corpus|pairs?|site|website|app|forum)s?\b)"
 )
 _DEMOS = re.compile(
-    rf"(?<![\w-]){_DURING}{_DEMO}(?=\s*(?:$|[?!.,;:)\"»”-]|(?:of|in|du|de|that|which|with"
-    r"|about|on|for|at|and|by|from|did|does|do"
-    r"|is|was|were|are|what|who|how|why|when|sur|que|qui|quel|quelle|est|et|a|on|il|elle"
-    rf"|comment|pourquoi|{SAYS}|{SAYS_FR})\b"
-    r"|d'|qu'))"
+    rf"(?<![\w-]){_DURING}{_DEMO}\b(?! (?:data|datasets?|apps?|applications?|versions?|modes?|repo"
+    r"|repository|code|accounts?|sites?|websites?|pages?|projects?|programs?|notebooks?|users?"
+    r"|files?|folders?|scripts?|servers?|environments?|databases?|days?|rooms?|booths?"
+    r"|teams?|links?"
+    r"|urls?|keys?|instances?|machines?|licen[cs]es?|in front|devant)\b)"
 )
 _PROOF = re.compile(r"\s*(?:of|du|de la|de l'|d'|des|de|that|que) ?(?:the |this |a |an |l')?\S*")
 _PROVED = re.compile(
@@ -179,6 +185,11 @@ def _moments(folded: str) -> list[tuple[float, float]]:
     ranges = []
     for found in _MARK.finditer(folded):
         ranges.append(_from(found["word"], number_of(found[2]) * 60.0))
+    for found in _INTO.finditer(folded):
+        count = found[1] or found[4]
+        half = found[2] or found[5]
+        at = number_of(count) * 60.0 if count else 1800.0 if half else 3600.0
+        ranges.append((at, at))
     recorded = bool(_RECORDED.search(folded))
     for found in _AT.finditer(folded):
         word, groups = found[1], found.groups()[1:]

@@ -22,7 +22,7 @@ CUE = re.compile(
     rf"|{_PARTS})"
     r" (?:(?:of|by|from|given|in|de|par|du|en|d'|donnee?|presentee?) [^\s,;:?!]+ "
     r"(?:[^\s,;:?!]+ )?)?"
-    rf"({ABOUT}(?: |'))?(?=\S)"
+    rf"((?:{ABOUT}|of|de|du|des|d)(?: |'))?(?=\S)"
 )
 """A definite source, and what joins it to its subject: "the talk on …", "la vidéo sur …"."""
 NAMED = re.compile(
@@ -43,6 +43,7 @@ _STOPS = frozenset(
     "a t covers cover covered discusses discuss argues argue recommends recommend tells tell "
     "according selon about".split()
 )
+_OF = frozenset(("of", "de", "du", "des", "d'", "d"))
 _IN = frozenset(
     "in from during within throughout inside across per dans selon pendant according "
     "through".split()
@@ -75,6 +76,7 @@ class _Phrase:
     part: bool
     about: bool
     strict: bool = False
+    weak: bool = False
 
 
 def titles_asked(
@@ -129,7 +131,9 @@ def _phrases(asked: Asked) -> list[_Phrase]:
         last = _word_at(asked, _end_of(asked, cue.end()))
         part = bool(_PART_WORDS.fullmatch(cue[1]))
         if first < last:
-            found.append(_Phrase(first, last, part, about=bool(cue[2])))
+            weak = bool(cue[2]) and not part and cue[2].strip() in _OF
+            about = bool(cue[2]) and (weak or cue[2].strip() not in _OF)
+            found.append(_Phrase(first, last, part, about=about, weak=weak))
     for cue in NAMED.finditer(asked.folded):
         first, last = _word_at(asked, cue.start(1)), _word_at(asked, cue.start(2))
         part = bool(_PART_WORDS.fullmatch(cue[2]))
@@ -173,7 +177,11 @@ def _described(
         return NOTHING
     words = _soft_cut(asked, first, phrase.last)
     lookup = names.topics if phrase.part else names.titles
-    resolved = resolve(words, lookup, names=names)
+    # "The audit report": the word for the source may be one of the title's.
+    behind = asked.words[phrase.last : phrase.last + 1] if phrase.strict else ()
+    before = asked.words[max(0, first - 3) : first] if phrase.weak else ()
+    strict = phrase.strict or phrase.weak
+    resolved = resolve((*before, *words, *behind), lookup, names=names, strict=strict)
     if not resolved:
         return NOTHING
     span = asked.starts[first], asked.ends[first + len(words) - 1]
@@ -241,7 +249,10 @@ def _is_named(asked: Asked, mention: Mention, titles: Sequence[Name], names: Nam
         return cased and rare and bool(_SAID.match(after))
     owners = {one for each in titles for one in each.documents}
     elsewhere = any(not owners.issuperset(each.documents) for each in of_kind(mention, "topic"))
-    whole = any(mention.last - mention.first + 1 >= len(each.words) for each in titles)
+    whole = any(
+        mention.last - mention.first + 1 >= sum(not word.isdecimal() for word in each.words)
+        for each in titles
+    )
     if elsewhere or not whole:
         return cased and place
     leads = not mention.first and asked.clean[asked.ends[mention.last - 1] :].lstrip()[:1] in {

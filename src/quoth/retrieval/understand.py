@@ -25,13 +25,15 @@ from quoth.retrieval.sources_asked import dates_asked, language_asked
 from quoth.retrieval.speakers_asked import speakers_asked
 from quoth.retrieval.times_asked import segments_asked, times_asked
 from quoth.retrieval.titles_asked import titles_asked
-from quoth.retrieval.words import Asked, asked_of, hidden
+from quoth.retrieval.words import Asked, asked_of, folded_words, hidden
 from quoth.types import Filter, FilterField, Query, QueryKind, Turn
 
 SHORTEST = 3
 LONGEST = 1000
 INTERFACE_LANGUAGES = ("en", "fr")
 MOST_ENTITIES = 10
+LEAST_OWN = 4
+"""Letters besides names from which the language of a question can be told."""
 CARRIED: tuple[FilterField, ...] = (
     "document", "speaker", "language", "date", "chapter", "section", "segment", "label", "seconds"
 )  # fmt: skip
@@ -133,10 +135,20 @@ def _language(text: str, names: Names, fallback: str) -> str:
     return detect_language(text, among=among, fallback=fallback)
 
 
+def _own_words(asked: Asked, found: Sequence[Mention]) -> str:
+    """Give a question without long names and quotations, whose language need not be its own."""
+    spans = [(asked.starts[each.first], asked.ends[each.last - 1]) for each in found
+             if each.last - each.first > 1]  # fmt: skip
+    left = asked.clean
+    for start, end in (*spans, *asked.quoted):
+        left = left[:start] + " " * (end - start) + left[end:]
+    return left if sum(map(len, left.split())) >= LEAST_OWN else asked.clean
+
+
 def _read(text: str, asked: Asked, names: Names, fallback: str) -> _Read:
     """Read one question by itself."""
-    language = _language(text, names, fallback)
     found = mentions(asked, names)
+    language = _language(_own_words(asked, found), names, fallback)
     people, named = speakers_asked(asked, found, names=names, language=language)
     sources = people + language_asked(asked, names=names, language=language)
     sources += dates_asked(asked, names=names, language=language)
@@ -152,6 +164,7 @@ def _read(text: str, asked: Asked, names: Names, fallback: str) -> _Read:
     if has_pages and kind != "comparison" and any(each.field == "label" for each in places.filters):
         kind = "page_specific"
     aspects = aspects_of(hidden(asked, asked.quoted)) if kind == "comparison" else ()
+    aspects = tuple(dict.fromkeys([_real(each, named) for each in aspects]))
     return _Read(
         asked,
         language,
@@ -161,6 +174,12 @@ def _read(text: str, asked: Asked, names: Names, fallback: str) -> _Read:
         _entities(found, named),
         aspects,
     )
+
+
+def _real(aspect: str, people: Sequence[Name]) -> str:
+    """Give the speaker's real name for an aspect that holds it."""
+    words = folded_words(aspect)
+    return next((each.real for each in people if each.words[-1] in words), aspect)
 
 
 def _entities(found: Sequence[Mention], people: Sequence[Name]) -> tuple[str, ...]:

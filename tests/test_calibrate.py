@@ -1,0 +1,179 @@
+"""From scores to probabilities: signs, bounds, order, and where nothing may be claimed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quoth.retrieval.calibrate import (
+    FUSED,
+    HIT_SIGNALS,
+    QUESTION_SIGNALS,
+    Yardstick,
+    answer_probability,
+    calibrated,
+    dense_weight_for,
+    hit_signals,
+    probability,
+    question_signals,
+    tuning_for,
+)
+from quoth.retrieval.shipped import E5, SHIPPED
+from quoth.tuning import Calibration, Tuning
+from quoth.types import Candidate, IndexIdentity, LegScore, Scored
+
+SHIPPED_E5 = SHIPPED[E5]
+RELEVANCE, ANSWERABLE = SHIPPED_E5.relevance, SHIPPED_E5.answerable
+assert RELEVANCE is not None
+assert ANSWERABLE is not None
+SEMANTIC: list[Scored] = [("best", 0.9), *((f"s{each}", 0.8) for each in range(30))]
+KEYWORD: list[Scored] = [("best", 12.0), ("s1", 6.0)]
+IDENTITY = IndexIdentity(*E5, 384, "query: ", "passage: ", "quoth-terms-1")
+
+finite = st.floats(-1e3, 1e3)
+models = st.builds(
+    Calibration, finite, st.dictionaries(st.sampled_from("abc"), st.floats(0, 1e3), max_size=3)
+)
+signs = st.fixed_dictionaries({name: st.floats(0, 10) for name in "abc"})
+
+
+def candidate(key: str, *, score: float = 0.5) -> Candidate:
+    legs = {}
+    if key in dict(SEMANTIC):
+        legs["semantic"] = LegScore(1, dict(SEMANTIC)[key])
+    if key in dict(KEYWORD):
+        legs["keyword"] = LegScore(1, dict(KEYWORD)[key])
+    return Candidate(key, score, "convex", legs)
+
+
+def yardstick(covered: float = 1.0) -> Yardstick:
+    found = Yardstick.of(keyword=KEYWORD, semantic=SEMANTIC, covered=covered)
+    assert found is not None
+    return found
+
+
+@given(models, signs)
+def test_a_probability_lies_between_0_and_1(model: Calibration, signals: dict[str, float]) -> None:
+    assert 0 <= probability(model, signals) <= 1
+
+
+@given(models, signs, st.sampled_from("abc"), st.floats(0, 5))
+def test_more_of_a_sign_never_lowers_it(
+    model: Calibration, signals: dict[str, float], name: str, more: float
+) -> None:
+    stronger = {**signals, name: signals[name] + more}
+    assert probability(model, stronger) >= probability(model, signals)
+
+
+def test_a_probability_worked_by_hand() -> None:
+    assert probability(Calibration(-1.0, {"gap": 2.0}), {"gap": 0.5}) == 0.5
+
+
+def test_the_signs_of_a_hit() -> None:
+    assert hit_signals(candidate("best"), rank=1, yardstick=yardstick(0.5)) == pytest.approx(
+        {"gap": 0.5, "words": 0.5, "place": 1.0}
+    )
+    assert hit_signals(candidate("s1"), rank=3, yardstick=yardstick()) == pytest.approx(
+        {"gap": 0.0, "words": 0.5, "place": 0.5}
+    )
+    assert hit_signals(candidate("stranger"), rank=1, yardstick=yardstick())["gap"] == 0.0
+
+
+def test_the_signs_of_a_question() -> None:
+    found = question_signals(
+        keyword=KEYWORD, semantic=SEMANTIC, coverage=0.5, terms=3, gap=0.5, foreign=False
+    )
+    assert found == pytest.approx(
+        {"matched": 0.6931, "gap": 0.5, "best": 0.9, "meets": 1.0, "agree": 0.2}, abs=1e-4
+    )
+
+
+def test_in_another_language_other_signs_speak() -> None:
+    found = question_signals(
+        keyword=[], semantic=SEMANTIC, coverage=0.1, terms=3, gap=0.5, foreign=True
+    )
+    assert found == {"foreign": 1.0, "foreign_gap": 0.5, "foreign_coverage": 0.1}
+
+
+def test_too_few_passages_give_no_signs_and_no_yardstick() -> None:
+    few = SEMANTIC[:19]
+    assert Yardstick.of(keyword=KEYWORD, semantic=few, covered=1.0) is None
+    assert (
+        question_signals(keyword=[], semantic=few, coverage=1, terms=1, gap=0.9, foreign=False)
+        is None
+    )
+    assert (
+        question_signals(keyword=[], semantic=SEMANTIC, coverage=1, terms=1, gap=None, foreign=True)
+        is None
+    )
+
+
+def test_the_order_stays_and_no_probability_exceeds_the_one_above() -> None:
+    ranked = [candidate("s5"), candidate("best"), candidate("s1"), candidate("nowhere")]
+    found = calibrated(ranked, calibration=RELEVANCE, yardstick=yardstick())
+    assert [each.chunk_id for each in found] == ["s5", "best", "s1", "nowhere"]
+    assert [each.score for each in found] == sorted((each.score for each in found), reverse=True)
+    assert {each.score_kind for each in found} == {"probability"}
+
+
+def test_the_score_before_is_kept() -> None:
+    (found,) = calibrated(
+        [candidate("best", score=0.87)], calibration=RELEVANCE, yardstick=yardstick()
+    )
+    assert found.legs[FUSED] == LegScore(1, 0.87)
+    assert found.legs["semantic"] == LegScore(1, 0.9)
+
+
+def test_the_shipped_calibrations_use_the_signs_there_are_and_no_sign_counts_against() -> None:
+    for model, names in ((RELEVANCE, HIT_SIGNALS), (ANSWERABLE, QUESTION_SIGNALS)):
+        assert model.weights.keys() <= set(names)
+        assert min(model.weights.values()) > 0
+
+
+def test_a_good_hit_is_more_likely_than_not_and_a_bad_one_is_not() -> None:
+    good, bad = candidate("best"), candidate("nowhere")
+    assert probability(RELEVANCE, hit_signals(good, rank=1, yardstick=yardstick())) > 0.8
+    assert probability(RELEVANCE, hit_signals(bad, rank=8, yardstick=yardstick())) < 0.1
+
+
+def test_a_calibration_is_bound_to_its_embedder() -> None:
+    other = replace(IDENTITY, revision="another")
+    assert tuning_for(IDENTITY, mode="hybrid", tuned=None) == SHIPPED_E5
+    assert tuning_for(other, mode="hybrid", tuned=None) is None
+
+
+@pytest.mark.parametrize("mode", ["semantic", "keyword"])
+def test_one_leg_alone_claims_nothing(mode: str) -> None:
+    assert tuning_for(IDENTITY, mode=mode, tuned=Tuning()) is None  # type: ignore[arg-type]
+
+
+def test_what_a_collection_learnt_goes_before_what_is_shipped() -> None:
+    found = tuning_for(IDENTITY, mode="hybrid", tuned=Tuning({"en": 0.3}, answer_from=0.7))
+    assert found is not None
+    assert (found.answer_from, found.dense_weight) == (0.7, {"en": 0.3})
+    assert found.answerable == ANSWERABLE
+
+
+def test_without_a_calibration_nothing_is_claimed() -> None:
+    signals = {"gap": 0.5}
+    assert answer_probability(None, signals) is None
+    assert answer_probability(Tuning(), signals) is None
+    assert answer_probability(SHIPPED_E5, None) is None
+
+
+def test_a_calibration_that_saw_no_other_language_claims_nothing_about_one() -> None:
+    tuned = Tuning(answerable=Calibration(0.0, {"gap": 1.0}))
+    assert answer_probability(tuned, {"gap": 0.0}) == 0.5
+    assert answer_probability(tuned, {"foreign": 1.0, "foreign_gap": 0.5}) is None
+    assert answer_probability(SHIPPED_E5, {"foreign": 1.0, "foreign_gap": 0.5}) is not None
+
+
+def test_the_weight_is_that_of_the_questions_language() -> None:
+    tuned = Tuning({"en": 0.3, "": 0.6})
+    assert dense_weight_for(tuned, language="en", otherwise=0.5) == 0.3
+    assert dense_weight_for(tuned, language="fr", otherwise=0.5) == 0.6
+    assert dense_weight_for(Tuning({"en": 0.3}), language="fr", otherwise=0.5) == 0.5
+    assert dense_weight_for(None, language="en", otherwise=0.5) == 0.5

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from quoth.errors import InputError
-from quoth.retrieval.filters import KEYS, MOST_PAGES, pages_printed, parse_filters
+from quoth.retrieval.filters import KEYS, MOST_PAGES, dropped, pages_printed, parse_filters
 from quoth.retrieval.labels import from_roman, to_roman
-from quoth.types import Filter
+from quoth.types import Filter, FilterField
 
 
 @pytest.mark.parametrize(
@@ -36,6 +38,20 @@ from quoth.types import Filter
         ("time=90", Filter("seconds", "overlaps", (90, 90))),
         ("time=1:30", Filter("seconds", "overlaps", (90, 90))),
         ("time=1:30-2:00", Filter("seconds", "overlaps", (90, 120))),
+        ("chapter=3", Filter("chapter", "in", ("3",))),
+        ("chapter=IV", Filter("chapter", "in", ("4",))),
+        ("chapter=B", Filter("chapter", "in", ("b",))),
+        ("chapter=2-4", Filter("chapter", "in", ("2", "3", "4"))),
+        ("chapter=1,5", Filter("chapter", "in", ("1", "5"))),
+        ("section=Deadlock, again", Filter("section", "in", ("Deadlock, again",))),
+        ("segment=QA", Filter("segment", "in", ("qa",))),
+        ("date=2024", Filter("date", "overlaps", (20240101, 20241231))),
+        ("date=2024-02", Filter("date", "overlaps", (20240201, 20240229))),
+        ("date=2024-03-01", Filter("date", "overlaps", (20240301, 20240301))),
+        ("date=2023-2024", Filter("date", "overlaps", (20230101, 20241231))),
+        ("date=2023-05..2024-01-02", Filter("date", "overlaps", (20230501, 20240102))),
+        ("date=2023..", Filter("date", "overlaps", (20230101, 99991231))),
+        ("date=..2023", Filter("date", "overlaps", (0, 20231231))),
         ("time=1:00:00-1:00:30.5", Filter("seconds", "overlaps", (3600, 3630.5))),
     ],
 )
@@ -51,6 +67,8 @@ def test_a_filter_is_read(text: str, expected: Filter) -> None:
         *("time=2:00-1:00", "time=::", "time=1:"),
         *("page_number=iv", "page_number=9-3", "page_number=²"),
         *("page=9-3", "page=vi-iv", f"page=1-{MOST_PAGES + 1}"),
+        *("date=24", "date=2024-13", "date=2024-02-30", "date=..", "date=2024-2023", "date=May"),
+        *("segment=talk", "chapter=4-2", "chapter=1-9999", "chapter=" + "9" * 40, "any=page"),
         *("language=,", "time=1e400", "page_number=" + "9" * 400),
     ],
 )
@@ -76,6 +94,30 @@ def test_as_many_pages_as_are_allowed() -> None:
     assert len(found.values) == MOST_PAGES
 
 
+@pytest.mark.parametrize(
+    ("texts", "fields"),
+    [
+        ([], set()),
+        (["page=12", "kind=pdf"], set()),
+        (["page=any"], {"label", "page"}),
+        (["Title=ANY", "time = any"], {"document", "seconds"}),
+        (["language=any", "chapter=3"], {"language"}),
+    ],
+)
+def test_what_was_read_out_of_the_question_can_be_taken_back(
+    texts: list[str], fields: set[str]
+) -> None:
+    assert dropped(texts) == fields
+
+
+def test_none_takes_back_all() -> None:
+    assert dropped(["none"]) == set(get_args(FilterField))
+
+
+def test_taking_back_filters_nothing() -> None:
+    assert parse_filters(["none", "page=any", "kind=pdf"]) == (Filter("kind", "in", ("pdf",)),)
+
+
 @given(st.integers(1, 3999))
 def test_a_roman_numeral_is_read_as_it_is_written(number: int) -> None:
     assert from_roman(to_roman(number)) == number
@@ -96,7 +138,8 @@ def test_other_labels_are_no_roman_numerals(label: str) -> None:
 @given(st.text() | st.tuples(st.sampled_from(list(KEYS)), st.text()).map("=".join))
 def test_any_text_is_a_filter_or_is_refused(text: str) -> None:
     try:
-        (found,) = parse_filters([text])
+        found = parse_filters([text])
     except InputError:
         return
-    assert found.values
+    assert bool(found) != bool(dropped([text]))
+    assert all(each.values for each in found)

@@ -112,11 +112,7 @@ def test_colbert_finds_its_stored_vectors(tmp_path: Path) -> None:
     folder = write_colbert(tmp_path / "model")
     reranker = ColbertReranker(folder, threads=1, store=tmp_path / "store")
 
-    async def store() -> None:
-        await reranker.vectors.embed(chunks())
-        await reranker.vectors.write(["document"])
-
-    asyncio.run(store())
+    asyncio.run(reranker.vectors.keep(chunks(), compute=True))
     assert list((tmp_path / "store").rglob("*.tokens"))
     assert score(reranker) == pytest.approx(score(colbert(folder)), abs=1e-6)
 
@@ -354,7 +350,7 @@ async def test_when_all_fail_the_chain_fails() -> None:
 
 def test_a_chain_can_be_opened_by_names(tmp_path: Path) -> None:
     folder = write_cross_encoder(tmp_path / "model")
-    chain = open_reranker([str(folder), "fake"], models=tmp_path, threads=1, vectors=None)
+    chain = open_reranker(f"{folder}, fake", models=tmp_path, threads=1, vectors=None)
     assert chain.name == "model → words"
     shutil.rmtree(folder)
     chain.close()

@@ -147,7 +147,7 @@ async def test_a_comparison_searches_for_each_aspect(engine: Engine, index: List
 
 
 async def test_each_aspect_has_its_share_of_the_passages(engine: Engine) -> None:
-    question = "Compare the winter of a colony and the sting of a wasp"
+    question = "Compare swarms and wasp stings"
     hits = (await found(engine, question, final_k=2)).hits
     assert {hit.document for hit in hits} == {"Keeping bees", "The wasp guide"}
 
@@ -167,6 +167,15 @@ async def test_an_exploratory_question_is_spread_over_documents(engine: Engine) 
     assert max(counts) <= 2
 
 
+async def test_a_question_made_of_two_is_searched_as_both_and_as_a_whole(
+    engine: Engine, index: Listening
+) -> None:
+    question = "What is honey made from and when does a colony swarm?"
+    hits = (await found(engine, question, final_k=2)).hits
+    assert set(index.heard) == {"What is honey made from?", "when does a colony swarm?", question}
+    assert {hit.document for hit in hits} == {"Inside the hive", "Keeping bees"}
+
+
 async def test_a_guess_lifts_and_never_excludes(engine: Engine, index: Listening) -> None:
     question = "In the talk on inner hive life, how much honey does a colony need?"
     result = await found(engine, question)
@@ -178,7 +187,10 @@ async def test_a_guess_lifts_and_never_excludes(engine: Engine, index: Listening
 async def test_the_local_expansion_searches_with_more_wordings(
     engine: Engine, index: Listening
 ) -> None:
-    question = "What is honey made from and when does a colony swarm?"
+    question = (
+        "In a cold winter, what does a strong colony of honey bees do in its wooden hive, gathered "
+        "around the old queen, to keep warm until flowers open again in spring?"
+    )
     await found(engine, question, expansion="local")
     assert index.heard[0] == question
     assert len(index.heard) > 1

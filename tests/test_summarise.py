@@ -243,7 +243,21 @@ def test_ten_thousand_headings_take_no_longer_than_they_must() -> None:
     assert len(found) == 5_001
 
 
-def test_headings_without_titles_are_passed_over() -> None:
+def test_a_segment_that_was_heard_is_summed_up_by_its_own_sentences() -> None:
+    texts = (BEES, ANTS, ANTS)
+    chunks, at = [], 0
+    for n, text in enumerate(texts):
+        place = Seconds(60.0 * n, 60.0 * n + 60)
+        chunks.append(Chunk(f"c{n}", "d", n, at, at + len(text), text, place, "transcript"))
+        at += len(text)
+    heard = Heading("d", (), 1, 2, segment="qa")
+    whole, segment = summaries_of(chunks, headings=[heard], vectors=vectors_of(chunks))
+    assert (whole.level, segment.level, segment.path) == (0, 2, ())
+    assert (segment.first, segment.last) == (1, 2)
+    assert_whole_sentences([whole, segment], chunks=chunks, text="".join(texts))
+
+
+def test_a_segment_that_is_the_whole_document_has_no_summary_of_its_own() -> None:
     place = Chars(0, 1)
     only = Chunk("c", "d", 0, 0, len(BEES), BEES, place, "markdown")
     heard = Heading("d", (), 0, 0, segment="qa")

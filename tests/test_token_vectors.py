@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quoth.backends import token_vectors
 from quoth.backends.embed_onnx import OnnxEmbedder
 from quoth.backends.maxsim import best_matches, unit, weighed
 from quoth.backends.rerank_late import LateReranker
@@ -57,11 +58,14 @@ def test_what_is_put_is_got(sizes: dict[int, int]) -> None:
             assert all(np.array_equal(got[f"d-{at}"], put[at]) for at in sizes)
 
 
-def test_putting_again_replaces(store: TokenStore) -> None:
-    store.put("d", {0: rows(2)})
+def test_putting_again_replaces_chunks_and_keeps_the_others(store: TokenStore) -> None:
+    store.put("d", {0: rows(2), 2: rows(4)})
     store.get([chunk(0)])
     store.put("d", {0: rows(3, seed=9)})
-    assert np.array_equal(store.get([chunk(0)])["d-0"], rows(3, seed=9))
+    found = store.get([chunk(at) for at in range(3)])
+    assert set(found) == {"d-0", "d-2"}
+    assert np.array_equal(found["d-0"], rows(3, seed=9))
+    assert np.array_equal(found["d-2"], rows(4))
 
 
 def test_a_deleted_document_is_gone(store: TokenStore) -> None:
@@ -200,8 +204,8 @@ async def test_stored_and_computed_vectors_give_the_same_scores(
 ) -> None:
     chunks = [chunk(at, text) for at, text in enumerate(TEXTS)]
     vectors = open_vectors(embedder, folder=tmp_path)
-    await vectors.embed(chunks)
-    await vectors.write(["d"])
+    await vectors.embed(TEXTS)
+    await vectors.keep(chunks)
     before = embedder.computed
     stored = await LateReranker(vectors).score("the page", chunks)
     assert embedder.computed == before
@@ -212,25 +216,67 @@ async def test_stored_and_computed_vectors_give_the_same_scores(
 async def test_only_what_is_missing_is_computed(embedder: Counting, tmp_path: Path) -> None:
     there, absent = chunk(0, TEXTS[0]), chunk(0, TEXTS[1], document="e")
     vectors = open_vectors(embedder, folder=tmp_path)
-    await vectors.embed([there, absent])
-    await vectors.write(["d", "unknown"])
+    await vectors.embed([TEXTS[0]])
+    await vectors.keep([there, absent])
     before = embedder.computed
     await vectors.passages([there, absent])
     assert embedder.computed == before + 1
 
 
-async def test_embedding_gives_the_vectors_of_the_titled_text(
-    embedder: Counting, tmp_path: Path
-) -> None:
+async def test_the_text_with_its_title_is_what_is_noted(embedder: Counting, tmp_path: Path) -> None:
     titled = replace(chunk(0, "the text"), prefix="a page")
-    rows = await open_vectors(embedder, folder=tmp_path).embed([titled])
-    assert np.array_equal(rows, await embedder.embed(["a page\nthe text"], role="document"))
+    vectors = open_vectors(embedder, folder=tmp_path)
+    await vectors.embed(["a page\nthe text"])
+    await vectors.keep([titled])
+    before = embedder.computed
+    await vectors.passages([titled])
+    assert embedder.computed == before
+
+
+async def test_a_noting_embedder_gives_the_same_vectors(embedder: Counting, tmp_path: Path) -> None:
+    noting = open_vectors(embedder, folder=tmp_path).noting(embedder)
+    for role in ("query", "document"):
+        rows = await noting.embed([*TEXTS, "a title"], role=role)
+        assert np.array_equal(rows, await embedder.embed([*TEXTS, "a title"], role=role))
+    assert noting.count_tokens(TEXTS) == embedder.count_tokens(TEXTS)
+
+
+async def test_chunks_may_be_kept_part_by_part(embedder: Counting, tmp_path: Path) -> None:
+    chunks = [chunk(at, text) for at, text in enumerate(TEXTS)]
+    vectors = open_vectors(embedder, folder=tmp_path)
+    noting = vectors.noting(embedder)
+    for part in (chunks[2:], chunks[:2]):
+        await noting.embed(["a title", *(each.text for each in part)], role="document")
+        await vectors.keep(part)
+    before = embedder.computed
+    await vectors.passages(chunks)
+    assert embedder.computed == before
+
+
+async def test_what_was_not_noted_can_be_made(embedder: Counting, tmp_path: Path) -> None:
+    vectors = open_vectors(embedder, folder=tmp_path)
+    await vectors.keep([chunk(0, TEXTS[0])], compute=True)
+    before = embedder.computed
+    await vectors.passages([chunk(0, TEXTS[0])])
+    assert embedder.computed == before
+
+
+async def test_what_nobody_keeps_is_forgotten(
+    embedder: Counting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(token_vectors, "NOTED_BYTES", 60)
+    vectors = open_vectors(embedder, folder=tmp_path)
+    await vectors.embed(TEXTS)
+    await vectors.keep([chunk(at, text) for at, text in enumerate(TEXTS)])
+    before = embedder.computed
+    await vectors.passages([chunk(at, text) for at, text in enumerate(TEXTS)])
+    assert 0 < embedder.computed - before < len(TEXTS)
 
 
 async def test_a_deleted_document_is_computed_again(embedder: Counting, tmp_path: Path) -> None:
     vectors = open_vectors(embedder, folder=tmp_path)
-    await vectors.embed([chunk(0, TEXTS[0])])
-    await vectors.write(["d"])
+    await vectors.embed([TEXTS[0]])
+    await vectors.keep([chunk(0, TEXTS[0])])
     await vectors.delete(["d"])
     before = embedder.computed
     await vectors.passages([chunk(0, TEXTS[0])])

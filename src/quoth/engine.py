@@ -33,6 +33,7 @@ from quoth.codec import dump, to_json
 from quoth.parts import Parts, identity_of, require_same_identity
 from quoth.plan import make_plan
 from quoth.protocols import Matrix
+from quoth.retrieval.prune import prune
 from quoth.retrieve import Request, Retrieved, retrieve
 from quoth.subject import without_place
 from quoth.trace import Trace
@@ -182,6 +183,7 @@ class Engine:
                 max_tokens=found.plan.max_context_tokens,
                 count_tokens=estimate_tokens,
                 order=found.plan.context_order,
+                kept=prune(found.passages, query=found.query) if found.plan.prune else None,
             )
         statements, status, said = await self._quote(found, context.passages, trace=trace)
         with trace.stage("cite"):

@@ -2,13 +2,13 @@
 
 `rank` is the way of most questions: expand → search → fuse → rerank → calibrate → diversify. The
 others end in the same `Ranked`: what was asked for by its place is looked up, a summary covers
-its document, and a comparison ranks for each of its aspects.
+its document, and a question made of several ranks for each of them.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from quoth.catalogue.rows import Collection
@@ -17,6 +17,7 @@ from quoth.plan import Plan
 from quoth.protocols import Index, Matrix
 from quoth.retrieval.calibrate import Yardstick, calibrated, tuning_for
 from quoth.retrieval.cover import covering, named_parts
+from quoth.retrieval.decompose import aspect_questions, parts_of
 from quoth.retrieval.diversify import (
     collapse_duplicates,
     maximal_marginal_relevance,
@@ -76,8 +77,9 @@ async def find(scope: Scope, query: Query, plan: Plan) -> Ranked:
         return await cover(scope, query, plan)
     if plan.strategy == "look_up":
         return await look_up(scope, query, plan)
-    if plan.strategy == "aspects" and len(query.aspects) > 1:
-        return await compare(scope, query, plan)
+    questions = aspect_questions(query) if plan.strategy == "aspects" else parts_of(query)
+    if len(questions) > 1:
+        return await take_turns(scope, query, plan, questions)
     return await rank(scope, query, plan)
 
 
@@ -138,15 +140,19 @@ async def cover(scope: Scope, query: Query, plan: Plan) -> Ranked:
     return Ranked(scope.collection, NO_LEGS, pool, pool, whole=True, leaves=leaves)
 
 
-async def compare(scope: Scope, query: Query, plan: Plan) -> Ranked:
-    """Rank for the whole question and for each of its aspects, and give each its share."""
-    asked = [query, *(replace(query, standalone=each, boosts=()) for each in query.aspects)]
+async def take_turns(scope: Scope, query: Query, plan: Plan, questions: Sequence[str]) -> Ranked:
+    """Rank for each question that the question is made of, and for the whole; each has its share.
+
+    One joined question hides the weaker half of itself (docs/decisions/019).
+    """
+    whole = replace(query, aspects=())
+    asked = [*(replace(whole, standalone=each, boosts=()) for each in questions), whole]
     found = await asyncio.gather(*(rank(scope, each, plan) for each in asked))
     pool = round_robin([each.pool for each in found], limit=plan.rerank_pool)
     fused: dict[str, Candidate] = {}
-    for each in (one for ranked in found for one in ranked.fused):
+    for each in (one for ranked in reversed(found) for one in ranked.fused):
         fused.setdefault(each.chunk_id, each)
-    return replace(found[0], fused=tuple(fused.values()), pool=tuple(pool))
+    return replace(found[-1], fused=tuple(fused.values()), pool=tuple(pool))
 
 
 def _wordings(query: Query) -> tuple[Variant, ...]:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from quoth.places import label, locate
-from quoth.sentences import sentences
+from quoth.sentences import Span, sentences
 from quoth.types import Passage, Seconds
 
 CountTokens = Callable[[Sequence[str]], Sequence[int]]
 """Counts the tokens of each text with the answering model's tokenizer, or over-estimates them."""
 ContextOrder = Literal["best_first", "edges", "document"]
 
+
+LEFT_OUT = " […] "
+"""Stands where sentences beside the question were left out."""
 
 _PROSE = re.compile("[A-Za-z ]+")
 
@@ -68,6 +71,7 @@ def build_context(
     max_tokens: int,
     count_tokens: CountTokens,
     order: ContextOrder = "best_first",
+    kept: Mapping[int, Sequence[Span]] | None = None,
 ) -> Context:
     """Take passages, best first, as long as their blocks fit into the budget, headers included.
 
@@ -75,13 +79,15 @@ def build_context(
     cannot hold its header and one word is overrun. A later one that is too big is skipped and
     those after it are still tried. ``edges`` puts the best at the beginning and at the end,
     where models read best (Liu et al. 2023); ``document`` follows documents and their text.
+    ``kept`` are the parts of each passage, by its number, that are shown of it, in characters of
+    the document (`quoth.retrieval.prune.prune`); one that it does not name is shown whole.
     """
     if not passages:
         return Context((), "", 0)
     taken: list[Block] = []
     left = max_tokens
     # Blocks are set apart by an empty line, which costs at most two tokens.
-    for block in _whole_blocks(passages, count_tokens):
+    for block in _whole_blocks(passages, count_tokens, kept or {}):
         cost = block.tokens + (2 if taken else 0)
         if cost <= left:
             taken.append(block)
@@ -124,8 +130,13 @@ def _line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _block_text(passage: Passage, *, start: int, end: int) -> str:
-    body = passage.text[start - passage.start : end - passage.start]
+def _block_text(
+    passage: Passage, *, start: int, end: int, parts: Sequence[Span] = ()
+) -> str:
+    text, first = passage.text, passage.start
+    body = LEFT_OUT.join(
+        text[low - first : high - first] for low, high in parts or [(start, end)]
+    )
     return f"{header(passage, start=start, end=end)}\n{body}"
 
 
@@ -136,10 +147,12 @@ def _bounds(passage: Passage) -> tuple[int, int]:
     return start, max(start, passage.start + len(text.rstrip()))
 
 
-def _whole_blocks(passages: Sequence[Passage], count_tokens: CountTokens) -> list[Block]:
+def _whole_blocks(
+    passages: Sequence[Passage], count_tokens: CountTokens, kept: Mapping[int, Sequence[Span]]
+) -> list[Block]:
     bounds = [_bounds(passage) for passage in passages]
     texts = [
-        _block_text(passage, start=start, end=end)
+        _block_text(passage, start=start, end=end, parts=kept.get(passage.number, ()))
         for passage, (start, end) in zip(passages, bounds, strict=True)
     ]
     return [

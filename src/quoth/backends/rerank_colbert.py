@@ -21,8 +21,8 @@ from quoth.types import Chunk
 class ColbertReranker:
     """Scores passages by the sum of the question's best matching tokens; a `Reranker`.
 
-    ``vectors`` embeds documents at ingest and keeps their token vectors, one byte for each
-    component, below ``store``; without a store passages are embedded when they are scored.
+    Below ``store`` lie the token vectors of documents, one byte for each component, that
+    ``vectors.keep(chunks, compute=True)`` made; others are computed when they are scored.
     """
 
     def __init__(self, folder: Path, *, threads: int, store: Path | None = None) -> None:

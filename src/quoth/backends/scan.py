@@ -129,8 +129,12 @@ class Segment:
             overlaps: Numbers = (first <= condition.high) & (last >= condition.low) & (first >= 0)
             return overlaps
         met = np.zeros(self.count, np.bool_)
-        for key in condition.keys:
-            met[self._arrays["tag_rows"][self._slice("tag", key)]] = True
+        keys, at = self._arrays["tag_keys"], self._arrays["tag_at"]
+        wanted = np.unique(np.array(condition.keys, np.uint64))
+        there = np.minimum(np.searchsorted(keys, wanted), max(0, len(keys) - 1))
+        there = there[keys[there] == wanted] if len(keys) else there[:0]
+        for begin, end in zip(at[there].tolist(), at[there + 1].tolist(), strict=True):
+            met[self._arrays["tag_rows"][begin:end]] = True
         return met
 
     def _slice(self, name: str, key: int) -> slice:

@@ -31,6 +31,8 @@ OPEN_FILES = 256
 """Documents whose file stays mapped."""
 
 Packed = npt.NDArray[np.uint8]
+Held = tuple[npt.NDArray[np.uint32], Packed]
+"""A document as it is mapped: the end of each chunk, and the rows of all."""
 
 
 class TokenStore:
@@ -43,16 +45,17 @@ class TokenStore:
     def __init__(self, folder: Path, *, width: int) -> None:
         self._folder = folder
         self._width = width
-        self._open: OrderedDict[str, tuple[npt.NDArray[np.uint32], Packed]] = OrderedDict()
+        self._open: OrderedDict[str, Held] = OrderedDict()
         self._alone = Lock()
 
     def put(self, document_id: str, chunks: Mapping[int, Packed]) -> None:
-        """Write a document's chunks by ordinal; replaces what is there.
+        """Add a document's chunks by ordinal to those that are there, in one step.
 
         Raises StorageFull and RerankError.
         """
-        count = max(chunks, default=-1) + 1
-        rows = [chunks.get(at, self._none()) for at in range(count)]
+        held = self._document(document_id)
+        count = max(max(chunks, default=-1) + 1, len(held[0]) if held else 0)
+        rows = [chunks[at] if at in chunks else self._rows(held, at) for at in range(count)]
         ends = np.cumsum([0, *(len(each) for each in rows)], dtype=np.uint32)[1:]
         head = MAGIC + np.array([count, self._width], "<u4").tobytes()
         path = self._path(document_id)
@@ -76,12 +79,7 @@ class TokenStore:
         """Give the stored rows of those chunks that are there, by chunk id."""
         found = {}
         for chunk in chunks:
-            held = self._document(chunk.document_id)
-            if held is None or chunk.ordinal >= len(held[0]):
-                continue
-            ends, bits = held
-            start = int(ends[chunk.ordinal - 1]) if chunk.ordinal else 0
-            rows = bits[start : int(ends[chunk.ordinal])]
+            rows = self._rows(self._document(chunk.document_id), chunk.ordinal)
             if len(rows):
                 found[chunk.chunk_id] = rows
         return found
@@ -127,10 +125,14 @@ class TokenStore:
         name = blake2b(document_id.encode("utf-8", "replace"), digest_size=16).hexdigest()
         return self._folder / name[:2] / f"{name}{ENDING}"
 
-    def _none(self) -> Packed:
-        return np.zeros((0, self._width), np.uint8)
+    def _rows(self, held: Held | None, ordinal: int) -> Packed:
+        """Give one chunk's rows, none where it is not there."""
+        if held is None or ordinal >= len(held[0]):
+            return np.zeros((0, self._width), np.uint8)
+        ends, rows = held
+        return rows[int(ends[ordinal - 1]) if ordinal else 0 : int(ends[ordinal])]
 
-    def _document(self, document_id: str) -> tuple[npt.NDArray[np.uint32], Packed] | None:
+    def _document(self, document_id: str) -> Held | None:
         path = self._path(document_id)
         with self._alone:
             if path.name in self._open:
@@ -144,7 +146,7 @@ class TokenStore:
                     self._open.popitem(last=False)
         return held
 
-    def _map(self, path: Path) -> tuple[npt.NDArray[np.uint32], Packed] | None:
+    def _map(self, path: Path) -> Held | None:
         try:
             content = np.memmap(path, np.uint8, "r")
         except (OSError, ValueError):  # ValueError: an empty file cannot be mapped

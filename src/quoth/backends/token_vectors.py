@@ -10,6 +10,7 @@ figures are in docs/decisions/013-reranking.md.
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -19,14 +20,14 @@ import numpy as np
 from quoth.backends.maxsim import unit
 from quoth.backends.token_bits import Form, signs
 from quoth.backends.token_store import Packed, TokenStore
-from quoth.protocols import Matrix, Role
+from quoth.protocols import Embedder, Matrix, Role
 from quoth.types import Chunk
 
 MAKE = 1
 """Part of the folder's name; raise it when the same model would give other bits."""
 SEED = 7
-PENDING = 4096
-"""Documents whose vectors wait for being written; more are never in one batch."""
+NOTED_BYTES = 64_000_000
+"""Memory for what waits to be kept: some 9,000 chunks, which is more than a book has."""
 COMMON = (
     "The first chapter explains how a language model turns text into numbers.",
     "Le premier chapitre explique comment un modèle transforme un texte en nombres.",
@@ -67,10 +68,11 @@ def titled(chunk: Chunk) -> str:
 class TokenVectors:
     """Token vectors of chunks: made while they are embedded, kept on disk, computed if missing.
 
-    At ingest: `embed` the chunks, `write` their documents just before the catalogue commits, and
-    `delete` with the index. ``store`` None computes always. ``text_of`` gives what is embedded.
-    ``form`` is None for the embedder's own tokens; for a model that was trained to compare
-    tokens it says how its vectors, which then stay as they are, are kept.
+    `noting` stands in for the embedder and notes the tokens of every document's text; `keep`
+    writes those of chunks before the catalogue commits them, `delete` goes with the index's.
+    ``store`` None computes always. ``text_of`` gives what is embedded. ``form`` is None for the
+    embedder's own tokens; for a model that was trained to compare tokens it says how its
+    vectors, which then stay as they are, are kept.
     """
 
     def __init__(
@@ -84,39 +86,53 @@ class TokenVectors:
         self._embedder = embedder
         self._store = store
         self._text_of = text_of
-        self._pending: dict[str, dict[int, Packed]] = {}
+        self._noted: OrderedDict[str, Packed] = OrderedDict()
+        self._bytes = 0
         self._common: Matrix | None = None
         self._turned = _rotation(embedder.dimension) if form is None else None
         self.form = form or signs(embedder.dimension)
 
-    async def embed(self, chunks: Sequence[Chunk]) -> Matrix:
-        """Give the chunks' unit vectors, as `Embedder.embed` does, and note their tokens'.
+    def noting(self, embedder: Embedder) -> Embedder:
+        """Stand in for the embedder: the same vectors, and the tokens of documents are noted."""
+        return NotingEmbedder(embedder, self)
 
-        Raises EmbeddingError.
+    async def embed(self, texts: Sequence[str]) -> Matrix:
+        """Give the unit vectors of documents' texts and note their tokens; raises EmbeddingError.
+
+        What nobody keeps is forgotten, the oldest first.
         """
-        rows, tokens = await self._embedder.embed_tokens(
-            [self._text_of(chunk) for chunk in chunks], role="document"
-        )
-        for chunk, bits in zip(chunks, await self._packed(tokens), strict=True):
-            self._pending.setdefault(chunk.document_id, {})[chunk.ordinal] = bits
-        while len(self._pending) > PENDING:  # left over from documents that were given up
-            del self._pending[next(iter(self._pending))]
+        rows, tokens = await self._embedder.embed_tokens(texts, role="document")
+        for text, packed in zip(texts, await self._packed(tokens), strict=True):
+            self._forget(text)
+            self._noted[text] = packed
+            self._bytes += packed.nbytes
+        while self._bytes > NOTED_BYTES:
+            self._forget(next(iter(self._noted)))
         return rows
 
-    async def write(self, document_ids: Iterable[str]) -> None:
-        """Put what was noted for these documents on disk; raises StorageFull and RerankError."""
-        for document_id in document_ids:
-            chunks = self._pending.pop(document_id, None)
-            if chunks is not None and self._store is not None:
-                await asyncio.to_thread(self._store.put, document_id, chunks)
+    async def keep(self, chunks: Sequence[Chunk], *, compute: bool = False) -> None:
+        """Put what was noted for these chunks on disk; ``compute`` makes what was not noted.
+
+        Raises StorageFull and RerankError, and EmbeddingError where it computes.
+        """
+        if self._store is None:
+            return
+        texts = [self._text_of(chunk) for chunk in chunks]
+        if compute and (absent := [text for text in texts if text not in self._noted]):
+            await self.embed(absent)
+        documents: dict[str, dict[int, Packed]] = {}
+        for chunk, text in zip(chunks, texts, strict=True):
+            if text in self._noted:
+                documents.setdefault(chunk.document_id, {})[chunk.ordinal] = self._noted[text]
+        for document_id, packed in documents.items():
+            await asyncio.to_thread(self._store.put, document_id, packed)
+        for text in texts:
+            self._forget(text)
 
     async def delete(self, document_ids: Iterable[str]) -> None:
-        """Forget documents, here and on disk."""
-        gone = list(document_ids)
-        for document_id in gone:
-            self._pending.pop(document_id, None)
+        """Remove documents from the disk."""
         if self._store is not None:
-            await asyncio.to_thread(self._store.delete, gone)
+            await asyncio.to_thread(self._store.delete, list(document_ids))
 
     async def question(self, text: str) -> Matrix:
         """Give the unit vectors of a question's tokens, shape (tokens, dimension)."""
@@ -144,6 +160,10 @@ class TokenVectors:
         if self._store is not None:
             self._store.close()
 
+    def _forget(self, text: str) -> None:
+        packed = self._noted.pop(text, None)
+        self._bytes -= 0 if packed is None else packed.nbytes
+
     async def _packed(self, tokens: Sequence[Matrix]) -> list[Packed]:
         mean = await self._mean()
         return await asyncio.to_thread(
@@ -161,6 +181,34 @@ class TokenVectors:
             _, tokens = await self._embedder.embed_tokens(COMMON, role="document")
             self._common = np.concatenate(tokens).mean(axis=0).astype(np.float32)
         return self._common
+
+
+class NotingEmbedder:
+    """An `Embedder` that notes the tokens of documents while it embeds them."""
+
+    def __init__(self, embedder: Embedder, vectors: TokenVectors) -> None:
+        self._embedder = embedder
+        self._vectors = vectors
+        self.name = embedder.name
+        self.revision = embedder.revision
+        self.dimension = embedder.dimension
+        self.max_tokens = embedder.max_tokens
+        self.query_prefix = embedder.query_prefix
+        self.document_prefix = embedder.document_prefix
+
+    async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
+        """Give one unit row per text, shape (texts, dimension); raises EmbeddingError."""
+        if role == "query":
+            return await self._embedder.embed(texts, role=role)
+        return await self._vectors.embed(texts)
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Count the tokens of each text, without the role's prefix and special tokens."""
+        return self._embedder.count_tokens(texts)
+
+    def close(self) -> None:
+        """Release threads and memory."""
+        self._embedder.close()
 
 
 def open_vectors(

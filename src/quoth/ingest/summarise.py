@@ -61,7 +61,7 @@ class _Source:
 def summaries_of(
     chunks: Sequence[Chunk], *, headings: Sequence[Heading], vectors: Matrix
 ) -> tuple[Summary, ...]:
-    """Give the summaries of a document: of the whole, of its chapters and of longer sections.
+    """Give the summaries of a document: the whole, its chapters, longer sections and segments.
 
     ``vectors`` has one unit row per chunk. A part in which no sentence can stand by itself, such
     as a table, has no summary.
@@ -83,6 +83,7 @@ def summaries_of(
             found += [_summary(source, 1, chapter, leaves), *below]
             groups.append(leaves)
     last = len(chunks) - 1
+    found += _heard(source, headings)
     if not groups:
         groups = _looked_at(source, 0, last, most=DOCUMENT_LEAVES[1], one_of=2)
     leaves = _choose(source, groups, span=(0, last), size=DOCUMENT_LEAVES)
@@ -110,6 +111,17 @@ def _chapter(
         groups = _looked_at(source, chapter.first, chapter.last)
     span = (chapter.first, chapter.last)
     return found, _choose(source, groups, span=span, size=SECTION_LEAVES)
+
+
+def _heard(source: _Source, headings: Sequence[Heading]) -> Iterator[Summary]:
+    """Give the summaries of the segments of a talk, which stand below no title."""
+    for each in headings:
+        if each.path or each.last - each.first + 1 == len(source.chunks):
+            continue
+        within = _looked_at(source, each.first, each.last)
+        leaves = _choose(source, within, span=(each.first, each.last), size=SECTION_LEAVES)
+        if leaves:
+            yield _summary(source, 2, each, leaves)
 
 
 def _below(chapter: Heading, headings: Sequence[Heading], *, at: int) -> Iterator[Heading]:

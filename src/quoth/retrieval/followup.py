@@ -38,9 +38,10 @@ _WHOLE = re.compile(
     r"|peux-tu (?:developper|preciser|detailler|en dire plus|m'en dire plus|donner (?:un|des"
     r"|d'autres|plus))|pouvez-vous (?:developper|preciser|detailler|en dire plus)|developpe"
     r"|precise|encore\b|plus de details|c'est-a-dire|autrement dit"
-    r"|since when|until when|depuis quand|jusqu'a quand|in what (?:year|order|sense)|which "
-    r"ones?|which of (?:them|these|those)|lequel|laquelle|lesquels|lesquelles|comment ca"
-    r"|pourquoi ca|in which (?:one|year|case)|dans quel (?:cas|sens|ordre)"
+    r"|which ones?|which of (?:them|these|those)|lequel|laquelle|lesquels|lesquelles"
+    r"|(?:since when|until when|depuis quand|jusqu'a quand|in (?:what|which) (?:year"
+    r"|order|sense|case)"
+    r"|comment ca|pourquoi ca|dans quel (?:cas|sens|ordre)|en quelle annee)\W*$"
     r"|anything else|what else|quoi d'autre|autre chose|really|vraiment|ah bon|are you sure"
     r"|instead|same (?:question|for)|meme (?:question|chose)"
     r")"
@@ -68,7 +69,11 @@ _EXPLETIVE = re.compile(
     r"|interdit|difficile|conseille)|semble|parait|fait|reste|pleut|ne faut|n'y a)\b"
     r"|\best-il (?:\w+ )?(?:possible|important|necessaire|vrai|utile|question|preferable"
     r"|difficile|conseille|prudent|dangereux|permis|interdit|obligatoire|raisonnable"
-    r"|recommande|mieux|plus)\b(?: \w+)? (?:de|d'|que|qu')|\bs'agit-il d"
+    r"|recommande|mieux|plus|autorise|legal|normal|obligatoire)\b(?: [\w']+){0,6}? (?:de|d'|que|qu)"
+    r"|\bs'agit-il d|\bis it (?:so |very |really |too |more |also )?\w+ (?:for "
+    r"[^?]{1,60} )?(?:to|that)\b"
+    r"|\bc'est quoi (?=\w)|\bca (?:sert|veut dire|signifie|marche|fonctionne) (?=\w)"
+    r"|\bavailable there\b"
 )
 _PRONOUN = re.compile(
     r"(?<![\w'-])(?:it|he|she|they|him|them|his|its|their|theirs|her|hers|himself|herself"
@@ -84,14 +89,14 @@ _PRONOUN = re.compile(
     r"|\bde (?:le|les) [\w]+(?:er|ir|re)\b|\b(?:pour|sans|a) l[ae]s? [\w]{3,}(?:er|ir)(?=\W*$)"
     r"|(?:about|like|of|with|for|on|by|do|does|did|does|why|from|explain|than|after|before|is"
     r"|was|are) (?:this|that|these|those)(?=\W*$)"
-    r"|the (?:former|latter|second|first|third|other|others|last|same|previous|next|two"
+    r"|the (?:former|latter|second|first|third|other|others|last|previous|next|two"
     r"|above)(?: (?:one|ones|two|thing|point|option|approach|method|case|author|speaker"
     r"|example|question|part|step|reason|idea|type|kind|argument))?(?=\W*$| (?:one|ones|differ"
     r"|do|does|did|is|was|say|said|work|have|has|mean|also|too|instead|option|approach|method"
     r"|case|speaker|author|example|step|reason|point|two)\b)"
     r"|(?:a |the |an? other |another |any )?(?:better|worse|similar|different|other|same|big"
     r"|small|good|bad|new|old|right|cheaper|simpler|faster) ones?|another one|someone else"
-    r"|there(?=\W*$)|both(?=\W*$)|both of them|neither|the author say|else(?=\W*$)"
+    r"|(?<!are )(?<!is )there(?=\W*$)|both(?=\W*$)|both of them|neither|the author say|else(?=\W*$)"
     r"|il|ils|elle|elles|lui|eux|celui-ci|celle-ci|ceux-ci|celles-ci|celui-la|celle-la|ce "
     r"dernier|cette derniere|ces derni\w+|celui|celle|ceux|celles|cela|ca|y|leurs?"
     r"|(?:son|sa|ses)|ce(?:t|tte|s)? (?:idee|methode|approche|technique|regle|argument"
@@ -101,16 +106,18 @@ _PRONOUN = re.compile(
     r"|choix|difference|derniere?|termes?|mot)s?"
     r"|(?:le|la|les|l'|du|au|aux|des|de la|de l') ?(?:second|seconde|premier|premiere"
     r"|autre|autres|deuxieme|troisieme"
-    r"|dernier|derniere|precedente?|suivante?|meme|deux)(?: (?:option|methode|approche|cas"
+    r"|dernier|derniere|precedente?|suivante?|deux)(?: (?:option|methode|approche|cas"
     r"|point|argument|exemple|idee|question|partie|etape|raison|type))?(?=\W*$| (?:est|dit"
     r"|aussi|alors|fait|a|sont)\b))(?![\w'])"
-    r"|-t?-?(?:il|elle|ils|elles|le|la|les|lui|leur)(?![\w-])|(?<=\bc')est (?:quoi|vrai"
-    r"|possible|grave|tout|lequel|qui)|(?:qu'|\b)en (?:est|dit|dit-on|pense|parle|parle-t|sait"
+    r"|-t?-?(?:il|elle|ils|elles)(?![\w-])|(?<=que)-(?:le|la|les|lui|leur)(?![\w-])"
+    r"|(?<=\bc')est (?:quoi|vrai"
+    r"|possible|grave|tout|lequel|qui)|\bqu en (?:est|dit|dit-on|pense|parle|parle-t|sait"
     r"|sont|pensent|sait-on)\b|\bm'en\b|\bl'(?:expliquer|utiliser|eviter|appliquer|a-t-(?:il"
     r"|elle)|ont-ils|a dit|obtenir|installer|ameliorer|appelle)\b"
 )
 _CLAUSE = re.compile(
-    r"[,;:]|\b(?:and|or|but|if|when|because|so that|while|that|as|once|after|before|until"
+    r"[,;:]|\b(?:every time|each time|between|without|and|or|but|if|when|because|so "
+    r"that|while|that|as|once|after|before|until"
     r"|whose|who|which|et|ou|mais|si|quand|lorsque|lorsqu|parce|afin|pendant|apres|avant|dont"
     r"|qui|que|qu)\b"
 )
@@ -119,13 +126,24 @@ _ASKED_FOR = re.compile(
     r"|')[\w-]+)* ?(?:ne |n'|l'|y |en )?$"
 )
 _LACKS = re.compile(
-    r"\b(?:as|just as|equally|aussi|tout aussi) [\w-]+\W*$|\b(?:too|either|as well"
+    r"\b(?:as|equally) (?:good|bad|fast|slow|well|big|large|small|cheap|safe|effective|efficient"
+    r"|accurate|important|easy|hard|quick|precise|reliable|strong|useful|dangerous|common)\W*$"
+    r"|\baussi [\w-]+\W*$|\b(?:too|either|as well"
     r"|instead|aussi|non plus|a la place)\W*$"
     r"|^\W*(?:which|what|who) (?:is|are|was|works?|runs?|performs?) (?:\w+ )?(?:better"
     r"|best|worse|worst|faster|fastest|cheaper|larger"
     r"|bigger|smaller|older|newer|safer|simpler|easier|more \w+|less \w+)\W*$"
 )
 """Ends of questions that compare with something unsaid: "is it as good?", "which is faster?"."""
+_ENGLISH_ONLY = frozenset(
+    "the is are was were what how does did do who why when which of to".split()
+)
+_FRENCH_ONLY = frozenset(
+    "il ils elle elles lui eux son sa ses y ca cela leur leurs celui celle".split()
+)
+_SAYING = frozenset(
+    "say says said think thinks thought believe believes claim claims claimed".split()
+)
 _POSSESSIVE = frozenset(
     "its their theirs his her hers himself herself itself themselves son sa ses leur leurs".split()
 )
@@ -205,11 +223,12 @@ def _has_open_pronoun(folded: str) -> bool:
     """Whether the first pronoun has nothing before it in the question that it could stand for."""
     folded = folded.replace("qu'", "qu ")
     plain = _EXPLETIVE.sub(lambda found: " " * len(found.group()), folded)
-    found = _PRONOUN.search(plain)
+    english = not _ENGLISH_ONLY.isdisjoint(asked_of(folded).words)
+    found = next((each for each in _PRONOUN.finditer(plain) if _counts(each, english)), None)
     if not found:
         return False
     if found.group() == "y":
-        return True
+        return "¿" not in folded
     before = asked_of(folded[: found.start()])
     hangs = found.group().startswith("-")
     if hangs and _ASKED_FOR.match(folded, 0, before.starts[-1] if before.words else 0):
@@ -218,9 +237,22 @@ def _has_open_pronoun(folded: str) -> bool:
     nouns = [word for word in before.words[:-1] if _is_telling(word)]
     if not nouns:
         return True
-    if hangs or found.group() in _POSSESSIVE:
+    if hangs or found.group() in _POSSESSIVE or before.words[-1] in _SAYING:
         return False
     return not _CLAUSE.search(before.folded, before.ends[0])
+
+
+def _counts(found: re.Match[str], english: bool) -> bool:
+    """Whether what looks like a pronoun is one, and not a word of the other language."""
+    word, folded = found.group(), found.string
+    if english and word in _FRENCH_ONLY:
+        return False
+    if folded[found.end() : found.end() + 1] == "-" and word in ("il", "la", "it"):
+        return False  # "IL-4"
+    if word == "that" and folded[found.end() :].strip(" ?!."):
+        before = re.search(r"(\w+) $", folded[: found.start()])
+        return before is None or not _is_telling(before[1])  # "the mass that was …"
+    return True
 
 
 def standalone(asked: Asked, turns: Sequence[Turn], *, without: Iterable[str] = ()) -> str:

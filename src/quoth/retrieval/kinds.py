@@ -80,7 +80,8 @@ RULES: Mapping[str, Rules] = MappingProxyType(
                     r".{1,80} differ\b|\bdifferent from\b|\bwhat s? ?(?:is |are )?(?:the "
                     r")?differences?$|\btell .{1,40} apart\b",
                     rf"\b(?:{_BETTER}|more \w+|less \w+|rather|fewer) than\b(?! (?:\d|one\b"
-                    r"|two\b|three\b|ten\b|half\b|usual|before|ever|expected|average"
+                    r"|two\b|three\b|ten\b|half\b|usual|normal|in\b|on\b|at\b|before"
+                    r"|ever|expected|average"
                     r"|necessary|needed|light\b|a (?:day|week|year|month|hour|minute|hundred"
                     r"|thousand)))",
                     rf"\bwhich (?:one )?(?:of .{{1,80}} )?(?:is|are|was|were|works|performs"
@@ -133,10 +134,10 @@ RULES: Mapping[str, Rules] = MappingProxyType(
                     r"|read (?:more )?about|understand more about|dig into)\b|\bexplore\b(?! "
                     r"and exploit)",
                     r"\b(?:what|which) (?:\w+ )?(?:topics|subjects|themes|areas|aspects"
-                    r"|kinds?|sorts?|types?|ideas|questions|issues|problems|examples|methods"
+                    r"|kinds|sorts|types|ideas|questions|issues|problems|examples|methods"
                     r"|approaches|techniques|ways|tips|resources|advice|stories|tools|use "
                     r"cases|applications|speakers|chapters|sections|passages|parts"
-                    rf"|{PLURAL})\b(?! of (?:the )?page)",
+                    rf"|(?!texts|files|materials?\b|decks){PLURAL})\b(?! of (?:the )?page)",
                     rf"{_ASK}(?:list|show|find|give|name|suggest|recommend|enumerate)(?: me| "
                     r"us)?(?: (?:all|the|every|some|a few|several|any|of|other|more|different"
                     r"|two|three|four|five|\d+))* ?(?:\w+ )?(?:examples?|ideas|topics|tips"
@@ -177,7 +178,7 @@ RULES: Mapping[str, Rules] = MappingProxyType(
                     r"\bhow (?:do|does|dose|did|can|could|should|would|is|are) (?!you (?:say"
                     r"|spell|write|pronounce|call|translate)\b|.{1,40} (?:called|spelled|spelt"
                     r"|pronounced|written|translated|named|abbreviated)(?: in \w+)?$)|^how "
-                    r"to\b|\bhow to \w+",
+                    r"to\b|\b(?:explain|show|tell|describe|learn|me|understand) how to \w+",
                     r"\bwhat (?:do|does|did) .{1,80} mean\b(?! in (?:english|french|german"
                     r"|spanish))|\bwhat (?:is|was) meant by\b|\bmeaning of\b|\bwhat is the "
                     r"(?:meaning|point|purpose|role|idea|reason|logic|intuition|concept"
@@ -220,7 +221,7 @@ RULES: Mapping[str, Rules] = MappingProxyType(
                     r"\bdifferences? [^?]{1,60} entre\b|\bdifferences? (?:entre|avec"
                     r"|y a|par rapport|des? .{1,60} (?:et|avec))\b"
                     r"|\bqu ?est ce qui (?:differencie|distingue|oppose|separe|rapproche)\b"
-                    r"|\b(?:differencie|distingue|oppose|separe|rapproche)(?:nt|r)? "
+                    r"|\b(?:differencie|distingue|separe|rapproche)(?:nt|r)? "
                     r".{1,60}(?: de | du | des | d | et )|\bdiffer(?:e|ent)\b|\ben quoi "
                     r".{1,80} differente?s?\b|\bquelles? (?:est la |sont les )?differences?$"
                     r"|\bdifferente?s? (?:de|du|des) (?:la|l|celle|celui|ce)\b",
@@ -283,7 +284,8 @@ RULES: Mapping[str, Rules] = MappingProxyType(
                     r"|sortes|genres|exemples|methodes|approches|techniques|facons|manieres"
                     r"|conseils|outils|usages|applications|questions|problemes|idees|pistes"
                     r"|ressources|aspects|passages|chapitres|parties|sections|orateurs"
-                    rf"|oratrices|intervenants|intervenantes|auteurs|talks|{PLURAL})\b|\bdans "
+                    r"|oratrices|intervenants|intervenantes|auteurs|talks|(?!textes"
+                    rf"|fichiers|materials?\b){PLURAL})\b|\bdans "
                     rf"quel(?:le)?s (?:{PLURAL}|chapitres|talks|passages)\b|\bdans quelle "
                     r"presentation\b",
                     r"\bqui parlent? (?:de|du|des|d)\b|\bou (?:parle t on|peut on (?:lire"

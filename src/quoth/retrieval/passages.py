@@ -43,7 +43,7 @@ def passages_of(
     spans = widen(
         [(hit.document_id, hit.ordinal) for hit in hits],
         window=window,
-        sections={place: each.section for place, each in known.items()},
+        sections={place: (*each.section, each.segment) for place, each in known.items()},
     )
     scores = {each.chunk_id: each.score for each in ranking}
     passages = []

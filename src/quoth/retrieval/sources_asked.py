@@ -33,7 +33,9 @@ _NOT_BY_ADJECTIVE = (
 )
 _LANGUAGES = (
     re.compile(
-        rf"\b({_ENGLISH_NAMES})(?:[- ](?:language|speaking))? {_NOT_BY_ADJECTIVE}{SOURCE}\b"
+        r"(?:^\W*|\b(?:the|in|from|all|only|our|my|your|any|which|what|these|those|to"
+        rf"|of|are|other|do|does|did|and|across) )({_ENGLISH_NAMES})(?:[- ](?:language"
+        rf"|speaking))? {_NOT_BY_ADJECTIVE}{SOURCE}\b"
     ),
     re.compile(
         rf"\b(?:les|des|aux|ces|vos|nos|la|une|le|du|l')(?: ?(?:seule?s?|autres))? ?{SOURCE} "

@@ -8,8 +8,9 @@ is said to be missing. Nothing is taken out of the question.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from quoth.analyse import detect_language
 from quoth.errors import InputError
@@ -32,6 +33,18 @@ SHORTEST = 3
 LONGEST = 1000
 INTERFACE_LANGUAGES = ("en", "fr")
 MOST_ENTITIES = 10
+OPENINGS: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "en": frozenset(
+            "summarise summarize explain list describe tell give show recap outline".split()
+        ),
+        "fr": frozenset(
+            "resume resumez resumons explique expliquez liste listez decris decrivez parle parlez "
+            "donne donnez montre montrez cite citez comparez dis dites cherche cherchez".split()
+        ),
+    }
+)
+"""First words that tell the language of a question that is otherwise a name."""
 LEAST_OWN = 4
 """Letters besides names from which the language of a question can be told."""
 CARRIED: tuple[FilterField, ...] = (
@@ -135,6 +148,12 @@ def _language(text: str, names: Names, fallback: str) -> str:
     return detect_language(text, among=among, fallback=fallback)
 
 
+def _opening(asked: Asked) -> str:
+    """Tell the language by a first word that only one of the interface's languages has."""
+    first = asked.words[0] if asked.words else ""
+    return next((each for each, words in OPENINGS.items() if first in words), "")
+
+
 def _own_words(asked: Asked, found: Sequence[Mention]) -> str:
     """Give a question without long names and quotations, whose language need not be its own."""
     spans = [(asked.starts[each.first], asked.ends[each.last - 1]) for each in found
@@ -148,7 +167,8 @@ def _own_words(asked: Asked, found: Sequence[Mention]) -> str:
 def _read(text: str, asked: Asked, names: Names, fallback: str) -> _Read:
     """Read one question by itself."""
     found = mentions(asked, names)
-    language = _language(_own_words(asked, found), names, fallback)
+    own = _own_words(asked, found)
+    language = _language(own, names, "") or _opening(asked) or _language(text, names, fallback)
     people, named = speakers_asked(asked, found, names=names, language=language)
     sources = people + language_asked(asked, names=names, language=language)
     sources += dates_asked(asked, names=names, language=language)

@@ -64,6 +64,9 @@ eval: setup ## measure retrieval on the evaluation sets (EVAL_DATA=folder)
 	@echo "xquad, Spanish questions on English text"
 	@$(BIN)/quoth --home .demo eval retrieval $(EVAL_DATA)/xquad/en --queries $(EVAL_DATA)/xquad/es
 	@$(BIN)/quoth --home .demo eval ingest $(EVAL_DATA)/pdfs
+	@$(BIN)/quoth --home .demo eval understanding eval/understanding
+	@$(BIN)/quoth --home .demo eval conversation eval/conversation --corpus tests/data/hf-course
+	@$(BIN)/quoth --home .demo eval cache eval/cache
 
 bench: setup ## measure quoth beside its peers, as ratios in one run
 	@$(BIN)/python -m bench

@@ -11,6 +11,7 @@ from quoth.answering.quality import (
     NOTHING,
     SOME,
     SPOKEN,
+    SURE,
     Evidence,
     judge,
     notice,
@@ -119,6 +120,42 @@ def test_too_few_passages_to_compare_give_no_gap() -> None:
 )
 def test_the_thresholds(found: Evidence, status: str) -> None:
     assert judge(found) == status
+
+
+@pytest.mark.parametrize(
+    ("probability", "status"),
+    [(0.49, "no_results"), (0.5, "low_relevance"), (SURE, "answered"), (1.0, "answered")],
+)
+def test_where_a_calibration_applies_the_probability_decides(
+    probability: float, status: str
+) -> None:
+    for found in (Evidence(0.0, 0.0, False), Evidence(1.0, 1.0, False), Evidence(0.0, None, True)):
+        assert judge(found, probability=probability, answer_from=0.5) == status
+
+
+def test_a_sure_answer_that_lacks_a_name_of_the_question_is_partial() -> None:
+    found = Evidence(1.0, 0.5, False, ("Patagonia",))
+    assert judge(found, probability=0.9, answer_from=0.5) == "partial"
+
+
+def test_a_threshold_above_sure_leaves_nothing_loose() -> None:
+    found = Evidence(1.0, 0.5, False)
+    assert judge(found, probability=0.9, answer_from=0.9) == "answered"
+    assert judge(found, probability=0.89, answer_from=0.9) == "no_results"
+
+
+def test_a_probability_without_a_threshold_decides_nothing() -> None:
+    assert judge(Evidence(1.0, 0.5, False), probability=0.01) == "answered"
+
+
+def test_a_likely_answer_made_with_a_part_missing_is_degraded() -> None:
+    found = Evidence(1.0, 0.5, False)
+    assert judge(found, probability=0.6, answer_from=0.5, degraded=True) == "degraded"
+    assert judge(found, probability=0.4, answer_from=0.5, degraded=True) == "no_results"
+
+
+def test_evidence_counts_the_words_that_matter() -> None:
+    assert evidence("Where do the penguins of Patagonia breed?", "Ice.").terms == 3
 
 
 def test_an_answer_made_with_a_part_missing_is_degraded() -> None:

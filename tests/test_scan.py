@@ -226,7 +226,19 @@ async def test_optimizing_leaves_the_copy_valid(large: LanceIndex, tmp_path: Pat
     assert await asyncio.to_thread(end, process(READER, tmp_path)) == "[]"
 
 
-async def test_many_changes_call_for_a_new_copy(large: LanceIndex, tmp_path: Path) -> None:
+async def test_a_small_table_is_copied_after_every_change(
+    large: LanceIndex, tmp_path: Path
+) -> None:
+    await large.delete(["d1"])
+    await large.optimize()
+    assert await large.build()
+    assert await asyncio.to_thread(end, process(READER, tmp_path)) == "[]"
+
+
+async def test_many_changes_of_a_large_table_call_for_a_new_copy(
+    large: LanceIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("quoth.backends.index_lance.QUICKLY_COPIED", 1000)
     old = only_file(tmp_path)
     await large.delete(["d1"])
     assert not await large.needs_build()

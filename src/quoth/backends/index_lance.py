@@ -30,9 +30,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 NO_ROOM = ("No space left", "File too large", "quota exceeded")
 
-CHANGES_LEAST = 500
+QUICKLY_COPIED = 20_000
+"""Up to so many rows a copy takes about a second: it is made anew after every change, so that a
+process that starts then needs no LanceDB to answer."""
 CHANGES_SHARE = 0.02
-"""Rows that differ from the copy, at least and as a share of all, before it is made anew."""
+"""Above, the share of rows that must differ from the copy before it is made anew."""
 
 
 class LanceIndex:
@@ -114,7 +116,7 @@ class LanceIndex:
             now = await self._copy.snapshot()
             if now is None:
                 return await (await self._table()).count() >= self._vector_rows
-            most = max(CHANGES_LEAST, CHANGES_SHARE * now.count)
+            most = CHANGES_SHARE * now.count if now.count > QUICKLY_COPIED else 0
             return now.changes > most and now.count >= self._vector_rows
 
     async def build(self) -> bool:

@@ -5,17 +5,23 @@ It is kept under the hash of its content and of everything that shapes an index.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from hashlib import sha256
 
-from quoth.add import PIPELINE
+from quoth.add import PIPELINE, make_entry, write_batch
 from quoth.analyse import ANALYSER
+from quoth.catalogue.rows import Entry, digest
 from quoth.engine import Engine
 from quoth.evaluation.datasets import Source, corpus_hash
-from quoth.evaluation.retrieval import COLLECTION, index_corpus
+from quoth.parts import identity_of
 from quoth.settings import Settings
+from quoth.types import Chars, Place, Reading
 from quoth.wiring import open_engine
+
+COLLECTION = "eval"
+BATCH_DOCUMENTS = 128
 
 Told = Callable[[str, int, int], None]
 """Takes what is being done, how many are done, and of how many."""
@@ -36,3 +42,41 @@ async def open_corpus(
     async with open_engine(kept) as engine:
         await index_corpus(engine, corpus, progress=progress)
         yield engine
+
+
+async def index_corpus(engine: Engine, corpus: Sequence[Source], *, progress: Told) -> None:
+    """Add every row of a corpus as a document of its own, unless it is there already."""
+    parts = engine.parts
+    collection = await asyncio.to_thread(
+        parts.catalogue.make_collection, COLLECTION, identity=identity_of(parts.embedder)
+    )
+    ready = await asyncio.to_thread(parts.catalogue.ready_ids, collection)
+    rows = [(digest(collection.id, row.id), row) for row in corpus]
+    missing = [(key, row) for key, row in rows if key not in ready]
+    for at in range(0, len(missing), BATCH_DOCUMENTS):
+        progress("Indexing", at, len(missing))
+        batch: list[Entry] = []
+        for key, row in missing[at : at + BATCH_DOCUMENTS]:
+            text = row.text if row.text.strip() else row.title or row.id
+            reading = Reading(
+                kind="text",
+                title=row.title,
+                text=text,
+                places=(Place(0, len(text), Chars(0, len(text))),),
+            )
+            batch.append(
+                await asyncio.to_thread(
+                    make_entry,
+                    parts,
+                    collection,
+                    reading=reading,
+                    source=row.id,
+                    sha=key,
+                    key=key,
+                )
+            )
+        async for _ in write_batch(parts, collection, batch=batch):
+            pass
+    if missing:
+        await parts.open_index(collection.table).optimize()
+    await engine.settle()

@@ -10,30 +10,22 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from quoth.add import PIPELINE, make_entry, write_batch
-from quoth.analyse import ANALYSER
-from quoth.catalogue.rows import Entry, digest
 from quoth.engine import Engine
 from quoth.errors import InputError
-from quoth.evaluation.datasets import RetrievalSet, Source, load_retrieval_set
+from quoth.evaluation.corpus import open_corpus
+from quoth.evaluation.datasets import RetrievalSet, load_retrieval_set
 from quoth.evaluation.measures import document_ranking, mean, per_question
-from quoth.parts import identity_of
 from quoth.plan import Plan
 from quoth.retrieve import Request
 from quoth.settings import Settings
 from quoth.strategies import Ranked
 from quoth.trace import Trace
-from quoth.types import Chars, Place, Reading
-from quoth.wiring import open_engine
 
-COLLECTION = "eval"
-BATCH_DOCUMENTS = 128
 DEPTH = 100
 """Documents ranked per question; recall@100 needs as many."""
 TIMED = 100
@@ -66,15 +58,7 @@ async def evaluate_retrieval(
 ) -> RetrievalReport:
     """Measure retrieval on a folder in the format of the contract; raises InputError."""
     data = load_retrieval_set(folder, queries=queries)
-    key = sha256(
-        f"{data.corpus_hash} {ANALYSER} {PIPELINE} {settings.chunk_tokens} "
-        f"{settings.embedder or settings.profile}".encode()
-    ).hexdigest()[:16]
-    kept = settings.model_copy(
-        update={"home": settings.home / "eval" / key, "collection": COLLECTION}
-    )
-    async with open_engine(kept) as engine:
-        await index_corpus(engine, data.corpus, progress=progress)
+    async with open_corpus(data.corpus, settings=settings, progress=progress) as engine:
         runs = await _run(engine, data, choices=choices, progress=progress)
         spent = await _latency(engine, data, choices=choices)
     rows = {leg: per_question(run, judgments=data.judgments) for leg, run in runs.items()}
@@ -82,46 +66,6 @@ async def evaluate_retrieval(
     p50, p95 = np.percentile(spent, [50, 95])
     latency = {"p50": round(float(p50), 2), "p95": round(float(p95), 2)}
     return RetrievalReport(len(data.corpus), len(data.questions), legs, latency, rows, spent)
-
-
-async def index_corpus(
-    engine: Engine, corpus: Sequence[Source], *, progress: Callable[[str, int, int], None]
-) -> None:
-    """Add every row of a corpus as a document of its own, unless it is there already."""
-    parts = engine.parts
-    collection = await asyncio.to_thread(
-        parts.catalogue.make_collection, COLLECTION, identity=identity_of(parts.embedder)
-    )
-    ready = await asyncio.to_thread(parts.catalogue.ready_ids, collection)
-    rows = [(digest(collection.id, row.id), row) for row in corpus]
-    missing = [(key, row) for key, row in rows if key not in ready]
-    for at in range(0, len(missing), BATCH_DOCUMENTS):
-        progress("Indexing", at, len(missing))
-        batch: list[Entry] = []
-        for key, row in missing[at : at + BATCH_DOCUMENTS]:
-            text = row.text if row.text.strip() else row.title or row.id
-            reading = Reading(
-                kind="text",
-                title=row.title,
-                text=text,
-                places=(Place(0, len(text), Chars(0, len(text))),),
-            )
-            batch.append(
-                await asyncio.to_thread(
-                    make_entry,
-                    parts,
-                    collection,
-                    reading=reading,
-                    source=row.id,
-                    sha=key,
-                    key=key,
-                )
-            )
-        async for _ in write_batch(parts, collection, batch=batch):
-            pass
-    if missing:
-        await parts.open_index(collection.table).optimize()
-    await engine.settle()
 
 
 async def _run(

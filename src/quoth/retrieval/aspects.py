@@ -16,12 +16,13 @@ _TAIL = re.compile(
     r"|for (?:a|an|the|my|our"
     r"|small|large|long|short)|(?:is|are|was|were|do|does|did|which|what|who|how|why|when"
     r"|should|if|because|regarding"
-    r"|concerning|as|that|so|in detail|say|says|said|think|thinks|please|explained|mentioned"
+    r"|concerning|as|that|so|in detail|say|says|said|think|thinks|please|explained"
+    r"|mentioned|using|based on|from"
     r"|discussed)\b(?! (?:to|a)$)"
     r"|en termes d|selon|d'apres|dans (?:le|la|l'|les|ce|cette)|du point de vue|quant (?:a|au)"
     r"|pour (?:le|la|les|l'|un|une)"
-    r"|a la page|au chapitre|concernant|lorsqu|quand|dit|disent|pensent|ont dit|lequel"
-    r"|laquelle|qui|que|qu'|est|sont|sur (?:le|la|les) (?:plan|question|sujet))"
+    r"|a la page|au chapitre|concernant|lorsqu|(?:quand|dit|disent|pensent|ont dit|lequel"
+    r"|laquelle|qui|que|est|sont)\b|qu'|sur (?:le|la|les) (?:plan|question|sujet))"
 )
 _LEAD = re.compile(
     r"^(?:(?:the|a|an|both|either|using|between|of|to|from|with|and|or|le|la|les|un|une|des|du"
@@ -38,6 +39,7 @@ _AND = (
 )
 _OTHER = r"(?:\s+(?:with|to|against|from|avec|a|au|aux|over|sur|than)\s+)"
 _LISTS = (
+    re.compile(r"\bdifferences? (?:(?!between|entre)[^?,;])+? (?:between|entre) (?P<list>.+)"),
     re.compile(
         r"\b(?:compar(?:e|es|er|ez|ons|ing|isons? (?:of|between|entre|de|des|du)|aisons? "
         r"(?:entre|de|des|du))(?: and contrast)?"

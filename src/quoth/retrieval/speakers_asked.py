@@ -144,7 +144,7 @@ def _groups(asked: Asked, spots: Sequence[Spot]) -> list[list[Spot]]:
             end = groups[-1][-1][1]
             if spot[0] < end:
                 continue
-            between = asked.words[end : spot[0]]
+            between = [word for word in asked.words[end : spot[0]] if word != "s"]
             if not between or (len(between) == 1 and between[0] in _JOINTS):
                 groups[-1].append(spot)
                 continue

@@ -1,0 +1,178 @@
+"""What a collection teaches about itself: weights that never fall below the better leg."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quoth.backends.fake import HashEmbedder, MemoryIndex
+from quoth.evaluation.probe import Asked
+from quoth.evaluation.tune import GRID, LEAST, choose_weight, tune
+from quoth.protocols import Matrix, Role
+from quoth.types import Scored
+from tests.tour import add, open_tour
+
+KEYS = [f"c{each}" for each in range(12)]
+
+
+def asked(keyword: list[str], semantic: list[str], *, gold: str, covered: float = 1.0) -> Asked:
+    def scored(keys: list[str]) -> tuple[Scored, ...]:
+        return tuple((key, 1.0 - place / 20) for place, key in enumerate(keys))
+
+    return Asked("en", scored(keyword), scored(semantic), covered, frozenset({gold}), None)
+
+
+def sharp_and_blind(count: int, *, sharp: str) -> list[Asked]:
+    """Questions that one leg answers at once, and to which the other ranks at random."""
+    chance = np.random.default_rng(3)
+    found = []
+    for _ in range(count):
+        gold = str(chance.choice(KEYS))
+        good = [gold, *(key for key in KEYS if key != gold)]
+        blind = [str(key) for key in chance.permutation(KEYS)]
+        legs = (good, blind) if sharp == "keyword" else (blind, good)
+        found.append(asked(*legs, gold=gold))
+    return found
+
+
+questions = st.lists(
+    st.builds(
+        asked,
+        st.permutations(KEYS),
+        st.permutations(KEYS),
+        gold=st.sampled_from(KEYS),
+        covered=st.floats(0, 1),
+    ),
+    min_size=LEAST,
+    max_size=30,
+)
+
+
+@given(questions, st.sampled_from(GRID))
+def test_a_weight_never_falls_below_the_better_leg(found: list[Asked], shipped: float) -> None:
+    scores = choose_weight(found, shipped=shipped).scores
+    assert scores["after"] >= max(scores["keyword"], scores["semantic"])
+
+
+@given(questions)
+def test_a_weight_is_a_share(found: list[Asked]) -> None:
+    assert 0 <= choose_weight(found, shipped=0.5).dense_weight <= 1
+
+
+def test_a_blind_semantic_leg_loses_its_weight() -> None:
+    found = choose_weight(sharp_and_blind(100, sharp="keyword"), shipped=0.7)
+    assert found.moved
+    assert found.dense_weight < 0.5
+    assert found.scores["after"] >= found.scores["keyword"]
+
+
+def test_a_blind_keyword_leg_loses_its_weight() -> None:
+    found = choose_weight(sharp_and_blind(100, sharp="semantic"), shipped=0.3)
+    assert found.moved
+    assert found.dense_weight > 0.5
+
+
+def test_a_gain_that_may_be_chance_moves_nothing() -> None:
+    good = [asked(KEYS, KEYS, gold="c0") for _ in range(30)]
+    found = choose_weight(good, shipped=0.5)
+    assert (found.dense_weight, found.moved, found.p) == (0.5, False, 1.0)
+
+
+def test_the_shipped_weight_is_kept_to_the_letter_even_between_the_grids_places() -> None:
+    good = [asked(KEYS, KEYS, gold="c0") for _ in range(30)]
+    assert choose_weight(good, shipped=0.47).dense_weight == 0.47
+
+
+class Blind(HashEmbedder):
+    """An embedder to which every question looks like any chunk: its vectors are noise."""
+
+    async def embed(self, texts: list[str], *, role: Role) -> Matrix:  # type: ignore[override]
+        """Give one random unit row per text; the same text has another in another role."""
+        rows = []
+        for text in texts:
+            chance = np.random.default_rng([len(role), *text.encode()[:200]])
+            row = chance.normal(size=self.dimension).astype(np.float32)
+            rows.append(row / np.linalg.norm(row))
+        return np.array(rows, np.float32)
+
+
+def write_library(folder: Path, *, pages: int) -> Path:
+    """Pages on subjects of their own: each says three things about it, in its own words."""
+    folder.mkdir()
+    chance = np.random.default_rng(5)
+    letters = list("abcdefghiklmnoprstuvw")
+    for at in range(pages):
+        words = ["".join(chance.choice(letters, 7)) for _ in range(9)]
+        text = (
+            f"# Report {at} on {words[0]} {words[1]}\n\n"
+            f"The old {words[0]} of {words[1]} was built with {words[2]} stones near the sea.\n"
+            f"Many people say that {words[0]} and {words[3]} keep the {words[4]} of the town.\n"
+            f"Every winter the {words[1]} guild sells {words[5]} and {words[0]} to the "
+            f"{words[6]} merchants.\n"
+            f"Nobody knows why {words[3]} were never found beside the {words[7]} {words[0]} "
+            f"before {words[8]} came.\n"
+        )
+        (folder / f"report{at}.md").write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def blind_library(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, MemoryIndex]:
+    home, index = tmp_path_factory.mktemp("tune"), MemoryIndex()
+
+    async def fill() -> None:
+        async with open_tour(home / "home", index=index, embedder=Blind()) as engine:
+            await add(engine, write_library(home / "pages", pages=40))
+
+    asyncio.run(fill())
+    return home / "home", index
+
+
+async def test_a_collection_with_a_blind_leg_learns_to_trust_the_other(
+    blind_library: tuple[Path, MemoryIndex],
+) -> None:
+    home, index = blind_library
+    async with open_tour(home, index=index, embedder=Blind()) as engine:
+        tuned = await tune(engine, progress=lambda _what, _at, _of: None)
+    assert tuned.tuning is not None
+    english = tuned.languages["en"]
+    assert english.questions >= LEAST
+    assert english.scores["keyword"] > english.scores["semantic"] + 0.3
+    assert english.scores["after"] >= english.scores["keyword"]
+    assert tuned.tuning.dense_weight["en"] < 0.5
+
+
+async def test_an_embedder_without_a_shipped_calibration_gets_its_own(
+    blind_library: tuple[Path, MemoryIndex],
+) -> None:
+    home, index = blind_library
+    async with open_tour(home, index=index, embedder=Blind()) as engine:
+        tuned = await tune(engine, progress=lambda _what, _at, _of: None)
+    assert tuned.tuning is not None
+    assert tuned.tuning.answerable is not None
+    assert not any(name.startswith("foreign") for name in tuned.tuning.answerable.weights)
+    assert tuned.silent["after"] >= 0.9
+
+
+async def test_tuning_twice_learns_the_same(blind_library: tuple[Path, MemoryIndex]) -> None:
+    home, index = blind_library
+    async with open_tour(home, index=index, embedder=Blind()) as engine:
+        first = await tune(engine, progress=lambda _what, _at, _of: None)
+        second = await tune(engine, progress=lambda _what, _at, _of: None)
+    assert first.languages == second.languages
+
+
+async def test_a_collection_of_one_chunk_is_told_that_it_is_too_small(tmp_path: Path) -> None:
+    async with open_tour(tmp_path / "home", index=MemoryIndex()) as engine:
+        await add(engine, write_library(tmp_path / "pages", pages=1))
+        tuned = await tune(engine, progress=lambda _what, _at, _of: None)
+    assert tuned.tuning is None
+    assert "too small to learn from" in tuned.note
+    assert "one passage" in tuned.note
+    assert json.dumps(dict(tuned.languages)) == "{}"

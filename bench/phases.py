@@ -43,7 +43,7 @@ def measure_build(system: System, *, data: Path, folder: Path, chunks: int | Non
     cpu, began = time.process_time(), time.perf_counter()
     system.build(corpus, folder=folder)
     took, used = time.perf_counter() - began, time.process_time() - cpu
-    # quoth builds its vector index behind the ingest, when everything can be searched already.
+    # quoth copies its index for searching behind the ingest; everything is found before that, too.
     finish = getattr(system, "finish", None)
     began = time.perf_counter()
     if finish is not None:

@@ -9,14 +9,20 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from quoth.backends import scan_file
+from quoth.backends.fake import bm25
 from quoth.backends.index_lance import LanceIndex
-from quoth.backends.scan import Segment, best
+from quoth.backends.lance_table import rows
+from quoth.backends.scan import Segment, Snapshot, best
+from quoth.backends.scan_build import columns_to_arrays
 from quoth.protocols import Matrix
 from quoth.types import Chars, Chunk, Filter
 from tests.test_index_lance import end, process
@@ -137,10 +143,10 @@ def only_file(folder: Path) -> Path:
 
 
 async def test_it_finds_what_exact_search_finds(large: LanceIndex) -> None:
-    rows, found = units(ROWS), 0
+    stored, found = units(ROWS), 0
     questions = units(40, seed=9)
     for vector in questions:
-        exact = {f"d.{at}" for at in np.argsort(-(rows @ vector))[:20]}
+        exact = {f"d.{at}" for at in np.argsort(-(stored @ vector))[:20]}
         found += len(exact & {key for key, _ in await large.nearest(vector, limit=20)})
     assert found / (20 * len(questions)) >= 0.98
 
@@ -167,13 +173,34 @@ async def test_words_score_as_in_the_table(large: LanceIndex, tmp_path: Path) ->
 async def test_filters_choose_before_the_search(
     large: LanceIndex, document_ids: tuple[str, ...], count: int
 ) -> None:
-    rows, vector = units(ROWS), units(1, seed=9)[0]
+    stored, vector = units(ROWS), units(1, seed=9)[0]
     filters = [Filter("document", "in", document_ids)]
     inside = [at for at in range(ROWS) if f"d{at % 60}" in document_ids]
-    exact = {f"d.{at}" for at in sorted(inside, key=lambda at: -(rows[at] @ vector))[:20]}
+    exact = {f"d.{at}" for at in sorted(inside, key=lambda at: -(stored[at] @ vector))[:20]}
     found = {key for key, _ in await large.nearest(vector, limit=20, filters=filters)}
     assert len(found & exact) >= 19
     assert len(await large.match("fox", languages=["en"], limit=ROWS, filters=filters)) == count
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    texts=st.lists(
+        st.lists(st.sampled_from([f"w{at}" for at in range(9)]), min_size=1, max_size=20),
+        min_size=1,
+        max_size=12,
+    ),
+    question=st.lists(st.sampled_from([f"w{at}" for at in range(11)]), min_size=1, unique=True),
+)
+def test_words_score_by_bm25(texts: list[list[str]], question: list[str]) -> None:
+    chunks = [
+        replace(CHUNK, chunk_id=str(at), text=" ".join(words)) for at, words in enumerate(texts)
+    ]
+    columns = rows(chunks, vectors=units(len(chunks)))
+    snapshot = Snapshot(Segment({**columns_to_arrays(columns), "vectors": units(len(chunks))}))
+    exact = bm25(" ".join(question), {chunk.chunk_id: chunk.text for chunk in chunks})
+    found = snapshot.match(question, limit=len(chunks))
+    assert dict(found) == pytest.approx(exact, rel=1e-5)
+    assert all(one[1] >= other[1] for one, other in pairwise(found))
 
 
 async def test_vectors_come_from_file_and_tail(large: LanceIndex) -> None:
@@ -350,10 +377,7 @@ async def test_killed_while_it_is_made_it_does_no_harm(
     assert only_file(tmp_path)
 
 
-async def test_a_segment_without_rows_finds_nothing() -> None:
-    from quoth.backends.lance_table import rows
-    from quoth.backends.scan_build import columns_to_arrays
-
+def test_a_segment_without_rows_finds_nothing() -> None:
     none = rows(made(1), vectors=units(1)).slice(0, 0)
     vectors = np.empty((0, WIDE), np.float32)
     segment = Segment({**columns_to_arrays(none), "vectors": vectors})

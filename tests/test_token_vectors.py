@@ -24,7 +24,7 @@ from quoth.backends.token_vectors import TokenVectors, open_vectors
 from quoth.errors import ConfigError, RerankError
 from quoth.protocols import Role
 from quoth.types import Chars, Chunk
-from tests.test_embed_onnx import lookup_graph, write_json, write_tokenizer
+from tests.test_embed_onnx import TABLE, lookup_graph, write_json, write_tokenizer
 from tests.tiny_e5 import build_tiny
 
 TEXTS = ["the tokenizer", "a page of the text", "le chapter learn", "the model and the text"]
@@ -281,6 +281,19 @@ async def test_a_deleted_document_is_computed_again(embedder: Counting, tmp_path
     before = embedder.computed
     await vectors.passages([chunk(0, TEXTS[0])])
     assert embedder.computed == before + 1
+
+
+def test_a_model_that_pools_by_itself_may_show_its_tokens_too(tmp_path: Path) -> None:
+    lookup_graph(tmp_path / "model.onnx", two_d=True)
+    write_tokenizer(tmp_path / "tokenizer.json")
+    write_json(tmp_path / "config.json", {"hidden_size": 8, "max_position_embeddings": 64})
+    prompts = {"prompts": {"query": "green "}}
+    write_json(tmp_path / "config_sentence_transformers.json", prompts)
+    opened = OnnxEmbedder(tmp_path, threads=1)
+    found, (tokens,) = asyncio.run(opened.embed_tokens(["red blue"], role="query"))
+    assert np.array_equal(found, asyncio.run(opened.embed(["red blue"], role="query")))
+    assert np.array_equal(tokens, TABLE[[3, 5]])  # neither special tokens nor the prefix
+    opened.close()
 
 
 def test_a_model_that_hides_its_tokens_is_refused(tmp_path: Path) -> None:

@@ -9,12 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from quoth.backends.fake import HashEmbedder, MemoryIndex
 from quoth.evaluation.probe import Asked
 from quoth.evaluation.tune import GRID, LEAST, choose_weight, tune
 from quoth.protocols import Matrix, Role
+from quoth.settings import Settings
 from quoth.types import Scored
 from tests.tour import add, open_tour
 
@@ -41,6 +43,7 @@ def sharp_and_blind(count: int, *, sharp: str) -> list[Asked]:
     return found
 
 
+few = hypothesis_settings(max_examples=25)
 questions = st.lists(
     st.builds(
         asked,
@@ -54,12 +57,14 @@ questions = st.lists(
 )
 
 
+@few
 @given(questions, st.sampled_from(GRID))
 def test_a_weight_never_falls_below_the_better_leg(found: list[Asked], shipped: float) -> None:
     scores = choose_weight(found, shipped=shipped).scores
     assert scores["after"] >= max(scores["keyword"], scores["semantic"])
 
 
+@few
 @given(questions)
 def test_a_weight_is_a_share(found: list[Asked]) -> None:
     assert 0 <= choose_weight(found, shipped=0.5).dense_weight <= 1
@@ -122,12 +127,18 @@ def write_library(folder: Path, *, pages: int) -> Path:
     return folder
 
 
+def settings(home: Path) -> Settings:
+    return Settings(home=home, chunk_tokens=200)
+
+
 @pytest.fixture(scope="module")
 def blind_library(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, MemoryIndex]:
     home, index = tmp_path_factory.mktemp("tune"), MemoryIndex()
 
     async def fill() -> None:
-        async with open_tour(home / "home", index=index, embedder=Blind()) as engine:
+        async with open_tour(
+            home / "home", index=index, embedder=Blind(), settings=settings(home / "home")
+        ) as engine:
             await add(engine, write_library(home / "pages", pages=40))
 
     asyncio.run(fill())
@@ -138,7 +149,7 @@ async def test_a_collection_with_a_blind_leg_learns_to_trust_the_other(
     blind_library: tuple[Path, MemoryIndex],
 ) -> None:
     home, index = blind_library
-    async with open_tour(home, index=index, embedder=Blind()) as engine:
+    async with open_tour(home, index=index, embedder=Blind(), settings=settings(home)) as engine:
         tuned = await tune(engine, progress=lambda _what, _at, _of: None)
     assert tuned.tuning is not None
     english = tuned.languages["en"]
@@ -152,7 +163,7 @@ async def test_an_embedder_without_a_shipped_calibration_gets_its_own(
     blind_library: tuple[Path, MemoryIndex],
 ) -> None:
     home, index = blind_library
-    async with open_tour(home, index=index, embedder=Blind()) as engine:
+    async with open_tour(home, index=index, embedder=Blind(), settings=settings(home)) as engine:
         tuned = await tune(engine, progress=lambda _what, _at, _of: None)
     assert tuned.tuning is not None
     assert tuned.tuning.answerable is not None
@@ -162,14 +173,15 @@ async def test_an_embedder_without_a_shipped_calibration_gets_its_own(
 
 async def test_tuning_twice_learns_the_same(blind_library: tuple[Path, MemoryIndex]) -> None:
     home, index = blind_library
-    async with open_tour(home, index=index, embedder=Blind()) as engine:
+    async with open_tour(home, index=index, embedder=Blind(), settings=settings(home)) as engine:
         first = await tune(engine, progress=lambda _what, _at, _of: None)
         second = await tune(engine, progress=lambda _what, _at, _of: None)
     assert first.languages == second.languages
 
 
 async def test_a_collection_of_one_chunk_is_told_that_it_is_too_small(tmp_path: Path) -> None:
-    async with open_tour(tmp_path / "home", index=MemoryIndex()) as engine:
+    home = tmp_path / "home"
+    async with open_tour(home, index=MemoryIndex(), settings=settings(home)) as engine:
         await add(engine, write_library(tmp_path / "pages", pages=1))
         tuned = await tune(engine, progress=lambda _what, _at, _of: None)
     assert tuned.tuning is None

@@ -32,12 +32,12 @@ DOCUMENT_CHUNKS = 50
 
 
 def build(corpus: Corpus, *, folder: Path) -> None:
-    """Commit the chunks in batches as `quoth add` does and build the vector index."""
+    """Commit the chunks in batches as `quoth add` does."""
     asyncio.run(_add(corpus, settings=load_settings({"home": folder})))
 
 
 def finish(folder: Path) -> None:
-    """Build the vector index, as `quoth add` does when everything can be searched already."""
+    """Copy the index for searching, as `quoth add` does when everything can be found already."""
     asyncio.run(_settle(load_settings({"home": folder})))
 
 

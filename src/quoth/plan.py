@@ -61,13 +61,15 @@ class Plan:
     """Sentences of an extractive answer."""
     deadline_ms: float | None = None
     filters: tuple[Filter, ...] = ()
+    classify: bool = False
+    """Whether the generator, where there is one, may correct how the question was read."""
     strategy: Strategy = "rank"
     expansion: Expansion = "none"
     """Other wordings to search with: none, from the collection itself, or by the generator."""
     hyde: bool = False
     """Search also with an imagined answer, in the semantic leg only."""
     expansion_ms: float = 300.0
-    """Time that expansion may take; what is not there by then is left out."""
+    """Time that a generator may take to read or widen the question; later it counts no more."""
     rerank: bool = True
     """Whether the reranker, where there is one, reorders the pool."""
     rerank_weight: float = 0.5
@@ -214,7 +216,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "strategy": get_args(Strategy),
     "expansion": get_args(Expansion),
 }
-SWITCHES = ("hyde", "rerank", "prune")
+SWITCHES = ("classify", "hyde", "rerank", "prune")
 
 
 def profile(name: str) -> Profile:

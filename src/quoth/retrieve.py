@@ -18,8 +18,10 @@ from quoth.errors import RetrievalError
 from quoth.parts import Parts, require_same_identity
 from quoth.plan import Plan, make_plan
 from quoth.protocols import Matrix
+from quoth.retrieval.classify import classify
 from quoth.retrieval.diversify import cap_per_document
 from quoth.retrieval.filters import dropped, parse_filters
+from quoth.retrieval.names import Names
 from quoth.retrieval.narrowed import narrowed
 from quoth.retrieval.passages import hit_of, passages_of
 from quoth.retrieval.understand import understand, validate
@@ -113,6 +115,7 @@ async def retrieve(parts: Parts, request: Request, *, trace: Trace) -> Retrieved
         query = understand(
             question, names=names, history=request.history, drop=dropped(request.filters)
         )
+    query = await _classified(parts, query, names, request=request, trace=trace)
     search = partial(_search, scopes, request=request, given=given)
     plan, ranked = await search(query)
     said = narrowed(query.filters, documents=names.documents, language=query.language)
@@ -122,6 +125,23 @@ async def retrieve(parts: Parts, request: Request, *, trace: Trace) -> Retrieved
         said = (RELAXED.get(query.language, RELAXED["en"]),)
     found = await _gather(parts, query, plan, ranked, trace=trace)
     return replace(found, warnings=(*said, *query.notes))
+
+
+async def _classified(
+    parts: Parts, query: Query, names: Names, *, request: Request, trace: Trace
+) -> Query:
+    """Let the generator correct the reading, where the plan wants it and it is in time."""
+    plan = make_plan(parts.settings.profile, query.kind, overrides=request.choices)
+    generator = parts.generator
+    if generator is None or not plan.classify:
+        return query
+    return await trace.attempt(
+        "classify",
+        lambda: classify(query, generator=generator, names=names),
+        otherwise=lambda: query,
+        fallback="rules",
+        limit_ms=plan.expansion_ms,
+    )
 
 
 async def _search(

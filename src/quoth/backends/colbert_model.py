@@ -21,7 +21,7 @@ import onnxruntime
 from tokenizers import Tokenizer
 
 from quoth.backends.batching import Batcher
-from quoth.backends.maxsim import unit
+from quoth.backends.maxsim import product, unit
 from quoth.backends.onnx_folder import read_json
 from quoth.backends.onnx_session import SESSION_ERRORS, open_runtime
 from quoth.backends.rerank_folder import Folder, check_vocabulary, describe_reranker, misfit
@@ -69,7 +69,9 @@ class Model:
             except SESSION_ERRORS as error:
                 raise RerankError(f"The reranker {self.folder.name} failed: {error}") from error
             rows = np.asarray(output[0], np.float32)[text.kept]
-            found.append(unit(rows if self.projection is None else rows @ self.projection.T))
+            found.append(
+                unit(rows if self.projection is None else product(rows, self.projection.T))
+            )
         return found
 
 

@@ -17,7 +17,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from quoth.analyse import fold
+from quoth.backends.filter_columns import day_number, title_key
 from quoth.errors import EmbeddingError, RerankError, RetrievalError
 from quoth.protocols import Matrix, Role
 from quoth.types import Chunk, Filter, Pages, Scored, Seconds
@@ -267,12 +267,13 @@ def _meets(chunk: Chunk, condition: Filter) -> bool:
             return place.first <= high and place.last >= low
         if condition.field == "seconds" and isinstance(place, Seconds):
             return place.start <= high and place.end >= low
-        return condition.field == "date" and chunk.date is not None and low <= _day(chunk) <= high
+        day = day_number(chunk.date)
+        return condition.field == "date" and day > 0 and low <= day <= high
     if condition.field == "label":
         return not _labels(chunk).isdisjoint(str(value).casefold() for value in condition.values)
     if condition.field == "section":
-        return not {fold(title) for title in chunk.section}.isdisjoint(
-            fold(str(value)) for value in condition.values
+        return not {title_key(title) for title in chunk.section}.isdisjoint(
+            title_key(str(value)) for value in condition.values
         )
     held = {
         "document": chunk.document_id,
@@ -283,12 +284,6 @@ def _meets(chunk: Chunk, condition: Filter) -> bool:
         "segment": chunk.segment,
     }
     return held.get(condition.field) in condition.values
-
-
-def _day(chunk: Chunk) -> int:
-    """The chunk's date as a number such as 20261231; a month or a year alone is its first day."""
-    year, month, day = (*map(int, (chunk.date or "0").split("-")), 1, 1)[:3]
-    return year * 10000 + month * 100 + day
 
 
 def _labels(chunk: Chunk) -> set[str]:

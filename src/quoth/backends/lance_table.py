@@ -18,6 +18,7 @@ from quoth.backends.filter_columns import (
     NUMBERS,
     RANGES,
     TEXTS,
+    day_number,
     title_key,
     wanted,
 )
@@ -115,7 +116,7 @@ def _fields(chunk: Chunk) -> dict[str, Any]:
         "page_last": float(pages[1]),
         "second_start": float(seconds[0]),
         "second_end": float(seconds[1]),
-        "date": _day(chunk.date),
+        "date": day_number(chunk.date),
         "terms": " ".join(terms(searchable, language=chunk.language)),
     }
 
@@ -133,12 +134,3 @@ def _labels(chunk: Chunk) -> set[str]:
 def _barred(values: set[str]) -> str:
     """Set values between bars, for exact matching."""
     return f"|{'|'.join(sorted(values))}|" if values else ""
-
-
-def _day(date: str | None) -> float:
-    """Give an ISO date as a number such as 20261231; a month or a year alone is its first day."""
-    digits = [part for part in (date or "")[:10].split("-") if part.isdecimal()]
-    if not digits or len(digits[0]) != 4:
-        return NOWHERE
-    year, month, day = (*map(int, digits), 1, 1)[:3]
-    return float(year * 10000 + month * 100 + day)

@@ -22,7 +22,7 @@ from quoth.types import Scored
 
 K1 = 1.2
 B = 0.75
-FEW_ROWS = 4000
+FEW_ROWS = 1000
 """Up to so many rows are measured one by one; above, the rough product of all rows is quicker."""
 SPARE = 2.2
 """Rows that the rough product hands on to the 16-bit vectors, for each that is wanted."""

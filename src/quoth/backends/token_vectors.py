@@ -17,7 +17,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from quoth.backends.maxsim import unit
+from quoth.backends.maxsim import product, unit
 from quoth.backends.token_bits import Form, signs
 from quoth.backends.token_store import Packed, TokenStore
 from quoth.protocols import Embedder, Matrix, Role
@@ -172,7 +172,7 @@ class TokenVectors:
 
     def _cleared(self, rows: Matrix, mean: Matrix) -> Matrix:
         """Take away what all tokens share, and turn what is left."""
-        return rows if self._turned is None else np.matmul(rows - mean, self._turned)
+        return rows if self._turned is None else product(rows - mean, self._turned)
 
     async def _mean(self) -> Matrix:
         if self._turned is None:

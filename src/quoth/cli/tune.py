@@ -66,9 +66,12 @@ def show(session: Session, tuned: Tuned) -> None:
         table.add_row(language, str(each.questions), *values, weight)
     session.out.print(table)
     for when in tuned.silent:
+        if when == "before" and tuned.silent[when] == tuned.silent.get("after"):
+            continue
         session.out.print(
             f"{when}: {tuned.silent[when]:.0%} of the questions about other things left "
             f"unanswered, {tuned.answered[when]:.0%} of the made ones answered",
             highlight=False,
             markup=False,
+            soft_wrap=True,
         )

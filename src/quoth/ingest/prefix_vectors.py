@@ -8,7 +8,7 @@ import numpy as np
 
 from quoth.protocols import Embedder, Matrix
 
-PREFIX_SHARE = 0.2
+PREFIX_SHARE = 0.25
 """Weight of the prefix's vector against the text's 1 (docs/decisions/015)."""
 
 

@@ -17,7 +17,7 @@ _TAIL = re.compile(
     r"|small|large|long|short)|(?:is|are|was|were|do|does|did|which|what|who|how|why|when"
     r"|should|if|because|regarding"
     r"|concerning|as|that|so|in detail|say|says|said|think|thinks|please|explained"
-    r"|mentioned|using|based on|from"
+    r"|mentioned|using|based on"
     r"|discussed)\b(?! (?:to|a)$)"
     r"|en termes d|selon|d'apres|dans (?:le|la|l'|les|ce|cette)|du point de vue|quant (?:a|au)"
     r"|pour (?:le|la|les|l'|un|une)"

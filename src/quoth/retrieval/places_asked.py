@@ -24,7 +24,7 @@ _NOT = re.compile(
     r"(?:in |on |from |for |of |to |a |au |dans |de |le |la |the |les |l'|d')*)$"
 )
 _ROMAN = rf"(?=[ivxlcdm]){ROMAN.pattern}"
-_END = r"(?![\w'’])"
+_END = r"(?![\w'’]|\.\d)"
 _TO = r"(-|\.\.|\bto\b|\bthrough\b|\buntil\b|\ba\b|\bau\b|\bjusqu'(?:a|au)\b|\band\b|\bet\b|&|,)"
 _LISTED = frozenset(("and", "et", "&", ","))
 
@@ -39,6 +39,10 @@ _PAGES = re.compile(
     rf"(?:,? (?:and|et) (?:(?:the |la )?{_PAGE})?{_LABEL})?"
 )
 _NTH_PAGE = re.compile(rf"\b(?:the|la) ({ORDINAL}) page\b(?! of (?:google|results))")
+_OF_THE_WEB = re.compile(r"\b(?:web|home|landing|front|google|wiki) ?$")
+_OF_RESULTS = re.compile(
+    r" (?:of|de|des) (?:the |les? )?(?:google|search|results?|resultats?|recherche)\b"
+)
 _ENDS_AFTER = re.compile(
     r"\s*(?:$|[?!.,;:)\"»”]|(?:of|in|du|de|des|from|about|say|and|et)\b|\s*d')"
 )
@@ -81,7 +85,10 @@ def pages_asked(
         alone = joint is None and not ends_well
         if first in _SINGLE_LETTERS or (first in ("i", "a") and alone):
             continue  # "the page I read", "page d": a word, not a number
-        if _NOT.search(folded[max(0, found.start() - 40) : found.start()]):
+        before = folded[max(0, found.start() - 40) : found.start()]
+        if _NOT.search(before) or _OF_THE_WEB.search(before):
+            continue
+        if _OF_RESULTS.match(folded, found.end()):
             continue
         is_list = joint in _LISTED and not _BETWEEN.search(folded[: found.start()][-20:])
         labels += _between(_spelt(first), _spelt(last or first), listed=is_list)

@@ -111,7 +111,7 @@ _QA = re.compile(
     r"the audience"
     rf"|questions? (?:du public|de la salle)|the q ?& ?a|the audience (?:ask|asks|asked)\b"
     r"|(?:someone|somebody|a person|anyone) (?:in|from) the audience|questions? "
-    r"[^.?!]{1,60}? par (?:le public|la salle)|le public (?:demande|a "
+    r"[^.?!]{1,60}? par (?:le public|la salle)|questions le public|le public (?:demande|a "
     r"demande|a-t-il demande)))"
     r"(?=\s*(?:$|[?!.,;:)\"»”]|\S))(?! ?(?:dataset|data|system|model|benchmark|bot|task"
     r"|corpus|pairs?|site|website|app|forum)s?\b)"

@@ -22,9 +22,11 @@ CUE = re.compile(
     rf"|{_PARTS})"
     r" (?:(?:of|by|from|given|in|de|par|du|en|d'|donnee?|presentee?) [^\s,;:?!]+ "
     r"(?:[^\s,;:?!]+ )?)?"
-    rf"((?:{ABOUT}|of|de|du|des|d)(?: |'))?(?=\S)"
+    rf"({ABOUT}(?: |'))?(?=\S)"
 )
 """A definite source, and what joins it to its subject: "the talk on …", "la vidéo sur …"."""
+OF_CUE = re.compile(rf"(?:\b{_THE} |\bl'){SINGULAR} (?:of |de la |de l'|de |du |des |d')(?=\S)")
+"""A definite source and a word of its title: "le guide de …", "the book of …"."""
 NAMED = re.compile(
     rf"\b(?:the|this|that) ((?:(?!the\b|talk\b|which\b|what\b)[^\s,;:?!]+ ){{1,8}}?)"
     rf"({SINGULAR}|chapter|{_PARTS})\b(?! (?:{ABOUT}|called|titled))"
@@ -43,7 +45,6 @@ _STOPS = frozenset(
     "a t covers cover covered discusses discuss argues argue recommends recommend tells tell "
     "according selon about".split()
 )
-_OF = frozenset(("of", "de", "du", "des", "d'", "d"))
 _IN = frozenset(
     "in from during within throughout inside across per dans selon pendant according "
     "through".split()
@@ -131,9 +132,12 @@ def _phrases(asked: Asked) -> list[_Phrase]:
         last = _word_at(asked, _end_of(asked, cue.end()))
         part = bool(_PART_WORDS.fullmatch(cue[1]))
         if first < last:
-            weak = bool(cue[2]) and not part and cue[2].strip() in _OF
-            about = bool(cue[2]) and (weak or cue[2].strip() not in _OF)
-            found.append(_Phrase(first, last, part, about=about, weak=weak))
+            found.append(_Phrase(first, last, part, about=bool(cue[2])))
+    for cue in OF_CUE.finditer(asked.folded):
+        first = _word_at(asked, cue.end())
+        last = _word_at(asked, _end_of(asked, cue.end()))
+        if first < last:
+            found.append(_Phrase(first, last, part=False, about=True, weak=True))
     for cue in NAMED.finditer(asked.folded):
         first, last = _word_at(asked, cue.start(1)), _word_at(asked, cue.start(2))
         part = bool(_PART_WORDS.fullmatch(cue[2]))

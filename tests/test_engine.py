@@ -363,7 +363,7 @@ SLOW = 30.0
         pytest.param(
             {"leg": "vectors"},
             {"mmr_lambda": 0.5},
-            ["diversify:retrieval_failed:fused order"],
+            ["vectors:retrieval_failed:fused order"],
             id="the vectors of diversity",
         ),
         pytest.param(

@@ -21,7 +21,7 @@ GROUND = {
 """Values, verbs and pure functions that everybody may use."""
 ENGINE_AND_BELOW = GROUND | {
     *("settings", "plan", "trace", "catalogue"),
-    *("ingest", "retrieval", "answering", "shelves", "parts", "add", "upkeep"),
+    *("ingest", "retrieval", "answering", "shelves", "parts", "commit", "add", "upkeep"),
     *("strategies", "retrieve", "engine"),
 }
 BELOW: dict[str, set[str]] = {
@@ -48,8 +48,9 @@ BELOW: dict[str, set[str]] = {
     "answering": GROUND | {"plan"},
     "shelves": GROUND | {"catalogue", "retrieval"},
     "parts": GROUND | {"settings", "catalogue", "shelves"},
-    "add": GROUND | {"catalogue", "ingest", "parts"},
-    "upkeep": GROUND | {"catalogue", "parts", "add"},
+    "commit": GROUND | {"catalogue", "ingest", "parts"},
+    "add": GROUND | {"catalogue", "ingest", "parts", "commit"},
+    "upkeep": GROUND | {"catalogue", "parts", "add", "commit"},
     "strategies": GROUND | {"plan", "trace", "catalogue", "parts", "retrieval"},
     "retrieve": GROUND | {"plan", "trace", "catalogue", "parts", "retrieval", "strategies"},
     "engine": ENGINE_AND_BELOW - {"engine"},

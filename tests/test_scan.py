@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,9 +21,11 @@ from hypothesis import strategies as st
 from quoth.backends import scan_file
 from quoth.backends.fake import bm25
 from quoth.backends.index_lance import LanceIndex
+from quoth.backends.lance import lancedb
 from quoth.backends.lance_table import rows
 from quoth.backends.scan import Segment, Snapshot, best
 from quoth.backends.scan_build import columns_to_arrays
+from quoth.errors import IndexMismatch
 from quoth.protocols import Matrix
 from quoth.types import Chars, Chunk, Filter
 from tests.test_index_lance import end, process
@@ -48,12 +51,12 @@ asyncio.run(write())
 READER = """
 import asyncio, sys
 from pathlib import Path
-from tests.test_scan import WIDE, units
+import numpy as np
 from quoth.backends.index_lance import LanceIndex
 async def read():
-    index = LanceIndex(Path(sys.argv[1]), "c_1", dimension=WIDE, vector_rows=100)
-    await index.match("fox", languages=["en"], limit=3)
-    await index.nearest(units(1)[0], limit=3)
+    index = LanceIndex(Path(sys.argv[1]), "c_1", dimension=200, vector_rows=100)
+    assert await index.match("fox", languages=["en"], limit=3)
+    assert await index.nearest(np.ones(200, np.float32), limit=3)
     index.close()
 asyncio.run(read())
 sys.stdout.write(str(sorted({"lancedb", "onnx", "pyarrow"} & set(sys.modules))))
@@ -311,6 +314,16 @@ async def test_a_dropped_index_takes_its_copy_along(large: LanceIndex, tmp_path:
     assert len(await large.match("fox", languages=["en"], limit=99)) == 2
 
 
+async def test_with_too_much_to_catch_up_on_the_table_answers(
+    large: LanceIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("quoth.backends.scan_reader.MOST_LATER", 5)
+    await large.upsert(made(9, name="late"), vectors=units(9, seed=3))
+    assert (await large.nearest(units(9, seed=3)[8], limit=1))[0][0] == "late.8"
+    assert len(await large.match("fox", languages=["en"], limit=2 * ROWS)) == ROWS + 9
+    assert await large.needs_build()
+
+
 # --- harmless ---------------------------------------------------------------------------------
 
 
@@ -384,3 +397,16 @@ def test_a_segment_without_rows_finds_nothing() -> None:
     found, _scores = segment.nearest(units(1)[0], limit=5, among=None)
     assert found.tolist() == []
     assert segment.rows_of(["d.0"]) == {}
+
+
+async def test_a_table_of_an_older_make_says_how_to_rebuild_it(tmp_path: Path) -> None:
+    database = await lancedb.connect_async(tmp_path)
+    older = pa.schema([pa.field("id", pa.string()), pa.field("terms", pa.string())])
+    await database.create_table(TABLE, schema=older)
+    index = opened(tmp_path)
+    with pytest.raises(IndexMismatch, match="quoth reindex"):
+        await index.nearest(units(1)[0], limit=5)
+    await index.drop()
+    await index.upsert(made(2), vectors=units(2))
+    assert len(await index.nearest(units(1)[0], limit=5)) == 2
+    index.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +15,10 @@ from hypothesis import strategies as st
 
 from quoth.backends.fake import HashEmbedder, MemoryIndex
 from quoth.evaluation.probe import Asked
-from quoth.evaluation.tune import GRID, LEAST, choose_weight, tune
+from quoth.evaluation.tune import GRID, LEAST, choose_weight, learn_chance, tune
 from quoth.protocols import Matrix, Role
+from quoth.retrieval.calibrate import answer_probability
+from quoth.retrieval.shipped import E5, SHIPPED
 from quoth.settings import Settings
 from quoth.types import Scored
 from tests.tour import add, open_tour
@@ -169,6 +172,30 @@ async def test_an_embedder_without_a_shipped_calibration_gets_its_own(
     assert tuned.tuning.answerable is not None
     assert not any(name.startswith("foreign") for name in tuned.tuning.answerable.weights)
     assert tuned.silent["after"] >= 0.9
+
+
+def with_signals(count: int, **signals: float) -> list[Asked]:
+    return [replace(asked(KEYS, KEYS, gold="c0"), signals=signals) for _ in range(count)]
+
+
+def test_what_is_known_of_other_languages_is_kept() -> None:
+    known = SHIPPED[E5]
+    learnt = learn_chance(
+        with_signals(40, matched=1.5, gap=0.4, best=0.88),
+        with_signals(40, matched=0.2, gap=0.1, best=0.8),
+        known=known,
+    )
+    assert learnt is not None
+    foreign = {"foreign": 1.0, "foreign_gap": 0.3}
+    assert answer_probability(learnt, foreign) == pytest.approx(answer_probability(known, foreign))
+    assert learnt.answer_from is not None
+    assert learnt.answer_from >= (known.answer_from or 0)
+
+
+def test_too_few_questions_in_the_collections_language_teach_no_chance() -> None:
+    few, many = with_signals(LEAST - 1, gap=0.1), with_signals(50, gap=0.5)
+    assert learn_chance(many, few, known=SHIPPED[E5]) is None
+    assert learn_chance(few, many, known=None) is None
 
 
 async def test_tuning_twice_learns_the_same(blind_library: tuple[Path, MemoryIndex]) -> None:

@@ -16,9 +16,9 @@ import numpy as np
 
 from bench.corpus import Corpus
 from bench.system import Found, Hit, Retrieve, Tools
-from quoth.add import BATCH_CHUNKS, commit_entries
 from quoth.answering.context import build_context, estimate_tokens
 from quoth.catalogue.rows import Entry
+from quoth.commit import BATCH_CHUNKS, commit_entries
 from quoth.engine import Engine
 from quoth.errors import QuothError
 from quoth.parts import identity_of

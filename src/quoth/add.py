@@ -14,21 +14,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
-
 from quoth.analyse import detect_language
 from quoth.catalogue.jobs import LEASE_SECONDS, POISON, SET_ASIDE, Claim
 from quoth.catalogue.rows import Collection, Entry, digest
+from quoth.commit import BATCH_CHUNKS, Advance, write_batch
 from quoth.errors import DocumentError
 from quoth.ingest.build import clean, fold
 from quoth.ingest.chunk import chunk
 from quoth.ingest.contents import contents_of
 from quoth.ingest.files import find_files, fingerprint
 from quoth.ingest.links import links_of
-from quoth.ingest.summarise import summaries_of
-from quoth.parts import Parts, require_same_identity
-from quoth.protocols import Matrix
-from quoth.types import Chunk, Document, Problem, Reading
+from quoth.parts import Parts
+from quoth.types import Document, Problem, Reading
 
 T = TypeVar("T")
 
@@ -38,8 +35,6 @@ PIPELINE = "2"
 LANGUAGES = ("en", "fr", "de", "es", "it", "pt", "nl", "ru", "ar", "zh", "ja", "ko")
 """Languages that a document may be found to be in."""
 
-BATCH_CHUNKS = 512
-EMBED_CHUNKS = 64
 AHEAD = 2
 """Files read while another is embedded."""
 
@@ -62,17 +57,6 @@ class Given:
     def cleaned(self) -> Given:
         """The same without line breaks and without what cannot be stored."""
         return Given(*((each and fold(clean(each))) or None for each in self.values()))
-
-
-@dataclass(frozen=True, slots=True)
-class Advance:
-    """How far the work has come: files of all files, and chunks of the batch in hand."""
-
-    source: str
-    files: int
-    of_files: int
-    chunks: int
-    of_chunks: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,63 +291,6 @@ def make_entry(
     )
     links = links_of(chunks)
     return Entry(document, sha, reading.labels, chunks, headings=headings, links=links)
-
-
-async def write_batch(
-    parts: Parts, collection: Collection, *, batch: Sequence[Entry]
-) -> AsyncIterator[Document | Advance]:
-    """Embed, sum up, index and commit a batch; its documents come when they are safe."""
-    chunks = [each for entry in batch for each in entry.chunks]
-    source = batch[0].document.title
-    vectors = []
-    for at in range(0, len(chunks), EMBED_CHUNKS):
-        yield Advance(source, 0, 0, at, len(chunks))
-        part = chunks[at : at + EMBED_CHUNKS]
-        texts = [indexed_text(each) for each in part]
-        vectors.append(await parts.embedder.embed(texts, role="document"))
-    rows = np.concatenate(vectors)
-    summed = await asyncio.to_thread(_summed_up, batch, rows)
-    await commit_entries(parts, collection.name, entries=summed, chunks=chunks, vectors=rows)
-    yield Advance(source, 0, 0, len(chunks), len(chunks))
-    for entry in batch:
-        yield entry.document
-
-
-def _summed_up(batch: Sequence[Entry], vectors: Matrix) -> list[Entry]:
-    done: list[Entry] = []
-    at = 0
-    for entry in batch:
-        own = vectors[at : at + len(entry.chunks)]
-        at += len(entry.chunks)
-        made = summaries_of(entry.chunks, headings=entry.headings, vectors=own)
-        done.append(replace(entry, summaries=made))
-    return done
-
-
-def indexed_text(each: Chunk) -> str:
-    """The text that is embedded: the chunk below the titles that lead to it."""
-    return f"{each.prefix}\n{each.text}" if each.prefix else each.text
-
-
-async def commit_entries(
-    parts: Parts,
-    name: str,
-    *,
-    entries: Sequence[Entry],
-    chunks: Sequence[Chunk],
-    vectors: Matrix,
-) -> None:
-    """Write the chunks of ready entries to the index, then make them visible in the catalogue."""
-    while True:
-        collection = await asyncio.to_thread(parts.catalogue.collection, name)
-        require_same_identity(collection, parts.embedder)
-        index = parts.open_index(collection.table)
-        await index.upsert(chunks, vectors=vectors)
-        replaced = await asyncio.to_thread(parts.catalogue.commit, collection, entries)
-        if replaced is not None:
-            await index.delete(replaced)
-            return
-        # A rebuild switched to another table in the meantime: the rows belong there.
 
 
 def _counted(step: Document | Advance, *, files: int, of_files: int) -> Document | Advance:

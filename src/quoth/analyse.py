@@ -22,7 +22,7 @@ from quoth.errors import StorageFull
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
-ANALYSER = "quoth-terms-1"
+ANALYSER = "quoth-terms-2"
 """Name and version of the rules; an index built by another one is refused."""
 
 CONFIDENCE_FLOOR = 0.8

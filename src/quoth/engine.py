@@ -16,7 +16,7 @@ from typing import TypeVar
 from uuid import uuid4
 
 from quoth import upkeep
-from quoth.add import Advance, Given, add_documents
+from quoth.add import Given, add_documents
 from quoth.answering.cite import cite_statements
 from quoth.answering.context import build_context, estimate_tokens
 from quoth.answering.extractive import (
@@ -26,13 +26,15 @@ from quoth.answering.extractive import (
     write_answer,
 )
 from quoth.answering.placed import CERTAIN, placed_statements
-from quoth.answering.quality import judge, notice, notices, weigh_evidence
+from quoth.answering.quality import Evidence, judge, notice, notices, weigh_evidence
 from quoth.answering.score import Scores, cosines_to
 from quoth.catalogue.rows import Collection, now
 from quoth.codec import dump, to_json
+from quoth.commit import Advance
 from quoth.parts import Parts, identity_of, require_same_identity
 from quoth.plan import make_plan
 from quoth.protocols import Matrix
+from quoth.retrieval.calibrate import answer_probability, question_signals, tuning_for
 from quoth.retrieval.prune import prune
 from quoth.retrieve import Request, Retrieved, retrieve
 from quoth.subject import without_place
@@ -95,7 +97,7 @@ class Engine:
         index = self.parts.open_index(found.table)
         if not await index.needs_build():
             return False
-        say("Building the vector index; searches work meanwhile.")
+        say("Preparing the index for quick searches.")
         return await index.build()
 
     async def documents(self, *, collection: str | None = None) -> list[Document]:
@@ -231,9 +233,10 @@ class Engine:
             looked_up=found.looked_up,
             plan=plan,
         )
+        chance, least = _chance(found, evidence, trace=trace)
         if statements:
-            evidence = CERTAIN
-        elif judge(evidence) != "no_results":
+            evidence, chance = CERTAIN, None
+        elif judge(evidence, probability=chance, answer_from=least) != "no_results":
             cosines = await trace.attempt(
                 "quote",
                 lambda: self._likeness(found.vector, listed.texts),
@@ -244,7 +247,9 @@ class Engine:
                 listed, max_sentences=plan.max_sentences, cosines=cosines
             )
         # Judged at the end, since the last steps may have had to do without a part, too.
-        status = judge(evidence, degraded=bool(trace.degraded))
+        status = judge(
+            evidence, probability=chance, answer_from=least, degraded=bool(trace.degraded)
+        )
         said = notices(status, evidence, language=found.query.language) if statements else ()
         return statements, status, said
 
@@ -293,3 +298,23 @@ async def in_flight(
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(one(each)) for each in requests]
     return [task.result() for task in tasks]
+
+
+def _chance(
+    found: Retrieved, evidence: Evidence, *, trace: Trace
+) -> tuple[float | None, float | None]:
+    """Give the probability that the collection answers, and the one from which it does."""
+    failed = any(each.startswith(("embed:", "semantic:", "keyword:")) for each in trace.degraded)
+    if failed or len(found.ranked) != 1:
+        return None, None
+    collection, legs = found.ranked[0].collection, found.ranked[0].legs
+    tuned = tuning_for(collection.identity, mode=found.plan.mode, tuned=collection.tuning)
+    signals = question_signals(
+        keyword=legs.keyword,
+        semantic=legs.semantic,
+        coverage=evidence.coverage,
+        terms=evidence.terms,
+        gap=evidence.gap,
+        foreign=evidence.foreign,
+    )
+    return answer_probability(tuned, signals), None if tuned is None else tuned.answer_from

@@ -43,10 +43,12 @@ class Plan:
     candidates_per_leg: int = 100
     """Depth of both legs."""
     fusion: Fusion = "convex"
-    dense_weight: float = 0.5
+    dense_weight: float = 0.55
     """Weight of the semantic leg in a convex combination; the keyword leg has the rest, as far as
     its best hit covers the question."""
     rrf_k: int = 60
+    smoothing: float = 0.2
+    """How far passages that say alike things lend each other their scores; 0 turns it off."""
     rerank_pool: int = 30
     """Candidates that go on from fusion to reranking and diversity."""
     final_k: int = 8
@@ -72,11 +74,11 @@ class Plan:
     """Time that a generator may take to read or widen the question; later it counts no more."""
     rerank: bool = True
     """Whether the reranker, where there is one, reorders the pool."""
-    rerank_weight: float = 0.5
+    rerank_weight: float = 0.4
     """Weight of the reranker against the first stage."""
     min_probability: float = 0.0
     """Hits less likely to be relevant are left out; needs a calibration."""
-    duplicate_cosine: float = 1.0
+    duplicate_cosine: float = 0.95
     """Passages whose vectors are at least this alike count as one; 1 turns it off."""
     prune: bool = False
     """Whether sentences beside the question are left out of the context."""
@@ -194,6 +196,7 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
     "candidates_per_leg": (1, 1000),
     "dense_weight": (0, 1),
     "rrf_k": (1, 1000),
+    "smoothing": (0, 1),
     "rerank_pool": (1, 2000),
     "final_k": (1, 100),
     "mmr_lambda": (0, 1),

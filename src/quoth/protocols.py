@@ -115,6 +115,18 @@ class Reranker(Protocol):
         ...
 
 
+class Tokens(Protocol):
+    """Keeps the vectors of chunks' tokens; derived, and computed again where they are missing."""
+
+    async def keep(self, chunks: Sequence[Chunk]) -> None:
+        """Put on disk what was noted while the chunks were embedded; raises StorageFull."""
+        ...
+
+    async def delete(self, document_ids: Sequence[str]) -> None:
+        """Remove documents."""
+        ...
+
+
 class Generator(Protocol):
     """Writes an answer from numbered passages, citing them as [Source N]."""
 

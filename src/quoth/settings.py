@@ -42,14 +42,14 @@ class Settings(BaseSettings):
     reranker: str | None = None
     """Rerankers by name or folder, set apart by commas, each standing in for the one before; none
     for no reranking; None for the profile's own."""
-    token_vectors: bool = False
+    token_vectors: bool = True
     """Whether adding keeps the vectors of tokens too, so that late interaction is fast."""
     tenant: str = Field(default="local", min_length=1, max_length=100)
     """The owner of the data; one built-in tenant serves local use."""
     threads: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1, le=256)
     """Threads for embedding; one chunk is computed on one thread."""
-    vector_index_rows: int = Field(default=10_000, ge=256)
-    """Chunks from which a collection gets an approximate vector index."""
+    vector_index_rows: int = Field(default=256, ge=256)
+    """Chunks from which a collection gets a copy made for searching."""
     chunk_tokens: int = Field(default=200, ge=32, le=2000)
     """Tokens of the embedder that a chunk aims at."""
     max_file_mb: int = Field(default=500, ge=1)

@@ -27,6 +27,8 @@ from quoth.retrieval.expand import MOST_RELATED, generated_variants, local_varia
 from quoth.retrieval.keywords import sought_names
 from quoth.retrieval.rerank import rerank
 from quoth.retrieval.search import Legs, merge, search
+from quoth.retrieval.shares import guarantee_shares
+from quoth.retrieval.smooth import DEPTH, smooth_scores
 from quoth.shelf import Leaf, Shelf
 from quoth.subject import PLACED, kind_of_source, only_asks_for_a_place
 from quoth.trace import Trace
@@ -34,8 +36,10 @@ from quoth.types import Candidate, Query, Variant
 
 Ranking = list[Candidate]
 
-BOOST = 0.5
+BOOST = 0.2
 """Say of what a guessed filter finds, beside the question's own 1."""
+SHARED = 8
+"""First places among which every aspect of a comparison has one."""
 NO_LEGS = Legs([], [], vector=None, coverage=0.0)
 
 
@@ -98,9 +102,12 @@ async def rank(scope: Scope, query: Query, plan: Plan) -> Ranked:
     )
     with trace.stage("fuse"):
         fused = merge(variants, found, plan)
+    vectors = await _vectors(scope, plan, fused[: max(DEPTH, plan.rerank_pool)])
+    if plan.mode == "hybrid":
+        fused = smooth_scores(fused, vectors=vectors, weight=plan.smoothing)
     pool = await _reranked(scope, query, plan, fused[: plan.rerank_pool])
     pool = _likely(scope, found[0], plan, pool)
-    pool = await _diversified(scope, plan, pool)
+    pool = await _diversified(scope, plan, pool, vectors=vectors)
     return Ranked(scope.collection, found[0], tuple(fused), tuple(pool))
 
 
@@ -141,14 +148,22 @@ async def cover(scope: Scope, query: Query, plan: Plan) -> Ranked:
 
 
 async def take_turns(scope: Scope, query: Query, plan: Plan, questions: Sequence[str]) -> Ranked:
-    """Rank for each question that the question is made of, and for the whole; each has its share.
+    """Rank for each question that the question is made of, and for the whole.
 
-    One joined question hides the weaker half of itself (docs/decisions/019).
+    One joined question hides the weaker half of itself, so its parts take turns (decision 019).
+    A comparison knows best as a whole what belongs to it; each aspect only has a place among the
+    first (decision 016).
     """
     whole = replace(query, aspects=())
     asked = [*(replace(whole, standalone=each, boosts=()) for each in questions), whole]
     found = await asyncio.gather(*(rank(scope, each, plan) for each in asked))
-    pool = round_robin([each.pool for each in found], limit=plan.rerank_pool)
+    *parts, together = (each.pool for each in found)
+    if query.aspects:
+        within = min(plan.final_k, SHARED)
+        shared = guarantee_shares(together, aspects=parts, within=within)
+        pool = shared[: plan.rerank_pool]
+    else:
+        pool = round_robin([*parts, together], limit=plan.rerank_pool)
     fused: dict[str, Candidate] = {}
     for each in (one for ranked in reversed(found) for one in ranked.fused):
         fused.setdefault(each.chunk_id, each)
@@ -190,6 +205,17 @@ def _local(scope: Scope, query: Query) -> tuple[Variant, ...]:
         return local_variants(query, related=related)
 
 
+async def _vectors(scope: Scope, plan: Plan, ranking: Ranking) -> Mapping[str, Matrix]:
+    """Give the stored vectors that later stages compare; without them no likeness is known."""
+    smooths = plan.mode == "hybrid" and plan.smoothing > 0
+    if not smooths and plan.mmr_lambda >= 1 and plan.duplicate_cosine >= 1:
+        return {}
+    ids = [each.chunk_id for each in ranking]
+    return await scope.trace.attempt(
+        "vectors", lambda: scope.index.vectors(ids), otherwise=dict, fallback="fused order"
+    )
+
+
 async def _reranked(scope: Scope, query: Query, plan: Plan, ranking: Ranking) -> Ranking:
     """Let the reranker, where there is one, reorder the pool."""
     reranker = scope.parts.reranker
@@ -218,29 +244,23 @@ def _likely(scope: Scope, legs: Legs, plan: Plan, ranking: Ranking) -> Ranking:
     return [each for each in found if each.score >= plan.min_probability]
 
 
-async def _diversified(scope: Scope, plan: Plan, ranking: Ranking) -> Ranking:
+async def _diversified(
+    scope: Scope, plan: Plan, ranking: Ranking, *, vectors: Mapping[str, Matrix]
+) -> Ranking:
     """Take out copies, and weigh novelty against relevance, as far as the plan wants."""
-    if plan.mmr_lambda >= 1 and plan.duplicate_cosine >= 1:
-        return ranking
-    ids = [each.chunk_id for each in ranking]
-    vectors = await scope.trace.attempt(
-        "diversify",
-        lambda: scope.index.vectors(ids),
-        otherwise=_no_vectors,
-        fallback="fused order",
-    )
     if plan.duplicate_cosine < 1:
+        # Where a document may give only so many passages, more of them are looked at.
+        most = plan.final_k if plan.max_per_document is None else None
+        ids = [each.chunk_id for each in ranking[: 2 * plan.final_k]]
         chunks = await asyncio.to_thread(scope.parts.catalogue.chunks, ids)
-        texts = {key: chunk.text for key, chunk in chunks.items()}
         collapsed = collapse_duplicates(
-            ranking, cosine=plan.duplicate_cosine, vectors=vectors, texts=texts
+            ranking,
+            cosine=plan.duplicate_cosine,
+            vectors=vectors,
+            texts={key: chunk.text for key, chunk in chunks.items()},
+            limit=most,
         )
         ranking = list(collapsed.kept)
     return maximal_marginal_relevance(
         ranking, vectors=vectors, mmr_lambda=plan.mmr_lambda, limit=len(ranking)
     )
-
-
-def _no_vectors() -> Mapping[str, Matrix]:
-    """What diversity goes on with when the index cannot give vectors: no likeness is known."""
-    return {}

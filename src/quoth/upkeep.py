@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from uuid import uuid4
 
-from quoth.add import EMBED_CHUNKS, Advance, indexed_text
 from quoth.catalogue.rows import Collection
+from quoth.commit import EMBED_CHUNKS, Advance, chunk_vectors
 from quoth.errors import IndexMismatch
 from quoth.parts import Parts, identity_of, require_same_identity
 
@@ -127,6 +127,8 @@ async def remove(parts: Parts, collection: Collection, *, ids: Sequence[str]) ->
     # The catalogue first: rows left in the index by a crash lead nowhere and are reconciled.
     index = parts.open_index(collection.table)
     await index.delete(gone)
+    if parts.tokens is not None:
+        await parts.tokens.delete(gone)
     await index.optimize()
     return gone
 
@@ -171,8 +173,10 @@ async def copy(parts: Parts, table: str, *, document_id: str) -> AsyncIterator[t
     for at in range(0, len(chunks), EMBED_CHUNKS):
         yield at, len(chunks)
         part = chunks[at : at + EMBED_CHUNKS]
-        vectors = await parts.embedder.embed([indexed_text(c) for c in part], role="document")
+        vectors = await chunk_vectors(part, embedder=parts.embedder)
         await index.upsert(part, vectors=vectors)
+        if parts.tokens is not None:
+            await parts.tokens.keep(part)
 
 
 def _next_table(table: str) -> str:

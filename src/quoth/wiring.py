@@ -8,20 +8,24 @@ import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from quoth.backends import backend
 from quoth.catalogue.jobs import Jobs
 from quoth.catalogue.rows import digest
 from quoth.catalogue.store import Catalogue
+from quoth.commit import indexed_text
 from quoth.engine import Engine
 from quoth.errors import ConfigError
 from quoth.ingest.sandbox import Readers
 from quoth.parts import Parts
 from quoth.plan import profile
-from quoth.protocols import Embedder, Index
+from quoth.protocols import Embedder, Index, Reranker
 from quoth.settings import Settings
 from quoth.shelves import Shelves
+
+if TYPE_CHECKING:
+    from quoth.backends.token_vectors import TokenVectors
 
 DEFAULT_EMBEDDER = "multilingual-e5-small-int8"
 
@@ -39,10 +43,18 @@ async def open_engine(
     ``progress`` gets a line for each step of the one-time model build. Raises ConfigError,
     MissingExtra and StorageFull.
     """
+    from quoth.backends.embed_cached import CachedEmbedder
+
     check_profile(settings)
     async with AsyncExitStack() as closing:
         embedder = open_embedder(settings, progress=progress)
         closing.push_async_callback(asyncio.to_thread, embedder.close)
+        reranker, tokens = open_rerankers(settings, embedder)
+        if reranker is not None:
+            closing.push_async_callback(asyncio.to_thread, reranker.close)
+        if tokens is not None:
+            embedder = tokens.noting(embedder)
+        embedder = CachedEmbedder(embedder)
         on_operation = kill_at(settings.crash_at)
         catalogue = Catalogue(
             settings.home / "catalogue.sqlite", tenant=settings.tenant, on_operation=on_operation
@@ -65,6 +77,8 @@ async def open_engine(
                 embedder=embedder,
                 open_index=indexes,
                 readers=readers,
+                reranker=reranker,
+                tokens=tokens,
             )
         )
 
@@ -97,6 +111,33 @@ def open_embedder(settings: Settings, *, progress: Callable[[str], None] = quiet
     if not folder.is_dir():
         raise ConfigError(f"The model folder {folder} is not there. Name one with --embedder.")
     return _as_embedder(made(folder, threads=settings.threads))
+
+
+def open_rerankers(
+    settings: Settings, embedder: Embedder
+) -> tuple[Reranker | None, TokenVectors | None]:
+    """Open the rerankers that the settings or the profile name, and the kept vectors of tokens.
+
+    Without a name late interaction reranks where its vectors are kept: computed anew for each
+    question they would take a second. Raises ConfigError and MissingExtra.
+    """
+    from quoth.backends.rerank_open import open_reranker
+    from quoth.backends.token_vectors import TokenEmbedder, open_vectors
+
+    store = settings.home / "tokens" / digest(settings.tenant)[:12]
+    folder = store if settings.token_vectors else None
+    vectors = None
+    if isinstance(embedder, TokenEmbedder):
+        vectors = open_vectors(embedder, folder=folder, text_of=indexed_text)
+    default = "late" if vectors is not None and settings.token_vectors else "none"
+    name = settings.reranker or profile(settings.profile).reranker or default
+    kept = vectors if settings.token_vectors else None
+    if name == "none":
+        return None, kept
+    reranker = open_reranker(
+        name, models=settings.models, threads=settings.threads, vectors=vectors, store=store
+    )
+    return reranker, kept
 
 
 def default_model(settings: Settings) -> tuple[Path, bool]:

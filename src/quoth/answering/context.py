@@ -130,13 +130,9 @@ def _line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _block_text(
-    passage: Passage, *, start: int, end: int, parts: Sequence[Span] = ()
-) -> str:
+def _block_text(passage: Passage, *, start: int, end: int, parts: Sequence[Span] = ()) -> str:
     text, first = passage.text, passage.start
-    body = LEFT_OUT.join(
-        text[low - first : high - first] for low, high in parts or [(start, end)]
-    )
+    body = LEFT_OUT.join(text[low - first : high - first] for low, high in parts or [(start, end)])
     return f"{header(passage, start=start, end=end)}\n{body}"
 
 

@@ -19,6 +19,9 @@ from quoth.backends.e5_weights import Vocabulary
 TABLE = "vocabulary"
 PARTS_AT_ONCE = 200_000
 """Bounds the memory for a text without spaces."""
+FEW_WORDS = 64
+"""Texts of up to so many words are cut word by word, with a memory."""
+KNOWN_WORDS = 20_000
 SPACE = "▁"
 """Stands for the space before a word in the pieces (U+2581)."""
 # The rules "nmt_nfkc" of SentencePiece, with which the model was trained.
@@ -75,6 +78,7 @@ class LeanTokenizer:
         # The unknown piece is worth ten less than the worst piece, so that one is always needed.
         self._always = [int(np.flatnonzero(self._ids == unk)[0]), int(np.argmin(self._scores))]
         self._normalizer = normalizer()
+        self._known: dict[str, list[int]] = {}
 
     def encode(self, texts: Sequence[str], *, limit: int) -> list[list[int]]:
         """Give the ids of each text with the special tokens, cut to ``limit`` tokens."""
@@ -86,7 +90,19 @@ class LeanTokenizer:
         return [len(ids) for ids in self._content(texts)]
 
     def _content(self, texts: Sequence[str]) -> Iterable[list[int]]:
-        words = set(self._normalizer.normalize_str("\n".join(texts)).split(" "))
+        plain = [self._normalizer.normalize_str(text).split(" ") for text in texts]
+        words = {word for each in plain for word in each}
+        if len(words) > FEW_WORDS:
+            return self._cut(texts, words=words)
+        # A word is cut the same way wherever it stands, and questions are made of few words.
+        known = self._known if len(self._known) < KNOWN_WORDS else {}
+        fresh = [word for word in words if word and word not in known]
+        if fresh:
+            known.update(zip(fresh, self._cut(fresh, words=set(fresh)), strict=True))
+            self._known = known
+        return [[at for word in each if word for at in known[word]] for each in plain]
+
+    def _cut(self, texts: Sequence[str], *, words: set[str]) -> Iterable[list[int]]:
         rows = self._rows_within(words)
         names = [piece.decode("utf-8") for piece in self._pieces[rows].tolist()]
         pieces = list(zip(names, self._scores[rows].tolist(), strict=True))

@@ -26,7 +26,7 @@ from quoth.backends.lance import FTS, BTree, Expr, col, lit
 from quoth.protocols import Matrix
 from quoth.types import Chunk, Filter, Pages, Seconds
 
-PREFIX_TIMES = 1
+PREFIX_TIMES = 2
 """How often a chunk's prefix (titles above it) is counted among its terms."""
 
 INDEXED = ("terms", "id", "document_id")

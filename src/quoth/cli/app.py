@@ -17,6 +17,7 @@ from typer.core import TyperGroup
 
 from quoth import __version__
 from quoth.cli.run import DONE, FAILED, Screen, Session, engine_of, read_choices, report, run
+from quoth.cli.tune import tune
 from quoth.codec import to_json
 from quoth.errors import ConfigError, InputError
 from quoth.settings import load_settings
@@ -361,6 +362,9 @@ def models(
 
     session: Session = context.obj
     run(session, lambda: models_command(session, action, weights=weights))
+
+
+app.command()(tune)
 
 
 def with_evaluation(group: typer.Typer) -> typer.Typer:

@@ -8,8 +8,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.style import Style
 from rich.text import Text
 
-from quoth.add import Advance
 from quoth.cli.run import Session
+from quoth.commit import Advance
 from quoth.places import clock, label
 from quoth.types import Answer, Document, Hit
 from quoth.upkeep import Health

@@ -10,9 +10,10 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from hashlib import sha256
 
-from quoth.add import PIPELINE, make_entry, write_batch
+from quoth.add import PIPELINE, make_entry
 from quoth.analyse import ANALYSER
 from quoth.catalogue.rows import Entry, digest
+from quoth.commit import write_batch
 from quoth.engine import Engine
 from quoth.evaluation.datasets import Source, corpus_hash
 from quoth.parts import identity_of

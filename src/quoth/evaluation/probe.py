@@ -13,11 +13,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from quoth.add import indexed_text
 from quoth.analyse import search_terms, terms
 from quoth.answering.extractive import shortlist
 from quoth.answering.quality import weigh_evidence
 from quoth.catalogue.rows import Collection
+from quoth.commit import indexed_text
 from quoth.evaluation.made_questions import MadeQuestion, folded
 from quoth.parts import Parts
 from quoth.protocols import Matrix, Role

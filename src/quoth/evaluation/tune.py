@@ -49,6 +49,12 @@ SILENCE = 0.95
 """The part of the everyday questions that a collection should not answer."""
 HIGHEST = 0.73
 """The threshold that no collection's own goes beyond."""
+STRENGTH = 3.0
+"""Outcomes that the known calibration counts for."""
+CAUTION = 1.0
+"""Taken off the fitted bias: made and everyday questions are told apart more easily than real
+ones, answerable or not (docs/decisions/018)."""
+SOURCE = "questions made of the collection"
 COLUMNS = ("keyword", "semantic", "before", "after")
 
 Progress = Callable[[str, int, int], None]
@@ -154,58 +160,64 @@ def _learn(
         if len(found) >= LEAST
     }
     known = tuning_for(scope.identity, mode="hybrid", tuned=None)
-    tuning = Tuning(
+    learnt = learn_chance(asked, other, known=known)
+    tuning = replace(
+        learnt or Tuning(),
         dense_weight={key: each.dense_weight for key, each in languages.items() if each.moved},
         questions=len(asked),
         made_at=now(),
     )
-    if known is None or known.answerable is None or known.answer_from is None:
-        tuning = _fitted(tuning, asked, other)
-        calibration, before, after = tuning.answerable, None, tuning.answer_from
-    else:
-        calibration, before = known.answerable, known.answer_from
-        after = _quiet(calibration, other, least=before)
-        # Only a threshold of its own is kept, so that a better shipped one takes effect.
-        tuning = replace(tuning, answer_from=after if after > before else None)
     silent: dict[str, float] = {}
     answered: dict[str, float] = {}
-    for when, threshold in (("before", before), ("after", after)):
-        if calibration is not None and threshold is not None:
-            silent[when] = round(1 - _reaching(calibration, other, threshold), 4)
-            answered[when] = round(_reaching(calibration, asked, threshold), 4)
+    for when, held in (("before", known), ("after", learnt)):
+        if held is not None and held.answerable is not None and held.answer_from is not None:
+            silent[when] = round(1 - _reaching(held.answerable, other, held.answer_from), 4)
+            answered[when] = round(_reaching(held.answerable, asked, held.answer_from), 4)
     return Tuned(tuning, languages, silent, answered)
 
 
-def _fitted(tuning: Tuning, asked: Sequence[Asked], other: Sequence[Asked]) -> Tuning:
-    """Fit both calibrations on made questions, for an embedder that comes with none.
+def learn_chance(
+    asked: Sequence[Asked], other: Sequence[Asked], *, known: Tuning | None
+) -> Tuning | None:
+    """Fit the chance of an answer on made and everyday questions, near what is known.
 
-    Only questions in the collection's own languages are learnt from, and so only for these may
-    anything be claimed.
+    Only questions in the collection's own languages are learnt from; about others the known
+    calibration goes on to speak, and without one nothing is claimed. None with too few questions.
     """
     kinds = {True: _own(asked), False: _own(other)}
     if min(map(len, kinds.values())) < LEAST:
-        return tuning
-    source = "questions made of the collection"
-    answerable = fit_calibration(
+        return None
+    prior = None if known is None else known.answerable
+    fitted = fit_calibration(
         [
             Outcome(signals, kind, 1 / len(found))
             for kind, found in kinds.items()
             for signals in found
         ],
         names=[name for name in QUESTION_SIGNALS if not name.startswith("foreign")],
-        strength=5.0,
-        source=source,
+        prior=prior,
+        strength=STRENGTH,
+        source=SOURCE,
     )
-    hits = [outcome for each in (*asked, *other) for outcome in _hits(each)]
-    relevance = None
-    if len({each.true for each in hits}) == 2:
-        relevance = fit_calibration(hits, names=HIT_SIGNALS, strength=5.0, source=source)
-    return replace(
-        tuning,
+    answerable = replace(fitted, bias=fitted.bias - CAUTION)
+    if prior is not None and "foreign" in prior.weights:
+        kept = {key: each for key, each in prior.weights.items() if key.startswith("foreign")}
+        kept["foreign"] += prior.bias - answerable.bias
+        answerable = replace(answerable, weights={**answerable.weights, **kept})
+    least = 0.5 if known is None or known.answer_from is None else known.answer_from
+    return Tuning(
+        relevance=None if known is not None and known.relevance else _relevance(asked, other),
         answerable=answerable,
-        relevance=relevance,
-        answer_from=_quiet(answerable, other, least=0.5),
+        answer_from=_quiet(answerable, other, least=least),
     )
+
+
+def _relevance(asked: Sequence[Asked], other: Sequence[Asked]) -> Calibration | None:
+    """Fit the chance of relevance, for an embedder that comes without a calibration."""
+    hits = [outcome for each in (*asked, *other) for outcome in _hits(each)]
+    if len({each.true for each in hits}) < 2:
+        return None
+    return fit_calibration(hits, names=HIT_SIGNALS, strength=STRENGTH, source=SOURCE)
 
 
 def _own(asked: Sequence[Asked]) -> list[Mapping[str, float]]:

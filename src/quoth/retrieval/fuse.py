@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from quoth.analyse import search_terms, terms
+from quoth.retrieval.trust import told_apart
 from quoth.types import Candidate, Chunk, LegScore, Scored, ScoreKind, Variant
 
 KEYWORD = "keyword"
@@ -42,9 +43,11 @@ def convex_combination(
     narrow band of them; BM25 scores, whose zero means something, are divided by the best. A chunk
     that a leg did not find has 0 there. ``dense_weight`` is the semantic leg's share, as long as
     ``coverage`` (0 to 1, see `covered`) is at least `FULL_TRUST`; below, the keyword leg gives
-    its share up in proportion, down to none at 0. Equal scores are ordered by chunk id.
+    its share up in proportion, down to none at 0. The semantic leg gives up of its share what
+    its cosines do not tell apart (`quoth.retrieval.trust`). Equal scores are ordered by chunk id.
     """
     keyword_weight = (1.0 - dense_weight) * min(1.0, coverage / FULL_TRUST)
+    dense_weight *= told_apart(rankings.get(SEMANTIC, ()))
     whole = dense_weight + keyword_weight
     share = dense_weight / whole if whole > 0 else 0.0
     sums: dict[str, float] = {}

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from quoth.retrieval import comparing
 from quoth.retrieval.vocabulary import PLURAL, SINGULAR
 from quoth.retrieval.words import HIDDEN
 from quoth.types import QueryKind
@@ -39,13 +40,6 @@ def _rules(*kinds: tuple[QueryKind, tuple[str, ...]]) -> Rules:
     )
 
 
-_VERSUS = r"\b(?:versus|vs)\b(?! ?code\b)"
-_BETTER = (
-    r"(?:better|worse|faster|slower|cheaper|safer|easier|harder|simpler|larger|smaller|bigger"
-    r"|stronger|weaker"
-    r"|greater|higher|lower|older|newer|heavier|lighter|longer|shorter|quicker|warmer|cleaner"
-    r"|stricter)"
-)
 RULES: Mapping[str, Rules] = MappingProxyType(
     {
         "en": _rules(
@@ -59,43 +53,7 @@ RULES: Mapping[str, Rules] = MappingProxyType(
                     r"|gist|abstract)\b",
                 ),
             ),
-            (
-                "comparison",
-                (
-                    _VERSUS,
-                    rf"{_ASK}(?:compare|contrast)\b(?! (?:function|method|operator|and swap))",
-                    r"\b(?:compares?|compared|comparing) (?:to|with|against|it|the|their|both"
-                    r"|these|those)\b",
-                    r"\b(?:how|do|does|did) .{1,80} compare\b(?! (?:function|method|operator))",
-                    r"\bcomparisons? (?:of|between|with)\b|\bcompare and contrast\b|\bcompare "
-                    r"(?!function|method|operator|and swap|instruction|tool|command)\w+(?: "
-                    r"\w+){0,6} (?:and|with|to|against) ",
-                    r"\bcontrasts? (?:between|with)\b|\bsimilarit(?:y|ies) (?:between|of"
-                    r"|among)\b|\bdistinctions? between\b|\bdistinguish(?:es)? .{1,60} from\b",
-                    r"\bdifferences? [^?]{1,60} between\b|\bdo(?:es)? .{1,60} differ\b"
-                    r"|\bdifferences? (?:between|among)\b|\bdifferences? from\b|\bthe "
-                    r"(?:main "
-                    r"|key |real )?differences? (?:of|in) .{1,60} and\b|\bdiffer(?:s|ed)? "
-                    r"(?:from|in)\b|\b(?:how|where|in what|why) .{0,20}(?:do|does|did) "
-                    r".{1,80} differ\b|\bdifferent from\b|\bwhat s? ?(?:is |are )?(?:the "
-                    r")?differences?$|\btell .{1,40} apart\b",
-                    rf"\b(?:{_BETTER}|more \w+|less \w+|rather|fewer) than\b(?! (?:\d|one\b"
-                    r"|two\b|three\b|ten\b|half\b|usual|normal|in\b|on\b|at\b|before"
-                    r"|ever|expected|average"
-                    r"|necessary|needed|light\b|a (?:day|week|year|month|hour|minute|hundred"
-                    r"|thousand)))",
-                    rf"\bwhich (?:one )?(?:of .{{1,80}} )?(?:is|are|was|were|works|performs"
-                    rf"|runs|has|costs|should i (?:use|choose|pick)) (?:the )?(?:{_BETTER}"
-                    rf"|best|more \w+|most \w+|fastest|cheapest)\b.{{0,60}}\bor\b",
-                    rf"\bwhich (?:of the two|of these two|of them|one) .{{0,40}}{_BETTER}\b"
-                    rf"|\bwhich (?:is|are|works|performs) {_BETTER}\b",
-                    r"\b(?:should|would) (?:i|we|one|you) (?:use|choose|prefer|pick|take) "
-                    r".{1,60} (?:or|over) ",
-                    r"\badvantages? of .{1,60} over\b|\bprefer .{1,60} (?:over|to)\b|\bin "
-                    r"common\b|\bas opposed to\b|\btrade ?offs? between\b|\b(?:pros and cons"
-                    r"|strengths and weaknesses) of .{1,60} and\b",
-                ),
-            ),
+            ("comparison", tuple([each.replace("{ask}", _ASK) for each in comparing.EN])),
             (
                 "summary",
                 (
@@ -207,33 +165,7 @@ RULES: Mapping[str, Rules] = MappingProxyType(
                     r"|synthese|apercu|recapitulatif|recap|vue d ensemble|tour d horizon)\b",
                 ),
             ),
-            (
-                "comparison",
-                (
-                    _VERSUS,
-                    r"(?:^|\b(?:peux|peut|pourrais|pouvez|pourriez|faut il|veux|voudrais"
-                    r"|pour) (?:tu |vous |on |me |nous )*)compare[rz]?\b(?! (?:la|le) "
-                    r"fonction)|\bcompar(?:ez|ons)\b|^compare\b|\bcompare(?:e?s?)? (?:a|au|aux"
-                    r"|avec|les?|la|l)\b",
-                    r"\bcomparaisons? (?:entre|de|des|du|avec)\b|\bse comparent?\b"
-                    r"|\bcomparent?\b|\bcomparativement\b|\bpoints? communs?\b"
-                    r"|\bressemblances?\b|\bsimilitudes?\b|\ben commun\b",
-                    r"\bdifferences? [^?]{1,60} entre\b|\bdifferences? (?:entre|avec"
-                    r"|y a|par rapport|des? .{1,60} (?:et|avec))\b"
-                    r"|\bqu ?est ce qui (?:differencie|distingue|oppose|separe|rapproche)\b"
-                    r"|\b(?:differencie|distingue|separe|rapproche)(?:nt|r)? "
-                    r".{1,60}(?: de | du | des | d | et )|\bdiffer(?:e|ent)\b|\ben quoi "
-                    r".{1,80} differente?s?\b|\bquelles? (?:est la |sont les )?differences?$"
-                    r"|\bdifferente?s? (?:de|du|des) (?:la|l|celle|celui|ce)\b",
-                    r"\bpar rapport (?:a|au|aux)\b|\bplutot que\b(?! prevu)|\b(?:mieux"
-                    r"|meilleure?s?|pire|(?:plus|moins) (?!de\b|d\b|en\b|tard\b|tot\b)\w+) "
-                    r"qu(?:e|un|une)?\b(?! (?:jamais|prevu|d habitude|\d))",
-                    r"\b(?:lequel|laquelle|lesquels|lesquelles) .{0,60}(?:mieux|meilleure?s?"
-                    r"|plus|moins|choisir|preferer)\b|\b(?:avantages?|inconvenients?) .{1,60} "
-                    r"(?:sur|par rapport)\b|\b(?:vaut il mieux|faut il (?:choisir|preferer"
-                    r"|utiliser)) .{1,60} ou\b|\bqui .{1,30}(?:plus|moins|mieux) .{1,60} ou\b",
-                ),
-            ),
+            ("comparison", tuple([each.replace("{ask}", _DEMANDE) for each in comparing.FR])),
             (
                 "summary",
                 (

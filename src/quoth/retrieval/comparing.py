@@ -1,0 +1,108 @@
+"""The wordings by which questions compare, in English and French, folded and without marks."""
+
+from __future__ import annotations
+
+BETTER = (
+    r"(?:better|worse|faster|slower|cheaper|safer|easier|harder|simpler|larger|smaller|bigger"
+    r"|stronger|weaker|greater|higher|lower|older|newer|heavier|lighter|longer|shorter|quicker"
+    r"|warmer|cleaner|stricter|healthier|cooler|denser|richer|tougher|milder|taller|wider)"
+)
+_NOT_WORDS = (
+    r"(?!(?:which|what|who|whom|whose|how|when|where|why|is|are|was|were|do|does|did|can|could"
+    r"|should|would|will|has|have|tell|explain|give|list|show|find|name|describe|page|pages|chapter"
+    r"|in|on|at|any|whether|either|if|que|qui|quoi|quel|quelle|quels|quelles|comment|pourquoi"
+    r"|combien|quand|ou|est|sont|a|y|faut|peut|peux|donne|montre|trouve|dans|par|pour|d|jusqu"
+    r"|chapitre|les|des|il|elle|on|je|nous|vous)\b)"
+)
+_FEW = r"\w+(?: \w+){0,4}"
+_FIGHTS = (
+    r"(?!.*\b(?:vaccine?s?|vaccins?|lutte\w*|lutter|fight\w*|wars?|guerres?|combats?|protect\w*"
+    r"|protection\w*|remedes?|traitements?|medicaments?|arguments?|argue\w*|defen[sc]es?|crimes?"
+    r"|assurances?|insurance|cases?|mesures?|measures?|plaintes?|complaints?|manifest\w*|protests?"
+    r"|prevention|garanties?|resist\w*|attaques?|attacks?|violences?|advice|evidence|rules?"
+    r"|discrimination|alliances?|sanctions?|votes?|voted?)\b)"
+)
+"""What one does against a thing without comparing it with another."""
+_KINSHIP = (
+    r"(?:differences?|similarit(?:y|ies)|distinctions?|contrasts?|parallels?|ressemblances?"
+    r"|similitudes?|contrastes?|paralleles?)"
+)
+
+EN = (
+    r"\b(?:versus|vs)\b(?! ?code\b)",
+    r"{ask}(?:compare|contrast|juxtapose|differentiate|distinguish)\b(?! (?:function|method"
+    r"|operator|and swap|agents?))",
+    r"\b(?:compares?|compared|comparing) (?:to|with|against|it|the|their|both|these|those)\b",
+    r"\b(?:how|do|does|did) .{1,80} compare\b(?! (?:function|method|operator))",
+    r"\bcomparisons? (?:of|between|with)\b|\bcompare and contrast\b|\bcompare "
+    r"(?!function|method|operator|and swap|instruction|tool|command)\w+(?: \w+){0,6} "
+    r"(?:and|with|to|against) ",
+    rf"\b{_KINSHIP}(?: (?:and|or) {_KINSHIP})? (?:between|among)\b|\b(?:differences|similarities"
+    rf"|{_KINSHIP} (?:and|or) {_KINSHIP}) (?:of|in) .{{1,60}} and\b|\bdistinguish(?:es)? "
+    r".{1,60} from\b|\bsimilarit(?:y|ies) of\b",
+    r"\bdifferences? [^?]{1,60} between\b|\bdo(?:es)? .{1,60} differ\b|\bdifferences? from\b"
+    r"|\bthe (?:main |key |real )?differences? (?:of|in) .{1,60} and\b|\bdiffer(?:s|ed)? (?:from"
+    r"|in)\b|\b(?:how|where|in what|why) .{0,20}(?:do|does|did) .{1,80} differ\b|\bdifferent "
+    r"from\b|\bwhat s? ?(?:is |are )?(?:the )?differences?$|\b(?:tell|sets?|keeps?) .{1,40} apart\b",
+    rf"\b(?:{BETTER}|more \w+|less \w+|rather|fewer) than\b(?! (?:\d|one\b|two\b|three\b|ten\b"
+    r"|half\b|usual|normal|in\b|on\b|at\b|before|ever|expected|average|necessary|needed|light\b"
+    r"|a (?:day|week|year|month|hour|minute|hundred|thousand)))",
+    r"\b(?:superior|inferior|preferable) to (?!\d|all\b|any\b)",
+    r"^(?:is|are|was|were|does|do|did|can) .{1,60} as (?!(?:well|soon|long|far|much|many|a|an|the"
+    r"|if|for|to|in|of)\b)\w+ as (?!possible|it\b|i\b|you\b|we\b|they\b|he\b|she\b|\d|before|ever"
+    r"|usual|needed|expected|claimed)",
+    r"\b(?:weigh|pit|set|put|measure|stack|hold) .{1,60} (?:up )?against\b|\b(?:stacks?|measures?"
+    r"|holds?|fares?) up (?:to|against)\b|\bfares? against\b",
+    rf"\bwhich (?:one )?(?:of .{{1,80}} )?(?:is|are|was|were|works|performs|runs|has|costs"
+    rf"|should i (?:use|choose|pick)) (?:the )?(?:{BETTER}|best|more \w+|most \w+|fastest"
+    r"|cheapest)\b.{0,60}\bor\b",
+    rf"\bwhich (?:of the two|of these two|of them|one) .{{0,40}}{BETTER}\b|\bwhich (?:is|are"
+    rf"|works|performs) {BETTER}\b",
+    rf"^(?:between )?{_NOT_WORDS}{_FEW} (?:or|and) {_FEW} (?:which|what) (?:one |of |is |are "
+    rf"|works|runs|should|would|do|does|\w+ {BETTER})",
+    rf"^{_NOT_WORDS}{_FEW} or {_FEW} which\b",
+    rf"^{_NOT_WORDS}\w{{3,}}(?: \w+)? or \w{{3,}}(?: \w+)?$",
+    rf"^{_NOT_WORDS}{_FIGHTS}\w+ against \w+(?: (?:on|for|in|with|as|when) .+)?$",
+    r"\b(?:should|would) (?:i|we|one|you) (?:use|choose|prefer|pick|take|buy|get) .{1,60} (?:or"
+    r"|over) ",
+    r"\badvantages? of .{1,60} over\b|\bprefer .{1,60} (?:over|to)\b|\bin common\b"
+    r"|\bas opposed to\b|\btrade ?offs? between\b|\b(?:pros and cons|strengths and weaknesses"
+    r"|advantages and (?:disadvantages|drawbacks)) of .{1,60} and\b",
+)
+"""Searched in this order; ``{ask}`` stands for what may lead an order."""
+
+FR = (
+    r"\b(?:versus|vs)\b(?! ?code\b)",
+    r"(?:^|\b(?:peux|peut|pourrais|pouvez|pourriez|faut il|veux|voudrais|pour) (?:tu |vous |on "
+    r"|me |nous )*)compare[rz]?\b(?! (?:la|le) fonction)|\bcompar(?:ez|ons)\b|^compare\b"
+    r"|\bcompare(?:e?s?)? (?:a|au|aux|avec|les?|la|l)\b",
+    r"{ask}(?:oppose[rz]?|opposons|confronte[rz]?|confrontons|juxtapose[rz]?|distingue[rz]?"
+    r"|distinguons|differencie[rz]?|departage[rz]?)\b|\b(?:mets?|mettez|mettre|mettons) "
+    r"(?:\w+ )?en (?:parallele|regard|balance|opposition)\b",
+    r"\bcomparaisons? (?:entre|de|des|du|avec)\b|\bse comparent?\b|\bcomparent?\b"
+    r"|\bcomparativement\b|\bpoints? communs?\b|\bressemblances?\b|\bsimilitudes?\b"
+    r"|\b(?:en|de) commun\b|\bque partagent .{1,60} et\b",
+    r"\bdifferences? [^?]{1,60} entre\b|\bdifferences? (?:entre|avec|y a|par rapport|des? "
+    r".{1,60} (?:et|avec))\b|\b(?:differencie|distingue|oppose|separe|rapproche)(?:nt|r)? "
+    r".{1,60}(?: de | du | des | d | et )|\bdiffer(?:e|ent)\b|\ben quoi .{1,80} differente?s?\b"
+    r"|\bquelles? (?:est la |sont les )?differences?$|\bdifferente?s? (?:de|du|des) (?:la|l"
+    r"|celle|celui|ce)\b",
+    r"\bpar rapport (?:a|au|aux)\b|\bplutot que\b(?! prevu)|\b(?:mieux|meilleure?s?|pire|(?:plus"
+    r"|moins) (?!de\b|d\b|en\b|tard\b|tot\b)\w+) qu(?:e|un|une)?\b(?! (?:jamais|prevu|d habitude"
+    r"|\d))",
+    r"\b(?:preferables?|superieure?s?|inferieure?s?) (?:a|au|aux) (?!\d|un seuil|zero|toute?s?\b)"
+    r"|\b(?:il|elle|ils|elles|ce) (?:\w+ ){0,2}aussi (?!longtemps|souvent|peu|bien)\w+ qu(?:e|un"
+    r"|une)?\b(?! (?:possible|prevu|\d))",
+    r"\b(?:lequel|laquelle|lesquels|lesquelles) .{0,60}(?:mieux|meilleure?s?|plus|moins|choisir"
+    r"|preferer)\b|\b(?:avantages?|inconvenients?) .{1,60} (?:sur|par rapport)\b|\b(?:vaut il "
+    r"mieux|faut il (?:choisir|preferer|utiliser)) .{1,60} ou\b|\bqui .{1,30}(?:plus|moins"
+    r"|mieux) .{1,60} ou\b|\b(?:avantages et (?:les )?inconvenients|forces et (?:les )?faiblesses)"
+    r" (?:de|du|des|d) .{1,60} et\b",
+    rf"^(?:entre )?{_NOT_WORDS}{_FEW}(?: \w+)? (?:ou|et) {_FEW}(?: \w+)? (?:lequel|laquelle|que"
+    r"|quoi|quel|quelle) (?:\w+ ){0,3}?(?:choisir|prendre|preferer|utiliser|plus|moins|mieux"
+    r"|meilleure?|retenir|gagne)",
+    rf"^{_NOT_WORDS}\w{{3,}} ou \w{{3,}}$",
+    rf"^{_NOT_WORDS}{_FIGHTS}(?:l |le |la )?\w+ contre (?:l |le |la )?\w+(?: (?:sur|pour|dans|en"
+    r"|chez|quand) .+)?$",
+)
+"""Searched in this order; ``{ask}`` stands for what may lead an order."""

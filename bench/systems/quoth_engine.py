@@ -33,12 +33,12 @@ DOCUMENT_CHUNKS = 50
 
 def build(corpus: Corpus, *, folder: Path) -> None:
     """Commit the chunks in batches as `quoth add` does."""
-    asyncio.run(_add(corpus, settings=load_settings({"home": folder})))
+    asyncio.run(_add(corpus, settings=load_settings({"home": folder, "token_vectors": False})))
 
 
 def finish(folder: Path) -> None:
     """Copy the index for searching, as `quoth add` does when everything can be found already."""
-    asyncio.run(_settle(load_settings({"home": folder})))
+    asyncio.run(_settle(load_settings({"home": folder, "token_vectors": False})))
 
 
 async def _settle(settings: Settings) -> None:
@@ -49,7 +49,7 @@ async def _settle(settings: Settings) -> None:
 def load(folder: Path, *, tools: Tools) -> Retrieve:
     """Open the engine on an event loop of its own, which every client's thread asks."""
     opened: Future[tuple[Engine, asyncio.AbstractEventLoop]] = Future()
-    serving = _serve(load_settings({"home": folder}), opened=opened)
+    serving = _serve(load_settings({"home": folder, "token_vectors": False}), opened=opened)
     threading.Thread(target=asyncio.run, args=(serving,), daemon=True).start()
     engine, loop = opened.result()
 

@@ -106,8 +106,8 @@ STRATEGIES: Mapping[QueryKind, Strategy] = {
 PROFILES: Mapping[str, Profile] = {
     "default": Profile(
         by_kind={
-            "comparison": {"mmr_lambda": 0.9, "max_per_document": 2},
-            "exploratory": {"mmr_lambda": 0.9, "max_per_document": 2, "final_k": 12},
+            "comparison": {"max_per_document": 2},
+            "exploratory": {"max_per_document": 2, "final_k": 12},
             "summary": {"max_sentences": 6, "final_k": 12},
         },
     ),

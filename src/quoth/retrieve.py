@@ -19,7 +19,7 @@ from quoth.parts import Parts, require_same_identity
 from quoth.plan import Plan, make_plan
 from quoth.protocols import Matrix
 from quoth.retrieval.classify import classify
-from quoth.retrieval.diversify import cap_per_document
+from quoth.retrieval.diversify import cap_per_document, collapse_duplicates
 from quoth.retrieval.filters import dropped, parse_filters
 from quoth.retrieval.names import Names
 from quoth.retrieval.narrowed import narrowed
@@ -196,9 +196,19 @@ async def _gather(
 ) -> Retrieved:
     """Cap → fetch with neighbours: from chunk ids to texts, places and passages."""
     if all(each.whole for each in ranked):
-        plan = replace(plan, context_window=0, max_per_document=None, final_k=plan.rerank_pool)
+        plan = replace(
+            plan,
+            context_window=0,
+            max_per_document=None,
+            duplicate_cosine=1.0,
+            final_k=plan.rerank_pool,
+        )
     with trace.stage("fetch"):
-        final, around = await asyncio.to_thread(_fetch, parts.catalogue, _in_turn(ranked), plan)
+        vectors = {key: row for each in ranked for key, row in each.vectors.items()}
+        pool = _in_turn(ranked)
+        final, around = await asyncio.to_thread(
+            _fetch, parts.catalogue, pool, plan, vectors=vectors
+        )
     with trace.stage("neighbours"):
         passages = passages_of(final, around=around, window=plan.context_window)
         hits = tuple(
@@ -219,7 +229,9 @@ def _in_turn(ranked: Sequence[Ranked]) -> Pool:
     return rounds
 
 
-def _fetch(catalogue: Catalogue, pool: Pool, plan: Plan) -> tuple[list[Candidate], Around]:
+def _fetch(
+    catalogue: Catalogue, pool: Pool, plan: Plan, *, vectors: Mapping[str, Matrix]
+) -> tuple[list[Candidate], Around]:
     """Fetch the final candidates and the chunks around them, in one go where nothing is amiss."""
     if plan.max_per_document is not None:
         owners = catalogue.owners([each.chunk_id for each, _ in pool])
@@ -236,9 +248,28 @@ def _fetch(catalogue: Catalogue, pool: Pool, plan: Plan) -> tuple[list[Candidate
     if not around.chunks.keys() >= {each.chunk_id for each, _ in final}:
         # Rows whose document is not committed, or is gone, lead nowhere: others take their place.
         owners = catalogue.owners([each.chunk_id for each, _ in pool])
-        final = [pair for pair in pool if pair[0].chunk_id in owners][: plan.final_k]
+        pool = [pair for pair in pool if pair[0].chunk_id in owners]
+        final = pool[: plan.final_k]
+        around = _around(catalogue, final, window=plan.context_window)
+    while copies := _copies(final, around, plan, vectors=vectors):
+        # Another passage takes the place of each copy, and may be one itself.
+        pool = [pair for pair in pool if pair[0].chunk_id not in copies]
+        final = pool[: plan.final_k]
         around = _around(catalogue, final, window=plan.context_window)
     return [each for each, _ in final if each.chunk_id in around.chunks], around
+
+
+def _copies(
+    final: Pool, around: Around, plan: Plan, *, vectors: Mapping[str, Matrix]
+) -> frozenset[str]:
+    """Name those that only repeat a better passage."""
+    collapsed = collapse_duplicates(
+        [each for each, _ in final],
+        cosine=plan.duplicate_cosine,
+        vectors=vectors,
+        texts={key: chunk.text for key, chunk in around.chunks.items()},
+    )
+    return frozenset(key for copies in collapsed.copies.values() for key in copies)
 
 
 def _around(catalogue: Catalogue, final: Pool, *, window: int) -> Around:

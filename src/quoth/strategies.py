@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from quoth.catalogue.rows import Collection
 from quoth.parts import Parts
@@ -19,7 +19,6 @@ from quoth.retrieval.calibrate import Yardstick, calibrated, tuning_for
 from quoth.retrieval.cover import covering, named_parts
 from quoth.retrieval.decompose import aspect_questions, parts_of
 from quoth.retrieval.diversify import (
-    collapse_duplicates,
     maximal_marginal_relevance,
     round_robin,
 )
@@ -62,14 +61,16 @@ class Scope:
 class Ranked:
     """Every candidate after fusion, and the pool of them that goes on, in its final order.
 
-    ``whole`` says that the pool is what was asked for, so that nothing of it is to be cut or
-    widened; ``leaves`` are the sentences of a summary.
+    ``vectors`` are those stored of the first candidates. ``whole`` says that the pool is what was
+    asked for, so that nothing of it is to be cut or widened; ``leaves`` are the sentences of a
+    summary.
     """
 
     collection: Collection
     legs: Legs
     fused: tuple[Candidate, ...]
     pool: tuple[Candidate, ...]
+    vectors: Mapping[str, Matrix] = field(default_factory=dict)
     whole: bool = False
     leaves: tuple[Leaf, ...] = ()
 
@@ -104,11 +105,16 @@ async def rank(scope: Scope, query: Query, plan: Plan) -> Ranked:
         fused = merge(variants, found, plan)
     vectors = await _vectors(scope, plan, fused[: max(DEPTH, plan.rerank_pool)])
     if plan.mode == "hybrid":
-        fused = smooth_scores(fused, vectors=vectors, weight=plan.smoothing)
+        with trace.stage("smooth"):
+            fused = smooth_scores(fused, vectors=vectors, weight=plan.smoothing)
     pool = await _reranked(scope, query, plan, fused[: plan.rerank_pool])
-    pool = _likely(scope, found[0], plan, pool)
-    pool = await _diversified(scope, plan, pool, vectors=vectors)
-    return Ranked(scope.collection, found[0], tuple(fused), tuple(pool))
+    with trace.stage("calibrate"):
+        pool = _likely(scope, found[0], plan, pool)
+    with trace.stage("diversify"):
+        pool = maximal_marginal_relevance(
+            pool, vectors=vectors, mmr_lambda=plan.mmr_lambda, limit=len(pool)
+        )
+    return Ranked(scope.collection, found[0], tuple(fused), tuple(pool), vectors)
 
 
 async def look_up(scope: Scope, query: Query, plan: Plan) -> Ranked:
@@ -167,7 +173,8 @@ async def take_turns(scope: Scope, query: Query, plan: Plan, questions: Sequence
     fused: dict[str, Candidate] = {}
     for each in (one for ranked in reversed(found) for one in ranked.fused):
         fused.setdefault(each.chunk_id, each)
-    return replace(found[-1], fused=tuple(fused.values()), pool=tuple(pool))
+    vectors = {key: row for each in found for key, row in each.vectors.items()}
+    return replace(found[-1], fused=tuple(fused.values()), pool=tuple(pool), vectors=vectors)
 
 
 def _wordings(query: Query) -> tuple[Variant, ...]:
@@ -242,25 +249,3 @@ def _likely(scope: Scope, legs: Legs, plan: Plan, ranking: Ranking) -> Ranking:
         return ranking
     found = calibrated(ranking, calibration=tuned.relevance, yardstick=yardstick)
     return [each for each in found if each.score >= plan.min_probability]
-
-
-async def _diversified(
-    scope: Scope, plan: Plan, ranking: Ranking, *, vectors: Mapping[str, Matrix]
-) -> Ranking:
-    """Take out copies, and weigh novelty against relevance, as far as the plan wants."""
-    if plan.duplicate_cosine < 1:
-        # Where a document may give only so many passages, more of them are looked at.
-        most = plan.final_k if plan.max_per_document is None else None
-        ids = [each.chunk_id for each in ranking[: 2 * plan.final_k]]
-        chunks = await asyncio.to_thread(scope.parts.catalogue.chunks, ids)
-        collapsed = collapse_duplicates(
-            ranking,
-            cosine=plan.duplicate_cosine,
-            vectors=vectors,
-            texts={key: chunk.text for key, chunk in chunks.items()},
-            limit=most,
-        )
-        ranking = list(collapsed.kept)
-    return maximal_marginal_relevance(
-        ranking, vectors=vectors, mmr_lambda=plan.mmr_lambda, limit=len(ranking)
-    )

@@ -79,7 +79,9 @@ async def _run(
     if taken := sorted({"final_k", "context_window"} & choices.keys()):
         raise InputError(f"'plan.{taken[0]}' is fixed here, so that {DEPTH} documents are ranked.")
     pool = int(choices.get("rerank_pool") or Plan().rerank_pool)
-    deep = {"candidates_per_leg": DEPTH, **choices, "final_k": pool, "context_window": 0}
+    # A copy of a relevant document is judged relevant too, so that none is taken out here.
+    deep = {"candidates_per_leg": DEPTH, "duplicate_cosine": 1.0, **choices}
+    deep |= {"final_k": pool, "context_window": 0}
     names = {document.document_id: document.source for document in await engine.documents()}
     runs: dict[str, dict[str, list[str]]] = {}
     for at, question in enumerate(data.questions):

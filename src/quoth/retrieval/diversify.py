@@ -61,6 +61,10 @@ def collapse_duplicates(
     places: list[int] = []
 
     @cache
+    def bag(chunk_id: str) -> frozenset[str]:
+        return frozenset(texts[chunk_id].casefold().split())
+
+    @cache
     def shape(chunk_id: str) -> tuple[frozenset[int], frozenset[str]]:
         text = texts[chunk_id].casefold()
         return _shingles(text), frozenset(_NUMBER.findall(text))
@@ -70,6 +74,8 @@ def collapse_duplicates(
         one, two = candidates[place].chunk_id, candidates[other].chunk_id
         if one not in texts or two not in texts:
             return bool(likeness[place, other] >= max(cosine, ALONE))
+        if len(bag(one) & bag(two)) < REWORKED * len(bag(one)):
+            return False  # runs of words can be shared only where the words are
         (words, numbers), (others, other_numbers) = shape(one), shape(two)
         if not words or not numbers <= other_numbers:
             return False

@@ -141,6 +141,8 @@ SPEAKERS: list[tuple[str, Expected]] = [
     ("Où habite Jeanne Moreau ?", {}),
     ("What does Ada Byron say about engines?", {}),
     ("Is there a ruth in this?", {}),
+    ("Résume la séance de questions de Ruth Abara",
+     {"speaker": ("Ruth Abara",), "segment": ("qa",)}),
 ]  # fmt: skip
 TITLES: list[tuple[str, Expected]] = [
     ("In the talk about rooftop gardens, who mentioned rain?", {"document": ("gardens",)}),
@@ -165,8 +167,26 @@ TITLES: list[tuple[str, Expected]] = [
     ("What is a talk about?", {}),
     ("In the talk about tax law, what is VAT?", {}),
     ("How do bees see?", {}),
+    ("Dans la presentation la vie secrete des ruche, combien de reines ?",
+     {"document": ("ruches",)}),
+    ("In the talk Sourdouhg versus yeast, which flour is used?", {"document": ("bread",)}),
 ]  # fmt: skip
+COUNTED: list[tuple[str, Expected]] = [
+    ("Combien de pages un carnet a-t-il ?", {}),
+    ("How many pages 12 volunteers can read?", {}),
+    ("What number of pages one can print?", {}),
+    ("Le nombre de pages une fois imprimé ?", {}),
+    ("How many chapters 3 authors can write?", {}),
+    ("Que dit la page une ?", {"label": ("1",)}),
+    ("qu'y a t il a la paje 204", {"label": ("204",)}),
+]
 SEVERAL: list[tuple[str, Expected]] = [
+    ("What came up in the question time of What bees know about geometry?",
+     {"document": ("bees",), "segment": ("qa",)}),
+    ("What is shown in the demo part of La vie secrète des ruches?",
+     {"document": ("ruches",), "segment": ("demo",)}),
+    ("Qu'a demandé le public dans La vie secrète des ruches ?",
+     {"document": ("ruches",), "segment": ("qa",)}),
     ("What does chapter 3 say on page 300?", {"chapter": ("3",), "label": ("300",)}),
     ("In the Q&A of the French talks, who asks about honey?",
      {"language": ("fr",), "segment": ("qa",)}),
@@ -179,7 +199,18 @@ SEVERAL: list[tuple[str, Expected]] = [
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [*PAGES, *CHAPTERS, *SECTIONS, *TIMES, *SEGMENTS, *SOURCES, *SPEAKERS, *TITLES, *SEVERAL],
+    [
+        *PAGES,
+        *CHAPTERS,
+        *SECTIONS,
+        *TIMES,
+        *SEGMENTS,
+        *SOURCES,
+        *SPEAKERS,
+        *TITLES,
+        *COUNTED,
+        *SEVERAL,
+    ],
 )
 def test_only_what_the_question_says_narrows(text: str, expected: Expected) -> None:
     assert filters_of(text) == expected

@@ -25,7 +25,7 @@ from quoth.errors import (
     NotFound,
     QuothError,
 )
-from quoth.types import Answer, Citation, Document, Filter, Hit
+from quoth.types import Answer, Citation, Document, Filter, Hit, Turn
 
 if TYPE_CHECKING:
     from quoth.facade import Library
@@ -49,6 +49,7 @@ __all__ = [
     "InputError",
     "NotFound",
     "QuothError",
+    "Turn",
     "__version__",
     "open",
 ]

@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from quoth.cli.run import DONE, Session, run
+from quoth.cli.run import DONE, Session, read_choices, run
 from quoth.codec import to_json
 from quoth.errors import InputError
 from quoth.types import Json
@@ -325,23 +325,3 @@ def _show_comparisons(session: Session, comparisons: Sequence[Comparison]) -> No
 
 def _times(found: Any) -> str:
     return f"{found.latency_ms['p50']} ms (p50), {found.latency_ms['p95']} ms (p95)"
-
-
-def read_choices(texts: list[str]) -> dict[str, Any]:
-    """Read ``plan.FIELD=VALUE`` settings; raises InputError."""
-    choices: dict[str, Any] = {}
-    for text in texts:
-        name, found, value = text.removeprefix("plan.").partition("=")
-        if not found or not text.startswith("plan."):
-            raise InputError(f"'{text}' is not a setting. Write --set plan.FIELD=VALUE.")
-        choices[name] = _value(value)
-    return choices
-
-
-def _value(text: str) -> Any:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return {"none": None, "true": True, "false": False}.get(text.casefold(), text)

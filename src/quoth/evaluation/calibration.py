@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -103,6 +103,26 @@ def _newton(
             break
     weights = found[1:] / spread
     return float(found[0] - weights @ mean), [float(each) for each in weights]
+
+
+def joined(groups: Mapping[str, Calibration]) -> Calibration:
+    """Make one calibration of those that were fitted for each group of signs apart.
+
+    Keys are names of `quoth.retrieval.calibrate.GROUPS`, "" for the rest. The constant of a group
+    is the weight of its own sign.
+    """
+    bias = groups[""].bias if "" in groups else 0.0
+    weights: dict[str, float] = {}
+    for name, each in groups.items():
+        if name:
+            weights[name] = each.bias - bias
+        weights.update(each.weights)
+    return Calibration(
+        bias=bias,
+        weights=weights,
+        questions=sum(each.questions for each in groups.values()),
+        source=next((each.source for each in groups.values()), ""),
+    )
 
 
 def probabilities(calibration: Calibration, outcomes: Sequence[Outcome]) -> list[float]:

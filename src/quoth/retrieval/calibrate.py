@@ -4,6 +4,10 @@ A score of one leg says little by itself: cosines of one model crowd together, B
 question, a fused score compares the hits of one question only. A calibration is a logistic model
 over a few signs of a ranking (docs/decisions/017); it holds for the embedder that it was fitted
 on and for searches with both legs. Where none applies nothing is claimed.
+
+What tells most is how the reranker reads the passages, so a ranking that it has read is judged by
+its scores, and another ("unread") by those of the legs. In each case, and for questions in another
+language, other signs speak: their names begin with that of the group.
 """
 
 from __future__ import annotations
@@ -13,19 +17,33 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
+from quoth.retrieval.rerank import RERANK
 from quoth.retrieval.shipped import SHIPPED
 from quoth.tuning import Calibration, Tuning
 from quoth.types import Candidate, IndexIdentity, LegScore, Mode, Scored
 
 Signals = Mapping[str, float]
-"""Signs of a ranking by name. More of one never makes relevance or an answer less likely."""
+"""Signs of a ranking by name. More of one never makes relevance or an answer less likely, but for
+that of the group, which is 1 where the group's signs stand and has no say beside them."""
 
 FEWEST = 20
 """Passages that the semantic leg must have compared before its scores mean anything."""
-HIT_SIGNALS = ("gap", "words", "place")
+FIRST_READ, FEWEST_READ = 8, 5
+"""First places whose reranker's scores are compared, and how many of them it must have read."""
+READER = "late"
+"""The reranker whose scores are signs; those of another have another scale."""
+FOREIGN, UNREAD, FOREIGN_UNREAD = "foreign", "unread", "foreign_unread"
+GROUPS = (FOREIGN, UNREAD, FOREIGN_UNREAD)
+"""Cases in which other signs speak than for a ranking that was read in the asker's language."""
+HIT_SIGNALS = (
+    *("read", "ahead", "place"),
+    *("unread", "unread_gap", "unread_words", "unread_place"),
+)
 QUESTION_SIGNALS = (
-    *("foreign", "foreign_gap", "foreign_coverage"),
-    *("matched", "gap", "best", "meets", "agree"),
+    *("matched", "best", "read", "ahead"),
+    *("foreign", "foreign_read", "foreign_ahead"),
+    *("unread", "unread_matched", "unread_gap", "unread_best", "unread_meets", "unread_agree"),
+    *("foreign_unread", "foreign_unread_gap", "foreign_unread_coverage"),
 )
 TOP = 10
 """The first places of both legs, in which they are compared."""
@@ -40,22 +58,33 @@ class Yardstick:
     """What a question's hits are measured by.
 
     ``middle`` is the median cosine of the semantic leg, ``best_bm25`` the keyword leg's highest
-    score, ``covered`` the share of the question's terms that its best hit holds.
+    score, ``covered`` the share of the question's terms that its best hit holds, ``read_middle``
+    the median of the reranker's first scores, None where it has not read enough.
     """
 
     middle: float
     best_bm25: float
     covered: float
+    read_middle: float | None = None
 
     @classmethod
     def of(
-        cls, *, keyword: Sequence[Scored], semantic: Sequence[Scored], covered: float
+        cls,
+        *,
+        keyword: Sequence[Scored],
+        semantic: Sequence[Scored],
+        covered: float,
+        read: Sequence[float] = (),
     ) -> Yardstick | None:
-        """Take the measure of both legs, best first; None when too little was compared."""
+        """Take the measure of both legs, best first; None when too little was compared.
+
+        ``read`` are those of `read_scores`.
+        """
         if len(semantic) < FEWEST:
             return None
         middle = median(score for _key, score in semantic)
-        return cls(middle, max((score for _key, score in keyword), default=0.0), covered)
+        best = max((score for _key, score in keyword), default=0.0)
+        return cls(middle, best, covered, median(read) if len(read) >= FEWEST_READ else None)
 
     def above_middle(self, cosine: float) -> float:
         """Give how far a cosine stands above the median, as a part of what is possible."""
@@ -75,31 +104,50 @@ def probability(calibration: Calibration, signals: Signals) -> float:
 def answer_probability(tuning: Tuning | None, signals: Signals | None) -> float | None:
     """Give the probability that the collection answers; None where nothing can be claimed.
 
-    That is without a calibration, without signs, and for a question in another language where the
-    calibration has seen none.
+    That is without a calibration, without signs, and for a question of a group (`GROUPS`) of which
+    the calibration has seen none.
     """
     if tuning is None or tuning.answerable is None or signals is None:
         return None
-    if signals.get("foreign") and "foreign" not in tuning.answerable.weights:
+    if signals.keys().isdisjoint(tuning.answerable.weights):
         return None
     return probability(tuning.answerable, signals)
+
+
+def group_of(signals: Signals) -> str:
+    """Give the group that the signs belong to, "" for a ranking read in the asker's language."""
+    return next((each for each in GROUPS if signals.get(each)), "")
+
+
+def read_scores(candidates: Sequence[Candidate], *, reranker: str | None) -> tuple[float, ...]:
+    """Give the raw scores of a ranking's first places, if the reranker of that name is `READER`.
+
+    The ranking is the pool in its final order, with or without copies.
+    """
+    if reranker != READER:
+        return ()
+    first = candidates[:FIRST_READ]
+    return tuple(each.legs[RERANK].score for each in first if RERANK in each.legs)
 
 
 def hit_signals(candidate: Candidate, *, rank: int, yardstick: Yardstick) -> Signals:
     """Give the signs of one hit; ``rank`` is its place from 1 in the ranking that is shown.
 
-    ``gap`` is its cosine above the median, ``words`` its part of the best BM25 score times what
-    the best hit covers of the question, ``place`` is 1 / log2(1 + rank).
+    ``place`` is 1 / log2(1 + rank). Where the reranker has read it, ``read`` is its score, a
+    cosine, and ``ahead`` how far that lies above the median. Elsewhere ``gap`` is the hit's cosine
+    above the median, ``words`` its part of the best BM25 score times what the best hit covers of
+    the question.
     """
+    place, read = 1 / math.log2(1 + rank), candidate.legs.get(RERANK)
+    if read is not None and yardstick.read_middle is not None:
+        ahead = max(0.0, read.score - yardstick.read_middle)
+        return {"read": read.score, "ahead": ahead, "place": place}
     semantic, keyword = candidate.legs.get("semantic"), candidate.legs.get("keyword")
     words = 0.0
     if keyword is not None and yardstick.best_bm25 > 0:
         words = max(0.0, keyword.score / yardstick.best_bm25) * yardstick.covered
-    return {
-        "gap": 0.0 if semantic is None else yardstick.above_middle(semantic.score),
-        "words": words,
-        "place": 1 / math.log2(1 + rank),
-    }
+    gap = 0.0 if semantic is None else yardstick.above_middle(semantic.score)
+    return _within(UNREAD, {"gap": gap, "words": words, "place": place})
 
 
 def question_signals(
@@ -110,30 +158,44 @@ def question_signals(
     terms: int,
     gap: float | None,
     foreign: bool,
+    read: Sequence[float] = (),
 ) -> Signals | None:
     """Give the signs that the collection answers a question; None when too little was compared.
 
     ``coverage``, ``terms``, ``gap`` and ``foreign`` are those of
-    `quoth.answering.quality.Evidence`. ``matched`` is coverage · ln(1 + terms), since half of eight
-    words is more than half of two; ``best`` the best cosine; ``meets`` how high the semantic leg
-    ranks the keyword leg's best hit (1 is the top, 0 is place `DEPTH`, on a logarithmic scale);
-    ``agree`` the share of the first ten places that both legs give to the same chunks. The words
-    of a question in another language prove little, so that other signs stand for it.
+    `quoth.answering.quality.Evidence`, ``read`` those of `read_scores`. ``matched`` is
+    coverage · ln(1 + terms), since half of eight words is more than half of two; ``best`` the best
+    cosine, ``read`` the reranker's best score and ``ahead`` how far that lies above the median.
+    The words of a question in another language prove little, and are no sign there.
+
+    Where nothing was read, ``meets`` is how high the semantic leg ranks the keyword leg's best hit
+    (1 is the top, 0 is place `DEPTH`, on a logarithmic scale) and ``agree`` the share of the first
+    ten places that both legs give to the same chunks.
     """
     if gap is None or len(semantic) < FEWEST:
         return None
+    matched = coverage * math.log1p(terms)
+    best = max(score for _key, score in semantic)
+    if len(read) >= FEWEST_READ:
+        signs = {"read": max(read), "ahead": max(read) - median(read)}
+        return _within(FOREIGN, signs) if foreign else {"matched": matched, "best": best, **signs}
     if foreign:
-        return {"foreign": 1.0, "foreign_gap": max(0.0, gap), "foreign_coverage": coverage}
+        return _within(FOREIGN_UNREAD, {"gap": max(0.0, gap), "coverage": coverage})
     places = {key: place for place, (key, _score) in enumerate(semantic)}
     first = places.get(keyword[0][0], DEPTH) if keyword else DEPTH
     shared = {key for key, _score in keyword[:TOP]} & {key for key, _score in semantic[:TOP]}
-    return {
-        "matched": coverage * math.log1p(terms),
+    signs = {
+        "matched": matched,
         "gap": max(0.0, gap),
-        "best": max(score for _key, score in semantic),
+        "best": best,
         "meets": max(0.0, 1 - math.log1p(first) / math.log1p(DEPTH)),
         "agree": len(shared) / TOP,
     }
+    return _within(UNREAD, signs)
+
+
+def _within(group: str, signs: Signals) -> Signals:
+    return {group: 1.0, **{f"{group}_{name}": value for name, value in signs.items()}}
 
 
 def calibrated(
@@ -141,10 +203,11 @@ def calibrated(
 ) -> list[Candidate]:
     """Replace the scores of a ranking by probabilities of relevance; the order stays.
 
-    Earlier stages know more than these signs (a reranker reads the passage), so a probability
-    never exceeds the one above it. The score that the hit was ranked by is kept as the leg
+    Earlier stages know more than these signs, so a probability never exceeds the one above it. The score that the hit was ranked by is kept as the leg
     `FUSED`, with its rank.
     """
+    if "read" not in calibration.weights:
+        yardstick = replace(yardstick, read_middle=None)
     found: list[Candidate] = []
     most = 1.0
     for rank, each in enumerate(candidates, start=1):

@@ -28,6 +28,9 @@ _KINSHIP = (
     r"|similitudes?|contrastes?|paralleles?)"
 )
 
+_SAME = r"(?:the same|identical|equivalent|alike|similar|interchangeable|equal)"
+_PAREIL = r"(?:identiques?|pareil(?:le)?s?|equivalente?s?|semblables?|similaires?|la meme chose)"
+
 EN = (
     r"\b(?:versus|vs)\b(?! ?code\b)",
     r"{ask}(?:compare|contrast|juxtapose|differentiate|distinguish)\b(?! (?:function|method"
@@ -43,10 +46,19 @@ EN = (
     r"\bdifferences? [^?]{1,60} between\b|\bdo(?:es)? .{1,60} differ\b|\bdifferences? from\b"
     r"|\bthe (?:main |key |real )?differences? (?:of|in) .{1,60} and\b|\bdiffer(?:s|ed)? (?:from"
     r"|in)\b|\b(?:how|where|in what|why) .{0,20}(?:do|does|did) .{1,80} differ\b|\bdifferent "
-    r"from\b|\bwhat s? ?(?:is |are )?(?:the )?differences?$|\b(?:tell|sets?|keeps?) .{1,40} apart\b",
-    rf"\b(?:{BETTER}|more \w+|less \w+|rather|fewer) than\b(?! (?:\d|one\b|two\b|three\b|ten\b"
+    r"from\b|\bwhat s? ?(?:is |are )?(?:the )?differences?$|\b(?:tell|sets?|keeps?) .{1,40} "
+    r"apart\b",
+    rf"\b(?:{BETTER}(?: \w+){{0,3}}|(?:more|less) \w+(?: \w+){{0,2}}|rather|fewer) than\b(?! (?:\d"
+    rf"|one\b|two\b|three\b|ten\b"
     r"|half\b|usual|normal|in\b|on\b|at\b|before|ever|expected|average|necessary|needed|light\b"
     r"|a (?:day|week|year|month|hour|minute|hundred|thousand)))",
+    rf"^(?:is|are|was|were|do|does) .{{1,60}} and .{{1,60}} {_SAME}\b|\b(?:is|are) .{{1,60}} "
+    r"(?:the same|identical|equivalent|similar) (?:as|to|thing as)\b|\b(?:is|are) .{1,60} unlike\b"
+    r"|\bwhat differs\b|\bwhat (?:separates|differentiates) .{1,60} (?:from|and)\b",
+    rf"\bwhich (?:one )?\w+ (?:\w+ )?(?:{BETTER}|more|less) .{{1,60}} or |\bwhich (?:one )?(?:is"
+    rf"|are|was|were"
+    rf"|\w+s)"
+    r" (?:the )?(?:\w{2,}est|more|most|less|least) .{1,60} or ",
     r"\b(?:superior|inferior|preferable) to (?!\d|all\b|any\b)",
     r"^(?:is|are|was|were|does|do|did|can) .{1,60} as (?!(?:well|soon|long|far|much|many|a|an|the"
     r"|if|for|to|in|of)\b)\w+ as (?!possible|it\b|i\b|you\b|we\b|they\b|he\b|she\b|\d|before|ever"
@@ -58,10 +70,10 @@ EN = (
     r"|cheapest)\b.{0,60}\bor\b",
     rf"\bwhich (?:of the two|of these two|of them|one) .{{0,40}}{BETTER}\b|\bwhich (?:is|are"
     rf"|works|performs) {BETTER}\b",
-    rf"^(?:between )?{_NOT_WORDS}{_FEW} (?:or|and) {_FEW} (?:which|what) (?:one |of |is |are "
+    rf"^(?:between {_FEW} and|{_NOT_WORDS}{_FEW} or) {_FEW} (?:which|what) (?:one |of |is |are "
     rf"|works|runs|should|would|do|does|\w+ {BETTER})",
     rf"^{_NOT_WORDS}{_FEW} or {_FEW} which\b",
-    rf"^{_NOT_WORDS}\w{{3,}}(?: \w+)? or \w{{3,}}(?: \w+)?$",
+    rf"^{_NOT_WORDS}\w{{3,}}(?: \w+)? or \w{{3,}}(?: \w+)?(?: for .+)?$",
     rf"^{_NOT_WORDS}{_FIGHTS}\w+ against \w+(?: (?:on|for|in|with|as|when) .+)?$",
     r"\b(?:should|would) (?:i|we|one|you) (?:use|choose|prefer|pick|take|buy|get) .{1,60} (?:or"
     r"|over) ",
@@ -87,9 +99,15 @@ FR = (
     r".{1,60}(?: de | du | des | d | et )|\bdiffer(?:e|ent)\b|\ben quoi .{1,80} differente?s?\b"
     r"|\bquelles? (?:est la |sont les )?differences?$|\bdifferente?s? (?:de|du|des) (?:la|l"
     r"|celle|celui|ce)\b",
+    r"\ben quoi .{1,60} s oppose(?:nt)?\b|\bpreferer .{1,60} (?:a|au|aux) |\b(?:mieux|meilleure?s?"
+    r"|(?:plus|moins) \w+) (?:pour|en|dans"
+    r"|a|au)"
+    r" (?:\w+ ){1,3}qu(?:e|un|une)? (?:le|la|les|l|un|une|des|celui|celle)\b",
     r"\bpar rapport (?:a|au|aux)\b|\bplutot que\b(?! prevu)|\b(?:mieux|meilleure?s?|pire|(?:plus"
     r"|moins) (?!de\b|d\b|en\b|tard\b|tot\b)\w+) qu(?:e|un|une)?\b(?! (?:jamais|prevu|d habitude"
     r"|\d))",
+    rf"\b(?:sont|est) (?:ils|elles|il|elle|ce) (?:\w+ )?{_PAREIL}\b(?! de)|\b{_PAREIL} (?:a|au|aux"
+    r"|que|qu)\b",
     r"\b(?:preferables?|superieure?s?|inferieure?s?) (?:a|au|aux) (?!\d|un seuil|zero|toute?s?\b)"
     r"|\b(?:il|elle|ils|elles|ce) (?:\w+ ){0,2}aussi (?!longtemps|souvent|peu|bien)\w+ qu(?:e|un"
     r"|une)?\b(?! (?:possible|prevu|\d))",
@@ -101,7 +119,7 @@ FR = (
     rf"^(?:entre )?{_NOT_WORDS}{_FEW}(?: \w+)? (?:ou|et) {_FEW}(?: \w+)? (?:lequel|laquelle|que"
     r"|quoi|quel|quelle) (?:\w+ ){0,3}?(?:choisir|prendre|preferer|utiliser|plus|moins|mieux"
     r"|meilleure?|retenir|gagne)",
-    rf"^{_NOT_WORDS}\w{{3,}} ou \w{{3,}}$",
+    rf"^{_NOT_WORDS}\w{{3,}}(?: d \w+)? ou \w{{3,}}(?: d \w+)?(?: (?:pour|chez|sur) .+)?$",
     rf"^{_NOT_WORDS}{_FIGHTS}(?:l |le |la )?\w+ contre (?:l |le |la )?\w+(?: (?:sur|pour|dans|en"
     r"|chez|quand) .+)?$",
 )

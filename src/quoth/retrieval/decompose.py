@@ -30,7 +30,8 @@ _SPLIT = re.compile(
 )
 _OPENS = re.compile(rf"\W*(?:{_ASKING_EN}|{_ASKING_FR})\b", re.IGNORECASE)
 _REFERS = re.compile(
-    r"\b(?:it|its|he|she|him|her|his|they|them|their|this|that|these|those|one|il|ils|elle|elles|le|la|les|lui|leur"
+    r"\b(?:it|its|he|she|him|her|his|they|them|their|this|that|these|those|one|il|ils|elle|elles"
+    r"|le|la|les|lui|leur"
     r"|cela|ça|celui-ci|celle-ci|son|sa|ses)\b(?!['’])",
     re.IGNORECASE,
 )

@@ -23,7 +23,8 @@ SHORT = 8
 
 _OPENS = re.compile(
     r"\W*(?:and|but|or|so|also|then|now|next|et|mais|ou (?:alors|bien|encore)|donc|alors|aussi"
-    r"|sinon|puis|maintenant|ensuite)\b(?! (?:if|is it true)\b)"
+    r"|sinon|puis|maintenant|ensuite|(?:only|even)(?= (?:in|for|with|on|at|when|if)\b)|(?:seulement"
+    r"|uniquement)(?= (?:en|dans|pour|avec|au|a|chez|si)\b))\b(?! (?:if|is it true)\b)"
 )
 _WHOLE = re.compile(
     r"\W*(?:(?:and|et|but|mais|so|alors|ok|okay|yes|oui|no|non|well|hm+),? ?)*(?:"
@@ -43,7 +44,8 @@ _WHOLE = re.compile(
     r"|order|sense|case)"
     r"|comment ca|pourquoi ca|dans quel (?:cas|sens|ordre)|en quelle annee)\W*$"
     r"|anything else|what else|quoi d'autre|autre chose|really|vraiment|ah bon|are you sure"
-    r"|instead|same (?:question|for)|meme (?:question|chose)"
+    r"|instead|same (?:question|for)|meme "
+    r"(?:question|chose)"
     r")"
 )
 _BARE = re.compile(
@@ -58,13 +60,18 @@ _EXPLETIVE = re.compile(
     r"\b(?:is|was|are|be|does|do|did|will|would|can|could|should|might|may|makes?|made|has"
     r"|have)? ?it (?:(?:is|was|be|take|takes|took|taken|cost|make|really|ever|still|always"
     r"|also|generally|usually|been|not) )*(?:\w+ )?(?:to|that|possible|true|worth|called"
-    r"|important|necessary|common|better|safe|ok|okay|raining|rains?|mean(?:s)? (?:to|for"
+    r"|important|necessary|common|better|safe|ok|okay|raining|rains?|cold|hot|warm|dark|windy"
+    r"|sunny|mean(?:s)? (?:to|for"
     r"|that)|matter|seem|means)\b"
+    r"|\bthan it (?:is|was|does|did|has|had|used)\b|\b(?:has|have|had|with) .{1,60} in (?:it"
+    r"|them)\b"
+    r"|\bit (?:determined|decided|known|found|discovered|prove[dn]|shown|established|thought"
+    r"|believed|estimated|agreed) (?:how|that|whether|what|who|why|when|if|to)\b"
     r"|\bhow (?:long|much|many \w+) (?:does|did|will|would) it take\b|\bwhat (?:is|was) it "
     r"(?:like |that |about )|\bwhat does it (?:take|mean (?:to|that|for|when|if))\b|\bit is "
     r"said\b|\bwhen it comes to\b|\bmakes? it\b|\bthat is\b|\bwhat it (?:means|takes)\b"
     r"|\b(?:y a|existe|faut|fait|agit|suffit|convient|vaut|semble|parait|arrive|reste|pleut"
-    r"|neige|manque|importe|est question)-?t?-?il\b|\bil (?:y a|faut|existe|s'agit|suffit"
+    r"|neige|manque|importe|passe|est question)-?t?-?il\b|\bil (?:y a|faut|existe|s'agit|suffit"
     r"|convient|vaut|est (?:possible|important|necessaire|vrai|question|utile|preferable"
     r"|interdit|difficile|conseille)|semble|parait|fait|reste|pleut|ne faut|n'y a)\b"
     r"|\best-il (?:\w+ )?(?:possible|important|necessaire|vrai|utile|question|preferable"
@@ -73,6 +80,7 @@ _EXPLETIVE = re.compile(
     r"|\bs'agit-il d|\bis it (?:so |very |really |too |more |also )?\w+ (?:for "
     r"[^?]{1,60} )?(?:to|that)\b"
     r"|\bc'est quoi (?=\w)|\bca (?:sert|veut dire|signifie|marche|fonctionne) (?=\w)"
+    r"(?!aussi|avec|pour|chez|dans|en |encore|toujours)"
     r"|\bavailable there\b"
 )
 _PRONOUN = re.compile(
@@ -110,11 +118,19 @@ _PRONOUN = re.compile(
     r"|point|argument|exemple|idee|question|partie|etape|raison|type))?(?=\W*$| (?:est|dit"
     r"|aussi|alors|fait|a|sont)\b))(?![\w'])"
     r"|-t?-?(?:il|elle|ils|elles)(?![\w-])|(?<=que)-(?:le|la|les|lui|leur)(?![\w-])"
-    r"|(?<=\bc')est (?:quoi|vrai"
-    r"|possible|grave|tout|lequel|qui)|\bqu en (?:est|dit|dit-on|pense|parle|parle-t|sait"
+    r"|(?<=\bc')est (?:quoi|tout|lequel|qui"
+    r"|(?!quoi )(?:\w+ ){0,2}\w+(?=\W*$))|(?:qui|quoi|ou|comment) d'autre\b(?! que)|\b[stm]'en "
+    r"(?=\w)|\bqu en (?:est|dit|dit-on|pense|parle|parle-t|sait"
     r"|sont|pensent|sait-on)\b|\bm'en\b|\bl'(?:expliquer|utiliser|eviter|appliquer|a-t-(?:il"
     r"|elle)|ont-ils|a dit|obtenir|installer|ameliorer|appelle)\b"
 )
+_CAPITAL_IT = re.compile(r"(?<!\w)IT(?!\w)")
+_AHEAD = re.compile(
+    r"\W*(?:other than|besides|apart from|aside from|despite|in addition to|unlike|before|after"
+    r"|during|as well as|outre|malgre|en plus d[eu']|a part|avant|apres|pendant)"
+    r" (his|her|its|their|son|sa|ses|leurs?) "
+)
+"""A pronoun before the name that it stands for."""
 _CLAUSE = re.compile(
     r"[,;:]|\b(?:every time|each time|between|without|and|or|but|if|when|because|so "
     r"that|while|that|as|once|after|before|until"
@@ -135,6 +151,9 @@ _LACKS = re.compile(
     r"|bigger|smaller|older|newer|safer|simpler|easier|more \w+|less \w+)\W*$"
 )
 """Ends of questions that compare with something unsaid: "is it as good?", "which is faster?"."""
+_SPANISH = re.compile(r"¿|\b(?:el|los|las|del|cuales)\b")
+_LETTERS = frozenset("bgkpqrvwxz")
+"""Single letters that are names rather than words of either language: "the V&A"."""
 _ENGLISH_ONLY = frozenset(
     "the is are was were what how does did do who why when which of to".split()
 )
@@ -165,8 +184,9 @@ _DULL = frozenset(
     "much main really exactly "
     "please like know think think want need does do make makes made get gets got go goes best "
     "better good new different "
-    "qu now next ok okay maintenant prochain suivant est-ce quels quelles quel quelle sont "
-    "etait peut faut il elle ils elles".split()
+    "another other else simply simpler plainly happened happening simplement autrement autre "
+    "autres ensuite terms qu now next ok okay maintenant prochain suivant est-ce quels quelles "
+    "quel quelle sont etait peut faut il elle ils elles".split()
 )
 """Words of earlier questions that tell nothing about their subject."""
 
@@ -202,7 +222,26 @@ def leans(asked: Asked) -> bool:
         # "What is on page 12?" says all there is to say; "page 12 please" goes on with something.
         whole = any(word.isdecimal() for word in asked.words) and _VERBS & set(asked.words)
         return count <= SHORT and not whole
-    return bool(_LACKS.search(folded)) or _has_open_pronoun(folded)
+    return bool(_LACKS.search(folded)) or _has_open_pronoun(_unbound(asked).strip())
+
+
+def _unbound(asked: Asked) -> str:
+    """Give the folded question without what looks like a pronoun and is bound within it.
+
+    "IT" in capitals is no pronoun; "besides his poems, what did Hugo write" names him behind.
+    """
+    folded = asked.folded
+    if not asked.clean.isupper():
+        for found in _CAPITAL_IT.finditer(asked.clean):
+            folded = folded[: found.start()] + "xx" + folded[found.end() :]
+    ahead = _AHEAD.match(folded)
+    named = ahead and any(
+        asked.clean[start].isupper()
+        for start in asked.starts
+        if start > ahead.end() and asked.clean[start - 1] not in ".?!"
+    )
+    return folded[: ahead.start(1)] + " " * len(ahead[1]) + folded[ahead.end(1) :] if (
+        ahead and named) else folded  # fmt: skip
 
 
 def is_elliptical(asked: Asked) -> bool:
@@ -234,7 +273,7 @@ def _has_open_pronoun(folded: str) -> bool:
     if hangs and _ASKED_FOR.match(folded, 0, before.starts[-1] if before.words else 0):
         return True  # "Depuis quelle année est-il …": what is asked for cannot be what is meant
     # The word right before is the verb of which the pronoun is a part.
-    nouns = [word for word in before.words[:-1] if _is_telling(word)]
+    nouns = [word for word in before.words[:-1] if _is_telling(word) or word in _LETTERS]
     if not nouns:
         return True
     if hangs or found.group() in _POSSESSIVE or before.words[-1] in _SAYING:
@@ -243,10 +282,12 @@ def _has_open_pronoun(folded: str) -> bool:
 
 
 def _counts(found: re.Match[str], english: bool) -> bool:
-    """Whether what looks like a pronoun is one, and not a word of the other language."""
+    """Whether what looks like a pronoun is one, and not a word of another language."""
     word, folded = found.group(), found.string
-    if english and word in _FRENCH_ONLY:
+    if word in _FRENCH_ONLY and (english or _SPANISH.search(folded)):
         return False
+    if word == "y" and folded[found.end() : found.end() + 1] == ".":
+        return False  # "Y. pestis"
     if folded[found.end() : found.end() + 1] == "-" and word in ("il", "la", "it"):
         return False  # "IL-4"
     if word == "that" and folded[found.end() :].strip(" ?!."):

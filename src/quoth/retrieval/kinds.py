@@ -1,5 +1,7 @@
 """Tells the type of a question by whole words, folded, in English and French.
 
+Of other European languages it knows the commonest wordings.
+
 Quoted words and titles that are named as titles are hidden before, so that a talk called
 "SQL versus NoSQL" makes no comparison of a question about it.
 """
@@ -10,7 +12,7 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from quoth.retrieval import comparing
+from quoth.retrieval import comparing, elsewhere
 from quoth.retrieval.vocabulary import PLURAL, SINGULAR
 from quoth.retrieval.words import HIDDEN
 from quoth.types import QueryKind
@@ -24,13 +26,16 @@ _WORK = (
 _ASK = (
     r"(?:^|^(?:please|so|ok|and|now|then|first) |(?:can|could|would|will) (?:you|we|i) "
     r"(?:please |briefly |quickly )?"
-    r"|please |i (?:want|need|would like)(?: you)? to |help me )"
+    r"|please |(?:i|we) (?:want|need|wish|would (?:like|love)|d (?:like|love))(?: you)? to |help "
+    r"(?:me|us)"
+    r" )"
 )
 _DEMANDE = (
     r"(?:^|^(?:et|alors|bon|maintenant|puis) |(?:peux|peut|pourrais|pourrait|pouvez|pourriez"
     r"|veux|voudrais) (?:tu |vous |on |me |nous |bien )*"
-    r"|^(?:merci de|aide moi a|aidez moi a|s il (?:te|vous) plait|il faudrait|je (?:veux"
-    r"|voudrais|souhaite|aimerais)) )"
+    r"|^(?:merci de|aide moi a|aidez moi a|s il (?:te|vous) plait|il faudrait|j aimerais"
+    r"|on aimerait|je (?:veux|voudrais|souhaite|souhaiterais)|nous (?:voulons|voudrions|aimerions)"
+    r") (?:bien )?)"
 )
 
 
@@ -40,20 +45,46 @@ def _rules(*kinds: tuple[QueryKind, tuple[str, ...]]) -> Rules:
     )
 
 
+_DONE_EN = (
+    r"^(?:who|whom|when|where) (?:\w+ ){0,2}?(?:compared|summari[sz]ed|reviewed|explained|described"
+    r"|wrote|drew|prepared|signed|listed|outlined)\b|^(?:who|when|where) (?:\w+ ){1,2}?(?:the|this"
+    r"|that|his|her|a) (?:\w+ )?(?:summary|overview|comparison|outline|recap|explanation)\b"
+)
+_DONE_FR = (
+    r"^(?:qui|quand|ou) (?:a |ont |avait )(?:\w+ )?(?:compare|resume|explique|decrit|redige|ecrit"
+    r"|relu|liste|presente|signe)\b|^(?:qui|quand|ou) (?:\S+ ){1,3}?(?:la|le|l|cette|ce|un|une)"
+    r" (?:resume|synthese|apercu|comparaison|explication)\b"
+)
+"""Who made a summary or a comparison, when and where: a fact about it, not a wish for one."""
+_MARK_EN = (
+    r"^(?:in |on |at |to |from )?(?:what|which) (?:colou?rs?|size|years?|dates?|day|month|number"
+    r"|city|country|person|port|version|percentage|share|price)\b(?!.*\bwhy\b)"
+)
+_MARK_FR = (
+    r"^(?:de |a |en |dans |pour |depuis )?quel(?:le)?s? (?:est (?:la |le |l ))?(?:couleur|taille"
+    r"|annee|date|heure|prix|ville|pays|mois|jour|version|pourcentage|part)s?\b"
+)
+"""What has one value: a year, a price, a place."""
 RULES: Mapping[str, Rules] = MappingProxyType(
     {
         "en": _rules(
+            ("factual", (_DONE_EN,)),
             (
                 "summary",
                 (
-                    rf"{_ASK}(?:summari[sz]e|sum up|outline|recap)\b(?! the difference)",
-                    rf"{_ASK}(?:give|write|make|provide|produce|prepare|get|have)(?: (?:me"
+                    rf"{_ASK}(?:summari[sz]e|sum up|outline|recap|condense|distil|abridge)\b(?! "
+                    rf"the "
+                    r"difference)|\bboils? (?:.{1,60} )?down\b|^in (?:short|brief|essence|summary"
+                    r"|a nutshell)"
+                    r"\b|\bhighlights? (?:of|from)\b|\bshould i (?:remember|retain|keep) from\b",
+                    rf"{_ASK}(?:give|write|make|provide|produce|prepare|get|have|see)(?: (?:me"
                     r"|us))?(?: (?:an?|the|your))?(?: (?:short|brief|quick|general|high level"
                     r"|concise|one paragraph))* (?:summary|overview|outline|recap|synopsis"
                     r"|gist|abstract)\b",
                 ),
             ),
             ("comparison", tuple([each.replace("{ask}", _ASK) for each in comparing.EN])),
+            ("factual", (_MARK_EN,)),
             (
                 "summary",
                 (
@@ -65,11 +96,16 @@ RULES: Mapping[str, Rules] = MappingProxyType(
                     r"|brief|short|quick|general) "
                     r"overview\b(?! (?:page|tab|section|chapter|screen|panel))|\bthe overview "
                     r"of (?:the|this|that)\b|\boverview of (?:the|this|that|his|her|what)\b"
-                    r"|\bthe gist\b",
+                    r"|\bthe gist\b|\b(?:upshot|essence|crux|bottom line) of\b|\b(?:an?|the|short"
+                    r"|brief"
+                    r"|quick) (?:recap|synopsis|run ?down)\b|\bbullet points\b",
                     r"\b(?:main|key|central|essential|core|major|most important|principal"
                     r"|big) (?:points?|ideas?|takeaways?|messages?|arguments?|lessons?"
                     r"|conclusions?|findings|themes?|thesis|claims?|insights)\b|\btakeaways?\b",
-                    rf"\bwhat (?:is|s|was|are|were) (?:{HIDDEN}|the|this|that|these|those|his"
+                    rf"\b(?:lessons?|takeaways?|conclusions?|moral) (?:of|from|in) (?:the |this "
+                    rf"|that "
+                    rf")?(?:{_WORK}|{HIDDEN})|\bwhat (?:is|s|was|are|were) (?:{HIDDEN}|the|this"
+                    rf"|that|these|those|his"
                     rf"|her|their|chapter|appendix)\b(?: \S+){{0,8}}? (?:all |mainly |mostly "
                     r"|really )?about$",
                     r"\bwhat (?:is|was) (?:covered|discussed|said|presented|told|explained) "
@@ -102,6 +138,19 @@ RULES: Mapping[str, Rules] = MappingProxyType(
                     rf"|ways|methods|techniques|things|places|passages|speakers|{PLURAL})\b"
                     rf"|{_ASK}list (?!comprehensions?\b|view\b|of\b|operations?\b"
                     r"|methods?\b|functions?\b)\w+",
+                    r"\bwhat (?:are|were) (?:some|a few|several|other|various|different|good)\b"
+                    r"|^(?:is there |are there |do you have |got )?(?:any|some) (?:\w+ )?(?:advice"
+                    r"|tips|ideas|thoughts|suggestions|recommendations|material|resources|reading"
+                    rf"|{PLURAL})\b|\b(?:looking|searching) for (?:\w+ ){{0,2}}(?:materials?|ideas"
+                    rf"|resources|inspiration|something|anything|examples|advice|tips|{PLURAL})\b"
+                    r"|\bwhatever (?:you|there|we)\b|^(?:any|some)thing (?:\w+ )?(?:about|on)\b"
+                    r"|\bwhat (?:is|was|has been|gets) (?:said|written|told|taught) (?:about|on)\b"
+                    r"|\b(?:suggestions|recommendations"
+                    r"|inspiration) (?:for|on|about)\b|\btell "
+                    r"(?:me"
+                    r"|us) more$|\bwhere (?:do|should|can) i (?:start|begin)\b|\bwhat should i "
+                    r"(?:read"
+                    r"|watch)\b",
                     r"\bwho (?:all )?(?:talks|speaks|writes) (?:about|of|on)\b|\bwhere can i "
                     r"(?:find|read|learn|hear)\b",
                     r"\bwhat (?:do|can|could|have|does|all) (?:we|you|they|i|people|everyone"
@@ -122,9 +171,14 @@ RULES: Mapping[str, Rules] = MappingProxyType(
             (
                 "conceptual",
                 (
-                    rf"\bdescribe how\b|\bwhat role\b|\bwhy\b|{_ASK}explain\b|\b(?:to"
+                    rf"\bdescribe how\b|\bwhat role\b|\bwhy\b|{_ASK}(?:explain|clarify|understand"
+                    rf"|elucidate)\b|\bhelp (?:me|us) understand\b|\b(?:to"
                     r"|and|an|the) explan?(?:ain|ation)\b"
-                    r"|\\bintuitions?\b|\bhow come\b|\brationale\b|\bphilosophy\b",
+                    r"|\\bintuitions?\b|\b(?:for what|what|what s the) reasons?\b|\b(?:by"
+                    r"|through) what "
+                    r"(?:means"
+                    r"|mechanism|process)\b|\bin what ways?\b|\bhow come\b|\brationale\b"
+                    r"|\bphilosophy\b",
                     r"\bhow (?:do|does|did|can|could|is|are|was|were|would|will|might|should"
                     r"|to) (?!i\b|we\b|you\b|much\b|many\b|long\b|old\b"
                     r"|often\b).{1,100}\b(?:works?|functions?|happen|affect|influence|cause"
@@ -133,7 +187,8 @@ RULES: Mapping[str, Rules] = MappingProxyType(
                     r"|shape|allow|keep|become|know|learn|differ|avoid|behave|determine|decide"
                     r"|produce|protect|turn|fit|matter|influenced|affected|explained|achieve"
                     r"|achieved|ensure|handle|let|come about|end up)s?\b",
-                    r"\bhow (?:do|does|dose|did|can|could|should|would|is|are) (?!you (?:say"
+                    r"\bhow (?:exactly |precisely |actually |then |else )?(?:do|does|dose|did|can"
+                    r"|could|should|would|is|are) (?!you (?:say"
                     r"|spell|write|pronounce|call|translate)\b|.{1,40} (?:called|spelled|spelt"
                     r"|pronounced|written|translated|named|abbreviated)(?: in \w+)?$)|^how "
                     r"to\b|\b(?:explain|show|tell|describe|learn|me|understand) how to \w+",
@@ -153,11 +208,13 @@ RULES: Mapping[str, Rules] = MappingProxyType(
             ),
         ),
         "fr": _rules(
+            ("factual", (_DONE_FR,)),
             (
                 "summary",
                 (
                     rf"{_DEMANDE}(?:resume|resumes|resumer|resumez|resumons|recapitule"
-                    r"|recapituler|recapitulez|synthetise|synthetiser|synthetisez)\b(?! (?:la"
+                    r"|recapituler|recapitulez|condense|condenser|condensez|synthetise|synthetiser"
+                    r"|synthetisez)\b(?! (?:la"
                     r"|les) differences?)",
                     rf"{_DEMANDE}(?:fais|faites|faire|donne|donnez|donner|ecris|ecrivez|redige"
                     r"|redigez|propose|dresse|presente)(?: (?:moi|nous))?(?: (?:un|une|le"
@@ -166,9 +223,18 @@ RULES: Mapping[str, Rules] = MappingProxyType(
                 ),
             ),
             ("comparison", tuple([each.replace("{ask}", _DEMANDE) for each in comparing.FR])),
+            ("factual", (_MARK_FR,)),
             (
                 "summary",
                 (
+                    r"\b(?:besoin d|avoir|voir|obtenir|faire) (?:un|une) (?:\w+ )?(?:resume|apercu"
+                    r"|synthese|recapitulatif)\b(?! automatique)|\b(?:lecons?|conclusions?"
+                    r"|enseignements?|morale) (?:de|du|des|d)"
+                    rf" (?:la |l |ce |cet |cette )?(?:{_WORK}|{HIDDEN})"
+                    r"|\b(?:en substance|la substance|la"
+                    r" quintessence|le fil conducteur) ?(?:de|du|des|d)?\b|\bun (?:\w+ )?apercu "
+                    r"(?:de|du"
+                    r"|des|d)\b",
                     r"^(?:(?:un|une|bref|court) )*(?:apercu|resume|synthese|vue d "
                     r"ensemble|panorama|tour d horizon|recapitulatif) (?:de|du|des"
                     r"|d)\b(?! textes? )|\bil faut retenir\b|\b(?:un|le|en|bref|court"
@@ -201,7 +267,21 @@ RULES: Mapping[str, Rules] = MappingProxyType(
                 (
                     r"\bparle[zr]? (?:moi|nous) (?:un peu |plus )?(?:de|d|du|des)\b|\b(?:dis"
                     r"|dites|raconte|racontez) (?:moi|nous) (?:tout|en plus|ce que|tout ce)\b"
-                    r"|\btout (?:savoir )?(?:sur|ce qui|ce que)\b|\ben savoir plus\b",
+                    r"|\btout (?:savoir )?(?:sur|ce (?:qui|que|qu))\b|\b(?:m|nous) en (?:dire "
+                    r")?plus\b|\ben savoir plus\b",
+                    rf"{_DEMANDE}(?:decouvrir|explorer|parcourir|lire|ecouter|en apprendre)\b"
+                    r"|\b(?:fais|faites) (?:moi|nous) decouvrir\b|\braconte[zr]? (?:moi|nous)\b"
+                    r"|\bapprendre (?:plus|davantage) sur\b"
+                    r"|\bexiste t il (?:des|quelques|d autres)\b|\bpropose[zr]? (?:moi"
+                    r"|nous) (?:des"
+                    r"|un|une|quelques|plusieurs|d autres)\b|\b(?:cherche|cherchons|recherche)"
+                    r" (?:des|de la|du|d|quelque|toute?s?|plusieurs)\b|\bqu (?:as tu|avez vous|a "
+                    r"t on"
+                    r"|avons nous|y a t il) (?:\w+ )?(?:sur|a propos|comme)\b|\bque (?:me |nous "
+                    r")?(?:conseill"
+                    r"|propos|recommand|suggere)\w+ (?:tu|vous)\b|\bquelles? sont les "
+                    r"(?:differente?s"
+                    r"|diverse?s)\b",
                     r"\bque? sait on\b|\bqu ?est ce qu ?on (?:sait|dit|trouve)\b|\bque "
                     r"(?:(?:peut|puis|peux|pouvons|pourrait) (?:on|je|tu|nous) (?:\w+ "
                     r")?(?:dire|lire|apprendre|trouver|ecouter|decouvrir|savoir)|disent (?:les"
@@ -236,9 +316,15 @@ RULES: Mapping[str, Rules] = MappingProxyType(
                 "conceptual",
                 (
                     r"\b(?:decri|montre)\w* comment\b|\bquel role\b|\bpourquoi\b"
-                    rf"|{_DEMANDE}expli(?:que|quer|quez|quons)\b|^expli(?:que|quez"
+                    rf"|{_DEMANDE}(?:expli(?:que|quer|quez|quons)|comprendre|eclaircir)\b"
+                    rf"|\b(?:aide[zr]?|fais"
+                    r"|faites) (?:(?:moi|nous) )?(?:a )?comprendre\b|\bdans quel (?:but|dessein)\b"
+                    r"|^expli(?:que|quez"
                     r"|quons|quer)\b|\bexplications?\b|\bintuition\b|\bpour quelles? "
-                    r"raisons?\b|\ba quoi (?:sert|servent|bon|correspond|ca sert)\b"
+                    r"raisons?\b|\bpar quel(?:le)?s? (?:mecanisme|moyen|processus|voie|procede)s?\b"
+                    r"|\bde quelle (?:maniere|facon)\b|\bd ou vien(?:t|nent) (?:la|le|les|l"
+                    r"|cette)\b"
+                    r"|\bgrace a quoi\b|\ba quoi (?:sert|servent|bon|correspond|ca sert)\b"
                     r"|\bsignifi(?:e|ent|cation|cations)\b|\bveu(?:t|lent) dire\b|\bentend "
                     r"on par\b|\bentend il par\b|\bentend elle par\b|\bqu entend\b",
                     r"\bcomment (?:.{0,60} )?(?:fonctionne|marche|marchent|fonctionnent|agit"
@@ -267,13 +353,18 @@ RULES: Mapping[str, Rules] = MappingProxyType(
 )  # fmt: skip
 """The first rule that matches gives the type; factual where none does."""
 
+LONGEST_HEAD, LONGEST_TAIL = 160, 240
+"""Characters at the beginning and at the end of a long question that tell its type."""
 _SEPARATORS = re.compile(rf"[^\w{HIDDEN}]+")
 
 
 def kind_of(folded: str, *, language: str) -> QueryKind:
     """Give the type of a folded question; one in another language is read by all the rules."""
     words = _SEPARATORS.sub(" ", folded).strip()
+    if len(words) > LONGEST_HEAD + LONGEST_TAIL:
+        words = f"{words[:LONGEST_HEAD]} {words[-LONGEST_TAIL:]}"
     rules = (
         RULES[language] if language in RULES else tuple(r for each in RULES.values() for r in each)
     )
-    return next((kind for kind, pattern in rules if pattern.search(words)), "factual")
+    found = next((kind for kind, pattern in rules if pattern.search(words)), None)
+    return found or elsewhere.kind_of(words) or "factual"

@@ -24,6 +24,7 @@ LONGEST_MISSPELT = 24
 ARTICLES = frozenset("the a an le la les l un une des".split())
 
 _TAIL = re.compile(r"\s*(?:[:;([]|\s[-–—|]\s).*$", re.DOTALL)
+_CAPITALS = re.compile(r"(?<!\w)[A-Z]{2,3}(?!\w)")
 _SEVERAL = re.compile(r"\s*(?:[,;&/]|\band\b|\bet\b|\bwith\b|\bavec\b)\s*")
 _NUMBERED = re.compile(r"\s*(\d+(?:\.\d+)*)[.)]?\s+\S")
 HONORIFICS = frozenset(
@@ -65,10 +66,14 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """Names of one kind by their words: stems to the places of names, and misspelt words."""
+    """Names of one kind by their words: stems to the places of names, and misspelt words.
+
+    ``acronyms`` are those words that carry no subject when they are no acronyms: "AI", "IT".
+    """
 
     names: tuple[Name, ...] = ()
     by_word: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    acronyms: frozenset[str] = frozenset()
     misspelt: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
@@ -77,13 +82,13 @@ class Names:
     """The look-up of one version of a collection; documents are given by their ids.
 
     ``spelled`` finds names by the stems of their words with a blank between, ``longest`` the most
-    words that a name beginning with a stem has, ``called`` speakers by first or last name.
-    ``spread`` counts the documents that name a stem in their title or headings. ``chapters``
-    lists the documents of a chapter number, ``segments`` those with questions or demos,
-    ``numbered`` the titles of sections by number. ``dates`` are first and last days as numbers
-    such as 20261231, ``labels`` the pages as printed, ``printed`` all of them, ``spoken`` the
-    seconds of recordings. ``everything`` are all documents, ``by_speaker`` and ``by_language``
-    those of each.
+    words that a name beginning with two stems has, or 1 for a stem that is a name, ``called``
+    speakers by first or last name. ``spread`` counts the documents that name a stem in their title
+    or headings. ``chapters`` lists the documents of a chapter number, ``segments`` those with
+    questions or demos, ``numbered`` the titles of sections by number. ``dates``
+    are first and last days as numbers such as 20261231, ``labels`` the pages as printed,
+    ``printed`` all of them, ``spoken`` the seconds of recordings. ``everything`` are all
+    documents, ``by_speaker`` and ``by_language`` those of each.
     """
 
     languages: tuple[str, ...] = ()
@@ -120,8 +125,10 @@ def read_names(shelf: Shelf, *, labels: Mapping[str, Sequence[str]] | None = Non
     spelled = _spelled((*titles, *speakers, *topics))
     longest: dict[str, int] = defaultdict(int)
     for key in spelled:
-        words = key.split(" ")
-        longest[words[0]] = max(longest[words[0]], len(words))
+        words = key.split(" ", 2)
+        size = len(words) if len(words) < 3 else 3 + words[2].count(" ")
+        start = f"{words[0]} {words[1]}" if size > 1 else words[0]
+        longest[start] = max(longest[start], size)
     pages = _labels(held, labels or {})
     return Names(
         languages=tuple(
@@ -172,26 +179,37 @@ def _last_day(year: int, month: int) -> int:
 
 def _collected(kind: NameKind, given: Iterable[tuple[str, str]]) -> tuple[Name, ...]:
     """Collect names by their real spelling, with all the documents of each."""
-    owners: dict[str, dict[str, None]] = defaultdict(dict)
+    owners: dict[str, list[str]] = {}
     for real, document_id in given:
-        owners[real][document_id] = None
+        owners.setdefault(real, []).append(document_id)
     found = []
     for real, ids in owners.items():
         words = folded_words(real)
         if words:
-            telling = frozenset([stem(word) for word in words if word not in FUNCTION_WORDS])
+            left = [word for word in words if word not in FUNCTION_WORDS]
+            telling = frozenset(map(stem, left if left != list(words) else words))
+            telling |= _acronyms(real)
             telling = telling or frozenset(map(stem, words))
-            found.append(Name(real, kind, tuple(ids), words, telling))
+            found.append(Name(real, kind, tuple(dict.fromkeys(ids)), words, telling))
     return tuple(found)
+
+
+def _acronyms(real: str) -> frozenset[str]:
+    """Give words such as "AI" and "IT" that would carry no subject in small letters."""
+    found = _CAPITALS.findall(real)
+    return FUNCTION_WORDS.intersection(map(str.lower, found)) if found else frozenset()
 
 
 def _spelled(names: Iterable[Name]) -> dict[str, tuple[Name, ...]]:
     """File every name under its words, and under what people leave of it."""
-    filed: dict[str, dict[Name, None]] = defaultdict(dict)
+    filed: dict[str, list[Name]] = defaultdict(list)
     for name in names:
         for spelling in _spellings(name):
             if spelling and len(spelling) <= LONGEST_NAME:
-                filed[" ".join(map(stem, spelling))][name] = None
+                found = filed[" ".join(map(stem, spelling))]
+                # Spellings of one name follow each other, so that the last one tells.
+                if not found or found[-1] is not name:
+                    found.append(name)
     return {key: tuple(found) for key, found in filed.items()}
 
 
@@ -212,7 +230,8 @@ def _spellings(name: Name) -> Iterator[tuple[str, ...]]:
         undated = undated[:-1]
     if undated != name.words and _can_stand_alone(undated):
         yield undated
-    head = folded_words(_TAIL.sub("", name.real))
+    tail = _TAIL.search(name.real)
+    head = folded_words(name.real[: tail.start()]) if tail else name.words
     if head != name.words and _can_stand_alone(head):
         yield head
         if head[0] in ARTICLES and _can_stand_alone(head[1:]):
@@ -240,10 +259,10 @@ def _called(speakers: Iterable[Name]) -> dict[str, tuple[Name, ...]]:
 
 
 def _lookup(names: tuple[Name, ...], *, misspelt: bool = True) -> Lookup:
-    by_word: dict[str, set[int]] = defaultdict(set)
+    by_word: dict[str, list[int]] = defaultdict(list)
     for place, name in enumerate(names):
         for word in name.telling:
-            by_word[word].add(place)
+            by_word[word].append(place)
     slips: dict[str, set[str]] = defaultdict(set)
     for word in by_word if misspelt else ():
         if SHORTEST_MISSPELT <= len(word) <= LONGEST_MISSPELT:
@@ -252,6 +271,13 @@ def _lookup(names: tuple[Name, ...], *, misspelt: bool = True) -> Lookup:
     return Lookup(
         names,
         {word: frozenset(places) for word, places in by_word.items()},
+        frozenset(
+            [
+                word
+                for word in FUNCTION_WORDS.intersection(by_word)
+                if any(word in _acronyms(names[place].real) for place in by_word[word])
+            ]
+        ),
         {slip: tuple(sorted(words)) for slip, words in slips.items()},
     )
 
@@ -277,11 +303,16 @@ def _spread(titles: Iterable[Name], topics: Iterable[Name]) -> dict[str, int]:
 def _labels(
     documents: Iterable[Document], labels: Mapping[str, Sequence[str]]
 ) -> dict[str, tuple[str, ...]]:
-    found = {}
+    found: dict[str, tuple[str, ...]] = {}
+    counted: dict[int, tuple[str, ...]] = {}
     for each in documents:
         printed = tuple([fold(label) for label in labels.get(each.document_id, ())])
-        if printed or each.pages:
-            found[each.document_id] = printed or tuple(map(str, range(1, (each.pages or 0) + 1)))
+        if not printed and each.pages:
+            if each.pages not in counted:
+                counted[each.pages] = tuple(map(str, range(1, each.pages + 1)))
+            printed = counted[each.pages]
+        if printed:
+            found[each.document_id] = printed
     return found
 
 

@@ -38,9 +38,10 @@ NOTES: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "chapitres numérotés.",
         },
         "chapter_in_several": {
-            "en": "Several documents have a chapter {asked}: {there}. All of them were searched.",
-            "fr": f"Plusieurs documents ont un chapitre {{asked}}{_NNBSP}: {{there}}. Tous ont été "
-            "cherchés.",
+            "en": "Several documents have a chapter {asked}: {there}. Name one "
+            "to narrow the search.",
+            "fr": f"Plusieurs documents ont un chapitre {{asked}}{_NNBSP}: {{there}}. Nommez-en "
+            "un pour restreindre la recherche.",
         },
         "no_segment_qa": {
             "en": "No part with questions from the audience is known here.",
@@ -97,10 +98,10 @@ def note(key: str, language: str, values: Mapping[str, object] = MappingProxyTyp
     return wordings.get(language, wordings["en"]).format_map(values)
 
 
-def listed(names: Sequence[str], language: str) -> str:
-    """Join names as a sentence does; only the first few are named."""
+def listed(names: Sequence[str], language: str, *, of: int = 0) -> str:
+    """Join names as a sentence does; only the first few are named, ``of`` so many if more."""
     joint = " et " if language == "fr" else " and "
-    more = len(names) - MOST_NAMED
+    more = max(len(names), of) - MOST_NAMED
     if more > 0:
         rest = f"{more} autres" if language == "fr" else f"{more} more"
         return ", ".join(names[:MOST_NAMED]) + joint + rest

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from quoth.retrieval.heard import NOTHING, Heard, within
 from quoth.retrieval.labels import ROMAN, labels_between, to_roman
 from quoth.retrieval.names import Names
-from quoth.retrieval.notes import listed, note
+from quoth.retrieval.notes import MOST_NAMED, listed, note
 from quoth.retrieval.numerals import CARDINAL, ORDINAL, number_of
 from quoth.retrieval.words import Asked
 
@@ -47,6 +47,12 @@ _ENDS_AFTER = re.compile(
     r"\s*(?:$|[?!.,;:)\"»”]|(?:of|in|du|de|des|from|about|say|and|et)\b|\s*d')"
 )
 _BETWEEN = re.compile(r"\b(?:between|entre) (?:the |les )?$")
+_COUNTED = re.compile(
+    r"\b(?:how many|number of|amount of|total of|count of|combien d(?:e|')|nombre (?:total "
+    r")?d(?:e "
+    r"|'))\s*(?:the |les |other |more |autres )?(?:\w+ )?$"
+)
+"""What stands before things that are counted: "how many pages" asks for none of them."""
 _SINGLE_LETTERS = frozenset("cdlm")
 
 _CHAPTER = (
@@ -83,10 +89,10 @@ def pages_asked(
         first, joint, last, third = found.groups()
         ends_well = bool(_ENDS_AFTER.match(folded, found.end()))
         alone = joint is None and not ends_well
-        if first in _SINGLE_LETTERS or (first in ("i", "a") and alone):
+        if first in _SINGLE_LETTERS or (first in ("i", "a", "un", "une") and alone):
             continue  # "the page I read", "page d": a word, not a number
         before = folded[max(0, found.start() - 40) : found.start()]
-        if _NOT.search(before) or _OF_THE_WEB.search(before):
+        if _NOT.search(before) or _OF_THE_WEB.search(before) or _COUNTED.search(before):
             continue
         if _OF_RESULTS.match(folded, found.end()):
             continue
@@ -180,10 +186,12 @@ _CHAPTER_MARKS = ("ch", "ppendi", "annexe", "apit")
 def _is_idiom(folded: str, found: re.Match[str]) -> bool:
     before = folded[max(0, found.start() - 40) : found.start()]
     alone = found[3] is None and not _ENDS_AFTER.match(folded, found.end())
-    letter = found[2] in ("a", "i") or (found[2] in _SINGLE_LETTERS and "ppend" not in found[1])
+    letter = found[2] in ("a", "i", "un", "une") or (
+        found[2] in _SINGLE_LETTERS and "ppend" not in found[1]
+    )
     if letter and alone and not found[1].startswith(("app", "ann")):
         return True  # "the chapter I read", "un chapitre a lire"
-    if _NOT.search(before) or _FILED.search(before):
+    if _NOT.search(before) or _FILED.search(before) or _COUNTED.search(before):
         return True
     return bool(_IDIOM.match(folded[found.end() :].lstrip()))
 
@@ -226,9 +234,12 @@ def _held(
         values = {"asked": asked, "there": _runs(held)}
         notes = (note("no_chapter" if held else "no_chapters", language, values),)
     for each in kept:
-        owners = [one for one in names.chapters[each] if one in reach]
+        owners = names.chapters[each]
+        if len(reach) < len(names.documents):
+            owners = tuple([one for one in owners if one in reach])
         if len(owners) > 1:
-            titles = listed([names.documents[one].title for one in owners], language)
+            few = [names.documents[one].title for one in owners[:MOST_NAMED]]
+            titles = listed(few, language, of=len(owners))
             values = {"asked": each.upper(), "there": titles}
             notes += (note("chapter_in_several", language, values),)
     return Heard(within("chapter", kept), notes=notes)

@@ -61,7 +61,11 @@ def mentions(asked: Asked, names: Names) -> list[Mention]:
     found: list[Mention] = []
     at, count = 0, len(stems)
     while at < count:
-        most = min(names.longest.get(stems[at], 0), LONGEST_NAME, count - at)
+        longest = names.longest
+        most = longest.get(stems[at], 0)
+        if at + 1 < count:
+            most = max(most, longest.get(f"{stems[at]} {stems[at + 1]}", 0))
+        most = min(most, LONGEST_NAME, count - at)
         for size in range(most, 0, -1):
             spelled = names.spelled.get(" ".join(stems[at : at + size]))
             if spelled:
@@ -84,8 +88,12 @@ def resolve(
 
     ``strict`` asks for half of a title's words, and for no single word that is misspelt.
     """
-    told = [stem(w) for w in words if w not in FUNCTION_WORDS and w not in GENERIC]
-    known = [spelt for word in told if (spelt := _known(word, lookup))]
+    told = [
+        stem(w)
+        for w in words
+        if w in lookup.acronyms or (w not in FUNCTION_WORDS and w not in GENERIC)
+    ]
+    known = [spelt for word in told if (spelt := spelt_as(word, lookup))]
     if not known:
         return None
     places = sorted({lookup.by_word[word] for word in known}, key=len)
@@ -136,7 +144,7 @@ def resolve_speaker(words: Sequence[str], names: Names) -> Resolved | None:
     lookup = names.speakers
     guesses: dict[Name, float] = {}
     for word in typed:
-        known = _known(word, lookup) or _known(stem(word), lookup)
+        known = spelt_as(word, lookup) or spelt_as(stem(word), lookup)
         for place in lookup.by_word.get(known, ()) if known else ():
             name = lookup.names[place]
             guesses[name] = guesses.get(name) or _likeness(typed, name)
@@ -155,10 +163,13 @@ def phrases(words: Sequence[str], *, first: int, most: int) -> Iterator[tuple[st
         yield tuple(words[first : first + size])
 
 
-def _known(word: str, lookup: Lookup) -> str | None:
+def spelt_as(word: str, lookup: Lookup) -> str | None:
     """Give the word as names spell it, if it or a misspelling of it is known."""
     if word in lookup.by_word:
         return word
+    feminine = f"{word}{word[-1]}e"  # "virtuel", "virtuelle"
+    if feminine in lookup.by_word:
+        return feminine
     if not SHORTEST_MISSPELT <= len(word) <= LONGEST_MISSPELT or word.isdecimal():
         return None
     near = {each for slip in slips_of(word) for each in lookup.misspelt.get(slip, ())}

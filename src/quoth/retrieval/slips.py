@@ -23,8 +23,9 @@ _MEANT = frozenset(
     "seance lequel laquelle according differ lecture".split()
 )
 _OTHERS = frozenset(
-    "charter chatter chanter chapelle synthase differente differentes defer commend command commet "
-    "commits contract compared compares compere compare comparte compre compose explode explicit "
+    "differencie differencies differencient differencier charter chatter chanter "
+    "chapelle synthase differente differentes defer commend command commet commits "
+    "contract compared compares compere compare comparte compre compose explode explicit "
     "expliques expliquent prescribe summery summaries seccion suction action cambien combine "
     "combines commence resumed reclame seances sciences lector lecteur presentiment exampled "
     "quelques querelle diction".split()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from quoth.retrieval.heard import NOTHING, Heard, within
@@ -14,7 +15,7 @@ from quoth.retrieval.words import FUNCTION_WORDS, Asked
 
 _WORK = (
     rf"(?:{SOURCE}|views?|opinions?|arguments?|advice|answers?|claims?|words|point|avis|propos"
-    r"|demos?|demonstrations?|slides?|q ?a|q and a|questions? reponses?|remarks?|examples?"
+    r"|demos?|demonstrations?|slides?|q ?a|q and a|questions?(?: reponses?)?|remarks?|examples?"
     r"|theory|approach|methods?"
     r"|rules?|tips?|conseils?|exemples?|diapositives?|diapos?|methode|approche|these|position"
     r"|explanation|explication)"
@@ -176,8 +177,8 @@ def _is_asked(asked: Asked, first: int, last: int) -> bool:
 def _misspelt(asked: Asked, names: Names) -> tuple[list[Name], list[Name]]:
     """Find a speaker by a name that is not quite theirs, where a name is expected."""
     for cue in _NAMED.finditer(asked.folded):
-        first = next((at for at, start in enumerate(asked.starts) if start >= cue.end()), None)
-        if first is None:
+        first = bisect_left(asked.starts, cue.end())
+        if first == len(asked.starts):
             return [], []
         words: list[str] = []
         for place in range(first, min(first + LONGEST_PERSON, len(asked.words))):

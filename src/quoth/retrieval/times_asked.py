@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 
 from quoth.retrieval.heard import NOTHING, Heard, hull, within
 from quoth.retrieval.names import Names
@@ -12,6 +13,8 @@ from quoth.retrieval.numerals import CARDINAL, number_of
 from quoth.retrieval.vocabulary import SAYS, SAYS_FR, SINGULAR, SOURCE
 from quoth.retrieval.words import Asked
 
+MOST_MOMENTS = 12
+"""Moments that are read in one question."""
 LAST_SECOND = 360_000.0
 """The end of a range of time that is open."""
 NEARBY = 30.0
@@ -109,9 +112,15 @@ _DURING = (
 _QA = re.compile(
     rf"(?<![\w-])(?:(?:{_DURING})(?:{_QA_EN}|{_QA_FR})|(?:audience questions|questions from "
     r"the audience"
-    rf"|questions? (?:du public|de la salle)|the q ?& ?a|the audience (?:ask|asks|asked)\b"
+    rf"|questions? (?:du public|de la salle)|(?:the|la|sa|les|ses|his|her|their|cette) (?:q ?& ?a"
+    rf"|q and a|question[- ]and[- ]answer "
+    r"(?:session|part|period)|(?:seance|partie|session) de questions?(?:[- ]reponses?)?|seance "
+    r"(?:de )?questions?[- ]reponses?|partie questions?(?:[- ]reponses?)?)|the audience (?:asks?"
+    r"|asked"
+    r"|wants?|wanted|wonders?|wondered)\b"
     r"|(?:someone|somebody|a person|anyone) (?:in|from) the audience|questions? "
-    r"[^.?!]{1,60}? par (?:le public|la salle)|questions le public|le public (?:demande|a "
+    r"[^.?!]{1,60}? par (?:le public|la salle)|questions le public|demandee?s? (?:par )?le public"
+    r"|le public (?:demande|a "
     r"demande|a-t-il demande)))"
     r"(?=\s*(?:$|[?!.,;:)\"»”]|\S))(?! ?(?:dataset|data|system|model|benchmark|bot|task"
     r"|corpus|pairs?|site|website|app|forum)s?\b)"
@@ -171,7 +180,7 @@ def _spans(folded: str) -> tuple[list[tuple[float, float]], str]:
         if first < last:
             ranges.append((first, last))
             folded = folded.replace(found.group(), " " * len(found.group()), 1)
-    for found in _SPAN.finditer(folded):
+    for found in islice(_SPAN.finditer(folded), MOST_MOMENTS):
         groups = found.groups()
         half = len(groups) // 2
         first, last = _seconds(groups[:half]), _seconds(groups[half:])
@@ -191,7 +200,7 @@ def _moments(folded: str) -> list[tuple[float, float]]:
         at = number_of(count) * 60.0 if count else 1800.0 if half else 3600.0
         ranges.append((at, at))
     recorded = bool(_RECORDED.search(folded))
-    for found in _AT.finditer(folded):
+    for found in islice(_AT.finditer(folded), MOST_MOMENTS):
         word, groups = found[1], found.groups()[1:]
         if groups[1] is None and word not in ("at", "a", "around", "vers", "minute"):
             continue  # "after 12 minutes of rest" speaks of lengths, "after 12:30" of a moment

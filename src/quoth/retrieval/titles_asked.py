@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from quoth.retrieval.heard import NOTHING, Heard, Span, settled, within
-from quoth.retrieval.names import ARTICLES, Name, Names
-from quoth.retrieval.resolve import Mention, Resolved, of_kind, resolve
+from quoth.retrieval.names import ARTICLES, LONGEST_NAME, Lookup, Name, Names
+from quoth.retrieval.resolve import Mention, Resolved, of_kind, resolve, spelt_as
 from quoth.retrieval.vocabulary import ABOUT, SAYS, SAYS_FR, SINGULAR, SOURCE
 from quoth.retrieval.words import FUNCTION_WORDS, HIDDEN, Asked, stem
 
@@ -18,17 +20,17 @@ _THE = (
 _VAGUE = r"(?!best |most |only |other |first |last |next |longest |shortest |latest )"
 _PARTS = r"(?:section|part|passage|paragraph|segment|sub-?section|partie|paragraphe|rubrique)"
 CUE = re.compile(
-    rf"(?:\b{_THE} |\w's |\bl')(?:{_VAGUE}[^\s,;:?!]+ ){{0,2}}?({SINGULAR}|chapter|chapitre"
+    rf"(?:\b{_THE} |\w's |\bl')(?:{_VAGUE}[^\s,;:?!]{{1,40}} ){{0,2}}?({SINGULAR}|chapter|chapitre"
     rf"|{_PARTS})"
-    r" (?:(?:of|by|from|given|in|de|par|du|en|d'|donnee?|presentee?) [^\s,;:?!]+ "
-    r"(?:[^\s,;:?!]+ )?)?"
+    r" (?:(?:of|by|from|given|in|de|par|du|en|d'|donnee?|presentee?) [^\s,;:?!]{1,40} "
+    r"(?:[^\s,;:?!]{1,40} )?)?"
     rf"({ABOUT}(?: |'))?(?=\S)"
 )
 """A definite source, and what joins it to its subject: "the talk on …", "la vidéo sur …"."""
 OF_CUE = re.compile(rf"(?:\b{_THE} |\bl'){SINGULAR} (?:of |de la |de l'|de |du |des |d')(?=\S)")
 """A definite source and a word of its title: "le guide de …", "the book of …"."""
 NAMED = re.compile(
-    rf"\b(?:the|this|that) ((?:(?!the\b|talk\b|which\b|what\b)[^\s,;:?!]+ ){{1,8}}?)"
+    rf"\b(?:the|this|that) ((?:(?!the\b|talk\b|which\b|what\b)[^\s,;:?!]{{1,40}} ){{1,8}}?)"
     rf"({SINGULAR}|chapter|{_PARTS})\b(?! (?:{ABOUT}|called|titled))"
 )
 """A source whose subject stands before it: "the scaling laws talk"."""
@@ -62,6 +64,13 @@ _NOUN = re.compile(
     r"|proceedings|minutes|statutes|statuts|bulletin|annuaire|catalogue|journal|notice"
     r"|specification"
 )
+MOST_PHRASES = 12
+"""Descriptions of sources that are read in one question."""
+_SEGMENT = frozenset(
+    "demo demos demonstration demonstrations live q a qa and question questions answer answers "
+    "audience et reponse reponses public".split()
+)
+"""Words that describe what happens in a part of a talk and not what it is about."""
 _OPENERS = frozenset(
     "introduction conclusion conclusions preface foreword abstract glossary bibliography epilogue "
     "prologue acknowledgements glossaire bibliographie postface remerciements".split()
@@ -127,20 +136,22 @@ def _held(name: Name, among: Collection[str]) -> list[str]:
 
 def _phrases(asked: Asked) -> list[_Phrase]:
     found = []
-    for cue in CUE.finditer(asked.folded):
+    for cue in islice(CUE.finditer(asked.folded), MOST_PHRASES):
         first = _word_at(asked, cue.end())
         last = _word_at(asked, _end_of(asked, cue.end()))
         part = bool(_PART_WORDS.fullmatch(cue[1]))
         if first < last:
             found.append(_Phrase(first, last, part, about=bool(cue[2])))
-    for cue in OF_CUE.finditer(asked.folded):
+    for cue in islice(OF_CUE.finditer(asked.folded), MOST_PHRASES):
         first = _word_at(asked, cue.end())
         last = _word_at(asked, _end_of(asked, cue.end()))
         if first < last:
             found.append(_Phrase(first, last, part=False, about=True, weak=True))
-    for cue in NAMED.finditer(asked.folded):
+    for cue in islice(NAMED.finditer(asked.folded), MOST_PHRASES):
         first, last = _word_at(asked, cue.start(1)), _word_at(asked, cue.start(2))
         part = bool(_PART_WORDS.fullmatch(cue[2]))
+        if part and _SEGMENT.issuperset(asked.words[first:last]):
+            continue  # "the demo part", "the Q&A section"
         found.append(_Phrase(first, last, part, about=True, strict=True))
     return found
 
@@ -152,11 +163,7 @@ def _end_of(asked: Asked, start: int) -> int:
 
 def _word_at(asked: Asked, position: int) -> int:
     """Give the first word that starts at a position or behind it."""
-    low, high = 0, len(asked.starts)
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (middle + 1, high) if asked.starts[middle] < position else (low, middle)
-    return low
+    return bisect_left(asked.starts, position)
 
 
 def _described(
@@ -172,15 +179,24 @@ def _described(
         first += 1
     for each in found:
         begins = each.first in (first, phrase.first) and each.first < phrase.last
+        if phrase.part and _SEGMENT.issuperset(asked.words[each.first : each.last]):
+            continue
         if begins and not (phrase.strict and each.last != phrase.last):
             heard = _certain(each, among, parts=phrase.part)
             if heard.filters:
                 span = asked.starts[each.first], asked.ends[each.last - 1]
                 return heard + Heard(spans=(span,))
-    if not phrase.about or (phrase.strict and phrase.part):
+    if phrase.strict and phrase.part:
         return NOTHING
     words = _soft_cut(asked, first, phrase.last)
     lookup = names.topics if phrase.part else names.titles
+    if not phrase.about:
+        written = asked.words[first : phrase.last]
+        return (
+            _misspelt(asked, written, first, lookup=lookup, among=among)
+            or _misspelt(asked, words, first, lookup=lookup, among=among)
+            or NOTHING
+        )
     # "The audit report": the word for the source may be one of the title's.
     behind = asked.words[phrase.last : phrase.last + 1] if phrase.strict else ()
     before = asked.words[max(0, first - 3) : first] if phrase.weak else ()
@@ -190,6 +206,24 @@ def _described(
         return NOTHING
     span = asked.starts[first], asked.ends[first + len(words) - 1]
     return _narrowed(resolved, phrase, span=span, among=among)
+
+
+def _misspelt(
+    asked: Asked, words: Sequence[str], first: int, *, lookup: Lookup, among: Collection[str]
+) -> Heard | None:
+    """Read a title right behind the word for its source that has a slip or two in its spelling."""
+    if not 2 <= len(words) <= LONGEST_NAME or not lookup.misspelt:
+        return None
+    known = {spelt_as(stem(word), lookup) for word in words if word not in FUNCTION_WORDS}
+    places = lookup.by_word.get(next(iter(known)) or "", frozenset()) if known else frozenset()
+    meant = [
+        lookup.names[place] for place in sorted(places) if lookup.names[place].telling == known
+    ]
+    ids = [one for each in meant for one in _held(each, among)]
+    if len(known) < 2 or not ids:
+        return None
+    span = asked.starts[first], asked.ends[first + len(words) - 1]
+    return Heard(within("document", ids), spans=(span,))
 
 
 def _soft_cut(asked: Asked, first: int, last: int) -> tuple[str, ...]:

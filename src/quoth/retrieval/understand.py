@@ -22,6 +22,7 @@ from quoth.retrieval.names import Name, Names
 from quoth.retrieval.notes import listed, note
 from quoth.retrieval.places_asked import chapters_asked, pages_asked
 from quoth.retrieval.resolve import Mention, mentions
+from quoth.retrieval.slips import mended
 from quoth.retrieval.sources_asked import dates_asked, language_asked
 from quoth.retrieval.speakers_asked import speakers_asked
 from quoth.retrieval.times_asked import segments_asked, times_asked
@@ -116,11 +117,11 @@ def understand(
     interface's, else the fallback.
     """
     turns = recent(history)
-    asked = asked_of(text)
+    asked = mended(asked_of(text), names)
     leaning = bool(turns) and leans(asked)
     if leaning:
         fallback_language = _language(turns[-1].question, names, fallback_language)
-    read = _read(text, asked, names, fallback_language)
+    read = _read(asked.clean, asked, names, fallback_language)
     heard, kind, wording = read.heard, read.kind, text
     if leaning:
         heard, kind, wording = _with_history(read, turns, names)
@@ -174,7 +175,8 @@ def _read(text: str, asked: Asked, names: Names, fallback: str) -> _Read:
     sources += dates_asked(asked, names=names, language=language)
     among = documents_within(sources.filters, names)
     reach = names.documents.keys() if among is names.everything else frozenset(among)
-    sources += titles_asked(asked, found, names=names, among=reach)
+    titled = titles_asked(asked, found, names=names, among=reach)
+    sources += titled
     rest = hidden(asked, sources.spans)
     among = documents_within(sources.filters, names)
     places, has_pages = pages_asked(rest, names=names, among=among, language=language)
@@ -183,8 +185,11 @@ def _read(text: str, asked: Asked, names: Names, fallback: str) -> _Read:
     kind = kind_of(rest.folded, language=language)
     if has_pages and kind != "comparison" and any(each.field == "label" for each in places.filters):
         kind = "page_specific"
-    aspects = aspects_of(hidden(asked, asked.quoted)) if kind == "comparison" else ()
-    aspects = tuple(dict.fromkeys([_real(each, named) for each in aspects]))
+    aspects: tuple[str, ...] = ()
+    if kind == "comparison":
+        uncut = hidden(asked, (*asked.quoted, *titled.spans))
+        aspects = aspects_of(uncut, language=language)
+        aspects = tuple(dict.fromkeys([_real(each, named) for each in aspects]))
     return _Read(
         asked,
         language,
@@ -233,8 +238,8 @@ def _with_history(read: _Read, turns: Sequence[Turn], names: Names) -> tuple[Hea
 def _before(turns: Sequence[Turn], names: Names, fallback: str) -> _Read:
     """Read the last question, with what it in turn kept from the one before."""
     *earlier, last = turns
-    asked = asked_of(last.question)
-    read = _read(last.question, asked, names, fallback)
+    asked = mended(asked_of(last.question), names)
+    read = _read(asked.clean, asked, names, fallback)
     if earlier and leans(asked) and is_elliptical(asked):
         older = _before(earlier, names, fallback)
         kept = _carried(older.heard.filters, read.heard.filters)

@@ -77,7 +77,7 @@ async def test_adding_again_changes_nothing(tmp_path: Path, sources: Path) -> No
         first = await add(engine, sources)
         assert [each.status for each in first] == ALL_READY
         ids, embedded = await chunk_ids(engine), embedder.documents
-        assert embedded == len(ids)
+        assert embedded > len(ids)  # the titles above the chunks are embedded too
         version = engine.parts.catalogue.collection("default").version
         again = await add(engine, sources)
         assert [each.status for each in again] == ["unchanged"] * 4

@@ -97,6 +97,9 @@ class LeanTokenizer:
         # A word is cut the same way wherever it stands, and questions are made of few words.
         known = self._known if len(self._known) < KNOWN_WORDS else {}
         fresh = [word for word in words if word and word not in known]
+        if any(self._normalizer.normalize_str(word) != word for word in fresh):
+            # Alone it would be read otherwise, as a rare blank that is none within a text.
+            return self._cut(texts, words=words)
         if fresh:
             known.update(zip(fresh, self._cut(fresh, words=set(fresh)), strict=True))
             self._known = known

@@ -234,7 +234,6 @@ def search(
     from quoth.cli.render import hit_list
 
     session: Session = context.obj
-    given: dict[str, Any] = {"final_k": k, "mode": mode.value if mode else None}
 
     async def work() -> int:
         from quoth.retrieve import Request
@@ -243,7 +242,7 @@ def search(
         trace = Trace()
         request = Request(
             question,
-            choices={**read_choices(settings or []), **given},
+            choices=read_choices(settings, final_k=k, mode=mode.value if mode else None),
             filters=tuple(filters or ()),
             collections=session.collections,
         )
@@ -295,7 +294,7 @@ def ask(
 
         request = Request(
             question,
-            choices={**read_choices(settings or []), "deadline_ms": deadline_ms},
+            choices=read_choices(settings, deadline_ms=deadline_ms),
             filters=tuple(filters or ()),
             collections=session.collections,
         )

@@ -59,7 +59,7 @@ def retrieval(
             folder,
             queries=queries,
             settings=session.settings,
-            choices=read_choices(settings or []),
+            choices=read_choices(settings),
             progress=progress,
         )
 

@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -113,15 +113,18 @@ def problem(error: QuothError) -> dict[str, Any]:
     }
 
 
-def read_choices(texts: list[str]) -> dict[str, Any]:
-    """Read ``plan.FIELD=VALUE`` settings; raises InputError."""
+def read_choices(texts: Sequence[str] | None, **given: Any) -> dict[str, Any]:
+    """Read ``plan.FIELD=VALUE`` settings; raises InputError.
+
+    ``given`` are fields that have an option of their own, which counts where it was used.
+    """
     choices: dict[str, Any] = {}
-    for text in texts:
+    for text in texts or ():
         name, found, value = text.removeprefix("plan.").partition("=")
         if not found or not text.startswith("plan."):
             raise InputError(f"'{text}' is not a setting. Write --set plan.FIELD=VALUE.")
         choices[name] = _value(value)
-    return choices
+    return choices | {name: value for name, value in given.items() if value is not None}
 
 
 def _value(text: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -9,21 +10,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoth.retrieval.calibrate import (
+    FEWEST_READ,
+    FIRST_READ,
     FUSED,
+    GROUPS,
     HIT_SIGNALS,
     QUESTION_SIGNALS,
+    READER,
     Yardstick,
     answer_probability,
     calibrated,
     dense_weight_for,
+    group_of,
     hit_signals,
     probability,
     question_signals,
+    read_scores,
     tuning_for,
 )
+from quoth.retrieval.rerank import RERANK
 from quoth.retrieval.shipped import E5, SHIPPED
 from quoth.tuning import Calibration, Tuning
-from quoth.types import Candidate, IndexIdentity, LegScore, Scored
+from quoth.types import Candidate, Chunk, IndexIdentity, LegScore, Scored
 
 SHIPPED_E5 = SHIPPED[E5]
 RELEVANCE, ANSWERABLE = SHIPPED_E5.relevance, SHIPPED_E5.answerable
@@ -31,6 +39,7 @@ assert RELEVANCE is not None
 assert ANSWERABLE is not None
 SEMANTIC: list[Scored] = [("best", 0.9), *((f"s{each}", 0.8) for each in range(30))]
 KEYWORD: list[Scored] = [("best", 12.0), ("s1", 6.0)]
+READ = (0.6, 0.4, 0.4, 0.4, 0.3)
 IDENTITY = IndexIdentity(*E5, 384, "query: ", "passage: ", "quoth-terms-1")
 
 finite = st.floats(-1e3, 1e3)
@@ -49,8 +58,8 @@ def candidate(key: str, *, score: float = 0.5) -> Candidate:
     return Candidate(key, score, "convex", legs)
 
 
-def yardstick(covered: float = 1.0) -> Yardstick:
-    found = Yardstick.of(keyword=KEYWORD, semantic=SEMANTIC, covered=covered)
+def yardstick(covered: float = 1.0, *, read: Sequence[float] = ()) -> Yardstick:
+    found = Yardstick.of(keyword=KEYWORD, semantic=SEMANTIC, covered=covered, read=read)
     assert found is not None
     return found
 
@@ -72,30 +81,105 @@ def test_a_probability_worked_by_hand() -> None:
     assert probability(Calibration(-1.0, {"gap": 2.0}), {"gap": 0.5}) == 0.5
 
 
-def test_the_signs_of_a_hit() -> None:
+def read(key: str, score: float) -> Candidate:
+    """A candidate that the reranker has scored."""
+    each = candidate(key)
+    return replace(each, legs={**each.legs, RERANK: LegScore(1, score)})
+
+
+def test_the_signs_of_a_hit_that_was_read() -> None:
+    measure = yardstick(read=READ)
+    assert hit_signals(read("best", 0.6), rank=3, yardstick=measure) == pytest.approx(
+        {"read": 0.6, "ahead": 0.2, "place": 0.5}
+    )
+    assert hit_signals(read("s1", 0.3), rank=3, yardstick=measure)["ahead"] == 0
+
+
+def test_the_signs_of_a_hit_that_was_not() -> None:
     assert hit_signals(candidate("best"), rank=1, yardstick=yardstick(0.5)) == pytest.approx(
-        {"gap": 0.5, "words": 0.5, "place": 1.0}
+        {"unread": 1.0, "unread_gap": 0.5, "unread_words": 0.5, "unread_place": 1.0}
     )
     assert hit_signals(candidate("s1"), rank=3, yardstick=yardstick()) == pytest.approx(
-        {"gap": 0.0, "words": 0.5, "place": 0.5}
+        {"unread": 1.0, "unread_gap": 0.0, "unread_words": 0.5, "unread_place": 0.5}
     )
-    assert hit_signals(candidate("stranger"), rank=1, yardstick=yardstick())["gap"] == 0.0
+    found = hit_signals(candidate("stranger"), rank=1, yardstick=yardstick(read=READ))
+    assert found["unread_gap"] == 0.0
+
+
+def signals_of(*, foreign: bool, read: tuple[float, ...] = ()) -> dict[str, float]:
+    found = question_signals(
+        keyword=KEYWORD,
+        semantic=SEMANTIC,
+        coverage=0.5,
+        terms=3,
+        gap=0.5,
+        foreign=foreign,
+        read=read,
+    )
+    assert found is not None
+    return dict(found)
 
 
 def test_the_signs_of_a_question() -> None:
-    found = question_signals(
-        keyword=KEYWORD, semantic=SEMANTIC, coverage=0.5, terms=3, gap=0.5, foreign=False
+    assert signals_of(foreign=False, read=READ) == pytest.approx(
+        {"matched": 0.6931, "best": 0.9, "read": 0.6, "ahead": 0.2}, abs=1e-4
     )
-    assert found == pytest.approx(
-        {"matched": 0.6931, "gap": 0.5, "best": 0.9, "meets": 1.0, "agree": 0.2}, abs=1e-4
+    assert signals_of(foreign=True, read=READ) == pytest.approx(
+        {"foreign": 1.0, "foreign_read": 0.6, "foreign_ahead": 0.2}
     )
 
 
-def test_in_another_language_other_signs_speak() -> None:
-    found = question_signals(
-        keyword=[], semantic=SEMANTIC, coverage=0.1, terms=3, gap=0.5, foreign=True
+def test_without_a_reranker_the_legs_speak() -> None:
+    assert signals_of(foreign=False) == pytest.approx(
+        {
+            "unread": 1.0,
+            "unread_matched": 0.6931,
+            "unread_gap": 0.5,
+            "unread_best": 0.9,
+            "unread_meets": 1.0,
+            "unread_agree": 0.2,
+        },
+        abs=1e-4,
     )
-    assert found == {"foreign": 1.0, "foreign_gap": 0.5, "foreign_coverage": 0.1}
+    assert signals_of(foreign=True) == pytest.approx(
+        {"foreign_unread": 1.0, "foreign_unread_gap": 0.5, "foreign_unread_coverage": 0.5}
+    )
+
+
+def test_too_few_read_passages_count_as_none() -> None:
+    few = READ[: FEWEST_READ - 1]
+    assert signals_of(foreign=False, read=few) == signals_of(foreign=False)
+    assert yardstick(read=few).read_middle is None
+
+
+@pytest.mark.parametrize("foreign", [False, True])
+@pytest.mark.parametrize("scores", [(), (0.6, 0.4, 0.4, 0.4, 0.4)])
+def test_a_questions_signs_are_of_one_group_and_named_among_all(
+    foreign: bool, scores: tuple[float, ...]
+) -> None:
+    found = signals_of(foreign=foreign, read=scores)
+    assert found.keys() <= set(QUESTION_SIGNALS)
+    assert {group_of([name]) for name in found} == {group_of(found)}
+
+
+class Scorer:
+    """A reranker of some name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    async def score(self, query: str, chunks: Sequence[Chunk]) -> list[float]:
+        return [0.5 for _ in chunks]
+
+    def close(self) -> None: ...
+
+
+def test_the_scores_of_one_reranker_are_signs_and_those_of_others_are_not() -> None:
+    ranking = [*(read("s1", 0.5) for _ in range(9)), candidate("s2")]
+    assert read_scores(ranking, reranker=Scorer(READER)) == (0.5,) * FIRST_READ
+    assert read_scores([candidate("s2")], reranker=Scorer(READER)) == ()
+    assert read_scores(ranking, reranker=Scorer("another")) == ()
+    assert read_scores(ranking, reranker=None) == ()
 
 
 def test_too_few_passages_give_no_signs_and_no_yardstick() -> None:
@@ -130,13 +214,24 @@ def test_the_score_before_is_kept() -> None:
 def test_the_shipped_calibrations_use_the_signs_there_are_and_no_sign_counts_against() -> None:
     for model, names in ((RELEVANCE, HIT_SIGNALS), (ANSWERABLE, QUESTION_SIGNALS)):
         assert model.weights.keys() <= set(names)
-        assert min(model.weights.values()) > 0
+        assert min(each for name, each in model.weights.items() if name not in GROUPS) > 0
 
 
-def test_a_good_hit_is_more_likely_than_not_and_a_bad_one_is_not() -> None:
-    good, bad = candidate("best"), candidate("nowhere")
-    assert probability(RELEVANCE, hit_signals(good, rank=1, yardstick=yardstick())) > 0.8
-    assert probability(RELEVANCE, hit_signals(bad, rank=8, yardstick=yardstick())) < 0.1
+@pytest.mark.parametrize(
+    ("good", "bad"), [(candidate("best"), candidate("nowhere")), (read("s1", 0.6), read("s1", 0.3))]
+)
+def test_a_good_hit_is_more_likely_than_not_and_a_bad_one_is_not(
+    good: Candidate, bad: Candidate
+) -> None:
+    measure = yardstick(read=READ)
+    assert probability(RELEVANCE, hit_signals(good, rank=1, yardstick=measure)) > 0.8
+    assert probability(RELEVANCE, hit_signals(bad, rank=8, yardstick=measure)) < 0.1
+
+
+def test_a_calibration_that_knows_no_reranker_goes_by_the_legs() -> None:
+    model = Calibration(0.0, {"unread": 0.0, "unread_gap": 1.0})
+    (found,) = calibrated([read("best", 0.6)], calibration=model, yardstick=yardstick(read=READ))
+    assert found.score == pytest.approx(probability(model, {"unread_gap": 0.5}))
 
 
 def test_a_calibration_is_bound_to_its_embedder() -> None:
@@ -164,11 +259,12 @@ def test_without_a_calibration_nothing_is_claimed() -> None:
     assert answer_probability(SHIPPED_E5, None) is None
 
 
-def test_a_calibration_that_saw_no_other_language_claims_nothing_about_one() -> None:
-    tuned = Tuning(answerable=Calibration(0.0, {"gap": 1.0}))
-    assert answer_probability(tuned, {"gap": 0.0}) == 0.5
-    assert answer_probability(tuned, {"foreign": 1.0, "foreign_gap": 0.5}) is None
-    assert answer_probability(SHIPPED_E5, {"foreign": 1.0, "foreign_gap": 0.5}) is not None
+@pytest.mark.parametrize("group", GROUPS)
+def test_a_calibration_claims_nothing_about_a_group_that_it_has_not_seen(group: str) -> None:
+    tuned, signals = Tuning(answerable=Calibration(0.0, {"read": 1.0})), {group: 1.0}
+    assert answer_probability(tuned, {"read": 0.0}) == 0.5
+    assert answer_probability(tuned, signals) is None
+    assert answer_probability(SHIPPED_E5, signals) is not None
 
 
 def test_the_weight_is_that_of_the_questions_language() -> None:

@@ -14,7 +14,9 @@ from quoth.evaluation.calibration import (
     brier_score,
     calibration_error,
     fit_calibration,
+    joined,
     least_likely,
+    parted,
     probabilities,
     reliability,
     silent_below,
@@ -167,3 +169,21 @@ def test_questions_that_are_all_alike_are_silent_just_above() -> None:
     found = silent_below([0.4] * 100, silence=0.95)
     assert found is not None
     assert 0.4 < found < 0.4001
+
+
+def test_groups_that_were_fitted_apart_are_joined_and_parted_again() -> None:
+    groups = {
+        "": Calibration(-2.0, {"read": 3.0}),
+        "foreign": Calibration(1.0, {"foreign_read": 2.0}),
+        "foreign_unread": Calibration(-1.0, {"foreign_unread_gap": 4.0}),
+    }
+    whole = joined(groups)
+    assert whole.weights["foreign"] == 3.0
+    assert parted(whole) == groups
+    signals = {"foreign": 1.0, "foreign_read": 0.5}
+    assert probability(whole, signals) == probability(groups["foreign"], signals)
+
+
+def test_a_group_alone_keeps_its_constant() -> None:
+    alone = Calibration(-3.0, {"unread_gap": 2.0})
+    assert parted(joined({"unread": alone})) == {"unread": alone}

@@ -25,7 +25,7 @@ from quoth.backends.fake import (
 from quoth.engine import Engine
 from quoth.errors import IndexMismatch, InputError, NotFound, RetrievalError, StorageFull
 from quoth.protocols import Embedder, Matrix
-from quoth.retrieve import RELAXED, Request
+from quoth.retrieve import NO_MATCH, RELAXED, Request
 from quoth.settings import Settings
 from quoth.types import Chunk, Cited, Done, Filter, Found, Progress, Scored, Token
 from tests.disk import no_room
@@ -231,7 +231,18 @@ async def test_a_page_that_was_given_is_not_let_go(engine: Engine) -> None:
     answer = await engine.answer(Request(NECTAR, filters=("page=900",)))
     assert answer.status == "no_results"
     assert answer.closest == ()
-    assert answer.warnings == ()
+    assert answer.warnings == (NO_MATCH["en"],)
+
+
+async def test_a_history_of_something_else_is_refused(engine: Engine) -> None:
+    with pytest.raises(InputError, match=r"quoth\.Turn"):
+        await engine.answer(Request(NECTAR, history=("What is honey?",)))  # type: ignore[arg-type]
+
+
+async def test_a_page_that_is_not_there_says_nothing_when_only_it_is_asked(engine: Engine) -> None:
+    answer = await engine.answer("What is on page 900?")
+    assert answer.status == "no_results"
+    assert any("no page 900" in each for each in answer.warnings)
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ BELOW: dict[str, set[str]] = {
     "slots": {"analyse", "numerals"},
     "protocols": {"types"},
     "shelf": {"types"},
-    "subject": {"analyse", "types"},
+    "subject": {"analyse", "numerals", "types"},
     "tuning": set(),
     "codec": {"types"},
     "places": {"types"},

@@ -26,6 +26,9 @@ BOOKS = {
         (Filter("segment", "in", ("qa",)), "the questions from the audience"),
         (Filter("seconds", "overlaps", (0, 600)), "0:00–10:00"),
         (Filter("date", "overlaps", (20240101, 20241231)), "2024-01-01 to 2024-12-31"),
+        (Filter("date", "overlaps", (0, 20191231)), "dated up to 2019-12-31"),
+        (Filter("date", "overlaps", (20210101, 99991231)), "dated from 2021-01-01 on"),
+        (Filter("seconds", "overlaps", (1800, 360000)), "what comes after 30:00"),
         (Filter("speaker", "in", ("Ada",)), "what Ada says"),
     ],
 )

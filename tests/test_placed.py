@@ -19,11 +19,17 @@ def test_what_stands_there_is_told_by_its_central_sentences_in_order() -> None:
     material = shortlist(
         Query("What is on page 2?", "What is on page 2?", "en"), [PASSAGE]
     ).material
-    said = [each.text for each in central_statements(material, range(5), max_sentences=2)]
+    said = [each.text for each in central_statements(material, max_sentences=2)]
     assert said == [
         "Bees make honey from nectar.",
         "Honey keeps for years because bees dry the nectar.",
     ]
+
+
+def test_the_questions_are_told_where_they_are_asked_for() -> None:
+    material = shortlist(Query("What was asked?", "What was asked?", "en"), [PASSAGE]).material
+    said = central_statements(material, max_sentences=2, questions=True)
+    assert [each.text for each in said] == ["Is it not odd?"]
 
 
 def test_a_summary_is_made_of_its_sentences() -> None:

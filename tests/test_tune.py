@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from quoth.backends import lance_table
 from quoth.backends.fake import HashEmbedder, MemoryIndex
-from quoth.evaluation.probe import Asked
+from quoth.evaluation.probe import PREFIX_TIMES, Asked
 from quoth.evaluation.tune import GRID, LEAST, choose_weight, learn_chance, tune
 from quoth.protocols import Matrix, Role
 from quoth.retrieval.calibrate import answer_probability
@@ -178,18 +179,38 @@ def with_signals(count: int, **signals: float) -> list[Asked]:
     return [replace(asked(KEYS, KEYS, gold="c0"), signals=signals) for _ in range(count)]
 
 
-def test_what_is_known_of_other_languages_is_kept() -> None:
+READ = {"matched": 1.5, "best": 0.88, "read": 0.6, "ahead": 0.2}
+UNREAD = {"unread": 1.0, "unread_matched": 1.5, "unread_gap": 0.4, "unread_best": 0.88}
+
+
+@pytest.mark.parametrize("near", [READ, UNREAD])
+def test_what_is_known_of_other_groups_is_kept(near: dict[str, float]) -> None:
     known = SHIPPED[E5]
-    learnt = learn_chance(
-        with_signals(40, matched=1.5, gap=0.4, best=0.88),
-        with_signals(40, matched=0.2, gap=0.1, best=0.8),
-        known=known,
-    )
+    far = {name: value if name == "unread" else value / 2 for name, value in near.items()}
+    learnt = learn_chance(with_signals(40, **near), with_signals(40, **far), known=known)
     assert learnt is not None
-    foreign = {"foreign": 1.0, "foreign_gap": 0.3}
-    assert answer_probability(learnt, foreign) == pytest.approx(answer_probability(known, foreign))
+    assert answer_probability(learnt, near) != answer_probability(known, near)
+    others = (
+        UNREAD if near is READ else READ,
+        {"foreign": 1.0, "foreign_read": 0.5},
+        {"foreign_unread": 1.0, "foreign_unread_gap": 0.3},
+    )
+    for each in others:
+        assert answer_probability(learnt, each) == pytest.approx(answer_probability(known, each))
     assert learnt.answer_from is not None
     assert learnt.answer_from >= (known.answer_from or 0)
+
+
+def test_questions_that_were_not_read_count_for_nothing_beside_those_that_were() -> None:
+    made, other = with_signals(40, **READ), with_signals(40, read=0.3)
+    mixed = [*made, *with_signals(5, **UNREAD)]
+    alone, beside = (learn_chance(each, other, known=SHIPPED[E5]) for each in (made, mixed))
+    assert alone is not None
+    assert alone == beside
+
+
+def test_the_stems_of_a_chunk_are_counted_as_the_index_counts_them() -> None:
+    assert PREFIX_TIMES == lance_table.PREFIX_TIMES
 
 
 def test_too_few_questions_in_the_collections_language_teach_no_chance() -> None:

@@ -33,11 +33,11 @@ from quoth.codec import dump, to_json
 from quoth.commit import Advance
 from quoth.parts import Parts, identity_of, require_same_identity
 from quoth.plan import make_plan
-from quoth.protocols import Matrix
-from quoth.retrieval.calibrate import answer_probability, question_signals, tuning_for
+from quoth.protocols import Matrix, Reranker
+from quoth.retrieval.calibrate import answer_probability, question_signals, read_scores, tuning_for
 from quoth.retrieval.prune import prune
 from quoth.retrieve import Request, Retrieved, retrieve
-from quoth.subject import without_place
+from quoth.subject import only_asks_for_a_place, without_place
 from quoth.trace import Trace
 from quoth.types import (
     Answer,
@@ -223,7 +223,7 @@ class Engine:
         """Look up → judge → choose: the sentences of the answer, its status, and why."""
         plan, subject = found.plan, without_place(found.query)
         with trace.stage("judge"):
-            listed = shortlist(subject, passages)
+            listed = shortlist(subject, passages, filters=plan.filters)
             evidence = weigh_evidence(subject, listed, cosines=found.cosines)
         statements = placed_statements(
             found.query,
@@ -233,9 +233,11 @@ class Engine:
             looked_up=found.looked_up,
             plan=plan,
         )
-        chance, least = _chance(found, evidence, trace=trace)
+        chance, least = _chance(found, evidence, reranker=self.parts.reranker, trace=trace)
         if statements:
             evidence, chance = CERTAIN, None
+        elif only_asks_for_a_place(found.query) and found.query.notes:
+            return (), "no_results", ()  # the place is not there, as a note says
         elif judge(evidence, probability=chance, answer_from=least) != "no_results":
             cosines = await trace.attempt(
                 "quote",
@@ -301,7 +303,7 @@ async def in_flight(
 
 
 def _chance(
-    found: Retrieved, evidence: Evidence, *, trace: Trace
+    found: Retrieved, evidence: Evidence, *, reranker: Reranker | None, trace: Trace
 ) -> tuple[float | None, float | None]:
     """Give the probability that the collection answers, and the one from which it does."""
     failed = any(each.startswith(("embed:", "semantic:", "keyword:")) for each in trace.degraded)
@@ -316,5 +318,6 @@ def _chance(
         terms=evidence.terms,
         gap=evidence.gap,
         foreign=evidence.foreign,
+        read=read_scores(found.ranked[0].pool, reranker=reranker),
     )
     return answer_probability(tuned, signals), None if tuned is None else tuned.answer_from

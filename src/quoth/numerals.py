@@ -51,14 +51,83 @@ def _french() -> Iterator[tuple[str, int]]:
 WORDS: Mapping[str, int] = MappingProxyType(dict([*_english(), *_french()]))
 """Cardinal numbers from 1 to 99 in English and French, folded, their parts joined by spaces."""
 
+_IRREGULAR = {
+    "one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth",
+    "nine": "ninth", "twelve": "twelfth", "cinq": "cinquieme", "neuf": "neuvieme",
+    "vingts": "vingtieme",
+}  # fmt: skip
+
+
+def _ordinal(cardinal: str) -> str:
+    """Make the ordinal of a folded cardinal: of its last word, as both languages do."""
+    *before, last = cardinal.split()
+    ending = "th" if cardinal in _ENGLISH else "ieme"
+    if last.endswith("y"):
+        regular = f"{last[:-1]}ieth"
+    else:
+        regular = (last.removesuffix("e") if ending == "ieme" else last) + ending
+    return " ".join([*before, _IRREGULAR.get(last, regular)])
+
+
+_ENGLISH = frozenset(word for word, _ in _english())
+ORDINALS: Mapping[str, int] = MappingProxyType(
+    {
+        **{_ordinal(word): number for word, number in WORDS.items()},
+        **dict.fromkeys(("premier", "premiere"), 1),
+        **dict.fromkeys(("second", "seconde"), 2),
+        **dict.fromkeys(("hundredth", "centieme"), 100),
+    }
+)
+"""Ordinal numbers from 1 to 100 in English and French, written as `WORDS` are."""
+
+_ONES_EN = "one|two|three|four|five|six|seven|eight|nine"
+_ONES_FR = "une?|deux|trois|quatre|cinq|six|sept|huit|neuf"
+_LOW_FR = rf"(?:dix(?:[- ](?:sept|huit|neuf))?|onze|douze|treize|quatorze|quinze|seize|{_ONES_FR})"
+_BELOW_HUNDRED = (
+    rf"(?:(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:[- ](?:{_ONES_EN})\b)?|ten|eleven|twelve"
+    r"|(?:thir|four|fif|six|seven|eigh|nine)teen"
+    rf"|quatre[- ]vingts?(?:[- ]{_LOW_FR}\b)?|soixante(?:[- ](?:et[- ])?{_LOW_FR}\b)?"
+    rf"|(?:vingt|trente|quarante|cinquante)(?:[- ](?:et[- ])?(?:{_ONES_FR})\b)?"
+    rf"|{_LOW_FR}|{_ONES_EN})\b"
+)
+CARDINAL = (
+    rf"(?:\d{{1,5}}|(?:(?:an?|{_ONES_EN}|{_ONES_FR})[- ])?(?:hundred|cents?)\b"
+    rf"(?:[- ](?:and )?{_BELOW_HUNDRED}(?! (?:hundred|cents?)\b))?|{_BELOW_HUNDRED})"
+)
+"""The pattern of a number below 1000 in words, or of one in digits, folded."""
+ORDINAL = (
+    r"(?:\d{1,3}(?:st|nd|rd|th|er|ere|re|e|eme|ieme)"
+    rf"|(?:(?:(?:{_ONES_EN}) )?hundred(?: and)? |(?:(?:{_ONES_FR}) )?cent )?"
+    rf"(?:{'|'.join(w.replace(' ', '[ -]') for w in sorted(ORDINALS, key=len, reverse=True))}))"
+)
+"""The pattern of an ordinal in digits or in words, folded."""
+_HUNDREDS = re.compile(r"(?:(\w+) )?(?:hundred|cents?)(?: and)?(?: (.+))?")
+_DIGITS = re.compile(r"(\d{1,5})(?:er|ere|re|e|eme|ieme|st|nd|rd|th)?")
+
 
 def number_of(text: str) -> int | None:
-    """Read a whole number in digits, Roman numerals or words (folded); None where it is none.
+    """Read a whole number in digits, words or Roman numerals (folded); None where it is none.
 
-    "1er" and "1st" are numbers; words are English and French, with hyphens or without.
+    "1er", "1st" and "third" are numbers; words are English and French, with hyphens or without,
+    up to 999.
     """
     plain = text.strip().lower()
-    digits = re.fullmatch(r"(\d{1,4})(?:er|ere|re|e|eme|st|nd|rd|th)?", plain)
+    digits = _DIGITS.fullmatch(plain)
     if digits:
         return int(digits[1])
-    return WORDS.get(" ".join(plain.replace("-", " ").split())) or roman_number(plain)
+    words = " ".join(plain.replace("-", " ").split())
+    return _below_hundred(words) or _hundreds(words) or roman_number(plain)
+
+
+def _below_hundred(words: str) -> int | None:
+    return WORDS.get(words) or ORDINALS.get(words)
+
+
+def _hundreds(words: str) -> int | None:
+    found = _HUNDREDS.fullmatch(words)
+    if not found:
+        return None
+    count, rest = found.groups()
+    hundreds = 1 if count in (None, "a", "an") else WORDS.get(count)
+    left = _below_hundred(rest) if rest else 0
+    return None if hundreds is None or left is None else 100 * hundreds + left

@@ -14,7 +14,7 @@ from typing import Any
 
 from quoth.catalogue.rows import Around, Collection
 from quoth.catalogue.store import Catalogue
-from quoth.errors import RetrievalError
+from quoth.errors import InputError, RetrievalError
 from quoth.parts import Parts, require_same_identity
 from quoth.plan import Plan, make_plan
 from quoth.protocols import Matrix
@@ -38,6 +38,11 @@ RELAXED: Mapping[str, str] = {
     "en": "Nothing was found at the place that the question names, so the search left it out.",
     "fr": "Rien n'a été trouvé à l'endroit que nomme la question\u202f; la recherche s'en est "
     "passée.",
+}
+
+NO_MATCH: Mapping[str, str] = {
+    "en": "No passage passes the filters that were given. See what there is with: quoth list",
+    "fr": "Aucun passage ne satisfait les filtres donnés. Pour voir ce qu'il y a\u202f: quoth list",
 }
 
 
@@ -110,6 +115,8 @@ async def retrieve(parts: Parts, request: Request, *, trace: Trace) -> Retrieved
         for collection, _shelf in shelves:
             require_same_identity(collection, parts.embedder)
         scopes = [Scope(parts, *each, trace) for each in shelves]
+        if not all(isinstance(each, Turn) for each in request.history):
+            raise InputError("'history' is a sequence of quoth.Turn: a question and its answer.")
         question = validate(request.question) if request.checked else request.question
         given = (*parse_filters(request.filters), *(request.choices.get("filters") or ()))
         query = understand(
@@ -123,6 +130,8 @@ async def retrieve(parts: Parts, request: Request, *, trace: Trace) -> Retrieved
         query = replace(query, filters=())
         plan, ranked = await search(query)
         said = (RELAXED.get(query.language, RELAXED["en"]),)
+    elif given and not any(each.fused for each in ranked):
+        said = (NO_MATCH.get(query.language, NO_MATCH["en"]),)
     found = await _gather(parts, query, plan, ranked, trace=trace)
     return replace(found, warnings=(*said, *query.notes))
 

@@ -15,7 +15,7 @@ from quoth.catalogue.rows import Collection
 from quoth.parts import Parts
 from quoth.plan import Plan
 from quoth.protocols import Index, Matrix
-from quoth.retrieval.calibrate import Yardstick, calibrated, tuning_for
+from quoth.retrieval.calibrate import Yardstick, calibrated, read_scores, tuning_for
 from quoth.retrieval.cover import covering, named_parts
 from quoth.retrieval.decompose import aspect_questions, parts_of
 from quoth.retrieval.diversify import (
@@ -244,7 +244,12 @@ def _likely(scope: Scope, legs: Legs, plan: Plan, ranking: Ranking) -> Ranking:
     """Turn scores into probabilities where a calibration applies, and leave out the unlikely."""
     collection = scope.collection
     tuned = tuning_for(collection.identity, mode=plan.mode, tuned=collection.tuning)
-    yardstick = Yardstick.of(keyword=legs.keyword, semantic=legs.semantic, covered=legs.coverage)
+    yardstick = Yardstick.of(
+        keyword=legs.keyword,
+        semantic=legs.semantic,
+        covered=legs.coverage,
+        read=read_scores(ranking, reranker=scope.parts.reranker),
+    )
     if tuned is None or tuned.relevance is None or yardstick is None:
         return ranking
     found = calibrated(ranking, calibration=tuned.relevance, yardstick=yardstick)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from quoth.analyse import fold, terms
+from quoth.numerals import WORDS
 from quoth.types import DocumentKind, FilterField, Query
 
 PLACED: tuple[FilterField, ...] = ("label", "page", "seconds", "chapter", "section", "segment")
@@ -20,7 +21,10 @@ PLACES = frozenset(
     "chapitre chapitres annexe partie debut fin seconde secondes expose presentation conference "
     "livre article these dit disent ecrit trouve contient contenu parle parlent aborde abordes "
     "traite sujet sujets passe raconte lit resume resumer resumez synthese mentionne premiere "
-    "premieres dernieres premier dernier entre indique".split()
+    "premieres dernieres premier dernier entre indique asked ask questions question answers "
+    "answer audience demo demos shown demonstrated qa posees posee public montre montree "
+    "demonstration reponses repond pagina paginas seite seiten kapitel capitulo dice sagt steht "
+    "auf was".split()
 )
 """Words (folded) of a question that name a place or ask what is there, and no subject."""
 ASKING = frozenset(
@@ -76,4 +80,4 @@ def _words(text: str) -> list[str]:
 
 
 def _names_a_place(word: str) -> bool:
-    return word in PLACES or _PLACE_NUMBER.fullmatch(word) is not None
+    return word in PLACES or word in WORDS or _PLACE_NUMBER.fullmatch(word) is not None

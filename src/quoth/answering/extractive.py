@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from quoth.answering.quotable import quotable_sentences
+from quoth.answering.quotable import locator_of, quotable_sentences
 from quoth.answering.score import (
     WEIGHTS,
     Material,
@@ -24,8 +24,9 @@ from quoth.answering.score import (
     with_vectors,
 )
 from quoth.answering.wording import NEGATION, fold
+from quoth.places import stands_within
 from quoth.protocols import Matrix
-from quoth.types import Passage, Query, Sentence
+from quoth.types import Filter, Passage, Query, Sentence
 
 Embed = Callable[[Sequence[str]], Awaitable[Matrix]]
 """Gives one unit row per text, embedded as documents."""
@@ -97,13 +98,21 @@ def shortlist(
     document_frequency: Callable[[str], int] | None = None,
     documents: int = 0,
     weights: Weights = WEIGHTS,
+    filters: Sequence[Filter] = (),
 ) -> Shortlist:
     """Choose the sentences that are worth a vector, `limit` of them or as many as the case needs.
+
+    Only those count that stand on the pages and in the seconds that ``filters`` name: a passage
+    may begin a page before.
 
     At least half are the best by words, the rest are taken from each passage in turn: that keeps
     a question in another language alive, where no word is shared and only vectors can tell.
     """
-    sentences = quotable_sentences(passages)
+    sentences = tuple(
+        each
+        for each in quotable_sentences(passages)
+        if stands_within(locator_of(each, passages[each.passage]), filters)
+    )
     material = gather(
         query,
         passages,

@@ -19,11 +19,10 @@ from quoth.answering.extractive import (
 from quoth.answering.quality import Evidence
 from quoth.answering.quotable import Quotable
 from quoth.answering.score import Material
-from quoth.places import locate, stands_within
 from quoth.plan import Plan
 from quoth.shelf import Leaf
 from quoth.subject import only_asks_for_a_place
-from quoth.types import Locator, Passage, Query
+from quoth.types import Passage, Query
 
 CERTAIN = Evidence(coverage=1.0, gap=None, foreign=False)
 """What speaks for an answer that was looked up: it stands where it was asked for."""
@@ -49,13 +48,10 @@ def placed_statements(
         return statements_of(leaves, passages)
     if not looked_up or not only_asks_for_a_place(query):
         return ()
-    material = chosen_from.material
-    places = [
-        place
-        for place, each in enumerate(material.sentences)
-        if stands_within(_locator(passages[each.passage], each), plan.filters)
-    ]
-    return central_statements(material, places, max_sentences=plan.max_sentences)
+    asked = any(each.field == "segment" and "qa" in each.values for each in plan.filters)
+    return central_statements(
+        chosen_from.material, max_sentences=plan.max_sentences, questions=asked
+    )
 
 
 def statements_of(leaves: Sequence[Leaf], passages: Sequence[Passage]) -> tuple[Statement, ...]:
@@ -88,9 +84,11 @@ def statements_of(leaves: Sequence[Leaf], passages: Sequence[Passage]) -> tuple[
 
 
 def central_statements(
-    material: Material, places: Sequence[int], *, max_sentences: int
+    material: Material, *, max_sentences: int, questions: bool = False
 ) -> tuple[Statement, ...]:
-    """Choose among sentences those that share most with the others, in their own order.
+    """Choose the sentences that share most with the others, in their own order.
+
+    ``questions`` says that questions are what was asked for.
 
     A sentence's weight is the mean frequency of its words over the sentences of the place (as in
     SumBasic, Nenkova and Vanderwende 2005), times its fitness.
@@ -105,7 +103,10 @@ def central_statements(
         mean = sum(counts[stem] for stem in stems) / (len(stems) * whole)
         return mean * material.sentences[place].fitness
 
+    places = range(len(material.sentences))
     fit = [place for place in places if _stands_alone(material.sentences[place])]
+    if questions:
+        fit = [place for place in places if material.sentences[place].question]
     kept: list[int] = []
     for place in sorted(fit or places, key=lambda one: -weight(one)):
         if len(kept) == max_sentences:
@@ -120,8 +121,3 @@ def central_statements(
 
 def _stands_alone(each: Quotable) -> bool:
     return not each.question and not each.leaning and each.fitness >= FITTEST
-
-
-def _locator(passage: Passage, each: Quotable) -> Locator:
-    places = [place for chunk in passage.chunks for place in chunk.places]
-    return locate(places, each.start, each.end) if places else passage.chunks[0].locator

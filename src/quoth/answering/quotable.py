@@ -10,8 +10,9 @@ from itertools import pairwise
 
 from quoth.answering.wording import fold
 from quoth.openings import LEANING, LINKING, NOT_LEANING, TALKING
+from quoth.places import locate
 from quoth.sentences import sentences
-from quoth.types import Chunk, Passage
+from quoth.types import Chunk, Locator, Passage
 
 LONGEST = 400
 """Characters from which a sentence is cut at its clauses; a printed sentence rarely has more."""
@@ -56,6 +57,12 @@ class Quotable:
     joined: bool = False
     question: bool = False
     cut: bool = False
+
+
+def locator_of(each: Quotable, passage: Passage) -> Locator:
+    """Say where a sentence stands in its source."""
+    places = [place for chunk in passage.chunks for place in chunk.places]
+    return locate(places, each.start, each.end) if places else passage.chunks[0].locator
 
 
 def quotable_sentences(passages: Sequence[Passage]) -> tuple[Quotable, ...]:

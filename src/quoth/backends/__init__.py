@@ -73,7 +73,8 @@ def backend(part: Part, name: str) -> type[Any]:
     """
     rows = BACKENDS[part]
     if name not in rows:
-        names = ", ".join(sorted(name for name, row in rows.items() if row.module))
+        offered = (name for name, row in rows.items() if row.module and name != "fake")
+        names = ", ".join(sorted(offered))
         there = f"This version has: {names}." if names else f"This version has no {part} yet."
         raise ConfigError(f"There is no {part} '{name}'. {there}")
     row = rows[name]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from quoth.retrieval.calibrate import Signals, probability
+from quoth.retrieval.calibrate import Signals, group_of, probability
 from quoth.tuning import Calibration
 
 Floats = npt.NDArray[np.float64]
@@ -123,6 +123,23 @@ def joined(groups: Mapping[str, Calibration]) -> Calibration:
         questions=sum(each.questions for each in groups.values()),
         source=next((each.source for each in groups.values()), ""),
     )
+
+
+def parted(calibration: Calibration) -> dict[str, Calibration]:
+    """Take a calibration apart into those of its groups of signs: what `joined` joins."""
+    groups = sorted({group_of([name]) for name in calibration.weights})
+    return {
+        group: replace(
+            calibration,
+            bias=calibration.bias + calibration.weights.get(group, 0.0),
+            weights={
+                name: weight
+                for name, weight in calibration.weights.items()
+                if group_of([name]) == group and name != group
+            },
+        )
+        for group in groups
+    }
 
 
 def probabilities(calibration: Calibration, outcomes: Sequence[Outcome]) -> list[float]:

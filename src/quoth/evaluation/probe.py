@@ -17,21 +17,26 @@ from quoth.analyse import search_terms, terms
 from quoth.answering.extractive import shortlist
 from quoth.answering.quality import weigh_evidence
 from quoth.catalogue.rows import Collection
-from quoth.commit import indexed_text
+from quoth.commit import chunk_vectors
 from quoth.evaluation.made_questions import MadeQuestion, folded
 from quoth.parts import Parts
-from quoth.protocols import Matrix, Role
-from quoth.retrieval.calibrate import Signals, question_signals
+from quoth.protocols import Matrix
+from quoth.retrieval.calibrate import READER, Signals, question_signals, read_scores
 from quoth.retrieval.fuse import KEYWORD, SEMANTIC, convex_combination, covered
+from quoth.retrieval.rerank import rerank
 from quoth.types import Candidate, Chunk, Document, Passage, Query, Scored
 
 DEPTH = 100
 BATCH = 16
 COPIES = 20
 """First places of either leg that are searched for copies of the sentence."""
+POOL = 30
+"""Hits that the reranker reads, where its scores are signs of an answer."""
 WEIGHED = 8
 """Hits that the evidence is taken from."""
 K1, B = 1.2, 0.75
+PREFIX_TIMES = 2
+"""How often the keyword leg counts a chunk's prefix among its terms."""
 
 Advance = Callable[[str, int, int], None]
 
@@ -41,7 +46,8 @@ class Asked:
     """A question, what counts as its answer, and what each leg found, best first.
 
     ``accepted`` is empty for a question that the collection does not answer. ``signals`` are
-    those of `question_signals` at the weight that the search starts from.
+    those of `question_signals` at the weight that the search starts from, ``pool`` is the ranking
+    that they were taken from, and ``read`` are its `read_scores`.
     """
 
     language: str
@@ -50,6 +56,8 @@ class Asked:
     covered: float
     accepted: frozenset[str]
     signals: Signals | None
+    pool: tuple[Candidate, ...] = ()
+    read: tuple[float, ...] = ()
 
     def fused(self, dense_weight: float) -> list[Candidate]:
         """Rank by a convex combination of both legs."""
@@ -71,13 +79,13 @@ class Words:
     @classmethod
     def of(cls, chunks: Sequence[Chunk]) -> Words:
         """Count the stems of the chunks as they are indexed."""
-        stems = [terms(indexed_text(each), language=each.language) for each in chunks]
+        stems = [_stems(each) for each in chunks]
         held = Counter(stem for each in stems for stem in set(each))
         return cls(held, len(chunks), sum(map(len, stems)) / max(1, len(stems)) or 1.0)
 
     def bm25(self, sought: Sequence[str], chunk: Chunk) -> float:
         """Score a chunk as the keyword leg does, up to a factor."""
-        found = terms(indexed_text(chunk), language=chunk.language)
+        found = _stems(chunk)
         counts = Counter(found)
         damping = K1 * (1 - B + B * len(found) / self.length)
         total = 0.0
@@ -90,7 +98,11 @@ class Words:
 
 
 class Prober:
-    """Asks one collection; ``documents`` are all of it by id, ``words`` those of a sample."""
+    """Asks one collection; ``documents`` are all of it by id, ``words`` those of a sample.
+
+    Hits are reordered with ``rerank_weight`` by the reranker whose scores are signs, if
+    that is there.
+    """
 
     def __init__(
         self,
@@ -100,6 +112,7 @@ class Prober:
         documents: Mapping[str, Document],
         words: Words,
         dense_weight: float,
+        rerank_weight: float,
     ) -> None:
         self._parts = parts
         self._index = parts.open_index(scope.table)
@@ -107,13 +120,16 @@ class Prober:
         self._documents = documents
         self._words = words
         self._dense_weight = dense_weight
+        self._rerank_weight = rerank_weight
 
     async def made(self, questions: Sequence[MadeQuestion], *, progress: Advance) -> list[Asked]:
         """Ask what was made of the collection."""
-        vectors = await self._embed([each.text for each in questions], "query", progress=progress)
-        rests = await self._embed(
-            [indexed_text(each.chunk) for each in questions], "document", progress=progress
-        )
+        vectors = await self._embed([each.text for each in questions], progress=progress)
+        rests: list[Matrix] = []
+        for at in range(0, len(questions), BATCH):
+            progress("Embedding", at, len(questions))
+            chunks = [each.chunk for each in questions[at : at + BATCH]]
+            rests.extend(await chunk_vectors(chunks, embedder=self._parts.embedder))
         asked = []
         for at, each in enumerate(questions):
             progress("Asking", at, len(questions))
@@ -131,7 +147,7 @@ class Prober:
     ) -> list[Asked]:
         """Ask what the collection does not answer; language and wording of each."""
         texts = [text for _language, text in questions]
-        vectors = await self._embed(texts, "query", progress=progress)
+        vectors = await self._embed(texts, progress=progress)
         asked = []
         for at, (language, text) in enumerate(questions):
             progress("Asking about other things", at, len(questions))
@@ -139,11 +155,11 @@ class Prober:
             asked.append(await self._asked(text, language, keyword, semantic, made=None))
         return asked
 
-    async def _embed(self, texts: Sequence[str], role: Role, *, progress: Advance) -> list[Matrix]:
+    async def _embed(self, texts: Sequence[str], *, progress: Advance) -> list[Matrix]:
         rows: list[Matrix] = []
         for at in range(0, len(texts), BATCH):
             progress("Embedding", at, len(texts))
-            rows.extend(await self._parts.embedder.embed(texts[at : at + BATCH], role=role))
+            rows.extend(await self._parts.embedder.embed(texts[at : at + BATCH], role="query"))
         return rows
 
     async def _legs(self, text: str, vector: Matrix) -> tuple[list[Scored], list[Scored]]:
@@ -207,17 +223,17 @@ class Prober:
             frozenset() if made is None else made.accepted,
             None,
         )
-        ids = [each.chunk_id for each in asked.fused(self._dense_weight)[:WEIGHED]]
-        chunks = {**await self._chunks(ids), **seen}
-        passages = [
-            Passage(number, self._documents[chunk.document_id], (chunk,), (key,), 1.0)
-            for number, key in enumerate(ids, start=1)
-            if (chunk := chunks.get(key)) and chunk.document_id in self._documents
-        ]
         query = Query(text, text, language)
+        pool, chunks = await self._read(query, asked.fused(self._dense_weight)[:POOL], seen=seen)
+        passages = [
+            Passage(number, self._documents[chunk.document_id], (chunk,), (each.chunk_id,), 1.0)
+            for number, each in enumerate(pool[:WEIGHED], start=1)
+            if (chunk := chunks.get(each.chunk_id)) and chunk.document_id in self._documents
+        ]
         evidence = weigh_evidence(
             query, shortlist(query, passages), cosines=[score for _key, score in semantic]
         )
+        read = read_scores(pool, reranker=self._parts.reranker)
         signals = question_signals(
             keyword=keyword,
             semantic=semantic,
@@ -225,5 +241,31 @@ class Prober:
             terms=evidence.terms,
             gap=evidence.gap,
             foreign=evidence.foreign,
+            read=read,
         )
-        return replace(asked, signals=signals)
+        return replace(asked, signals=signals, pool=tuple(pool), read=read)
+
+    async def _read(
+        self, query: Query, pool: list[Candidate], *, seen: Mapping[str, Chunk]
+    ) -> tuple[list[Candidate], dict[str, Chunk]]:
+        """Let the reranker read the hits; gives them in their new order, and their chunks."""
+        chunks = {**await self._chunks([each.chunk_id for each in pool]), **seen}
+        reranker = self._parts.reranker
+        if reranker is None or reranker.name != READER:
+            return pool, chunks
+        # What is kept of the chunk's tokens knows the sentence; nothing is kept under no document.
+        rests = {key: replace(chunk, document_id="") for key, chunk in seen.items()}
+        ranked = await rerank(
+            pool,
+            query=query,
+            chunks={**chunks, **rests},
+            reranker=reranker,
+            weight=self._rerank_weight,
+        )
+        return ranked, chunks
+
+
+def _stems(chunk: Chunk) -> list[str]:
+    """Give the terms of a chunk as the keyword leg counts them."""
+    searchable = "\n".join((*[chunk.prefix] * PREFIX_TIMES, chunk.text))
+    return terms(searchable, language=chunk.language)

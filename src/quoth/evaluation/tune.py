@@ -15,7 +15,7 @@ import numpy as np
 
 from quoth.catalogue.rows import Collection, now
 from quoth.engine import Engine
-from quoth.evaluation.calibration import Outcome, fit_calibration
+from quoth.evaluation.calibration import Outcome, fit_calibration, joined, parted
 from quoth.evaluation.everyday import EVERYDAY
 from quoth.evaluation.made_questions import make_questions
 from quoth.evaluation.probe import Asked, Prober, Words
@@ -25,7 +25,9 @@ from quoth.plan import make_plan
 from quoth.retrieval.calibrate import (
     HIT_SIGNALS,
     QUESTION_SIGNALS,
+    UNREAD,
     Yardstick,
+    group_of,
     hit_signals,
     probability,
     tuning_for,
@@ -47,7 +49,7 @@ RANKED = 20
 """Places looked at for the reciprocal rank."""
 SILENCE = 0.95
 """The part of the everyday questions that a collection should not answer."""
-HIGHEST = 0.73
+HIGHEST = 0.75
 """The threshold that no collection's own goes beyond."""
 STRENGTH = 3.0
 """Outcomes that the known calibration counts for."""
@@ -106,9 +108,17 @@ async def tune(engine: Engine, *, collection: str | None = None, progress: Progr
     )
     if len(made) < LEAST:
         return Tuned(None, {}, {}, {}, note=_too_small(name, chunks=len(chunks), made=len(made)))
-    shipped = make_plan(parts.settings.profile, "factual").dense_weight
+    plan = make_plan(parts.settings.profile, "factual")
+    shipped = plan.dense_weight
     words = await asyncio.to_thread(Words.of, chunks[:600])
-    prober = Prober(parts, scope, documents=documents, words=words, dense_weight=shipped)
+    prober = Prober(
+        parts,
+        scope,
+        documents=documents,
+        words=words,
+        dense_weight=shipped,
+        rerank_weight=plan.rerank_weight,
+    )
     asked = await prober.made(made, progress=progress)
     other = await prober.other(EVERYDAY, progress=progress)
     return await asyncio.to_thread(_learn, scope, asked, other, shipped=shipped)
@@ -187,23 +197,21 @@ def learn_chance(
     kinds = {True: _own(asked), False: _own(other)}
     if min(map(len, kinds.values())) < LEAST:
         return None
-    prior = None if known is None else known.answerable
+    group = group_of(kinds[True][0])
+    priors = {} if known is None or known.answerable is None else parted(known.answerable)
     fitted = fit_calibration(
         [
             Outcome(signals, kind, 1 / len(found))
             for kind, found in kinds.items()
             for signals in found
         ],
-        names=[name for name in QUESTION_SIGNALS if not name.startswith("foreign")],
-        prior=prior,
+        names=_signs(QUESTION_SIGNALS, group),
+        prior=priors.get(group),
         strength=STRENGTH,
         source=SOURCE,
     )
-    answerable = replace(fitted, bias=fitted.bias - CAUTION)
-    if prior is not None and "foreign" in prior.weights:
-        kept = {key: each for key, each in prior.weights.items() if key.startswith("foreign")}
-        kept["foreign"] += prior.bias - answerable.bias
-        answerable = replace(answerable, weights={**answerable.weights, **kept})
+    cautious = joined({**priors, group: replace(fitted, bias=fitted.bias - CAUTION)})
+    answerable = replace(cautious, questions=fitted.questions, source=SOURCE)
     least = 0.5 if known is None or known.answer_from is None else known.answer_from
     return Tuning(
         relevance=None if known is not None and known.relevance else _relevance(asked, other),
@@ -214,28 +222,39 @@ def learn_chance(
 
 def _relevance(asked: Sequence[Asked], other: Sequence[Asked]) -> Calibration | None:
     """Fit the chance of relevance, for an embedder that comes without a calibration."""
-    hits = [outcome for each in (*asked, *other) for outcome in _hits(each)]
-    if len({each.true for each in hits}) < 2:
-        return None
-    return fit_calibration(hits, names=HIT_SIGNALS, strength=STRENGTH, source=SOURCE)
+    groups: dict[str, list[Outcome]] = {}
+    for hit in (outcome for each in (*asked, *other) for outcome in _hits(each)):
+        groups.setdefault(group_of(hit.signals), []).append(hit)
+    fitted = {
+        group: fit_calibration(
+            hits, names=_signs(HIT_SIGNALS, group), strength=STRENGTH, source=SOURCE
+        )
+        for group, hits in groups.items()
+        if len({each.true for each in hits}) == 2
+    }
+    return joined(fitted) if fitted else None
+
+
+def _signs(names: Sequence[str], group: str) -> list[str]:
+    return [name for name in names if group_of([name]) == group != name]
 
 
 def _own(asked: Sequence[Asked]) -> list[Mapping[str, float]]:
-    return [
-        each.signals
-        for each in asked
-        if each.signals is not None and not each.signals.get("foreign")
-    ]
+    """Give the signs of questions in the collection's languages, of those of one group."""
+    found = [each.signals for each in asked if each.signals]
+    read = [each for each in found if group_of(each) == ""]
+    return read or [each for each in found if group_of(each) == UNREAD]
 
 
 def _hits(asked: Asked, *, most: int = 10) -> list[Outcome]:
-    yardstick = Yardstick.of(keyword=asked.keyword, semantic=asked.semantic, covered=asked.covered)
+    yardstick = Yardstick.of(
+        keyword=asked.keyword, semantic=asked.semantic, covered=asked.covered, read=asked.read
+    )
     if yardstick is None:
         return []
-    ranked = asked.fused(0.5)[:most]
     return [
         Outcome(hit_signals(each, rank=rank, yardstick=yardstick), each.chunk_id in asked.accepted)
-        for rank, each in enumerate(ranked, start=1)
+        for rank, each in enumerate(asked.pool[:most], start=1)
     ]
 
 

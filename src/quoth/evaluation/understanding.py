@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from quoth.evaluation.questions import Condition, Expected, UnderstandingSet, load_understanding
+from quoth.retrieval.aspects import MOST_ASPECTS
 from quoth.retrieval.names import read_names
 from quoth.retrieval.understand import understand
 from quoth.types import Filter, Query
@@ -105,7 +106,7 @@ def report_on(
         if row.language in data.shelf.languages:
             right["language"] = query.language == row.language
         if row.aspects:
-            right["aspects"] = _subjects(query.aspects) == _subjects(row.aspects)
+            right["aspects"] = _are_compared(query, row.aspects)
         right["followup"] = query.is_followup == row.is_followup
         for what, is_right in right.items():
             judged[what][row.id] = float(is_right)
@@ -208,6 +209,13 @@ def shown(filters: Sequence[Filter | Condition]) -> str:
     """Write filters as a short text."""
     parts = [f"{each.field} {' '.join(map(_value, each.values))}" for each in filters]
     return ", ".join(sorted(parts)) or WITHOUT
+
+
+def _are_compared(query: Query, aspects: Sequence[str]) -> bool:
+    """Whether all that a question compares was found, or the first ones and a note of the cut."""
+    cut = len(aspects) > MOST_ASPECTS
+    noted = any(str(len(aspects)) in each for each in query.notes)
+    return _subjects(query.aspects) == _subjects(aspects[:MOST_ASPECTS]) and (noted or not cut)
 
 
 def _subjects(aspects: Iterable[str]) -> set[str]:

@@ -8,7 +8,7 @@ from os.path import isdir, isfile
 from pathlib import Path
 
 from quoth.ingest.formats import is_wanted
-from quoth.ingest.meta import sidecar
+from quoth.ingest.meta import SIDECAR, sidecar
 
 BLOCK = 1 << 20
 
@@ -16,13 +16,15 @@ BLOCK = 1 << 20
 def find_files(sources: Sequence[Path]) -> Iterator[Path]:
     """Give the files named, and those below the folders named that a reader knows, each once.
 
-    A file that is named itself is given whatever its name; below folders, hidden files, sidecars
-    and unknown suffixes are passed over. A source that is not there is given too: reading it says
-    so.
+    A file that is named itself is given whatever its name, but for a sidecar beside others; below
+    folders, hidden files, sidecars and unknown suffixes are passed over. A source that is not
+    there is given too: reading it says so.
     """
     seen: set[Path] = set()
     for source in sources:
         # What may not be looked at is no folder here; reading it says what is wrong.
+        if len(sources) > 1 and source.name.endswith(SIDECAR):
+            continue
         for path in _below(source) if isdir(source) else [source]:
             real = path if "\x00" in str(path) else path.resolve()
             if real not in seen:

@@ -31,7 +31,8 @@ _TAIL = re.compile(
 _LEAD = re.compile(
     r"^(?:(?:the|a|an|both|either|using|between|of|to|from|with|and|or|le|la|les|un|une|des|du"
     r"|de|au|aux|entre|et|ou"
-    r"|avec|celle|celui|ceux|ce|que|talks?|books?|exposes?|livres?|presentations?|what|is|are"
+    r"|avec|celle|celui|ceux|ce|que|talks?|books?|exposes?|livres?|presentations?|sections?|what"
+    r"|is|are"
     r"|which|better|about|how|when|why|explain|use|choose|should|i|we|quel|quelle"
     r"|est|sont|utiliser|choisir|faut-il|difference|comparison|comparaison|so|please|me)\b ?"
     r"|l'|d'|qu')+"
@@ -41,6 +42,7 @@ _AND = (
     r"(?:\s*,\s*(?:and |et |or |ou |with |to )?|\s+(?:and|et|or|ou|vs\.?|versus)\s+|\s*/\s*"
     r"|\s*&\s*)"
 )
+_VERSUS = r"\s+(?:vs\.?|versus|face (?:a|au|aux))\s+"
 _WITH = r"\s+(?:with|against|avec|contre)\s+"
 _TO = r"\s+(?:to|a|au|aux)\s+"
 _JOINTS_EN = (_AND, _WITH, r"\s+(?:than|over)\s+", r"\s+from\s+", r"\s+to\s+")
@@ -52,8 +54,9 @@ _SCOPE = re.compile(
 )
 """Where things are compared; a part of one of them only if the others have such a part as well."""
 _BETTER = (
-    rf"(?:{BETTER}|more \w+|less \w+|mieux|meilleure?s?|pires?|(?:plus|moins|aussi) \w+"
-    r"|preferables?|superieure?s?|inferieure?s?)"
+    rf"(?:{BETTER}|more \w+|less \w+|mieux|meilleure?s?|pires?|(?:plus|moins|aussi|autant"
+    rf"|davantage)"
+    r" (?:d(?:e |'))?\w+|preferables?|superieure?s?|inferieure?s?)"
 )
 _MOSTLY = re.compile(
     r"\W*(?:(?:the )?most|mainly|exactly|really|at all|exactement|surtout|vraiment|au juste)?\W*"
@@ -61,7 +64,9 @@ _MOSTLY = re.compile(
 """What may stand behind a comparison without being compared."""
 _NOUN = (
     r"(?:differences?|distinctions?|similarit(?:y|ies)|similitudes?|ressemblances?|contraste?s?"
-    r"|parallel(?:e?s)?|points? communs?|choice|choosing|choix|trade-?offs?|relationship|gap"
+    r"|parallel(?:e?s)?|(?:dis)?agreements?|desaccords?|divergences?|points? communs?|points? "
+    r"(?:forts?|faibles?)(?: et (?:les |des |leurs )?(?:points? faibles|faiblesses|limites))?"
+    r"|choice|choosing|choix|trade-?offs?|relationship|gap"
     r"|opposition|compar(?:isons?|aisons?)|pros and cons|strengths and weaknesses|advantages and "
     r"(?:disadvantages|drawbacks)|avantages et (?:les )?inconvenients|forces et (?:les )?"
     r"faiblesses)"
@@ -90,6 +95,28 @@ _LISTS = tuple(
     map(
         re.compile,
         (
+            rf"\b{_NOUN} (?:of |de la |de l'|de |des |du |d')(?P<sides>[^,:;?]+?{_VERSUS}.+)",
+            rf"(?:^|[,:;?] ?|\b{_VERB}\s+)(?P<sides>[^,:;?]+?{_VERSUS}.+)",
+            r"\b(?:put|set|place|lay|show|look at|compare"
+            r"|see)\s+(?P<list>.+?)(?P<joint> side by side)"
+            r"(?P<rest>)",
+            r"\b(?:mets|mettez|mettre|mettons|place[rz]?|pose[rz]?)\s+cote a cote\s+(?P<list>.+)",
+            r"\b(?:mets|mettez|mettre|mettons|place[rz]?"
+            r"|pose[rz]?)\s+(?P<list>.+?)(?P<joint> cote a "
+            r"cote)(?P<rest>)",
+            r"\b(?:where|what|how|why|when|do|does|did|have) (?:(?:do|does|did"
+            r"|would) )?(?P<list>.+?)"
+            r"(?P<joint> (?:(?:strongly|really|also) )?(?:dis)?agrees? with )(?P<rest>.+)",
+            r"\b(?:where|what|how|why|when|do|does|did|have) (?:(?:do|does|did"
+            r"|would) )?(?P<list>[^,]+?"
+            r" and [^,]+?)(?P<joint> (?:(?:strongly|really|also) )?(?:(?:dis)?agree|diverge|clash"
+            r"|see eye to eye|contradict each other))(?P<rest>)",
+            r"(?:^|\b(?:sur (?:quoi|quels? \w+)|en quoi|ou|est-ce que|pourquoi"
+            r"|quand) )(?P<list>[^,]+?"
+            r" et [^,]+?)(?P<joint>(?: (?:ne )?(?:sont|sont-ils|sont-elles))?(?: \w+)? (?:(?:en "
+            r"|d')"
+            r"(?:des)?accord|divergent|se contredisent|s'accordent|s'opposent"
+            r"|s'entendent))(?P<rest>)",
             rf"\b{_NOUN}(?:,? (?:and|et|or|ou|&) (?:the |les |des )?{_NOUN})? (?:[^?,;]{{0,60}}? )?"
             r"(?:between|among|entre) (?P<list>.+)",
             rf"\b{_NOUN}(?:,? (?:and|et|or|ou|&) (?:the |les |des )?{_NOUN})? (?:of |de |des |du "
@@ -170,12 +197,17 @@ def aspects_of(asked: Asked, *, language: str = "") -> tuple[str, ...]:
         if not found:
             continue
         groups = found.groupdict()
-        named_by = next(each for each in ("list", "parted", "other") if each in groups)
+        named_by = next(each for each in ("list", "parted", "other", "sides") if each in groups)
         start, end = found.span(named_by)
         if "joint" in groups:
             parts = _joined(asked, found)
         else:
-            used = {"parted": (_AND, *_OF, *joints), "other": _JOINTS_ELSE}.get(named_by, joints)
+            # What stands on either side of "versus" is one thing: "mark and sweep".
+            used = {
+                "parted": (_AND, *_OF, *joints),
+                "other": _JOINTS_ELSE,
+                "sides": (_VERSUS,),
+            }.get(named_by, joints)
             parts = _split(asked, start, _cut(asked, start, end), joints=used)
         parts = _unscoped(asked, parts)
         named = _shared([_spelt(asked, low, high) for low, high in parts])
@@ -219,7 +251,7 @@ def _split(asked: Asked, start: int, end: int, *, joints: Sequence[str]) -> list
         found = [each.span() for each in re.finditer(joint, asked.folded[start:end])]
         if not found:
             continue
-        if joint not in (_AND, _JOINTS_ELSE[0]):
+        if joint not in (_AND, _VERSUS, _JOINTS_ELSE[0]):
             # "the way to Rome with the way to Paris": one joint of these is enough.
             found = [found[len(found) // 2]]
         parts, at = [], start

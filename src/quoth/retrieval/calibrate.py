@@ -13,10 +13,11 @@ language, other signs speak: their names begin with that of the group.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
+from quoth.protocols import Reranker
 from quoth.retrieval.rerank import RERANK
 from quoth.retrieval.shipped import SHIPPED
 from quoth.tuning import Calibration, Tuning
@@ -114,17 +115,18 @@ def answer_probability(tuning: Tuning | None, signals: Signals | None) -> float 
     return probability(tuning.answerable, signals)
 
 
-def group_of(signals: Signals) -> str:
-    """Give the group that the signs belong to, "" for a ranking read in the asker's language."""
-    return next((each for each in GROUPS if signals.get(each)), "")
+def group_of(signals: Iterable[str]) -> str:
+    """Give the group of signs by their names, "" for a ranking read in the asker's language."""
+    name = f"{next(iter(signals), '')}_"
+    return max((each for each in GROUPS if name.startswith(f"{each}_")), key=len, default="")
 
 
-def read_scores(candidates: Sequence[Candidate], *, reranker: str | None) -> tuple[float, ...]:
-    """Give the raw scores of a ranking's first places, if the reranker of that name is `READER`.
+def read_scores(candidates: Sequence[Candidate], *, reranker: Reranker | None) -> tuple[float, ...]:
+    """Give the raw scores of a ranking's first places; none where they are not `READER`'s.
 
     The ranking is the pool in its final order, with or without copies.
     """
-    if reranker != READER:
+    if reranker is None or reranker.name != READER:
         return ()
     first = candidates[:FIRST_READ]
     return tuple(each.legs[RERANK].score for each in first if RERANK in each.legs)
@@ -203,8 +205,9 @@ def calibrated(
 ) -> list[Candidate]:
     """Replace the scores of a ranking by probabilities of relevance; the order stays.
 
-    Earlier stages know more than these signs, so a probability never exceeds the one above it. The score that the hit was ranked by is kept as the leg
-    `FUSED`, with its rank.
+    Earlier stages know more than these signs, so a probability never exceeds the one above it.
+    The score that the hit was ranked by is kept as the leg `FUSED`, with its rank. A calibration
+    that knows nothing of what the reranker read goes by the legs.
     """
     if "read" not in calibration.weights:
         yardstick = replace(yardstick, read_middle=None)

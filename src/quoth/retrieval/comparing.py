@@ -24,14 +24,24 @@ _FIGHTS = (
 )
 """What one does against a thing without comparing it with another."""
 _KINSHIP = (
-    r"(?:differences?|similarit(?:y|ies)|distinctions?|contrasts?|parallels?|ressemblances?"
+    r"(?:differences?|disagreements?|divergences?|similarit(?:y|ies)|distinctions?|contrasts?|parallels?|ressemblances?"
     r"|similitudes?|contrastes?|paralleles?)"
 )
 
 _SAME = r"(?:the same|identical|equivalent|alike|similar|interchangeable|equal)"
 _PAREIL = r"(?:identiques?|pareil(?:le)?s?|equivalente?s?|semblables?|similaires?|la meme chose)"
 
+_AGREE = r"(?:(?:dis)?agrees?|diverges?|clash(?:es)?|see eye to eye|contradict each other)"
+_D_ACCORD = (
+    r"(?:(?:en|d) (?:des)?accord|divergent|se contredisent|s accordent|s opposent|s entendent)"
+)
+
 EN = (
+    r"\b(?:put|set|place|lay|show|look at|compare|see) .{1,80} side by side\b",
+    rf"\b(?:where|what|how|why|when|do|does|did|have) .{{1,60}} and .{{1,60}} {_AGREE}\b"
+    rf"|^(?:do|does|did|would|where|why|how) .{{1,60}} {_AGREE} with (?!the\b|that\b|this\b|it\b)",
+    r"^(?:do|does|did|is|are|can) .{1,60} (?:more|less) than (?:the |an? )?(?!\d|(?:one|two|three"
+    r"|half|any|all|ever|it|that|this|what|you|we|before|usual|once|just|necessary|expected)\b)\w+",
     r"\b(?:versus|vs)\b(?! ?code\b)",
     r"{ask}(?:compare|contrast|juxtapose|differentiate|distinguish)\b(?! (?:function|method"
     r"|operator|and swap|agents?))",
@@ -84,6 +94,18 @@ EN = (
 """Searched in this order; ``{ask}`` stands for what may lead an order."""
 
 FR = (
+    r"\b(?:mets|mettez|mettre|mettons|place[rz]?|pose[rz]?) .{0,80}cote a cote\b",
+    rf" et .{{1,60}} {_D_ACCORD}\b|\b(?:est|serait) (?:il|elle) d accord avec (?!ca\b|cela\b)"
+    r"|\b(?:desaccords?|divergences?) (?:d opinions? |de vues? )?entre\b",
+    rf"^(?:les? |la |l |une? )?{_NOT_WORDS}\w+(?: \w+){{0,3}}? face (?:a|au|aux) "
+    r"|\b(?:va(?:ut|lent)|positionne(?:nt)?|sort(?:ent)?|defend(?:ent)?|comporte(?:nt)?"
+    r"|points? (?:forts?|faibles?)|forces|faiblesses|atouts|avantages|inconvenients|limites)\b"
+    r".{0,80} face (?:a|au|aux) ",
+    r"\b(?:plus|moins|autant|davantage) (?:de|d) \w+(?: \w+){0,3}? que? (?:d |de |des |du )?"
+    r"(?:les?|la|l|une?|son|sa|ce|cette)\b|\b(?:plus|moins|autant|davantage) que (?:les?|la|l"
+    r"|une?)\b(?! (?:prevu|moyenne|normale?)\b)",
+    r"\b(?:points? (?:forts?|faibles?)|forces|faiblesses|atouts) (?:de|du|des|d) .{1,60}"
+    r" (?:et|par rapport|contre) ",
     r"\b(?:versus|vs)\b(?! ?code\b)",
     r"(?:^|\b(?:peux|peut|pourrais|pouvez|pourriez|faut il|veux|voudrais|pour) (?:tu |vous |on "
     r"|me |nous )*)compare[rz]?\b(?! (?:la|le) fonction)|\bcompar(?:ez|ons)\b|^compare\b"

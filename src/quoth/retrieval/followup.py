@@ -23,19 +23,28 @@ SHORT = 8
 
 _OPENS = re.compile(
     r"\W*(?:and|but|or|so|also|then|now|next|et|mais|ou (?:alors|bien|encore)|donc|alors|aussi"
-    r"|sinon|puis|maintenant|ensuite|(?:only|even)(?= (?:in|for|with|on|at|when|if)\b)|(?:seulement"
-    r"|uniquement)(?= (?:en|dans|pour|avec|au|a|chez|si)\b))\b(?! (?:if|is it true)\b)"
+    r"|sinon|puis|maintenant|ensuite|(?:only|even|just)(?= (?:in|for|with|on|at|when|if|by|from"
+    r"|the|those|these|talks|books)\b)"
+    r"|(?:seulement|uniquement|juste|rien que)(?= (?:en|dans|pour|avec|au|a|chez|si|les?|la|l'|ceux"
+    r"|celles|des?|du)\b))\b(?! (?:if|is it true)\b)"
 )
 _WHOLE = re.compile(
     r"\W*(?:(?:and|et|but|mais|so|alors|ok|okay|yes|oui|no|non|well|hm+),? ?)*(?:"
     r"what about|how about|what of|how come|and you|quid d|qu'en est-il|et (?:pour|avec|dans"
     r"|sur|chez|en|a|au|le|la|les|l'|un|une|si|lui|elle|eux)\b"
-    r"|qu'en (?:dit|pense)|tell me more(?! about)|say more|go on|continue|elaborate|explain "
+    r"|qu'en (?:dit|pense)|tell me more(?! about)|say more|go on|continue|explain "
     r"(?:more|further|that|this|it)\b|more (?:details?|examples?|about (?:that|this|it))"
-    r"|can you (?:elaborate|expand|explain (?:that|this|it|more)|give (?:me )?(?:more|an? "
-    r"(?:other )?example|details))"
+    r"|(?:(?:can|could|would|will) you (?:please )?|please )?(?:(?:elaborate|expand|clarify"
+    r"|go (?:on|into (?:more )?details?|deeper)|be more (?:specific|precise)|rephrase|say more)\b"
+    r"(?! (?:on|about|upon|how|why|what)\b(?! (?:that|this|it|these|those|them)\b))"
+    r"|explain (?:that|this|it|more)\b|give (?:me )?(?:more|an? (?:other )?example|details))"
     r"|(?:for|an|another|any other|other) (?:instance|examples?|one)|such as|like what|par "
     r"exemple|un (?:autre )?exemple|d'autres|dis-m'en plus|dites-m'en plus|en savoir plus"
+    r"|(?:tu (?:peux|pourrais)|vous (?:pouvez|pourriez)|peux-tu|pourrais-tu|pouvez-vous"
+    r"|pourriez-vous|(?:est-ce que )?tu peux) (?:me |nous |m'|l'|un peu )*(?:developper|preciser"
+    r"|detailler|approfondir|reformuler|clarifier|continuer|simplifier|repeter|(?:en )?dire plus"
+    r"|donner plus de details)(?: (?:ca|cela|un peu|davantage|plus|encore|ce point"
+    r"|cette idee))*\W*$"
     r"|peux-tu (?:developper|preciser|detailler|en dire plus|m'en dire plus|donner (?:un|des"
     r"|d'autres|plus))|pouvez-vous (?:developper|preciser|detailler|en dire plus)|developpe"
     r"|precise|encore\b|plus de details|c'est-a-dire|autrement dit"
@@ -198,6 +207,11 @@ _VERBS = frozenset(
 )
 
 
+_POLITE = re.compile(
+    r"[\s,]*\b(?:please|thanks|thank you|pls|s'il (?:te|vous) plait|svp|stp|merci)[\s!.?]*$"
+)
+
+
 def recent(history: Sequence[Turn]) -> tuple[Turn, ...]:
     """Give the last turns, with answers cut short."""
     return tuple(
@@ -207,8 +221,7 @@ def recent(history: Sequence[Turn]) -> tuple[Turn, ...]:
 
 def leans(asked: Asked) -> bool:
     """Whether a question cannot be understood without the one before it."""
-    folded = asked.folded.strip()
-    count = len(asked.words)
+    folded, count = _asked_plainly(asked)
     if not count:
         return False
     if _BARE.match(folded) or _WHOLE.match(folded):
@@ -223,6 +236,16 @@ def leans(asked: Asked) -> bool:
         whole = any(word.isdecimal() for word in asked.words) and _VERBS & set(asked.words)
         return count <= SHORT and not whole
     return bool(_LACKS.search(folded)) or _has_open_pronoun(_unbound(asked).strip())
+
+
+def _asked_plainly(asked: Asked) -> tuple[str, int]:
+    """Give the folded question without "please" behind it, and its number of words."""
+    folded = asked.folded.strip()
+    polite = _POLITE.search(folded)
+    if not polite:
+        return folded, len(asked.words)
+    cut = polite.start() + len(asked.folded) - len(asked.folded.lstrip())
+    return folded[: polite.start()], sum(start < cut for start in asked.starts)
 
 
 def _unbound(asked: Asked) -> str:
@@ -246,10 +269,10 @@ def _unbound(asked: Asked) -> str:
 
 def is_elliptical(asked: Asked) -> bool:
     """Whether a question that leans has no subject of its own: "and on page 12?", "why?"."""
-    folded = asked.folded.strip()
+    folded, count = _asked_plainly(asked)
     if is_bare(asked):
         return True
-    short = len(asked.words) <= SHORT
+    short = count <= SHORT
     return short and bool(_OPENS.match(folded) or _WHOLE.match(folded) or not _telling(asked))
 
 

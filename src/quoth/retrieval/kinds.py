@@ -56,6 +56,18 @@ _DONE_FR = (
     r" (?:resume|synthese|apercu|comparaison|explication)\b"
 )
 """Who made a summary or a comparison, when and where: a fact about it, not a wish for one."""
+_PAPER_EN = (
+    r"\b(?:attach|submit|include|upload|send|enclose|hand in|append)\b .{0,30}\b(?:summary"
+    r"|abstract)"
+    r"\b"
+)
+_PAPER_FR = (
+    r"\b(?:joindre|envoyer|deposer|fournir|televerser|soumettre|inclure"
+    r"|accompagner) .{0,30}\bresume\b"
+    r"|^(?:dois je|doit on|faut il|(?:quelle?|quel est la|quelle est la) (?:longueur|taille|forme"
+    r"|format)|combien de (?:mots|pages|lignes)) .{0,60}\bresume\b"
+)
+"""A summary or a CV that somebody hands in."""
 _MARK_EN = (
     r"^(?:in |on |at |to |from )?(?:what|which) (?:colou?rs?|size|years?|dates?|day|month|number"
     r"|city|country|person|port|version|percentage|share|price)\b(?!.*\bwhy\b)"
@@ -68,7 +80,7 @@ _MARK_FR = (
 RULES: Mapping[str, Rules] = MappingProxyType(
     {
         "en": _rules(
-            ("factual", (_DONE_EN,)),
+            ("factual", (_DONE_EN, _PAPER_EN)),
             (
                 "summary",
                 (
@@ -96,7 +108,11 @@ RULES: Mapping[str, Rules] = MappingProxyType(
                     r"|brief|short|quick|general) "
                     r"overview\b(?! (?:page|tab|section|chapter|screen|panel))|\bthe overview "
                     r"of (?:the|this|that)\b|\boverview of (?:the|this|that|his|her|what)\b"
-                    r"|\bthe gist\b|\b(?:upshot|essence|crux|bottom line) of\b|\b(?:an?|the|short"
+                    r"|\bthe gist\b|\b(?:give|get|show|see|need|want|have|paint|what is"
+                    r"|what s) .{0,20}"
+                    r"\bbig picture\b|^(?:the )?big picture\b|\b(?:short|condensed) version of\b"
+                    r"|\bhigh level (?:view|picture)\b|\bbird s eye view\b|\bin broad strokes\b"
+                    r"|\b(?:upshot|essence|crux|bottom line) of\b|\b(?:an?|the|short"
                     r"|brief"
                     r"|quick) (?:recap|synopsis|run ?down)\b|\bbullet points\b",
                     r"\b(?:main|key|central|essential|core|major|most important|principal"
@@ -129,7 +145,8 @@ RULES: Mapping[str, Rules] = MappingProxyType(
                     r"and exploit)",
                     r"\b(?:what|which) (?:\w+ )?(?:topics|subjects|themes|areas|aspects"
                     r"|kinds|sorts|types|ideas|questions|issues|problems|examples|methods"
-                    r"|approaches|techniques|ways|tips|resources|advice|stories|tools|use "
+                    r"|approaches|techniques|ways|tips|resources|advice|stories"
+                    r"|tools(?! (?:is|are|was|were) (?:used|needed))|use "
                     r"cases|applications|speakers|chapters|sections|passages|parts"
                     rf"|(?!texts|files|materials?\b|decks){PLURAL})\b(?! of (?:the )?page)",
                     rf"{_ASK}(?:list|show|find|give|name|suggest|recommend|enumerate)(?: me| "
@@ -208,7 +225,7 @@ RULES: Mapping[str, Rules] = MappingProxyType(
             ),
         ),
         "fr": _rules(
-            ("factual", (_DONE_FR,)),
+            ("factual", (_DONE_FR, _PAPER_FR)),
             (
                 "summary",
                 (
@@ -237,7 +254,11 @@ RULES: Mapping[str, Rules] = MappingProxyType(
                     r"|des|d)\b",
                     r"^(?:(?:un|une|bref|court) )*(?:apercu|resume|synthese|vue d "
                     r"ensemble|panorama|tour d horizon|recapitulatif) (?:de|du|des"
-                    r"|d)\b(?! textes? )|\bil faut retenir\b|\b(?:un|le|en|bref|court"
+                    r"|d)\b(?! textes? )|\bil faut retenir\b|\b(?:un|petit|le|rapide) topo\b"
+                    r"|\b(?:fais|faites|faire) (?:moi |nous )?le (?:tour|point)\b|\bbrosse[rz]? "
+                    r"(?:moi |nous )?(?:un|le) (?:tableau|portrait|panorama)\b|\bvue globale\b"
+                    r"|\bversion courte\b|\b(?:dans|a) (?:les |ses )?(?:grands traits"
+                    r"|grandes lignes)\b|\b(?:un|le|en|bref|court"
                     r"|petit) resume\b|\bresume (?:du|de la|de l|de ce"
                     r"|de cet|de cette|de chaque|des|moi|nous)\b(?! (?:automatique|textes?))"
                     r"|\ben (?:bref|quelques (?:mots|phrases|lignes)|(?:une|deux|trois) "

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
+from quoth.numerals import roman_number
 
-ROMAN = re.compile(r"m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})")
 _VALUES = (
     *((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l")),
     *((40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
@@ -24,13 +23,7 @@ def labels_between(first: str, last: str) -> range | None:
 
 def from_roman(label: str) -> int:
     """Read a Roman numeral in lower case; 0 where it is none."""
-    if not ROMAN.fullmatch(label):
-        return 0
-    total, rest = 0, label
-    for value, letters in _VALUES:
-        while rest.startswith(letters):
-            total, rest = total + value, rest[len(letters) :]
-    return total
+    return (roman_number(label) or 0) if label.islower() else 0
 
 
 def to_roman(number: int) -> str:

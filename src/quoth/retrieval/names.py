@@ -26,6 +26,12 @@ ARTICLES = frozenset("the a an le la les l un une des".split())
 _TAIL = re.compile(r"\s*(?:[:;([]|\s[-–—|]\s).*$", re.DOTALL)
 _CAPITALS = re.compile(r"(?<!\w)[A-Z]{2,3}(?!\w)")
 _SEVERAL = re.compile(r"\s*(?:[,;&/]|\band\b|\bet\b|\bwith\b|\bavec\b)\s*")
+_HEADED = re.compile(
+    r"(?:(?:chapter|chapitre|appendix|annexe|part|partie|section|kapitel)\s+[^\s:.]{1,8}"
+    r"|\d+(?:\.\d+)*)[.:)]?(?:\s*[-–—:.]\s*|\s+)(?=\S)",
+    re.IGNORECASE,
+)
+"""What stands before the title proper of a chapter: "Chapter 5: Locks", "2 SQL"."""
 _NUMBERED = re.compile(r"\s*(\d+(?:\.\d+)*)[.)]?\s+\S")
 HONORIFICS = frozenset(
     "dr dre doctor docteur prof professor professeur professeure mr mrs ms miss m mme mlle madame "
@@ -87,7 +93,8 @@ class Names:
     or headings. ``chapters`` lists the documents of a chapter number, ``segments`` those with
     questions or demos, ``numbered`` the titles of sections by number. ``dates``
     are first and last days as numbers such as 20261231, ``labels`` the pages as printed,
-    ``printed`` all of them, ``spoken`` the seconds of recordings. ``everything`` are all
+    ``chaptered`` the documents and numbers of chapters by title, ``printed`` all pages, ``spoken``
+    the seconds of recordings. ``everything`` are all
     documents, ``by_speaker`` and ``by_language`` those of each.
     """
 
@@ -103,6 +110,7 @@ class Names:
     chapters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     segments: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     numbered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    chaptered: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     dates: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     printed: frozenset[str] = frozenset()
@@ -145,6 +153,7 @@ def read_names(shelf: Shelf, *, labels: Mapping[str, Sequence[str]] | None = Non
         chapters=_by_value((each.chapter, each.document_id) for each in shelf.headings),
         segments=_by_value((each.segment, each.document_id) for each in shelf.headings),
         numbered=_by_value(_numbers(shelf.headings)),
+        chaptered=_chaptered(shelf.headings),
         dates={each.document_id: days for each in held if (days := days_of(each.date or ""))},
         labels=pages,
         printed=frozenset([label for each in pages.values() for label in each]),
@@ -185,7 +194,9 @@ def _collected(kind: NameKind, given: Iterable[tuple[str, str]]) -> tuple[Name, 
     found = []
     for real, ids in owners.items():
         words = folded_words(real)
+        headed = _HEADED.match(real) if kind == "topic" else None
         if words:
+            words = (folded_words(real[headed.end() :]) or words) if headed else words
             left = [word for word in words if word not in FUNCTION_WORDS]
             telling = frozenset(map(stem, left if left != list(words) else words))
             telling |= _acronyms(real)
@@ -215,6 +226,8 @@ def _spelled(names: Iterable[Name]) -> dict[str, tuple[Name, ...]]:
 
 def _spellings(name: Name) -> Iterator[tuple[str, ...]]:
     yield name.words
+    if name.kind == "topic":
+        yield folded_words(name.real)
     if name.kind == "speaker":
         yield folded_words(name.real.translate(UMLAUTS))
         for part in _SEVERAL.split(name.real):
@@ -320,6 +333,15 @@ def _numbers(headings: Iterable[Heading]) -> Iterator[tuple[str, str]]:
     for each in headings:
         if each.path and (number := _NUMBERED.match(each.path[-1])):
             yield number[1], each.path[-1]
+
+
+def _chaptered(headings: Iterable[Heading]) -> dict[str, tuple[tuple[str, str], ...]]:
+    """File chapters under the titles of their headings: their documents and their numbers."""
+    filed: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for each in headings:
+        if len(each.path) == 1 and each.chapter:
+            filed[each.path[0]].append((each.document_id, each.chapter))
+    return {title: tuple(dict.fromkeys(found)) for title, found in filed.items()}
 
 
 def _by_value(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:

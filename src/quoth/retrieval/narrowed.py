@@ -11,6 +11,10 @@ from quoth.types import Document, Filter
 MOST_NAMED = 2
 """Titles and pages spelled out; more are counted."""
 
+_OPEN: Mapping[str, float] = MappingProxyType(
+    {"seconds": 100_000, "date": 99_990_000, "page": float("inf")}
+)
+"""Ends from which a range is open."""
 _WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         "en": {
@@ -31,6 +35,9 @@ _WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "seconds": "{first}–{last}",
             "page": "PDF pages {first} to {last}",
             "date": "sources dated {first} to {last}",
+            "date until": "sources dated up to {last}",
+            "date from": "sources dated from {first} on",
+            "seconds from": "what comes after {first}",
         },
         "fr": {
             "said": "Recherche limitée à\u202f: {places}, comme le dit la question\u202f; "
@@ -50,6 +57,9 @@ _WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "seconds": "{first}–{last}",
             "page": "pages PDF {first} à {last}",
             "date": "sources datées du {first} au {last}",
+            "date until": "sources datées jusqu'au {last}",
+            "date from": "sources datées à partir du {first}",
+            "seconds from": "ce qui suit {first}",
         },
     }
 )
@@ -73,8 +83,10 @@ def _place(each: Filter, words: Mapping[str, str], documents: Mapping[str, Docum
     values = [str(value) for value in each.values]
     if each.operator == "overlaps":
         show: Callable[[float], str] = {"seconds": clock, "date": _day}.get(each.field, _number)
-        first, last = (show(float(value)) for value in each.values)
-        return words[each.field].format(first=first, last=last)
+        low, high = (float(value) for value in each.values)
+        open_end = "until" if low <= 0 < high else "from" if high >= _OPEN[each.field] else ""
+        key = f"{each.field} {open_end}"
+        return words.get(key, words[each.field]).format(first=show(low), last=show(high))
     if each.field == "document":
         if len(values) > MOST_NAMED:
             return words["documents"].format(n=len(values))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 
+from quoth.numerals import CARDINAL, ORDINAL, ROMAN, WORDS, number_of
 from quoth.retrieval.heard import NOTHING, Heard, within
-from quoth.retrieval.labels import ROMAN, labels_between, to_roman
+from quoth.retrieval.labels import labels_between, to_roman
 from quoth.retrieval.names import Names
 from quoth.retrieval.notes import MOST_NAMED, listed, note
-from quoth.retrieval.numerals import CARDINAL, ORDINAL, number_of
 from quoth.retrieval.words import Asked
 
 MOST_PAGES = 500
@@ -23,12 +23,15 @@ _NOT = re.compile(
     r"|without|sauf|hors|excepte|autres? que|ailleurs qu|avant|apres|sans|pas) ?"
     r"(?:in |on |from |for |of |to |a |au |dans |de |le |la |the |les |l'|d')*)$"
 )
-_ROMAN = rf"(?=[ivxlcdm]){ROMAN.pattern}"
 _END = r"(?![\w'’]|\.\d)"
-_TO = r"(-|\.\.|\bto\b|\bthrough\b|\buntil\b|\ba\b|\bau\b|\bjusqu'(?:a|au)\b|\band\b|\bet\b|&|,)"
-_LISTED = frozenset(("and", "et", "&", ","))
+_TO = (
+    r"(-|\.\.|\b(?:(?:up|down|right|all the way) )?(?:to|until)\b|\bthr(?:ough|u)\b|\btill\b"
+    r"|\band (?:up )?(?:to|until)\b|\ba\b|\bau\b|\bjusqu'(?:a|au|aux)\b|\bbis\b|\bhasta\b"
+    r"|\bal?\b|\band\b|\bet\b|\bund\b|\by\b|\be\b|&|,)"
+)
+_LISTED = frozenset(("and", "et", "und", "y", "e", "&", ","))
 
-_LABEL = rf"(\d{{1,5}}|[a-z]-?\d{{1,4}}|{_ROMAN}|{CARDINAL}){_END}"
+_LABEL = rf"(\d{{1,5}}|[a-z]-?\d{{1,4}}|{CARDINAL}|{ROMAN.pattern}){_END}"
 _PAGE = (
     r"(?:\bpages?|\bpgae|\bpaeg|\bapge|\bseiten?|\bpaginas?|\bpagine|\bpp?\.|\bpgs?\.?"
     r"|(?<=\s)pp?(?=\s\d))\s*"
@@ -59,7 +62,7 @@ _CHAPTER = (
     r"(?:chapters?|chap\.?|ch\.|chapitres?|chpater|chaper|chapte|chapitr|kapitel|capitulo|capitolo"
     r"|appendix|appendices|annexes?)"
 )
-_NUMBER = rf"(\d{{1,3}}|{_ROMAN}|{CARDINAL}|[a-h]){_END}"
+_NUMBER = rf"(\d{{1,3}}|{CARDINAL}|{ROMAN.pattern}|[a-h]){_END}"
 _CHAPTERS = re.compile(
     rf"(?<![\w-])({_CHAPTER})\s*(?:no\.? |number |numero )?{_NUMBER}"
     rf"(?:\s*{_TO}\s*(?:(?:the |le |au )?{_CHAPTER}\s*)?{_NUMBER})?"
@@ -109,9 +112,9 @@ def pages_asked(
 
 def _spelt(label: str) -> str:
     """Give a page number written as a word in digits."""
-    if label.isdecimal() or ROMAN.fullmatch(label):
+    if label.isdecimal() or (ROMAN.fullmatch(label) and label not in WORDS):
         return label
-    number = number_of(label) if label.replace("-", "").replace(" ", "").isalpha() else 0
+    number = number_of(label) if label.replace("-", "").replace(" ", "").isalpha() else None
     return str(number) if number else label
 
 
@@ -202,18 +205,18 @@ def _chapters_of(found: re.Match[str], *, between: bool) -> list[str]:
     if is_appendix:
         letters = [each for each in (first, last, third) if each]
         return [each if each.isalpha() and len(each) == 1 else _letter(each) for each in letters]
-    low = number_of(first)
-    high = number_of(last) if last else low
+    low = number_of(first) or 0
+    high = (number_of(last) or 0) if last else low
     if joint and (between or joint not in _LISTED) and 0 < high - low <= 50:
         chapters = list(range(low, high + 1))
     else:
         chapters = [low, high]
-    chapters += [number_of(third)] if third else []
+    chapters += [number_of(third) or 0] if third else []
     return [str(each) for each in chapters if each]
 
 
 def _letter(text: str) -> str:
-    number = number_of(text)
+    number = number_of(text) or 0
     return chr(ord("a") + number - 1) if 0 < number <= 26 else text
 
 

@@ -21,18 +21,24 @@ from quoth.retrieval.words import FUNCTION_WORDS, Asked, stem
 
 ALIKE = 0.75
 """Share of letters that two words must have in common to be spellings of one name."""
+NEARLY, LONG_ENOUGH = 0.85, 6
+"""The same share, and the letters, from which one misspelt word is enough to mean a person."""
 MOST_GUESSES = 8
 """A phrase that fits more names than these means none of them."""
 GENERIC = frozenset(
     "talk talks presentation lecture keynote session video webinar course speech workshop podcast "
     "episode interview book paper article report document novel guide manual slide slides talk "
     "expose conference intervention seance cours livre ouvrage rapport memoire roman entretien "
+    "bouquin polycopie poly brochure livret billet emission booklet handout slides diapos chap ch "
     "topic subject sujet theme chapter chapitre section part partie first second third last "
     "next final "
     "opening closing whole entire new old same other best good short long main full original "
     "premier premiere dernier derniere autre meme nouveau nouvelle".split()
 )
 """Words for sources themselves; they tell none of them apart."""
+
+
+_SOUNDS = (("ph", "f"), ("th", "t"), ("ck", "k"), ("ch", "k"), ("c", "k"), ("y", "i"), ("z", "s"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +160,8 @@ def resolve_speaker(words: Sequence[str], names: Names) -> Resolved | None:
     if best < ALIKE:
         return None
     found = tuple([name for name, score in guesses.items() if score == best])
-    return Resolved(found, len(found) == 1 and len(typed) > 1)
+    alone = len(typed) == 1 and (best < NEARLY or len(typed[0]) < LONG_ENOUGH)
+    return Resolved(found, len(found) == 1 and not alone)
 
 
 def phrases(words: Sequence[str], *, first: int, most: int) -> Iterator[tuple[str, ...]]:
@@ -188,4 +195,17 @@ def _tells(name: Name, known: Sequence[str], names: Names) -> bool:
 def _likeness(typed: Sequence[str], name: Name) -> float:
     """How alike two spellings of a person's name are, by their worst pair of words."""
     words = [word for word in name.words if word not in HONORIFICS]
-    return min(max(SequenceMatcher(None, one, other).ratio() for other in words) for one in typed)
+    return min(max(_closeness(one, other) for other in words) for one in typed)
+
+
+def _closeness(one: str, other: str) -> float:
+    """How alike two words are, as they are spelt or as they sound."""
+    pairs = ((one, other), (_sound(one), _sound(other)))
+    return max(SequenceMatcher(None, *pair).ratio() for pair in pairs)
+
+
+def _sound(word: str) -> str:
+    """Spell a word as it sounds: "sophia" and "sofia", "catherine" and "katerine"."""
+    for letters, plain in _SOUNDS:
+        word = word.replace(letters, plain)
+    return word

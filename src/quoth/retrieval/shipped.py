@@ -10,33 +10,52 @@ from quoth.tuning import Calibration, Tuning
 E5 = ("multilingual-e5-small-int8", "1e8f0dda296a589c")
 """Name and revision of the default embedder."""
 
+SOURCE = "eight collections of five judged sets, three of them also cut down to 90 to 200 passages"
+
 SHIPPED: Mapping[tuple[str, str], Tuning] = MappingProxyType(
     {
         E5: Tuning(
             relevance=Calibration(
-                bias=-4.527,
-                weights=MappingProxyType({"gap": 7.243, "words": 1.976, "place": 1.795}),
-                questions=16626,
-                source="ten collections of five judged sets",
-            ),
-            answerable=Calibration(
-                bias=-24.886,
+                bias=-8.015,
                 weights=MappingProxyType(
                     {
-                        "foreign": 20.553,
-                        "foreign_gap": 21.613,
-                        "foreign_coverage": 0.749,
-                        "matched": 3.696,
-                        "gap": 6.201,
-                        "best": 23.127,
-                        "meets": 0.976,
-                        "agree": 3.782,
+                        "read": 10.767,
+                        "ahead": 20.131,
+                        "place": 1.427,
+                        "unread": 2.835,
+                        "unread_gap": 6.167,
+                        "unread_words": 1.865,
+                        "unread_place": 2.891,
                     }
                 ),
-                questions=16626,
-                source="ten collections of five judged sets",
+                questions=7425,
+                source=SOURCE,
             ),
-            answer_from=0.5,
+            answerable=Calibration(
+                bias=-26.156,
+                weights=MappingProxyType(
+                    {
+                        "matched": 0.707,
+                        "best": 17.43,
+                        "read": 23.413,
+                        "ahead": 17.913,
+                        "foreign": 12.666,
+                        "foreign_read": 30.612,
+                        "foreign_ahead": 13.196,
+                        "unread": 2.147,
+                        "unread_matched": 1.846,
+                        "unread_gap": 11.466,
+                        "unread_best": 24.137,
+                        "unread_meets": 0.94,
+                        "foreign_unread": 20.955,
+                        "foreign_unread_gap": 23.203,
+                        "foreign_unread_coverage": 4.795,
+                    }
+                ),
+                questions=7425,
+                source=SOURCE,
+            ),
+            answer_from=0.55,
         )
     }
 )

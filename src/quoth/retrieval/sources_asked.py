@@ -10,6 +10,7 @@ from quoth.retrieval.names import Names, days_of, is_day
 from quoth.retrieval.notes import note
 from quoth.retrieval.vocabulary import PLURAL, SINGULAR, SOURCE
 from quoth.retrieval.words import Asked
+from quoth.types import Filter
 
 LAST_DAY = 99991231.0
 """The end of a range of days that is open, as a number."""
@@ -57,6 +58,8 @@ _ORDERS = re.compile(
     r"|repond\w*|resum\w*|expliqu\w*|tradui\w*|ecri\w*|donne\w*|decri\w*|list\w*|compar\w*)\b"
 )
 
+_THOSE = re.compile(rf"^{PLURAL} (?:in|en) \w+$")
+
 _MONTHS = {
     word: number
     for number, words in enumerate(
@@ -73,7 +76,8 @@ _YEAR = r"(?:19|20)\d\d"
 _DATE = (
     rf"(?:(?:the |le )?(?:\d{{1,2}}(?:st|nd|rd|th|er)? (?:of )?)?(?:{_MONTH})"
     rf"(?: \d{{1,2}}(?:st|nd|rd|th)?,?)? (?:of |de )?{_YEAR}"
-    rf"|{_YEAR}-\d\d(?:-\d\d)?|(?:the year |l'annee )?{_YEAR}s?)(?![\w-]|,\d)"
+    rf"|\d{{1,2}}[/.-]\d{{1,2}}[/.-]{_YEAR}|{_YEAR}-\d\d(?:-\d\d)?|(?:the year "
+    rf"|l'annee )?{_YEAR}s?)(?![\w-]|,\d)"
 )
 _PREP = (
     r"(?:from before|from after|from|of|in|on|since|before|after|until|up to|prior to"
@@ -116,10 +120,12 @@ _DATED = (
         rf"?(?P<only>{_DATE}) "
         rf"(?:[^\s,;?!]+ )?{SOURCE}\b"),
 )  # fmt: skip
+_NAMED = re.compile(rf"\b(?:{_RANGE}|({_DATE}))")
 _PART = re.compile(
     rf"(?:(\d{{1,2}})(?:st|nd|rd|th|er)? (?:of )?)?({_MONTH})(?: (\d{{1,2}})(?:st|nd|rd"
     rf"|th)?,?)? (?:of |de )?({_YEAR})"
 )
+_NUMBERS = re.compile(rf"(\d{{1,2}})[/.-](\d{{1,2}})[/.-]({_YEAR})")
 _FROM_ON = frozenset(("since", "depuis", "a partir de", "des", "as of", "later than"))
 _AFTER = ("after", "from after", "apres", "d'apres", "posterieur")
 _BEFORE = ("before", "from before", "avant", "d'avant", "prior to", "earlier than", "anterieur")
@@ -155,7 +161,9 @@ def language_asked(asked: Asked, *, names: Names, language: str) -> Heard:
         for found in pattern.finditer(folded):
             ends = not folded[found.end() :].strip(" ?!.")
             joined = re.search(rf"\b(?:in|en) {found[1]}$", found.group())
-            if not (ordered and ends and joined and "only" not in found.group()):
+            # "Résume les présentations en français" wants those, in whatever language.
+            those = _THOSE.search(found.group())
+            if not (ordered and ends and joined and not those and "only" not in found.group()):
                 codes.append(_CODES[found[1]])
     if not codes:
         return NOTHING
@@ -186,6 +194,18 @@ def dates_asked(asked: Asked, *, names: Names, language: str) -> Heard:
     first = min(low for low, _ in names.dates.values()) // 10_000
     last = max(high for _, high in names.dates.values()) // 10_000
     return Heard(notes=(note("no_date", language, {"first": first, "last": last}),))
+
+
+def dates_named(asked: Asked, *, names: Names) -> tuple[Filter, ...]:
+    """Give the date that a follow-up puts in the place of another: "and in 2022?"."""
+    found = (_range_of(each) for each in _NAMED.finditer(asked.folded))
+    return hull("date", [each for each in found if each and _is_held(each, names)])
+
+
+def languages_named(asked: Asked, *, names: Names) -> tuple[Filter, ...]:
+    """Give the language that a follow-up puts in the place of another: "and the French ones?"."""
+    codes = [_CODES[word] for word in asked.words if word in _CODES]
+    return within("language", [each for each in codes if each in names.by_language])
 
 
 def _inside(one: tuple[float, float], other: tuple[float, float]) -> bool:
@@ -223,6 +243,11 @@ def _days(text: str) -> tuple[int, int] | None:
         before, month, behind, year = found.groups()
         day = before or behind
         text = f"{year}-{_MONTHS[month]:02}" + (f"-{int(day):02}" if day else "")
+    elif numbers := _NUMBERS.search(text):
+        first, second, year = map(int, numbers.groups())
+        # The day stands first, unless there is no such month.
+        day_of, month_of = (second, first) if second > 12 else (first, second)
+        text = f"{year}-{month_of:02}-{day_of:02}"
     else:
         year_only = re.search(rf"({_YEAR})(-\d\d(?:-\d\d)?)?", text)
         text = year_only.group() if year_only else ""

@@ -14,7 +14,9 @@ from quoth.retrieval.vocabulary import SAYS, SAYS_FR, SOURCE
 from quoth.retrieval.words import FUNCTION_WORDS, Asked
 
 _WORK = (
-    rf"(?:{SOURCE}|views?|opinions?|arguments?|advice|answers?|claims?|words|point|avis|propos"
+    rf"(?:{SOURCE}|views?|opinions?|thoughts?|takes?|stances?|perspectives?|recommendations?"
+    r"|messages?|comments?|statements?|lessons?|warnings?|conclusions?|definitions?|arguments?"
+    r"|advice|answers?|claims?|words|point|avis|propos"
     r"|demos?|demonstrations?|slides?|q ?a|q and a|questions?(?: reponses?)?|remarks?|examples?"
     r"|theory|approach|methods?"
     r"|rules?|tips?|conseils?|exemples?|diapositives?|diapos?|methode|approche|these|position"
@@ -28,7 +30,9 @@ _DONE_FR = (
 )
 _LIFE = frozenset(
     "work works live lives born come comes study studies studied attend graduate "
-    "marry grow move invent win won look "
+    "marry married divorce retire earn become became meet met leave left enter train "
+    "graduated start begin spend travel play own wear spell pronounce go went get got sleep eat "
+    "drive raise teach die marry grow move invent win won look "
     "weigh die died join found own write "
     "wrote know age travaille habite vit vient enseigne naquit mort etudie travaille invente gagne "
     "ecrit est sont etait etaient fut sera of de du d des a an the and or et ou by par with "
@@ -43,8 +47,22 @@ _WH_EN = re.compile(
 _WH_FR = re.compile(
     r"(?:^|.* )(?:que|qu|quoi|comment|pourquoi|ou|quand|combien|quel|quelle|quels|quelles)\b"
 )
+_OF_LIFE = re.compile(r"(?:where|when) (?:did|has|had) $")
+_MINDS = re.compile(
+    r"(?:approach|prefer|like|dislike|distrust|trust|see|view|want|avoid|hope|fear|use|handle|solve"
+    r"|measure|test|choose|plan|feel|find|start|begin|finish|treat|react|respond|expect|blame"
+    r"|praise"
+    r"|thank|draw|justify|motivate|introduce|count|mean|need|do|make|put|give|take|keep|try|add"
+    r"|build|ask|wish|object|refer|address|reject|defend|dismiss|consider|regard|rate|judge|list"
+    r"|name|oppose|support|favou?r|open|close|end|illustrate|summari[sz]e|offer|share|hold"
+    r"|rely|worry|care|deal|come|go|get|write|run|work|cover|also|ever|not)(?:e?s|e?d|ing)?$"
+)
+"""What a speaker does in a talk; another word behind a last name makes it a term."""
+_DETERMINERS = frozenset("la le les l un une du des de d au aux ce cet cette son sa par".split())
 _BEFORE = re.compile(
-    rf"(?:\b(?:according to|as per|selon|d apres|in the words of|from the mouth of|listen to"
+    r"(?:\b(?:according to|as per|selon|d apres|in the words of|from the mouth of|listen to"
+    r"|en croire|en croit|de l avis de|aux yeux de|in the (?:view|opinion|eyes|words) of"
+    r"|(?:asks?|asked|put to|questions? (?:to|for)|pos\w+ a|demande\w* a|interroge\w*)"
     rf"|{_WORK} (?:by|from|with|of|de|du|d|par|avec)"
     rf"|(?:given|presented|written|delivered|held|recorded|hosted|told|said|explained|mentioned"
     r"|shown|raised|made|recommended|suggested|proposed) by"
@@ -55,20 +73,27 @@ _BEFORE = re.compile(
 )
 """What stands before a speaker whose words are asked for (words with a blank after each)."""
 _AFTER = re.compile(
-    rf"(?:s (?:\w+ ){{0,2}}?{_WORK}\b|(?:has |had |have |also |actually |a |ont |en |y |nous |ne )?"
-    rf"(?:{SAYS}|{SAYS_FR})\b|(?:a|ont) (?:t )?(?:il |elle )?(?:dit|explique|parle|presente|montre"
+    rf"(?:s (?:\w+ ){{0,2}}?{_WORK}\b|(?:(?:has|had|have|also|actually|ever|never|once|really"
+    r"|just|even|explicitly|specifically|a|ont|en|y|nous|ne|n|t|il|elle|jamais|aussi|deja) ){0,4}"
+    rf"(?:{SAYS}|{SAYS_FR}|{_DONE_FR}|talk about|speak about)\b"
+    r"|(?:was|were|is|got|gets|a ete|est) (?:then |also )?(?:asked|questioned|interroge)|(?:a"
+    r"|ont) (?:t )?(?:il |elle )?(?:dit|explique|parle|presente|montre"
     r"|propose|pense|recommande|mentionne|evoque|conseille|defini|decrit|raconte|affirme|conclu))"
 )
 """What stands behind one."""
 _NAMED = re.compile(
     r"\b(?:according to|as per|selon|d'apres|(?:given|presented|written|recorded) by"
     rf"|{SOURCE} (?:by|par)|(?:que|qu'|ce que) (?:en )?(?:dit|pense|explique|raconte|recommande"
-    r"|propose|affirme|conseille|disent)"
-    rf"|(?:what|how|why|when|where) (?:does|did|do|has|have|would|can|could)) (?=\S)"
+    r"|propose|affirme|conseille|disent)|en croire|en croit|in the (?:view|opinion|words) of"
+    r"|(?P<asking>(?:what|which|how|why|when|where)(?: \w+){0,2}? (?:does|did|do|has|have|would|can"
+    r"|could)|^(?:does|did|has)|quel(?:le)?s? \w+ (?:donne|formule|propose|avance|fait))) (?=\S)"
 )
 """Where a name may follow that is spelled otherwise than the real one."""
 _JOINTS = frozenset("and et ou or vs versus".split())
-_SAYS_WORD = re.compile(rf"(?:{SAYS}|{SAYS_FR}|s)")
+_SAYS_WORD = re.compile(rf"(?:{SAYS}|{SAYS_FR}|s|(?:ever|never|gives?|offers?|shares?|makes?))")
+_GIVES = re.compile(
+    r"(?:gives?|offers?|shares?|makes?|raises?|draws?|approach|handle|prefer|recommend)\b"
+)
 LONGEST_PERSON = 4
 
 
@@ -118,10 +143,21 @@ def _spots(asked: Asked, found: Sequence[Mention], names: Names) -> list[Spot]:
     for place, word in enumerate(asked.words):
         if place in taken or word not in names.called or word in FUNCTION_WORDS:
             continue
-        if not asked.clean[asked.starts[place]].isupper() or _beside_a_name(asked, place):
+        capital = asked.clean[asked.starts[place]].isupper()
+        if _beside_a_name(asked, place) if capital else not _is_plainly_asked(asked, place):
             continue
         spots.append((place, place + 1, names.called[word]))
     return sorted(spots, key=lambda each: each[:2])
+
+
+def _is_plainly_asked(asked: Asked, place: int) -> bool:
+    """Whether a name in small letters stands where only somebody's name can stand."""
+    before = " ".join(asked.words[max(0, place - 8) : place]) + " "
+    behind = asked.words[place + 1 : place + 6]
+    if _AFTER.match(" ".join(behind)):
+        return not place or asked.words[place - 1] in FUNCTION_WORDS
+    gap = asked.folded[asked.ends[place] : asked.starts[place + 1]] if behind else "."
+    return bool(_BEFORE.search(before)) and (gap != " " or behind[0] in FUNCTION_WORDS)
 
 
 def _beside_a_name(asked: Asked, place: int) -> bool:
@@ -158,14 +194,19 @@ def _is_asked(asked: Asked, first: int, last: int) -> bool:
         first -= 1
     before = " ".join(asked.words[max(0, first - 8) : first]) + " "
     after = asked.words[last : last + 5]
+    if before == "pour " and asked.folded[asked.ends[last - 1] :].lstrip()[:1] == ",":
+        return True
     if _BEFORE.search(before) or _AFTER.match(" ".join(after)):
         return True
     if after and _WH_EN.match(before):
+        if _OF_LIFE.search(before) or (last - first == 1 and not _MINDS.match(after[0])):
+            return False  # "Where did Ada Lovelace go to school?", "Raman spectroscopy"
         return after[0] not in _LIFE  # "Why does Ada Lovelace distrust …?"
     if first and _WH_FR.match(before):
         verb = asked.words[first - 1]
         inverted = (
             verb not in FUNCTION_WORDS
+            and asked.words[first - 2] not in _DETERMINERS
             and verb not in _LIFE
             and not asked.clean[asked.starts[first - 1]].isupper()
         )
@@ -188,8 +229,9 @@ def _misspelt(asked: Asked, names: Names) -> tuple[list[Name], list[Name]]:
                 break
             if word not in HONORIFICS:
                 words.append(word)
-        asks = not cue.group().startswith(("what", "how", "why", "when", "where"))
-        follows = _AFTER.match(" ".join(asked.words[first + len(words) : first + len(words) + 5]))
+        asks = cue["asking"] is None or cue["asking"].startswith("quel")
+        behind = " ".join(asked.words[first + len(words) : first + len(words) + 5])
+        follows = _AFTER.match(behind) or _GIVES.match(behind)
         resolved = resolve_speaker(words, names) if words and (asks or follows) else None
         if resolved:
             people = list(resolved.names)

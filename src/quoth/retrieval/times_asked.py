@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from itertools import islice
 
+from quoth.numerals import CARDINAL, ORDINAL, number_of
 from quoth.retrieval.heard import NOTHING, Heard, hull, within
 from quoth.retrieval.names import Names
 from quoth.retrieval.notes import note
-from quoth.retrieval.numerals import CARDINAL, number_of
 from quoth.retrieval.vocabulary import SAYS, SAYS_FR, SINGULAR, SOURCE
 from quoth.retrieval.words import Asked
 
@@ -42,12 +42,17 @@ _OF_A_DAY = re.compile(
     r"|mercredi|jeudi|vendredi|samedi"
     r"|dimanche|matin|soir)|du (?:matin|soir)|de l'apres-midi|demain|aujourd)"
 )
+_TIMETABLE = re.compile(
+    r"\b(?:(?:re)?opens?|clos(?:e|es|ed)|arrives?|leaves?|departs?|scheduled|due|on call|on duty"
+    r"|meets?|ouvr(?:e|ent)|ferm(?:e|ent)|arriv(?:e|ent)|part(?:ent)?|de garde|rendez-vous"
+    r"|rouvr(?:e|ent))(?:-t)?(?:-(?:il|elle|on)s?)? ?$"
+)
 _RECORDED = re.compile(
-    rf"\b(?:{SOURCE}|{SAYS}|{SAYS_FR}|said|being|happen\w*|shown?|appears?|seen?|heard?"
+    rf"\b(?:{SOURCE}|(?!(?:calls?|reports?|covers?|state)\b){SAYS}|{SAYS_FR}|said|happen\w*|shown?"
+    rf"|appears?|seen?|heard?"
     r"|slides?|speaker|screen|timestamp"
     r"|mark|passe|montre\w*|voit|entend|apparait|diapositive|diapo|oratrice|orateur|ecran"
-    r"|dit-on|topic|sujet|introduced?"
-    r"|displayed|visible|hidden|what is|what's|qu'y|que|qui|quel|quelle|who|which)\b|\uFFFC"
+    r"|dit-on|topic|sujet|introduced?|displayed|visible|hidden|talking|speaking|parle)\b|\uFFFC"
 )
 _SPAN = re.compile(
     rf"(?<![\w-])(?:between|from|entre|de)? ?(?:minutes? )?{_TIME} ?(?:-|to|and|until|till|a"
@@ -62,7 +67,7 @@ _BARE_SPAN = re.compile(
 )
 _MARK = re.compile(
     r"\b(?P<word>at|around|about|after|since|past|from|before|until|a|vers|apres|avant|des) "
-    rf"(?:the |la )?({CARDINAL})(?:st|nd|rd|th|e|eme|ieme)?[- ](?:minutes? mark|minute\b(?!s))"
+    rf"(?:the |la )?({CARDINAL}|{ORDINAL})[- ](?:minutes? mark|minute\b(?!s))"
 )
 _INTO = re.compile(
     rf"\b(?:({CARDINAL}) minutes?|(half an hour)|(an hour)) into\b"
@@ -70,14 +75,32 @@ _INTO = re.compile(
     r"heure))\b(?= (?:de|du|dans)\b|\W*$)"
 )
 _LENGTH = (
-    rf"(?:({CARDINAL}) |(half(?: an)? |demi-))?(minutes?|seconds?|secondes?|hours?|heures?"
-    r"|quarter of an hour|quart d'heure)"
+    rf"(?:({CARDINAL}) |(half(?: an)?[ -]|demi-))?(minutes?|seconds?|secondes?|hours?|heures?"
+    r"|quarters?(?: of an |[ -])hour|quarts? d'heure)"
 )
 _ENDS_EN = re.compile(rf"\b(first|opening|last|final|closing) {_LENGTH}\b")
 _ENDS_FR = re.compile(
-    rf"\b(?:({CARDINAL}) )?(premiere?s?|derniere?s?) (?:({CARDINAL}) )?(demi-)?"
-    r"(minutes?|secondes?|heures?|quart d'heure)\b"
+    rf"\b(?:({CARDINAL}) )?(premiere?s?|derniere?s?) (?:({CARDINAL}) )?(demi[- ])?"
+    r"(minutes?|secondes?|heures?|quarts? d'heure)\b"
 )
+_PARTS_EN = re.compile(
+    r"\b(?P<first>first|opening)?(?P<place>second|middle|third)?(?P<last>last|final|closing"
+    r"|latter)?"
+    r" (?:(?P<count>two|three) )?(?P<part>half|halves|thirds?|quarters?)\b(?![ -](?:an "
+    r"|of an )?hour)"
+)
+_PARTS_FR = re.compile(
+    r"\b(?:(?P<count>deux|trois) )?(?P<first>premiere?s?)?(?P<place>seconde?|deuxieme|troisieme)?"
+    r"(?P<last>derniere?s?)? (?P<part>moitie|tiers|quarts?)\b(?! d'heure)"
+)
+"""Shares of a recording: "the last third of", "la première moitié de"."""
+_SHARES = {"h": 2, "m": 2, "t": 3, "q": 4}
+_ONCE_OVER = re.compile(
+    r"\b(?:after|past|once|beyond|when|following|skip(?:ping)?|apres|passee?s?|au-dela de"
+    r"|une fois (?:que )?(?:passee?s?|ecoulee?s?|terminee?s?|finie?s?)?|sauter|des la fin de) ?"
+    r"(?:the |la |le |les |l')?$"
+)
+"""What stands before a first part that is left behind."""
 _OF_IT = re.compile(
     r"\s*(?:$|[?!.,;:)\"»”]|(?:of|in|into|du|de|de la|de l'|dans|de ce|de cette) ?(?:the "
     r"|this |that |his |her |le |la |l'"
@@ -132,6 +155,11 @@ _DEMOS = re.compile(
     r"|teams?|links?"
     r"|urls?|keys?|instances?|machines?|licen[cs]es?|in front|devant)\b)"
 )
+_DEMOS_OF = re.compile(
+    rf"(?<![\w-])(?:the|les?|la|all|every|toutes les|l')(?: ?live)? ?{_DEMO} ?(?:of|in|from|during"
+    rf"|des|du"
+    rf"|de la|de l'|dans) ?(?:[^\s,;?!]+ ){{0,3}}?(?:{SOURCE}\b|\uFFFC)"
+)
 _PROOF = re.compile(r"\s*(?:of|du|de la|de l'|d'|des|de|that|que) ?(?:the |this |a |an |l')?\S*")
 _PROVED = re.compile(
     r"theorem|lemma|proposition|formul|propert|proof|identit|inegalit|equation|existence|lemme"
@@ -151,8 +179,11 @@ def times_asked(asked: Asked, *, names: Names, among: Sequence[str], language: s
     )
     if not spoken:
         return NOTHING
-    ranges, rest = _spans(folded)
-    ranges += _moments(rest)
+    recorded = among is not names.everything or bool(_RECORDED.search(folded))
+    ranges, rest = _spans(folded, recorded=recorded)
+    ranges += _moments(rest, recorded=recorded)
+    if len(spoken) == 1:
+        ranges += _shares(rest, spoken[0])
     notes: tuple[str, ...] = ()
     for low, high in _ends(rest):
         if low >= 0:
@@ -169,14 +200,17 @@ def times_asked(asked: Asked, *, names: Names, among: Sequence[str], language: s
     return Heard(hull("seconds", within_reach), notes=notes)
 
 
-_MARKS = (":", "min", "hour", "heure", "second", " h", "0h", "1h", "2h", "3h")
+_MARKS = (
+    ":", "min", "hour", "heure", "second", " h", "0h", "1h", "2h", "3h", "half", "halve", "third",
+    "quart", "moitie", "tiers",
+)  # fmt: skip
 
 
-def _spans(folded: str) -> tuple[list[tuple[float, float]], str]:
+def _spans(folded: str, *, recorded: bool) -> tuple[list[tuple[float, float]], str]:
     """Give the ranges between two times, and the question without them."""
     ranges = []
     for found in _BARE_SPAN.finditer(folded):
-        first, last = (number_of(each) * 60.0 for each in found.groups() if each)
+        first, last = ((number_of(each) or 0) * 60.0 for each in found.groups() if each)
         if first < last:
             ranges.append((first, last))
             folded = folded.replace(found.group(), " " * len(found.group()), 1)
@@ -184,29 +218,31 @@ def _spans(folded: str) -> tuple[list[tuple[float, float]], str]:
         groups = found.groups()
         half = len(groups) // 2
         first, last = _seconds(groups[:half]), _seconds(groups[half:])
-        if first < last:
+        of_a_day = _is_clock(groups[:half]) and not _is_of_a_recording(
+            folded, found, recorded=recorded
+        )
+        if first < last and not of_a_day:
             ranges.append((first, last))
             folded = folded.replace(found.group(), " " * len(found.group()), 1)
     return ranges, folded
 
 
-def _moments(folded: str) -> list[tuple[float, float]]:
+def _moments(folded: str, *, recorded: bool) -> list[tuple[float, float]]:
     ranges = []
     for found in _MARK.finditer(folded):
-        ranges.append(_from(found["word"], number_of(found[2]) * 60.0))
+        ranges.append(_from(found["word"], (number_of(found[2]) or 0) * 60.0))
     for found in _INTO.finditer(folded):
         count = found[1] or found[4]
         half = found[2] or found[5]
-        at = number_of(count) * 60.0 if count else 1800.0 if half else 3600.0
+        at = (number_of(count) or 0) * 60.0 if count else 1800.0 if half else 3600.0
         ranges.append((at, at))
-    recorded = bool(_RECORDED.search(folded))
     for found in islice(_AT.finditer(folded), MOST_MOMENTS):
         word, groups = found[1], found.groups()[1:]
         if groups[1] is None and word not in ("at", "a", "around", "vers", "minute"):
             continue  # "after 12 minutes of rest" speaks of lengths, "after 12:30" of a moment
         if groups[1] is None and not _OF_IT.match(folded, found.end()):
             continue
-        if groups[1] is not None and not _is_of_a_recording(folded, found, recorded=recorded):
+        if _is_clock(groups) and not _is_of_a_recording(folded, found, recorded=recorded):
             continue
         ranges.append(_from(word, _seconds(groups)))
     return ranges
@@ -223,9 +259,14 @@ def _from(word: str, at: float) -> tuple[float, float]:
     return at, at
 
 
+def _is_clock(groups: Sequence[str | None]) -> bool:
+    """Whether a time could be one of a day as well: "12:30", "14 h"."""
+    return groups[1] is not None or groups[3] is not None
+
+
 def _is_of_a_recording(folded: str, found: re.Match[str], *, recorded: bool) -> bool:
     """Whether a clock time is one of a recording, not of a day."""
-    if _OF_A_DAY.match(folded, found.end()):
+    if _OF_A_DAY.match(folded, found.end()) or _TIMETABLE.search(folded, 0, found.start()):
         return False
     return recorded or not folded[: found.start()].strip(' "«(')
 
@@ -237,24 +278,46 @@ def _seconds(groups: Sequence[str | None]) -> float:
         return int(hours or 0) * 3600.0 + int(minutes) * 60.0 + int(seconds or 0)
     if h is not None:
         return int(h) * 3600.0 + int(h_min or 0) * 60.0 + int(h_sec or 0)
-    return number_of(minute or mins or "") * 60.0 + int(sec or 0)
+    return (number_of(minute or mins or "") or 0) * 60.0 + int(sec or 0)
 
 
 def _ends(folded: str) -> list[tuple[float, float]]:
     """Give ranges at the beginning, and at the end as seconds below 0."""
     found_all = [
-        (each.end(), each[1] in ("first", "opening"), each[2], bool(each[3]), each[4])
+        (each.span(), each[1] in ("first", "opening"), each[2], bool(each[3]), each[4])
         for each in _ENDS_EN.finditer(folded)
     ] + [
-        (each.end(), each[2].startswith("prem"), each[1] or each[3], bool(each[4]), each[5])
+        (each.span(), each[2].startswith("prem"), each[1] or each[3], bool(each[4]), each[5])
         for each in _ENDS_FR.finditer(folded)
     ]
     ranges = []
-    for end, is_first, count, is_half, unit in found_all:
+    for (start, end), is_first, count, is_half, unit in found_all:
         if not _OF_IT.match(folded, end):
             continue
-        length = (number_of(count) if count else 1) * _UNITS[unit[0]] * (0.5 if is_half else 1.0)
-        ranges.append((0.0, length) if is_first else (-length, 0.0))
+        many = (number_of(count) or 1) if count else 1
+        length = many * _UNITS[unit[0]] * (0.5 if is_half else 1.0)
+        if is_first and _ONCE_OVER.search(folded, 0, start):
+            ranges.append((length, LAST_SECOND))
+        else:
+            ranges.append((0.0, length) if is_first else (-length, 0.0))
+    return ranges
+
+
+def _shares(folded: str, length: float) -> list[tuple[float, float]]:
+    """Give the ranges that halves, thirds and quarters of a recording of a length are."""
+    ranges = []
+    for found in (*_PARTS_EN.finditer(folded), *_PARTS_FR.finditer(folded)):
+        first, place, last = found.group("first", "place", "last")
+        if bool(first) + bool(place) + bool(last) != 1 or not _OF_IT.match(folded, found.end()):
+            continue
+        shares = _SHARES[found["part"][0]]
+        many = min(number_of(found["count"] or "one") or 1, shares)
+        at = 0 if first else shares - many if last else 2 if place[0] == "t" else 1
+        low, high = at * length / shares, min(at + many, shares) * length / shares
+        if first and _ONCE_OVER.search(folded, 0, found.start()):
+            low, high = high, LAST_SECOND
+        if low < length:
+            ranges.append((low, high))
     return ranges
 
 
@@ -271,7 +334,7 @@ def segments_asked(asked: Asked, *, names: Names, among: Sequence[str], language
     if any(each in folded for each in ("q", "audience", "public")) and _QA.search(folded):
         heard += _segment("qa", names, among, language)
     if "demo" in folded:
-        for found in _DEMOS.finditer(folded):
+        for found in (*_DEMOS.finditer(folded), *_DEMOS_OF.finditer(folded)):
             proof = _PROOF.match(folded, found.end())
             if proof and "nstration" in found.group() and _PROVED.search(proof.group()):
                 continue

@@ -11,8 +11,10 @@ from itertools import islice
 from quoth.retrieval.heard import NOTHING, Heard, Span, settled, within
 from quoth.retrieval.names import ARTICLES, LONGEST_NAME, Lookup, Name, Names
 from quoth.retrieval.resolve import Mention, Resolved, of_kind, resolve, spelt_as
+from quoth.retrieval.titles_guessed import misspelt_place, only_one_called
 from quoth.retrieval.vocabulary import ABOUT, SAYS, SAYS_FR, SINGULAR, SOURCE
 from quoth.retrieval.words import FUNCTION_WORDS, HIDDEN, Asked, stem
+from quoth.types import Filter
 
 _THE = (
     r"(?:the|this|that|his|her|their|our|your|my|\w's|le|la|ce|cet|cette|du|au|son|sa|leur|notre)"
@@ -57,6 +59,10 @@ _WHOLE = frozenset(
 )
 _SAID = re.compile(rf"(?:{SAYS}|{SAYS_FR})\b")
 _PART_WORDS = re.compile(rf"(?:chapter|chapitre|{_PARTS})")
+_UNDER = re.compile(
+    r"\b(?:under|beneath|in|within|from|sous|dans|rubrique|heading|title|titre|called|intitulee?)"
+    r"\W*$"
+)
 _DEFINITE = frozenset("the this that le la les l du au aux des ce cette".split())
 _NOUN = re.compile(
     rf"{SOURCE}|policy|politique|charter|charte|notes|faq|rules|reglement|charter|plan"
@@ -84,6 +90,7 @@ class _Phrase:
     first: int
     last: int
     part: bool
+    chapter: bool
     about: bool
     strict: bool = False
     weak: bool = False
@@ -97,15 +104,20 @@ def titles_asked(
     Only those ``among`` these documents count. What one name fits for certain narrows the
     search; what several fit, or one fits by halves, is a guess that only lifts.
     """
-    heard = _quoted(asked, found, among)
+    heard = _quoted(asked, found, names=names, among=among)
     for phrase in _phrases(asked):
         heard += _described(asked, found, phrase, names=names, among=among)
     heard += _bare(asked, found, names=names, among=among)
     heard += _openers(asked, names)
+    if not any(each.field == "document" for each in heard.filters):
+        heard += only_one_called(asked, names=names, among=among)
+        heard += misspelt_place(asked, names=names, among=among)
     return settled(heard)
 
 
-def _quoted(asked: Asked, found: Sequence[Mention], among: Collection[str]) -> Heard:
+def _quoted(
+    asked: Asked, found: Sequence[Mention], *, names: Names, among: Collection[str]
+) -> Heard:
     heard = NOTHING
     for start, end in asked.quoted:
         heard += Heard(spans=((start, end),))
@@ -114,20 +126,36 @@ def _quoted(asked: Asked, found: Sequence[Mention], among: Collection[str]) -> H
             rest = asked.folded[start : asked.starts[each.first]].strip(" ,.'l")
             rest += asked.folded[asked.ends[each.last - 1] : end].strip(" ,.'?!")
             if inside and not rest:
-                heard += _certain(each, among, parts=_after_part(asked, start))
+                before = asked.folded[max(0, start - 30) : start]
+                parts = bool(_PART_WORDS.search(before))
+                if not parts and not of_kind(each, "title"):
+                    parts = bool(_UNDER.search(before))
+                chapter = "chap" in before
+                heard += _certain(each, names, among, parts=parts, chapter=chapter)
     return heard
 
 
-def _after_part(asked: Asked, start: int) -> bool:
-    return bool(_PART_WORDS.search(asked.folded[max(0, start - 30) : start]))
-
-
-def _certain(mention: Mention, among: Collection[str], *, parts: bool) -> Heard:
+def _certain(
+    mention: Mention, names: Names, among: Collection[str], *, parts: bool, chapter: bool
+) -> Heard:
     titles = [] if parts else [each for each in of_kind(mention, "title") if _held(each, among)]
     if titles:
         return Heard(within("document", [i for each in titles for i in _held(each, among)]))
     sections = [each for each in of_kind(mention, "topic") if _held(each, among)]
+    if chapter and (meant := _chapters(sections, names, among)):
+        return Heard(meant)
     return Heard(within("section", [each.real for each in sections])) if parts else NOTHING
+
+
+def _chapters(sections: Sequence[Name], names: Names, among: Collection[str]) -> tuple[Filter, ...]:
+    """Give the conditions on a chapter that its title means; none where it is in several books."""
+    heads = [
+        each for name in sections for each in names.chaptered.get(name.real, ()) if each[0] in among
+    ]
+    if len(heads) != 1:
+        return ()
+    ((document, chapter),) = heads
+    return within("document", [document]) + within("chapter", [chapter])
 
 
 def _held(name: Name, among: Collection[str]) -> list[str]:
@@ -141,18 +169,20 @@ def _phrases(asked: Asked) -> list[_Phrase]:
         last = _word_at(asked, _end_of(asked, cue.end()))
         part = bool(_PART_WORDS.fullmatch(cue[1]))
         if first < last:
-            found.append(_Phrase(first, last, part, about=bool(cue[2])))
+            chapter = cue[1].startswith("chap")
+            found.append(_Phrase(first, last, part, chapter, about=bool(cue[2])))
     for cue in islice(OF_CUE.finditer(asked.folded), MOST_PHRASES):
         first = _word_at(asked, cue.end())
         last = _word_at(asked, _end_of(asked, cue.end()))
         if first < last:
-            found.append(_Phrase(first, last, part=False, about=True, weak=True))
+            found.append(_Phrase(first, last, part=False, chapter=False, about=True, weak=True))
     for cue in islice(NAMED.finditer(asked.folded), MOST_PHRASES):
         first, last = _word_at(asked, cue.start(1)), _word_at(asked, cue.start(2))
         part = bool(_PART_WORDS.fullmatch(cue[2]))
         if part and _SEGMENT.issuperset(asked.words[first:last]):
             continue  # "the demo part", "the Q&A section"
-        found.append(_Phrase(first, last, part, about=True, strict=True))
+        chapter = cue[2].startswith("chap")
+        found.append(_Phrase(first, last, part, chapter, about=True, strict=True))
     return found
 
 
@@ -182,7 +212,7 @@ def _described(
         if phrase.part and _SEGMENT.issuperset(asked.words[each.first : each.last]):
             continue
         if begins and not (phrase.strict and each.last != phrase.last):
-            heard = _certain(each, among, parts=phrase.part)
+            heard = _certain(each, names, among, parts=phrase.part, chapter=phrase.chapter)
             if heard.filters:
                 span = asked.starts[each.first], asked.ends[each.last - 1]
                 return heard + Heard(spans=(span,))
@@ -199,13 +229,28 @@ def _described(
         )
     # "The audit report": the word for the source may be one of the title's.
     behind = asked.words[phrase.last : phrase.last + 1] if phrase.strict else ()
-    before = asked.words[max(0, first - 3) : first] if phrase.weak else ()
+    before = tuple(
+        filter(str.isalpha, asked.words[max(0, first - 3) : first] if phrase.weak else ())
+    )
     strict = phrase.strict or phrase.weak
     resolved = resolve((*before, *words, *behind), lookup, names=names, strict=strict)
     if not resolved:
         return NOTHING
     span = asked.starts[first], asked.ends[first + len(words) - 1]
+    if phrase.chapter and (meant := _chapters(resolved.names, names, among)):
+        return Heard(meant, spans=(span,))
+    if phrase.weak and not resolved.sure and _leads_a_title(words, resolved, names):
+        resolved = Resolved(resolved.names, True)
     return _narrowed(resolved, phrase, span=span, among=among)
+
+
+def _leads_a_title(words: Sequence[str], resolved: Resolved, names: Names) -> bool:
+    """Whether words after "the book of" are the head of one written title: "d'algorithmique"."""
+    (name, *others) = resolved.names
+    told = [stem(word) for word in words if word not in FUNCTION_WORDS]
+    head = next((stem(word) for word in name.words if word not in FUNCTION_WORDS), "")
+    written = all(names.documents[each].kind != "transcript" for each in name.documents)
+    return not others and written and told == [head]
 
 
 def _misspelt(

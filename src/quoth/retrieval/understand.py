@@ -16,14 +16,19 @@ from quoth.analyse import detect_language
 from quoth.errors import InputError
 from quoth.retrieval.aspects import MOST_ASPECTS, aspects_of
 from quoth.retrieval.followup import is_bare, is_elliptical, leans, recent, standalone
-from quoth.retrieval.heard import Heard, documents_within, settled
+from quoth.retrieval.heard import Heard, documents_within, settled, within
 from quoth.retrieval.kinds import kind_of
 from quoth.retrieval.names import Name, Names
 from quoth.retrieval.notes import listed, note
 from quoth.retrieval.places_asked import chapters_asked, pages_asked
 from quoth.retrieval.resolve import Mention, mentions
 from quoth.retrieval.slips import mended
-from quoth.retrieval.sources_asked import dates_asked, language_asked
+from quoth.retrieval.sources_asked import (
+    dates_asked,
+    dates_named,
+    language_asked,
+    languages_named,
+)
 from quoth.retrieval.speakers_asked import speakers_asked
 from quoth.retrieval.times_asked import segments_asked, times_asked
 from quoth.retrieval.titles_asked import titles_asked
@@ -185,6 +190,8 @@ def _read(text: str, asked: Asked, names: Names, fallback: str) -> _Read:
     kind = kind_of(rest.folded, language=language)
     if has_pages and kind != "comparison" and any(each.field == "label" for each in places.filters):
         kind = "page_specific"
+    elif has_pages and kind == "exploratory":
+        kind = "factual"  # "Is there anything on page 900?" asks for no tour of a subject.
     aspects: tuple[str, ...] = ()
     if kind == "comparison":
         uncut = hidden(asked, (*asked.quoted, *titled.spans))
@@ -228,6 +235,7 @@ def _with_history(read: _Read, turns: Sequence[Turn], names: Names) -> tuple[Hea
     kind = read.kind
     if kind == "factual" and before.kind != "page_specific" and not is_bare(read.asked):
         kind = before.kind  # "And chapter 5?" asks the same of something else.
+    heard += Heard(_in_place(read, before.heard.filters, names))
     kept = _carried(before.heard.filters, heard.filters)
     if kept:
         values = {"there": _shown(kept, names, read.language)}
@@ -242,9 +250,31 @@ def _before(turns: Sequence[Turn], names: Names, fallback: str) -> _Read:
     read = _read(asked.clean, asked, names, fallback)
     if earlier and leans(asked) and is_elliptical(asked):
         older = _before(earlier, names, fallback)
+        instead = Heard(_in_place(read, older.heard.filters, names))
+        read = replace(read, heard=read.heard + instead)
         kept = _carried(older.heard.filters, read.heard.filters)
         read = replace(read, heard=read.heard + Heard(kept), people=read.people or older.people)
     return read
+
+
+def _in_place(read: _Read, before: Sequence[Filter], names: Names) -> tuple[Filter, ...]:
+    """Give the conditions that a follow-up puts in the place of others: "and Ada Lovelace?".
+
+    What it only names narrows, where the question before was narrowed by something of that kind.
+    """
+    stated = {each.field for each in read.heard.filters}
+    instead: list[Filter] = []
+    for field in {each.field for each in before} - stated:
+        if field == "speaker":
+            instead += within("speaker", [each.real for each in read.people])
+        elif field == "date":
+            instead += dates_named(read.asked, names=names)
+        elif field == "language":
+            instead += languages_named(read.asked, names=names)
+        elif field == "document":
+            guesses = [each for each in read.heard.boosts if each.field == "document"]
+            instead += guesses if len(guesses) == 1 and len(guesses[0].values) == 1 else []
+    return tuple(instead)
 
 
 def _carried(before: Sequence[Filter], now: Sequence[Filter]) -> tuple[Filter, ...]:

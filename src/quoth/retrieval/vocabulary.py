@@ -7,7 +7,9 @@ SINGULAR = (
     r"|episode|interview|book|paper|article|report|document|novel|thesis|guide|handbook|manual"
     r"|tutorial|textbook|course book|slide deck|deck|essay|memo|policy|recording|panel"
     r"|expose|conference|intervention|seance|cours|atelier|entretien|livre|ouvrage|rapport"
-    r"|memoire|these|roman|manuel|tutoriel|enregistrement|causerie|essai|vortrag|buch|charla|libro)"
+    r"|memoire|these|roman|bouquin|polycopie|poly|fascicule|brochure|livret|billet|emission"
+    r"|leaflet|booklet|pamphlet|white ?paper|primer|handout|screencast|manuel|tutoriel"
+    r"|enregistrement|causerie|essai|vortrag|buch|charla|libro)"
 )
 """One source, folded, in either language."""
 PLURAL = (
@@ -15,6 +17,7 @@ PLURAL = (
     r"|podcasts|episodes|interviews|books|papers|articles|reports|documents|novels|theses|guides"
     r"|handbooks|manuals|tutorials|textbooks|decks|slides|sources|recordings|materials?|files|texts"
     r"|exposes|conferences|interventions|seances|cours|ateliers|entretiens|livres|ouvrages"
+    r"|bouquins|polycopies|brochures|livrets|billets|emissions|booklets|white ?papers|handouts"
     r"|rapports|memoires|romans|manuels|tutoriels|enregistrements|fichiers|textes)"
 )
 SOURCE = rf"(?:{SINGULAR}|{PLURAL})"

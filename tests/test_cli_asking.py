@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import quoth as package
+from quoth.tuning import Tuning
 from tests.cli import quoth
 from tests.tour import write_sources
 
@@ -72,3 +73,12 @@ def test_a_conversation_from_python(home: Path) -> None:
         assert "honey" in answer.query.standalone.casefold()
         both = library.ask_all([NECTAR, first], final_k=2)
     assert [each.query.original for each in both] == [NECTAR, first]
+
+
+def test_what_was_learnt_is_shown_and_taken_back(home: Path) -> None:
+    with package.open(str(home), embedder="fake") as library:
+        catalogue = library._engine.parts.catalogue
+        catalogue.tune(catalogue.collection("default"), Tuning({"en": 0.4}, questions=20))
+    assert "quoth tune --reset" in quoth(home, "doctor").out
+    assert quoth(home, "tune", "--reset").code == 0
+    assert "tune" not in quoth(home, "doctor").out

@@ -46,6 +46,9 @@ async def examine(parts: Parts, collection: Collection | None) -> Health:
         )
     else:
         checks += [_identity(parts, collection), *await _in_step(parts, collection)]
+        if collection.tuning is not None:
+            learnt = f"by {collection.tuning.questions} questions; back with: quoth tune --reset"
+            checks.append(Check("tuned", True, learnt))
     return Health(all(check.ok for check in checks), tuple(checks))
 
 

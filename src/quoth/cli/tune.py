@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
@@ -16,11 +16,19 @@ if TYPE_CHECKING:
     from quoth.evaluation.tune import Tuned
 
 
-def tune(context: typer.Context) -> None:
+def tune(
+    context: typer.Context,
+    reset: Annotated[
+        bool,
+        typer.Option("--reset", help="Forget what was learnt; the shipped values count again."),
+    ] = False,
+) -> None:
     """Learn the weight of both legs and the threshold for answering from the collection itself."""
     from quoth.cli.render import progress_bar
 
     session: Session = context.obj
+    if reset:
+        run(session, lambda: forget(session))
 
     async def work() -> int:
         from quoth.evaluation.tune import tune as learn
@@ -50,6 +58,18 @@ def tune(context: typer.Context) -> None:
         return DONE
 
     run(session, work)
+
+
+async def forget(session: Session) -> int:
+    """Take back what was learnt from the collection."""
+    async with engine_of(session) as engine:
+        catalogue = engine.parts.catalogue
+        found = await asyncio.to_thread(catalogue.collection, session.settings.collection)
+        await asyncio.to_thread(catalogue.tune, found, None)
+    if session.json:
+        session.put({"reset": found.name})
+    session.say(f"'{found.name}' goes by the shipped values again.")
+    return DONE
 
 
 def show(session: Session, tuned: Tuned) -> None:

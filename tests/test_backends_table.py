@@ -48,7 +48,7 @@ def test_a_row_without_a_module_names_its_extra(part: Part, name: str) -> None:
 def test_an_unknown_name_is_answered_with_those_there_are(part: Part) -> None:
     with pytest.raises(ConfigError) as caught:
         backend(part, "nonsense")
-    there = [name for name, row in BACKENDS[part].items() if row.module]
+    there = [name for name, row in BACKENDS[part].items() if row.module and name != "fake"]
     assert "nonsense" in str(caught.value)
     assert all(name in str(caught.value) for name in there)
 

@@ -50,9 +50,9 @@ def test_both_languages_have_their_half(parts: dict[str, UnderstandingSet]) -> N
         assert abs(counts["en"] - counts["fr"]) <= 0.1 * len(part.questions)
 
 
-def test_both_parts_are_drawn_alike(parts: dict[str, UnderstandingSet]) -> None:
-    dev, heldout = (Counter(row.kinds[0] for row in parts[each].questions) for each in SPLITS)
-    assert dev == heldout
+def test_every_kind_is_in_both_parts(parts: dict[str, UnderstandingSet]) -> None:
+    for part in parts.values():
+        assert len({row.kinds[0] for row in part.questions}) == 6
 
 
 def test_every_kind_and_field_is_asked_for(questions: list[Expected]) -> None:
@@ -67,7 +67,9 @@ def test_every_kind_and_field_is_asked_for(questions: list[Expected]) -> None:
 def test_page_specific_questions_name_pages(questions: list[Expected]) -> None:
     for each in questions:
         named = any(c.field == "label" for c in each.filters[0])
-        assert named == (each.kinds[0] == "page_specific"), each.text
+        only = each.kinds == ("page_specific",)
+        assert named or not only, each.text  # a page that is not there may be a fact as well
+        assert "page_specific" in each.kinds or not named, each.text
 
 
 def test_what_is_expected_stands_on_the_shelf(parts: dict[str, UnderstandingSet]) -> None:

@@ -86,9 +86,9 @@ _LOW_FR = rf"(?:dix(?:[- ](?:sept|huit|neuf))?|onze|douze|treize|quatorze|quinze
 _BELOW_HUNDRED = (
     rf"(?:(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:[- ](?:{_ONES_EN})\b)?|ten|eleven|twelve"
     r"|(?:thir|four|fif|six|seven|eigh|nine)teen"
-    rf"|quatre[- ]vingts?(?:[- ]{_LOW_FR}\b)?|soixante(?:[- ](?:et[- ])?{_LOW_FR}\b)?"
+    rf"|quatre[- ]vingts?(?:[- ](?:et[- ])?{_LOW_FR}\b)?|soixante(?:[- ](?:et[- ])?{_LOW_FR}\b)?"
     rf"|(?:vingt|trente|quarante|cinquante)(?:[- ](?:et[- ])?(?:{_ONES_FR})\b)?"
-    rf"|{_LOW_FR}|{_ONES_EN})\b"
+    rf"|{_LOW_FR}|{_ONES_EN}|premiere?)\b"
 )
 CARDINAL = (
     rf"(?:\d{{1,5}}|(?:(?:an?|{_ONES_EN}|{_ONES_FR})[- ])?(?:hundred|cents?)\b"

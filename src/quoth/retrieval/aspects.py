@@ -43,6 +43,11 @@ _AND = (
     r"|\s*&\s*)"
 )
 _VERSUS = r"\s+(?:vs\.?|versus|face (?:a|au|aux))\s+"
+_RATHER = (
+    r"\s+(?:vs\.?|versus|rather than|instead of|as opposed to|(?:as )?compared (?:with|to)"
+    r"|(?:face|par rapport|comparee?s?) (?:a|au|aux)|plutot que?)(?:\s+|(?<=qu)')"
+)
+_SIDES = re.compile(_RATHER)
 _WITH = r"\s+(?:with|against|avec|contre)\s+"
 _TO = r"\s+(?:to|a|au|aux)\s+"
 _JOINTS_EN = (_AND, _WITH, r"\s+(?:than|over)\s+", r"\s+from\s+", r"\s+to\s+")
@@ -95,7 +100,10 @@ _LISTS = tuple(
     map(
         re.compile,
         (
-            rf"\b{_NOUN} (?:of |de la |de l'|de |des |du |d')(?P<sides>[^,:;?]+?{_VERSUS}.+)",
+            rf"\b{_NOUN} (?:of |de la |de l'|de |des |du |d')(?P<sides>[^,:;?]+?{_RATHER}.+)",
+            rf"^(?P<sides>[^,:;?]+?{_RATHER}[^,:;?]+)[:,;?]\s*(?:why|pourquoi|when|quand|which|que"
+            rf"|quel)",
+            r"^qui (?:de |d')(?P<list>[^,]+? ou .+)",
             rf"(?:^|[,:;?] ?|\b{_VERB}\s+)(?P<sides>[^,:;?]+?{_VERSUS}.+)",
             r"\b(?:put|set|place|lay|show|look at|compare"
             r"|see)\s+(?P<list>.+?)(?P<joint> side by side)"
@@ -156,9 +164,13 @@ _LISTS = tuple(
             r"(?:^|\b(?:est-ce que|que) )(?P<list>[^,]+?)(?P<joint> (?:est|sont|etait|\w+(?:-t)?-"
             r"(?=ils?|elles?))(?:-?(?:ils?|elles?|ce))?\b (?:[^\s,]+ ){0,4}?"
             rf"{_BETTER}(?: [^\s,]+){{0,4}}? (?:que |qu'|a |au |aux ))(?P<rest>.*)",
+            r"^(?:est-ce que )?(?P<list>(?:l'|le |la |les |une? )[^,]+)(?P<joint> \w+(?:e"
+            r"|t) (?:[^\s,]+ )"
+            rf"{{0,2}}?{_BETTER}(?: [^\s,]+){{0,3}}? (?:que |qu'))(?P<rest>.*)",
             r"\bpreferer\s+(?P<list>[^,]+?)(?P<joint> (?:a|au|aux|plutot que) )(?P<rest>.*)",
             r"\b(?:prefer|choose|use|pick|buy|take|choisir|preferer|utiliser|prendre)\s+(?P<list>"
-            r"[^,]+?)(?P<joint> (?:over|rather than|instead of|plutot que|or|ou) )(?P<rest>.*)",
+            r"[^,]+?)(?P<joint> (?:over|rather than|instead of|plutot que|or|ou) "
+            r"| plutot qu')(?P<rest>.*)",
             r"^(?:between|entre) (?P<list>[^:;?]+?)\s*[:,;?]\s*(?:lequel|laquelle|which|what|que|qu"
             r"|quoi)",
             r"^(?P<list>[^:;?]+?(?: (?:ou|or|et|and) |/)[^:,;?]+?)\s*[:,;?]\s*(?:lequel|laquelle"
@@ -206,9 +218,14 @@ def aspects_of(asked: Asked, *, language: str = "") -> tuple[str, ...]:
             used = {
                 "parted": (_AND, *_OF, *joints),
                 "other": _JOINTS_ELSE,
-                "sides": (_VERSUS,),
+                "sides": (_RATHER,),
             }.get(named_by, joints)
-            parts = _split(asked, start, _cut(asked, start, end), joints=used)
+            behind = max(
+                [start, *(each.end() for each in _SIDES.finditer(asked.folded, start, end))]
+            )
+            parts = _split(
+                asked, start, _cut(asked, behind if used == (_RATHER,) else start, end), joints=used
+            )
         parts = _unscoped(asked, parts)
         named = _shared([_spelt(asked, low, high) for low, high in parts])
         named = list(dict.fromkeys([each for each in named if 0 < len(each) <= LONGEST_ASPECT]))
@@ -251,7 +268,7 @@ def _split(asked: Asked, start: int, end: int, *, joints: Sequence[str]) -> list
         found = [each.span() for each in re.finditer(joint, asked.folded[start:end])]
         if not found:
             continue
-        if joint not in (_AND, _VERSUS, _JOINTS_ELSE[0]):
+        if joint not in (_AND, _RATHER, _JOINTS_ELSE[0]):
             # "the way to Rome with the way to Paris": one joint of these is enough.
             found = [found[len(found) // 2]]
         parts, at = [], start

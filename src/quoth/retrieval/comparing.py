@@ -24,7 +24,8 @@ _FIGHTS = (
 )
 """What one does against a thing without comparing it with another."""
 _KINSHIP = (
-    r"(?:differences?|disagreements?|divergences?|similarit(?:y|ies)|distinctions?|contrasts?|parallels?|ressemblances?"
+    r"(?:differences?|disagreements?|divergences?|similarit(?:y|ies)|distinctions?|contrasts?"
+    r"|parallels?|ressemblances?"
     r"|similitudes?|contrastes?|paralleles?)"
 )
 
@@ -40,7 +41,9 @@ EN = (
     r"\b(?:put|set|place|lay|show|look at|compare|see) .{1,80} side by side\b",
     rf"\b(?:where|what|how|why|when|do|does|did|have) .{{1,60}} and .{{1,60}} {_AGREE}\b"
     rf"|^(?:do|does|did|would|where|why|how) .{{1,60}} {_AGREE} with (?!the\b|that\b|this\b|it\b)",
-    r"^(?:do|does|did|is|are|can) .{1,60} (?:more|less) than (?:the |an? )?(?!\d|(?:one|two|three"
+    r"^(?:do|does|did|is|are|can) .{1,60} (?:more|less) than (?:the )?(?!\d|(?:an?|one|two|three"
+    r"|four"
+    r"|five|six|seven|eight|nine|ten|twenty|hundreds?|thousands?"
     r"|half|any|all|ever|it|that|this|what|you|we|before|usual|once|just|necessary|expected)\b)\w+",
     r"\b(?:versus|vs)\b(?! ?code\b)",
     r"{ask}(?:compare|contrast|juxtapose|differentiate|distinguish)\b(?! (?:function|method"
@@ -104,6 +107,7 @@ FR = (
     r"\b(?:plus|moins|autant|davantage) (?:de|d) \w+(?: \w+){0,3}? que? (?:d |de |des |du )?"
     r"(?:les?|la|l|une?|son|sa|ce|cette)\b|\b(?:plus|moins|autant|davantage) que (?:les?|la|l"
     r"|une?)\b(?! (?:prevu|moyenne|normale?)\b)",
+    r"^qui (?:de|d) .{1,60} ou (?:de |d )?.{1,60}(?:plus|moins|mieux|meilleur)",
     r"\b(?:points? (?:forts?|faibles?)|forces|faiblesses|atouts) (?:de|du|des|d) .{1,60}"
     r" (?:et|par rapport|contre) ",
     r"\b(?:versus|vs)\b(?! ?code\b)",
@@ -125,7 +129,8 @@ FR = (
     r"|(?:plus|moins) \w+) (?:pour|en|dans"
     r"|a|au)"
     r" (?:\w+ ){1,3}qu(?:e|un|une)? (?:le|la|les|l|un|une|des|celui|celle)\b",
-    r"\bpar rapport (?:a|au|aux)\b|\bplutot que\b(?! prevu)|\b(?:mieux|meilleure?s?|pire|(?:plus"
+    r"\bpar rapport (?:a|au|aux)\b|\bplutot qu(?:e|un|une)?\b(?! prevu)|\b(?:mieux|meilleure?s?"
+    r"|pire|(?:plus"
     r"|moins) (?!de\b|d\b|en\b|tard\b|tot\b)\w+) qu(?:e|un|une)?\b(?! (?:jamais|prevu|d habitude"
     r"|\d))",
     rf"\b(?:sont|est) (?:ils|elles|il|elle|ce) (?:\w+ )?{_PAREIL}\b(?! de)|\b{_PAREIL} (?:a|au|aux"

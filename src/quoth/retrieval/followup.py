@@ -37,9 +37,16 @@ _WHOLE = re.compile(
     r"|(?:(?:can|could|would|will) you (?:please )?|please )?(?:(?:elaborate|expand|clarify"
     r"|go (?:on|into (?:more )?details?|deeper)|be more (?:specific|precise)|rephrase|say more)\b"
     r"(?! (?:on|about|upon|how|why|what)\b(?! (?:that|this|it|these|those|them)\b))"
-    r"|explain (?:that|this|it|more)\b|give (?:me )?(?:more|an? (?:other )?example|details))"
+    r"|(?:explain|summari[sz]e|repeat|rephrase|simplify|translate|shorten|sum up) (?:that|this|it"
+    r"|these|those|more)\b|give (?:me )?(?:more|an? (?:other )?example|details))"
     r"|(?:for|an|another|any other|other) (?:instance|examples?|one)|such as|like what|par "
     r"exemple|un (?:autre )?exemple|d'autres|dis-m'en plus|dites-m'en plus|en savoir plus"
+    r"|(?:give me|show me|i need|i want)? ?(?:more|further) (?:details?|examples?|information)\W*$"
+    r"|(?:donne[rz]?[- ](?:moi|nous)|il me faut|je veux|j'aimerais)? ?(?:plus|davantage"
+    r"|un peu plus) "
+    r"(?:de |d')(?:details?|exemples?|precisions?|informations?|contexte)\W*$"
+    r"|(?:resume|explique|reformule|repete|traduis|simplifie|detaille)[- ](?:le|la|les|ca|cela)\b"
+    r"|(?:(?:just |simply )?give me |just )?the short (?:answer|version)\W*$"
     r"|(?:tu (?:peux|pourrais)|vous (?:pouvez|pourriez)|peux-tu|pourrais-tu|pouvez-vous"
     r"|pourriez-vous|(?:est-ce que )?tu peux) (?:me |nous |m'|l'|un peu )*(?:developper|preciser"
     r"|detailler|approfondir|reformuler|clarifier|continuer|simplifier|repeter|(?:en )?dire plus"
@@ -207,6 +214,12 @@ _VERBS = frozenset(
 )
 
 
+FRAGMENT = 4
+"""Words of a question that is only a place, a time or a person: "in French?"."""
+_FRAGMENT = re.compile(
+    r"\W*(?:in|from|on|by|for|with|en|dans|chez|pour|avec|par|sur|selon|according to) "
+    r"(?!(?:what|which|whom|who|that|this|quoi|quel\w*|qui)\b)[^?,;:]+\?"
+)
 _POLITE = re.compile(
     r"[\s,]*\b(?:please|thanks|thank you|pls|s'il (?:te|vous) plait|svp|stp|merci)[\s!.?]*$"
 )
@@ -227,6 +240,8 @@ def leans(asked: Asked) -> bool:
     if _BARE.match(folded) or _WHOLE.match(folded):
         return True
     if count <= SHORT and _OPENS.match(folded):
+        return True
+    if count <= FRAGMENT and _FRAGMENT.fullmatch(folded):
         return True
     if not any(
         word not in FUNCTION_WORDS and word not in _DULL and not word.isdecimal()
@@ -273,6 +288,8 @@ def is_elliptical(asked: Asked) -> bool:
     if is_bare(asked):
         return True
     short = count <= SHORT
+    if count <= FRAGMENT and _FRAGMENT.fullmatch(folded):
+        return True
     return short and bool(_OPENS.match(folded) or _WHOLE.match(folded) or not _telling(asked))
 
 

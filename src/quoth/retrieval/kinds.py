@@ -57,7 +57,9 @@ _DONE_FR = (
 )
 """Who made a summary or a comparison, when and where: a fact about it, not a wish for one."""
 _PAPER_EN = (
-    r"\b(?:attach|submit|include|upload|send|enclose|hand in|append)\b .{0,30}\b(?:summary"
+    r"^how (?:long|short|many words) .{0,40}\b(?:summary|abstract)\b|\bexecutive summary (?:say"
+    r"|mention|list|contain|include)|\b(?:attach|submit|include|upload|send|enclose|hand in"
+    r"|append)\b .{0,30}\b(?:summary"
     r"|abstract)"
     r"\b"
 )
@@ -84,7 +86,8 @@ RULES: Mapping[str, Rules] = MappingProxyType(
             (
                 "summary",
                 (
-                    rf"{_ASK}(?:summari[sz]e|sum up|outline|recap|condense|distil|abridge)\b(?! "
+                    rf"{_ASK}(?:summari[sz]e|sum up|wrap up|outline|recap|condense|distil"
+                    rf"|abridge)\b(?! "
                     rf"the "
                     r"difference)|\bboils? (?:.{1,60} )?down\b|^in (?:short|brief|essence|summary"
                     r"|a nutshell)"
@@ -254,7 +257,8 @@ RULES: Mapping[str, Rules] = MappingProxyType(
                     r"|des|d)\b",
                     r"^(?:(?:un|une|bref|court) )*(?:apercu|resume|synthese|vue d "
                     r"ensemble|panorama|tour d horizon|recapitulatif) (?:de|du|des"
-                    r"|d)\b(?! textes? )|\bil faut retenir\b|\b(?:un|petit|le|rapide) topo\b"
+                    r"|d)\b(?! textes? )|\brecap\b|\bil faut retenir\b|\b(?:un|petit|le"
+                    r"|rapide) topo\b"
                     r"|\b(?:fais|faites|faire) (?:moi |nous )?le (?:tour|point)\b|\bbrosse[rz]? "
                     r"(?:moi |nous )?(?:un|le) (?:tableau|portrait|panorama)\b|\bvue globale\b"
                     r"|\bversion courte\b|\b(?:dans|a) (?:les |ses )?(?:grands traits"

@@ -91,11 +91,10 @@ class Names:
     words that a name beginning with two stems has, or 1 for a stem that is a name, ``called``
     speakers by first or last name. ``spread`` counts the documents that name a stem in their title
     or headings. ``chapters`` lists the documents of a chapter number, ``segments`` those with
-    questions or demos, ``numbered`` the titles of sections by number. ``dates``
-    are first and last days as numbers such as 20261231, ``labels`` the pages as printed,
-    ``chaptered`` the documents and numbers of chapters by title, ``printed`` all pages, ``spoken``
-    the seconds of recordings. ``everything`` are all
-    documents, ``by_speaker`` and ``by_language`` those of each.
+    questions or demos, ``numbered`` the titles of sections by number, ``chaptered`` the documents
+    and numbers of chapters by title. ``dates`` are first and last days as numbers such as
+    20261231, ``labels`` the pages as printed, ``printed`` all of them, ``spoken`` the seconds of
+    recordings. ``everything`` are all documents, ``by_speaker`` and ``by_language`` those of each.
     """
 
     languages: tuple[str, ...] = ()

@@ -26,8 +26,9 @@ _NOT = re.compile(
 _END = r"(?![\w'’]|\.\d)"
 _TO = (
     r"(-|\.\.|\b(?:(?:up|down|right|all the way) )?(?:to|until)\b|\bthr(?:ough|u)\b|\btill\b"
-    r"|\band (?:up )?(?:to|until)\b|\ba\b|\bau\b|\bjusqu'(?:a|au|aux)\b|\bbis\b|\bhasta\b"
-    r"|\bal?\b|\band\b|\bet\b|\bund\b|\by\b|\be\b|&|,)"
+    r"|\band (?:(?:up )?(?:to|until)|(?:ending|finishing|stopping) (?:on|at|with))\b"
+    r"|\ba\b|\bau\b|\bjusqu'(?:a|au|aux)\b|\bbis\b|\bhasta\b|\bal?\b|\band\b|\bet\b|\bund\b|\by\b"
+    r"|\be\b|&|,)"
 )
 _LISTED = frozenset(("and", "et", "und", "y", "e", "&", ","))
 
@@ -49,7 +50,7 @@ _OF_RESULTS = re.compile(
 _ENDS_AFTER = re.compile(
     r"\s*(?:$|[?!.,;:)\"»”]|(?:of|in|du|de|des|from|about|say|and|et)\b|\s*d')"
 )
-_BETWEEN = re.compile(r"\b(?:between|entre) (?:the |les )?$")
+_BETWEEN = re.compile(r"\b(?:between|entre) (?:the |les |la |le )?$")
 _COUNTED = re.compile(
     r"\b(?:how many|number of|amount of|total of|count of|combien d(?:e|')|nombre (?:total "
     r")?d(?:e "
@@ -72,6 +73,8 @@ _NTH_CHAPTER = re.compile(
     rf"\b(?:the|le|du|au|ce|l') ?(?:(?P<nth>{ORDINAL})|(?P<last>last|final|dernier)) "
     r"(?:chapter|chapitre)\b"
 )
+_OF_ANY = re.compile(r"\s*(?:of|in|d'|dans) ?(?:an?|any|every|une?|chaque|tout)\b(?! few)")
+"""What makes a chapter one of any book."""
 _IDIOM = re.compile(
     r"(?:bankruptc|filing|protection|proceeding|trustee|debtor|reorgani|repayment|of (?:my|his|her"
     r"|our|your|their|the) (?:life|history|career|story))"
@@ -171,6 +174,8 @@ def chapters_asked(asked: Asked, *, names: Names, among: Sequence[str], language
         if among is names.everything or any(each in within_reach for each in owners)
     ]
     for found in _NTH_CHAPTER.finditer(folded):
+        if _OF_ANY.match(folded, found.end()):
+            continue
         if found["nth"]:
             wanted.append(str(number_of(found["nth"])))
         else:
@@ -194,6 +199,8 @@ def _is_idiom(folded: str, found: re.Match[str]) -> bool:
     )
     if letter and alone and not found[1].startswith(("app", "ann")):
         return True  # "the chapter I read", "un chapitre a lire"
+    if _OF_ANY.match(folded, found.end()):
+        return True
     if _NOT.search(before) or _FILED.search(before) or _COUNTED.search(before):
         return True
     return bool(_IDIOM.match(folded[found.end() :].lstrip()))

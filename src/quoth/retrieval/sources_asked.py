@@ -49,6 +49,9 @@ _LANGUAGES = (
         rf"({_LANGUAGE})\b"
     ),
     re.compile(
+        rf"\b(?:the|les|all|tou(?:te)?s les) (?:demos|demonstrations) (?:in|en) ({_LANGUAGE})\b"
+    ),
+    re.compile(
         rf"\b(?:only|uniquement|seulement|exclusively|exclusivement) (?:in|en) ({_LANGUAGE})\b"
     ),
 )

@@ -62,7 +62,8 @@ _DETERMINERS = frozenset("la le les l un une du des de d au aux ce cet cette son
 _BEFORE = re.compile(
     r"(?:\b(?:according to|as per|selon|d apres|in the words of|from the mouth of|listen to"
     r"|en croire|en croit|de l avis de|aux yeux de|in the (?:view|opinion|eyes|words) of"
-    r"|(?:asks?|asked|put to|questions? (?:to|for)|pos\w+ a|demande\w* a|interroge\w*)"
+    r"|(?:asks?|(?:asked|put|addressed) to|asked|questions? (?:to|for)|adressee?s? a|pos\w+ a"
+    r"|demande\w* a|interroge\w*)"
     rf"|{_WORK} (?:by|from|with|of|de|du|d|par|avec)"
     rf"|(?:given|presented|written|delivered|held|recorded|hosted|told|said|explained|mentioned"
     r"|shown|raised|made|recommended|suggested|proposed) by"
@@ -87,8 +88,11 @@ _NAMED = re.compile(
     r"|propose|affirme|conseille|disent)|en croire|en croit|in the (?:view|opinion|words) of"
     r"|(?P<asking>(?:what|which|how|why|when|where)(?: \w+){0,2}? (?:does|did|do|has|have|would|can"
     r"|could)|^(?:does|did|has)|quel(?:le)?s? \w+ (?:donne|formule|propose|avance|fait))) (?=\S)"
+    r"|^\W*(?=\w)"
 )
 """Where a name may follow that is spelled otherwise than the real one."""
+_SUBJECTS = (("on",), ("about",), ("sur",))
+_LINKS = frozenset("de d of by from par".split())
 _JOINTS = frozenset("and et ou or vs versus".split())
 _SAYS_WORD = re.compile(rf"(?:{SAYS}|{SAYS_FR}|s|(?:ever|never|gives?|offers?|shares?|makes?))")
 _GIVES = re.compile(
@@ -182,7 +186,8 @@ def _groups(asked: Asked, spots: Sequence[Spot]) -> list[list[Spot]]:
             if spot[0] < end:
                 continue
             between = [word for word in asked.words[end : spot[0]] if word != "s"]
-            if not between or (len(between) == 1 and between[0] in _JOINTS):
+            joined = between[:1] and between[0] in _JOINTS and len(between) < 3
+            if not between or (joined and (len(between) == 1 or between[1] in _LINKS)):
                 groups[-1].append(spot)
                 continue
         groups.append([spot])
@@ -194,7 +199,12 @@ def _is_asked(asked: Asked, first: int, last: int) -> bool:
         first -= 1
     before = " ".join(asked.words[max(0, first - 8) : first]) + " "
     after = asked.words[last : last + 5]
-    if before == "pour " and asked.folded[asked.ends[last - 1] :].lstrip()[:1] == ",":
+    following = asked.folded[asked.ends[last - 1] :]
+    if following.startswith("' "):
+        after = ("s", *after)  # "Tom Hughes' talk"
+    if not first and (following.lstrip().startswith(":") or after[:1] in _SUBJECTS):
+        return True
+    if before == "pour " and following.lstrip().startswith(","):
         return True
     if _BEFORE.search(before) or _AFTER.match(" ".join(after)):
         return True
@@ -229,7 +239,8 @@ def _misspelt(asked: Asked, names: Names) -> tuple[list[Name], list[Name]]:
                 break
             if word not in HONORIFICS:
                 words.append(word)
-        asks = cue["asking"] is None or cue["asking"].startswith("quel")
+        heads = not cue.group().strip()
+        asks = not heads and (cue["asking"] or "quel").startswith("quel")
         behind = " ".join(asked.words[first + len(words) : first + len(words) + 5])
         follows = _AFTER.match(behind) or _GIVES.match(behind)
         resolved = resolve_speaker(words, names) if words and (asks or follows) else None

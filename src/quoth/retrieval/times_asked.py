@@ -64,6 +64,7 @@ _BARE_SPAN = re.compile(
     rf"({CARDINAL}) min(?:ute)?s?\b"
     rf"|\b(?:between|from|entre|de)(?: the| les)? minutes? ({CARDINAL}) (?:and|to|et|a) "
     rf"(?:minute )?({CARDINAL})\b"
+    rf"|\bminutes ({CARDINAL}) ?(?:-|to|through|until|till|a|et|and|jusqu'a) ?({CARDINAL})\b"
 )
 _MARK = re.compile(
     r"\b(?P<word>at|around|about|after|since|past|from|before|until|a|vers|apres|avant|des) "
@@ -75,7 +76,7 @@ _INTO = re.compile(
     r"heure))\b(?= (?:de|du|dans)\b|\W*$)"
 )
 _LENGTH = (
-    rf"(?:({CARDINAL}) |(half(?: an)?[ -]|demi-))?(minutes?|seconds?|secondes?|hours?|heures?"
+    rf"(?:({CARDINAL}) |(half(?: an)?[ -]|demi-))?(min(?:ute)?s?|seconds?|secondes?|hours?|heures?"
     r"|quarters?(?: of an |[ -])hour|quarts? d'heure)"
 )
 _ENDS_EN = re.compile(rf"\b(first|opening|last|final|closing) {_LENGTH}\b")
@@ -130,7 +131,7 @@ _DURING = (
     r"(?:in|during|from|at|throughout|within|dans|pendant|durant|lors|au cours|a) (?:de )?"
     r"(?:the |his |her |their |that |this |its |la |les |le |l'|cette |sa |son |ses |des |du "
     r"|partie |seance |session |"
-    r"part of the |(?:[^\s,;?!]+ ){0,2}[^\s,;?!]+'s )+"
+    r"part of the |(?:[^\s,;?!]+ ){0,2}[^\s,;?!]+'s? )+"
 )
 _QA = re.compile(
     rf"(?<![\w-])(?:(?:{_DURING})(?:{_QA_EN}|{_QA_FR})|(?:audience questions|questions from "
@@ -159,6 +160,7 @@ _DEMOS_OF = re.compile(
     rf"(?<![\w-])(?:the|les?|la|all|every|toutes les|l')(?: ?live)? ?{_DEMO} ?(?:of|in|from|during"
     rf"|des|du"
     rf"|de la|de l'|dans) ?(?:[^\s,;?!]+ ){{0,3}}?(?:{SOURCE}\b|\uFFFC)"
+    rf"|\b(?:the|les) {_DEMO} (?:in|en) (?:english|french|german|spanish|anglais|francais)\b"
 )
 _PROOF = re.compile(r"\s*(?:of|du|de la|de l'|d'|des|de|that|que) ?(?:the |this |a |an |l')?\S*")
 _PROVED = re.compile(
@@ -167,8 +169,13 @@ _PROVED = re.compile(
 )
 
 
-def times_asked(asked: Asked, *, names: Names, among: Sequence[str], language: str) -> Heard:
-    """Read the moments that are named; only those that a recording lasts to narrow the search."""
+def times_asked(
+    asked: Asked, *, names: Names, among: Sequence[str], language: str, of_a_talk: bool = False
+) -> Heard:
+    """Read the moments that are named; only those that a recording lasts to narrow the search.
+
+    ``of_a_talk`` tells that the conversation is about a recording, so that no time of day is meant.
+    """
     folded = asked.folded
     if not names.spoken or not any(each in folded for each in _MARKS):
         return NOTHING
@@ -179,7 +186,7 @@ def times_asked(asked: Asked, *, names: Names, among: Sequence[str], language: s
     )
     if not spoken:
         return NOTHING
-    recorded = among is not names.everything or bool(_RECORDED.search(folded))
+    recorded = of_a_talk or among is not names.everything or bool(_RECORDED.search(folded))
     ranges, rest = _spans(folded, recorded=recorded)
     ranges += _moments(rest, recorded=recorded)
     if len(spoken) == 1:

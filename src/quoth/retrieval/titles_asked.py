@@ -22,10 +22,11 @@ _THE = (
 _VAGUE = r"(?!best |most |only |other |first |last |next |longest |shortest |latest )"
 _PARTS = r"(?:section|part|passage|paragraph|segment|sub-?section|partie|paragraphe|rubrique)"
 CUE = re.compile(
-    rf"(?:\b{_THE} |\w's |\bl')(?:{_VAGUE}[^\s,;:?!]{{1,40}} ){{0,2}}?({SINGULAR}|chapter|chapitre"
+    rf"(?:\b{_THE} |\w's |\bl'|^(?=chapter|chapitre|section"
+    rf"|rubrique))(?:{_VAGUE}[^\s,;:?!]{{1,40}} ){{0,2}}?({SINGULAR}|chapter|chapitre"
     rf"|{_PARTS})"
     r" (?:(?:of|by|from|given|in|de|par|du|en|d'|donnee?|presentee?) [^\s,;:?!]{1,40} "
-    r"(?:[^\s,;:?!]{1,40} )?)?"
+    rf"(?:(?!{ABOUT}\b)[^\s,;:?!]{{1,40}} )?)?"
     rf"({ABOUT}(?: |'))?(?=\S)"
 )
 """A definite source, and what joins it to its subject: "the talk on …", "la vidéo sur …"."""
@@ -131,23 +132,25 @@ def _quoted(
                 if not parts and not of_kind(each, "title"):
                     parts = bool(_UNDER.search(before))
                 chapter = "chap" in before
-                heard += _certain(each, names, among, parts=parts, chapter=chapter)
+                heard += _certain(each, names=names, among=among, parts=parts, chapter=chapter)
     return heard
 
 
 def _certain(
-    mention: Mention, names: Names, among: Collection[str], *, parts: bool, chapter: bool
+    mention: Mention, *, names: Names, among: Collection[str], parts: bool, chapter: bool
 ) -> Heard:
     titles = [] if parts else [each for each in of_kind(mention, "title") if _held(each, among)]
     if titles:
         return Heard(within("document", [i for each in titles for i in _held(each, among)]))
     sections = [each for each in of_kind(mention, "topic") if _held(each, among)]
-    if chapter and (meant := _chapters(sections, names, among)):
+    if chapter and (meant := _chapters(sections, names=names, among=among)):
         return Heard(meant)
     return Heard(within("section", [each.real for each in sections])) if parts else NOTHING
 
 
-def _chapters(sections: Sequence[Name], names: Names, among: Collection[str]) -> tuple[Filter, ...]:
+def _chapters(
+    sections: Sequence[Name], *, names: Names, among: Collection[str]
+) -> tuple[Filter, ...]:
     """Give the conditions on a chapter that its title means; none where it is in several books."""
     heads = [
         each for name in sections for each in names.chaptered.get(name.real, ()) if each[0] in among
@@ -212,7 +215,9 @@ def _described(
         if phrase.part and _SEGMENT.issuperset(asked.words[each.first : each.last]):
             continue
         if begins and not (phrase.strict and each.last != phrase.last):
-            heard = _certain(each, names, among, parts=phrase.part, chapter=phrase.chapter)
+            heard = _certain(
+                each, names=names, among=among, parts=phrase.part, chapter=phrase.chapter
+            )
             if heard.filters:
                 span = asked.starts[each.first], asked.ends[each.last - 1]
                 return heard + Heard(spans=(span,))
@@ -237,14 +242,21 @@ def _described(
     if not resolved:
         return NOTHING
     span = asked.starts[first], asked.ends[first + len(words) - 1]
-    if phrase.chapter and (meant := _chapters(resolved.names, names, among)):
+    if phrase.chapter and (meant := _chapters(resolved.names, names=names, among=among)):
         return Heard(meant, spans=(span,))
-    if phrase.weak and not resolved.sure and _leads_a_title(words, resolved, names):
+    leads = phrase.weak and _leads_a_title(words, resolved, names=names)
+    if leads or (phrase.strict and _is_only_in_one(words, resolved, names=names)):
         resolved = Resolved(resolved.names, True)
     return _narrowed(resolved, phrase, span=span, among=among)
 
 
-def _leads_a_title(words: Sequence[str], resolved: Resolved, names: Names) -> bool:
+def _is_only_in_one(words: Sequence[str], resolved: Resolved, *, names: Names) -> bool:
+    """Whether the one word of "the embeddings talk" is told by a single document."""
+    told = [stem(word) for word in words if word not in FUNCTION_WORDS]
+    return len(resolved.names) == len(told) == 1 and names.spread.get(told[0]) == 1
+
+
+def _leads_a_title(words: Sequence[str], resolved: Resolved, *, names: Names) -> bool:
     """Whether words after "the book of" are the head of one written title: "d'algorithmique"."""
     (name, *others) = resolved.names
     told = [stem(word) for word in words if word not in FUNCTION_WORDS]

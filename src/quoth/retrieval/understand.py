@@ -235,7 +235,7 @@ def _with_history(read: _Read, turns: Sequence[Turn], names: Names) -> tuple[Hea
     kind = read.kind
     if kind == "factual" and before.kind != "page_specific" and not is_bare(read.asked):
         kind = before.kind  # "And chapter 5?" asks the same of something else.
-    heard += Heard(_in_place(read, before.heard.filters, names))
+    heard += _in_place(read, before.heard.filters, names=names)
     kept = _carried(before.heard.filters, heard.filters)
     if kept:
         values = {"there": _shown(kept, names, read.language)}
@@ -250,21 +250,27 @@ def _before(turns: Sequence[Turn], names: Names, fallback: str) -> _Read:
     read = _read(asked.clean, asked, names, fallback)
     if earlier and leans(asked) and is_elliptical(asked):
         older = _before(earlier, names, fallback)
-        instead = Heard(_in_place(read, older.heard.filters, names))
-        read = replace(read, heard=read.heard + instead)
+        read = replace(read, heard=read.heard + _in_place(read, older.heard.filters, names=names))
         kept = _carried(older.heard.filters, read.heard.filters)
         read = replace(read, heard=read.heard + Heard(kept), people=read.people or older.people)
     return read
 
 
-def _in_place(read: _Read, before: Sequence[Filter], names: Names) -> tuple[Filter, ...]:
+def _in_place(read: _Read, before: Sequence[Filter], *, names: Names) -> Heard:
     """Give the conditions that a follow-up puts in the place of others: "and Ada Lovelace?".
 
     What it only names narrows, where the question before was narrowed by something of that kind.
     """
     stated = {each.field for each in read.heard.filters}
     instead: list[Filter] = []
-    for field in {each.field for each in before} - stated:
+    among = documents_within(before, names)
+    timed = any(each.field == "seconds" for each in before) or among is not names.everything
+    if timed and stated.isdisjoint(_PLACES | {"document", "speaker"}):
+        moments = times_asked(
+            read.asked, names=names, among=among, language=read.language, of_a_talk=True
+        )
+        instead += moments.filters
+    for field in dict.fromkeys(each.field for each in before if each.field not in stated):
         if field == "speaker":
             instead += within("speaker", [each.real for each in read.people])
         elif field == "date":
@@ -274,7 +280,7 @@ def _in_place(read: _Read, before: Sequence[Filter], names: Names) -> tuple[Filt
         elif field == "document":
             guesses = [each for each in read.heard.boosts if each.field == "document"]
             instead += guesses if len(guesses) == 1 and len(guesses[0].values) == 1 else []
-    return tuple(instead)
+    return Heard(tuple(instead))
 
 
 def _carried(before: Sequence[Filter], now: Sequence[Filter]) -> tuple[Filter, ...]:

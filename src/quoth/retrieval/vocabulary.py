@@ -30,13 +30,17 @@ SAYS = (
     r"|demonstrates?|demonstrated|states?|stated|believes?|believed|answers?|answered|reply|replied"
     r"|replies|give as|gave as|gives as|call|calls|called|compares?|compared|cites?|cited|quotes?"
     r"|quoted|covers?|covered|points? out|insists?|criticises?|criticizes?|report(?:s|ed)?"
-    r"|conclude[sd]?|concede[sd]?|admit(?:s|ted)?|promise[sd]?|teach(?:es)?|taught)"
+    r"|conclude[sd]?|concede[sd]?|admit(?:s|ted)?|promise[sd]?|brings? up|brought up|touch(?:es"
+    r"|ed)? on|advocate[sd]?|emphasi[sz]e[sd]?"
+    r"|stress(?:es|ed)|refers? to|referred to|reveal(?:s|ed)?|caution(?:s|ed)?|teach(?:es)?|taught)"
 )
 SAYS_FR = (
     r"(?:dit|disent|pense|pensent|explique|expliquent|affirme|affirment|parle|parlent|soutient"
     r"|propose|proposent|recommande|recommandent|evoque|evoquent|mentionne|mentionnent|conseille"
     r"|preconise|presente|decrit|definit|raconte|montre|critique|aborde|repond|suggere|annonce"
-    r"|cite|defend|conclut|precise|estime|entend|appelle|compare|insiste|reproche|enseigne)"
+    r"|cite|defend|conclut|precise|estime|entend|appelle|compare|insiste|reproche|enseigne"
+    r"|souligne|signale|rappelle|indique|prone"
+    r"|deconseille|admet|reconnait|regrette|deplore|revient sur|insistent|soulignent|rappellent)"
 )
 """What people do in sources, after their name or before it."""
 

@@ -20,7 +20,6 @@ from quoth.retrieval.calibrate import (
     Yardstick,
     answer_probability,
     calibrated,
-    dense_weight_for,
     group_of,
     hit_signals,
     probability,
@@ -265,11 +264,3 @@ def test_a_calibration_claims_nothing_about_a_group_that_it_has_not_seen(group: 
     assert answer_probability(tuned, {"read": 0.0}) == 0.5
     assert answer_probability(tuned, signals) is None
     assert answer_probability(SHIPPED_E5, signals) is not None
-
-
-def test_the_weight_is_that_of_the_questions_language() -> None:
-    tuned = Tuning({"en": 0.3, "": 0.6})
-    assert dense_weight_for(tuned, language="en", otherwise=0.5) == 0.3
-    assert dense_weight_for(tuned, language="fr", otherwise=0.5) == 0.6
-    assert dense_weight_for(Tuning({"en": 0.3}), language="fr", otherwise=0.5) == 0.5
-    assert dense_weight_for(None, language="en", otherwise=0.5) == 0.5

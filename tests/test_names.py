@@ -95,7 +95,7 @@ def test_a_paged_document_without_labels_counts_from_one() -> None:
 
 
 def test_a_collection_of_many_documents_is_nearly_as_quick_to_ask() -> None:
-    """As a ratio in one run, since machines differ; the time itself is measured by the evaluation."""
+    """As a ratio in one run, since machines differ; the evaluation measures the time itself."""
 
     def spent(documents: int) -> float:
         held = tuple(

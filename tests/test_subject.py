@@ -22,6 +22,11 @@ from quoth.types import Filter, Query
         ("What was asked in the Q&A?", "en", True),
         ("What does page 12 say about bees?", "en", False),
         ("Que dit la page 12 des abeilles ?", "fr", False),
+        ("What is in appendix B?", "en", True),
+        ("What does page xii say?", "en", True),
+        ("What does chapter 2 say about civil law?", "en", False),
+        ("What is the mix in chapter 2?", "en", False),
+        ("What does chapter 2 say about R?", "en", False),
         ("Why does honey keep?", "en", False),
     ],
 )

@@ -39,11 +39,12 @@ async def write_batch(
     """Embed, sum up, index and commit a batch; its documents come when they are safe."""
     chunks = [each for entry in batch for each in entry.chunks]
     source = batch[0].document.title
+    embedder = noting(parts)
     vectors = []
     for at in range(0, len(chunks), EMBED_CHUNKS):
         yield Advance(source, 0, 0, at, len(chunks))
         part = chunks[at : at + EMBED_CHUNKS]
-        vectors.append(await chunk_vectors(part, embedder=parts.embedder))
+        vectors.append(await chunk_vectors(part, embedder=embedder))
     rows = np.concatenate(vectors)
     summed = await asyncio.to_thread(_summed_up, batch, rows)
     await commit_entries(parts, collection.name, entries=summed, chunks=chunks, vectors=rows)
@@ -61,6 +62,11 @@ def _summed_up(batch: Sequence[Entry], vectors: Matrix) -> list[Entry]:
         made = summaries_of(entry.chunks, headings=entry.headings, vectors=own)
         done.append(replace(entry, summaries=made))
     return done
+
+
+def noting(parts: Parts) -> Embedder:
+    """The embedder for chunks: one that notes their tokens too, where these are kept."""
+    return parts.embedder if parts.tokens is None else parts.tokens.noting(parts.embedder)
 
 
 async def chunk_vectors(chunks: Sequence[Chunk], *, embedder: Embedder) -> Matrix:

@@ -37,7 +37,7 @@ from quoth.protocols import Matrix, Reranker
 from quoth.retrieval.calibrate import answer_probability, question_signals, read_scores, tuning_for
 from quoth.retrieval.prune import prune
 from quoth.retrieve import Request, Retrieved, retrieve
-from quoth.subject import only_asks_for_a_place, without_place
+from quoth.subject import PLACED, only_asks_for_a_place, without_place
 from quoth.trace import Trace
 from quoth.types import (
     Answer,
@@ -222,6 +222,7 @@ class Engine:
     ) -> tuple[tuple[Statement, ...], AnswerStatus, tuple[str, ...]]:
         """Look up → judge → choose: the sentences of the answer, its status, and why."""
         plan, subject = found.plan, without_place(found.query)
+        placed = any(each.field in PLACED for each in plan.filters)
         with trace.stage("judge"):
             listed = shortlist(subject, passages, filters=plan.filters)
             evidence = weigh_evidence(subject, listed, cosines=found.cosines)
@@ -236,7 +237,7 @@ class Engine:
         chance, least = _chance(found, evidence, reranker=self.parts.reranker, trace=trace)
         if statements:
             evidence, chance = CERTAIN, None
-        elif only_asks_for_a_place(found.query) and found.query.notes:
+        elif not placed and found.query.notes and only_asks_for_a_place(found.query):
             return (), "no_results", ()  # the place is not there, as a note says
         elif judge(evidence, probability=chance, answer_from=least) != "no_results":
             cosines = await trace.attempt(

@@ -118,6 +118,10 @@ class Reranker(Protocol):
 class Tokens(Protocol):
     """Keeps the vectors of chunks' tokens; derived, and computed again where they are missing."""
 
+    def noting(self, embedder: Embedder) -> Embedder:
+        """Stand in for the embedder while chunks are embedded that are to be kept."""
+        ...
+
     async def keep(self, chunks: Sequence[Chunk]) -> None:
         """Put on disk what was noted while the chunks were embedded; raises StorageFull."""
         ...

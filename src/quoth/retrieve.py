@@ -130,7 +130,7 @@ async def retrieve(parts: Parts, request: Request, *, trace: Trace) -> Retrieved
         query = replace(query, filters=())
         plan, ranked = await search(query)
         said = (RELAXED.get(query.language, RELAXED["en"]),)
-    elif given and not any(each.fused for each in ranked):
+    if given and not any(each.fused for each in ranked):
         said = (NO_MATCH.get(query.language, NO_MATCH["en"]),)
     found = await _gather(parts, query, plan, ranked, trace=trace)
     return replace(found, warnings=(*said, *query.notes))
@@ -160,7 +160,8 @@ async def _search(
     filters = (*query.filters, *given)
     # What stands beside a place that was named was not asked for.
     placed = {"context_window": 0} if any(each.field in PLACED for each in filters) else {}
-    overrides = {**placed, **request.choices, "filters": filters}
+    chosen = {name: value for name, value in request.choices.items() if value is not None}
+    overrides = {**placed, **chosen, "filters": filters}
     plans = [
         make_plan(
             scope.parts.settings.profile,
@@ -178,6 +179,7 @@ async def _search(
             partial(_found, scope, query, plan),
             otherwise=lambda: None,
             fallback="the other collections",
+            timed=False,
         )
         for scope, plan in zip(scopes, plans, strict=True)
     )

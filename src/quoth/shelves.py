@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from threading import Lock
 
 from quoth.catalogue.rows import Collection
 from quoth.catalogue.store import Catalogue
@@ -19,6 +20,7 @@ class Shelves:
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
         self._names: dict[tuple[str, ...], Names] = {}
+        self._alone = Lock()  # questions read in threads
 
     def read(self, names: Sequence[str]) -> tuple[list[tuple[Collection, Shelf]], Names]:
         """Give the collections of these names with their shelves; raises NotFound."""
@@ -30,14 +32,17 @@ class Shelves:
 
     def _look_up(self, found: Sequence[tuple[Collection, Shelf]]) -> Names:
         versions = tuple(f"{each.id} {shelf.version}" for each, shelf in found)
-        if versions not in self._names:
-            labels = {}
-            for collection, _shelf in found:
-                labels.update(self._catalogue.labels(collection))
-            while len(self._names) >= KEPT:
-                self._names.pop(next(iter(self._names)))
-            self._names[versions] = read_names(_one([shelf for _, shelf in found]), labels=labels)
-        return self._names[versions]
+        with self._alone:
+            names = self._names.get(versions)
+            if names is None:
+                labels = {}
+                for collection, _shelf in found:
+                    labels.update(self._catalogue.labels(collection))
+                names = read_names(_one([shelf for _, shelf in found]), labels=labels)
+                while len(self._names) >= KEPT:
+                    self._names.pop(next(iter(self._names)))
+                self._names[versions] = names
+        return names
 
 
 def _one(shelves: Sequence[Shelf]) -> Shelf:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import pairwise
 
 from quoth.analyse import fold, terms
 from quoth.numerals import WORDS
@@ -13,7 +14,7 @@ from quoth.types import DocumentKind, FilterField, Query
 PLACED: tuple[FilterField, ...] = ("label", "page", "seconds", "chapter", "section", "segment")
 """Fields whose filters name a place within a document."""
 PLACES = frozenset(
-    "page pages p pp chapter chapters section sections appendix part minute minutes second "
+    "page pages p pp q chapter chapters section sections appendix part minute minutes second "
     "seconds talk talks video lecture podcast book paper thesis pdf document slide say says said "
     "tell tells stand stands written write contain contains content contents cover covers "
     "covered discuss discussed discusses happen happens topic topics about summarise summarize "
@@ -27,6 +28,8 @@ PLACES = frozenset(
     "auf was".split()
 )
 """Words (folded) of a question that name a place or ask what is there, and no subject."""
+LETTERED = frozenset("appendix annexe section part partie chapter chapitre page".split())
+"""Places that may be counted by letters."""
 ASKING = frozenset(
     "mean means meaning called difference differences different explain describe define "
     "definition work works use used role purpose kind kinds type types name list give main way "
@@ -40,7 +43,9 @@ _NOUNS: Mapping[DocumentKind, frozenset[str]] = {
     "transcript": frozenset(("talk", "video", "lecture", "podcast", "expose", "conference")),
 }
 _SIGNS = " .,;:!?\"'()[]«»“”…"
-_PLACE_NUMBER = re.compile(r"\d[\d.:h]*|[ivxlcdm]+|[a-z]\d*")
+_PLACE_NUMBER = re.compile(
+    r"\d[\d.:h]*|(?=[ivxlc]{2})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})|[ivx]|[a-z]\d+"
+)
 
 
 def without_place(query: Query) -> Query:
@@ -61,10 +66,14 @@ def without_place(query: Query) -> Query:
 def only_asks_for_a_place(query: Query) -> bool:
     """Whether a question names nothing but a place: "What is on page 12 of the guide?"."""
     titles = {word for each in query.entities for word in _words(each)}
+    words = _words(query.standalone)
     return not any(
         terms(word, language=query.language)
-        for word in _words(query.standalone)
-        if word not in titles and word not in ASKING and not _names_a_place(word)
+        for before, word in pairwise(["", *words])
+        if word not in titles
+        and word not in ASKING
+        and not _names_a_place(word)
+        and not (len(word) == 1 and before in LETTERED)  # "appendix B"
     )
 
 

@@ -66,18 +66,19 @@ class Trace:
         otherwise: Callable[[], T],
         fallback: str,
         limit_ms: float | None = None,
+        timed: bool = True,
     ) -> T:
         """Do the work, or take the fallback when a backend fails or the deadline passes.
 
-        ``limit_ms`` is the most that this stage may take of what is left.
+        ``limit_ms`` is the most that this stage may take of what is left. ``timed`` false leaves
+        the deadline to the stages inside, so that each of them takes its own fallback.
 
         This is the only place where a failure becomes a fallback. It catches `BackendError` and
         the deadline and nothing else, so that a bug stays visible. ``fallback`` names what is
         used instead, for the answer, the logs and the metrics.
         """
-        remaining = min(
-            (each for each in (self.remaining_ms(), limit_ms) if each is not None), default=None
-        )
+        limits = (self.remaining_ms(), limit_ms) if timed else ()
+        remaining = min((each for each in limits if each is not None), default=None)
         reason = "deadline"
         with self.stage(stage):
             limit = asyncio.timeout(None if remaining is None else remaining / 1000)

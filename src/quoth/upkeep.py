@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 from quoth.catalogue.rows import Collection
-from quoth.commit import EMBED_CHUNKS, Advance, chunk_vectors
+from quoth.commit import EMBED_CHUNKS, Advance, chunk_vectors, noting
 from quoth.errors import IndexMismatch
 from quoth.parts import Parts, identity_of, require_same_identity
 
@@ -120,6 +120,8 @@ async def reconcile(parts: Parts, collection: Collection) -> tuple[str, ...]:
     ready = await asyncio.to_thread(parts.catalogue.ready_ids, collection)
     orphans = sorted(set(stored) - ready - running)
     await index.delete(orphans)
+    if parts.tokens is not None:
+        await parts.tokens.delete(orphans)
     return tuple(sorted(ready - set(stored)))
 
 
@@ -176,7 +178,7 @@ async def copy(parts: Parts, table: str, *, document_id: str) -> AsyncIterator[t
     for at in range(0, len(chunks), EMBED_CHUNKS):
         yield at, len(chunks)
         part = chunks[at : at + EMBED_CHUNKS]
-        vectors = await chunk_vectors(part, embedder=parts.embedder)
+        vectors = await chunk_vectors(part, embedder=noting(parts))
         await index.upsert(part, vectors=vectors)
         if parts.tokens is not None:
             await parts.tokens.keep(part)

@@ -52,8 +52,6 @@ async def open_engine(
         reranker, tokens = open_rerankers(settings, embedder)
         if reranker is not None:
             closing.push_async_callback(asyncio.to_thread, reranker.close)
-        if tokens is not None:
-            embedder = tokens.noting(embedder)
         embedder = CachedEmbedder(embedder)
         on_operation = kill_at(settings.crash_at)
         catalogue = Catalogue(
@@ -127,7 +125,9 @@ def open_rerankers(
     store = settings.home / "tokens" / digest(settings.tenant)[:12]
     folder = store if settings.token_vectors else None
     vectors = None
-    if isinstance(embedder, TokenEmbedder):
+    # Another model may show no tokens, which only opening it would tell.
+    named = "late" in (settings.reranker or "")
+    if isinstance(embedder, TokenEmbedder) and (named or embedder.name == DEFAULT_EMBEDDER):
         vectors = open_vectors(embedder, folder=folder, text_of=indexed_text)
     default = "late" if vectors is not None and settings.token_vectors else "none"
     name = settings.reranker or profile(settings.profile).reranker or default

@@ -150,6 +150,8 @@ def open_segment(path: Path) -> Segment:
     """Map a file's arrays into memory, having checked every byte; raises one of `DAMAGED`."""
     with path.open("rb") as file:
         magic, length, check = HEAD.unpack(file.read(HEAD.size))
+        if length > os.fstat(file.fileno()).st_size:
+            raise ValueError(f"{path} is cut off.")
         head = file.read(length) if magic == MAGIC else b""
         if magic != MAGIC or zlib.crc32(head) != check:
             raise ValueError(f"{path} is not a file of arrays.")

@@ -238,10 +238,3 @@ def tuning_for(identity: IndexIdentity, *, mode: Mode, tuned: Tuning | None) -> 
         answerable=tuned.answerable or shipped.answerable,
         answer_from=tuned.answer_from if tuned.answer_from is not None else shipped.answer_from,
     )
-
-
-def dense_weight_for(tuned: Tuning | None, *, language: str, otherwise: float) -> float:
-    """Give the semantic leg's share that a collection was tuned to for a language."""
-    if tuned is None:
-        return otherwise
-    return tuned.dense_weight.get(language, tuned.dense_weight.get("", otherwise))

@@ -23,6 +23,9 @@ from quoth.types import Candidate, Chunk, Scored, Variant
 ChunksOf = Callable[[Sequence[str]], Mapping[str, Chunk]]
 """Gives the chunks of ids, those that are there."""
 
+FIRST = 3
+"""Keyword hits looked at for the best: a document that is just being added is not there yet."""
+
 
 @dataclass(frozen=True, slots=True)
 class Legs:
@@ -82,7 +85,7 @@ async def _search_one(
     languages: Sequence[str],
     trace: Trace,
 ) -> Legs | None:
-    """Search one wording; None where every leg failed."""
+    """Search one wording; None where every leg failed, or one did and the other found nothing."""
     filters = (*plan.filters, *variant.filters)
     limit = plan.candidates_per_leg
 
@@ -111,8 +114,10 @@ async def _search_one(
             fallback="semantic",
         )
         # Looked up here, while the other leg is still embedding the question.
-        best = await asyncio.to_thread(chunks_of, [key for key, _score in (found or [])[:1]])
-        return found, covered(variant.text, best=next(iter(best.values()), None))
+        first = [key for key, _score in (found or [])[:FIRST]]
+        there = await asyncio.to_thread(chunks_of, first)
+        best = next((there[key] for key in first if key in there), None)
+        return found, covered(variant.text, best=best)
 
     (vector, dense), (lexical, coverage) = await asyncio.gather(semantic(), keyword())
     if (dense is None and not lexical) or (lexical is None and not dense):

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from quoth.backends.fake import FailingIndex, MemoryIndex
+from quoth.backends.fake import FailingIndex, HashEmbedder, MemoryIndex, SlowReranker
+from quoth.catalogue.rows import Entry
+from quoth.catalogue.store import Catalogue
 from quoth.engine import Engine
 from quoth.errors import RetrievalError
+from quoth.parts import identity_of
 from quoth.protocols import Matrix
 from quoth.retrieve import Request, Retrieved
+from quoth.shelves import Shelves
 from quoth.trace import Trace
-from quoth.types import Answer, Chunk, Filter, Scored, Turn
+from quoth.types import Answer, Chunk, Document, Filter, Scored, Turn
 from tests.tour import add, open_tour, write_sources
 
 Rows = dict[str, tuple[Chunk, Matrix]]
@@ -273,3 +278,32 @@ async def test_many_questions_are_answered_in_their_order(engine: Engine) -> Non
     answers = await engine.answer_all(asked)
     assert [each.query.original for each in answers] == asked
     assert "chewed wood" in answers[1].text
+
+
+async def test_a_late_reranker_is_done_without_in_several_collections_too(tmp_path: Path) -> None:
+    sources = write_sources(tmp_path / "sources")
+    async with open_tour(tmp_path / "home") as engine:
+        await add(engine, sources / "notes.md")
+        async for _ in engine.add([sources / "hive.srt"], collection="talks"):
+            pass
+        slow = Engine(replace(engine.parts, reranker=SlowReranker(5.0)))
+        trace = Trace(deadline_ms=400)
+        request = Request("How much honey is needed?", collections=("default", "talks"))
+        result = await slow.retrieve(request, trace=trace)
+    assert {hit.collection for hit in result.hits} == {"default", "talks"}
+    assert trace.degraded == ("rerank:deadline:fused order",)
+
+
+def test_shelves_are_read_by_many_threads_at_once(tmp_path: Path) -> None:
+    catalogue = Catalogue(tmp_path / "catalogue.sqlite", tenant="local")
+    names = [f"c{at}" for at in range(12)]
+    identity = identity_of(HashEmbedder())
+    for name in names:
+        collection = catalogue.make_collection(name, identity=identity)
+        document = Document(f"d-{name}", name, "text", "ready", language="en", source=name)
+        catalogue.commit(collection, [Entry(document, "0" * 64, (), ())])
+    shelves = Shelves(catalogue)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda at: shelves.read([names[at % 12]])[1], range(240)))
+    catalogue.close()
+    assert [next(iter(each.documents.values())).title for each in found[:12]] == names

@@ -23,7 +23,10 @@ LONGEST_MISSPELT = 24
 """Letters of words whose misspellings are known."""
 ARTICLES = frozenset("the a an le la les l un une des".split())
 
-_TAIL = re.compile(r"\s*(?:[:;([]|\s[-–—|]\s).*$", re.DOTALL)
+_TAIL = re.compile(
+    r"\s*(?:[:;([]|\s[-–—|]\s|,\s*(?:chapt\w+|vol\w*\.?|tome|parte?|partie|episode|lecture)\b).*$",
+    re.DOTALL | re.IGNORECASE,
+)
 _CAPITALS = re.compile(r"(?<!\w)[A-Z]{2,3}(?!\w)")
 _SEVERAL = re.compile(r"\s*(?:[,;&/]|\band\b|\bet\b|\bwith\b|\bavec\b)\s*")
 _HEADED = re.compile(

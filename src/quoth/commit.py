@@ -72,15 +72,10 @@ def noting(parts: Parts) -> Embedder:
 async def chunk_vectors(chunks: Sequence[Chunk], *, embedder: Embedder) -> Matrix:
     """Embed chunks for the index, shape (chunks, dimension); raises EmbeddingError."""
     return await prefixed_vectors(
-        [indexed_text(each) for each in chunks],
+        [each.indexed for each in chunks],
         prefixes=[each.prefix for each in chunks],
         embedder=embedder,
     )
-
-
-def indexed_text(each: Chunk) -> str:
-    """The text that is embedded: the chunk below the titles that lead to it."""
-    return f"{each.prefix}\n{each.text}" if each.prefix else each.text
 
 
 async def commit_entries(

@@ -198,6 +198,11 @@ class Chunk:
     segment: Segment = ""
     date: str | None = None
 
+    @property
+    def indexed(self) -> str:
+        """The text that models read: the chunk below the titles that lead to it."""
+        return f"{self.prefix}\n{self.text}" if self.prefix else self.text
+
 
 @dataclass(frozen=True, slots=True)
 class IndexIdentity:

@@ -14,7 +14,6 @@ from quoth.backends import backend
 from quoth.catalogue.jobs import Jobs
 from quoth.catalogue.rows import digest
 from quoth.catalogue.store import Catalogue
-from quoth.commit import indexed_text
 from quoth.engine import Engine
 from quoth.errors import ConfigError
 from quoth.ingest.sandbox import Readers
@@ -128,7 +127,7 @@ def open_rerankers(
     # Another model may show no tokens, which only opening it would tell.
     named = "late" in (settings.reranker or "")
     if isinstance(embedder, TokenEmbedder) and (named or embedder.name == DEFAULT_EMBEDDER):
-        vectors = open_vectors(embedder, folder=folder, text_of=indexed_text)
+        vectors = open_vectors(embedder, folder=folder)
     default = "late" if vectors is not None and settings.token_vectors else "none"
     name = settings.reranker or profile(settings.profile).reranker or default
     kept = vectors if settings.token_vectors else None

@@ -23,7 +23,6 @@ from quoth.backends.batching import Batcher
 from quoth.backends.onnx_session import SESSION_ERRORS, open_runtime
 from quoth.backends.rerank_folder import Folder, check_vocabulary, describe_reranker, misfit
 from quoth.backends.rerank_pairs import PairRows, PromptRows, Row, Rows
-from quoth.backends.token_vectors import titled
 from quoth.errors import ConfigError, RerankError
 from quoth.types import Chunk
 
@@ -130,7 +129,7 @@ class OnnxReranker:
         if not chunks:
             return []
         model = await asyncio.to_thread(self._model.result)
-        texts = [titled(chunk) for chunk in chunks]
+        texts = [chunk.indexed for chunk in chunks]
         rows = await asyncio.to_thread(model.rows.of, query, texts)
         return await self._batches.run(rows)
 

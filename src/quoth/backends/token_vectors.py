@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -60,19 +60,14 @@ class TokenEmbedder(Protocol):
         ...
 
 
-def titled(chunk: Chunk) -> str:
-    """Give a chunk's text below the titles that lead to it."""
-    return f"{chunk.prefix}\n{chunk.text}" if chunk.prefix else chunk.text
-
-
 class TokenVectors:
     """Token vectors of chunks: made while they are embedded, kept on disk, computed if missing.
 
     `noting` stands in for the embedder and notes the tokens of every document's text; `keep`
     writes those of chunks before the catalogue commits them, `delete` goes with the index's.
-    ``store`` None computes always. ``text_of`` gives what is embedded. ``form`` is None for the
-    embedder's own tokens; for a model that was trained to compare tokens it says how its
-    vectors, which then stay as they are, are kept.
+    ``store`` None computes always. ``form`` is None for the embedder's own tokens; for a model
+    that was trained to compare tokens it says how its vectors, which then stay as they are, are
+    kept.
     """
 
     def __init__(
@@ -80,12 +75,10 @@ class TokenVectors:
         embedder: TokenEmbedder,
         *,
         store: TokenStore | None,
-        text_of: Callable[[Chunk], str] = titled,
         form: Form | None = None,
     ) -> None:
         self._embedder = embedder
         self._store = store
-        self._text_of = text_of
         self._noted: OrderedDict[str, Packed] = OrderedDict()
         self._bytes = 0
         self._common: Matrix | None = None
@@ -117,7 +110,7 @@ class TokenVectors:
         """
         if self._store is None:
             return
-        texts = [self._text_of(chunk) for chunk in chunks]
+        texts = [chunk.indexed for chunk in chunks]
         if compute and (absent := [text for text in texts if text not in self._noted]):
             await self.embed(absent)
         documents: dict[str, dict[int, Packed]] = {}
@@ -149,7 +142,7 @@ class TokenVectors:
             known = await asyncio.to_thread(self._store.get, chunks)
         absent = [chunk for chunk in chunks if chunk.chunk_id not in known]
         if absent:
-            texts = [self._text_of(chunk) for chunk in absent]
+            texts = [chunk.indexed for chunk in absent]
             _, tokens = await self._embedder.embed_tokens(texts, role="document")
             for chunk, bits in zip(absent, await self._packed(tokens), strict=True):
                 known[chunk.chunk_id] = bits
@@ -215,7 +208,6 @@ def open_vectors(
     embedder: TokenEmbedder,
     *,
     folder: Path | None,
-    text_of: Callable[[Chunk], str] = titled,
     form: Form | None = None,
 ) -> TokenVectors:
     """Open the token vectors of an embedder, kept below a folder; None keeps nothing.
@@ -226,7 +218,7 @@ def open_vectors(
     if folder is not None:
         name = f"{embedder.name}-{embedder.revision[:16]}-{MAKE}"
         kept = TokenStore(folder / name, width=(form or signs(embedder.dimension)).width)
-    return TokenVectors(embedder, store=kept, text_of=text_of, form=form)
+    return TokenVectors(embedder, store=kept, form=form)
 
 
 def _rotation(dimension: int) -> Matrix:

@@ -80,7 +80,7 @@ lock: ## write the lock files anew from pyproject.toml (needs uv)
 		--no-emit-index-url --no-header --no-annotate --extra eval --extra build pyproject.toml \
 		-o requirements.lock
 	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
-		--no-emit-index-url --no-header --no-annotate --extra eval --extra build --extra dev pyproject.toml \
+		--no-emit-index-url --no-header --no-annotate --extra eval --extra build --extra dev --extra llm pyproject.toml \
 		--constraint requirements.lock -o requirements-dev.lock
 
 clean: ## remove what was made here

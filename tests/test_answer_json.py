@@ -13,13 +13,13 @@ import pytest
 from quoth.cli.run import problem
 from quoth.codec import to_json
 from quoth.errors import NotFound
+from quoth.events import Event
 from quoth.types import (
     Answer,
     Box,
     Chars,
     Citation,
     Document,
-    Event,
     Hit,
     Locator,
     Pages,
@@ -68,7 +68,9 @@ def test_a_locator_says_its_kind(kind: type[Any], literal: str) -> None:
 
 def test_an_event_says_its_name() -> None:
     names = {kind.__dataclass_fields__["event"].default for kind in get_args(Event)}
-    assert names == {"status", "hits", "token", "citation", "usage", "done"}
+    assert names == {
+        *("status", "hits", "evidence", "token", "citation", "verification", "usage", "done")
+    }
     assert problem(NotFound("There is none."))["event"] == "error"
 
 

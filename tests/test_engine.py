@@ -24,10 +24,11 @@ from quoth.backends.fake import (
 )
 from quoth.engine import Engine
 from quoth.errors import IndexMismatch, InputError, NotFound, RetrievalError, StorageFull
+from quoth.events import Cited, Done, Found, Progress, Token
 from quoth.protocols import Embedder, Matrix
 from quoth.retrieve import NO_MATCH, RELAXED, Request
 from quoth.settings import Settings
-from quoth.types import Chunk, Cited, Done, Filter, Found, Progress, Scored, Token
+from quoth.types import Chunk, Filter, Scored
 from tests.disk import no_room
 from tests.tour import add, open_tour, write_sources
 

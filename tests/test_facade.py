@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import quoth
-from quoth.types import Done, Filter, Found
+from quoth.events import Done, Found
+from quoth.types import Filter
 from tests.tour import NOTES, write_sources
 
 BEES = "When does a colony swarm?"

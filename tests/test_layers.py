@@ -16,7 +16,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 
 GROUND = {
     *("errors", "types", "protocols", "codec", "analyse", "places", "sentences"),
-    *("shelf", "tuning", "subject", "numerals", "openings", "slots"),
+    *("shelf", "tuning", "subject", "numerals", "openings", "slots", "events", "writing"),
 }
 """Values, verbs and pure functions that everybody may use."""
 ENGINE_AND_BELOW = GROUND | {
@@ -32,7 +32,9 @@ BELOW: dict[str, set[str]] = {
     "numerals": set(),
     "openings": set(),
     "slots": {"analyse", "numerals"},
-    "protocols": {"types"},
+    "protocols": {"types", "writing"},
+    "events": {"types"},
+    "writing": {"types"},
     "shelf": {"types"},
     "subject": {"analyse", "numerals", "types"},
     "tuning": set(),

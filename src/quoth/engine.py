@@ -31,6 +31,7 @@ from quoth.answering.score import Scores, cosines_to
 from quoth.catalogue.rows import Collection, now
 from quoth.codec import dump, to_json
 from quoth.commit import Advance
+from quoth.events import Cited, Done, Event, Found, Progress, Token, Used
 from quoth.parts import Parts, identity_of, require_same_identity
 from quoth.plan import make_plan
 from quoth.protocols import Matrix, Reranker
@@ -42,17 +43,10 @@ from quoth.trace import Trace
 from quoth.types import (
     Answer,
     AnswerStatus,
-    Cited,
     Counts,
     Document,
-    Done,
-    Event,
-    Found,
     Hit,
     Passage,
-    Progress,
-    Token,
-    Used,
 )
 
 T = TypeVar("T")

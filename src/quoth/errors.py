@@ -13,7 +13,8 @@
        ├─ RetrievalError
        ├─ StorageFull
        ├─ RerankError
-       └─ GenerationError
+       ├─ GenerationError
+       └─ JudgeError
 
 Messages are sentences for people: they name the thing and the way out.
 """
@@ -34,6 +35,21 @@ DocumentCode = Literal[
     "unreadable",
     "unsupported",
 ]
+GenerationCode = Literal[
+    "generation_failed",
+    "llm_denied",
+    "llm_empty",
+    "llm_garbled",
+    "llm_refused",
+    "llm_limited",
+    "llm_timeout",
+    "llm_too_long",
+    "llm_unavailable",
+    "llm_unknown_model",
+]
+"""How a language model fails: no or a wrong key, nothing written, an answer that cannot be read,
+a refusal, too many requests, no answer in time, more text than allowed, nobody there, no such
+model."""
 
 
 class QuothError(Exception):
@@ -131,6 +147,27 @@ class RerankError(BackendError):
 
 
 class GenerationError(BackendError):
-    """The generator failed."""
+    """The generator failed; `code` says in which of few ways.
+
+    ``retry_after_s`` is how long the provider asks to wait, in seconds.
+    """
 
     code = "generation_failed"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: GenerationCode = "generation_failed",
+        retryable: bool = False,
+        retry_after_s: float | None = None,
+    ) -> None:
+        super().__init__(message, retryable=retryable)
+        self.code = code
+        self.retry_after_s = retry_after_s
+
+
+class JudgeError(BackendError):
+    """The judge of support failed."""
+
+    code = "judge_failed"

@@ -14,9 +14,10 @@ from typing import Any, TypeVar
 from quoth.add import Given
 from quoth.engine import Engine
 from quoth.errors import InputError
+from quoth.events import Event
 from quoth.retrieve import Request
 from quoth.settings import load_settings
-from quoth.types import Answer, Document, Event, Filter, Hit, Turn
+from quoth.types import Answer, Document, Filter, Hit, Turn
 from quoth.upkeep import Health
 from quoth.wiring import open_engine, quiet
 

@@ -12,7 +12,7 @@ from quoth.catalogue.jobs import Jobs
 from quoth.catalogue.rows import Collection
 from quoth.catalogue.store import Catalogue
 from quoth.errors import IndexMismatch
-from quoth.protocols import Embedder, Generator, Index, Reranker, Tokens
+from quoth.protocols import Embedder, Generator, Index, Judge, Reranker, Tokens
 from quoth.settings import Settings
 from quoth.shelves import Shelves
 from quoth.types import IndexIdentity, Reading
@@ -52,6 +52,7 @@ class Parts:
     reranker: Reranker | None = None
     tokens: Tokens | None = None
     generator: Generator | None = None
+    judge: Judge | None = None
 
 
 def identity_of(embedder: Embedder) -> IndexIdentity:

@@ -19,6 +19,8 @@ ContextOrder = Literal["best_first", "edges", "document"]
 Strategy = Literal["rank", "look_up", "cover", "aspects"]
 """How passages are found: by ranking, by their place, by covering a document, per aspect."""
 Expansion = Literal["none", "local", "generated"]
+Policy = Literal["mark", "drop", "strict"]
+Caching = Literal["none", "exact", "semantic"]
 
 RANGES: tuple[FilterField, ...] = ("page", "seconds", "date")
 """Fields whose filters are ranges of numbers."""
@@ -82,6 +84,25 @@ class Plan:
     """Passages whose vectors are at least this alike count as one; 1 turns it off."""
     prune: bool = False
     """Whether sentences beside the question are left out of the context."""
+    generate: bool = True
+    """Whether the language model, where there is one, writes the answer."""
+    prompt: str | None = None
+    """The name of the prompt; None for the profile's own."""
+    temperature: float = 0.1
+    max_tokens: int = 1024
+    """Tokens of an answer that a language model writes."""
+    history_turns: int = 3
+    """Turns of the conversation that the language model is told."""
+    policy: Policy = "mark"
+    """What happens to a sentence that its source does not support: it is marked, or dropped when
+    it was checked, or (strict) never shown before it was checked."""
+    judge: bool = True
+    """Whether the judge, where there is one, takes part in the check."""
+    max_usd: float | None = None
+    """Dollars the answer may cost; what would cost more is done without a language model."""
+    cache: Caching = "exact"
+    """Which answers may be given again: none, those to the same question, or (semantic) those to
+    a question that asks the same in other words, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +145,7 @@ PROFILES: Mapping[str, Profile] = {
             "mmr_lambda": 0.8,
             "context_window": 1,
             "max_context_tokens": 4000,
+            "temperature": 0.3,
         },
         by_kind={
             "conceptual": {"hyde": True},
@@ -157,6 +179,7 @@ PROFILES: Mapping[str, Profile] = {
             "mmr_lambda": 0.5,
             "context_window": 0,
             "max_context_tokens": 6000,
+            "max_tokens": 2048,
         },
     ),
     "book": Profile(
@@ -209,6 +232,10 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
     "rerank_weight": (0, 1),
     "min_probability": (0, 1),
     "duplicate_cosine": (0, 1),
+    "temperature": (0, 2),
+    "max_tokens": (1, 100_000),
+    "history_turns": (0, 20),
+    "max_usd": (0, 1000),
 }
 WHOLE = frozenset(
     name for name in BOUNDS if isinstance(getattr(Plan(), name), int) or name == "max_per_document"
@@ -218,8 +245,10 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "context_order": get_args(ContextOrder),
     "strategy": get_args(Strategy),
     "expansion": get_args(Expansion),
+    "policy": get_args(Policy),
+    "cache": get_args(Caching),
 }
-SWITCHES = ("classify", "hyde", "rerank", "prune")
+SWITCHES = ("classify", "hyde", "rerank", "prune", "generate", "judge")
 
 
 def profile(name: str) -> Profile:

@@ -12,7 +12,8 @@ from typing import Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from quoth.types import Chunk, Filter, Passage, Query, Scored
+from quoth.types import Chunk, Filter, Scored
+from quoth.writing import Message, Writing, Written
 
 Matrix = npt.NDArray[np.float32]
 Role = Literal["query", "document"]
@@ -132,15 +133,51 @@ class Tokens(Protocol):
 
 
 class Generator(Protocol):
-    """Writes an answer from numbered passages, citing them as [Source N]."""
+    """Writes answers: a language model, wherever it runs.
+
+    ``window`` is how many tokens it can read and write together. ``endpoint`` is the host that
+    the texts are sent to, empty where they stay in this process; ``local`` says whether that is
+    this machine.
+    """
 
     provider: str
     model: str
+    window: int
+    endpoint: str
+    local: bool
 
-    def stream(self, query: Query, passages: Sequence[Passage]) -> AsyncIterator[str]:
-        """Yield the answer piece by piece; raises GenerationError."""
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Count the tokens of each text as the model does, or over-estimate them."""
+        ...
+
+    def stream(self, messages: Sequence[Message], *, writing: Writing) -> AsyncIterator[Written]:
+        """Yield the answer piece by piece and `Finish` at the end; raises GenerationError.
+
+        Closing the iterator ends the call to the provider.
+        """
         ...
 
     async def complete(self, instructions: str, text: str, *, max_tokens: int) -> str:
         """Do a small task on a text, such as rewording it; raises GenerationError."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        ...
+
+
+class Judge(Protocol):
+    """Says whether a piece of evidence supports a claim; takes part in the check where it is set.
+
+    A model for natural language inference, or a language model that is asked.
+    """
+
+    name: str
+
+    async def judge(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """Give for each (evidence, claim) the probability of support; raises JudgeError."""
+        ...
+
+    async def close(self) -> None:
+        """Release threads and memory."""
         ...

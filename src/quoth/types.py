@@ -341,12 +341,16 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of an answer: characters of `Answer.text`, and the numbers it cites."""
+    """A sentence of an answer: characters of `Answer.text`, and the numbers it cites.
+
+    ``score`` is how well its citations support it, 0 to 1; None where that was not checked.
+    """
 
     start: int
     end: int
     citations: tuple[int, ...]
     support: Support
+    score: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,12 +383,16 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many chunks each part of the path saw."""
+    """How many chunks each part of the path saw.
+
+    ``invented`` counts the sources that a language model cited and never saw; they are left out.
+    """
 
     retrieved: int = 0
     reranked: int = 0
     in_context: int = 0
     cited: int = 0
+    invented: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,8 +405,20 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Contradiction:
+    """Two citations, by number, that say different things, and what they differ about."""
+
+    first: int
+    second: int
+    about: str
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
-    """A cited answer, and everything needed to see how it came about."""
+    """A cited answer, and everything needed to see how it came about.
+
+    ``prompt`` is the hash of what the language model was told, None where none took part.
+    """
 
     query_id: str
     query: Query
@@ -418,60 +438,10 @@ class Answer:
     usage: Usage = Usage()
     provider: str | None = None
     model: str | None = None
+    prompt: str | None = None
+    contradictions: tuple[Contradiction, ...] = ()
+    cached: bool = False
 
-
-# --- what streams -----------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """The stage that has just begun."""
-
-    stage: str
-    event: Literal["status"] = "status"
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """The passages that the answer will be made from."""
-
-    hits: tuple[Hit, ...]
-    event: Literal["hits"] = "hits"
-
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    """The next piece of the answer's text."""
-
-    text: str
-    event: Literal["token"] = "token"
-
-
-@dataclass(frozen=True, slots=True)
-class Cited:
-    """A citation of the text streamed so far."""
-
-    citation: Citation
-    event: Literal["citation"] = "citation"
-
-
-@dataclass(frozen=True, slots=True)
-class Used:
-    """What the generator used."""
-
-    usage: Usage
-    event: Literal["usage"] = "usage"
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """The whole answer; the last event of a stream that did not fail."""
-
-    answer: Answer
-    event: Literal["done"] = "done"
-
-
-Event = Progress | Found | Token | Cited | Used | Done
 
 Scored = tuple[str, float]
 """A chunk id and a score; higher is better, whatever the backend."""

@@ -6,8 +6,9 @@ from quoth.backends import backend
 from quoth.cli.render import answer_sources, answer_text
 from quoth.cli.run import DONE, Session, engine_of
 from quoth.codec import to_json
+from quoth.events import Done, Token
 from quoth.retrieve import Request
-from quoth.types import Answer, Done, Token
+from quoth.types import Answer
 
 
 async def ask_question(

@@ -9,7 +9,9 @@ import pytest
 from quoth.errors import InputError
 from quoth.evaluation.cache import Pair, evaluate_cache, load_pairs, report_on
 from quoth.settings import Settings
+from quoth.slots import may_share
 
+EVAL = Path(__file__).parents[1] / "eval" / "cache"
 PAIRS = (
     Pair("1", "one", "uno", True),
     Pair("2", "two", "due", True),
@@ -23,6 +25,7 @@ def test_rates_of_cosine_and_guard() -> None:
         PAIRS,
         cosines=[0.99, 0.97, 0.995, 0.985],
         guard=lambda a, _b: not a.startswith("page"),
+        threshold=0.98,
     )
     assert (found.hit_rate, found.false_hits, found.false_hit_rate) == (0.5, 1, 0.5)
     assert [each.a for each in found.wrong] == ["east"]
@@ -37,6 +40,32 @@ def test_the_sweep_shows_what_the_guard_is_worth() -> None:
     at = {each.guarded: each for each in found.sweep if each.threshold == 0.98}
     assert (at[False].hit_rate, at[False].false_hits) == (1.0, 2)
     assert (at[True].hit_rate, at[True].false_hits) == (0.0, 0)
+
+
+def test_hits_are_told_by_tag() -> None:
+    pairs = [Pair("1", "a", "b", True, "written"), Pair("2", "c", "d", False), *PAIRS]
+    found = report_on(pairs, cosines=[0.99] * 6, guard=lambda a, _b: a == "a")
+    assert found.by_tag == {"written, the same": 1.0, "pairs, others": 0.0, "pairs, the same": 0.0}
+
+
+@pytest.mark.parametrize("folder", [".", "dev", "heldout"])
+def test_no_pair_of_the_sets_is_wrong_and_paraphrases_hit(folder: str) -> None:
+    pairs = load_pairs(EVAL / folder)
+    found = report_on(pairs, cosines=[1.0] * len(pairs), guard=may_share)
+    assert found.false_hits == 0
+    written = [each for each in pairs if each.same and each.tag in ("written", "paraphrase")]
+    assert sum(may_share(each.a, each.b) for each in written) >= 0.7 * len(written)
+
+
+async def test_the_guard_is_that_of_the_engines_cache(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        '{"a": "What is on page 1?", "b": "What does page 1 say?", "same": true}',
+        '{"a": "What is on page 1?", "b": "What is on page 2?", "same": false}',
+    )
+    settings = Settings(home=tmp_path / "home", embedder="fake")
+    found = await evaluate_cache(tmp_path, settings=settings, threshold=0.0)
+    assert (found.hit_rate, found.false_hits) == (1.0, 0)
 
 
 async def test_a_folder_is_embedded_and_judged(tmp_path: Path) -> None:

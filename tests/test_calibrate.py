@@ -25,6 +25,7 @@ from quoth.retrieval.calibrate import (
     probability,
     question_signals,
     read_scores,
+    said_probability,
     tuning_for,
 )
 from quoth.retrieval.rerank import RERANK
@@ -264,3 +265,33 @@ def test_a_calibration_claims_nothing_about_a_group_that_it_has_not_seen(group: 
     assert answer_probability(tuned, {"read": 0.0}) == 0.5
     assert answer_probability(tuned, signals) is None
     assert answer_probability(SHIPPED_E5, signals) is not None
+
+
+# --- by the best sentence ---------------------------------------------------------------------
+
+MADE = IndexIdentity(E5[0], E5[1], 384, "query: ", "passage: ", "terms")
+
+
+def said(chance: float | None = 0.9, *, cosine: float = 0.87, held: float = 1.0) -> float:
+    found = said_probability(MADE, chance=chance, cosine=cosine, held=held)
+    assert found is not None
+    return found
+
+
+@given(st.floats(0, 1), st.floats(0.7, 0.95), st.floats(0, 1))
+def test_more_of_a_sign_never_makes_what_is_said_less_likely(
+    chance: float, cosine: float, held: float
+) -> None:
+    least = said(chance, cosine=cosine, held=held)
+    assert said(min(1.0, chance + 0.1), cosine=cosine, held=held) >= least
+    assert said(chance, cosine=cosine + 0.01, held=held) >= least
+    assert said(chance, cosine=cosine, held=min(1.0, held + 0.1)) >= least
+
+
+def test_what_was_not_compared_is_taken_as_likely() -> None:
+    assert said(None) == said(0.9)
+
+
+def test_nothing_is_said_of_the_sentences_of_an_unknown_embedder() -> None:
+    other = replace(MADE, embedder="other")
+    assert said_probability(other, chance=0.9, cosine=0.9, held=1.0) is None

@@ -36,7 +36,7 @@ def test_several_collections_are_asked_at_once(home: Path) -> None:
 def test_only_questions_go_to_several_collections(home: Path) -> None:
     said = quoth(home, "--collection", "default", "--collection", "talks", "list")
     assert said.code == 2
-    assert "Only ask and search take several collections" in said.err
+    assert "Only ask, chat and search take several collections" in said.err
 
 
 def test_the_asker_is_told_where_the_search_looked_and_takes_it_back(home: Path) -> None:

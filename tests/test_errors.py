@@ -8,7 +8,15 @@ from typing import get_args
 import pytest
 
 from quoth import errors
-from quoth.errors import BackendError, ConfigError, DocumentCode, DocumentError, QuothError
+from quoth.errors import (
+    BackendError,
+    ConfigError,
+    DocumentCode,
+    DocumentError,
+    GenerationCode,
+    GenerationError,
+    QuothError,
+)
 
 TABLE = {
     "BackendError": (QuothError, "backend", 503),
@@ -19,6 +27,7 @@ TABLE = {
     "GenerationError": (BackendError, "generation_failed", 503),
     "IndexMismatch": (ConfigError, "index_mismatch", 409),
     "InputError": (QuothError, "invalid_input", 422),
+    "JudgeError": (BackendError, "judge_failed", 503),
     "MissingExtra": (ConfigError, "missing_extra", 500),
     "NotFound": (QuothError, "not_found", 404),
     "RerankError": (BackendError, "rerank_failed", 503),
@@ -63,3 +72,9 @@ def test_a_document_error_carries_the_code_it_was_given(code: DocumentCode) -> N
 @pytest.mark.parametrize("retryable", [True, False])
 def test_a_backend_error_says_whether_to_try_again(retryable: bool) -> None:
     assert BackendError("It failed.", retryable=retryable).retryable is retryable
+
+
+@pytest.mark.parametrize("code", get_args(GenerationCode))
+def test_a_generation_error_carries_the_code_it_was_given(code: GenerationCode) -> None:
+    error = GenerationError("The model did not answer.", code=code, retry_after_s=2.0)
+    assert (error.code, error.retry_after_s, error.retryable) == (code, 2.0, False)

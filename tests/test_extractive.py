@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from quoth.answering.extractive import (
+    Shortlist,
     Statement,
+    aspects_without,
     choose_statements,
     extract,
+    read_closely,
     shortlist,
+    spans_of,
     write_answer,
 )
 from quoth.answering.quotable import LONGEST, cut_at_clauses, quotable_sentences
@@ -267,3 +272,88 @@ def test_rarity_in_the_collection_outweighs_rarity_among_the_passages() -> None:
     )
     (found,) = choose_statements(listed, max_sentences=1)
     assert found.text == "The quince hums by day."
+
+
+def listed_for(question: str, *texts: str, aspects: tuple[str, ...] = ()) -> Shortlist:
+    passages = [passage(text, number=n) for n, text in enumerate(texts, start=1)]
+    return shortlist(Query(question, question, "en", aspects=aspects), passages)
+
+
+def test_late_interaction_chooses_the_shortlist_anew() -> None:
+    listed = listed_for("Where is water kept?", TREES)
+    late = [0.9 if "pine" in each.text else 0.1 for each in listed.material.sentences]
+    close = read_closely(listed, late, limit=1)
+    assert close.texts == ("Source 1. The oldest known pine is 4,850 years old.",)
+
+
+def test_without_late_interaction_the_shortlist_stays() -> None:
+    listed = listed_for("Where is water kept?", TREES)
+    assert read_closely(listed, None) is listed
+
+
+def test_spans_are_where_the_sentences_stand_in_their_chunks() -> None:
+    passages = [passage(TREES), passage("Rain falls. Snow lies.", number=2)]
+    listed = shortlist(Query("rain", "rain", "en"), passages)
+    chunks, spans = spans_of(listed, passages)
+    assert [chunks[at].text[start:end] for at, start, end in spans] == [
+        each.text for each in listed.material.sentences
+    ]
+
+
+def test_a_date_is_preferred_where_one_is_asked_for() -> None:
+    text = "The old mill was built with care. The old mill was built in 1790."
+    assert said(ask("When was the old mill built?", text, most=1)) == [
+        "The old mill was built in 1790."
+    ]
+
+
+def test_a_noun_behind_its_article_brings_nothing_along() -> None:
+    text = "The kakapo lives in New Zealand. This parrot cannot fly. Rain is common."
+    assert said(ask("Which parrot cannot fly?", text)) == ["This parrot cannot fly."]
+
+
+def test_a_comparison_is_arranged_by_what_is_compared() -> None:
+    texts = ("Tin melts at 232 degrees.", "Lead melts at 327 degrees.")
+    listed = listed_for("What is the difference between tin and lead?", *texts)
+    listed = replace(listed, query=replace(listed.query, aspects=("lead", "tin")))
+    found = choose_statements(listed, max_sentences=4)
+    assert [(each.heading, each.text) for each in found] == [
+        ("lead", texts[1]),
+        ("tin", texts[0]),
+    ]
+
+
+def test_each_thing_compared_gets_its_sentence_before_others_get_two() -> None:
+    texts = ("Tin melts early. Tin melts early in fire.", "Lead melts late.")
+    listed = listed_for("How do tin and lead melt early?", *texts, aspects=("tin", "lead"))
+    found = choose_statements(listed, max_sentences=2)
+    assert {each.heading for each in found} == {"tin", "lead"}
+
+
+def test_what_no_sentence_speaks_of_is_named() -> None:
+    listed = listed_for("tin or zinc?", "Tin melts at 232 degrees.", aspects=("tin", "zinc"))
+    found = choose_statements(listed, max_sentences=4)
+    assert aspects_without(listed, found) == ("zinc",)
+
+
+def test_headings_stand_outside_of_the_sentences() -> None:
+    first, second = statement("Tin melts."), statement("Lead melts.", start=50)
+    text, sentences = write_answer([replace(first, heading="tin"), replace(second, heading="lead")])
+    assert text == "tin:\nTin melts. [1]\n\nlead:\nLead melts. [2]"
+    assert [text[each.start : each.end] for each in sentences] == ["Tin melts.", "Lead melts."]
+
+
+def test_a_name_is_only_given_where_there_are_two() -> None:
+    listed = listed_for("tin or zinc?", "Tin melts at 232 degrees.", aspects=("tin", "zinc"))
+    assert [each.heading for each in choose_statements(listed, max_sentences=4)] == [""]
+
+
+def test_who_asks_for_all_there_is_gets_more() -> None:
+    listed = listed_for(
+        "about tin", "Tin is a very soft metal. Tin melts early in any fire. Tin was mined here."
+    )
+    late = [0.9, 0.5, 0.1]
+    few = choose_statements(read_closely(listed, late), max_sentences=4)
+    broad = replace(listed, query=replace(listed.query, kind="exploratory"))
+    many = choose_statements(read_closely(broad, late), max_sentences=4)
+    assert len(many) > len(few)

@@ -17,12 +17,13 @@ FILES = sorted(SOURCE.rglob("*.py"))
 GROUND = {
     *("errors", "types", "protocols", "codec", "analyse", "places", "sentences"),
     *("shelf", "tuning", "subject", "numerals", "openings", "slots", "events", "writing"),
+    *("token_estimate", "decode", "breaker"),
 }
 """Values, verbs and pure functions that everybody may use."""
 ENGINE_AND_BELOW = GROUND | {
     *("settings", "plan", "trace", "catalogue"),
     *("ingest", "retrieval", "answering", "shelves", "parts", "commit", "add", "upkeep"),
-    *("strategies", "retrieve", "engine"),
+    *("strategies", "retrieve", "quote", "respond", "suggest", "cache", "costs", "record", "engine"),
 }
 BELOW: dict[str, set[str]] = {
     "errors": set(),
@@ -43,18 +44,28 @@ BELOW: dict[str, set[str]] = {
     "settings": {"errors"},
     "plan": {"errors", "types"},
     "trace": {"errors"},
+    "token_estimate": set(),
+    "decode": {"codec", "types"},
+    "breaker": {"errors"},
+    "prompts": {"errors", "types", "writing"},
+    "cache": {"plan", "protocols", "slots", "types"},
     "catalogue": GROUND,
     # The work looks up no configuration and knows no other kind of work.
     "ingest": GROUND,
     "retrieval": GROUND | {"plan", "trace", "catalogue"},
     "answering": GROUND | {"plan"},
     "shelves": GROUND | {"catalogue", "retrieval"},
-    "parts": GROUND | {"settings", "catalogue", "shelves"},
+    "parts": GROUND | {"settings", "catalogue", "shelves", "prompts", "cache"},
     "commit": GROUND | {"catalogue", "ingest", "parts"},
     "add": GROUND | {"catalogue", "ingest", "parts", "commit"},
     "upkeep": GROUND | {"catalogue", "parts", "add", "commit"},
     "strategies": GROUND | {"plan", "trace", "catalogue", "parts", "retrieval"},
     "retrieve": GROUND | {"plan", "trace", "catalogue", "parts", "retrieval", "strategies"},
+    "quote": GROUND | {"plan", "trace", "catalogue", "parts", "retrieval", "answering", "retrieve"},
+    "respond": GROUND
+    | {"plan", "trace", "catalogue", "parts", "prompts", "retrieval", "answering"}
+    | {"retrieve", "quote"},
+    "suggest": GROUND | {"catalogue", "parts", "retrieval"},
     "engine": ENGINE_AND_BELOW - {"engine"},
     "backends": GROUND,
     "wiring": ENGINE_AND_BELOW | {"backends"},

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from quoth.answering.extractive import shortlist
-from quoth.answering.placed import central_statements, statements_of
+from quoth.answering.placed import central_statements, part_titles, statements_of
 from quoth.shelf import Leaf
 from quoth.types import Chars, Chunk, Document, Passage, Query
 
@@ -38,3 +40,21 @@ def test_a_summary_is_made_of_its_sentences() -> None:
     (statement,) = statements_of([Leaf("c", start, end), Leaf("gone", 0, 5)], [PASSAGE])
     assert statement.text == "Worker bees carry nectar to the hive."
     assert (statement.start, statement.end, statement.passage) == (start, end, 0)
+
+
+@pytest.mark.parametrize(
+    ("paths", "titles"),
+    [
+        ([("Bees", "Honey"), ("Bees", "Wax")], ("Honey", "Wax")),
+        ([("Bees", "One", "Honey"), ("Bees", "One", "Wax")], ("Honey", "Wax")),
+        ([("Bees", "Honey"), ("Bees", "Honey")], ("", "")),
+        ([("Bees",), ("Bees", "Honey")], ("", "")),
+        ([("Bees", "Honey"), ("Bees", "Wax"), ("Bees", "Honey")], ("", "", "")),
+        ([("Bees", "Honey"), ("Wasps", "Honey")], ("Bees", "Wasps")),
+        ([], ()),
+    ],
+)
+def test_a_summary_is_arranged_by_the_parts_of_its_source(
+    paths: list[tuple[str, ...]], titles: tuple[str, ...]
+) -> None:
+    assert part_titles(paths) == titles

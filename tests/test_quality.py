@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from quoth.answering.extractive import shortlist
+from quoth.answering.extractive import Shortlist, Statement, choose_statements, shortlist
 from quoth.answering.quality import (
     FLOOR,
     FOREIGN_NOTHING,
     NOTHING,
+    SAID,
     SOME,
     SPOKEN,
     SURE,
     Evidence,
+    Said,
     judge,
     notice,
     notices,
     weigh_evidence,
+    weigh_said,
 )
 from quoth.types import Chars, Chunk, Document, Passage, Query
 
@@ -184,3 +188,62 @@ def test_missing_names_are_named() -> None:
 
 def test_a_language_without_wording_is_answered_in_english() -> None:
     assert notice("empty", language="de") == notice("empty", language="en")
+
+
+# --- by the sentences that would be said ------------------------------------------------------
+
+
+def chosen(
+    question: str, *texts: str, language: str = "en", aspects: tuple[str, ...] = ()
+) -> tuple[Shortlist, tuple[Statement, ...]]:
+    """The sentences chosen from one passage per text; those with an exclamation are nearest."""
+    passages = []
+    for number, text in enumerate(texts, start=1):
+        place = Chars(0, len(text))
+        chunk = Chunk(f"c{number}", f"d{number}", 0, 0, len(text), text, place, "text")
+        document = Document(f"d{number}", "Notes", "text", "ready")
+        passages.append(Passage(number, document, (chunk,), (chunk.chunk_id,), 1.0))
+    listed = shortlist(Query(question, question, language, aspects=aspects), passages)
+    cosines = np.array([0.9 if "!" in text else 0.8 for text in listed.texts])
+    return listed, choose_statements(listed, max_sentences=2, cosines=cosines)
+
+
+def test_the_best_sentence_and_the_words_around_it_are_weighed() -> None:
+    found = weigh_said(*chosen("Where do penguins breed?", "Penguins breed on ice! They eat."))
+    assert found == Said(cosine=pytest.approx(0.9), held=1.0)
+
+
+def test_a_word_that_the_passage_lacks_is_missed() -> None:
+    found = weigh_said(
+        *chosen("Do penguins fly?", "Penguins breed on ice! They eat.", "Gulls fly.")
+    )
+    assert found is not None
+    assert 0 < found.held < 1
+
+
+def test_a_short_question_is_not_judged_by_its_verb_alone() -> None:
+    found = weigh_said(*chosen("Who bought Gradio?", "Gradio was acquired!", "Gulls bought fish."))
+    assert found is not None
+    assert found.held > 0.5
+
+
+def test_a_comparison_may_find_its_words_in_several_passages() -> None:
+    texts = ("Penguins swim!", "Gulls fly!")
+    found = weigh_said(*chosen("penguins or gulls?", *texts, aspects=("penguins", "gulls")))
+    assert found is not None
+    assert found.held == 1.0
+
+
+def test_words_are_not_weighed_in_another_language() -> None:
+    assert weigh_said(*chosen("¿Dónde crían los pingüinos?", "Penguins!", language="es")) is None
+
+
+def test_nothing_is_weighed_where_nothing_was_chosen() -> None:
+    listed, _ = chosen("Where do penguins breed?", "Penguins breed on ice!")
+    assert weigh_said(listed, ()) is None
+
+
+def test_what_would_not_answer_is_not_said() -> None:
+    found = evidence("Where do penguins breed?", "Penguins breed on the ice.")
+    assert judge(found, said=SAID - 0.01) == "no_results"
+    assert judge(found, said=SAID) == "answered"

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from quoth.errors import ConfigError
-from quoth.settings import PREFIX, Settings, load_settings
+from quoth.settings import PREFIX, PROVIDER_VARIABLES, Settings, load_settings
 
 
 @pytest.fixture(autouse=True)
 def clean(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    theirs = {each for variables in PROVIDER_VARIABLES.values() for each in variables}
     for name in os.environ:
-        if name.startswith(PREFIX):
+        if name.startswith(PREFIX) or name in theirs:
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
@@ -129,6 +130,9 @@ def test_a_file_that_is_no_toml_is_named(home: Path, content: bytes) -> None:
         ("parser_seconds", 0),
         ("parser_memory_mb", 255),
         ("crash_at", 0),
+        ("llm_window", 511),
+        ("llm_seconds", 0),
+        ("llm_first_seconds", 0),
         ("collection", ""),
         ("tenant", "t" * 101),
     ],
@@ -149,3 +153,59 @@ def test_every_setting_has_a_bound_or_an_explanation() -> None:
     for name in Settings.model_fields:
         at = next(at for at, line in enumerate(lines) if line.startswith(f"    {name}: "))
         assert lines[at + 1].startswith('    """'), name
+
+
+def key(settings: Settings, name: str) -> str | None:
+    secret = getattr(settings, name)
+    return None if secret is None else str(secret.get_secret_value())
+
+
+@pytest.mark.parametrize(
+    ("name", "variable"),
+    [(name, each) for name, variables in PROVIDER_VARIABLES.items() for each in variables],
+)
+def test_a_key_is_found_under_the_providers_own_name(
+    name: str, variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, "theirs")
+    assert key(load_settings(), name) == "theirs"
+
+
+def test_a_key_by_itself_names_no_generator(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "theirs")
+    assert load_settings().generator is None
+
+
+def test_a_key_under_quoths_name_outranks_the_providers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "theirs")
+    monkeypatch.setenv("QUOTH_OPENAI_API_KEY", "ours")
+    assert key(load_settings(), "openai_api_key") == "ours"
+
+
+def test_a_key_in_the_file_outranks_the_providers(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "theirs")
+    (home / "quoth.toml").write_text("openai_api_key = 'the-file'\n")
+    assert key(load_settings({"home": home}), "openai_api_key") == "the-file"
+
+
+def test_a_key_is_shown_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GEMINI_API_KEY", "theirs")
+    settings = load_settings()
+    assert "theirs" not in f"{settings!r} {settings} {settings.model_dump_json()}"
+
+
+def test_blanks_around_a_key_are_none_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QUOTH_LLM_API_KEY", " ours\n")
+    assert key(load_settings(), "llm_api_key") == "ours"
+
+
+@pytest.mark.parametrize("wrong", ["cl\u00e9", "two words", "two\nlines"])
+def test_a_key_that_can_be_none_is_named_and_not_shown(
+    wrong: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GOOGLE_API_KEY", wrong)
+    with pytest.raises(ConfigError, match=r"gemini_api_key.*GOOGLE_API_KEY") as caught:
+        load_settings()
+    assert wrong not in str(caught.value)

@@ -1,5 +1,6 @@
 """The path of a question, top to bottom: understand → expand → search → fuse → rerank →
-calibrate → diversify → neighbours → context → generate → cite → Answer.
+calibrate → diversify → neighbours (`quoth.retrieve`) → context → generate → verify → cite →
+Answer (`quoth.respond`).
 
 `Engine` orders the stages and owns nothing but its parts. `stream` is the only implementation;
 `answer` drains it.
@@ -13,48 +14,26 @@ from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
-from uuid import uuid4
 
-from quoth import upkeep
+from quoth import suggest, upkeep
 from quoth.add import Given, add_documents
-from quoth.answering.cite import cite_statements
-from quoth.answering.context import build_context, estimate_tokens
-from quoth.answering.extractive import (
-    Statement,
-    choose_statements,
-    shortlist,
-    write_answer,
-)
-from quoth.answering.placed import CERTAIN, placed_statements
-from quoth.answering.quality import Evidence, judge, notice, notices, weigh_evidence
-from quoth.answering.score import Scores, cosines_to
-from quoth.catalogue.rows import Collection, now
-from quoth.codec import dump, to_json
+from quoth.cache import Key, key_of
+from quoth.catalogue.rows import Collection
 from quoth.commit import Advance
-from quoth.events import Cited, Done, Event, Found, Progress, Token, Used
-from quoth.parts import Parts, identity_of, require_same_identity
+from quoth.events import Done, Event, Found, Progress
+from quoth.parts import Parts, identity_of, model_names, require_same_identity
 from quoth.plan import make_plan
-from quoth.protocols import Matrix, Reranker
-from quoth.retrieval.calibrate import answer_probability, question_signals, read_scores, tuning_for
-from quoth.retrieval.prune import prune
+from quoth.prompts import choose_prompt
+from quoth.quote import new_query_id
+from quoth.respond import respond, spelled
 from quoth.retrieve import Request, Retrieved, retrieve
-from quoth.subject import PLACED, only_asks_for_a_place, without_place
 from quoth.trace import Trace
-from quoth.types import (
-    Answer,
-    AnswerStatus,
-    Counts,
-    Document,
-    Hit,
-    Passage,
-)
+from quoth.types import Answer, Document, Hit
 
 T = TypeVar("T")
 
 IN_FLIGHT = 16
 """Questions of a batch that are under way at once; they share batches of the embedder."""
-CLOSEST = 3
-"""Passages shown, uncited, when the collection has no answer."""
 
 
 class Engine:
@@ -139,135 +118,97 @@ class Engine:
         """Answer many questions at once, in their order."""
         return await in_flight(self.answer, requests)
 
+    async def suggest(
+        self, after: Answer | str = "", *, collection: str | None = None
+    ) -> tuple[str, ...]:
+        """Suggest questions: what to ask after an answer, or how to end what was typed so far."""
+        name = collection or self.parts.settings.collection
+        if isinstance(after, Answer):
+            return await suggest.follow_up(self.parts, after, collection=name)
+        return await suggest.complete(self.parts, after, collection=name)
+
     async def retrieve(self, request: Request | str, *, trace: Trace) -> Retrieved:
         """The first half of the path: from the question to numbered passages."""
         return await retrieve(self.parts, _request(request), trace=trace)
 
-    async def stream(self, request: Request | str) -> AsyncIterator[Event]:
+    async def stream(self, request: Request | str) -> AsyncGenerator[Event, None]:
         """Answer a question; the events come as the stages are done, `Done` last.
 
-        Raises InputError, NotFound, IndexMismatch and RetrievalError.
+        Closing the stream ends the call to a language model. Raises InputError, NotFound,
+        IndexMismatch and RetrievalError.
         """
         request = _request(request)
         trace = self._trace(request)
+        key = await self._key(request)
+        known = await self._known(key, request)
+        if known is not None:
+            for event in spelled(known):
+                yield event
+            yield Done(await self._kept(request, None, known, trace=trace))
+            return
         yield Progress("retrieve")
         found = await self.retrieve(request, trace=trace)
         yield Found(found.hits)
-        yield Progress("answer")
-        answer = await self._answer(found, trace=trace)
-        starts = [each.start for each in answer.sentences[1:]]
-        for start, end in zip([0, *starts], [*starts, len(answer.text)], strict=True):
-            yield Token(answer.text[start:end])
-        for citation in answer.citations:
-            yield Cited(citation)
-        yield Used(answer.usage)
-        # The answer is there: that it cannot be kept does not take it away.
-        after = Trace()
-        await after.attempt(
-            "record",
-            lambda: asyncio.to_thread(self._record, found, answer),
-            otherwise=lambda: None,
-            fallback="no history",
-        )
-        yield Done(replace(answer, degraded=(*answer.degraded, *after.degraded)))
-
-    async def _answer(self, found: Retrieved, *, trace: Trace) -> Answer:
-        """Context → quote → cite."""
-        with trace.stage("context"):
-            context = build_context(
-                found.passages,
-                max_tokens=found.plan.max_context_tokens,
-                count_tokens=estimate_tokens,
-                order=found.plan.context_order,
-                kept=prune(found.passages, query=found.query) if found.plan.prune else None,
-            )
-        statements, status, said = await self._quote(found, context.passages, trace=trace)
-        with trace.stage("cite"):
-            text, sentences = write_answer(statements)
-            citations = cite_statements(
-                statements, context.passages, retrieval_method=found.plan.mode, created_at=now()
-            )
-        if not statements:
-            status, text = "no_results", notice("no_results", language=found.query.language)
-        return Answer(
-            query_id=f"q_{uuid4().hex[:12]}",
-            query=found.query,
-            text=text,
-            sentences=sentences,
-            citations=citations,
-            closest=() if citations else found.hits[:CLOSEST],
-            status=status,
-            grounded=bool(citations),
-            degraded=trace.degraded,
-            warnings=(*found.warnings, *said),
-            counts=Counts(
-                retrieved=sum(len(each.fused) for each in found.ranked),
-                in_context=sum(len(each.chunks) for each in context.passages),
-                cited=len({each.chunk_id for each in citations}),
-            ),
-            used_chunks=tuple(c.chunk_id for each in context.passages for c in each.chunks),
-            timings_ms=trace.timings_ms(),
-            profile=found.plan.profile,
-            index_version=" ".join(each.collection.index_version for each in found.ranked),
-        )
-
-    async def _quote(
-        self, found: Retrieved, passages: Sequence[Passage], *, trace: Trace
-    ) -> tuple[tuple[Statement, ...], AnswerStatus, tuple[str, ...]]:
-        """Look up → judge → choose: the sentences of the answer, its status, and why."""
-        plan, subject = found.plan, without_place(found.query)
-        placed = any(each.field in PLACED for each in plan.filters)
-        with trace.stage("judge"):
-            listed = shortlist(subject, passages, filters=plan.filters)
-            evidence = weigh_evidence(subject, listed, cosines=found.cosines)
-        statements = placed_statements(
-            found.query,
-            passages,
-            listed,
-            leaves=found.leaves,
-            looked_up=found.looked_up,
-            plan=plan,
-        )
-        chance, least = _chance(found, evidence, reranker=self.parts.reranker, trace=trace)
-        if statements:
-            evidence, chance = CERTAIN, None
-        elif not placed and found.query.notes and only_asks_for_a_place(found.query):
-            return (), "no_results", ()  # the place is not there, as a note says
-        elif judge(evidence, probability=chance, answer_from=least) != "no_results":
-            cosines = await trace.attempt(
-                "quote",
-                lambda: self._likeness(found.vector, listed.texts),
-                otherwise=lambda: None,
-                fallback="words alone",
-            )
-            statements = choose_statements(
-                listed, max_sentences=plan.max_sentences, cosines=cosines
-            )
-        # Judged at the end, since the last steps may have had to do without a part, too.
-        status = judge(
-            evidence, probability=chance, answer_from=least, degraded=bool(trace.degraded)
-        )
-        said = notices(status, evidence, language=found.query.language) if statements else ()
-        return statements, status, said
-
-    async def _likeness(self, vector: Matrix | None, texts: Sequence[str]) -> Scores | None:
-        if vector is None or not texts:
-            return None
-        return cosines_to(vector, await self.parts.embedder.embed(texts, role="document"))
+        async with aclosing(respond(self.parts, found, request=request, trace=trace)) as events:
+            async for event in events:
+                if isinstance(event, Done):
+                    self.parts.cache.keep(
+                        key, request.question, answer=event.answer, vector=found.vector
+                    )
+                    event = Done(await self._kept(request, found, event.answer, trace=trace))
+                yield event
 
     def _trace(self, request: Request) -> Trace:
         plan = make_plan(self.parts.settings.profile, "factual", overrides=request.choices)
         return Trace(deadline_ms=plan.deadline_ms)
 
-    def _record(self, found: Retrieved, answer: Answer) -> None:
-        self.parts.catalogue.record(
-            query_id=answer.query_id,
-            collection=", ".join(each.collection.name for each in found.ranked),
-            text=answer.query.original,
-            plan=dump(to_json(found.plan)),
-            answer=dump(to_json(answer)),
-            version=answer.index_version,
+    async def _key(self, request: Request) -> Key:
+        """Everything but the question that its answer depends on."""
+        parts = self.parts
+        wanted = tuple(dict.fromkeys(request.collections)) or (parts.settings.collection,)
+        scopes = await asyncio.to_thread(lambda: [parts.catalogue.scope(each) for each in wanted])
+        plan = make_plan(parts.settings.profile, "factual", overrides=request.choices)
+        return key_of(
+            plan=plan,
+            collections=[
+                (each.name, each.index_version, repr(each.tuning)) for each, _languages in scopes
+            ],
+            models=model_names(parts),
+            filters=request.filters,
+            choices=request.choices,
+            history=request.history,
+            prompt=choose_prompt(parts.prompts, name=plan.prompt, profile=plan.profile).system,
+            checked=request.checked,
+            tenant=parts.settings.tenant,
+            session=request.session,
         )
+
+    async def _known(self, key: Key, request: Request) -> Answer | None:
+        """Give an answer again that was given to this question, or to one that asks the same."""
+        cache, question = self.parts.cache, request.question
+        answer = cache.find(key, question)
+        if answer is None and cache.shares(key):
+            vectors = await self.parts.embedder.embed([question], role="query")
+            answer = cache.find_alike(key, question, vector=vectors[0])
+        return answer and replace(answer, query_id=new_query_id())
+
+    async def _kept(
+        self, request: Request, found: Retrieved | None, answer: Answer, *, trace: Trace
+    ) -> Answer:
+        """Put the answer into the history; that it cannot be kept does not take it away."""
+        after = Trace()
+        await after.attempt(
+            "record",
+            lambda: asyncio.to_thread(self._record, request, found, answer, trace),
+            otherwise=lambda: None,
+            fallback="no history",
+        )
+        return replace(answer, degraded=(*answer.degraded, *after.degraded))
+
+    def _record(
+        self, request: Request, found: Retrieved | None, answer: Answer, trace: Trace
+    ) -> None:
+        pass  # JOIN R
 
     async def _collection(self, name: str | None) -> Collection:
         wanted = name or self.parts.settings.collection
@@ -295,24 +236,3 @@ async def in_flight(
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(one(each)) for each in requests]
     return [task.result() for task in tasks]
-
-
-def _chance(
-    found: Retrieved, evidence: Evidence, *, reranker: Reranker | None, trace: Trace
-) -> tuple[float | None, float | None]:
-    """Give the probability that the collection answers, and the one from which it does."""
-    failed = any(each.startswith(("embed:", "semantic:", "keyword:")) for each in trace.degraded)
-    if failed or len(found.ranked) != 1:
-        return None, None
-    collection, legs = found.ranked[0].collection, found.ranked[0].legs
-    tuned = tuning_for(collection.identity, mode=found.plan.mode, tuned=collection.tuning)
-    signals = question_signals(
-        keyword=legs.keyword,
-        semantic=legs.semantic,
-        coverage=evidence.coverage,
-        terms=evidence.terms,
-        gap=evidence.gap,
-        foreign=evidence.foreign,
-        read=read_scores(found.ranked[0].pool, reranker=reranker),
-    )
-    return answer_probability(tuned, signals), None if tuned is None else tuned.answer_from

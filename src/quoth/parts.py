@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from quoth.analyse import ANALYSER
+from quoth.cache import AnswerCache
 from quoth.catalogue.jobs import Jobs
 from quoth.catalogue.rows import Collection
 from quoth.catalogue.store import Catalogue
 from quoth.errors import IndexMismatch
+from quoth.prompts import PROMPTS, Prompt
 from quoth.protocols import Embedder, Generator, Index, Judge, Reranker, Tokens
 from quoth.settings import Settings
 from quoth.shelves import Shelves
@@ -53,6 +55,21 @@ class Parts:
     tokens: Tokens | None = None
     generator: Generator | None = None
     judge: Judge | None = None
+    prompts: Mapping[str, Prompt] = field(default_factory=lambda: PROMPTS)
+    about: str = ""
+    """What the operator says about the collections."""
+    cache: AnswerCache = field(default_factory=AnswerCache)
+
+
+def model_names(parts: Parts) -> tuple[str, str, str, str]:
+    """Name the embedder, the reranker, the generator and the judge; empty where there is none."""
+    generator, embedder = parts.generator, parts.embedder
+    return (
+        f"{embedder.name} {embedder.revision}",
+        parts.reranker.name if parts.reranker else "",
+        f"{generator.provider}:{generator.model}" if generator else "",
+        parts.judge.name if parts.judge else "",
+    )
 
 
 def identity_of(embedder: Embedder) -> IndexIdentity:

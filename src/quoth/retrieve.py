@@ -52,6 +52,7 @@ class Request:
 
     ``filters`` are written KEY=VALUE; no collection means the one of the settings; ``history``
     are the turns so far, oldest first. ``checked`` false takes questions of any length.
+    ``session`` names the conversation within which answers to alike questions may be shared.
     """
 
     question: str
@@ -60,6 +61,7 @@ class Request:
     collections: tuple[str, ...] = ()
     history: tuple[Turn, ...] = ()
     checked: bool = True
+    session: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,9 @@
 
 Values come, in this order of weight, from the caller (command line or Python), the environment
 (``QUOTH_HOME``, ``QUOTH_PROFILE`` …), the file ``quoth.toml`` in the home folder, and the
-defaults below. An unknown name is an error that says where it stands.
+defaults below. An unknown name is an error that says where it stands. Keys of providers are also
+found under the providers' own names (`PROVIDER_VARIABLES`), where none of the former gives one;
+a key by itself turns nothing on.
 """
 
 from __future__ import annotations
@@ -14,12 +16,19 @@ from pathlib import Path
 from typing import Any
 
 from platformdirs import user_cache_path, user_data_path
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from quoth.errors import ConfigError
 
 PREFIX = "QUOTH_"
+PROVIDER_VARIABLES: Mapping[str, tuple[str, ...]] = {
+    "anthropic_api_key": ("ANTHROPIC_API_KEY",),
+    "openai_api_key": ("OPENAI_API_KEY",),
+    "gemini_api_key": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    "openrouter_api_key": ("OPENROUTER_API_KEY",),
+}
+"""The environment variables that providers themselves use for the keys they give out."""
 
 
 class Settings(BaseSettings):
@@ -42,6 +51,36 @@ class Settings(BaseSettings):
     reranker: str | None = None
     """Rerankers by name or folder, set apart by commas, each standing in for the one before; none
     for no reranking; None for the profile's own."""
+    generator: str | None = None
+    """Language models as PROVIDER, PROVIDER:MODEL or PROVIDER:MODEL@ADDRESS, set apart by commas,
+    each standing in for the one before; none for answers in the sources' own words; None for the
+    profile's own. Providers: anthropic, openai, gemini, openrouter, ollama, openai-compatible."""
+    llm_base_url: str | None = None
+    """The address of the one language model that is named, or of the openai-compatible one."""
+    llm_api_key: SecretStr | None = None
+    """The key of an openai-compatible server or of Ollama, where it wants one."""
+    anthropic_api_key: SecretStr | None = None
+    """The key of Anthropic; also found as ANTHROPIC_API_KEY."""
+    openai_api_key: SecretStr | None = None
+    """The key of OpenAI; also found as OPENAI_API_KEY."""
+    gemini_api_key: SecretStr | None = None
+    """The key of the Gemini API; also found as GEMINI_API_KEY or GOOGLE_API_KEY."""
+    openrouter_api_key: SecretStr | None = None
+    """The key of OpenRouter; also found as OPENROUTER_API_KEY."""
+    llm_window: int | None = Field(default=None, ge=512, le=100_000_000)
+    """Tokens that the language model reads and writes together; None for the provider's usual."""
+    llm_tokenizer: Path | None = None
+    """The language model's tokenizer.json, to count as it does; None for an over-estimate."""
+    llm_first_seconds: float = Field(default=10, gt=0, le=3600)
+    """Time that a language model has for its first word, and between words; a model that this
+    machine computes, or loads first, may want more."""
+    llm_seconds: float = Field(default=30, gt=0, le=3600)
+    """Time that a language model has for a whole answer."""
+    llm_proxy: SecretStr | None = None
+    """The proxy through which language models are asked; those of the environment are not used."""
+    prompts: dict[str, str] = {}
+    """The operator's wordings of prompts by name, and under corpus_description what the documents
+    are: a table of the file."""
     token_vectors: bool = True
     """Whether adding keeps the vectors of tokens too, so that late interaction is fast."""
     tenant: str = Field(default="local", min_length=1, max_length=100)
@@ -67,6 +106,22 @@ class Settings(BaseSettings):
         if any("\ud800" <= character <= "\udfff" for character in name) or "\x00" in name:
             raise ValueError("it holds bytes that are no text")
         return name
+
+    @field_validator(
+        "llm_api_key",
+        "anthropic_api_key",
+        "openai_api_key",
+        "gemini_api_key",
+        "openrouter_api_key",
+    )
+    @classmethod
+    def _be_a_key(cls, key: SecretStr | None) -> SecretStr | None:
+        if key is None:
+            return None
+        bare = key.get_secret_value().strip()
+        if not bare.isascii() or not bare.isprintable() or " " in bare:
+            raise ValueError("a key has no blanks and no letters beyond ASCII")
+        return SecretStr(bare) if bare else None
 
     @classmethod
     def settings_customise_sources(
@@ -96,16 +151,23 @@ def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
     )
     file = home.expanduser() / "quoth.toml"
     below = {name: value for name, value in _file(file).items() if name not in named}
+    set_here = given.keys() | named.keys() | below.keys()
+    theirs = {name: found for name, found in _provider_keys().items() if name not in set_here}
     try:
-        settings = Settings(**{**below, **given})
+        settings = Settings(**{**theirs, **below, **given})
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"])
         where = f"in {file}" if name in below else f"(variable {PREFIX}{name.upper()} or option)"
+        if name in theirs:
+            where = f"(variable {' or '.join(PROVIDER_VARIABLES[name])})"
         raise ConfigError(f"The setting '{name}' {where} is wrong: {first['msg']}.") from None
-    return settings.model_copy(
-        update={"home": settings.home.expanduser(), "models": settings.models.expanduser()}
-    )
+    paths = {
+        name: path.expanduser()
+        for name in ("home", "models", "llm_tokenizer")
+        if (path := getattr(settings, name)) is not None
+    }
+    return settings.model_copy(update=paths)
 
 
 def _environment() -> dict[str, str]:
@@ -114,6 +176,14 @@ def _environment() -> dict[str, str]:
         for name, value in os.environ.items()
         if name.startswith(PREFIX)
     }
+
+
+def _provider_keys() -> dict[str, str]:
+    found = {
+        name: next((os.environ[each] for each in variables if os.environ.get(each)), "")
+        for name, variables in PROVIDER_VARIABLES.items()
+    }
+    return {name: key for name, key in found.items() if key}
 
 
 def _refuse_unknown_variables() -> None:

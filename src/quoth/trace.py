@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, aclosing, contextmanager
 from typing import TypeVar
 
 from quoth.errors import BackendError
@@ -47,6 +47,14 @@ class Trace:
         """Milliseconds per stage, and in all."""
         stages = {stage: round(spent, 3) for stage, spent in self._timings.items()}
         return {**stages, "total": round(self.elapsed_ms(), 3)}
+
+    def reached(self, name: str) -> None:
+        """Note when something was there first, in milliseconds since the request began."""
+        self._timings.setdefault(name, self.elapsed_ms())
+
+    def note(self, stage: str, *, reason: str, fallback: str) -> None:
+        """Record that a stage was done another way, for a reason that is no failure."""
+        self._degraded.append(f"{stage}:{reason}:{fallback}")
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -93,3 +101,36 @@ class Trace:
                 reason = error.code
         self._degraded.append(f"{stage}:{reason}:{fallback}")
         return otherwise()
+
+    async def follow(
+        self, stage: str, items: AsyncIterator[T], *, fallback: str, cut: str
+    ) -> AsyncGenerator[T, None]:
+        """Pass on what comes until the end, or until a backend fails or the deadline passes.
+
+        It is `attempt` for a stream: ``fallback`` names what stands in when nothing had come yet,
+        ``cut`` what becomes of a stream that broke off. What came is never taken back.
+        """
+        reason = ""
+        came = False
+        async with AsyncExitStack() as closing:
+            if isinstance(items, AsyncGenerator):
+                await closing.enter_async_context(aclosing(items))
+            while not reason:
+                remaining = self.remaining_ms()
+                limit = asyncio.timeout(None if remaining is None else remaining / 1000)
+                try:
+                    with self.stage(stage):
+                        async with limit:
+                            item = await anext(items)
+                except StopAsyncIteration:
+                    return
+                except TimeoutError:
+                    if not limit.expired():
+                        raise
+                    reason = "deadline"
+                except BackendError as error:
+                    reason = error.code
+                else:
+                    came = True
+                    yield item
+        self.note(stage, reason=reason, fallback=cut if came else fallback)

@@ -317,13 +317,17 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A hit widened by its neighbours: consecutive chunks of one document, numbered for citing."""
+    """A hit widened by its neighbours: consecutive chunks of one document, numbered for citing.
+
+    ``probability`` is that of being relevant, None where no calibration applies.
+    """
 
     number: int
     document: Document
     chunks: tuple[Chunk, ...]
     hit_ids: tuple[str, ...]
     score: float
+    probability: float | None = None
 
     @property
     def start(self) -> int:

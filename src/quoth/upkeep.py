@@ -38,7 +38,7 @@ class Health:
 
 async def examine(parts: Parts, collection: Collection | None) -> Health:
     """Look at the home folder, the model, the catalogue and the index, changing nothing."""
-    checks = [_home(parts), await _model(parts)]
+    checks = [_home(parts), await _model(parts), _answers(parts)]
     if collection is None:
         name = parts.settings.collection
         checks.append(
@@ -66,6 +66,19 @@ async def _model(parts: Parts) -> Check:
     ok = vectors.shape == (1, embedder.dimension)
     found = f"{embedder.name}, {embedder.dimension} dimensions, revision {embedder.revision[:12]}"
     return Check("model", ok, found, None if ok else "Name another model with --embedder.")
+
+
+def _answers(parts: Parts) -> Check:
+    generator = parts.generator
+    if generator is None:
+        found = "in the sources' own words, without a language model; nothing leaves this machine"
+        return Check("answers", True, found)
+    model = f"{generator.provider}:{generator.model}"
+    if generator.local:
+        at = f" at {generator.endpoint}" if generator.endpoint else ""
+        return Check("answers", True, f"{model}{at}; questions and passages stay on this machine")
+    found = f"{model}; questions and passages would go to {generator.endpoint}"
+    return Check("answers", True, found, "Keep them on this machine with: QUOTH_GENERATOR=none")
 
 
 def _identity(parts: Parts, collection: Collection) -> Check:

@@ -19,6 +19,7 @@ from quoth.errors import ConfigError
 from quoth.ingest.sandbox import Readers
 from quoth.parts import Parts
 from quoth.plan import profile
+from quoth.prompts import operator_prompts
 from quoth.protocols import Embedder, Index, Reranker
 from quoth.settings import Settings
 from quoth.shelves import Shelves
@@ -43,6 +44,8 @@ async def open_engine(
     MissingExtra and StorageFull.
     """
     from quoth.backends.embed_cached import CachedEmbedder
+    from quoth.backends.llm_guarded import guarded
+    from quoth.backends.llm_open import open_generator
 
     check_profile(settings)
     async with AsyncExitStack() as closing:
@@ -52,6 +55,12 @@ async def open_engine(
         if reranker is not None:
             closing.push_async_callback(asyncio.to_thread, reranker.close)
         embedder = CachedEmbedder(embedder)
+        generator = open_generator(
+            settings, default=profile(settings.profile).generator, guard=guarded
+        )
+        if generator is not None:
+            closing.push_async_callback(generator.close)
+        prompts, about = operator_prompts(settings.prompts)
         on_operation = kill_at(settings.crash_at)
         catalogue = Catalogue(
             settings.home / "catalogue.sqlite", tenant=settings.tenant, on_operation=on_operation
@@ -76,6 +85,9 @@ async def open_engine(
                 readers=readers,
                 reranker=reranker,
                 tokens=tokens,
+                generator=generator,
+                prompts=prompts,
+                about=about,
             )
         )
 
@@ -88,7 +100,7 @@ def check_profile(settings: Settings) -> None:
     backend("store", chosen.store)
     if chosen.reranker is not None:
         backend("reranker", chosen.reranker)
-    if chosen.generator != "extractive":
+    if chosen.generator != "extractive" and settings.generator is None:
         backend("generator", chosen.generator)
 
 

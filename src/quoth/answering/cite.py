@@ -11,7 +11,7 @@ from quoth.answering.extractive import Statement, number_spans, span_of
 from quoth.answering.quotable import quotable_sentences
 from quoth.errors import NotFound
 from quoth.places import link, locate
-from quoth.types import Chars, Citation, Locator, Mode, Pages, Passage, Place, Seconds
+from quoth.types import Chars, Citation, Locator, Mode, Pages, Passage, Place, Seconds, Support
 
 SNIPPET = 200
 """Characters that a snippet has at most."""
@@ -72,13 +72,15 @@ def make_citation(
     number: int,
     retrieval_method: Mode,
     created_at: str,
+    support: Support = "supported",
+    support_score: float = 1.0,
 ) -> Citation:
     """Cite the characters from `start` to `end` of the passage's document.
 
     The locator and the link are those of the whole span; the snippet is the span itself, or its
     beginning up to a clause or a word when it is longer than `SNIPPET`. A verbatim sentence is
-    its own proof: the support is 1. There is no relevance score without a calibration. Raises
-    ValueError for a span that is empty or not inside the passage.
+    its own proof: the support is 1. The relevance is the passage's where that is a probability.
+    Raises ValueError for a span that is empty or not inside the passage.
     """
     document, text = passage.document, passage.text
     if not passage.start <= start < end <= passage.start + len(text):
@@ -103,9 +105,9 @@ def make_citation(
         snippet_start=start,
         snippet_end=start + len(snippet),
         link=link(locator, url=document.url, source=document.source, seconds=document.seconds),
-        relevance_score=None,
-        support="supported",
-        support_score=1.0,
+        relevance_score=passage.probability,
+        support=support,
+        support_score=support_score,
         retrieval_method=retrieval_method,
         created_at=created_at,
     )

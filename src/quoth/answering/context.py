@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from quoth.places import label, locate
+from quoth.prompts import defuse
 from quoth.sentences import Span, sentences
+from quoth.token_estimate import estimate_tokens as estimate_tokens
 from quoth.types import Passage, Seconds
 
 CountTokens = Callable[[Sequence[str]], Sequence[int]]
@@ -18,8 +19,6 @@ ContextOrder = Literal["best_first", "edges", "document"]
 
 LEFT_OUT = " […] "
 """Stands where sentences beside the question were left out."""
-
-_PROSE = re.compile("[A-Za-z ]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,19 +49,6 @@ class Context:
     def passages(self) -> tuple[Passage, ...]:
         """The passages that are in the context, in its order, with their own numbers."""
         return tuple(block.passage for block in self.blocks)
-
-
-def estimate_tokens(texts: Sequence[str]) -> list[int]:
-    """Over-estimate tokens where no model says how it counts.
-
-    A token for every three unaccented letters or blanks, and one for every other character:
-    tokenizers need 3.5 to 4.5 characters of English or French prose for a token, and one or
-    two of digits, signs, Chinese or Japanese.
-    """
-    plain = [len(_PROSE.sub("", text)) for text in texts]
-    return [
-        others + -(-(len(text) - others) // 3) for text, others in zip(texts, plain, strict=True)
-    ]
 
 
 def build_context(
@@ -127,13 +113,13 @@ def header(passage: Passage, *, start: int, end: int) -> str:
 
 
 def _line(text: str) -> str:
-    return " ".join(text.split())
+    return " ".join(defuse(text).split())
 
 
 def _block_text(passage: Passage, *, start: int, end: int, parts: Sequence[Span] = ()) -> str:
     text, first = passage.text, passage.start
-    body = LEFT_OUT.join(text[low - first : high - first] for low, high in parts or [(start, end)])
-    return f"{header(passage, start=start, end=end)}\n{body}"
+    shown = (defuse(text[low - first : high - first]) for low, high in parts or [(start, end)])
+    return f"{header(passage, start=start, end=end)}\n{LEFT_OUT.join(shown)}"
 
 
 def _bounds(passage: Passage) -> tuple[int, int]:

@@ -1,55 +1,42 @@
 """The answer without a language model: the best verbatim sentences of the passages.
 
-Three plain steps, so that the embedding between them can fail or be left out: `shortlist` by
-words, the caller's vectors, `choose_statements`. `extract` does all three.
+Plain steps, so that what reads models between them can fail or be left out: `shortlist` by words,
+`read_closely` by late interaction, the caller's vectors, `choose_statements`. `extract` does all
+of it with vectors alone.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from quoth.answering.quotable import locator_of, quotable_sentences
-from quoth.answering.score import (
-    WEIGHTS,
-    Material,
-    Scores,
-    Weights,
-    by_words,
-    cosines_to,
-    gather,
-    with_vectors,
+from quoth.answering.pick import (
+    BROAD,
+    MARGIN,
+    by_aspect,
+    flaw,
+    pick,
+    reading_order,
+    speaks_of,
+    with_aspects,
 )
-from quoth.answering.wording import NEGATION, fold
+from quoth.answering.quotable import locator_of, quotable_sentences
+from quoth.answering.score import Material, Scores, Signs, cosines_to, gather, signs_of
 from quoth.places import stands_within
 from quoth.protocols import Matrix
-from quoth.types import Filter, Passage, Query, Sentence
+from quoth.types import Chunk, Filter, Passage, Query, Sentence
 
 Embed = Callable[[Sequence[str]], Awaitable[Matrix]]
 """Gives one unit row per text, embedded as documents."""
 
+READ_SHORTLIST = 6
+"""Sentences worth a vector where late interaction has read them all."""
 SHORTLIST = 12
 """Sentences worth a vector where the question's words point the way: about 5 ms each on a core."""
 FOREIGN_SHORTLIST = 24
 """Sentences worth a vector where no sentence holds half of the question, as in another language."""
-MARGIN = 0.3
-"""How far below the best sentence a second one may score (1 is every word of the question); the
-n-th after the best has an n-th of it, so that an answer grows only while it stays to the point."""
-WORDS_MARGIN = 0.15
-"""The same without vectors, where scores lie closer together."""
-READABLE = 0.8
-"""The fitness a sentence needs to be brought along by the one that leans on it."""
-LEANING = 0.05
-"""What a sentence loses that must bring another along."""
-HANGING = 0.2
-"""What a sentence loses that leans on one which does not help."""
-SAME = 0.7
-"""Sentences that share this part of their words (Jaccard) say the same thing."""
-
-_FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +45,8 @@ class Statement:
 
     ``coverage`` is the part of the question's words it holds, weighed by their rarity, in [0, 1];
     ``cosine`` is its likeness to the question, None where no vectors were made. ``passage`` is
-    the place of its passage in the list that was given.
+    the place of its passage in the list that was given. ``heading`` is what it stands under in
+    the answer, such as the thing that it says something of; it is no part of the statement.
     """
 
     document_id: str
@@ -71,18 +59,22 @@ class Statement:
     coverage: float
     cosine: float | None
     cut: bool = False
+    heading: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Shortlist:
-    """The sentences that words and places promise most, best first, and what they were chosen from.
+    """The sentences that promise most, best first, and what they were chosen from.
 
-    ``places`` are their places in ``material.sentences``; ``scores`` the scores by words.
+    ``places`` are their places in ``material.sentences``, ``signs`` and ``late`` those of all
+    sentences; ``late`` is None where late interaction has not read them.
     """
 
+    query: Query
     material: Material
+    signs: Signs
     places: tuple[int, ...]
-    scores: tuple[float, ...]
+    late: Scores | None = None
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -97,7 +89,6 @@ def shortlist(
     limit: int | None = None,
     document_frequency: Callable[[str], int] | None = None,
     documents: int = 0,
-    weights: Weights = WEIGHTS,
     filters: Sequence[Filter] = (),
 ) -> Shortlist:
     """Choose the sentences that are worth a vector, `limit` of them or as many as the case needs.
@@ -120,17 +111,52 @@ def shortlist(
         document_frequency=document_frequency,
         documents=documents,
     )
-    scores = by_words(query, material, passages=passages, weights=weights)
-    fit = scores * np.array([each.fitness for each in sentences])
-    ranked = [int(place) for place in np.argsort(-fit, kind="stable")]
-    coverages = [material.coverage(stems) for stems in material.stems]
+    signs = signs_of(query, material, passages=passages)
+    ranked = _ranked(material, signs.scores())
     if limit is None:
-        limit = SHORTLIST if max(coverages, default=0.0) >= 0.5 else FOREIGN_SHORTLIST
-    held = sum(1 for place in ranked[:limit] if coverages[place] > 0)
+        limit = SHORTLIST if signs.words.max(initial=0.0) >= 0.5 else FOREIGN_SHORTLIST
+    held = sum(1 for place in ranked[:limit] if signs.words[place] > 0)
     chosen = ranked[: max(limit // 2, held)]
     chosen += _in_turn(material, ranked, taken=set(chosen), limit=limit - len(chosen))
-    chosen.sort(key=lambda place: -fit[place])
-    return Shortlist(material, tuple(chosen), tuple(float(scores[place]) for place in chosen))
+    rank = {place: at for at, place in enumerate(ranked)}
+    return Shortlist(query, material, signs, tuple(sorted(chosen, key=rank.__getitem__)))
+
+
+def _ranked(material: Material, scores: Scores) -> list[int]:
+    fit = scores - np.array([flaw(material, place) for place in range(len(scores))])
+    return [int(place) for place in np.argsort(-fit, kind="stable")]
+
+
+def spans_of(
+    listed: Shortlist, passages: Sequence[Passage]
+) -> tuple[tuple[Chunk, ...], tuple[tuple[int, int, int], ...]]:
+    """Give the chunks of the passages, and where in their texts the sentences stand.
+
+    A span is the place of its chunk and the characters of that chunk's text; what a sentence has
+    beyond the end of its chunk is left out.
+    """
+    chunks = {chunk.chunk_id: chunk for each in passages for chunk in each.chunks}
+    at = {key: place for place, key in enumerate(chunks)}
+    spans = []
+    for each in listed.material.sentences:
+        chunk = chunks[each.chunk_id]
+        end = min(each.end - chunk.start, len(chunk.text))
+        spans.append((at[each.chunk_id], each.start - chunk.start, end))
+    return tuple(chunks.values()), tuple(spans)
+
+
+def read_closely(
+    listed: Shortlist, late: Sequence[float] | None, *, limit: int = READ_SHORTLIST
+) -> Shortlist:
+    """Choose the shortlist anew by late interaction; as it was where there are no scores.
+
+    ``late`` has a score for each sentence, in the order of `spans_of`.
+    """
+    if late is None or not listed.places:
+        return listed
+    scores = np.array(late, np.float64)
+    ranked = _ranked(listed.material, listed.signs.scores(late=scores))
+    return replace(listed, places=tuple(ranked[:limit]), late=scores)
 
 
 def _in_turn(
@@ -150,118 +176,57 @@ def _in_turn(
 
 
 def choose_statements(
-    chosen_from: Shortlist,
-    *,
-    max_sentences: int,
-    cosines: Scores | None = None,
-    weights: Weights = WEIGHTS,
+    listed: Shortlist, *, max_sentences: int, cosines: Scores | None = None
 ) -> tuple[Statement, ...]:
     """Choose the best sentences of a shortlist, in the order in which they read best.
 
     ``cosines`` are those of the shortlist's texts with the question, None to go by words alone.
     The document of the best sentence comes first; within a document the sentences stand in its
-    order. A sentence that leans on the one before it brings that one along.
+    order. A sentence that leans on the one before it brings that one along. A comparison is
+    arranged by the things that are compared.
     """
-    material, places = chosen_from.material, chosen_from.places
+    material, places, query = listed.material, listed.places, listed.query
     if not places:
         return ()
-    scores = np.array(chosen_from.scores)
+    known: Scores | None = None
     if cosines is not None:
-        scores = with_vectors(scores, cosines=cosines, weights=weights)
-    scores = scores - np.array([_flaw(material, place) for place in places])
-    score_of = dict(zip(places, map(float, scores), strict=True))
+        known = np.full(len(material.sentences), np.nan)
+        known[list(places)] = cosines
+    scores = listed.signs.scores(late=listed.late, cosines=known)
+    score_of = {place: float(scores[place]) - flaw(material, place) for place in places}
     cosine_of = {} if cosines is None else dict(zip(places, map(float, cosines), strict=True))
-    ranked = sorted(places, key=lambda place: -score_of[place])
-    kept = _pick(
-        material,
-        ranked,
-        score_of=score_of,
-        margin=WORDS_MARGIN if cosines is None else MARGIN,
-        max_sentences=max_sentences,
-    )
+    margin = BROAD if query.kind in ("exploratory", "summary") else MARGIN
+    kept = pick(material, score_of, most=max_sentences, margin=margin)
+    if len(query.aspects) > 1:
+        kept = with_aspects(
+            material, kept, aspects=query.aspects, score_of=score_of, most=max_sentences
+        )
+        arranged = by_aspect(material, kept, aspects=query.aspects)
+    else:
+        arranged = [("", place) for place in reading_order(material, kept)]
     return tuple(
-        statement_at(material, place, score=score_of.get(place, 0.0), cosine=cosine_of.get(place))
-        for place in reading_order(material, kept)
+        replace(
+            statement_at(
+                material, place, score=score_of.get(place, 0.0), cosine=cosine_of.get(place)
+            ),
+            heading=heading,
+        )
+        for heading, place in arranged
     )
 
 
-def _pick(
-    material: Material,
-    ranked: Sequence[int],
-    *,
-    score_of: Mapping[int, float],
-    margin: float,
-    max_sentences: int,
-) -> list[int]:
-    """Take sentences best first while they are near the best one and say something new."""
-    plain = [place for place in ranked if not material.sentences[place].question] or list(ranked)
-    kept: list[int] = []
-    for place in plain:
-        below = score_of[plain[0]] - score_of[place]
-        if len(kept) >= max_sentences or below * max(1, len(kept)) > margin:
-            break
-        if any(alike(material, place, other) for other in kept):
-            continue
-        support = _leaned_on(material, place)
-        if support is None or support in kept:
-            kept.append(place)
-        elif len(kept) + 2 <= max_sentences:
-            kept += [place, support]
-        elif not kept:
-            kept.append(place)
-    return kept
-
-
-def _flaw(material: Material, place: int) -> float:
-    each = material.sentences[place]
-    leaning = 0.0
-    if each.leaning:
-        leaning = HANGING if _leaned_on(material, place) is None else LEANING
-    return 1 - each.fitness + leaning
-
-
-def alike(material: Material, place: int, other: int) -> bool:
-    """Tell near-doubles: most words shared, or one sentence all but contained in the other.
-
-    Sentences that differ in a number or in a "not" contradict one another, and both are kept.
-    """
-    one, two = material.stems[place], material.stems[other]
-    texts = (material.sentences[place].text, material.sentences[other].text)
-    if not one or not two or _figures(texts[0]) != _figures(texts[1]):
-        return False
-    if bool(NEGATION.search(fold(texts[0]))) != bool(NEGATION.search(fold(texts[1]))):
-        return False
-    shared = len(one & two)
-    smaller = min(len(one), len(two))
-    return shared >= SAME * len(one | two) or (smaller >= 4 and shared >= 0.9 * smaller)
-
-
-def _figures(text: str) -> frozenset[str]:
-    return frozenset(_FIGURE.findall(text))
-
-
-def _leaned_on(material: Material, place: int) -> int | None:
-    """Give the sentence before one that opens with "It …" or "Cette …", if it reads well."""
-    here = material.sentences[place]
-    if place == 0 or not (here.leaning and here.joined):
-        return None
-    before = material.sentences[place - 1]
-    if before.passage != here.passage or before.leaning or before.fitness < READABLE:
-        return None
-    return place - 1
-
-
-def reading_order(material: Material, kept: Sequence[int]) -> list[int]:
-    """Documents in the order of their best sentence, sentences in the order of their document."""
-    first: dict[str, int] = {}
-    for rank, place in enumerate(kept):
-        first.setdefault(material.sentences[place].document_id, rank)
-    return sorted(
-        kept,
-        key=lambda place: (
-            first[material.sentences[place].document_id],
-            material.sentences[place].start,
-        ),
+def aspects_without(listed: Shortlist, statements: Sequence[Statement]) -> tuple[str, ...]:
+    """Give the things to be compared of which no statement speaks."""
+    spans = {span_of(each) for each in statements}
+    said = [
+        place
+        for place, each in enumerate(listed.material.sentences)
+        if (each.document_id, each.start, each.end) in spans
+    ]
+    return tuple(
+        aspect
+        for aspect in listed.query.aspects
+        if not any(speaks_of(listed.material, place, aspect) for place in said)
     )
 
 
@@ -312,20 +277,23 @@ def write_answer(statements: Sequence[Statement]) -> tuple[str, tuple[Sentence, 
 
     Numbers follow the order of the text; the same span has the same number. White space inside
     a sentence becomes single spaces, and a piece of a longer sentence is shown between ellipses;
-    nothing else differs from the source.
+    nothing else differs from the source. Headings stand on lines of their own, in no sentence.
     """
-    parts: list[str] = []
+    text = ""
     found: list[Sentence] = []
     numbers = number_spans(statements)
-    at = 0
+    heading = ""
     for statement in statements:
+        if statement.heading != heading:
+            heading = statement.heading
+            text += ("\n\n" if text else "") + (f"{heading}:\n" if heading else "")
+        elif text:
+            text += " "
         shown = shown_text(statement)
         number = numbers[span_of(statement)]
-        marked = f"{shown} [{number}]"
-        found.append(Sentence(at, at + len(shown), (number,), "supported"))
-        parts.append(marked)
-        at += len(marked) + 1
-    return " ".join(parts), tuple(found)
+        found.append(Sentence(len(text), len(text) + len(shown), (number,), "supported"))
+        text += f"{shown} [{number}]"
+    return text, tuple(found)
 
 
 def span_of(statement: Statement) -> tuple[str, int, int]:

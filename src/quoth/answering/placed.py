@@ -8,14 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import groupby
 
-from quoth.answering.extractive import (
-    Shortlist,
-    Statement,
-    alike,
-    reading_order,
-    statement_at,
-)
+from quoth.answering.extractive import Shortlist, Statement, statement_at
+from quoth.answering.pick import alike, reading_order
 from quoth.answering.quality import Evidence
 from quoth.answering.quotable import Quotable
 from quoth.answering.score import Material
@@ -55,17 +52,22 @@ def placed_statements(
 
 
 def statements_of(leaves: Sequence[Leaf], passages: Sequence[Passage]) -> tuple[Statement, ...]:
-    """Make statements of a summary's sentences, as far as their chunks are in the passages."""
+    """Make statements of a summary's sentences, as far as their chunks are in the passages.
+
+    Where they come from several parts, each stands under the title of its part.
+    """
     held = {
         chunk.chunk_id: (place, chunk)
         for place, passage in enumerate(passages)
         for chunk in passage.chunks
     }
     found = []
+    paths = []
     for leaf in leaves:
         if leaf.chunk_id not in held:
             continue
         place, chunk = held[leaf.chunk_id]
+        paths.append((passages[place].document.title, *chunk.section))
         text = chunk.text[leaf.start - chunk.start : leaf.end - chunk.start]
         found.append(
             Statement(
@@ -80,7 +82,23 @@ def statements_of(leaves: Sequence[Leaf], passages: Sequence[Passage]) -> tuple[
                 cosine=None,
             )
         )
-    return tuple(found)
+    titles = part_titles(paths)
+    return tuple(replace(each, heading=title) for each, title in zip(found, titles, strict=True))
+
+
+def part_titles(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """Give for each path the title at which the paths part; none where one title would be empty.
+
+    Paths come in the order of the source. Titles that come back after others would tear the text
+    apart, so that nothing stands under a title then.
+    """
+    depth = 0
+    while paths and all(len(each) > depth for each in paths) and len({p[depth] for p in paths}) < 2:
+        depth += 1
+    titles = [each[depth] if len(each) > depth else "" for each in paths]
+    runs = [title for title, _ in groupby(titles)]
+    torn = len(runs) != len(set(runs))
+    return tuple("" if torn or not all(titles) else title for title in titles)
 
 
 def central_statements(

@@ -14,13 +14,18 @@ from statistics import median
 from types import MappingProxyType
 from typing import Literal
 
-from quoth.answering.extractive import Shortlist
+from quoth.answering.extractive import Shortlist, Statement
 from quoth.answering.score import Material
 from quoth.types import AnswerStatus, Query
 
 SURE = 0.75
 """The probability from which an answer needs no reservation: 95 in 100 such questions, half of
 them about something else, were answerable, by the exact bound."""
+SAID = 0.4
+"""The probability, by the best sentence, below which nothing is said: seven in ten questions near
+to what is there stay unanswered, and one in twenty of the others (docs/decisions/025)."""
+FEW_TERMS = 3
+"""Words below which a question tells little by those that are missing."""
 NOTHING = 0.56
 """Coverage + gap below which a question in the collection's language is not answered."""
 SOME = 0.7
@@ -82,20 +87,61 @@ def weigh_evidence(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What speaks for the sentences that would be said.
+
+    ``cosine`` is that of the one nearest to the question; ``held`` is 1 without the share of the
+    heaviest word of the question that the best one's passage and titles lack. A question of one
+    or two words counts as one of `FEW_TERMS`: its verb may well stand there in another word.
+    """
+
+    cosine: float
+    held: float
+
+
+def weigh_said(listed: Shortlist, statements: Sequence[Statement]) -> Said | None:
+    """Weigh the chosen sentences; None where no vector tells, and in another language.
+
+    A comparison finds its words in the passages of all its sentences together.
+    """
+    material = listed.material
+    cosines = [each.cosine for each in statements if each.cosine is not None]
+    if not cosines or all(each.language != listed.query.language for each in material.sentences):
+        return None
+    best = max(statements, key=lambda each: each.score)
+    compared = len(listed.query.aspects) > 1
+    passages = {each.passage for each in statements} if compared else {best.passage}
+    stems = frozenset[str]().union(
+        *(
+            material.stems[place] | material.around[place]
+            for place, each in enumerate(material.sentences)
+            if each.passage in passages
+        )
+    )
+    whole = sum(term.weight for term in material.terms)
+    absent = max((term.weight for term in material.terms if not term.among(stems)), default=0.0)
+    share = absent / whole * min(1.0, len(material.terms) / FEW_TERMS) if whole else 0.0
+    return Said(max(cosines), 1 - share)
+
+
 def judge(
     evidence: Evidence,
     *,
     probability: float | None = None,
     answer_from: float | None = None,
+    said: float | None = None,
     degraded: bool = False,
 ) -> AnswerStatus:
     """Decide whether to answer, to answer with a reservation, or to say that there is nothing.
 
     ``probability`` is that of the collection answering the question, None where no calibration
     applies. Below ``answer_from`` nothing is said; below `SURE` the passages are called loosely
-    related. Without a calibration the rule of evidence decides: it tells nothing, something
-    partial and an answer apart, and claims no probability. An answer that lacks a name or number
-    of the question is partial, one made while a part of quoth had failed is degraded.
+    related. ``said`` is the probability by the sentences that were chosen, None before that and
+    where nothing is known of it; below `SAID` nothing is said, either. Without a calibration the
+    rule of evidence decides: it tells nothing, something partial and an answer apart, and claims
+    no probability. An answer that lacks a name or number of the question is partial, one made
+    while a part of quoth had failed is degraded.
     """
     if probability is not None and answer_from is not None:
         nothing, loose = probability < answer_from, probability < max(SURE, answer_from)
@@ -103,7 +149,7 @@ def judge(
     else:
         found, least, enough = _compared(evidence)
         nothing, loose, partial = found < least, False, found < enough
-    if nothing:
+    if nothing or (said is not None and said < SAID):
         return "no_results"
     if degraded:
         return "degraded"

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quoth.analyse import terms
+from quoth.answering.asked_for import shows, sought
 from quoth.answering.quotable import Quotable
 from quoth.answering.wording import ASKING_WEIGHT, COPULA, DEFINING, INVERTED, fold
 from quoth.protocols import Matrix
@@ -25,17 +26,28 @@ _SIGNS = " .,;:!?\"'()[]«»“”…¿¡"
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """How much each sign counts; 1 is what holding every word of the question is worth."""
+    """How much each sign counts, in log-odds that a sentence belongs to the answer.
 
-    words: float = 1.0
-    exact: float = 0.15
-    around: float = 0.7
-    cosine: float = 0.25
-    passage: float = 0.4
-    definition: float = 0.3
+    ``words``, ``around`` and ``passage`` are shares from 0 to 1, ``definition`` and ``lacking``
+    are there or not, ``late`` and ``cosine`` are in standard deviations. docs/decisions/025.
+    """
+
+    words: float
+    around: float
+    passage: float
+    late: float = 0.0
+    cosine: float = 0.0
+    definition: float = 2.0
+    lacking: float = -0.5
 
 
-WEIGHTS = Weights()
+WORDS = Weights(words=4.3, around=0.85, passage=5.0)
+LATE = Weights(words=2.0, around=1.15, passage=3.7, late=1.0)
+COSINE = Weights(words=2.5, around=1.2, passage=4.0, cosine=1.2)
+BOTH = Weights(words=1.3, around=1.2, passage=3.0, late=0.7, cosine=0.8)
+"""The weights by what is known: words alone, with late interaction, with vectors, with both."""
+LEAST_SPREAD = 0.008
+"""The smallest standard deviation of cosines that is taken for one: a few of them may be alike."""
 TITLE = 60
 """Characters of a title that are embedded before a sentence of it."""
 
@@ -82,13 +94,6 @@ class Material:
         """Give the part of the question's words that are among the stems, by weight, in [0, 1]."""
         whole = sum(term.weight for term in self.terms)
         held = sum(term.weight for term in self.terms if term.among(stems))
-        return held / whole if whole else 0.0
-
-    def exactness(self, text: str) -> float:
-        """Give the part of the question's words, by weight, that the text holds as asked."""
-        folded = text.casefold()
-        whole = sum(term.weight for term in self.terms)
-        held = sum(term.weight for term in self.terms if term.word in folded)
         return held / whole if whole else 0.0
 
 
@@ -175,41 +180,69 @@ def _surroundings(
     return tuple(found)
 
 
-def by_words(
-    query: Query,
-    material: Material,
-    *,
-    passages: Sequence[Passage],
-    weights: Weights = WEIGHTS,
-) -> Scores:
-    """Score every sentence without vectors; higher is better, 0 is nothing in common."""
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """What speaks for each sentence; `Weights` says how much each sign counts.
+
+    ``lacking`` is 1 for a sentence without the time, number, name or reason that is asked for.
+    """
+
+    words: Scores
+    around: Scores
+    passage: Scores
+    definition: Scores
+    lacking: Scores
+
+    def scores(self, *, late: Scores | None = None, cosines: Scores | None = None) -> Scores:
+        """Add up the signs of all sentences; higher is better.
+
+        Cosines of one embedder crowd together and those of another spread out; the standard
+        score makes one weight fit both. A cosine that is not known is NaN and counts as the mean.
+        """
+        weights = _weights(late=late is not None, cosine=cosines is not None)
+        total = weights.words * self.words + weights.around * self.around
+        total += weights.passage * self.passage + weights.definition * self.definition
+        total += weights.lacking * self.lacking
+        for weight, likeness in ((weights.late, late), (weights.cosine, cosines)):
+            if likeness is not None:
+                total += weight * _standard(likeness)
+        return total
+
+
+def _weights(*, late: bool, cosine: bool) -> Weights:
+    if late:
+        return BOTH if cosine else LATE
+    return COSINE if cosine else WORDS
+
+
+def _standard(likeness: Scores) -> Scores:
+    known = likeness[~np.isnan(likeness)]
+    if known.size < 2:
+        return np.zeros_like(likeness)
+    standard: Scores = (likeness - known.mean()) / max(float(known.std()), LEAST_SPREAD)
+    return np.nan_to_num(standard)
+
+
+def signs_of(query: Query, material: Material, *, passages: Sequence[Passage]) -> Signs:
+    """Take the signs that need no vectors, for every sentence of the material."""
     best = max((passage.score for passage in passages), default=0.0) or 1.0
-    question = fold(query.standalone)
-    subject = _defined_subject(material, question)
-    scores = np.zeros(len(material.sentences))
+    subject = _defined_subject(material, fold(query.standalone))
+    kind = sought(query.standalone)
+    rows = []
     for place, each in enumerate(material.sentences):
         held = material.coverage(material.stems[place])
         more = material.coverage(material.stems[place] | material.around[place]) - held
-        score = weights.words * held + weights.around * more
-        score += weights.exact * material.exactness(each.text)
-        score += weights.passage * max(0.0, passages[each.passage].score / best)
-        if subject is not None and subject.match(fold(each.text)):
-            score += weights.definition
-        scores[place] = score
-    return scores
-
-
-def with_vectors(scores: Scores, *, cosines: Scores, weights: Weights = WEIGHTS) -> Scores:
-    """Add the likeness of sentence and question, as deviations from the mean cosine.
-
-    Cosines of one embedder crowd together and those of another spread out; the standard score
-    makes one weight fit both.
-    """
-    spread = float(cosines.std())
-    if cosines.size < 2 or spread == 0.0:
-        return scores
-    standard: Scores = (cosines - cosines.mean()) / spread
-    return scores + weights.cosine * standard
+        rows.append(
+            (
+                held,
+                more,
+                max(0.0, passages[each.passage].score / best),
+                float(subject is not None and bool(subject.match(fold(each.text)))),
+                float(kind is not None and not shows(each.text, kind, question=query.standalone)),
+            )
+        )
+    columns = np.array(rows, np.float64).reshape(len(rows), 5).T
+    return Signs(*columns)
 
 
 def cosines_to(question: Matrix, vectors: Matrix) -> Scores:

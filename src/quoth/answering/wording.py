@@ -23,6 +23,12 @@ NEGATION = re.compile(
 )
 """What turns a sentence into its opposite."""
 
+PRONOUN = re.compile(
+    r"(?:it|its|it's|they|they're|their|he|she|his|her|il|ils|elle|elles|cela|ca|c'est|son|sa|ses"
+    r"|leur|leurs)(?![\w-])"
+)
+"""Openings that leave open what is spoken of; "this theory" says it again."""
+
 ASKING_WEIGHT = 0.3
 """What an asking word weighs of its rarity."""
 INVERTED = re.compile(r"-(?:t-)?(?:ils?|elles?|on|je|tu|nous|vous|ce)(?=\W*$)")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, Literal
 
 from quoth.errors import ConfigError, MissingExtra
@@ -14,15 +15,21 @@ Part = Literal["embedder", "store", "reranker", "generator"]
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """Where a backend lives: its module and class, and the extra that brings its packages.
+    """Where a backend lives: its module and maker, and the extra that brings its packages.
 
-    ``module`` is None for a backend that the profiles name and this version does not have.
+    ``module`` is None for a backend that the profiles name and this version does not have. The
+    ``needs`` are the packages of the extra, by the names they are imported by.
     """
 
     module: str | None
     name: str = ""
     extra: str | None = None
+    needs: tuple[str, ...] = ()
 
+
+ANTHROPIC = ("pydantic_ai", "anthropic")
+GOOGLE = ("pydantic_ai", "google.genai")
+OPENAI = ("pydantic_ai", "openai")
 
 BACKENDS: Mapping[Part, Mapping[str, Backend]] = {
     "embedder": {
@@ -56,17 +63,18 @@ BACKENDS: Mapping[Part, Mapping[str, Backend]] = {
         "cohere": Backend(None, extra="cohere"),
     },
     "generator": {
-        "anthropic": Backend(None, extra="anthropic"),
-        "ollama": Backend(None, extra="ollama"),
-        "openai": Backend(None, extra="openai"),
-        "gemini": Backend(None, extra="google"),
-        "openrouter": Backend(None, extra="openai"),
+        "anthropic": Backend("llm_anthropic", "open_anthropic", "anthropic", ANTHROPIC),
+        "ollama": Backend("llm_openai", "open_ollama", "openai", OPENAI),
+        "openai": Backend("llm_openai", "open_openai", "openai", OPENAI),
+        "gemini": Backend("llm_google", "open_gemini", "google", GOOGLE),
+        "openrouter": Backend("llm_openai", "open_openrouter", "openai", OPENAI),
+        "openai-compatible": Backend("llm_openai", "open_compatible", "openai", OPENAI),
     },
 }
 
 
 def backend(part: Part, name: str) -> type[Any]:
-    """Give the class of a backend.
+    """Give the class of a backend, or the function that opens it.
 
     Raises ConfigError for a name that is not in the table and MissingExtra for one whose extra
     is not installed; an error inside an installed package is raised as it is.
@@ -83,5 +91,15 @@ def backend(part: Part, name: str) -> type[Any]:
             f"The {part} '{name}' comes with the extra 'quoth[{row.extra}]', which this version "
             "does not offer yet. Choose another profile, such as --profile default."
         )
+    if not all(_is_installed(package) for package in row.needs):
+        raise MissingExtra(
+            f"The {part} '{name}' needs packages that are not installed. Install them with: "
+            f"pip install 'quoth[{row.extra}]'"
+        )
     found: type[Any] = getattr(import_module(f"quoth.backends.{row.module}"), row.name)
     return found
+
+
+def _is_installed(package: str) -> bool:
+    above, _, _ = package.rpartition(".")
+    return (not above or _is_installed(above)) and find_spec(package) is not None

@@ -211,6 +211,60 @@ class WordReranker:
         """Release nothing; there is nothing to release."""
 
 
+class ScriptedGenerator:
+    """Writes what it was given, piece by piece; remembers what it was told.
+
+    A piece that is an error is raised there. ``pause_s`` passes before each piece.
+    """
+
+    provider = "scripted"
+    model = "script"
+    window = 32_000
+    endpoint = ""
+    local = True
+
+    def __init__(
+        self,
+        *pieces: str | BackendError,
+        reason: FinishReason = "end",
+        pause_s: float = 0.0,
+    ) -> None:
+        self._pieces = pieces
+        self._reason: FinishReason = reason
+        self._pause_s = pause_s
+        self.told: list[tuple[Message, ...]] = []
+        self.closed = 0
+        """Streams that ended, to the end or before."""
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Count words."""
+        return [len(text.split()) for text in texts]
+
+    async def stream(
+        self, messages: Sequence[Message], *, writing: Writing
+    ) -> AsyncIterator[Written]:
+        """Yield the script."""
+        self.told.append(tuple(messages))
+        try:
+            for piece in self._pieces:
+                await asyncio.sleep(self._pause_s)
+                if isinstance(piece, BackendError):
+                    raise piece
+                yield piece
+            told = sum(self.count_tokens([each.text for each in messages]))
+            usage = Usage(told, sum(len(str(each).split()) for each in self._pieces))
+            yield Finish(self._reason, usage, self.provider, self.model)
+        finally:
+            self.closed += 1
+
+    async def complete(self, instructions: str, text: str, *, max_tokens: int) -> str:
+        """Give the whole script."""
+        return "".join(piece for piece in self._pieces if isinstance(piece, str))
+
+    async def close(self) -> None:
+        """Release nothing; there is nothing to release."""
+
+
 class FailingReranker(WordReranker):
     """Raises RerankError for every question."""
 

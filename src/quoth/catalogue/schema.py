@@ -16,7 +16,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-HEAD = "0002"
+HEAD = "0003"
 """The newest migration; a catalogue that already stands at it is opened without Alembic."""
 
 metadata = MetaData(
@@ -176,6 +176,8 @@ queries = Table(
     Column("plan", Text, nullable=False),
     Column("index_version", String(120), nullable=False),
     Column("created_at", String(40), nullable=False),
+    Column("status", String(20), nullable=False, server_default=""),
+    Index("ix_queries_tenant_created_at", "tenant", "created_at"),
 )
 
 answers = Table(
@@ -184,4 +186,14 @@ answers = Table(
     Column("query_id", ForeignKey("queries.id", ondelete="CASCADE"), primary_key=True),
     Column("tenant", String(100), nullable=False),
     Column("answer", Text, nullable=False),
+)
+
+# How each answer came about: ids, ranks and scores, in one wide text that no list of questions
+# has to read past.
+records = Table(
+    "records",
+    metadata,
+    Column("query_id", ForeignKey("queries.id", ondelete="CASCADE"), primary_key=True),
+    Column("tenant", String(100), nullable=False),
+    Column("record", Text, nullable=False),
 )

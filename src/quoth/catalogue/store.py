@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Connection, and_, delete, func, insert, or_, select, update
 
+from quoth.catalogue.history import History
 from quoth.catalogue.library_map import LibraryMap
 from quoth.catalogue.map_queries import write_map
 from quoth.catalogue.rows import (
@@ -26,7 +27,7 @@ from quoth.catalogue.rows import (
     now,
     pack_tuning,
 )
-from quoth.catalogue.schema import answers, chunks, collections, documents, jobs, queries
+from quoth.catalogue.schema import chunks, collections, documents, jobs
 from quoth.catalogue.statements import COLLECTION, NEAR, OWNERS
 from quoth.codec import dump
 from quoth.errors import NotFound
@@ -39,7 +40,7 @@ BATCH = 400
 """Ids in one statement; SQLite allows more, PostgreSQL plans well up to about here."""
 
 
-class Catalogue(LibraryMap):
+class Catalogue(LibraryMap, History):
     """The catalogue of one tenant: its collections, documents, chunks and history."""
 
     def __init__(
@@ -162,6 +163,14 @@ class Catalogue(LibraryMap):
                 for row in connection.execute(statement):
                     found[row.id] = document_from_row(row, collection=collection.name)
         return found
+
+    def added_since(self, collection: Collection, when: str) -> list[str]:
+        """Give the titles of the documents that were added, or added anew, since this time."""
+        statement = select(documents.c.title).where(
+            self.owned(documents, collection), documents.c.added_at > when
+        )
+        with self.reading() as connection:
+            return [row.title for row in connection.execute(statement.order_by(documents.c.title))]
 
     def ready_ids(self, collection: Collection) -> set[str]:
         """The ids of all ready documents."""
@@ -331,42 +340,21 @@ class Catalogue(LibraryMap):
                     found[row.id] = chunk_from_row(row)
         return sorted(found.values(), key=lambda each: (each.document_id, each.ordinal))
 
+    def texts(self, collection: Collection) -> Iterator[tuple[str, str, str]]:
+        """Give the id, the document's id and the text of every chunk, in the order of the texts."""
+        statement = (
+            select(chunks.c.id, chunks.c.document_id, chunks.c.text)
+            .join_from(documents, chunks, chunks.c.document_id == documents.c.id)
+            .where(self.owned(documents, collection))
+            .order_by(chunks.c.document_id, chunks.c.ordinal)
+        )
+        with self.reading() as connection:
+            for row in connection.execution_options(yield_per=BATCH).execute(statement):
+                yield row.id, row.document_id, row.text
+
     def document_chunks(self, document_id: str) -> list[Chunk]:
         """Give all chunks of a document, in order; their texts joined are its stored text."""
         return self.chunk_ranges([(document_id, 0, 2**31 - 1)])
-
-    # --- history ------------------------------------------------------------------------------
-
-    def record(
-        self, *, query_id: str, collection: str, text: str, plan: str, answer: str, version: str
-    ) -> None:
-        """Keep a question, its plan and its answer."""
-        with self.writing("record answer") as connection:
-            connection.execute(
-                insert(queries).values(
-                    id=query_id,
-                    tenant=self.tenant,
-                    collection=collection,
-                    text=text,
-                    plan=plan,
-                    index_version=version,
-                    created_at=now(),
-                )
-            )
-            connection.execute(
-                insert(answers).values(query_id=query_id, tenant=self.tenant, answer=answer)
-            )
-
-    def answer(self, query_id: str) -> str:
-        """Give the kept answer as JSON; raises NotFound."""
-        statement = select(answers.c.answer).where(
-            answers.c.tenant == self.tenant, answers.c.query_id == query_id
-        )
-        with self.reading() as connection:
-            found = connection.execute(statement).scalar()
-        if found is None:
-            raise NotFound(f"There is no question with the id '{query_id}'.")
-        return str(found)
 
 
 def _parts(whole: Sequence[T]) -> Iterator[Sequence[T]]:

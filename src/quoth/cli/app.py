@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from contextlib import aclosing
-from enum import StrEnum
+from functools import partial
 from io import TextIOWrapper
 from itertools import islice
 from pathlib import Path
@@ -16,7 +16,29 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 from quoth import __version__
-from quoth.cli.run import DONE, FAILED, Screen, Session, engine_of, read_choices, report, run
+from quoth.cli.options import (
+    Choices,
+    Filters,
+    Llm,
+    MaxMs,
+    MaxUsd,
+    Policies,
+    Question,
+    SearchMode,
+    answering,
+    with_model,
+)
+from quoth.cli.run import (
+    DONE,
+    FAILED,
+    Screen,
+    Session,
+    end_with,
+    engine_of,
+    read_choices,
+    report,
+    run,
+)
 from quoth.cli.tune import tune
 from quoth.codec import to_json
 from quoth.errors import ConfigError, InputError
@@ -60,22 +82,6 @@ app = typer.Typer(
 )
 
 
-class SearchMode(StrEnum):
-    """The legs that take part in a search."""
-
-    hybrid = "hybrid"
-    semantic = "semantic"
-    keyword = "keyword"
-
-
-class Policy(StrEnum):
-    """What happens to a sentence that its source does not support."""
-
-    mark = "mark"
-    drop = "drop"
-    strict = "strict"
-
-
 def _version(wanted: bool) -> None:
     if wanted:
         Console().print(f"quoth {__version__}", highlight=False)
@@ -90,7 +96,7 @@ def start(
     ] = None,
     collection: Annotated[
         list[str] | None,
-        typer.Option(help="Collection to work on; ask and search take several."),
+        typer.Option(help="Collection to work on; ask, chat and search take several."),
     ] = None,
     profile: Annotated[str | None, typer.Option(help="Named set of defaults.")] = None,
     embedder: Annotated[
@@ -111,8 +117,8 @@ def start(
     err = Screen(stderr=True)
     try:
         names = tuple(dict.fromkeys(collection or ()))
-        if len(names) > 1 and context.invoked_subcommand not in ("ask", "search"):
-            raise InputError("Only ask and search take several collections. Name one.")
+        if len(names) > 1 and context.invoked_subcommand not in ("ask", "chat", "search"):
+            raise InputError("Only ask, chat and search take several collections. Name one.")
         settings = load_settings(
             {
                 "home": home,
@@ -125,20 +131,6 @@ def start(
     except (ConfigError, InputError) as error:
         raise typer.Exit(report(error, err=err, as_json=as_json)) from None
     context.obj = Session(settings, as_json, quiet, Screen(), err, names)
-
-
-Question = Annotated[str, typer.Argument(help="The question, in quotes.")]
-Filters = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--filter",
-        help="Only what matches KEY=VALUE; may be given again. KEY=any or none drops what the "
-        "question itself says about where to look.",
-    ),
-]
-Choices = Annotated[
-    list[str] | None, typer.Option("--set", help="plan.FIELD=VALUE, for this question.")
-]
 
 
 @app.command()
@@ -269,14 +261,10 @@ def ask(
         bool | None,
         typer.Option("--stream/--no-stream", help="Show the answer as it comes."),
     ] = None,
-    llm: Annotated[
-        str | None, typer.Option(help="Language model by name, or none for verbatim sentences.")
-    ] = None,
-    policy: Annotated[
-        Policy | None, typer.Option(help="What happens to a sentence without support.")
-    ] = None,
-    max_ms: Annotated[int | None, typer.Option(help="Milliseconds the answer may take.")] = None,
-    max_usd: Annotated[float | None, typer.Option(help="Dollars the answer may cost.")] = None,
+    llm: Llm = None,
+    policy: Policies = None,
+    max_ms: MaxMs = None,
+    max_usd: MaxUsd = None,
     filters: Filters = None,
     settings: Choices = None,
 ) -> None:
@@ -284,23 +272,41 @@ def ask(
     from quoth.cli.asking import ask_question
 
     session: Session = context.obj
-    # Verbatim sentences are supported by their source and cost nothing: policy and cost limit
-    # have nothing to do until a language model writes.
-    _ = policy, max_usd
-    deadline_ms = None if max_ms is None else float(max_ms)
+    choices = read_choices(settings, **answering(policy, max_ms, max_usd, llm))
 
     async def work() -> int:
         from quoth.retrieve import Request
 
         request = Request(
             question,
-            choices=read_choices(settings, deadline_ms=deadline_ms),
+            choices=choices,
             filters=tuple(filters or ()),
             collections=session.collections,
         )
-        return await ask_question(session, request, stream=stream, llm=llm)
+        return await ask_question(with_model(session, llm), request, stream=stream)
 
     run(session, work)
+
+
+@app.command()
+def chat(
+    context: typer.Context,
+    llm: Llm = None,
+    policy: Policies = None,
+    max_ms: MaxMs = None,
+    max_usd: MaxUsd = None,
+    filters: Filters = None,
+    settings: Choices = None,
+) -> None:
+    """Talk with the collection: each question is read with the turns before it."""
+    from quoth.cli.chat import chat as converse
+
+    session: Session = context.obj
+    choices = read_choices(settings, **answering(policy, max_ms, max_usd, llm))
+    talk = partial(
+        converse, with_model(session, llm), choices=choices, filters=tuple(filters or ())
+    )
+    end_with(session, talk)
 
 
 @app.command()

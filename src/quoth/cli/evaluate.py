@@ -22,6 +22,7 @@ app = typer.Typer(help="Measure on known questions and files.", no_args_is_help=
 
 MISSES = 20
 """Misses that a person is shown; programs and the report get them all."""
+_COUNTS = ("cited", "selected")
 
 Folder = Annotated[Path, typer.Argument(help="Folder with the evaluation set.")]
 Report = Annotated[
@@ -148,6 +149,40 @@ def conversation(
 
 
 @app.command()
+def answers(
+    context: typer.Context,
+    folder: Folder,
+    settings: Choices = None,
+    report: Report = None,
+    baseline: Baseline = None,
+) -> None:
+    """Judge whole answers: what they cite against reference sentences, and when they are silent."""
+    session: Session = context.obj
+
+    async def measure(progress: Progress) -> Any:
+        from quoth.evaluation.answers import evaluate_answers
+
+        return await evaluate_answers(
+            folder, settings=session.settings, choices=read_choices(settings), progress=progress
+        )
+
+    def show(found: Any) -> None:
+        shares = dict(found.answerable)
+        asked, cited, selected = (int(shares.pop("questions")), *map(shares.pop, _COUNTS))
+        shares |= {"abstained": found.unanswerable["abstained"], "resolved": found.resolve_rate}
+        _show_shares(session, {name.replace("_", " "): value for name, value in shares.items()})
+        _show_rows(session, [to_json(each) for each in found.misses])
+        session.out.print(
+            f"{found.documents} documents, {asked} answerable questions and "
+            f"{int(found.unanswerable['questions'])} others; {cited:.2f} sentences cited, "
+            f"{selected:.2f} selected; {_times(found)}",
+            highlight=False,
+        )
+
+    _evaluate(session, measure, show=show, report=report, baseline=baseline)
+
+
+@app.command()
 def cache(
     context: typer.Context,
     folder: Folder,
@@ -176,6 +211,40 @@ def cache(
         session.out.print(
             f"At {found.threshold:g} with the guard: {found.hit_rate:.4f} of {found.same} "
             f"paraphrases hit, {found.false_hits} of {found.different} others do.",
+            highlight=False,
+        )
+
+    _evaluate(session, measure, show=show, report=report, baseline=baseline)
+
+
+@app.command()
+def verify(
+    context: typer.Context,
+    folder: Folder,
+    split: Annotated[str, typer.Option(help="The part of the set: heldout, dev or all.")] = "all",
+    report: Report = None,
+    baseline: Baseline = None,
+) -> None:
+    """Judge the check of answers: claims against their evidence, quotations with one exchange."""
+    session: Session = context.obj
+
+    async def measure(_progress: Progress) -> Any:
+        from quoth.evaluation.verify import evaluate_verify
+
+        return await evaluate_verify(folder, split=split)
+
+    def show(found: Any) -> None:
+        _show_shares(session, {f"AUC, {name}": value for name, value in found.auc.items()})
+        table = Table("statements", "number", "supported", "partly", "unsupported", box=None)
+        for name, each in found.groups.items():
+            shares = (each.supported, each.partly, each.unsupported)
+            table.add_row(name, str(each.statements), *(f"{share:.4f}" for share in shares))
+        session.out.print(table)
+        _show_rows(session, [to_json(each) for each in found.misses])
+        session.out.print(
+            f"{found.statements} statements ({found.split}); balanced accuracy against "
+            f"contradictions {found.balanced_accuracy:.4f}, false alarms on quotations "
+            f"{found.false_alarms:.4f}; {_times(found)}",
             highlight=False,
         )
 

@@ -75,8 +75,13 @@ async def engine_of(session: Session) -> AsyncIterator[Engine]:
 
 def run(session: Session, work: Callable[[], Coroutine[Any, Any, int]]) -> None:
     """Run a command's work and end the process with its exit code."""
+    end_with(session, lambda: asyncio.run(work()))
+
+
+def end_with(session: Session, work: Callable[[], int]) -> None:
+    """Do a command's work, which gives the exit code, and end the process with it."""
     try:
-        code = asyncio.run(work())
+        code = work()
     except KeyboardInterrupt:
         session.err.print(
             "Stopped. What was finished is kept; the same command goes on from there."

@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from quoth.errors import InputError
 from quoth.evaluation.jsonl import find, read_rows, text, truth
 from quoth.settings import Settings
-from quoth.slots import may_share
+from quoth.slots import LEAST_COSINE, same_question
 from quoth.wiring import open_embedder
 
 PAIRS = "pairs.jsonl"
-THRESHOLD = 0.98
+THRESHOLD = LEAST_COSINE
+SWEEP = (0.85, 0.9, 0.92, 0.94, 0.95, 0.96, 0.97, 0.98, 0.99)
+
+Guard = Callable[[str, str], bool]
+"""Says whether the wording of two questions lets one answer serve both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +29,7 @@ class Pair:
     a: str
     b: str
     same: bool
+    tag: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +57,8 @@ class CacheReport:
 
     ``hit_rate`` is over ``same`` pairs; ``false_hits`` counts of ``different`` ones, with their
     share in ``false_hit_rate``. ``sweep`` gives the same for other thresholds, with and without
-    the guard.
+    the guard; ``by_tag`` the share of hits under each first tag, of pairs that are the same and
+    of others.
     """
 
     pairs: int
@@ -63,6 +70,7 @@ class CacheReport:
     false_hit_rate: float
     wrong: tuple[WrongHit, ...]
     sweep: tuple[Rates, ...]
+    by_tag: Mapping[str, float]
     per_question: Mapping[str, Mapping[str, float]]
 
 
@@ -70,7 +78,7 @@ def load_pairs(folder: Path) -> tuple[Pair, ...]:
     """Read ``pairs.jsonl``; raises InputError naming the file and line."""
     path = find(folder, PAIRS)
     pairs = tuple(
-        Pair(str(number), text(row, "a", at), text(row, "b", at), truth(row, "same", at))
+        Pair(str(number), text(row, "a", at), text(row, "b", at), truth(row, "same", at), _tag(row))
         for number, (row, at) in enumerate(read_rows(path), start=1)
     )
     if len({each.same for each in pairs}) < 2:
@@ -91,14 +99,14 @@ async def evaluate_cache(
         embedder.close()
     row = {each: at for at, each in enumerate(words)}
     cosines = [float(vectors[row[each.a]] @ vectors[row[each.b]]) for each in pairs]
-    return report_on(pairs, cosines=cosines, guard=may_share, threshold=threshold)
+    return report_on(pairs, cosines=cosines, guard=_guard, threshold=threshold)
 
 
 def report_on(
     pairs: Sequence[Pair],
     *,
     cosines: Sequence[float],
-    guard: Callable[[str, str], bool],
+    guard: Guard,
     threshold: float = THRESHOLD,
 ) -> CacheReport:
     """Judge pairs of which the cosines are known."""
@@ -106,7 +114,7 @@ def report_on(
     chosen = _rates(pairs, cosines, threshold, allowed)
     sweep = [
         _rates(pairs, cosines, each, allowed if guarded else None)
-        for each in (0.9, 0.92, 0.94, 0.95, 0.96, 0.97, 0.98, 0.99)
+        for each in SWEEP
         for guarded in (False, True)
     ]
     wrong = [
@@ -129,6 +137,7 @@ def report_on(
         false_hit_rate=chosen.false_hits / (len(pairs) - same),
         wrong=tuple(sorted(wrong, key=lambda each: -each.cosine)),
         sweep=tuple(sweep),
+        by_tag=_by_tag(pairs, cosines, threshold, allowed),
         per_question={
             "hit on the same": {each.id: hits[each.id] for each in pairs if each.same},
             "no hit on others": {each.id: hits[each.id] for each in pairs if not each.same},
@@ -147,3 +156,23 @@ def _rates(
     found = [hit for hit, pair in zip(hits, pairs, strict=True) if pair.same]
     wrong = [hit for hit, pair in zip(hits, pairs, strict=True) if not pair.same]
     return Rates(threshold, allowed is not None, sum(found) / len(found), sum(wrong))
+
+
+def _guard(one: str, other: str) -> bool:
+    """What the engine's cache asks beside the cosine."""
+    return same_question(one, other, cosine=1.0)
+
+
+def _tag(row: Mapping[str, Any]) -> str:
+    tags = row.get("tags")
+    return str(tags[0]) if isinstance(tags, list) and tags else ""
+
+
+def _by_tag(
+    pairs: Sequence[Pair], cosines: Sequence[float], threshold: float, allowed: Sequence[bool]
+) -> Mapping[str, float]:
+    hits: dict[str, list[bool]] = {}
+    for pair, cosine, may in zip(pairs, cosines, allowed, strict=True):
+        name = f"{pair.tag or 'pairs'}, {'the same' if pair.same else 'others'}"
+        hits.setdefault(name, []).append(cosine >= threshold and may)
+    return {name: sum(each) / len(each) for name, each in sorted(hits.items())}

@@ -19,7 +19,7 @@ from statistics import median
 
 from quoth.protocols import Reranker
 from quoth.retrieval.rerank import RERANK
-from quoth.retrieval.shipped import SHIPPED
+from quoth.retrieval.shipped import SAID, SHIPPED
 from quoth.tuning import Calibration, Tuning
 from quoth.types import Candidate, IndexIdentity, LegScore, Mode, Scored
 
@@ -46,6 +46,10 @@ QUESTION_SIGNALS = (
     *("unread", "unread_matched", "unread_gap", "unread_best", "unread_meets", "unread_agree"),
     *("foreign_unread", "foreign_unread_gap", "foreign_unread_coverage"),
 )
+UNCOMPARED = 0.9
+"""The chance of an answer where the question itself named the few passages that were searched."""
+CLEAR = 1e-6
+"""How near to 0 and 1 a chance counts."""
 TOP = 10
 """The first places of both legs, in which they are compared."""
 DEPTH = 100
@@ -113,6 +117,22 @@ def answer_probability(tuning: Tuning | None, signals: Signals | None) -> float 
     if signals.keys().isdisjoint(tuning.answerable.weights):
         return None
     return probability(tuning.answerable, signals)
+
+
+def said_probability(
+    identity: IndexIdentity, *, chance: float | None, cosine: float, held: float
+) -> float | None:
+    """Give the probability that what would be said answers; None for an unknown embedder.
+
+    ``chance`` is the `answer_probability`, None where too little was compared; ``cosine`` and
+    ``held`` are those of `quoth.answering.quality.Said`.
+    """
+    calibration = SAID.get((identity.embedder, identity.revision))
+    if calibration is None:
+        return None
+    known = min(max(UNCOMPARED if chance is None else chance, CLEAR), 1 - CLEAR)
+    signals = {"chance": math.log(known / (1 - known)), "cosine": cosine, "held": held}
+    return probability(calibration, signals)
 
 
 def group_of(signals: Iterable[str]) -> str:

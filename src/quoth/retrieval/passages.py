@@ -46,10 +46,12 @@ def passages_of(
         sections={place: (*each.section, each.segment) for place, each in known.items()},
     )
     scores = {each.chunk_id: each.score for each in ranking}
+    likely = bool(ranking) and all(each.score_kind == "probability" for each in ranking)
     passages = []
     for number, (document_id, first, last) in enumerate(spans, start=1):
         within = tuple(known[document_id, ordinal] for ordinal in range(first, last + 1))
         ids = tuple(each.chunk_id for each in within if each.chunk_id in scores)
         score = max(scores[key] for key in ids)
-        passages.append(Passage(number, around.documents[document_id], within, ids, score))
+        document, chance = around.documents[document_id], score if likely else None
+        passages.append(Passage(number, document, within, ids, score, chance))
     return tuple(passages)

@@ -1,0 +1,23 @@
+"""How a judge's opinion joins what words have found."""
+
+from __future__ import annotations
+
+import math
+
+SHARE = 0.5
+"""The judge's say against that of the words."""
+SUREST = 0.99
+
+
+def heard(words: float, judge: float, *, share: float = SHARE) -> float:
+    """Give the mean of two probabilities on the scale of log odds, weighed by the judge's share.
+
+    A logarithmic opinion pool (Genest and Zidek, 1986).
+    """
+    odds = (1 - share) * _log_odds(words) + share * _log_odds(judge)
+    return 1 / (1 + math.exp(-odds))
+
+
+def _log_odds(probability: float) -> float:
+    held = min(SUREST, max(1 - SUREST, probability))
+    return math.log(held / (1 - held))

@@ -1,0 +1,155 @@
+"""The part of the catalogue that keeps what was asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlalchemy import insert, select
+
+from quoth.catalogue.connection import Connections
+from quoth.catalogue.rows import now
+from quoth.catalogue.schema import answers, queries, records
+from quoth.errors import InputError, NotFound
+
+LISTED = 5
+"""Ids that are named where a beginning fits several."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question in the list of what was asked; ``text`` is its hash where only that was kept."""
+
+    query_id: str
+    created_at: str
+    collection: str
+    text: str
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """Everything that was kept of a question, as JSON; ``record`` None from before version 3."""
+
+    query_id: str
+    created_at: str
+    collection: str
+    text: str
+    plan: str
+    answer: str
+    version: str
+    record: str | None
+
+
+class History(Connections):
+    """The questions of one tenant, with what was kept of each."""
+
+    def record(
+        self,
+        *,
+        query_id: str,
+        collection: str,
+        text: str,
+        plan: str,
+        answer: str,
+        version: str,
+        status: str = "",
+        record: str | None = None,
+    ) -> None:
+        """Keep a question, its plan, its answer and how that came about."""
+        owner = {"query_id": query_id, "tenant": self.tenant}
+        with self.writing("record answer") as connection:
+            connection.execute(
+                insert(queries).values(
+                    id=query_id,
+                    tenant=self.tenant,
+                    collection=collection,
+                    text=text,
+                    plan=plan,
+                    index_version=version,
+                    created_at=now(),
+                    status=status,
+                )
+            )
+            connection.execute(insert(answers).values(**owner, answer=answer))
+            if record is not None:
+                connection.execute(insert(records).values(**owner, record=record))
+
+    def answer(self, query_id: str) -> str:
+        """Give the kept answer as JSON; raises NotFound."""
+        statement = select(answers.c.answer).where(
+            answers.c.tenant == self.tenant, answers.c.query_id == query_id
+        )
+        with self.reading() as connection:
+            found = connection.execute(statement).scalar()
+        if found is None:
+            raise NotFound(f"There is no question with the id '{query_id}'.")
+        return str(found)
+
+    def asked(self, *, limit: int, collection: str | None = None) -> list[Asked]:
+        """List questions, the newest first; of one collection, or of all."""
+        wanted = [queries.c.tenant == self.tenant]
+        if collection is not None:
+            wanted.append(queries.c.collection == collection)
+        statement = (
+            select(
+                queries.c.id,
+                queries.c.created_at,
+                queries.c.collection,
+                queries.c.text,
+                queries.c.status,
+            )
+            .where(*wanted)
+            .order_by(queries.c.created_at.desc(), queries.c.id)
+            .limit(limit)
+        )
+        with self.reading() as connection:
+            return [Asked(*row) for row in connection.execute(statement)]
+
+    def recorded(self, beginning: str) -> Recorded:
+        """Give what was kept of the question whose id begins so, with or without its ``q_``.
+
+        Raises NotFound, and InputError for a beginning that fits several.
+        """
+        query_id = self._whole_id(beginning)
+        own = queries.c.id == answers.c.query_id
+        statement = (
+            select(
+                queries.c.id,
+                queries.c.created_at,
+                queries.c.collection,
+                queries.c.text,
+                queries.c.plan,
+                answers.c.answer,
+                queries.c.index_version,
+                records.c.record,
+            )
+            .join_from(queries, answers, own)
+            .outerjoin(records, queries.c.id == records.c.query_id)
+            .where(queries.c.tenant == self.tenant, queries.c.id == query_id)
+        )
+        with self.reading() as connection:
+            return Recorded(*connection.execute(statement).one())
+
+    def _whole_id(self, beginning: str) -> str:
+        given = beginning.strip()
+        given = given if given.startswith("q") else f"q_{given}"
+        statement = (
+            select(queries.c.id)
+            .where(queries.c.tenant == self.tenant, queries.c.id.startswith(given, autoescape=True))
+            .order_by(queries.c.id)
+            .limit(LISTED + 1)
+        )
+        with self.reading() as connection:
+            found = [row.id for row in connection.execute(statement)]
+        if not found or len(given) < len("q_") + 1:
+            raise NotFound(
+                f"There is no question with the id '{beginning}'. See what was asked with: "
+                "quoth history"
+            )
+        if len(found) > 1 and given not in found:
+            more = " …" if len(found) > LISTED else ""
+            raise InputError(
+                f"The id '{beginning}' fits several questions: {', '.join(found[:LISTED])}{more}. "
+                "Write more of it."
+            )
+        return given if given in found else str(found[0])

@@ -1,0 +1,91 @@
+"""`quoth history`: what was asked."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from quoth.cli.run import DONE, Session, run
+from quoth.codec import to_json
+from quoth.errors import NotFound
+
+if TYPE_CHECKING:
+    from quoth.catalogue.history import Asked
+    from quoth.catalogue.store import Catalogue
+    from quoth.record import Record
+
+QueryId = Annotated[
+    str, typer.Argument(help="Id of a question, as `quoth history` shows it, or its beginning.")
+]
+
+
+def history(
+    context: typer.Context,
+    number: Annotated[int, typer.Option("-n", min=1, help="How many questions.")] = 20,
+) -> None:
+    """List the questions that were asked, the newest first; of all collections, or of one."""
+    session: Session = context.obj
+    collection = next(iter(session.collections), None)
+
+    async def work() -> int:
+        with catalogue_of(session) as catalogue:
+            asked = await asyncio.to_thread(catalogue.asked, limit=number, collection=collection)
+        if session.json:
+            session.put([to_json(each) for each in asked])
+        else:
+            show(session, asked)
+        return DONE
+
+    run(session, work)
+
+
+def show(session: Session, asked: list[Asked]) -> None:
+    """Show questions, one line for each: its id, when, where, how it ended, and its words."""
+    if not asked:
+        session.say("Nothing was asked yet, or nothing was kept. Ask with: quoth ask QUESTION")
+        return
+    table = Table("id", "asked (UTC)", "collection", "status", "question", box=None)
+    for each in asked:
+        when = each.created_at[:16].replace("T", " ")
+        words = (each.query_id, when, each.collection, each.status)
+        table.add_row(*map(Text, words), Text(" ".join(each.text.split())))
+    session.out.print(table)
+
+
+@contextmanager
+def catalogue_of(session: Session) -> Iterator[Catalogue]:
+    """Open the catalogue alone: what was kept needs no model and no index."""
+    from quoth.catalogue.store import Catalogue
+
+    settings = session.settings
+    catalogue = Catalogue(settings.home / "catalogue.sqlite", tenant=settings.tenant)
+    try:
+        yield catalogue
+    finally:
+        catalogue.close()
+
+
+def record_from(catalogue: Catalogue, query_id: str) -> Record:
+    """Give what was kept of a question; raises NotFound, and InputError where several fit."""
+    from quoth.kept import unpack
+
+    kept = catalogue.recorded(query_id)
+    try:
+        return unpack(
+            plan=kept.plan,
+            answer=kept.answer,
+            record=kept.record,
+            created_at=kept.created_at,
+            collection=kept.collection,
+        )
+    except ValueError as error:
+        raise NotFound(
+            f"What was kept of the question {kept.query_id} cannot be read by this version of "
+            f"quoth: {error}"
+        ) from None

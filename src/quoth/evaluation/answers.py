@@ -1,0 +1,352 @@
+"""Whole answers against reference sentences: what is cited, what is missed, what is not answered.
+
+A cited span is right when it overlaps a sentence that annotators selected. Where a question has
+several reference answers, the one that the answer comes nearest to counts.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from quoth.analyse import terms
+from quoth.engine import Engine
+from quoth.errors import InputError
+from quoth.evaluation.corpus import Told, open_corpus
+from quoth.evaluation.datasets import Question, Source, load_corpus
+from quoth.evaluation.jsonl import Row, find, objects, optional, read_rows, text, texts, truth
+from quoth.evaluation.spans import Folded, fold_letters, overlaps
+from quoth.retrieve import Request
+from quoth.sentences import sentences
+from quoth.settings import Settings
+from quoth.types import Answer, Chars, Citation
+
+NUGGET = 0.6
+"""The part of a nugget's words that an answer must hold, beside all of its numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """One way to answer a question, and the sentences that it was taken from."""
+
+    answer: str
+    selected: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A question with its references; none where the corpus does not answer it."""
+
+    question: Question
+    answerable: bool
+    references: tuple[Reference, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """What a citation cites: characters of a row of the corpus, and whether it opens there."""
+
+    source: str
+    start: int
+    end: int
+    resolved: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """How an answer compares with the nearest reference: counts, and the part of its nuggets."""
+
+    cited: int
+    right: int
+    selected: int
+    hit: int
+    nuggets: float
+
+    @property
+    def precision(self) -> float:
+        """Right spans of those cited."""
+        return self.right / self.cited if self.cited else 0.0
+
+    @property
+    def recall(self) -> float:
+        """Selected sentences that a cited span hits."""
+        return self.hit / self.selected if self.selected else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """A question that was answered worse than half, or answered and should not have been."""
+
+    id: str
+    question: str
+    precision: float
+    recall: float
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswersReport:
+    """What the answers are worth; shares are from 0 to 1.
+
+    ``answerable`` has means over questions: ``citation_precision`` over those that were answered,
+    ``citation_recall`` and ``nugget_recall`` over all, where a question without an answer counts
+    0 (``…_answered``: over those that were answered). ``…_micro`` pools the spans and sentences
+    of all questions. ``cited`` is the mean number of spans of an answer, ``selected`` that of
+    reference sentences. ``resolve_rate`` is the share of citations whose snippet stands at its
+    place in the document, byte for byte.
+    """
+
+    documents: int
+    questions: int
+    answerable: Mapping[str, float]
+    unanswerable: Mapping[str, float]
+    resolve_rate: float
+    statuses: Mapping[str, int]
+    latency_ms: Mapping[str, float]
+    misses: tuple[Miss, ...]
+    per_question: Mapping[str, Mapping[str, float]]
+    latencies_ms: Sequence[float]
+
+
+async def evaluate_answers(
+    folder: Path,
+    *,
+    settings: Settings,
+    choices: Mapping[str, Any],
+    progress: Told,
+) -> AnswersReport:
+    """Answer every question of a folder in the format of the contract; raises InputError."""
+    corpus = load_corpus(folder)
+    judged = load_judged(folder)
+    answers: list[Answer] = []
+    spent: list[float] = []
+    async with open_corpus(corpus, settings=settings, progress=progress) as engine:
+        sources = {each.document_id: each.source for each in await engine.documents()}
+        await _warm(engine, judged[0].question.text, choices)
+        for at, each in enumerate(judged):
+            progress("Asking", at, len(judged))
+            began = time.perf_counter()
+            answers.append(await engine.answer(Request(each.question.text, choices, checked=False)))
+            spent.append(round((time.perf_counter() - began) * 1000, 2))
+    return report_on(judged, answers, corpus=corpus, sources=sources, latencies_ms=spent)
+
+
+async def _warm(engine: Engine, question: str, choices: Mapping[str, Any]) -> None:
+    """Ask once without counting: what is loaded on first use is no part of an answer."""
+    await engine.answer(Request(question, choices, checked=False))
+
+
+def load_judged(folder: Path) -> tuple[Judged, ...]:
+    """Read ``queries.jsonl`` and ``references.jsonl``, plain or gzipped; raises InputError.
+
+    A query that does not say whether it is answerable is what its references say.
+    """
+    path = find(folder, "references.jsonl")
+    references: dict[str, tuple[Row, str]] = {}
+    for row, at in read_rows(path):
+        references[_id(row, "query_id", at)] = (row, at)
+    judged = []
+    for row, at in read_rows(find(folder, "queries.jsonl")):
+        question = Question(text(row, "id", at), text(row, "text", at))
+        held, where = references.get(question.id, ({}, at))
+        answers = tuple(
+            Reference(optional(each, "answer", where), texts(each, "selected_sentences", where))
+            for each in objects(held, "answers", where)
+        )
+        named = row if "answerable" in row else held
+        answerable = truth(named, "answerable", at)
+        if answerable and not any(each.selected for each in answers):
+            raise InputError(
+                f"The question '{question.id}' ({at}) is answerable and has no selected sentence "
+                f"in {path}."
+            )
+        judged.append(Judged(question, answerable, answers if answerable else ()))
+    if not judged:
+        raise InputError(f"There is no question in {folder}.")
+    return tuple(judged)
+
+
+def _id(row: Row, key: str, at: str) -> str:
+    value = row.get(key)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return text(row, key, at)
+
+
+def report_on(
+    judged: Sequence[Judged],
+    answers: Sequence[Answer],
+    *,
+    corpus: Sequence[Source],
+    sources: Mapping[str, str],
+    latencies_ms: Sequence[float],
+) -> AnswersReport:
+    """Compare answers with references; ``sources`` names the row of each document by its id."""
+    rows = {each.id: each.text for each in corpus}
+    folded: dict[str, Folded] = {}
+    spans = {
+        each.question.id: [span_of(cited, rows=rows, sources=sources) for cited in answer.citations]
+        for each, answer in zip(judged, answers, strict=True)
+    }
+    for span in (one for each in spans.values() for one in each):
+        folded.setdefault(span.source, fold_letters(rows.get(span.source, "")))
+    scores = {
+        each.question.id: best_scores(
+            each.references, spans[each.question.id], answer=answer.text, folded=folded
+        )
+        for each, answer in zip(judged, answers, strict=True)
+        if each.answerable
+    }
+    everything = [span for each in spans.values() for span in each]
+    statuses: dict[str, int] = {}
+    for answer in answers:
+        statuses[answer.status] = statuses.get(answer.status, 0) + 1
+    silent = {each.question.id: not spans[each.question.id] for each in judged}
+    others = [silent[each.question.id] for each in judged if not each.answerable]
+    p50, p95 = np.percentile(latencies_ms, [50, 95]) if latencies_ms else (0.0, 0.0)
+    return AnswersReport(
+        documents=len(corpus),
+        questions=len(judged),
+        answerable=_answerable(list(scores.values())),
+        unanswerable={"questions": len(others), "abstained": _mean(others)},
+        resolve_rate=_mean([each.resolved for each in everything], empty=1.0),
+        statuses=statuses,
+        latency_ms={"p50": round(float(p50), 2), "p95": round(float(p95), 2)},
+        misses=_misses(judged, answers, scores=scores),
+        per_question=_per_question(scores, silent),
+        latencies_ms=latencies_ms,
+    )
+
+
+def span_of(citation: Citation, *, rows: Mapping[str, str], sources: Mapping[str, str]) -> Span:
+    """Say what a citation cites in the corpus: the whole span, which its snippet may open."""
+    source = sources.get(citation.document_id, "")
+    start, end = citation.snippet_start, citation.snippet_end
+    resolved = bool(citation.snippet) and rows.get(source, "")[start:end] == citation.snippet
+    if isinstance(citation.locator, Chars) and citation.locator.start == start:
+        end = max(end, citation.locator.end)
+    return Span(source, start, end, resolved)
+
+
+def best_scores(
+    references: Sequence[Reference],
+    spans: Sequence[Span],
+    *,
+    answer: str,
+    folded: Mapping[str, Folded],
+) -> Scores:
+    """Compare with each reference; the best counts, by the harmonic mean of both shares."""
+    found = []
+    for each in references:
+        if not each.selected:
+            continue
+        right, hit = 0, [False] * len(each.selected)
+        for span in spans:
+            meets = [
+                overlaps((span.start, span.end), one, document=folded[span.source])
+                for one in each.selected
+            ]
+            right += any(meets)
+            hit = [one or other for one, other in zip(hit, meets, strict=True)]
+        nuggets = nugget_recall(each.answer, answer) if spans else 0.0
+        found.append(Scores(len(spans), right, len(each.selected), sum(hit), nuggets))
+    return max(found, key=lambda one: (_harmonic(one.precision, one.recall), one.nuggets))
+
+
+def nugget_recall(reference: str, answer: str) -> float:
+    """Give the part of a reference answer's sentences that an answer says.
+
+    It says one when it holds all of its numbers and most of its telling words, stemmed.
+    """
+    held = frozenset(terms(answer, language="en"))
+    nuggets = [
+        wanted
+        for start, end in sentences(reference)
+        if (wanted := frozenset(terms(reference[start:end], language="en")))
+    ]
+    said = [
+        len(wanted & held) >= NUGGET * len(wanted)
+        and all(each in held for each in wanted if any(map(str.isdigit, each)))
+        for wanted in nuggets
+    ]
+    return _mean(said)
+
+
+def _answerable(scores: Sequence[Scores]) -> dict[str, float]:
+    answered = [each for each in scores if each.cited]
+    pooled = {
+        "citation_precision_micro": (
+            sum(each.right for each in answered),
+            sum(each.cited for each in answered),
+        ),
+        "citation_recall_micro": (
+            sum(each.hit for each in scores),
+            sum(each.selected for each in scores),
+        ),
+    }
+    return {
+        "questions": len(scores),
+        "answered": _mean([bool(each.cited) for each in scores]),
+        "citation_precision": _mean([each.precision for each in answered]),
+        "citation_recall": _mean([each.recall for each in scores]),
+        "nugget_recall": _mean([each.nuggets for each in scores]),
+        "citation_recall_answered": _mean([each.recall for each in answered]),
+        "nugget_recall_answered": _mean([each.nuggets for each in answered]),
+        **{
+            name: round(part / whole, 4) if whole else 0.0 for name, (part, whole) in pooled.items()
+        },
+        "cited": _mean([each.cited for each in answered]),
+        "selected": _mean([each.selected for each in scores]),
+    }
+
+
+def _per_question(
+    scores: Mapping[str, Scores], silent: Mapping[str, bool]
+) -> dict[str, dict[str, float]]:
+    answered = {key: each for key, each in scores.items() if each.cited}
+    return {
+        "answered": {key: float(bool(each.cited)) for key, each in scores.items()},
+        "citation_precision": {key: round(each.precision, 4) for key, each in answered.items()},
+        "citation_recall": {key: round(each.recall, 4) for key, each in scores.items()},
+        "nugget_recall": {key: round(each.nuggets, 4) for key, each in scores.items()},
+        "abstained": {key: float(each) for key, each in silent.items() if key not in scores},
+    }
+
+
+def _misses(
+    judged: Sequence[Judged], answers: Sequence[Answer], *, scores: Mapping[str, Scores]
+) -> tuple[Miss, ...]:
+    found = []
+    for each, answer in zip(judged, answers, strict=True):
+        score = scores.get(each.question.id)
+        if score is None:
+            bad = bool(answer.citations)
+        else:
+            bad = _harmonic(score.precision, score.recall) < NUGGET
+        if bad:
+            precision, recall = (score.precision, score.recall) if score else (0.0, 0.0)
+            said = answer.text if answer.citations else f"({answer.status})"
+            found.append(
+                Miss(
+                    each.question.id,
+                    each.question.text,
+                    round(precision, 3),
+                    round(recall, 3),
+                    said,
+                )
+            )
+    return tuple(found)
+
+
+def _harmonic(one: float, other: float) -> float:
+    return 2 * one * other / (one + other) if one + other else 0.0
+
+
+def _mean(values: Sequence[float] | Sequence[bool], *, empty: float = 0.0) -> float:
+    return round(fmean(map(float, values)), 4) if values else empty

@@ -1,0 +1,303 @@
+"""How an answer came about: the question as it was understood, the stages, every candidate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from quoth.catalogue.store import Catalogue
+from quoth.history.fates import Fate, ended
+from quoth.places import label, link
+from quoth.plan import Plan
+from quoth.record import Considered, Record, Searched, Span
+from quoth.types import Answer, Chunk, Document, Filter, LegScore, Query, ScoreKind
+
+BEYOND = (3, 0)
+"""The place, in the order of `how_far`, of what was no candidate."""
+SAID = 160
+"""Characters of a passage that an explanation shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A field of the plan that was not left at its default; ``asked`` if the asker wanted it."""
+
+    name: str
+    chosen: str
+    default: str
+    asked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A step of the path: when it first began and last ended, and what was spent on it in all.
+
+    Times are milliseconds since the question came; ``start`` and ``end`` are None where they were
+    not noted. More is spent than lies between them where parts of the step ran at once. A moment
+    that was reached has one time, and nothing is spent on it.
+    """
+
+    name: str
+    spent_ms: float
+    start_ms: float | None = None
+    end_ms: float | None = None
+
+    @property
+    def is_moment(self) -> bool:
+        """Whether it only says when something was reached."""
+        return self.start_ms is not None and self.start_ms == self.end_ms and not self.spent_ms
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Where a chunk stands and how it begins; ``document`` is empty if it is no longer there."""
+
+    document: str = ""
+    place: str = ""
+    link: str | None = None
+    text: str = ""
+
+    @property
+    def name(self) -> str:
+        """The document and the place in it, empty if it is no longer there."""
+        return " · ".join(each for each in (self.document, self.place) if each)
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A candidate's way through the stages: ranks and scores, and what became of it."""
+
+    chunk_id: str
+    at: Text
+    legs: Mapping[str, LegScore]
+    fused: LegScore
+    pool: LegScore | None
+    kind: ScoreKind
+    shown: int | None
+    fate: Fate
+    why: str
+
+    @property
+    def probability(self) -> float | None:
+        """How likely it is to be relevant, where that is known."""
+        return self.pool.score if self.pool is not None and self.kind == "probability" else None
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """The search of one collection; ``now`` is its index version today, empty if it is gone."""
+
+    collection: str
+    version: str
+    now: str
+    found: int
+    whole: bool
+    ways: tuple[Way, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """All that is known about how an answer came about."""
+
+    query_id: str
+    created_at: str
+    question: str
+    understood: tuple[tuple[str, str], ...]
+    choices: tuple[Choice, ...]
+    makers: tuple[tuple[str, str], ...]
+    stages: tuple[Stage, ...]
+    total_ms: float
+    searched: tuple[Explained, ...]
+    answer: Answer
+    notes: tuple[str, ...]
+
+
+def explain(record: Record, catalogue: Catalogue) -> Explanation:
+    """Explain a question from what was kept of it; texts are those of the library today."""
+    answer, query = record.answer, record.answer.query
+    timings = dict(answer.timings_ms)
+    total = timings.pop("total", 0.0)
+    return Explanation(
+        query_id=record.query_id,
+        created_at=record.created_at,
+        question=record.request.question,
+        understood=tuple(_understood(query, record)),
+        choices=tuple(_choices(record)),
+        makers=(*_named(record.makers), *_written(answer)),
+        stages=stages_of(timings, record.spans_ms),
+        total_ms=total,
+        searched=tuple(_explained(each, record, catalogue) for each in record.searched),
+        answer=answer,
+        notes=tuple(_notes(record)),
+    )
+
+
+def stages_of(timings: Mapping[str, float], spans_ms: Mapping[str, Span]) -> tuple[Stage, ...]:
+    """Order the stages by their beginnings; without any spans they keep the order of their ends.
+
+    A time without a span, where others have one, is a moment that was reached.
+    """
+    if not spans_ms:
+        return tuple(Stage(name, spent) for name, spent in timings.items())
+    found = [
+        Stage(name, spent, *spans_ms[name]) if name in spans_ms else Stage(name, 0.0, spent, spent)
+        for name, spent in timings.items()
+    ]
+    return tuple(sorted(found, key=lambda each: (each.start_ms or 0.0, each.end_ms or 0.0)))
+
+
+def texts_of(catalogue: Catalogue, chunk_ids: Sequence[str], *, collection: str) -> dict[str, Text]:
+    """Give where these chunks stand and how they begin, those that are there."""
+    found = catalogue.find_collection(collection)
+    if found is None:
+        return {}
+    chunks = catalogue.chunks(chunk_ids)
+    owners = list(dict.fromkeys(each.document_id for each in chunks.values()))
+    documents = catalogue.documents_by_id(found, owners)
+    return {
+        key: text_of(each, documents[each.document_id])
+        for key, each in chunks.items()
+        if each.document_id in documents
+    }
+
+
+def text_of(chunk: Chunk, document: Document) -> Text:
+    """Say where a chunk stands and how it begins."""
+    address = link(
+        chunk.locator, url=document.url, source=document.source, seconds=document.seconds
+    )
+    return Text(document.title, label(chunk.locator), address, beginning(chunk.text))
+
+
+def beginning(text: str, *, most: int = SAID) -> str:
+    """Give the beginning of a text on one line, cut between words."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[:most].rsplit(" ", 1)[0] + " …"
+
+
+def filter_text(each: Filter) -> str:
+    """Write a filter for people: ``speaker: Ada``, ``page: 12–14``."""
+    if each.operator == "overlaps":
+        low, high = (f"{value:g}" for value in each.values if isinstance(value, int | float))
+        return f"{each.field}: {low}" if low == high else f"{each.field}: {low}–{high}"
+    return f"{each.field}: {', '.join(str(value) for value in each.values)}"
+
+
+def _understood(query: Query, record: Record) -> Iterator[tuple[str, str]]:
+    yield "language", query.language
+    yield "kind", query.kind + (", follows up" if query.is_followup else "")
+    if query.standalone != record.request.question:
+        yield "searched for", query.standalone
+    given = [each for each in record.plan.filters if each not in query.filters]
+    for name, values in (
+        ("read as filter", map(filter_text, query.filters)),
+        ("filter given", map(filter_text, given)),
+        ("guessed, lifts only", map(filter_text, query.boosts)),
+        ("compares", query.aspects),
+        ("names", query.entities),
+        ("note", query.notes),
+    ):
+        yield from _joined(name, values)
+
+
+def _joined(name: str, values: Iterable[str]) -> Iterator[tuple[str, str]]:
+    text = "; ".join(values)
+    if text:
+        yield name, text
+
+
+def _choices(record: Record) -> Iterator[Choice]:
+    usual = Plan()
+    for each in fields(Plan):
+        chosen, default = getattr(record.plan, each.name), getattr(usual, each.name)
+        if each.name != "filters" and chosen != default:
+            asked = record.request.choices.get(each.name) is not None
+            yield Choice(each.name, _word(chosen), _word(default), asked)
+
+
+def _word(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value).lower()
+
+
+def _named(makers: Any) -> Iterator[tuple[str, str]]:
+    for each in fields(makers):
+        name = getattr(makers, each.name)
+        if name:
+            yield each.name, name
+
+
+def _written(answer: Answer) -> Iterator[tuple[str, str]]:
+    """What a language model did for the answer."""
+    if answer.model:
+        usage = answer.usage
+        yield "written by", " ".join(each for each in (answer.provider, answer.model) if each)
+        yield "prompt", answer.prompt or ""
+        yield "tokens", f"{usage.input_tokens} read, {usage.output_tokens} written"
+        yield "cost", f"{usage.usd:.6f} USD"
+
+
+def _notes(record: Record) -> Iterator[str]:
+    if record.keeping == "hash":
+        yield "Only a hash of the question was kept, and no texts."
+    elif record.answer.cached:
+        yield "The answer was given again from the cache, so nothing was searched."
+    elif not record.searched:
+        yield "The candidates of this question were not kept."
+    yield from record.answer.warnings
+    yield from (
+        f"Sources {each.first} and {each.second} differ about {each.about}."
+        for each in record.answer.contradictions
+    )
+    if record.answer.counts.invented:
+        yield f"Sources that the model named and never saw: {record.answer.counts.invented}."
+    yield from (f"Went on without a part: {each}" for each in record.answer.degraded)
+
+
+def _explained(each: Searched, record: Record, catalogue: Catalogue) -> Explained:
+    found = catalogue.find_collection(each.collection)
+    ids = [one.chunk_id for one in each.candidates]
+    texts = texts_of(catalogue, ids, collection=each.collection)
+    return Explained(
+        each.collection,
+        each.version,
+        "" if found is None else found.index_version,
+        each.found,
+        each.whole,
+        ways_of(each, record, texts=texts),
+    )
+
+
+def ways_of(each: Searched, record: Record, *, texts: Mapping[str, Text]) -> tuple[Way, ...]:
+    """Give the way of every candidate of a search, in the order after fusion."""
+    return tuple(_way(one, within=each, record=record, texts=texts) for one in each.candidates)
+
+
+def _way(each: Considered, *, within: Searched, record: Record, texts: Mapping[str, Text]) -> Way:
+    end = ended(each, within=within, record=record)
+    why = end.why
+    if end.other is not None and end.other in texts:
+        why = f"{why}: {texts[end.other].name}"
+    return Way(
+        each.chunk_id,
+        texts.get(each.chunk_id, Text()),
+        each.legs,
+        each.fused,
+        each.pool,
+        each.kind,
+        each.shown,
+        end.fate,
+        why,
+    )
+
+
+def foremost(ways: Sequence[Way], *, most: int) -> list[Way]:
+    """Order ways as far as they came: the hits, the rest of the pool, what was found besides."""
+    return sorted(ways, key=how_far)[:most]
+
+
+def how_far(each: Way | Considered) -> tuple[int, int]:
+    """Order candidates by how far they came; smaller is farther."""
+    if each.shown is not None:
+        return 0, each.shown
+    return (2, each.fused.rank) if each.pool is None else (1, each.pool.rank)

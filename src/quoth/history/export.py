@@ -1,0 +1,157 @@
+"""An answer with its citations as a document to hand on: Markdown, HTML or JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Literal
+from urllib.parse import quote
+
+from quoth.codec import to_json
+from quoth.errors import InputError
+from quoth.places import label
+from quoth.record import Record
+from quoth.types import Answer, Citation
+from quoth.webpage import anchor, escaped, is_safe, page
+
+Format = Literal["md", "html", "json"]
+
+_STYLE = """
+sup a { text-decoration: none; padding: 0 .1em; } ol { padding-left: 1.6rem; max-width: 46rem; }
+li { margin-bottom: .75rem; }
+@media print { body { max-width: none; } a { color: inherit; } }
+"""
+_MARKDOWN = re.compile(r"[\\`*_{}\[\]<>|~^$&@]|:(?=//)|(?<=www)\.")
+"""What would mean something in Markdown, and gets a backslash; ``://`` and ``www.`` would make a
+link of a bare address."""
+_BEGINNING = re.compile(r"^([0-9]*)([-+=#.)])")
+"""What would make a list or a heading where a line begins with it."""
+_MARKERS = re.compile(r"(?: ?\[(\d+)\])+")
+_URL_SIGNS = "%/:=&?~+!$,;'@#"
+
+
+def exported(record: Record, form: Format) -> str:
+    """Write an answer; raises InputError where its text was not kept."""
+    if record.keeping == "hash":
+        raise InputError(
+            "Only a hash of this question was kept, and no answer. Set QUOTH_HISTORY=full to keep "
+            "answers."
+        )
+    match form:
+        case "md":
+            return _markdown(record)
+        case "html":
+            return _html(record)
+        case "json":
+            asked = {"question": record.request.question, "created_at": record.created_at}
+            return json.dumps({**asked, **to_json(record.answer)}, ensure_ascii=False, indent=2)
+
+
+def pieces(answer: Answer) -> Iterator[tuple[str, tuple[int, ...], bool]]:
+    """Cut the answer's text after each sentence: text, the numbers it cites, whether it is unsure.
+
+    The markers behind a sentence are left out, since the numbers say the same. A piece that is
+    no sentence (white space, a heading) cites nothing.
+    """
+    at = 0
+    for each in answer.sentences:
+        if each.start > at:
+            yield answer.text[at : each.start], (), False
+        unsure = each.support in ("partly", "unsupported")
+        yield answer.text[each.start : each.end], each.citations, unsure
+        at = _behind_markers(answer.text, each.end, numbers=each.citations)
+    if at < len(answer.text):
+        yield answer.text[at:], (), False
+
+
+def _behind_markers(text: str, at: int, *, numbers: tuple[int, ...]) -> int:
+    """Give where the markers of these numbers end, if they stand here."""
+    found = _MARKERS.match(text, at)
+    named = re.findall(r"\d+", found[0]) if found else []
+    return found.end() if found and {int(each) for each in named} <= set(numbers) else at
+
+
+def _facts(record: Record) -> str:
+    answer = record.answer
+    model = answer.model or "no language model"
+    return f"{record.created_at[:19].replace('T', ' ')} UTC · {model} · {answer.query_id}"
+
+
+def source_words(each: Citation) -> str:
+    """Name a citation's document and place."""
+    parts = (each.document_name, label(each.locator), each.section_heading or "")
+    return " · ".join(dict.fromkeys(part for part in parts if part))
+
+
+# --- Markdown ---------------------------------------------------------------------------------
+
+
+def _markdown(record: Record) -> str:
+    answer = record.answer
+    text = "".join(_marked(*each) for each in pieces(answer))
+    lines = [f"# {_md(record.request.question)}", "", text.strip(), ""]
+    lines += [f"> {_md(each)}\n" for each in answer.warnings]
+    if answer.citations:
+        lines += ["## Sources", ""]
+    for each in answer.citations:
+        lines += [
+            f"{each.number}. {_md_link(each.link, source_words(each))}  ",
+            f"   “{_md(each.snippet)}”",
+            "",
+        ]
+    return "\n".join([*lines, f"*{_md(_facts(record))}*", ""])
+
+
+def _marked(text: str, numbers: tuple[int, ...], unsure: bool) -> str:
+    cited = "".join(f" \\[{number}\\]" for number in numbers)
+    doubt = " *(not fully supported by its source)*" if unsure else ""
+    bare = text.rstrip()
+    before, after = text[: len(text) - len(text.lstrip())], text[len(bare) :]
+    lines = "\n".join(_md(line) for line in bare.splitlines())
+    return f"{before if bare else ''}{lines}{cited}{doubt}{after}"
+
+
+def _md(text: str) -> str:
+    """Escape a text for Markdown, on one line: it makes no heading, list, link, HTML or table."""
+    line = _MARKDOWN.sub(r"\\\g<0>", " ".join(text.split()))
+    return _BEGINNING.sub(r"\1\\\2", line)
+
+
+def _md_link(address: str | None, words: str) -> str:
+    if address is None or not is_safe(address):
+        return _md(words)
+    return f"[{_md(words)}](<{quote(address, safe=_URL_SIGNS)}>)"
+
+
+# --- HTML -------------------------------------------------------------------------------------
+
+
+def _html(record: Record) -> str:
+    answer = record.answer
+    text = "".join(set_piece(*each, target="source") for each in pieces(answer))
+    notes = "".join(f'<p class="soft">{escaped(each)}</p>' for each in answer.warnings)
+    sources = "\n".join(_item(each) for each in answer.citations)
+    body = (
+        f"<h1>{escaped(record.request.question)}</h1>\n<p>{text}</p>\n{notes}"
+        + (f"<h2>Sources</h2>\n<ol>\n{sources}\n</ol>\n" if sources else "")
+        + f'<p class="soft">{escaped(_facts(record))}</p>'
+    )
+    return page(record.request.question, body, style=_STYLE, language=answer.query.language)
+
+
+def set_piece(text: str, numbers: tuple[int, ...], unsure: bool, *, target: str) -> str:
+    """Write a piece of an answer as HTML; its numbers lead to the elements ``target``-number."""
+    cited = "".join(f'<sup><a href="#{target}-{number}">{number}</a></sup>' for number in numbers)
+    said = escaped(text).replace("\n", "<br>\n")
+    if not unsure:
+        return said + cited
+    return f'<span class="unsure">{said} <em>(not fully supported by its source)</em></span>{cited}'
+
+
+def _item(each: Citation) -> str:
+    return (
+        f'<li id="source-{each.number}" value="{each.number}">'
+        f"{anchor(each.link, source_words(each))}"
+        f"<blockquote>“{escaped(each.snippet)}”</blockquote></li>"
+    )

@@ -1,0 +1,224 @@
+"""Why a passage was not cited: the first step of the path at which it fell behind."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from quoth.catalogue.rows import Collection
+from quoth.errors import InputError
+from quoth.history.explain import BEYOND, Text, Way, filter_text, how_far, texts_of, ways_of
+from quoth.history.fates import Fate, ended_in_context
+from quoth.history.find import holding
+from quoth.parts import Parts
+from quoth.plan import BOUNDS
+from quoth.record import Record, Searched
+from quoth.retrieval.filters import FIELDS
+from quoth.types import Chunk, Filter, LegScore, Scored
+
+DEEP = 1000
+"""How deep both legs are searched for a passage that was not among the candidates."""
+WHOLE = 1_000_000
+"""Chunks that no document has."""
+MOST = 5
+"""Passages that are explained."""
+
+Reason = Fate | Literal["filtered", "not_found", "too_deep", "changed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """A passage and why it was not cited.
+
+    ``advice`` is what would let it in, where the asker can do something. ``legs`` are its places
+    in each leg: those of then, or, where it was no candidate, those of a deeper search now.
+    """
+
+    chunk_id: str
+    at: Text
+    reason: Reason
+    why: str
+    advice: str = ""
+    legs: Mapping[str, LegScore] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class WhyNot:
+    """The passages that hold a text; ``exact`` false if none does and these come closest."""
+
+    text: str
+    exact: bool
+    passages: tuple[Passed, ...]
+    notes: tuple[str, ...] = ()
+
+
+async def why_not(text: str, record: Record, *, parts: Parts) -> WhyNot:
+    """Say of each passage that holds the text why it was not cited; raises InputError."""
+    if not text.strip():
+        raise InputError("Write some words of the passage: quoth explain QUERY_ID --why-not TEXT")
+    if not record.searched or record.keeping == "hash":
+        raise InputError(
+            "What this question found was not kept, so that nobody can tell. Ask it again, and "
+            "explain that."
+        )
+    exact: list[Passed] = []
+    close: list[Passed] = []
+    notes: list[str] = []
+    for each in record.searched:
+        collection = await asyncio.to_thread(parts.catalogue.find_collection, each.collection)
+        if collection is None:
+            notes.append(f"The collection '{each.collection}' is no longer there.")
+            continue
+        if collection.index_version != each.version:
+            notes.append(f"The collection '{each.collection}' has changed since the question.")
+        held = await holding(text, parts=parts, collection=collection)
+        chunks = nearest(held.chunks, within=each)
+        found = await _passed(chunks, collection, within=each, record=record, parts=parts)
+        (exact if held.exact else close).extend(found)
+    if not exact:
+        said = "No passage holds these words." + (" The closest ones are shown." if close else "")
+        notes.insert(0, said)
+    return WhyNot(text, bool(exact), tuple((exact or close)[:MOST]), tuple(notes))
+
+
+def nearest(chunks: Sequence[Chunk], *, within: Searched) -> list[Chunk]:
+    """Give those of the chunks that came farthest, and of the others those named first."""
+    far = {each.chunk_id: how_far(each) for each in within.candidates}
+    return sorted(chunks, key=lambda each: far.get(each.chunk_id, BEYOND))[:MOST]
+
+
+async def _passed(
+    chunks: Sequence[Chunk],
+    collection: Collection,
+    *,
+    within: Searched,
+    record: Record,
+    parts: Parts,
+) -> list[Passed]:
+    """Explain each chunk: by the record where it was a candidate, else by looking again."""
+    ids = [each.chunk_id for each in chunks]
+    texts = await asyncio.to_thread(texts_of, parts.catalogue, ids, collection=collection.name)
+    known = {each.chunk_id: each for each in ways_of(within, record, texts=texts)}
+    deeper: dict[str, dict[str, LegScore]] = {}
+    found = []
+    for each in chunks:
+        key = each.chunk_id
+        at = texts.get(key, Text())
+        read = ended_in_context(key, record)
+        if key in known:
+            found.append(_of_then(known[key], record))
+        elif read is not None:
+            found.append(Passed(key, at, read.fate, read.why))
+        elif (outside := await _outside(each, collection, record=record, parts=parts)) is not None:
+            found.append(_filtered(each, at, outside, record=record))
+        else:
+            deeper = deeper or await _deeper(record, collection, parts)
+            legs = deeper.get(key, {})
+            found.append(_missed(each, at, legs, within=within, record=record, now=collection))
+    return found
+
+
+def _of_then(way: Way, record: Record) -> Passed:
+    advice = _advice(way, record)
+    return Passed(way.chunk_id, way.at, way.fate, way.why, advice, way.legs)
+
+
+def _advice(way: Way, record: Record) -> str:
+    plan = record.plan
+    match way.fate:
+        case "not_quoted" | "beside" if record.answer.status != "no_results":
+            return _more("max_sentences", plan.max_sentences + 2)
+        case "over_budget":
+            return _more("max_context_tokens", 2 * plan.max_context_tokens)
+        case "below_final" if way.pool is not None:
+            return _more("final_k", way.pool.rank)
+        case "beyond_pool":
+            return _more("rerank_pool", way.fused.rank)
+        case "passed_over" if plan.max_per_document is not None:
+            return _more("max_per_document", 2 * plan.max_per_document)
+        case "unlikely":
+            return _more("min_probability", 0)
+        case _:
+            return ""
+
+
+def _more(name: str, value: int) -> str:
+    return f"--set plan.{name}={value}" if value <= BOUNDS[name][1] else ""
+
+
+async def _outside(
+    chunk: Chunk, collection: Collection, *, record: Record, parts: Parts
+) -> Filter | None:
+    """Give the first filter of the plan that the chunk does not pass."""
+    own = Filter("document", "in", (chunk.document_id,))
+    for each in record.plan.filters:
+        passing = await asyncio.to_thread(
+            parts.catalogue.look_up, collection, filters=[each, own], limit=WHOLE
+        )
+        if all(one.chunk_id != chunk.chunk_id for one in passing):
+            return each
+    return None
+
+
+def _filtered(chunk: Chunk, at: Text, outside: Filter, *, record: Record) -> Passed:
+    read = outside in record.answer.query.filters
+    where = "was read out of the question" if read else "was given"
+    key = next((key for key, found in FIELDS.items() if outside.field in found), outside.field)
+    return Passed(
+        chunk.chunk_id,
+        at,
+        "filtered",
+        f"does not pass the filter '{filter_text(outside)}', which {where}",
+        f"--filter {key}=any" if read else f"leave out --filter {key}=…",
+    )
+
+
+def _missed(
+    chunk: Chunk,
+    at: Text,
+    legs: Mapping[str, LegScore],
+    *,
+    within: Searched,
+    record: Record,
+    now: Collection,
+) -> Passed:
+    """Explain a chunk that passed the filters and was no candidate, by its places now."""
+    looked = record.plan.candidates_per_leg
+    places = " and ".join(f"place {one.rank} of the {leg} leg" for leg, one in legs.items())
+    if not legs:
+        why = f"not among the first {DEEP} of either leg"
+        return Passed(chunk.chunk_id, at, "not_found", why)
+    best = min(one.rank for one in legs.values())
+    if best > looked:
+        why = f"{places}; the first {looked} of each were looked at"
+        advice = _more("candidates_per_leg", best)
+        return Passed(chunk.chunk_id, at, "too_deep", why, advice, legs)
+    if now.index_version != within.version:
+        why = f"{places} today; the collection was another when the question was asked"
+        return Passed(chunk.chunk_id, at, "changed", why, legs=legs)
+    why = f"{places}, and behind the first {len(within.candidates)} of {within.found} after fusion"
+    return Passed(chunk.chunk_id, at, "beyond_pool", why, legs=legs)
+
+
+async def _deeper(
+    record: Record, collection: Collection, parts: Parts
+) -> dict[str, dict[str, LegScore]]:
+    """Search both legs deeply, as the plan would; gives the places of every chunk found."""
+    plan, question = record.plan, record.answer.query.standalone
+    index = parts.open_index(collection.table)
+    rankings: dict[str, list[Scored]] = {}
+    if plan.mode != "semantic":
+        languages = await asyncio.to_thread(parts.catalogue.languages, collection)
+        rankings["keyword"] = await index.match(
+            question, languages=languages, limit=DEEP, filters=plan.filters
+        )
+    if plan.mode != "keyword":
+        vectors = await parts.embedder.embed([question], role="query")
+        rankings["semantic"] = await index.nearest(vectors[0], limit=DEEP, filters=plan.filters)
+    found: dict[str, dict[str, LegScore]] = {}
+    for leg, ranking in rankings.items():
+        for rank, (key, score) in enumerate(ranking, start=1):
+            found.setdefault(key, {})[leg] = LegScore(rank, score)
+    return found

@@ -1,0 +1,87 @@
+"""Suggestions of questions, from what the library holds and what was asked of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+
+from quoth.analyse import detect_language
+from quoth.catalogue.rows import Collection
+from quoth.parts import Parts
+from quoth.retrieval.keywords import sought_names
+from quoth.retrieval.suggestions import completions, nearest_first, suggest
+from quoth.shelf import Shelf
+from quoth.types import Answer, Chunk, Query
+
+MOST = 3
+PAST = 200
+"""Past questions that are looked through, the newest."""
+WORTH = ("answered", "partial")
+"""How a past question ended that is worth asking again."""
+CITED = 2
+"""Citations whose surroundings are looked at."""
+
+
+async def follow_up(
+    parts: Parts, answer: Answer, *, collection: str, most: int = MOST
+) -> tuple[str, ...]:
+    """Suggest what to ask after an answer; nothing after one without citations."""
+    if not answer.citations:
+        return ()
+    return await asyncio.to_thread(_follow_up, parts, answer, collection, most)
+
+
+async def complete(
+    parts: Parts, beginning: str, *, collection: str, most: int = MOST
+) -> tuple[str, ...]:
+    """Suggest questions for what was typed so far; raises NotFound for an unknown collection."""
+
+    def work() -> tuple[str, ...]:
+        found, shelf = parts.shelves.read([collection])[0][0]
+        titles = [each.path[-1] for each in shelf.headings if each.path]
+        return completions(
+            beginning,
+            language=detect_language(beginning, among=("en", "fr"), fallback=shelf.languages[0]),
+            headings=[*titles, *(each.title for each in shelf.documents)],
+            asked=_asked(parts, found),
+            most=most,
+        )
+
+    return await asyncio.to_thread(work)
+
+
+def _follow_up(parts: Parts, answer: Answer, collection: str, most: int) -> tuple[str, ...]:
+    found, shelf = parts.shelves.read([collection])[0][0]
+    cited = parts.catalogue.chunks([each.chunk_id for each in answer.citations[:CITED]])
+    return suggest(
+        answer.query.standalone,
+        language=answer.query.language,
+        headings=_in_turn([_headings_near(shelf, each) for each in cited.values()]),
+        names=_names(parts, found, answer.query),
+        asked=_asked(parts, found),
+        most=most,
+    )
+
+
+def _headings_near(shelf: Shelf, chunk: Chunk) -> Iterator[str]:
+    """Give the titles in the chunk's document, those around it first."""
+    mine = [each for each in shelf.headings if each.document_id == chunk.document_id]
+    holding = [at for at, each in enumerate(mine) if each.first <= chunk.ordinal <= each.last]
+    return nearest_first([each.path for each in mine], at=holding[-1] if holding else -1)
+
+
+def _in_turn(queues: Sequence[Iterator[str]]) -> Iterator[str]:
+    return (each for row in zip_longest(*queues) for each in row if each)
+
+
+def _names(parts: Parts, collection: Collection, query: Query) -> list[str]:
+    """Give the names that stand beside those of the question, the most frequent first."""
+    sought = sought_names(query)
+    related = parts.catalogue.related(collection, sought, limit=2 * MOST) if sought else []
+    return [name for name, _count in related]
+
+
+def _asked(parts: Parts, collection: Collection) -> Iterator[str]:
+    past = parts.catalogue.asked(limit=PAST, collection=collection.name)
+    return (each.text for each in past if each.status in WORTH)

@@ -35,6 +35,7 @@ demo: setup ## set up, add the sample collection, answer three questions
 
 test: dev lint types docs-check ## everything that must hold: lint, types, docs, tests, coverage
 	@$(BIN)/quoth --quiet models build
+	@$(BIN)/python tests/fetch_models.py
 	@$(BIN)/coverage erase
 	@$(BIN)/coverage run -m pytest
 	@$(BIN)/coverage combine --quiet
@@ -66,7 +67,9 @@ eval: setup ## measure retrieval on the evaluation sets (EVAL_DATA=folder)
 	@$(BIN)/quoth --home .demo eval ingest $(EVAL_DATA)/pdfs
 	@$(BIN)/quoth --home .demo eval understanding eval/understanding
 	@$(BIN)/quoth --home .demo eval conversation eval/conversation --corpus tests/data/hf-course
-	@$(BIN)/quoth --home .demo eval cache eval/cache
+	@for part in . dev heldout; do $(BIN)/quoth --home .demo eval cache eval/cache/$$part; done
+	@for part in dev heldout; do $(BIN)/quoth --home .demo eval answers eval/answers/$$part; done
+	@$(BIN)/quoth --home .demo eval verify $(EVAL_DATA)/scifact --split heldout
 
 bench: setup ## measure quoth beside its peers, as ratios in one run
 	@$(BIN)/python -m bench

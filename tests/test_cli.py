@@ -355,7 +355,7 @@ def test_a_wrong_choice_is_json_for_programs(sample_home: Path) -> None:
         (("--collection", "caf\udce9", "list"), "collection"),
         (("--embedder", "nothing", "list"), "There is no embedder 'nothing'"),
         (("--embedder", "/nowhere/model", "list"), "/nowhere/model"),
-        (("ask", "What is it?", "--llm", "gemini"), "quoth[google]"),
+        (("ask", "What is it?", "--llm", "gemini"), "GEMINI_API_KEY"),
     ],
 )
 def test_a_wrong_set_up_is_3(tmp_path: Path, words: tuple[str, ...], reason: str) -> None:

@@ -17,13 +17,25 @@ FILES = sorted(SOURCE.rglob("*.py"))
 GROUND = {
     *("errors", "types", "protocols", "codec", "analyse", "places", "sentences"),
     *("shelf", "tuning", "subject", "numerals", "openings", "slots", "events", "writing"),
-    *("token_estimate", "decode", "breaker"),
+    *("token_estimate", "decode", "breaker", "costs", "ledger", "asked", "rewordings"),
 }
 """Values, verbs and pure functions that everybody may use."""
 ENGINE_AND_BELOW = GROUND | {
     *("settings", "plan", "trace", "catalogue"),
     *("ingest", "retrieval", "answering", "shelves", "parts", "commit", "add", "upkeep"),
-    *("strategies", "retrieve", "quote", "respond", "suggest", "cache", "costs", "record", "engine"),
+    *(
+        "strategies",
+        "retrieve",
+        "quote",
+        "respond",
+        "suggest",
+        "cache",
+        "budget",
+        "prompts",
+        "record",
+        "kept",
+        "engine",
+    ),
 }
 BELOW: dict[str, set[str]] = {
     "errors": set(),
@@ -32,7 +44,12 @@ BELOW: dict[str, set[str]] = {
     "sentences": set(),
     "numerals": set(),
     "openings": set(),
-    "slots": {"analyse", "numerals"},
+    "rewordings": set(),
+    "asked": {"analyse", "numerals", "rewordings"},
+    "slots": {"asked"},
+    "costs": {"types"},
+    "ledger": {"protocols", "types", "writing"},
+    "budget": GROUND | {"plan", "trace"},
     "protocols": {"types", "writing"},
     "events": {"types"},
     "writing": {"types"},
@@ -48,38 +65,44 @@ BELOW: dict[str, set[str]] = {
     "decode": {"codec", "types"},
     "breaker": {"errors"},
     "prompts": {"errors", "types", "writing"},
-    "cache": {"plan", "protocols", "slots", "types"},
+    "cache": {"asked", "plan", "protocols", "slots", "types"},
     "catalogue": GROUND,
     # The work looks up no configuration and knows no other kind of work.
     "ingest": GROUND,
     "retrieval": GROUND | {"plan", "trace", "catalogue"},
-    "answering": GROUND | {"plan"},
+    "answering": GROUND | {"plan", "prompts"},
     "shelves": GROUND | {"catalogue", "retrieval"},
     "parts": GROUND | {"settings", "catalogue", "shelves", "prompts", "cache"},
     "commit": GROUND | {"catalogue", "ingest", "parts"},
     "add": GROUND | {"catalogue", "ingest", "parts", "commit"},
     "upkeep": GROUND | {"catalogue", "parts", "add", "commit"},
     "strategies": GROUND | {"plan", "trace", "catalogue", "parts", "retrieval"},
-    "retrieve": GROUND | {"plan", "trace", "catalogue", "parts", "retrieval", "strategies"},
+    "retrieve": GROUND
+    | {"budget", "plan", "trace", "catalogue", "parts", "retrieval", "strategies"},
     "quote": GROUND | {"plan", "trace", "catalogue", "parts", "retrieval", "answering", "retrieve"},
     "respond": GROUND
     | {"plan", "trace", "catalogue", "parts", "prompts", "retrieval", "answering"}
     | {"retrieve", "quote"},
     "suggest": GROUND | {"catalogue", "parts", "retrieval"},
+    "record": GROUND | {"plan", "trace", "catalogue", "parts", "strategies", "retrieve"},
+    "kept": GROUND | {"plan", "catalogue", "record", "retrieve"},
     "engine": ENGINE_AND_BELOW - {"engine"},
+    "webpage": set(),
+    "history": ENGINE_AND_BELOW | {"webpage"},
     "backends": GROUND,
     "wiring": ENGINE_AND_BELOW | {"backends"},
     "facade": ENGINE_AND_BELOW | {"wiring"},
     "": {"errors", "types", "facade"},
     "evaluation": ENGINE_AND_BELOW | {"wiring", "backends", "facade", ""},
     "__main__": {"cli"},
-    "cli": ENGINE_AND_BELOW | {"wiring", "backends", "facade", "evaluation", ""},
+    "cli": ENGINE_AND_BELOW | {"history", "wiring", "backends", "facade", "evaluation", ""},
 }
 """What each room may import; the package itself is the room without a name."""
 
 HEAVY = {
     *("lancedb", "onnx", "onnxruntime", "numpy", "sqlalchemy", "alembic", "pyarrow"),
     *("pypdfium2", "tokenizers", "py3langid", "selectolax"),
+    *("pydantic_ai", "openai", "anthropic", "google", "httpx2", "genai_prices"),
 }
 MODEL_FILES = {"backends.e5_build", "backends.e5_card"}
 """They make and describe the files of a model; they open nothing."""

@@ -79,7 +79,8 @@ async def test_an_answer_is_followed_by_what_stands_beside_it(tmp_path: Path) ->
         answer = await engine.answer("When does a colony swarm?")
         suggestions = await engine.suggest(answer)
         assert suggestions
-        assert all((await engine.answer(each)).citations for each in suggestions)
+        answers = await engine.answer_all(suggestions)
+        assert all(each.citations for each in answers)
 
 
 async def test_nothing_follows_an_answer_without_citations(tmp_path: Path) -> None:

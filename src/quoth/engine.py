@@ -17,14 +17,18 @@ from typing import TypeVar
 
 from quoth import suggest, upkeep
 from quoth.add import Given, add_documents
+from quoth.budget import note_pace
 from quoth.cache import Key, key_of
 from quoth.catalogue.rows import Collection
 from quoth.commit import Advance
-from quoth.events import Done, Event, Found, Progress
+from quoth.events import Done, Event, Found, Progress, Used
+from quoth.kept import remember
+from quoth.ledger import Ledger
 from quoth.parts import Parts, identity_of, model_names, require_same_identity
 from quoth.plan import make_plan
 from quoth.prompts import choose_prompt
 from quoth.quote import new_query_id
+from quoth.record import Record, record_of
 from quoth.respond import respond, spelled
 from quoth.retrieve import Request, Retrieved, retrieve
 from quoth.trace import Trace
@@ -131,10 +135,13 @@ class Engine:
         """The first half of the path: from the question to numbered passages."""
         return await retrieve(self.parts, _request(request), trace=trace)
 
-    async def stream(self, request: Request | str) -> AsyncGenerator[Event, None]:
+    async def stream(
+        self, request: Request | str, *, keep: Callable[[Record], None] | None = None
+    ) -> AsyncGenerator[Event, None]:
         """Answer a question; the events come as the stages are done, `Done` last.
 
-        Closing the stream ends the call to a language model. Raises InputError, NotFound,
+        How it came about is kept in the history, or given to ``keep`` in place of that. Closing
+        the stream ends the call to a language model. Raises InputError, NotFound,
         IndexMismatch and RetrievalError.
         """
         request = _request(request)
@@ -144,19 +151,31 @@ class Engine:
         if known is not None:
             for event in spelled(known):
                 yield event
-            yield Done(await self._kept(request, None, known, trace=trace))
+            yield Done(await self._kept(request, None, known, trace=trace, keep=keep))
             return
+        ledger = Ledger()
         yield Progress("retrieve")
-        found = await self.retrieve(request, trace=trace)
+        asking = self._counting(ledger, stage="question")
+        found = await retrieve(asking, request, trace=trace)
         yield Found(found.hits)
-        async with aclosing(respond(self.parts, found, request=request, trace=trace)) as events:
+        writing = self._counting(ledger, stage="generate")
+        async with aclosing(respond(writing, found, request=request, trace=trace)) as events:
             async for event in events:
-                if isinstance(event, Done):
-                    self.parts.cache.keep(
-                        key, request.question, answer=event.answer, vector=found.vector
-                    )
-                    event = Done(await self._kept(request, found, event.answer, trace=trace))
+                if isinstance(event, Used):
+                    event = Used(ledger.total)
+                elif isinstance(event, Done):
+                    answer = replace(event.answer, usage=ledger.total)
+                    note_pace(self.parts.pace, answer.timings_ms)
+                    self.parts.cache.keep(key, request.question, answer=answer, vector=found.vector)
+                    event = Done(await self._kept(request, found, answer, trace=trace, keep=keep))
                 yield event
+
+    def _counting(self, ledger: Ledger, *, stage: str) -> Parts:
+        """The parts, with a generator whose use is noted."""
+        generator = self.parts.generator
+        if generator is None:
+            return self.parts
+        return replace(self.parts, generator=ledger.through(generator, stage=stage))
 
     def _trace(self, request: Request) -> Trace:
         plan = make_plan(self.parts.settings.profile, "factual", overrides=request.choices)
@@ -193,22 +212,27 @@ class Engine:
         return answer and replace(answer, query_id=new_query_id())
 
     async def _kept(
-        self, request: Request, found: Retrieved | None, answer: Answer, *, trace: Trace
+        self,
+        request: Request,
+        found: Retrieved | None,
+        answer: Answer,
+        *,
+        trace: Trace,
+        keep: Callable[[Record], None] | None,
     ) -> Answer:
         """Put the answer into the history; that it cannot be kept does not take it away."""
+        record = record_of(self.parts, request, answer=answer, found=found, trace=trace)
         after = Trace()
         await after.attempt(
             "record",
-            lambda: asyncio.to_thread(self._record, request, found, answer, trace),
+            lambda: asyncio.to_thread(keep or self._keep, record),
             otherwise=lambda: None,
             fallback="no history",
         )
         return replace(answer, degraded=(*answer.degraded, *after.degraded))
 
-    def _record(
-        self, request: Request, found: Retrieved | None, answer: Answer, trace: Trace
-    ) -> None:
-        pass  # JOIN R
+    def _keep(self, record: Record) -> None:
+        remember(record, self.parts.catalogue, keeping=self.parts.settings.history)
 
     async def _collection(self, name: str | None) -> Collection:
         wanted = name or self.parts.settings.collection

@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import Protocol
 
 from quoth.analyse import ANALYSER
+from quoth.breaker import Breaker
 from quoth.cache import AnswerCache
 from quoth.catalogue.jobs import Jobs
 from quoth.catalogue.rows import Collection
 from quoth.catalogue.store import Catalogue
+from quoth.costs import Pace
 from quoth.errors import IndexMismatch
 from quoth.prompts import PROMPTS, Prompt
-from quoth.protocols import Embedder, Generator, Index, Judge, Reranker, Tokens
+from quoth.protocols import Embedder, Generator, Index, Judge, Reranker, Spans, Tokens
 from quoth.settings import Settings
 from quoth.shelves import Shelves
 from quoth.types import IndexIdentity, Reading
@@ -53,12 +55,15 @@ class Parts:
     shelves: Shelves
     reranker: Reranker | None = None
     tokens: Tokens | None = None
+    spans: Spans | None = None
     generator: Generator | None = None
     judge: Judge | None = None
     prompts: Mapping[str, Prompt] = field(default_factory=lambda: PROMPTS)
     about: str = ""
     """What the operator says about the collections."""
     cache: AnswerCache = field(default_factory=AnswerCache)
+    pace: Pace = field(default_factory=Pace)
+    breakers: tuple[Breaker, ...] = ()
 
 
 def model_names(parts: Parts) -> tuple[str, str, str, str]:

@@ -116,6 +116,19 @@ class Reranker(Protocol):
         ...
 
 
+class Spans(Protocol):
+    """Scores parts of chunks against the question, from what is kept of their tokens."""
+
+    async def score(
+        self, question: str, chunks: Sequence[Chunk], *, spans: Sequence[tuple[int, int, int]]
+    ) -> list[float]:
+        """Give one score per span, higher is better; raises EmbeddingError.
+
+        A span is the place of its chunk in ``chunks`` and the characters of that chunk's text.
+        """
+        ...
+
+
 class Tokens(Protocol):
     """Keeps the vectors of chunks' tokens; derived, and computed again where they are missing."""
 

@@ -12,14 +12,37 @@ from uuid import uuid4
 
 from quoth.answering.cite import cite_statements
 from quoth.answering.context import build_context
-from quoth.answering.extractive import Statement, choose_statements, shortlist, write_answer
+from quoth.answering.extractive import (
+    Shortlist,
+    Statement,
+    aspects_without,
+    choose_statements,
+    read_closely,
+    shortlist,
+    spans_of,
+    write_answer,
+)
 from quoth.answering.placed import CERTAIN, placed_statements
-from quoth.answering.quality import Evidence, judge, notice, notices, weigh_evidence
+from quoth.answering.quality import (
+    Evidence,
+    judge,
+    notice,
+    notices,
+    weigh_evidence,
+    weigh_said,
+)
 from quoth.answering.score import Scores, cosines_to
+from quoth.answering.sides import disagreements, told, with_other_sides
 from quoth.catalogue.rows import now
 from quoth.parts import Parts
-from quoth.protocols import Embedder, Matrix, Reranker
-from quoth.retrieval.calibrate import answer_probability, question_signals, read_scores, tuning_for
+from quoth.protocols import Embedder, Matrix, Reranker, Spans
+from quoth.retrieval.calibrate import (
+    answer_probability,
+    question_signals,
+    read_scores,
+    said_probability,
+    tuning_for,
+)
 from quoth.retrieval.prune import prune
 from quoth.retrieve import Retrieved
 from quoth.subject import PLACED, only_asks_for_a_place, without_place
@@ -57,6 +80,7 @@ async def quote(parts: Parts, found: Retrieved, *, trace: Trace) -> Answer:
         citations = cite_statements(
             chosen.statements, context.passages, retrieval_method=plan.mode, created_at=now()
         )
+        disputed = disagreements(citations, passages=context.passages)
     status = chosen.status
     if not citations:
         status, text = "no_results", notice("no_results", language=language)
@@ -70,7 +94,7 @@ async def quote(parts: Parts, found: Retrieved, *, trace: Trace) -> Answer:
         status=status,
         grounded=bool(citations),
         degraded=trace.degraded,
-        warnings=(*found.warnings, *chosen.said),
+        warnings=(*found.warnings, *chosen.said, *told(disputed, language=language)),
         counts=Counts(
             retrieved=sum(len(each.fused) for each in found.ranked),
             in_context=sum(len(each.chunks) for each in context.passages),
@@ -80,6 +104,7 @@ async def quote(parts: Parts, found: Retrieved, *, trace: Trace) -> Answer:
         timings_ms=trace.timings_ms(),
         profile=plan.profile,
         index_version=" ".join(each.collection.index_version for each in found.ranked),
+        contradictions=disputed,
     )
 
 
@@ -101,11 +126,19 @@ async def _choose(
         found.query, passages, listed, leaves=found.leaves, looked_up=found.looked_up, plan=plan
     )
     chance, least = _chance(found, evidence, reranker=parts.reranker, trace=trace)
+    answers: float | None = None
     if statements:
         evidence, chance = CERTAIN, None
     elif not placed and found.query.notes and only_asks_for_a_place(found.query):
         return _Chosen((), "no_results")  # the place is not there, as a note says
     elif judge(evidence, probability=chance, answer_from=least) != "no_results":
+        late = await trace.attempt(
+            "read",
+            lambda: _read(parts.spans, found, listed, passages),
+            otherwise=lambda: None,
+            fallback="words",
+        )
+        listed = read_closely(listed, late)
         cosines = await trace.attempt(
             "quote",
             lambda: _likeness(parts.embedder, found.vector, listed.texts),
@@ -113,10 +146,39 @@ async def _choose(
             fallback="words alone",
         )
         statements = choose_statements(listed, max_sentences=plan.max_sentences, cosines=cosines)
+        statements = with_other_sides(statements, listed)
+        weighed = weigh_said(listed, statements)
+        if weighed is not None:
+            answers = said_probability(
+                found.ranked[0].collection.identity,
+                chance=chance,
+                cosine=weighed.cosine,
+                held=weighed.held,
+            )
     # Judged at the end, since the last steps may have had to do without a part, too.
-    status = judge(evidence, probability=chance, answer_from=least, degraded=bool(trace.degraded))
-    said = notices(status, evidence, language=found.query.language) if statements else ()
+    status = judge(
+        evidence,
+        probability=chance,
+        answer_from=least,
+        said=answers,
+        degraded=bool(trace.failures),
+    )
+    if status == "no_results":
+        return _Chosen((), status)
+    language = found.query.language
+    said = notices(status, evidence, language=language) if statements else ()
+    if statements and (without := aspects_without(listed, statements)):
+        said = (*said, notice("missing", language=language, names=without))
     return _Chosen(statements, status, said)
+
+
+async def _read(
+    spans: Spans | None, found: Retrieved, listed: Shortlist, passages: Sequence[Passage]
+) -> list[float] | None:
+    if spans is None:
+        return None
+    chunks, places = spans_of(listed, passages)
+    return await spans.score(found.query.standalone, chunks, spans=places)
 
 
 async def _likeness(

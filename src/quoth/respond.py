@@ -17,12 +17,21 @@ from quoth.answering.compose import Composed, compose
 from quoth.answering.conclude import conclude
 from quoth.answering.context import Context, build_context
 from quoth.answering.reader import AnswerReader
-from quoth.answering.verify import Proof, Sources, Verdict, read_sources, says_nothing, verify
+from quoth.answering.verify import (
+    Embed,
+    Proof,
+    Sources,
+    Verdict,
+    read_sources,
+    remembering,
+    says_nothing,
+    verify,
+)
 from quoth.catalogue.rows import now
 from quoth.events import Cited, Done, Event, Evidence, Progress, Token, Used
 from quoth.parts import Parts
 from quoth.prompts import answer_messages, choose_prompt, prompt_hash
-from quoth.protocols import Generator, Matrix
+from quoth.protocols import Generator, Judge, Matrix
 from quoth.quote import quote
 from quoth.retrieval.prune import prune
 from quoth.retrieve import Request, Retrieved
@@ -99,6 +108,8 @@ async def _tell(
             found.query, sources, prompt=prompt, history=turns, fence=fence, about=parts.about
         )
 
+    kept = prune(found.passages, query=found.query) if plan.prune else None
+
     def work() -> tuple[Context, Sources]:
         frame = sum(generator.count_tokens([each.text for each in messages("")]))
         room = generator.window - frame - plan.max_tokens
@@ -107,9 +118,9 @@ async def _tell(
             max_tokens=max(1, min(plan.max_context_tokens, room)),
             count_tokens=generator.count_tokens,
             order=plan.context_order,
-            kept=prune(found.passages, query=found.query) if plan.prune else None,
+            kept=kept,
         )
-        return context, read_sources(context.blocks)
+        return context, read_sources(context.blocks, kept=kept)
 
     with trace.stage("prompt"):
         context, sources = await asyncio.to_thread(work)
@@ -123,10 +134,23 @@ def _write(
     """Let the model write; read, check and cite sentence by sentence."""
     plan, passages = found.plan, told.passages
 
+    async def embed(texts: Sequence[str]) -> Matrix:
+        return await parts.embedder.embed(texts, role="document")
+
+    remembered = remembering(embed)
+
     async def check(sentence: str, cited: Sequence[int]) -> Verdict:
         if says_nothing(sentence, language=found.query.language):
             return UNCHECKED
-        return await _check(parts, found, told.sources, sentence, cited, trace=trace)
+        return await _check(
+            sentence,
+            told.sources,
+            cited=cited,
+            language=found.query.language,
+            embed=remembered,
+            judge=parts.judge if plan.judge else None,
+            trace=trace,
+        )
 
     def cite(proof: Proof, verdict: Verdict, number: int) -> Citation:
         return make_citation(
@@ -154,21 +178,16 @@ def _write(
 
 
 async def _check(
-    parts: Parts,
-    found: Retrieved,
-    sources: Sources,
     sentence: str,
-    cited: Sequence[int],
+    sources: Sources,
     *,
+    cited: Sequence[int],
+    language: str,
+    embed: Embed,
+    judge: Judge | None,
     trace: Trace,
 ) -> Verdict:
     """Check a sentence with all that is at hand, and by its words alone when a model fails."""
-
-    async def embed(texts: Sequence[str]) -> Matrix:
-        return await parts.embedder.embed(texts, role="document")
-
-    language = found.query.language
-    judge = parts.judge if found.plan.judge else None
     verdict = await trace.attempt(
         "verify",
         lambda: verify(sentence, sources, cited=cited, language=language, embed=embed, judge=judge),

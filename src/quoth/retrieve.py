@@ -12,6 +12,7 @@ from functools import partial
 from itertools import zip_longest
 from typing import Any
 
+from quoth.budget import within_budget
 from quoth.catalogue.rows import Around, Collection
 from quoth.catalogue.store import Catalogue
 from quoth.errors import InputError, RetrievalError
@@ -69,7 +70,7 @@ class Retrieved:
     """What the first half of the path found.
 
     ``ranked`` holds one ranking per collection that could be searched; `candidates` went through
-    the whole chain.
+    the whole chain; ``copies`` names for each chunk that only repeats another one the one kept.
     """
 
     query: Query
@@ -79,6 +80,7 @@ class Retrieved:
     hits: tuple[Hit, ...]
     passages: tuple[Passage, ...]
     warnings: tuple[str, ...] = ()
+    copies: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def cosines(self) -> list[float]:
@@ -144,6 +146,7 @@ async def _classified(
     """Let the generator correct the reading, where the plan wants it and it is in time."""
     plan = make_plan(parts.settings.profile, query.kind, overrides=request.choices)
     generator = parts.generator
+    plan = within_budget(plan, generator=generator, trace=trace, pace=parts.pace)
     if generator is None or not plan.classify:
         return query
     return await trace.attempt(
@@ -172,6 +175,15 @@ async def _search(
             overrides=overrides,
         )
         for scope in scopes
+    ]
+    plans = [
+        within_budget(
+            plan,
+            generator=scope.parts.generator,
+            trace=scope.trace,
+            pace=scope.parts.pace,
+        )
+        for scope, plan in zip(scopes, plans, strict=True)
     ]
     if len(scopes) == 1:
         return plans[0], [await find(scopes[0], query, plans[0])]
@@ -219,7 +231,7 @@ async def _gather(
     with trace.stage("fetch"):
         vectors = {key: row for each in ranked for key, row in each.vectors.items()}
         pool = _in_turn(ranked)
-        final, around = await asyncio.to_thread(
+        final, around, copies = await asyncio.to_thread(
             _fetch, parts.catalogue, pool, plan, vectors=vectors
         )
     with trace.stage("neighbours"):
@@ -227,7 +239,7 @@ async def _gather(
         hits = tuple(
             hit_of(each, rank=rank, around=around) for rank, each in enumerate(final, start=1)
         )
-    return Retrieved(query, plan, tuple(ranked), tuple(final), hits, passages)
+    return Retrieved(query, plan, tuple(ranked), tuple(final), hits, passages, copies=copies)
 
 
 def _in_turn(ranked: Sequence[Ranked]) -> Pool:
@@ -244,8 +256,12 @@ def _in_turn(ranked: Sequence[Ranked]) -> Pool:
 
 def _fetch(
     catalogue: Catalogue, pool: Pool, plan: Plan, *, vectors: Mapping[str, Matrix]
-) -> tuple[list[Candidate], Around]:
-    """Fetch the final candidates and the chunks around them, in one go where nothing is amiss."""
+) -> tuple[list[Candidate], Around, dict[str, str]]:
+    """Fetch the final candidates and the chunks around them, in one go where nothing is amiss.
+
+    The third are the copies that were left out, each with the chunk that it repeats.
+    """
+    repeated: dict[str, str] = {}
     if plan.max_per_document is not None:
         owners = catalogue.owners([each.chunk_id for each, _ in pool])
         pool = [pair for pair in pool if pair[0].chunk_id in owners]
@@ -266,23 +282,25 @@ def _fetch(
         around = _around(catalogue, final, window=plan.context_window)
     while copies := _copies(final, around, plan, vectors=vectors):
         # Another passage takes the place of each copy, and may be one itself.
+        repeated |= copies
         pool = [pair for pair in pool if pair[0].chunk_id not in copies]
         final = pool[: plan.final_k]
         around = _around(catalogue, final, window=plan.context_window)
-    return [each for each, _ in final if each.chunk_id in around.chunks], around
+    there = [each for each, _ in final if each.chunk_id in around.chunks]
+    return there, around, repeated
 
 
 def _copies(
     final: Pool, around: Around, plan: Plan, *, vectors: Mapping[str, Matrix]
-) -> frozenset[str]:
-    """Name those that only repeat a better passage."""
+) -> dict[str, str]:
+    """Name those that only repeat a better passage, each with that passage."""
     collapsed = collapse_duplicates(
         [each for each, _ in final],
         cosine=plan.duplicate_cosine,
         vectors=vectors,
         texts={key: chunk.text for key, chunk in around.chunks.items()},
     )
-    return frozenset(key for copies in collapsed.copies.values() for key in copies)
+    return {key: kept for kept, copies in collapsed.copies.items() for key in copies}
 
 
 def _around(catalogue: Catalogue, final: Pool, *, window: int) -> Around:

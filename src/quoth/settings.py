@@ -13,7 +13,7 @@ import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from platformdirs import user_cache_path, user_data_path
 from pydantic import Field, SecretStr, ValidationError, field_validator
@@ -55,6 +55,9 @@ class Settings(BaseSettings):
     """Language models as PROVIDER, PROVIDER:MODEL or PROVIDER:MODEL@ADDRESS, set apart by commas,
     each standing in for the one before; none for answers in the sources' own words; None for the
     profile's own. Providers: anthropic, openai, gemini, openrouter, ollama, openai-compatible."""
+    judge: str | None = None
+    """What takes part in the check of sentences: llm (the language model itself) or a folder with
+    an ONNX model for entailment, by path or by its name in the models folder; None for none."""
     llm_base_url: str | None = None
     """The address of the one language model that is named, or of the openai-compatible one."""
     llm_api_key: SecretStr | None = None
@@ -85,6 +88,9 @@ class Settings(BaseSettings):
     """Whether adding keeps the vectors of tokens too, so that late interaction is fast."""
     tenant: str = Field(default="local", min_length=1, max_length=100)
     """The owner of the data; one built-in tenant serves local use."""
+    history: Literal["off", "hash", "full"] = "full"
+    """What is kept of a question: everything (full), a hash of it with ids and scores but no texts
+    (hash), or nothing (off)."""
     threads: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1, le=256)
     """Threads for embedding; one chunk is computed on one thread."""
     vector_index_rows: int = Field(default=256, ge=256)

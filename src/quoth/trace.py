@@ -26,12 +26,19 @@ class Trace:
         self._began = clock()
         self._deadline_ms = deadline_ms
         self._timings: dict[str, float] = {}
+        self._spans: dict[str, tuple[float, float]] = {}
         self._degraded: list[str] = []
+        self._failures: list[str] = []
 
     @property
     def degraded(self) -> tuple[str, ...]:
         """The fallbacks taken, as ``stage:reason:fallback``, in order."""
         return tuple(dict.fromkeys(self._degraded))
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """Those fallbacks that were taken because something failed, not for want of a budget."""
+        return tuple(dict.fromkeys(self._failures))
 
     def elapsed_ms(self) -> float:
         """Milliseconds since the request began."""
@@ -56,6 +63,10 @@ class Trace:
         """Record that a stage was done another way, for a reason that is no failure."""
         self._degraded.append(f"{stage}:{reason}:{fallback}")
 
+    def spans_ms(self) -> dict[str, tuple[float, float]]:
+        """When each stage first began and last ended, in milliseconds since the request did."""
+        return dict(self._spans)
+
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
         """Time the block under this name; a name used twice adds up."""
@@ -65,6 +76,9 @@ class Trace:
         finally:
             spent = (self._clock() - began) * 1000
             self._timings[name] = self._timings.get(name, 0.0) + spent
+            start, end = (began - self._began) * 1000, self.elapsed_ms()
+            first, last = self._spans.get(name, (start, end))
+            self._spans[name] = (min(first, start), max(last, end))
 
     async def attempt(
         self,
@@ -99,7 +113,7 @@ class Trace:
                     raise
             except BackendError as error:
                 reason = error.code
-        self._degraded.append(f"{stage}:{reason}:{fallback}")
+        self._fail(stage, reason, fallback)
         return otherwise()
 
     async def follow(
@@ -133,4 +147,8 @@ class Trace:
                 else:
                     came = True
                     yield item
-        self.note(stage, reason=reason, fallback=cut if came else fallback)
+        self._fail(stage, reason, cut if came else fallback)
+
+    def _fail(self, stage: str, reason: str, fallback: str) -> None:
+        self.note(stage, reason=reason, fallback=fallback)
+        self._failures.append(self._degraded[-1])

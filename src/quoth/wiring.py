@@ -7,10 +7,12 @@ import os
 import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quoth.backends import backend
+from quoth.breaker import Breaker
 from quoth.catalogue.jobs import Jobs
 from quoth.catalogue.rows import digest
 from quoth.catalogue.store import Catalogue
@@ -20,7 +22,7 @@ from quoth.ingest.sandbox import Readers
 from quoth.parts import Parts
 from quoth.plan import profile
 from quoth.prompts import operator_prompts
-from quoth.protocols import Embedder, Index, Reranker
+from quoth.protocols import Embedder, Generator, Index, Judge, Reranker
 from quoth.settings import Settings
 from quoth.shelves import Shelves
 
@@ -44,8 +46,9 @@ async def open_engine(
     MissingExtra and StorageFull.
     """
     from quoth.backends.embed_cached import CachedEmbedder
-    from quoth.backends.llm_guarded import guarded
-    from quoth.backends.llm_open import open_generator
+    from quoth.backends.embed_guarded import GuardedEmbedder
+    from quoth.backends.rerank_guarded import GuardedReranker
+    from quoth.backends.spans_late import LateSpans
 
     check_profile(settings)
     async with AsyncExitStack() as closing:
@@ -54,12 +57,15 @@ async def open_engine(
         reranker, tokens = open_rerankers(settings, embedder)
         if reranker is not None:
             closing.push_async_callback(asyncio.to_thread, reranker.close)
-        embedder = CachedEmbedder(embedder)
-        generator = open_generator(
-            settings, default=profile(settings.profile).generator, guard=guarded
-        )
+            reranker = GuardedReranker(reranker)
+        embedder = CachedEmbedder(GuardedEmbedder(embedder))
+        breakers: list[Breaker] = []
+        generator = open_model(settings, breakers=breakers)
         if generator is not None:
             closing.push_async_callback(generator.close)
+        judge = open_judge(settings, generator)
+        if judge is not None:
+            closing.push_async_callback(judge.close)
         prompts, about = operator_prompts(settings.prompts)
         on_operation = kill_at(settings.crash_at)
         catalogue = Catalogue(
@@ -68,11 +74,7 @@ async def open_engine(
         closing.callback(catalogue.close)
         indexes = Indexes(settings, dimension=embedder.dimension, on_operation=on_operation)
         closing.callback(indexes.close)
-        readers = Readers(
-            seconds=settings.parser_seconds,
-            memory_mb=settings.parser_memory_mb,
-            workers=settings.threads,
-        )
+        readers = open_readers(settings)
         closing.push_async_callback(readers.close)
         yield Engine(
             Parts(
@@ -85,7 +87,10 @@ async def open_engine(
                 readers=readers,
                 reranker=reranker,
                 tokens=tokens,
+                spans=None if tokens is None else LateSpans(tokens),
                 generator=generator,
+                judge=judge,
+                breakers=tuple(breakers),
                 prompts=prompts,
                 about=about,
             )
@@ -120,6 +125,48 @@ def open_embedder(settings: Settings, *, progress: Callable[[str], None] = quiet
     if not folder.is_dir():
         raise ConfigError(f"The model folder {folder} is not there. Name one with --embedder.")
     return _as_embedder(made(folder, threads=settings.threads))
+
+
+def open_readers(settings: Settings) -> Readers:
+    """Make ready the processes that read files; each starts when it is first needed."""
+    return Readers(
+        seconds=settings.parser_seconds,
+        memory_mb=settings.parser_memory_mb,
+        workers=settings.threads,
+    )
+
+
+def open_model(settings: Settings, *, breakers: list[Breaker]) -> Generator | None:
+    """Open the language models of the settings or the profile, held to time, size and tries.
+
+    Adds the breaker of each to ``breakers``. Raises ConfigError and MissingExtra.
+    """
+    default = profile(settings.profile).generator
+    if (settings.generator or default).strip() in ("none", "extractive"):
+        return None
+    from quoth.backends.llm_guarded import guarded, in_all
+    from quoth.backends.llm_limits import Limits
+    from quoth.backends.llm_open import open_generator
+
+    limits = Limits(
+        first_token_s=settings.llm_first_seconds,
+        between_tokens_s=settings.llm_first_seconds,
+        total_s=settings.llm_seconds,
+    )
+    guard = partial(guarded, limits=limits, breakers=breakers)
+    opened = open_generator(settings, default=default, guard=guard)
+    return None if opened is None else in_all(opened, limits=limits)
+
+
+def open_judge(settings: Settings, generator: Generator | None) -> Judge | None:
+    """Open what the settings name to take part in the check; raises ConfigError."""
+    if settings.judge is None:
+        return None
+    from quoth.backends import judge_open
+
+    return judge_open.open_judge(
+        settings.judge, models=settings.models, threads=settings.threads, generator=generator
+    )
 
 
 def open_rerankers(

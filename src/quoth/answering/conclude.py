@@ -9,6 +9,7 @@ from typing import Literal
 
 from quoth.analyse import detect_language
 from quoth.answering.compose import Composed
+from quoth.answering.sides import disagreements, told, with_counterparts
 from quoth.types import Answer, AnswerStatus, Passage, Sentence
 
 Note = Literal[
@@ -72,20 +73,30 @@ def conclude(quoted: Answer, composed: Composed, *, passages: Sequence[Passage])
     refused = finish is not None and finish.reason == "refusal"
     if refused or not proved:
         return _stands(known, composed, refused=refused, silent=not claims)
-    warnings = [note(each, language=quoted.query.language) for each in _notes(composed, quoted)]
+    language = quoted.query.language
+    citations = with_counterparts(composed.citations, quoted.citations, passages=passages)
+    disputed = disagreements(citations, passages=passages)
+    warnings = [note(each, language=language) for each in _notes(composed, quoted)]
+    # What was said of the verbatim sentences' contradictions speaks of other numbers.
+    before = [
+        each
+        for each in quoted.warnings
+        if each not in told(quoted.contradictions, language=language)
+    ]
     used = tuple(chunk.chunk_id for each in passages for chunk in each.chunks)
     return replace(
         known,
         text=composed.text,
         sentences=composed.sentences,
-        citations=composed.citations,
+        citations=citations,
+        contradictions=disputed,
         status=_status(quoted.status, composed, claims=claims),
         grounded=all(each.citations for each in claims),
-        warnings=(*quoted.warnings, *warnings),
+        warnings=(*before, *warnings, *told(disputed, language=language)),
         counts=replace(
             known.counts,
             in_context=len(used),
-            cited=len({each.chunk_id for each in composed.citations}),
+            cited=len({each.chunk_id for each in citations}),
         ),
         used_chunks=used,
         provider=finish.provider if finish else quoted.provider,

@@ -291,7 +291,7 @@ def write_answer(statements: Sequence[Statement]) -> tuple[str, tuple[Sentence, 
             text += " "
         shown = shown_text(statement)
         number = numbers[span_of(statement)]
-        found.append(Sentence(len(text), len(text) + len(shown), (number,), "supported"))
+        found.append(Sentence(len(text), len(text) + len(shown), (number,), "supported", 1.0))
         text += f"{shown} [{number}]"
     return text, tuple(found)
 

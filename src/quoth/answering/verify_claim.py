@@ -67,6 +67,6 @@ def overlap(ours: Sequence[Token], theirs: Sequence[Token]) -> tuple[float, list
     words, others = ([part.stem or part.word for part in each] for each in (ours, theirs))
     if not words or not others:
         return 0.0, []
-    codes = SequenceMatcher(None, words, others, autojunk=False).get_opcodes()
+    codes: list[Change] = list(SequenceMatcher(None, words, others, autojunk=False).get_opcodes())
     same = sum(i2 - i1 for tag, i1, i2, _, _ in codes if tag == "equal")
     return same / len(words), codes

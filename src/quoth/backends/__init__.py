@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from quoth.errors import ConfigError, MissingExtra
 
-Part = Literal["embedder", "store", "reranker", "generator"]
+Part = Literal["embedder", "store", "reranker", "generator", "judge"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,10 @@ BACKENDS: Mapping[Part, Mapping[str, Backend]] = {
         "answerai-colbert-small-v1": Backend("rerank_colbert", "ColbertReranker"),
         "fake": Backend("fake", "WordReranker"),
         "cohere": Backend(None, extra="cohere"),
+    },
+    "judge": {
+        "onnx": Backend("judge_onnx", "OnnxJudge"),
+        "llm": Backend("judge_llm", "GeneratorJudge"),
     },
     "generator": {
         "anthropic": Backend("llm_anthropic", "open_anthropic", "anthropic", ANTHROPIC),

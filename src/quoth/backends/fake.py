@@ -11,16 +11,17 @@ import asyncio
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from hashlib import blake2b
 from itertools import pairwise
 
 import numpy as np
 
 from quoth.backends.filter_columns import day_number, title_key
-from quoth.errors import EmbeddingError, RerankError, RetrievalError
+from quoth.errors import BackendError, EmbeddingError, RerankError, RetrievalError
 from quoth.protocols import Matrix, Role
-from quoth.types import Chunk, Filter, Pages, Scored, Seconds
+from quoth.types import Chunk, Filter, Pages, Scored, Seconds, Usage
+from quoth.writing import Finish, FinishReason, Message, Writing, Written
 
 WORDS = re.compile(r"\w+")
 K1 = 1.2

@@ -16,6 +16,9 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 from quoth import __version__
+from quoth.cli.explain import explain
+from quoth.cli.export import export
+from quoth.cli.history import history
 from quoth.cli.options import (
     Choices,
     Filters,
@@ -28,6 +31,7 @@ from quoth.cli.options import (
     answering,
     with_model,
 )
+from quoth.cli.replay import replay
 from quoth.cli.run import (
     DONE,
     FAILED,
@@ -370,6 +374,10 @@ def models(
 
 
 app.command()(tune)
+app.command()(history)
+app.command()(export)
+app.command()(replay)
+app.command()(explain)
 
 
 def with_evaluation(group: typer.Typer) -> typer.Typer:

@@ -188,7 +188,7 @@ def cache(
     folder: Folder,
     threshold: Annotated[
         float, typer.Option(min=0, max=1, help="Cosine from which questions may share an answer.")
-    ] = 0.98,
+    ] = 0.92,
     report: Report = None,
     baseline: Baseline = None,
 ) -> None:

@@ -67,8 +67,8 @@ async def search(
     finally:
         vectors.cancel()
     if found[0] is None:
-        why = ", ".join(trace.degraded)
-        late = all(":deadline:" in each for each in trace.degraded)
+        why = ", ".join(trace.failures)
+        late = all(":deadline:" in each for each in trace.failures)
         way_out = "Allow more time." if late else "Look at: quoth doctor"
         raise RetrievalError(f"The search is unavailable now: {why}. {way_out}")
     return tuple(each or Legs([], [], vector=None, coverage=0.0) for each in found)

@@ -19,7 +19,7 @@ from quoth.catalogue.store import Catalogue
 from quoth.engine import Engine
 from quoth.ingest.read import read
 from quoth.parts import Parts
-from quoth.protocols import Embedder, Index
+from quoth.protocols import Embedder, Generator, Index
 from quoth.settings import Settings
 from quoth.shelves import Shelves
 from quoth.types import Document, Reading
@@ -123,6 +123,7 @@ async def open_tour(
     index: Index | None = None,
     settings: Settings | None = None,
     stored: bool = False,
+    generator: Generator | None = None,
 ) -> AsyncIterator[Engine]:
     """An engine over a catalogue in `home`, with doubles for all that is not given.
 
@@ -151,6 +152,7 @@ async def open_tour(
                 embedder=embedder or HashEmbedder(),
                 open_index=open_index,
                 readers=ReadHere(),
+                generator=generator,
             )
         )
     finally:

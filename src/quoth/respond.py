@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from secrets import token_hex
@@ -71,17 +72,16 @@ async def respond(
         yield Evidence(answer.text, answer.sentences, answer.citations)
         yield Progress("generate")
         told = await _tell(parts, found, generator=generator, request=request, trace=trace)
-        async for event in _write(parts, found, told, generator=generator, trace=trace):
-            if isinstance(event, Composed):
-                written = bool(event.text)
-                answer = conclude(
-                    replace(answer, prompt=told.prompt, degraded=trace.degraded),
-                    event,
-                    passages=told.context.passages,
-                )
-            else:
-                trace.reached("first_token")
-                yield event
+        events = _write(parts, found, told, generator=generator, trace=trace)
+        async with aclosing(events):
+            async for event in events:
+                if isinstance(event, Composed):
+                    written = bool(event.text)
+                    known = replace(answer, prompt=told.prompt, degraded=trace.degraded)
+                    answer = conclude(known, event, passages=told.context.passages)
+                else:
+                    trace.reached("first_token")
+                    yield event
     for event in [Used(answer.usage)] if written else spelled(answer):
         yield event
     yield Done(replace(answer, timings_ms=trace.timings_ms()))

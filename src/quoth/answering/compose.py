@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from quoth.answering.reader import AnswerReader, Closed, Text
@@ -74,7 +75,7 @@ def marks(numbers: Sequence[int]) -> str:
 
 
 async def compose(
-    pieces: AsyncIterator[Written],
+    pieces: AsyncGenerator[Written, None],
     *,
     reader: AnswerReader,
     check: Check,
@@ -88,15 +89,16 @@ async def compose(
     """
     draft = _Draft()
     finish: Finish | None = None
-    async for part in _parts(pieces, reader):
-        if isinstance(part, Finish):
-            finish = part
-        elif isinstance(part, Text):
-            if policy != "strict":
-                yield Token(part.text)
-        else:
-            async for event in _closed(part, draft, check=check, cite=cite, policy=policy):
-                yield event
+    async with aclosing(_parts(pieces, reader)) as parts:
+        async for part in parts:
+            if isinstance(part, Finish):
+                finish = part
+            elif isinstance(part, Text):
+                if policy != "strict":
+                    yield Token(part.text)
+            else:
+                async for event in _closed(part, draft, check=check, cite=cite, policy=policy):
+                    yield event
     yield Composed(
         draft.text,
         tuple(draft.sentences),
@@ -130,16 +132,17 @@ async def _closed(
 
 
 async def _parts(
-    pieces: AsyncIterator[Written], reader: AnswerReader
-) -> AsyncIterator[Text | Closed | Finish]:
+    pieces: AsyncGenerator[Written, None], reader: AnswerReader
+) -> AsyncGenerator[Text | Closed | Finish, None]:
     """Read the pieces, and at the end what was held back."""
     finish = None
-    async for piece in pieces:
-        if isinstance(piece, Finish):
-            finish = piece
-            continue
-        for part in reader.feed(piece):
-            yield part
+    async with aclosing(pieces):
+        async for piece in pieces:
+            if isinstance(piece, Finish):
+                finish = piece
+                continue
+            for part in reader.feed(piece):
+                yield part
     for part in reader.close():
         yield part
     if finish is not None:

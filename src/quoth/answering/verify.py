@@ -20,6 +20,7 @@ from quoth.answering.verify_foreign import Embed, align_foreign, remembering
 from quoth.answering.verify_judge import heard
 from quoth.answering.verify_model import (
     FOREIGN,
+    HELD,
     PARTLY,
     SHARED,
     SUPPORTED,
@@ -28,6 +29,7 @@ from quoth.answering.verify_model import (
     WRONG,
     chance,
 )
+from quoth.answering.verify_quotes import invented_quotation
 from quoth.answering.verify_silence import says_nothing
 from quoth.answering.verify_sources import Line, Source, Sources, read_sources
 from quoth.answering.verify_tokens import tokens
@@ -97,6 +99,9 @@ async def verify(
     and JudgeError.
     """
     statement = _OPENING.sub("", statement)
+    made_up = invented_quotation(statement, sources)
+    if made_up is not None:
+        return replace(NOTHING, faults=(f"quotation {made_up}",))
     named = [sources.by_number[each] for each in dict.fromkeys(cited) if each in sources.by_number]
     others = [source for source in sources.by_number.values() if source not in named]
     best = NOTHING
@@ -201,7 +206,7 @@ def _verdict(
     least = SUPPORTED if named else PARTLY
     if score < least or found.shared < SHARED:
         return Verdict("unsupported", score, (), faults=named)
-    if named or score < supported:
+    if named or score < supported or found.signs.get("told", 1.0) < HELD:
         return Verdict("partly", min(score, supported), _proofs(found.lines), faults=named)
     return Verdict("supported", score, _proofs(found.lines))
 

@@ -49,8 +49,20 @@ def align(statement: str, lines: Sequence[Line], *, sources: Sources) -> Alignme
     found += change_faults(claim, read, codes) if near else turned_faults(claim, read)
     found += order_faults(claim, read[0])
     signs = signals(claim, chosen, share=share) | _clean(found)
-    held = sum(any(stem in line.stems for line in chosen) for stem in claim.weights)
+    signs["told"] = claim.recall(_told(claim, chosen, sources=sources))
+    held = sum(
+        any(stem in line.stems for line in chosen)
+        for stem, weight in claim.weights.items()
+        if weight
+    )
     return Alignment(chosen, signs, tuple(dict.fromkeys(found)), held, near)
+
+
+def _told(claim: Claim, chosen: Sequence[Line], *, sources: Sources) -> frozenset[str]:
+    """Give the stems of the proofs, and those by which the statement calls their sources."""
+    titles = frozenset().union(*(sources.by_number[line.number].title for line in chosen))
+    called = {part.stem for part in claim.tokens if part.word in titles}
+    return frozenset(called).union(*(line.stems for line in chosen))
 
 
 def _clean(found: Sequence[Fault]) -> dict[str, float]:

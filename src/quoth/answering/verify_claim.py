@@ -50,15 +50,23 @@ class Claim:
         return self.text[self.tokens[value.first].start : self.tokens[value.last].end]
 
 
+_REPORTING = frozenset(
+    "according mention mentioned mentions said say says source sources tell tells told write writes "
+    "written wrote dit disent ecrit ecrivent ecrivit mentionne mentionnent selon".split()
+)
+
+
 def read_claim(text: str, *, language: str, sources: Sources) -> Claim:
     """Cut a statement as its sources are cut."""
     parts = tokens(text, language=language)
     stems = dict.fromkeys(part.stem for part in parts if part.stem)
+    # Who says something is a name; that it is said proves nothing.
+    empty = {part.stem for part in parts if part.word in _REPORTING}
     return Claim(
         text=text,
         tokens=parts,
         values=read_values(text, parts, language=language),
-        weights={stem: sources.weight(stem) for stem in stems},
+        weights={stem: 0.0 if stem in empty else sources.weight(stem) for stem in stems},
     )
 
 

@@ -10,6 +10,9 @@ from quoth.tuning import Calibration
 
 SUPPORTED = 0.7
 """The probability from which a statement without faults is supported."""
+HELD = 0.6
+"""The part of a statement's words, by weight, that its proofs must hold for more than "partly":
+what is likely and half said in other words has no green mark."""
 SURE = 0.8
 """The same where cosines must tell: they see what a sentence is about before what it says of it."""
 PARTLY = 0.4

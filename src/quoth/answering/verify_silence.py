@@ -46,15 +46,19 @@ _FR = re.compile(
     r"|^(?:cela|ceci|ce|cette (?:information|question)|la reponse) (?:n'est|ne sont) pas "
     r"(?:precisee?|mentionnee?|indiquee?|donnee?|fournie?|abordee?)"
 )
+_LEAD_IN = re.compile(r"(?:[^\W\d_]+[ ,'-]{1,2}){0,5}[^\W\d_]+ ?:")
 _BUT = re.compile(r"\b(?:but|however|although|though|only|except|mais|cependant|toutefois|sauf)\b")
 
 
 def says_nothing(statement: str, language: str) -> bool:
     """Whether a sentence only says that the sources do not answer; it claims nothing to prove.
 
-    English and French; a sentence that goes on with a "but" claims something.
+    English and French; a sentence that goes on with a "but" claims something. A few words that
+    lead to what follows ("The sources say:") claim nothing either.
     """
-    text = fold(statement).strip(" \"'«»")
+    text = fold(statement).strip(" \"'«»*#")
+    if _LEAD_IN.fullmatch(text):
+        return True
     patterns = (_FR, _EN) if language == "fr" else (_EN, _FR)
     if not any(pattern.search(text) for pattern in patterns):
         return False

@@ -21,6 +21,9 @@ FEWEST_LINES = 30
 """Sentences that the rarity of a word is counted among, at least: of few sentences each word
 would be rare."""
 
+HEADING = 0.3
+"""The fitness for a quotation that a title has at most."""
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -150,10 +153,13 @@ def _read(block: Block, *, spans: Sequence[Span] | None) -> Source:
 def _lines(block: Block, shown: Sequence[Span], parts: Sequence[Token]) -> Iterator[Line]:
     """Give the whole sentences that were shown; their tokens are those of the source."""
     starts = [part.start for part in parts]
+    headings = {fold(each) for chunk in block.passage.chunks for each in chunk.section}
     language = block.passage.chunks[0].language
     for each in quotable_sentences([block.passage]):
         if not any(low <= each.start and each.end <= high for low, high in shown):
             continue
+        if each.fitness <= HEADING and fold(" ".join(each.text.split())) in headings:
+            continue  # a title names what is told below it, and tells nothing
         held = tuple(parts[bisect_left(starts, each.start) : bisect_left(starts, each.end)])
         if each.language != language:
             held = tokens(each.text, language=each.language, offset=each.start)

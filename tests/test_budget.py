@@ -141,6 +141,16 @@ def test_what_is_left_out_is_off_in_the_plan() -> None:
     assert (plan.hyde, plan.expansion, plan.rerank, plan.generate) == (False, "none", False, False)
 
 
+def test_a_request_decides_once_what_it_has_no_time_for() -> None:
+    """A request makes a plan for each search; what is told to be left out is left out of all."""
+    pace, record = Pace(), trace(1000)
+    pace.note("rerank", 1010.0)
+    for _ in range(3):
+        assert not within_budget(Plan(), generator=None, trace=record, pace=pace).rerank
+    assert record.degraded == ("rerank:max_ms:fused order",)
+    assert pace.usual_ms["rerank"] == pytest.approx(1010 * 0.98)
+
+
 def test_what_was_never_timed_is_tried() -> None:
     plan = within_budget(EAGER, generator=Haiku(), trace=trace(10), pace=Pace())
     assert plan == EAGER

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from quoth.errors import ConfigError
+from quoth.errors import BackendError, ConfigError
 from quoth.settings import Settings
 from quoth.upkeep import Check
 from quoth.wiring import open_engine
@@ -41,6 +41,18 @@ async def test_a_far_host_is_named(tmp_path: Path) -> None:
 async def test_every_host_of_several_is_named(tmp_path: Path) -> None:
     check = await answers(tmp_path, generator="openai,ollama", openai_api_key="key")
     assert "would go to api.openai.com, 127.0.0.1:11434" in check.found
+
+
+async def test_a_part_that_is_left_alone_is_named(tmp_path: Path) -> None:
+    async with open_engine(Settings(home=tmp_path, embedder="fake")) as engine:
+        (breaker,) = engine.parts.breakers
+        for _ in range(5):
+            with pytest.raises(BackendError), breaker.call():
+                raise BackendError("It is made to fail.")
+        health = await engine.health()
+    assert not health.ok
+    found = next(check.found for check in health.checks if check.name == "left alone")
+    assert found.startswith("The embedder ")
 
 
 async def test_a_generator_without_its_key_stops_the_start(tmp_path: Path) -> None:

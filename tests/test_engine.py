@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -403,6 +404,34 @@ async def test_what_fails_is_done_without_and_said(
     assert answer.citations
     assert "nectar" in answer.text
     assert time.monotonic() - began < SLOW / 3
+
+
+@pytest.mark.parametrize(
+    ("embedder", "deadline_ms", "reason"),
+    [
+        pytest.param(FailingEmbedder(), None, "embedding_failed", id="it fails"),
+        pytest.param(SlowEmbedder(SLOW), 600.0, "deadline", id="it is slow"),
+    ],
+)
+async def test_the_cache_takes_no_answer_away(
+    shelf: tuple[Path, Rows], embedder: Embedder, deadline_ms: float | None, reason: str
+) -> None:
+    home, rows = shelf
+    choices = {"cache": "semantic", "deadline_ms": deadline_ms}
+    async with open_tour(home, index=MemoryIndex(rows)) as engine:
+        await engine.answer(Request(NECTAR, choices, session="one"))
+        failing = Engine(replace(engine.parts, embedder=embedder))
+        answer = await failing.answer(Request("What is honey made of?", choices, session="one"))
+    assert answer.degraded[0] == f"cache:{reason}:answered anew"
+    assert answer.citations
+
+
+async def test_an_answer_given_again_tells_its_own_time(shelf: tuple[Path, Rows]) -> None:
+    home, rows = shelf
+    async with open_tour(home, index=MemoryIndex(rows)) as engine:
+        first, again = [await engine.answer(NECTAR) for _ in range(2)]
+    assert "keyword" in first.timings_ms
+    assert set(again.timings_ms) == {"total"}
 
 
 @pytest.mark.parametrize(

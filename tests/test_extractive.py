@@ -99,6 +99,17 @@ def test_a_question_in_the_source_is_not_an_answer() -> None:
     assert said(ask("What is a glacier made of?", text)) == ["A glacier is made of packed snow."]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "That is nowhere near the weight of five cars, right?",
+        "Le poids n'est pas celui de cinq voitures, n'est-ce pas ?",
+    ],
+)
+def test_a_tag_makes_no_question_of_a_statement(text: str) -> None:
+    assert not next(iter(quotable_sentences([passage(text)]))).question
+
+
 def test_a_greeting_gives_way_to_a_statement() -> None:
     text = (
         "Welcome to this talk about solar sails. "

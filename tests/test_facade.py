@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import quoth
 from quoth.events import Done, Found
+from quoth.facade import Library
 from quoth.types import Filter
 from tests.tour import NOTES, write_sources
 
@@ -102,6 +104,50 @@ def test_a_wrong_setting_is_an_error_and_leaves_nothing_running(
     with pytest.raises(quoth.ConfigError, match=reason):
         quoth.open(str(tmp_path), **settings)
     assert readers() == 0
+
+
+@pytest.fixture
+def bees(tmp_path: Path, sources: Path) -> Iterator[Library]:
+    with quoth.open(str(tmp_path / "home"), embedder="fake") as library:
+        library.add(sources / "notes.md")
+        yield library
+
+
+def test_a_stream_takes_what_a_question_takes(bees: Library) -> None:
+    first = "How much honey does a colony need in winter?"
+    turn = quoth.Turn(first, bees.ask(first).text)
+    done = bees.stream("And why does it need that?", history=[turn], collections=["default"])[-1]
+    assert isinstance(done, Done)
+    assert done.answer.query.is_followup
+
+
+@pytest.mark.parametrize(
+    ("sessions", "shared"), [((None, None), True), (("a", "a"), True), (("a", "b"), False)]
+)
+def test_answers_are_shared_within_a_session(
+    bees: Library, sessions: tuple[str | None, str | None], shared: bool
+) -> None:
+    one, other = sessions
+    bees.ask(BEES, cache="semantic", session=one)
+    again = "When does a colony swarm ?"
+    assert bees.ask(again, cache="semantic", session=other).cached is shared
+
+
+def test_two_libraries_share_no_answers_by_likeness(bees: Library, tmp_path: Path) -> None:
+    with quoth.open(str(tmp_path / "home"), embedder="fake") as other:
+        bees.ask(BEES, cache="semantic")
+        assert not other.ask(BEES, cache="semantic").cached
+
+
+def test_what_to_ask_next(bees: Library) -> None:
+    assert bees.suggest(bees.ask(BEES))
+    assert any("Winter" in each for each in bees.suggest("win"))
+
+
+def test_what_was_asked_is_listed_newest_first(bees: Library) -> None:
+    asked = [bees.ask(each) for each in (BEES, "What is honey?")]
+    assert [each.query_id for each in bees.history()] == [each.query_id for each in asked[::-1]]
+    assert [each.text for each in bees.history(most=1)] == ["What is honey?"]
 
 
 def test_errors_are_raised_where_they_belong(tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ BELOW: dict[str, set[str]] = {
     "wiring": ENGINE_AND_BELOW | {"backends"},
     "facade": ENGINE_AND_BELOW | {"wiring"},
     "": {"errors", "types", "facade"},
-    "evaluation": ENGINE_AND_BELOW | {"wiring", "backends", "facade", ""},
+    "evaluation": ENGINE_AND_BELOW | {"webpage", "wiring", "backends", "facade", ""},
     "__main__": {"cli"},
     "cli": ENGINE_AND_BELOW | {"history", "wiring", "backends", "facade", "evaluation", ""},
 }

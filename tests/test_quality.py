@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -236,6 +238,15 @@ def test_a_comparison_may_find_its_words_in_several_passages() -> None:
 
 def test_words_are_not_weighed_in_another_language() -> None:
     assert weigh_said(*chosen("¿Dónde crían los pingüinos?", "Penguins!", language="es")) is None
+
+
+def test_words_are_not_weighed_where_the_best_sentence_is_in_another_language() -> None:
+    texts = ("Penguins breed on ice!", "Los gansos vuelan.")
+    listed, statements = chosen("¿Dónde crían los pingüinos?", *texts, language="es")
+    first, *others = listed.material.sentences
+    mixed = (first, *(replace(each, language="es") for each in others))
+    material = replace(listed.material, sentences=mixed)
+    assert weigh_said(replace(listed, material=material), statements) is None
 
 
 def test_nothing_is_weighed_where_nothing_was_chosen() -> None:

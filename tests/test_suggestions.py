@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from quoth.retrieval.suggestions import completions, nearest_first, suggest
+from quoth.retrieval.suggestions import as_written, completions, nearest_first, suggest
 from tests.tour import add, open_tour, write_sources
 
 HEADINGS = ["2.4 Tokenizers", "Introduction", "2.5 Decoding text", "3"]
@@ -94,3 +94,12 @@ async def test_titles_and_headings_end_what_is_typed(tmp_path: Path) -> None:
     async with open_tour(tmp_path / "home") as engine:
         await add(engine, write_sources(tmp_path / "sources"))
         assert await engine.suggest("swarm")
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [("bert", "BERT"), ("hugging face", "Hugging Face"), ("final hidden", None), ("t5", None)],
+)
+def test_a_name_is_written_as_the_sources_write_it(name: str, written: str | None) -> None:
+    texts = ["The Final hidden state.", "Of Hugging Face comes BERT, not bert."]
+    assert as_written(name, texts) == written

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 
 import pytest
 
@@ -180,3 +180,33 @@ async def test_stages_side_by_side_are_each_timed() -> None:
         )
     )
     assert set(trace.timings_ms()) == {"semantic", "keyword", "total"}
+
+
+async def test_a_stream_that_never_waits_ends_with_the_deadline() -> None:
+    clock = Clock()
+    trace = Trace(deadline_ms=1000, clock=clock)
+
+    async def pieces() -> AsyncGenerator[str, None]:
+        while True:
+            clock.now += 0.4
+            yield "piece"
+
+    followed = trace.follow("write", pieces(), fallback="nothing", cut="truncated")
+    assert [each async for each in followed] == ["piece"] * 3
+    assert trace.degraded == ("write:deadline:truncated",)
+
+
+async def test_a_stream_is_not_begun_behind_the_deadline() -> None:
+    clock = Clock()
+    trace = Trace(deadline_ms=1000, clock=clock)
+    clock.now += 2
+    begun = []
+
+    async def pieces() -> AsyncGenerator[str, None]:
+        begun.append(True)
+        yield ""
+
+    followed = trace.follow("write", pieces(), fallback="nothing", cut="truncated")
+    assert [each async for each in followed] == []
+    assert begun == []
+    assert trace.degraded == ("write:deadline:nothing",)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from quoth.answering.cite import make_citation
 from quoth.answering.context import Block
 from quoth.answering.quotable import quotable_sentences
 from quoth.answering.verify import Sources, Verdict, read_sources, remembering, verify
-from quoth.answering.verify_tokens import joined, tokens
+from quoth.answering.verify.tokens import joined, tokens
 from quoth.protocols import Matrix
 from quoth.types import Chars, Chunk, Document, Passage, Reading
 from tests.test_span_invariant import passages_of, readings
@@ -140,6 +141,15 @@ async def test_what_was_left_out_of_the_context_proves_nothing() -> None:
     cut = read_sources(BLOCKS, kept={1: [(0, end)]})
     verdict = await check("It is 330 metres tall", sources=cut)
     assert verdict.support == "unsupported"
+
+
+async def test_what_stands_behind_a_cut_proves_nothing() -> None:
+    """A block that is too long is cut, and what pruning kept of it may lie behind the cut."""
+    cut, end = TOWER.index(" It is"), len(TOWER)
+    sources = read_sources([replace(BLOCKS[0], end=cut)], kept={1: [(cut + 1, end)]})
+    unseen = await check("It is 330 metres tall and weighs 10,100 tonnes.", sources=sources)
+    seen = await check("The tower was built in 1889 for the fair in Paris.", sources=sources)
+    assert (unseen.support, seen.support) == ("unsupported", "supported")
 
 
 async def test_a_whole_sentence_outranks_a_fragment_that_is_denied() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from quoth.answering.verify_model import WORDS
+from quoth.answering.verify.model import WORDS
 from quoth.errors import InputError
 from quoth.evaluation.verify import auc_of, evaluate_verify, fit_words
 from quoth.evaluation.verify_cases import claim_cases, load_evidence, part_of, quote_cases

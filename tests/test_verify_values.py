@@ -6,8 +6,8 @@ import unicodedata
 
 import pytest
 
-from quoth.answering.verify_tokens import joined, plain_number, tokens
-from quoth.answering.verify_values import read_values
+from quoth.answering.verify.tokens import joined, plain_number, tokens
+from quoth.answering.verify.values import read_values
 
 
 def words(text: str, language: str = "en") -> list[str]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,13 @@ import pytest
 
 from quoth.answering.cite import check_spans
 from quoth.backends.fake import ScriptedGenerator
+from quoth.backends.judge_llm import GeneratorJudge
 from quoth.engine import Engine
 from quoth.errors import GenerationError
 from quoth.events import Cited, Done, Event, Evidence, Found, Token, Used, Verified
 from quoth.retrieve import Request
-from quoth.types import Answer, Turn
+from quoth.types import Answer, Turn, Usage
+from quoth.writing import Finish, Message, Writing, Written
 from tests.tour import add, open_tour
 
 HOSTILE = Path(__file__).parent / "data" / "hostile"
@@ -335,6 +338,29 @@ async def test_no_model_is_asked_when_the_plan_says_so(home: Path) -> None:
     assert (answer.model, model.told) == (None, [])
 
 
+class Judging(ScriptedGenerator):
+    """Writes the script, and says yes when it is asked whether a claim is supported."""
+
+    async def stream(
+        self, messages: Sequence[Message], *, writing: Writing
+    ) -> AsyncIterator[Written]:
+        if "You check citations" in messages[0].text:
+            yield '{"supported": "yes"}'
+            yield Finish("end", Usage(1000, 5, 0.25), self.provider, self.model)
+            return
+        async for piece in super().stream(messages, writing=writing):
+            yield piece
+
+
+async def test_what_the_model_used_as_a_judge_is_counted(home: Path) -> None:
+    model = Judging("The lighthouse was built of granite in 1874. [Source 1]")
+    async with open_tour(home, generator=model, stored=True) as engine:
+        judging = Engine(replace(engine.parts, judge=GeneratorJudge(model)))
+        answer = await judging.answer(asked())
+    assert answer.usage.usd == 0.25
+    assert answer.usage.input_tokens > 1000
+
+
 async def test_the_same_question_is_answered_from_memory(home: Path) -> None:
     model = ScriptedGenerator(*HONEST)
     async with open_tour(home, generator=model, stored=True) as engine:
@@ -343,3 +369,5 @@ async def test_the_same_question_is_answered_from_memory(home: Path) -> None:
     assert (first.cached, second.cached, len(model.told)) == (False, True, 1)
     assert second.text == first.text
     assert second.query_id != first.query_id
+    assert first.usage.output_tokens
+    assert second.usage == Usage(), "nobody pays for it again"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 
-from quoth.costs import Pace, afford, price, skip_for_time
+from quoth.costs import Pace, afford, skip_for_time
 from quoth.plan import Plan
 from quoth.protocols import Generator
 from quoth.trace import Trace
@@ -43,9 +42,7 @@ def _for_money(plan: Plan, generator: Generator | None, trace: Trace) -> Plan:
     ]
     means = afford(
         max_usd=plan.max_usd,
-        usd=partial(
-            price, provider=generator.provider, model=generator.model, local=generator.local
-        ),
+        usd=generator.usd,
         prompt_tokens=FRAME_TOKENS,
         context_tokens=plan.max_context_tokens,
         max_tokens=plan.max_tokens,
@@ -75,11 +72,18 @@ def _in_time(plan: Plan, generator: Generator | None, trace: Trace, pace: Pace) 
         "rerank": plan.rerank,
         "generate": generator is not None and plan.generate,
     }
-    usual_ms = {stage: spent for stage, spent in pace.usual_ms.items() if there.get(stage)}
-    out = skip_for_time(trace.remaining_ms(), usual_ms=usual_ms)
-    for stage in out:
+    # A request has a plan for each of its searches; what one had no time for none has.
+    before = {each.partition(":")[0] for each in trace.degraded if ":max_ms:" in each}
+    usual_ms = {
+        stage: spent
+        for stage, spent in pace.usual_ms.items()
+        if there.get(stage) and stage not in before
+    }
+    late = skip_for_time(trace.remaining_ms(), usual_ms=usual_ms)
+    for stage in late:
         pace.left_out(stage)
         trace.note(stage, reason="max_ms", fallback=INSTEAD[stage])
+    out = before.union(late)
     if "expand" in out:
         plan = replace(_asking_nobody(plan), classify=plan.classify)
     return replace(

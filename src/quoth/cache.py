@@ -79,7 +79,7 @@ def key_of(
 
     ``collections`` gives of each the name, the index version and what else changes its answers,
     such as its tuning; ``models`` names embedder, reranker, generator and judge with their
-    revisions; ``prompt`` is a hash of the instructions; ``session`` is empty where there is none.
+    revisions; ``prompt`` is what a model is told to do; ``session`` is empty where there is none.
     """
     chosen = {name: repr(each) for name, each in (choices or {}).items() if each is not None}
     told = repr(tuple(history))
@@ -177,14 +177,6 @@ class AnswerCache:
             while len(self._kept) > self._most:
                 self._kept.popitem(last=False)
         return True
-
-    def forget(self, collection: str, *, tenant: str = "") -> None:
-        """Free at once what was answered from a collection that has changed or is gone."""
-        with self._alone:
-            for key, question in list(self._kept):
-                named = any(each[0] == collection for each in key.collections)
-                if named and key.tenant == tenant:
-                    del self._kept[key, question]
 
     def clear(self) -> None:
         """Forget everything."""

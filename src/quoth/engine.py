@@ -25,17 +25,20 @@ from quoth.events import Done, Event, Found, Progress, Used
 from quoth.kept import remember
 from quoth.ledger import Ledger
 from quoth.parts import Parts, identity_of, model_names, require_same_identity
-from quoth.plan import make_plan
+from quoth.plan import Plan, make_plan
 from quoth.prompts import choose_prompt
+from quoth.protocols import AsksModel
 from quoth.quote import new_query_id
 from quoth.record import Record, record_of
 from quoth.respond import respond, spelled
 from quoth.retrieve import Request, Retrieved, retrieve
 from quoth.trace import Trace
-from quoth.types import Answer, Document, Hit
+from quoth.types import Answer, Document, Hit, Usage
 
 T = TypeVar("T")
 
+LOOK_UP_MS = 250.0
+"""The most that looking for an answer to the same question in other words may take."""
 IN_FLIGHT = 16
 """Questions of a batch that are under way at once; they share batches of the embedder."""
 
@@ -147,7 +150,7 @@ class Engine:
         request = _request(request)
         trace = self._trace(request)
         key = await self._key(request)
-        known = await self._known(key, request)
+        known = await self._known(key, request, trace=trace)
         if known is not None:
             for event in spelled(known):
                 yield event
@@ -171,22 +174,27 @@ class Engine:
                 yield event
 
     def _counting(self, ledger: Ledger, *, stage: str) -> Parts:
-        """The parts, with a generator whose use is noted."""
-        generator = self.parts.generator
+        """The parts, with a generator whose use is noted, also where it is a judge."""
+        generator, judge = self.parts.generator, self.parts.judge
         if generator is None:
             return self.parts
-        return replace(self.parts, generator=ledger.through(generator, stage=stage))
+        if isinstance(judge, AsksModel):
+            judge = judge.asking(ledger.through(generator, stage="verify"))
+        return replace(self.parts, generator=ledger.through(generator, stage=stage), judge=judge)
 
     def _trace(self, request: Request) -> Trace:
-        plan = make_plan(self.parts.settings.profile, "factual", overrides=request.choices)
-        return Trace(deadline_ms=plan.deadline_ms)
+        return Trace(deadline_ms=self._plan(request).deadline_ms)
+
+    def _plan(self, request: Request) -> Plan:
+        """The plan before the question is read, which may change it by its kind."""
+        return make_plan(self.parts.settings.profile, "factual", overrides=request.choices)
 
     async def _key(self, request: Request) -> Key:
         """Everything but the question that its answer depends on."""
         parts = self.parts
         wanted = tuple(dict.fromkeys(request.collections)) or (parts.settings.collection,)
         scopes = await asyncio.to_thread(lambda: [parts.catalogue.scope(each) for each in wanted])
-        plan = make_plan(parts.settings.profile, "factual", overrides=request.choices)
+        plan = self._plan(request)
         return key_of(
             plan=plan,
             collections=[
@@ -202,14 +210,26 @@ class Engine:
             session=request.session,
         )
 
-    async def _known(self, key: Key, request: Request) -> Answer | None:
-        """Give an answer again that was given to this question, or to one that asks the same."""
-        cache, question = self.parts.cache, request.question
+    async def _known(self, key: Key, request: Request, *, trace: Trace) -> Answer | None:
+        """Give an answer again that was given to this question, or to one that asks the same.
+
+        It takes a time of its own, and no model is paid for it again.
+        """
+        cache, question, embedder = self.parts.cache, request.question, self.parts.embedder
         answer = cache.find(key, question)
-        if answer is None and cache.shares(key):
-            vectors = await self.parts.embedder.embed([question], role="query")
-            answer = cache.find_alike(key, question, vector=vectors[0])
-        return answer and replace(answer, query_id=new_query_id())
+        if answer is None and len(cache) and cache.shares(key):
+            vectors = await trace.attempt(
+                "cache",
+                lambda: embedder.embed([question], role="query"),
+                otherwise=lambda: None,
+                fallback="answered anew",
+                limit_ms=LOOK_UP_MS,
+            )
+            if vectors is not None:
+                answer = cache.find_alike(key, question, vector=vectors[0])
+        return answer and replace(
+            answer, query_id=new_query_id(), usage=Usage(), timings_ms=trace.timings_ms()
+        )
 
     async def _kept(
         self,

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
+from uuid import uuid4
 
 from quoth.add import Given
+from quoth.catalogue.history import Asked
 from quoth.engine import Engine
 from quoth.errors import InputError
 from quoth.events import Event
@@ -39,6 +41,7 @@ class Library:
         **settings: Any,
     ) -> None:
         given = load_settings({**settings, "home": None if home is None else Path(home)})
+        self._session = uuid4().hex
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="quoth", daemon=True)
         self._thread.start()
@@ -75,26 +78,56 @@ class Library:
         *,
         history: Sequence[Turn] = (),
         collections: Sequence[str] = (),
+        session: str | None = None,
         **choices: Any,
     ) -> Answer:
         """Answer a question; choices are fields of `quoth.plan.Plan`.
 
-        ``history`` are the turns so far, for questions such as "and the second one?".
+        ``history`` are the turns so far, for questions such as "and the second one?". With
+        ``cache="semantic"`` the answer to a question that asks the same may be given again, to
+        those who share a ``session``; without one the library is a session of its own.
         """
-        request = Request(question, choices, (), tuple(collections), tuple(history))
+        request = self._request(
+            question, history=history, collections=collections, session=session, choices=choices
+        )
         return self._run(self._engine.answer(request))
 
     def ask_all(self, questions: Sequence[str], **choices: Any) -> list[Answer]:
         """Answer many questions at once, in their order."""
-        return self._run(self._engine.answer_all([Request(each, choices) for each in questions]))
+        requests = [self._request(each, choices=choices) for each in questions]
+        return self._run(self._engine.answer_all(requests))
 
-    def stream(self, question: str, **choices: Any) -> list[Event]:
-        """Answer a question; gives the events in the order in which they came."""
+    def stream(
+        self,
+        question: str,
+        *,
+        history: Sequence[Turn] = (),
+        collections: Sequence[str] = (),
+        session: str | None = None,
+        **choices: Any,
+    ) -> list[Event]:
+        """Answer a question as `ask` does; gives the events in the order in which they came."""
+        request = self._request(
+            question, history=history, collections=collections, session=session, choices=choices
+        )
 
         async def collect() -> list[Event]:
-            return [event async for event in self._engine.stream(Request(question, choices))]
+            return [event async for event in self._engine.stream(request)]
 
         return self._run(collect())
+
+    def suggest(self, after: Answer | str = "") -> tuple[str, ...]:
+        """Suggest questions: what to ask after an answer, or how to end what was typed so far."""
+        return self._run(self._engine.suggest(after))
+
+    def history(self, *, most: int = 20, collection: str | None = None) -> list[Asked]:
+        """List the questions that were asked, the newest first; of all collections, or of one."""
+
+        async def asked() -> list[Asked]:
+            catalogue = self._engine.parts.catalogue
+            return await asyncio.to_thread(catalogue.asked, limit=most, collection=collection)
+
+        return self._run(asked())
 
     def search(
         self,
@@ -136,6 +169,24 @@ class Library:
         if self._thread.is_alive():
             self._run(self._opened.__aexit__(None, None, None))
             self._stop()
+
+    def _request(
+        self,
+        question: str,
+        *,
+        choices: Mapping[str, Any],
+        history: Sequence[Turn] = (),
+        collections: Sequence[str] = (),
+        session: str | None = None,
+    ) -> Request:
+        return Request(
+            question,
+            choices,
+            (),
+            tuple(collections),
+            tuple(history),
+            session=self._session if session is None else session,
+        )
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         if self._loop.is_closed():

@@ -64,6 +64,9 @@ class _Counted:
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return self._generator.count_tokens(texts)
 
+    def usd(self, usage: Usage) -> float | None:
+        return self._generator.usd(usage)
+
     async def stream(
         self, messages: Sequence[Message], *, writing: Writing
     ) -> AsyncIterator[Written]:

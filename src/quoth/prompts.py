@@ -118,10 +118,11 @@ def answer_messages(
     """
     if len(fence) < 16 or not re.fullmatch("[0-9a-f]+", fence):
         raise ValueError("A fence is a random hexadecimal number of 16 digits or more.")
-    sources = context.replace(fence, "")
     asked = defuse(query.original)
     if query.standalone != query.original:
         asked += f"\n(In full: {defuse(query.standalone)})"
+    # A blank in its place: what stood on both sides cannot be the fence again.
+    sources, asked = context.replace(fence, " "), asked.replace(fence, " ")
     user = f"<sources:{fence}>\n{sources}\n</sources:{fence}>\n\nQuestion: {asked}"
     return (
         Message("system", system_text(prompt, language=query.language, about=about)),
@@ -236,10 +237,14 @@ def defuse(text: str) -> str:
     same when it is defused again. It is for models only: quotations are checked against the
     stored text.
     """
-    text = INVISIBLE.sub("", _BREAKS.sub("\n", text))
-    text = _HEAD_OPEN.sub("‹", _HEAD.sub(r"‹\1›", text))
+    text = without_heads(INVISIBLE.sub("", _BREAKS.sub("\n", text)))
     text = _TOKEN.sub(lambda found: f"{found.group()} ", text)
     return _SPEAKER.sub(r"\1 ", text)
+
+
+def without_heads(text: str) -> str:
+    """Give the text with other brackets around what looks like the head of a source."""
+    return _HEAD_OPEN.sub("‹", _HEAD.sub(r"‹\1›", text))
 
 
 # --- languages in words -----------------------------------------------------------------------

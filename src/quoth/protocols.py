@@ -7,12 +7,12 @@ leaves the event loop free. A backend turns the errors of its library into `Back
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
-from quoth.types import Chunk, Filter, Scored
+from quoth.types import Chunk, Filter, Scored, Usage
 from quoth.writing import Message, Writing, Written
 
 Matrix = npt.NDArray[np.float32]
@@ -163,6 +163,10 @@ class Generator(Protocol):
         """Count the tokens of each text as the model does, or over-estimate them."""
         ...
 
+    def usd(self, usage: Usage) -> float | None:
+        """Give the most that so many tokens cost in dollars, None where nobody knows."""
+        ...
+
     def stream(self, messages: Sequence[Message], *, writing: Writing) -> AsyncIterator[Written]:
         """Yield the answer piece by piece and `Finish` at the end; raises GenerationError.
 
@@ -193,4 +197,13 @@ class Judge(Protocol):
 
     async def close(self) -> None:
         """Release threads and memory."""
+        ...
+
+
+@runtime_checkable
+class AsksModel(Judge, Protocol):
+    """A judge that asks a language model, which a request puts its own count in front of."""
+
+    def asking(self, generator: Generator) -> Judge:
+        """Give the same judge with another generator to ask."""
         ...

@@ -44,6 +44,7 @@ from quoth.retrieval.calibrate import (
     tuning_for,
 )
 from quoth.retrieval.prune import prune
+from quoth.retrieval.rerank import RERANK
 from quoth.retrieve import Retrieved
 from quoth.subject import PLACED, only_asks_for_a_place, without_place
 from quoth.token_estimate import estimate_tokens
@@ -97,6 +98,7 @@ async def quote(parts: Parts, found: Retrieved, *, trace: Trace) -> Answer:
         warnings=(*found.warnings, *chosen.said, *told(disputed, language=language)),
         counts=Counts(
             retrieved=sum(len(each.fused) for each in found.ranked),
+            reranked=sum(RERANK in each.legs for one in found.ranked for each in one.pool),
             in_context=sum(len(each.chunks) for each in context.passages),
             cited=len({each.chunk_id for each in citations}),
         ),

@@ -32,7 +32,7 @@ from quoth.catalogue.rows import now
 from quoth.events import Cited, Done, Event, Evidence, Progress, Token, Used
 from quoth.parts import Parts
 from quoth.prompts import answer_messages, choose_prompt, prompt_hash
-from quoth.protocols import Generator, Judge, Matrix
+from quoth.protocols import AsksModel, Generator, Judge, Matrix
 from quoth.quote import quote
 from quoth.retrieval.prune import prune
 from quoth.retrieve import Request, Retrieved
@@ -52,6 +52,7 @@ class Told:
     context: Context
     sources: Sources
     prompt: str
+    fence: str
 
     @property
     def passages(self) -> dict[int, Passage]:
@@ -77,6 +78,10 @@ async def respond(
             async for event in events:
                 if isinstance(event, Composed):
                     written = bool(event.text)
+                    finish = event.finish
+                    if finish is not None and finish.provider != generator.provider:
+                        writer = f"{finish.provider}:{finish.model}"
+                        trace.note("generate", reason=generator.provider, fallback=writer)
                     known = replace(answer, prompt=told.prompt, degraded=trace.degraded)
                     answer = conclude(known, event, passages=told.context.passages)
                 else:
@@ -125,7 +130,7 @@ async def _tell(
     with trace.stage("prompt"):
         context, sources = await asyncio.to_thread(work)
     said = messages(context.text)
-    return Told(said, context, sources, prompt_hash(said, fence=fence))
+    return Told(said, context, sources, prompt_hash(said, fence=fence), fence)
 
 
 def _write(
@@ -138,17 +143,23 @@ def _write(
         return await parts.embedder.embed(texts, role="document")
 
     remembered = remembering(embed)
+    judge = parts.judge if plan.judge else None
+    if plan.max_usd is not None and isinstance(judge, AsksModel):
+        # What its calls cost nobody can say beforehand.
+        trace.note("verify", reason="max_usd", fallback="words alone")
+        judge = None
 
     async def check(sentence: str, cited: Sequence[int]) -> Verdict:
-        if says_nothing(sentence, language=found.query.language):
+        query = found.query
+        if says_nothing(sentence, query.language, question=f"{query.original} {query.standalone}"):
             return UNCHECKED
         return await _check(
             sentence,
             told.sources,
             cited=cited,
-            language=found.query.language,
+            language=query.language,
             embed=remembered,
-            judge=parts.judge if plan.judge else None,
+            judge=judge,
             trace=trace,
         )
 
@@ -173,7 +184,11 @@ def _write(
         cut="truncated",
     )
     return compose(
-        pieces, reader=AnswerReader(passages), check=check, cite=cite, policy=plan.policy
+        pieces,
+        reader=AnswerReader(passages, secret=told.fence),
+        check=check,
+        cite=cite,
+        policy=plan.policy,
     )
 
 

@@ -146,8 +146,10 @@ async def _classified(
     """Let the generator correct the reading, where the plan wants it and it is in time."""
     plan = make_plan(parts.settings.profile, query.kind, overrides=request.choices)
     generator = parts.generator
-    plan = within_budget(plan, generator=generator, trace=trace, pace=parts.pace)
     if generator is None or not plan.classify:
+        return query
+    plan = within_budget(plan, generator=generator, trace=trace, pace=parts.pace)
+    if not plan.classify:
         return query
     return await trace.attempt(
         "classify",

@@ -10,9 +10,9 @@ from quoth.analyse import detect_language
 from quoth.catalogue.rows import Collection
 from quoth.parts import Parts
 from quoth.retrieval.keywords import sought_names
-from quoth.retrieval.suggestions import completions, nearest_first, suggest
+from quoth.retrieval.suggestions import as_written, completions, nearest_first, suggest
 from quoth.shelf import Shelf
-from quoth.types import Answer, Chunk, Query
+from quoth.types import Answer, Chunk
 
 MOST = 3
 PAST = 200
@@ -21,6 +21,8 @@ WORTH = ("answered", "partial")
 """How a past question ended that is worth asking again."""
 CITED = 2
 """Citations whose surroundings are looked at."""
+RELATED = 30
+"""Names beside those of the question that are looked at."""
 
 
 async def follow_up(
@@ -58,7 +60,7 @@ def _follow_up(parts: Parts, answer: Answer, collection: str, most: int) -> tupl
         answer.query.standalone,
         language=answer.query.language,
         headings=_in_turn([_headings_near(shelf, each) for each in cited.values()]),
-        names=_names(parts, found, answer.query),
+        names=_names(parts, found, answer),
         asked=_asked(parts, found),
         most=most,
     )
@@ -75,11 +77,18 @@ def _in_turn(queues: Sequence[Iterator[str]]) -> Iterator[str]:
     return (each for row in zip_longest(*queues) for each in row if each)
 
 
-def _names(parts: Parts, collection: Collection, query: Query) -> list[str]:
-    """Give the names that stand beside those of the question, the most frequent first."""
-    sought = sought_names(query)
-    related = parts.catalogue.related(collection, sought, limit=2 * MOST) if sought else []
-    return [name for name, _count in related]
+def _names(parts: Parts, collection: Collection, answer: Answer) -> list[str]:
+    """Give the names that stand beside those of the question, the most frequent first.
+
+    They are kept without capitals; of those that the passages of the answer name, their writing
+    is taken from there. What stands there without a capital is a word, not a name.
+    """
+    sought = sought_names(answer.query)
+    related = parts.catalogue.related(collection, sought, limit=RELATED) if sought else []
+    chunks = parts.catalogue.chunks(answer.used_chunks) if related else {}
+    texts = [each.text for each in chunks.values()]
+    written = (as_written(name, texts) for name, _count in related)
+    return [each for each in written if each is not None]
 
 
 def _asked(parts: Parts, collection: Collection) -> Iterator[str]:

@@ -131,6 +131,10 @@ class Trace:
                 await closing.enter_async_context(aclosing(items))
             while not reason:
                 remaining = self.remaining_ms()
+                # What is there at once never lets the event loop see that time is over.
+                if remaining == 0:
+                    reason = "deadline"
+                    break
                 limit = asyncio.timeout(None if remaining is None else remaining / 1000)
                 try:
                     with self.stage(stage):

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from quoth.catalogue.rows import Collection
 from quoth.commit import EMBED_CHUNKS, Advance, chunk_vectors, noting
-from quoth.errors import IndexMismatch
+from quoth.errors import EmbeddingError, IndexMismatch
 from quoth.parts import Parts, identity_of, require_same_identity
 
 LEAST_FREE_MB = 500
@@ -38,7 +38,7 @@ class Health:
 
 async def examine(parts: Parts, collection: Collection | None) -> Health:
     """Look at the home folder, the model, the catalogue and the index, changing nothing."""
-    checks = [_home(parts), await _model(parts), _answers(parts)]
+    checks = [_home(parts), await _model(parts), _answers(parts), *_left_alone(parts)]
     if collection is None:
         name = parts.settings.collection
         checks.append(
@@ -62,10 +62,14 @@ def _home(parts: Parts) -> Check:
 
 async def _model(parts: Parts) -> Check:
     embedder = parts.embedder
-    vectors = await embedder.embed(["Is the model awake?"], role="query")
+    advice = "Name another model with --embedder."
+    try:
+        vectors = await embedder.embed(["Is the model awake?"], role="query")
+    except EmbeddingError as error:
+        return Check("model", False, str(error), advice)
     ok = vectors.shape == (1, embedder.dimension)
     found = f"{embedder.name}, {embedder.dimension} dimensions, revision {embedder.revision[:12]}"
-    return Check("model", ok, found, None if ok else "Name another model with --embedder.")
+    return Check("model", ok, found, None if ok else advice)
 
 
 def _answers(parts: Parts) -> Check:
@@ -79,6 +83,20 @@ def _answers(parts: Parts) -> Check:
         return Check("answers", True, f"{model}{at}; questions and passages stay on this machine")
     found = f"{model}; questions and passages would go to {generator.endpoint}"
     return Check("answers", True, found, "Keep them on this machine with: QUOTH_GENERATOR=none")
+
+
+def _left_alone(parts: Parts) -> list[Check]:
+    """Name the parts that are not asked at the moment, because they failed again and again."""
+    return [
+        Check(
+            "left alone",
+            False,
+            f"{each.name} keeps failing; it is tried again in {each.waits_s:.0f} s",
+            "Answers do without it until then.",
+        )
+        for each in parts.breakers
+        if each.state != "closed"
+    ]
 
 
 def _identity(parts: Parts, collection: Collection) -> Check:

@@ -54,12 +54,14 @@ async def open_engine(
     async with AsyncExitStack() as closing:
         embedder = open_embedder(settings, progress=progress)
         closing.push_async_callback(asyncio.to_thread, embedder.close)
+        breakers: list[Breaker] = []
         reranker, tokens = open_rerankers(settings, embedder)
         if reranker is not None:
             closing.push_async_callback(asyncio.to_thread, reranker.close)
-            reranker = GuardedReranker(reranker)
-        embedder = CachedEmbedder(GuardedEmbedder(embedder))
-        breakers: list[Breaker] = []
+            reranker = guarded = GuardedReranker(reranker)
+            breakers.append(guarded.breaker)
+        asked = GuardedEmbedder(embedder)
+        breakers.append(asked.breaker)
         generator = open_model(settings, breakers=breakers)
         if generator is not None:
             closing.push_async_callback(generator.close)
@@ -82,7 +84,7 @@ async def open_engine(
                 catalogue=catalogue,
                 jobs=Jobs(catalogue),
                 shelves=Shelves(catalogue),
-                embedder=embedder,
+                embedder=CachedEmbedder(asked),
                 open_index=indexes,
                 readers=readers,
                 reranker=reranker,
@@ -141,9 +143,6 @@ def open_model(settings: Settings, *, breakers: list[Breaker]) -> Generator | No
 
     Adds the breaker of each to ``breakers``. Raises ConfigError and MissingExtra.
     """
-    default = profile(settings.profile).generator
-    if (settings.generator or default).strip() in ("none", "extractive"):
-        return None
     from quoth.backends.llm_guarded import guarded, in_all
     from quoth.backends.llm_limits import Limits
     from quoth.backends.llm_open import open_generator
@@ -154,7 +153,7 @@ def open_model(settings: Settings, *, breakers: list[Breaker]) -> Generator | No
         total_s=settings.llm_seconds,
     )
     guard = partial(guarded, limits=limits, breakers=breakers)
-    opened = open_generator(settings, default=default, guard=guard)
+    opened = open_generator(settings, default=profile(settings.profile).generator, guard=guard)
     return None if opened is None else in_all(opened, limits=limits)
 
 

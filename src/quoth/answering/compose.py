@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
@@ -43,7 +43,7 @@ class _Draft:
 
     text: str = ""
     sentences: list[Sentence] = field(default_factory=list)
-    citations: dict[tuple[str, int, int], Citation] = field(default_factory=dict)
+    citations: dict[str, Citation] = field(default_factory=dict)
     dropped: int = 0
 
     def cite(self, verdict: Verdict, make: Cite) -> tuple[list[Citation], tuple[int, ...]]:
@@ -51,11 +51,10 @@ class _Draft:
         new, numbers = [], []
         for proof in verdict.proofs:
             made = make(proof, verdict, len(self.citations) + 1)
-            span = (made.document_id, made.snippet_start, proof.end)
-            if span not in self.citations:
-                self.citations[span] = made
+            if made.id not in self.citations:
+                self.citations[made.id] = made
                 new.append(made)
-            numbers.append(self.citations[span].number)
+            numbers.append(self.citations[made.id].number)
         return new, tuple(dict.fromkeys(numbers))
 
     def take(self, part: Closed, verdict: Verdict, numbers: tuple[int, ...]) -> str:
@@ -97,7 +96,8 @@ async def compose(
                 if policy != "strict":
                     yield Token(part.text)
             else:
-                async for event in _closed(part, draft, check=check, cite=cite, policy=policy):
+                verdict = await check(part.text, part.numbers)
+                for event in _closed(part, verdict, draft=draft, cite=cite, policy=policy):
                     yield event
     yield Composed(
         draft.text,
@@ -110,11 +110,10 @@ async def compose(
     )
 
 
-async def _closed(
-    part: Closed, draft: _Draft, *, check: Check, cite: Cite, policy: Policy
-) -> AsyncGenerator[Token | Cited | Verified, None]:
-    """Check a sentence that is finished, and add it to the answer or leave it out."""
-    verdict = await check(part.text, part.numbers)
+def _closed(
+    part: Closed, verdict: Verdict, *, draft: _Draft, cite: Cite, policy: Policy
+) -> Iterator[Token | Cited | Verified]:
+    """Add a sentence that was checked to the answer, or leave it out."""
     kept = policy == "mark" or verdict.support != "unsupported"
     new, numbers = draft.cite(verdict, cite) if kept else ([], ())
     for citation in new:

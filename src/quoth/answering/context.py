@@ -103,7 +103,7 @@ def header(passage: Passage, *, start: int, end: int) -> str:
     if speaker:
         lines.append(f"Speaker: {_line(speaker)}")
     if locator.kind == "pages":
-        lines.append(f"Page: {label(locator).removeprefix('p. ')}")
+        lines.append(f"Page: {_line(label(locator).removeprefix('p. '))}")
     elif locator.kind == "seconds":
         lines.append(f"Time: {label(locator)}")
     section = " ▸ ".join(passage.chunks[0].section) or locator.section

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from quoth.answering.verify_changes import POLES
-from quoth.answering.verify_claim import Change, overlap
-from quoth.answering.verify_tokens import NEGATIONS, Token, tokens
-from quoth.answering.verify_units import UNITS
-from quoth.answering.verify_values import Kind, Value, read_values
+from quoth.answering.verify.changes import POLES
+from quoth.answering.verify.claim import Change, overlap
+from quoth.answering.verify.tokens import NEGATIONS, Token, tokens
+from quoth.answering.verify.units import UNITS
+from quoth.answering.verify.values import Kind, Value, read_values
 
 ALIKE = 0.6
 """The part of the words of both that must agree, in their order."""

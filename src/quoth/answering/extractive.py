@@ -22,6 +22,7 @@ from quoth.answering.pick import (
     speaks_of,
     with_aspects,
 )
+from quoth.answering.plain import plain_quotation
 from quoth.answering.quotable import locator_of, quotable_sentences
 from quoth.answering.score import Material, Scores, Signs, cosines_to, gather, signs_of
 from quoth.places import stands_within
@@ -286,7 +287,7 @@ def write_answer(statements: Sequence[Statement]) -> tuple[str, tuple[Sentence, 
     for statement in statements:
         if statement.heading != heading:
             heading = statement.heading
-            text += ("\n\n" if text else "") + (f"{heading}:\n" if heading else "")
+            text += ("\n\n" if text else "") + (f"{plain_quotation(heading)}:\n" if heading else "")
         elif text:
             text += " "
         shown = shown_text(statement)
@@ -309,7 +310,7 @@ def number_spans(statements: Sequence[Statement]) -> dict[tuple[str, int, int], 
 
 def shown_text(statement: Statement) -> str:
     """Give the statement as an answer shows it: on one line, pieces marked by ellipses."""
-    shown = " ".join(statement.text.split())
+    shown = plain_quotation(statement.text)
     if not statement.cut:
         return shown
     opening = "… " if shown[:1].islower() else ""

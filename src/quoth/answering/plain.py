@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from quoth.prompts import INVISIBLE
+from quoth.prompts import INVISIBLE, without_heads
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +107,15 @@ _TAIL = re.compile(r"[.,;:!?'*_~…]{1,8}$")
 
 
 class Links:
-    """Takes addresses out of a stream, and breaks what Markdown or HTML would make a link of."""
+    """Takes addresses out of a stream, and breaks what Markdown or HTML would make a link of.
 
-    def __init__(self, *, code: bool = False) -> None:
+    ``secret``, a hexadecimal number such as the fence of a prompt, is left out, too.
+    """
+
+    def __init__(self, *, code: bool = False, secret: str = "") -> None:
         self.cleaned = 0
         self._shapes = _IN_CODE if code else _IN_PROSE
+        self._secret = re.compile(re.escape(secret), re.IGNORECASE) if secret else None
         self._text = ""
         self._done = 0
         self._last = " "
@@ -140,6 +144,12 @@ class Links:
         """Come as far as the next shape; False when more text is needed."""
         text = self._text
         found = self._shapes.search(text, self._done)
+        secret = self._secret and self._secret.search(text, self._done)
+        if secret and not (found and found.start() <= secret.start()):
+            self._show(secret.start())
+            self._skip(secret.end())
+            self._dropping, self._opened = True, False
+            return True
         running = 0 if final else len(text) - len(text.rstrip(_RUNNING))
         if found is None:
             self._show(max(self._done, len(text) - min(running, _HELD)))
@@ -195,3 +205,21 @@ class Links:
         if text:
             self._out.append(text)
             self._last = text[-1]
+
+
+_FOOTNOTE = re.compile(r"(?<!\b[^\W\d])\[(\^?\d{1,3}(?:\s?[,;–-]\s?\d{1,3}){0,20})\]")
+
+
+_LIVE = re.compile(r"(\](?=[(:\[])|<(?=[A-Za-z/!?|]))")
+
+
+def plain_quotation(text: str) -> str:
+    """Give a sentence of a source as an answer may show it, on one line, word for word.
+
+    Nothing in it is live where text is shown as Markdown or HTML: what would open a link, an
+    image or a tag is parted by a blank, and a number in square brackets, which could be taken for
+    a mark of the answer's own, gets other brackets. An address stays, as the text that it is.
+    """
+    clean = " ".join(Characters().feed(text, final=True).split())
+    parted = _LIVE.sub(r"\1 ", clean)
+    return " ".join(_FOOTNOTE.sub(r"‹\1›", without_heads(parted)).split()) or "…"

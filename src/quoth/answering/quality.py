@@ -107,9 +107,10 @@ def weigh_said(listed: Shortlist, statements: Sequence[Statement]) -> Said | Non
     """
     material = listed.material
     cosines = [each.cosine for each in statements if each.cosine is not None]
-    if not cosines or all(each.language != listed.query.language for each in material.sentences):
+    best = max(statements, key=lambda each: each.score, default=None)
+    languages = {each.chunk_id: each.language for each in material.sentences}
+    if best is None or not cosines or languages[best.chunk_id] != listed.query.language:
         return None
-    best = max(statements, key=lambda each: each.score)
     compared = len(listed.query.aspects) > 1
     passages = {each.passage for each in statements} if compared else {best.passage}
     stems = frozenset[str]().union(

@@ -31,6 +31,8 @@ _CAPITAL = re.compile(r"\b[^\W\d_a-zà-öø-ÿ]\w+")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
 _ENDS = (".", "!", "…", "。", "！", ":", ";", "।", "؟", "۔")
 _QUESTION_ENDS = ("?", "？", "؟")
+_TAG = re.compile(r",\s*(?:right|okay|ok|yes|no|huh|n'est-ce pas|non|hein|d'accord|verdad)\s*\?$")
+"""What makes no question of what was said before it: "It is nowhere near five, right?"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,8 @@ def _of_passage(passage: Passage, index: int) -> Iterator[Quotable]:
             continue
         chunk = passage.chunks[max(0, bisect_right(starts, first) - 1)]
         folded = fold(shown[:60])
-        question = shown.rstrip("\"'»”’) ").endswith(_QUESTION_ENDS)
+        bare = shown.rstrip("\"'»”’) ")
+        question = bare.endswith(_QUESTION_ENDS) and not _TAG.search(fold(bare[-20:]))
         yield Quotable(
             document_id=passage.document.document_id,
             chunk_id=chunk.chunk_id,
@@ -216,7 +219,7 @@ def _fitness(shown: str, folded: str, *, words: int, titles: set[str], question:
     fitness = 1.0
     if words >= 8 and len(_CAPITAL.findall(shown)) > 0.5 * words:
         fitness = 0.6
-    if not shown.rstrip("\"'»”’)] ").endswith(_ENDS):
+    if not shown.rstrip("\"'»”’)] ").endswith((*_ENDS, *_QUESTION_ENDS)):
         fitness = min(fitness, 0.6 if words <= 9 else 0.9)
     if shown.endswith(":"):
         fitness = min(fitness, 0.8 if words > 8 else 0.3)

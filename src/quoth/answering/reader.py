@@ -70,14 +70,15 @@ class AnswerReader:
 
     ``known`` are the numbers of the sources that the model was shown. ``invented`` counts the
     sources that it named besides: they are taken out. ``cleaned`` counts the links, images and
-    tags taken out. The result does not depend on how the answer is cut into pieces.
+    tags taken out. ``secret``, the fence of the prompt, is never shown. The result does not
+    depend on how the answer is cut into pieces.
     """
 
-    def __init__(self, known: Collection[int]) -> None:
+    def __init__(self, known: Collection[int], *, secret: str = "") -> None:
         self._characters = Characters()
         self._scanner = Scanner(frozenset(known))
-        self._prose = Links()
-        self._code_links = Links(code=True)
+        self._prose = Links(secret=secret)
+        self._code_links = Links(code=True, secret=secret)
         self._cleaned = 0
         self._sentences = _Sentences()
         self._code = _Code()

@@ -241,6 +241,10 @@ class ScriptedGenerator:
         """Count words."""
         return [len(text.split()) for text in texts]
 
+    def usd(self, usage: Usage) -> float | None:
+        """Cost nothing."""
+        return 0.0
+
     async def stream(
         self, messages: Sequence[Message], *, writing: Writing
     ) -> AsyncIterator[Written]:

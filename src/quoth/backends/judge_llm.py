@@ -35,6 +35,10 @@ class GeneratorJudge:
         self.name = f"{generator.provider}:{generator.model}"
         self._generator = generator
 
+    def asking(self, generator: Generator) -> GeneratorJudge:
+        """Give a judge that asks another generator."""
+        return GeneratorJudge(generator)
+
     async def judge(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """Give for each (evidence, claim) the probability of support; raises JudgeError."""
         room = asyncio.Semaphore(AT_ONCE)

@@ -7,6 +7,7 @@ from contextlib import aclosing
 
 from quoth.errors import GenerationError
 from quoth.protocols import Generator
+from quoth.types import Usage
 from quoth.writing import Finish, Message, Writing, Written
 
 
@@ -30,6 +31,12 @@ class FallbackGenerator:
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Count the tokens of each text as the first model does."""
         return self.generators[0].count_tokens(texts)
+
+    def usd(self, usage: Usage) -> float | None:
+        """Give the most that so many tokens cost in dollars, None where nobody knows."""
+        prices = [each.usd(usage) for each in self.generators]
+        known = [each for each in prices if each is not None]
+        return max(known) if len(known) == len(prices) else None
 
     async def stream(
         self, messages: Sequence[Message], *, writing: Writing

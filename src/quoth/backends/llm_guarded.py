@@ -16,6 +16,7 @@ from quoth.breaker import Breaker
 from quoth.costs import Pace, price
 from quoth.errors import BackendError, GenerationCode, GenerationError
 from quoth.protocols import Generator
+from quoth.types import Usage
 from quoth.writing import Finish, Message, Writing, Written
 
 T = TypeVar("T")
@@ -107,6 +108,10 @@ class GuardedGenerator:
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Count the tokens of each text as the model does, or over-estimate them."""
         return self.inner.count_tokens(texts)
+
+    def usd(self, usage: Usage) -> float | None:
+        """Give the most that so many tokens cost in dollars, None where nobody knows."""
+        return self.inner.usd(usage)
 
     async def stream(
         self, messages: Sequence[Message], *, writing: Writing

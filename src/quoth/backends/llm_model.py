@@ -38,6 +38,7 @@ from quoth.backends.llm_errors import (
 )
 from quoth.backends.llm_http import collecting
 from quoth.backends.llm_thoughts import WithoutThoughts
+from quoth.costs import price
 from quoth.errors import GenerationError
 from quoth.types import Usage
 from quoth.writing import Finish, FinishReason, Message, Writing, Written
@@ -82,6 +83,10 @@ class ModelGenerator:
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Count the tokens of each text with the set tokenizer, or over-estimate them."""
         return self._count_tokens(texts)
+
+    def usd(self, usage: Usage) -> float | None:
+        """Give the price in dollars by the dated table, None where it is not known."""
+        return price(usage, provider=self.provider, model=self.model, local=self.local)
 
     async def stream(
         self, messages: Sequence[Message], *, writing: Writing

@@ -16,6 +16,7 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 from quoth import __version__
+from quoth.cli.doctor import doctor
 from quoth.cli.explain import explain
 from quoth.cli.export import export
 from quoth.cli.history import history
@@ -49,6 +50,7 @@ from quoth.errors import ConfigError, InputError
 from quoth.settings import load_settings
 
 FLAGS = ("--json", "--quiet", "-q")
+KEPT = "Stopped. What was finished is kept; the same command goes on from there."
 VALUED = ("--home", "--collection", "--profile", "--reranker")
 
 
@@ -170,7 +172,7 @@ def add(
         failed = any(each.status == "failed" for each in documents)
         return FAILED if failed or not documents else DONE
 
-    run(session, work)
+    run(session, work, stopped=KEPT)
 
 
 @app.command("list")
@@ -232,6 +234,7 @@ def search(
     session: Session = context.obj
 
     async def work() -> int:
+        from quoth.answering.fallbacks import went_without
         from quoth.retrieve import Request
         from quoth.trace import Trace
 
@@ -251,7 +254,7 @@ def search(
         for line in found.warnings:
             session.say(f"Note: {line}")
         for line in trace.degraded:
-            session.say(f"Went on without a part: {line}")
+            session.say(f"Note: {went_without(line, language=found.query.language)}")
         return DONE
 
     run(session, work)
@@ -263,7 +266,10 @@ def ask(
     question: Question,
     stream: Annotated[
         bool | None,
-        typer.Option("--stream/--no-stream", help="Show the answer as it comes."),
+        typer.Option(
+            "--stream/--no-stream",
+            help="Show the answer as it comes; a terminal does, --json if asked to.",
+        ),
     ] = None,
     llm: Llm = None,
     policy: Policies = None,
@@ -340,25 +346,6 @@ def reindex(
 
 
 @app.command()
-def doctor(context: typer.Context) -> None:
-    """Check the set-up, the catalogue and the index, and say what to do."""
-    from quoth.cli.render import health_report
-
-    session: Session = context.obj
-
-    async def work() -> int:
-        async with engine_of(session) as engine:
-            health = await engine.health()
-        if session.json:
-            session.put(to_json(health))
-        else:
-            health_report(session, health)
-        return DONE if health.ok else FAILED
-
-    run(session, work)
-
-
-@app.command()
 def models(
     context: typer.Context,
     action: Annotated[str, typer.Argument(help="list or build.")] = "list",
@@ -373,6 +360,7 @@ def models(
     run(session, lambda: models_command(session, action, weights=weights))
 
 
+app.command()(doctor)
 app.command()(tune)
 app.command()(history)
 app.command()(export)

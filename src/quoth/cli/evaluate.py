@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +10,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from quoth.cli.figures import show_comparisons, show_rows, show_shares, times_of
 from quoth.cli.run import DONE, Session, read_choices, run
 from quoth.codec import to_json
 from quoth.errors import InputError
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Measure on known questions and files.", no_args_is_help=True)
 
-MISSES = 20
-"""Misses that a person is shown; programs and the report get them all."""
 _COUNTS = ("cited", "selected")
 
 Folder = Annotated[Path, typer.Argument(help="Folder with the evaluation set.")]
@@ -71,7 +70,7 @@ def retrieval(
             table.add_row(leg, *(f"{value:.4f}" for value in values.values()))
         session.out.print(table)
         session.out.print(
-            f"{found.documents} documents, {found.queries} questions, {_times(found)}",
+            f"{found.documents} documents, {found.queries} questions, {times_of(found)}",
             highlight=False,
         )
 
@@ -104,10 +103,10 @@ def understanding(
             "follow-ups": found.followups,
             "aspects": found.aspects,
         }
-        _show_shares(session, shares)
-        _show_rows(session, [to_json(each) for each in found.misses])
+        show_shares(session, shares)
+        show_rows(session, [to_json(each) for each in found.misses])
         session.out.print(
-            f"{found.questions} questions ({found.split}), {_times(found)}", highlight=False
+            f"{found.questions} questions ({found.split}), {times_of(found)}", highlight=False
         )
 
     _evaluate(session, measure, show=show, report=report, baseline=baseline)
@@ -141,8 +140,8 @@ def conversation(
             "new topics kept": found.topics_kept,
             "follow-ups": found.followups,
         }
-        _show_shares(session, shares)
-        _show_rows(session, [to_json(each) for each in found.lost])
+        show_shares(session, shares)
+        show_rows(session, [to_json(each) for each in found.lost])
         session.out.print(f"{found.conversations} conversations ({found.split})", highlight=False)
 
     _evaluate(session, measure, show=show, report=report, baseline=baseline)
@@ -170,12 +169,12 @@ def answers(
         shares = dict(found.answerable)
         asked, cited, selected = (int(shares.pop("questions")), *map(shares.pop, _COUNTS))
         shares |= {"abstained": found.unanswerable["abstained"], "resolved": found.resolve_rate}
-        _show_shares(session, {name.replace("_", " "): value for name, value in shares.items()})
-        _show_rows(session, [to_json(each) for each in found.misses])
+        show_shares(session, {name.replace("_", " "): value for name, value in shares.items()})
+        show_rows(session, [to_json(each) for each in found.misses])
         session.out.print(
             f"{found.documents} documents, {asked} answerable questions and "
             f"{int(found.unanswerable['questions'])} others; {cited:.2f} sentences cited, "
-            f"{selected:.2f} selected; {_times(found)}",
+            f"{selected:.2f} selected; {times_of(found)}",
             highlight=False,
         )
 
@@ -207,7 +206,7 @@ def cache(
             rate = f"{each.hit_rate:.4f}"
             table.add_row(f"{each.threshold:.2f}", guard, rate, str(each.false_hits))
         session.out.print(table)
-        _show_rows(session, [to_json(each) for each in found.wrong])
+        show_rows(session, [to_json(each) for each in found.wrong])
         session.out.print(
             f"At {found.threshold:g} with the guard: {found.hit_rate:.4f} of {found.same} "
             f"paraphrases hit, {found.false_hits} of {found.different} others do.",
@@ -234,17 +233,17 @@ def verify(
         return await evaluate_verify(folder, split=split)
 
     def show(found: Any) -> None:
-        _show_shares(session, {f"AUC, {name}": value for name, value in found.auc.items()})
+        show_shares(session, {f"AUC, {name}": value for name, value in found.auc.items()})
         table = Table("statements", "number", "supported", "partly", "unsupported", box=None)
         for name, each in found.groups.items():
             shares = (each.supported, each.partly, each.unsupported)
             table.add_row(name, str(each.statements), *(f"{share:.4f}" for share in shares))
         session.out.print(table)
-        _show_rows(session, [to_json(each) for each in found.misses])
+        show_rows(session, [to_json(each) for each in found.misses])
         session.out.print(
             f"{found.statements} statements ({found.split}); balanced accuracy against "
             f"contradictions {found.balanced_accuracy:.4f}, false alarms on quotations "
-            f"{found.false_alarms:.4f}; {_times(found)}",
+            f"{found.false_alarms:.4f}; {times_of(found)}",
             highlight=False,
         )
 
@@ -312,7 +311,7 @@ def _evaluate(
             return DONE
         show(found)
         if comparisons:
-            _show_comparisons(session, comparisons)
+            show_comparisons(session, comparisons)
         return DONE
 
     run(session, work)
@@ -349,48 +348,3 @@ def _write(
         path, title="quoth: evaluation", report=made, comparisons=comparisons, before=before
     )
     session.say(f"The report is in {path}.")
-
-
-def _show_shares(session: Session, shares: Mapping[str, float]) -> None:
-    table = Table("what", "share", box=None)
-    for name, value in shares.items():
-        table.add_row(name, f"{value:.4f}")
-    session.out.print(table)
-
-
-def _show_rows(session: Session, rows: Sequence[Json]) -> None:
-    if not rows:
-        return
-    table = Table(*rows[0], box=None, title="Misses", title_justify="left")
-    for row in rows[:MISSES]:
-        table.add_row(*(Text(str(value)) for value in row.values()))
-    session.out.print(table)
-    if len(rows) > MISSES:
-        session.out.print(f"… and {len(rows) - MISSES} more: --json and --report give all.")
-
-
-def _show_comparisons(session: Session, comparisons: Sequence[Comparison]) -> None:
-    head = ("series", "before", "now", "difference", "95 % interval", "p")
-    table = Table(*head, box=None, title="Against the baseline", title_justify="left")
-    moved = [each for each in comparisons if each.difference or each.p < 1]
-    for each in moved:
-        table.add_row(
-            each.series,
-            f"{each.before:.4f}",
-            f"{each.now:.4f}",
-            f"{each.difference:+.4f}",
-            f"{each.low:+.4f} … {each.high:+.4f}",
-            f"{each.p:.4f}",
-        )
-    if moved:
-        session.out.print(table)
-    alike = len(comparisons) - len(moved)
-    session.out.print(
-        f"Against the baseline, on {comparisons[0].questions} questions: {len(moved)} series "
-        f"differ, {alike} do not.",
-        highlight=False,
-    )
-
-
-def _times(found: Any) -> str:
-    return f"{found.latency_ms['p50']} ms (p50), {found.latency_ms['p95']} ms (p95)"

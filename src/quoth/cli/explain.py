@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 FIRST = 20
 """Candidates that a person is shown."""
+RANKINGS = ("keyword", "semantic", "fused", "rerank")
+"""Where a candidate has a place, in the order in which the places came about."""
 
 
 def explain(
@@ -105,19 +107,17 @@ def candidates(session: Session, each: Explained) -> None:
 
     session.out.print(Text(f"\nfound in {each.collection}", style="bold"))
     session.out.print(Text(f"  {counted(each)}", style="dim"), soft_wrap=True)
-    names = ("", "passage", "keyword", "semantic", "fused", "reranker", "pool", "prob.", "")
-    table = Table(*names, box=None)
     for way in foremost(each.ways, most=FIRST):
-        legs = (way.legs.get("keyword"), way.legs.get("semantic"), way.fused)
-        table.add_row(
-            str(way.shown or ""),
-            Text(way.at.name or f"gone ({way.chunk_id})"),
-            *map(scored, (*legs, way.legs.get("rerank"))),
-            str(way.pool.rank) if way.pool else "",
-            "" if way.probability is None else f"{way.probability:.2f}",
-            Text(way.why, style="green" if way.fate == "cited" else ""),
-        )
-    session.out.print(table)
+        head = Text(f"{way.shown or '':>3}  ")
+        head.append(way.at.name or f"gone ({way.chunk_id})")
+        head.append(f"  {way.why}", style="green" if way.fate == "cited" else "yellow")
+        session.out.print(head, soft_wrap=True)
+        ranks = {**way.legs, "fused": way.fused}
+        named = ((name, scored(ranks.get(name))) for name in RANKINGS)
+        told = [f"{name} {rank}" for name, rank in named if rank]
+        told += [f"pool {way.pool.rank}"] if way.pool else []
+        told += [] if way.probability is None else [f"probability {way.probability:.2f}"]
+        session.out.print(Text(f"     {', '.join(told)}", style="dim"), soft_wrap=True)
     rest = len(each.ways) - FIRST
     if rest > 0:
         session.out.print(

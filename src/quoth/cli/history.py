@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from quoth.cli.run import DONE, Session, run
@@ -23,6 +22,9 @@ if TYPE_CHECKING:
 QueryId = Annotated[
     str, typer.Argument(help="Id of a question, as `quoth history` shows it, or its beginning.")
 ]
+
+COLOURS = {"answered": "green", "no_results": "red", "degraded": "red"}
+WIDTH = len("low_relevance")
 
 
 def history(
@@ -46,16 +48,20 @@ def history(
 
 
 def show(session: Session, asked: list[Asked]) -> None:
-    """Show questions, one line for each: its id, when, where, how it ended, and its words."""
+    """Show questions, one line for each: its id, when (UTC), how it ended, and its words."""
     if not asked:
         session.say("Nothing was asked yet, or nothing was kept. Ask with: quoth ask QUESTION")
         return
-    table = Table("id", "asked (UTC)", "collection", "status", "question", box=None)
+    # One line each, the question last: it is as long as it likes, on any width of terminal.
+    collections = {each.collection for each in asked}
     for each in asked:
         when = each.created_at[:16].replace("T", " ")
-        words = (each.query_id, when, each.collection, each.status)
-        table.add_row(*map(Text, words), Text(" ".join(each.text.split())))
-    session.out.print(table)
+        line = Text(f"{each.query_id}  {when}  ", style="dim")
+        if len(collections) > 1:
+            line.append(f"{each.collection}  ", style="not dim")
+        line.append(f"{each.status:<{WIDTH}}  ", style=f"not dim {COLOURS.get(each.status, '')}")
+        line.append(" ".join(each.text.split()), style="not dim")
+        session.out.print(line, soft_wrap=True)
 
 
 @contextmanager

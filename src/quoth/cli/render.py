@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
+from urllib.parse import unquote
 
+from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.style import Style
 from rich.text import Text
 
+from quoth.answering.conclude import note
+from quoth.answering.fallbacks import went_without
 from quoth.cli.run import Session
 from quoth.commit import Advance
 from quoth.places import clock, label
-from quoth.types import Answer, Document, Hit
+from quoth.types import Answer, Document, Hit, Locator
 from quoth.upkeep import Health
 
 SNIPPET = 150
 """Characters of a snippet that a person is shown."""
+WIDEST = 110
+"""Columns of an answer on the widest terminal; longer lines are hard to read."""
+TIE = "\ue000"
+"""Stands for a blank at which no line may end."""
 
 NOTHING = (
     "Nothing to add: there is no file here that quoth reads. It reads PDF, Markdown, HTML, plain "
@@ -97,14 +105,44 @@ def hit_list(session: Session, hits: Sequence[Hit]) -> None:
     for hit in hits:
         head = Text(f"{hit.rank:>3}  ")
         head.append(hit.document, style="bold")
-        head.append(f" · {_where(hit)}  ")
-        session.out.print(head.append(_link(hit.link)), soft_wrap=True)
+        head.append(_where(hit.document, hit.locator, hit.locator.section)).append("  ")
+        session.out.print(head.append(_link(session.out, hit.link)), soft_wrap=True)
         session.out.print(Text(f"     “{trim(hit.text)}”", style="dim"), soft_wrap=True)
 
 
 def answer_text(session: Session, answer: Answer) -> None:
-    """Show an answer's text."""
-    session.out.print(Text(answer.text), width=min(session.out.width, 110))
+    """Show an answer's text; what no source supports says so."""
+    session.out.print(folded(session.out, marked(answer)), soft_wrap=True)
+
+
+def marked(answer: Answer) -> Text:
+    """Give an answer's text with a mark behind every sentence that no source supports."""
+    text = Text()
+    done = 0
+    for each in answer.sentences:
+        if each.support == "unsupported":
+            text.append(answer.text[done : each.end])
+            text.append(f" {unsupported(answer.query.language)}", style="red")
+            done = each.end
+    return text.append(answer.text[done:])
+
+
+def unsupported(language: str) -> str:
+    """Give the mark of a sentence that no source supports."""
+    return "[non appuyé]" if language == "fr" else "[unsupported]"
+
+
+def folded(screen: Console, text: Text) -> Text:
+    """Break a text into lines for a terminal, never in front of a mark; a file gets none."""
+    if not screen.is_terminal:
+        return text
+    tied = text.copy()
+    tied.plain = text.plain.replace(" [", f"{TIE}[")
+    lines = tied.wrap(screen, min(screen.width, WIDEST))
+    for line in lines:
+        line.rstrip()
+        line.plain = line.plain.replace(TIE, " ")
+    return Text("\n").join(lines)
 
 
 def answer_sources(session: Session, answer: Answer) -> None:
@@ -114,25 +152,37 @@ def answer_sources(session: Session, answer: Answer) -> None:
     for each in answer.citations:
         head = Text(f"{each.number:>3}  ")
         head.append(each.document_name, style="bold")
-        head.append(f" · {label(each.locator)}")
-        if each.section_heading:
-            head.append(f" · {each.section_heading}")
-        out.print(head.append("  ").append(_link(each.link)), soft_wrap=True)
+        head.append(_where(each.document_name, each.locator, each.section_heading))
+        if each.support == "partly":
+            head.append(" · in part", style="yellow")
+        out.print(head.append("  ").append(_link(out, each.link)), soft_wrap=True)
         out.print(Text(f"     “{trim(each.snippet)}”", style="dim"), soft_wrap=True)
     if answer.closest and not answer.citations:
         hit_list(session, answer.closest)
-    for line in answer.warnings:
+    for line in notes(answer):
         session.say(f"Note: {line}")
-    for line in answer.degraded:
-        session.say(f"Went on without a part: {line}")
+    out.print(Text(f"\n  {' · '.join(_foot(answer))}", style="dim"), soft_wrap=True)
+
+
+def notes(answer: Answer) -> Iterator[str]:
+    """Give what a person is to know about an answer, each thing once."""
+    language = answer.query.language
+    fates = [note(each, language=language) for each in ("failed", "cut", "refused", "empty")]
+    fell_back = any(each.startswith("generate:") for each in answer.degraded)
+    yield from (each for each in answer.warnings if not (fell_back and each in fates))
+    yield from (went_without(each, language=language) for each in answer.degraded)
+
+
+def _foot(answer: Answer) -> Iterator[str]:
     sources = len({each.document_id for each in answer.citations})
-    foot = [
-        f"{sources} source{'' if sources == 1 else 's'}",
-        f"{answer.timings_ms['total'] / 1000:.2f} s",
-        answer.model or "no language model",
-        answer.query_id,
-    ]
-    out.print(Text(f"\n  {' · '.join(foot)}", style="dim"), soft_wrap=True)
+    yield f"{sources} source{'' if sources == 1 else 's'}"
+    yield f"{answer.timings_ms['total'] / 1000:.2f} s"
+    yield answer.model or "no language model"
+    if answer.usage.usd:
+        yield f"${answer.usage.usd:.4f}"
+    if answer.cached:
+        yield "answered before"
+    yield f"quoth explain {answer.query_id}"
 
 
 def health_report(session: Session, health: Health) -> None:
@@ -175,13 +225,22 @@ def _length(each: Document) -> str:
     return "" if each.seconds is None else clock(each.seconds)
 
 
-def _where(hit: Hit) -> str:
-    place = label(hit.locator)
-    return f"{place} · {hit.locator.section}" if hit.locator.section else place
+def _where(document: str, locator: Locator, section: str | None) -> str:
+    """Name a place within a document, nothing of it twice."""
+    known = [document]
+    for part in (label(locator), section or ""):
+        if part and not any(each.endswith(part) for each in known):
+            known.append(part)
+    return "".join(f" · {each}" for each in known[1:])
 
 
-def _link(address: str | None) -> Text:
-    return Text("") if address is None else Text(address, style=Style(color="blue", link=address))
+def _link(screen: Console, address: str | None) -> Text:
+    """Give a link; where it can be clicked, that of a file shows the file's name alone."""
+    if address is None:
+        return Text("")
+    clickable = screen.is_terminal and address.startswith("file:")
+    shown = unquote(address.rpartition("/")[2]) if clickable else address
+    return Text(shown, style=Style(color="blue", link=address))
 
 
 def _short(title: str) -> str:

@@ -11,18 +11,19 @@ from rich.table import Table
 from rich.text import Text
 
 from quoth.cli.history import QueryId, catalogue_of, record_from
+from quoth.cli.options import Llm, with_model
 from quoth.cli.run import DONE, FAILED, Session, engine_of, run
 
 if TYPE_CHECKING:
     from quoth.history.replay import Move, Replay, Since
 
 
-def replay(context: typer.Context, query_id: QueryId) -> None:
+def replay(context: typer.Context, query_id: QueryId, llm: Llm = None) -> None:
     """Ask a question again by the same plan and show what is different; exit code 1 if anything is.
 
     It runs on the collection as it is now, and says so if that has changed.
     """
-    session: Session = context.obj
+    session: Session = with_model(context.obj, llm)
 
     async def work() -> int:
         from quoth.history.replay import plain, request_again

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 DONE, FAILED, USAGE, CONFIGURATION = 0, 1, 2, 3
 INTERRUPTED = 130
+STOPPED = "Stopped."
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,19 +74,22 @@ async def engine_of(session: Session) -> AsyncIterator[Engine]:
         yield engine
 
 
-def run(session: Session, work: Callable[[], Coroutine[Any, Any, int]]) -> None:
-    """Run a command's work and end the process with its exit code."""
-    end_with(session, lambda: asyncio.run(work()))
+def run(
+    session: Session, work: Callable[[], Coroutine[Any, Any, int]], *, stopped: str = STOPPED
+) -> None:
+    """Run a command's work and end the process with its exit code.
+
+    ``stopped`` is what somebody is told who stops it with Ctrl-C.
+    """
+    end_with(session, lambda: asyncio.run(work()), stopped=stopped)
 
 
-def end_with(session: Session, work: Callable[[], int]) -> None:
+def end_with(session: Session, work: Callable[[], int], *, stopped: str = STOPPED) -> None:
     """Do a command's work, which gives the exit code, and end the process with it."""
     try:
         code = work()
     except KeyboardInterrupt:
-        session.err.print(
-            "Stopped. What was finished is kept; the same command goes on from there."
-        )
+        session.err.print(f"\n{stopped}")
         code = INTERRUPTED
     except QuothError as error:
         code = report(error, err=session.err, as_json=session.json)

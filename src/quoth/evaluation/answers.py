@@ -121,7 +121,11 @@ async def evaluate_answers(
     choices: Mapping[str, Any],
     progress: Told,
 ) -> AnswersReport:
-    """Answer every question of a folder in the format of the contract; raises InputError."""
+    """Answer every question of a folder in the format of the contract; raises InputError.
+
+    No answer is given again, so that each has its own time.
+    """
+    choices = {**choices, "cache": "none"}
     corpus = load_corpus(folder)
     judged = load_judged(folder)
     answers: list[Answer] = []

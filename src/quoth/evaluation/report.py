@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
 
+from quoth import webpage
 from quoth.errors import InputError, MissingExtra
 from quoth.evaluation.significance import (
     Comparison,
@@ -16,17 +16,12 @@ from quoth.evaluation.significance import (
     series_of,
 )
 from quoth.types import Json
+from quoth.webpage import escaped
 
 INSTALL = "The plots of --report need matplotlib. Install it with: pip install 'quoth[eval]'"
 _STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem;
-  color: #1a1a1a; background: #fff; }
-table { border-collapse: collapse; margin: 1rem 0; font-size: .9rem; }
-th, td { padding: .25rem .75rem; border-bottom: 1px solid #ddd; text-align: left;
-  vertical-align: top; }
-td.n { text-align: right; font-variant-numeric: tabular-nums; }
-figure { margin: 1.5rem 0; overflow-x: auto; } figcaption { color: #444; font-size: .9rem; }
-svg { max-width: 100%; height: auto; }
+figure { margin: 1.5rem 0; overflow-x: auto; } figcaption { color: var(--soft); font-size: .9rem; }
+svg { max-width: 100%; height: auto; background: #fff; }
 """
 
 
@@ -74,12 +69,8 @@ def page_of(
     ]
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     body = "\n".join(each for each in sections if each)
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f"<title>{_text(title)}</title>"
-        f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style></head>\n'
-        f"<body><h1>{_text(title)}</h1><p>Measured {made}.</p>\n{body}\n</body></html>\n"
-    )
+    heading = f'<h1>{escaped(title)}</h1><p class="soft">Measured {made}.</p>'
+    return webpage.page(title, f"{heading}\n{body}", style=_STYLE)
 
 
 def _facts(report: Json) -> str:
@@ -95,10 +86,12 @@ def _facts(report: Json) -> str:
             ]
     legs = report.get("legs") or {}
     measures = list(next(iter(legs.values()), {}))
-    by_leg = _table(
-        ("leg", *measures), [(leg, *(row[each] for each in measures)) for leg, row in legs.items()]
+    by_leg = [(leg, *(row[each] for each in measures)) for leg, row in legs.items()]
+    return (
+        "<h2>Figures</h2>"
+        + _table(("what", "value"), rows, label="Figures")
+        + _table(("leg", *measures), by_leg, label="Figures of each leg")
     )
-    return "<h2>Figures</h2>" + _table(("what", "value"), rows) + by_leg
 
 
 def _means(tables: PerQuestion) -> Iterable[str]:
@@ -135,7 +128,7 @@ def _compared(comparisons: Sequence[Comparison]) -> str:
         for each in comparisons
     ]
     head = ("series", "questions", "before", "now", "difference", "95 % interval", "p", "test")
-    return "<h2>Against the baseline</h2>" + _table(head, rows)
+    return "<h2>Against the baseline</h2>" + _table(head, rows, label="Against the baseline")
 
 
 def _changes(
@@ -184,28 +177,24 @@ def _rows(title: str, rows: Sequence[Json]) -> str:
     if not rows:
         return ""
     names = list(rows[0])
-    return f"<h2>{title}</h2>" + _table(names, [[row.get(each) for each in names] for row in rows])
+    cells = [[row.get(each) for each in names] for row in rows]
+    return f"<h2>{title}</h2>" + _table(names, cells, label=title)
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+def _table(head: Sequence[str], rows: Sequence[Sequence[object]], *, label: str) -> str:
+    """Make a table; columns that hold numbers are set to the right."""
     if not rows:
         return ""
-    top = "".join(f"<th>{_text(each)}</th>" for each in head)
-    body = "\n".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
-    return f"<table><thead><tr>{top}</tr></thead><tbody>\n{body}\n</tbody></table>"
+    numbers = [
+        at for at in range(len(head)) if any(isinstance(row[at], int | float) for row in rows)
+    ]
+    cells = [[_cell(value) for value in row] for row in rows]
+    return webpage.table(head, cells, label=label, numbers=numbers)
 
 
 def _cell(value: object) -> str:
-    if isinstance(value, float):
-        return f'<td class="n">{value:.4f}</td>'
-    if isinstance(value, int):
-        return f'<td class="n">{value}</td>'
-    return f"<td>{_text(str(value))}</td>"
+    return f"{value:.4f}" if isinstance(value, float) else escaped(str(value))
 
 
 def _figure(svg: str, caption: str) -> str:
-    return f"<figure>{svg}<figcaption>{_text(caption)}</figcaption></figure>"
-
-
-def _text(text: str) -> str:
-    return html.escape(text)
+    return f"<figure>{svg}<figcaption>{escaped(caption)}</figcaption></figure>"

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Literal
 
 from quoth.answering.context import Block
-from quoth.answering.verify_tokens import tokens
-from quoth.answering.verify_values import Value, read_values
+from quoth.answering.verify.tokens import tokens
+from quoth.answering.verify.values import Value, read_values
 from quoth.errors import InputError
 from quoth.evaluation.jsonl import Row, find, read_rows, text
 from quoth.types import Chars, Chunk, Document, Passage

@@ -23,6 +23,7 @@ _EMPTY = frozenset(
     "acknowledgements remerciements annexe annexes appendix abstract preface foreword notes "
     "questions sommaire bibliographie glossary glossaire exercises exercices quiz".split()
 )
+_WORD = re.compile(r"\w+(?:[-.]\w+)*")
 _ABOUT: Mapping[str, str] = MappingProxyType(
     {"en": "What is said about “{}”?", "fr": "Que dit-on de «\u202f{}\u202f»\u202f?"}
 )
@@ -109,3 +110,17 @@ def nearest_first(titles: Sequence[Sequence[str]], *, at: int) -> Iterator[str]:
     for place in sorted(order, key=lambda each: (abs(each - at), each < at)):
         if titles[place]:
             yield titles[place][-1]
+
+
+def as_written(name: str, texts: Iterable[str]) -> str | None:
+    """Give a folded name as the first text writes it with a capital, None where none does."""
+    words = name.split()
+    for text in texts:
+        found = [(each[0], fold(each[0]).lower()) for each in _WORD.finditer(text)]
+        for at in range(len(found) - len(words) + 1):
+            run = found[at : at + len(words)]
+            if [plain for _, plain in run] == words and all(
+                any(sign.isupper() for sign in each) for each, _ in run
+            ):
+                return " ".join(each for each, _ in run)
+    return None

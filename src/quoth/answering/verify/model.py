@@ -21,7 +21,7 @@ SIGNS = (
     *("best", "cover", "pairs", "order", "kin", "rarest"),
     *("values", "names", "parity", "direction", "changes"),
 )
-"""What the model looks at (`quoth.answering.verify_align.signals`)."""
+"""What the model looks at (`quoth.answering.verify.align.signals`)."""
 SHARED = 2
 """Words with a meaning that a statement must share with its proofs for any support."""
 WRONG = 0.1

@@ -14,11 +14,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from quoth.analyse import detect_language
-from quoth.answering.verify_align import Alignment, align
-from quoth.answering.verify_changes import left_open
-from quoth.answering.verify_foreign import Embed, align_foreign, remembering
-from quoth.answering.verify_judge import heard
-from quoth.answering.verify_model import (
+from quoth.answering.verify.align import Alignment, align
+from quoth.answering.verify.changes import left_open
+from quoth.answering.verify.foreign import Embed, align_foreign
+from quoth.answering.verify.judge import heard
+from quoth.answering.verify.model import (
     FOREIGN,
     HELD,
     PARTLY,
@@ -29,25 +29,12 @@ from quoth.answering.verify_model import (
     WRONG,
     chance,
 )
-from quoth.answering.verify_quotes import invented_quotation
-from quoth.answering.verify_silence import says_nothing
-from quoth.answering.verify_sources import Line, Source, Sources, read_sources
-from quoth.answering.verify_tokens import tokens
+from quoth.answering.verify.quotes import invented_quotation
+from quoth.answering.verify.sources import Line, Source, Sources
+from quoth.answering.verify.tokens import tokens
 from quoth.protocols import Judge
 from quoth.tuning import Calibration
 from quoth.types import Support
-
-__all__ = [
-    "Embed",
-    "Proof",
-    "Sources",
-    "Verdict",
-    "align",
-    "read_sources",
-    "remembering",
-    "says_nothing",
-    "verify",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +106,7 @@ _RANK = {"supported": 3, "partly": 2, "unverified": 1, "unsupported": 0}
 
 
 def _better(*verdicts: Verdict) -> Verdict:
-    """Give the best verdict; of equal ones the earlier, unless only the later names faults."""
+    """Give the best verdict; of equal ones the earlier."""
     return max(verdicts, key=lambda each: (_RANK[each.support], each.score))
 
 

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from quoth.analyse import STOP_WORDS, fold, terms
-from quoth.answering.verify_units import SPELLED, UNITS
+from quoth.answering.verify.units import SPELLED, UNITS
 
 NEGATIONS = frozenset(
     """

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from quoth.answering.verify_claim import Change, Claim
-from quoth.answering.verify_sources import ReadLine
-from quoth.answering.verify_tokens import NEGATIONS, Token, negated
+from quoth.answering.verify.claim import Change, Claim
+from quoth.answering.verify.sources import ReadLine
+from quoth.answering.verify.tokens import NEGATIONS, Token, negated
 
 CLAUSE = 8
 """Words before a fragment that may turn its meaning."""

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from quoth.answering.verify_sources import Sources
-from quoth.answering.verify_tokens import Token, tokens
-from quoth.answering.verify_values import Value, read_values
+from quoth.answering.verify.sources import Sources
+from quoth.answering.verify.tokens import Token, tokens
+from quoth.answering.verify.values import Value, read_values
 
 ROOT = 6
 """Letters by which words are kin that are not the same."""
@@ -51,8 +51,8 @@ class Claim:
 
 
 _REPORTING = frozenset(
-    "according mention mentioned mentions said say says source sources tell tells told write writes "
-    "written wrote dit disent ecrit ecrivent ecrivit mentionne mentionnent selon".split()
+    "according mention mentioned mentions said say says source sources tell tells told write "
+    "writes written wrote dit disent ecrit ecrivent ecrivit mentionne mentionnent selon".split()
 )
 
 

@@ -12,8 +12,8 @@ from itertools import pairwise
 from quoth.analyse import fold
 from quoth.answering.context import Block
 from quoth.answering.quotable import quotable_sentences
-from quoth.answering.verify_tokens import BETWEEN, Token, joined, tokens
-from quoth.answering.verify_values import Value, read_values
+from quoth.answering.verify.tokens import BETWEEN, Token, joined, tokens
+from quoth.answering.verify.values import Value, read_values
 from quoth.sentences import Span
 from quoth.types import Seconds
 
@@ -133,7 +133,9 @@ def read_sources(
 
 def _read(block: Block, *, spans: Sequence[Span] | None) -> Source:
     passage = block.passage
-    shown = [(block.start, block.end)] if not spans else list(spans)
+    # Of a block that had to be cut all of the beginning is shown, and nothing behind it.
+    whole = [(block.start, block.end)]
+    shown = spans if spans and spans[-1][1] <= block.end else whole
     language = passage.chunks[0].language
     parts: list[Token] = []
     for low, high in shown:

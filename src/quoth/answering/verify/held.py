@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
-from quoth.answering.verify_changes import Fault
-from quoth.answering.verify_claim import Claim
-from quoth.answering.verify_sources import ReadLine, Sources
-from quoth.answering.verify_tokens import Token
-from quoth.answering.verify_values import Value
+from quoth.answering.verify.changes import Fault
+from quoth.answering.verify.claim import Claim
+from quoth.answering.verify.sources import ReadLine, Sources
+from quoth.answering.verify.tokens import Token
+from quoth.answering.verify.values import Value
 
 NEAR = 5
 """Words on either side of a value that say what it belongs to."""

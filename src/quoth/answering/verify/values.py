@@ -8,8 +8,8 @@ from decimal import Decimal, InvalidOperation
 from typing import Literal, NamedTuple
 
 from quoth.analyse import STOP_WORDS, fold
-from quoth.answering.verify_tokens import NEGATIONS, Token
-from quoth.answering.verify_units import SCALES, SPELLED, UNITS
+from quoth.answering.verify.tokens import NEGATIONS, Token
+from quoth.answering.verify.units import SCALES, SPELLED, UNITS
 from quoth.numerals import WORDS
 
 Kind = Literal["number", "date", "name"]

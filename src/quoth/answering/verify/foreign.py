@@ -12,11 +12,11 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 
 import numpy as np
 
-from quoth.answering.verify_align import Alignment
-from quoth.answering.verify_changes import Fault
-from quoth.answering.verify_sources import Line, ReadLine, Sources, read_line
-from quoth.answering.verify_tokens import Token, negated, tokens
-from quoth.answering.verify_values import Value, is_number, read_values
+from quoth.answering.verify.align import Alignment
+from quoth.answering.verify.changes import Fault
+from quoth.answering.verify.sources import Line, ReadLine, Sources, read_line
+from quoth.answering.verify.tokens import Token, negated, tokens
+from quoth.answering.verify.values import Value, is_number, read_values
 from quoth.protocols import Matrix
 
 Embed = Callable[[Sequence[str]], Awaitable[Matrix]]

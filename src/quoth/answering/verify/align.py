@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from quoth.answering.verify_changes import Fault, change_faults, turned_faults
-from quoth.answering.verify_claim import Claim, overlap, read_claim
-from quoth.answering.verify_held import order_faults, value_faults
-from quoth.answering.verify_sources import Line, Sources, read_line
+from quoth.answering.verify.changes import Fault, change_faults, turned_faults
+from quoth.answering.verify.claim import Claim, overlap, read_claim
+from quoth.answering.verify.held import order_faults, value_faults
+from quoth.answering.verify.sources import Line, Sources, read_line
 
 MOST_LINES = 3
 """Sentences that prove one statement together, at most."""

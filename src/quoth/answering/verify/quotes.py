@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from quoth.answering.verify_sources import Sources
-from quoth.answering.verify_tokens import tokens
+from quoth.answering.verify.sources import Sources
+from quoth.answering.verify.tokens import tokens
 
 FEWEST = 3
 """Words from which something in quotation marks is a quotation; fewer may be a term."""

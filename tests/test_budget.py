@@ -8,9 +8,10 @@ from dataclasses import replace
 import pytest
 
 from quoth.budget import note_pace, within_budget
-from quoth.costs import Pace
+from quoth.costs import Pace, price
 from quoth.plan import Plan
 from quoth.trace import Trace
+from quoth.types import Usage
 from quoth.writing import Message, Writing, Written
 
 EAGER = replace(Plan(), classify=True, expansion="generated", hyde=True)
@@ -29,6 +30,9 @@ class Haiku:
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         raise NotImplementedError
+
+    def usd(self, usage: Usage) -> float | None:
+        return price(usage, provider=self.provider, model=self.model, local=self.local)
 
     def stream(self, messages: Sequence[Message], *, writing: Writing) -> AsyncIterator[Written]:
         raise NotImplementedError

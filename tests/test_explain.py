@@ -138,7 +138,7 @@ async def test_what_a_language_model_did_is_told(engine: Engine) -> None:
     assert makers["prompt"] == record.answer.prompt
     for text in (explanation_page(found), exported(record, "md"), exported(record, "html")):
         assert "Honey is made from nectar" in text
-        assert text.count("(not fully supported by its source)") == 1
+        assert text.count("(supported by no source)") == 1
 
 
 def test_stages_stand_in_the_order_in_which_they_began() -> None:

@@ -57,16 +57,16 @@ def test_markers_behind_a_sentence_are_left_out() -> None:
         ),
     )
     assert list(pieces(made)) == [
-        ("One.", (1,), False),
-        (" ", (), False),
-        ("Two.", (2, 3), True),
-        ("\n\nThree [9].", (), False),
+        ("One.", (1,), ""),
+        (" ", (), ""),
+        ("Two.", (2, 3), "supported in part by its source"),
+        ("\n\nThree [9].", (), ""),
     ]
 
 
 def test_an_answer_without_sentences_is_one_piece() -> None:
     made = replace(answer(), text="Nothing was found.", sentences=())
-    assert list(pieces(made)) == [("Nothing was found.", (), False)]
+    assert list(pieces(made)) == [("Nothing was found.", (), "")]
 
 
 # --- forms ------------------------------------------------------------------------------------
@@ -129,8 +129,8 @@ def test_an_address_cannot_leave_its_brackets() -> None:
 def test_a_sentence_that_is_unsure_says_so() -> None:
     made = replace(answer(), sentences=(Sentence(0, 6, (1,), "partly"),))
     record = Record(Request("Why?"), Plan(), made)
-    assert "not fully supported" in exported(record, "md")
-    assert "not fully supported" in exported(record, "html")
+    assert "supported in part" in exported(record, "md")
+    assert "supported in part" in exported(record, "html")
 
 
 def test_an_answer_that_was_not_kept_cannot_be_handed_on() -> None:

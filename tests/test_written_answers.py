@@ -255,6 +255,29 @@ async def test_a_failure_behind_the_first_word_keeps_what_was_written(home: Path
     assert answer.status == "partial"
 
 
+TORN = "The lamp stands 41 metres above the [Source 1]"
+
+
+async def test_a_sentence_that_was_never_finished_is_not_cited(home: Path) -> None:
+    broken = GenerationError("It broke off.", code="llm_timeout")
+    answer = await answer_of(home, *HONEST, f" {TORN}", broken)
+    assert (answer.sentences[-1].support, answer.sentences[-1].citations) == ("unverified", ())
+    assert (answer.provider, answer.model) == ("scripted", "script")
+
+
+async def test_strict_never_shows_a_sentence_that_was_not_finished(home: Path) -> None:
+    broken = GenerationError("It broke off.", code="llm_timeout")
+    answer = await answer_of(home, *HONEST, f" {TORN}", broken, policy="strict")
+    assert "41" not in answer.text
+
+
+async def test_an_unfinished_sentence_alone_is_no_answer(home: Path) -> None:
+    broken = GenerationError("It broke off.", code="llm_timeout")
+    answer = await answer_of(home, TORN, broken)
+    assert answer.model is None
+    assert answer.status != "low_relevance"
+
+
 async def test_a_deadline_cuts_the_writing(home: Path) -> None:
     model = ScriptedGenerator(*HONEST, *["more and more "] * 200, pause_s=0.02)
     answer = done(await events_of(home, model, deadline_ms=1500.0))

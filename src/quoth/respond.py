@@ -83,7 +83,12 @@ async def respond(
                         writer = f"{finish.provider}:{finish.model}"
                         trace.note("generate", reason=generator.provider, fallback=writer)
                     known = replace(answer, prompt=told.prompt, degraded=trace.degraded)
-                    answer = conclude(known, event, passages=told.context.passages)
+                    answer = conclude(
+                        known,
+                        event,
+                        passages=told.context.passages,
+                        writer=(generator.provider, generator.model),
+                    )
                 else:
                     trace.reached("first_token")
                     yield event

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import TypeGuard
 
 from quoth.answering.reader import AnswerReader, Closed, Text
 from quoth.answering.verify import Proof, Verdict
@@ -12,6 +14,10 @@ from quoth.events import Cited, Token, Verified
 from quoth.plan import Policy
 from quoth.types import Citation, Sentence
 from quoth.writing import Finish, Written
+
+TORN = Verdict("unverified", 0.0, ())
+"""Of a sentence that the model never finished: what it would have said, nobody can check."""
+_ENDED = re.compile(r"[.!?…:。！？|][\"'”’»)\]*]*\Z")
 
 Check = Callable[[str, Sequence[int]], Awaitable[Verdict]]
 """Checks a sentence against the sources that it cites, by their numbers."""
@@ -96,7 +102,7 @@ async def compose(
                 if policy != "strict":
                     yield Token(part.text)
             else:
-                verdict = await check(part.text, part.numbers)
+                verdict = TORN if part.torn else await check(part.text, part.numbers)
                 for event in _closed(part, verdict, draft=draft, cite=cite, policy=policy):
                     yield event
     yield Composed(
@@ -114,7 +120,7 @@ def _closed(
     part: Closed, verdict: Verdict, *, draft: _Draft, cite: Cite, policy: Policy
 ) -> Iterator[Token | Cited | Verified]:
     """Add a sentence that was checked to the answer, or leave it out."""
-    kept = policy == "mark" or verdict.support != "unsupported"
+    kept = policy == "mark" or not (part.torn or verdict.support == "unsupported")
     new, numbers = draft.cite(verdict, cite) if kept else ([], ())
     for citation in new:
         yield Cited(citation)
@@ -130,6 +136,10 @@ def _closed(
     yield Verified(number, part.text, numbers, verdict.support, verdict.score, kept)
 
 
+def _torn(part: Text | Closed) -> TypeGuard[Closed]:
+    return isinstance(part, Closed) and part.kind == "sentence" and not _ENDED.search(part.text)
+
+
 async def _parts(
     pieces: AsyncGenerator[Written, None], reader: AnswerReader
 ) -> AsyncGenerator[Text | Closed | Finish, None]:
@@ -142,7 +152,8 @@ async def _parts(
                 continue
             for part in reader.feed(piece):
                 yield part
+    broken = finish is None or finish.reason == "length"
     for part in reader.close():
-        yield part
+        yield replace(part, torn=True) if broken and _torn(part) else part
     if finish is not None:
         yield finish

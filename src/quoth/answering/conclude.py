@@ -54,7 +54,13 @@ _WORDING: Mapping[str, Mapping[Note, str]] = MappingProxyType(
 )
 
 
-def conclude(quoted: Answer, composed: Composed, *, passages: Sequence[Passage]) -> Answer:
+def conclude(
+    quoted: Answer,
+    composed: Composed,
+    *,
+    passages: Sequence[Passage],
+    writer: tuple[str, str] | None = None,
+) -> Answer:
     """Put what the model wrote in place of the verbatim sentences, if anything of it is proved.
 
     ``quoted`` is the verbatim answer to the same question; it stands, with a warning, where the
@@ -99,8 +105,8 @@ def conclude(quoted: Answer, composed: Composed, *, passages: Sequence[Passage])
             cited=len({each.chunk_id for each in citations}),
         ),
         used_chunks=used,
-        provider=finish.provider if finish else quoted.provider,
-        model=finish.model if finish else quoted.model,
+        provider=finish.provider if finish else writer and writer[0],
+        model=finish.model if finish else writer and writer[1],
     )
 
 
@@ -115,9 +121,9 @@ def _stands(quoted: Answer, composed: Composed, *, refused: bool, silent: bool) 
     kind: Note
     if refused:
         kind = "refused"
-    elif not composed.sentences and not composed.dropped:
+    elif composed.finish is None or not (composed.sentences or composed.dropped):
         kind = "failed"
-    elif silent and not composed.dropped:
+    elif silent and not composed.dropped and composed.finish.reason != "length":
         kind, status = "silent", "low_relevance"
     else:
         kind = "empty"
@@ -132,7 +138,8 @@ def _status(
 ) -> AnswerStatus:
     if status != "answered":
         return status
-    whole = composed.finish is not None and not composed.dropped
+    finish = composed.finish
+    whole = finish is not None and finish.reason != "length" and not composed.dropped
     return (
         "answered" if whole and all(each.support == "supported" for each in claims) else "partial"
     )

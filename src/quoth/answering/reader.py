@@ -47,6 +47,7 @@ class Closed:
     text: str
     numbers: tuple[int, ...]
     kind: Literal["sentence", "code"]
+    torn: bool = False
 
 
 Part = Text | Closed

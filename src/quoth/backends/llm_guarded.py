@@ -246,6 +246,6 @@ class GuardedGenerator:
     def _error(self, what: str, *, code: GenerationCode) -> GenerationError:
         return GenerationError(
             f"The model {self.model} of {self.provider} {what}. "
-            "Ask again, or choose another model with --generator.",
+            "Ask again, or choose another model with --llm.",
             code=code,
         )

@@ -79,7 +79,7 @@ def _access(name: str, settings: Settings, *, alone: bool) -> Access:
     if secret is None and known.key_need == "needed":
         raise ConfigError(
             f"The generator '{provider}' needs a key, and there is none. Set {known.variable}, or "
-            "answer without a language model by setting 'generator' to none."
+            "answer without a language model by --llm none."
         )
     return Access(
         provider=provider,

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from quoth.answering.fallbacks import went_without
 from quoth.catalogue.store import Catalogue
 from quoth.history.fates import Fate, ended
 from quoth.places import label, link
@@ -251,7 +252,8 @@ def _notes(record: Record) -> Iterator[str]:
     )
     if record.answer.counts.invented:
         yield f"Sources that the model named and never saw: {record.answer.counts.invented}."
-    yield from (f"Went on without a part: {each}" for each in record.answer.degraded)
+    language = record.answer.query.language
+    yield from (went_without(each, language=language) for each in record.answer.degraded)
 
 
 def _explained(each: Searched, record: Record, catalogue: Catalogue) -> Explained:

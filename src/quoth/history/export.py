@@ -28,6 +28,8 @@ link of a bare address."""
 _BEGINNING = re.compile(r"^([0-9]*)([-+=#.)])")
 """What would make a list or a heading where a line begins with it."""
 _MARKERS = re.compile(r"(?: ?\[(\d+)\])+")
+DOUBTS = {"partly": "supported in part by its source", "unsupported": "supported by no source"}
+"""What is written behind a sentence that its source does not bear out."""
 _URL_SIGNS = "%/:=&?~+!$,;'@#"
 
 
@@ -48,8 +50,8 @@ def exported(record: Record, form: Format) -> str:
             return json.dumps({**asked, **to_json(record.answer)}, ensure_ascii=False, indent=2)
 
 
-def pieces(answer: Answer) -> Iterator[tuple[str, tuple[int, ...], bool]]:
-    """Cut the answer's text after each sentence: text, the numbers it cites, whether it is unsure.
+def pieces(answer: Answer) -> Iterator[tuple[str, tuple[int, ...], str]]:
+    """Cut the answer's text after each sentence: text, the numbers it cites, what is doubtful.
 
     The markers behind a sentence are left out, since the numbers say the same. A piece that is
     no sentence (white space, a heading) cites nothing.
@@ -57,12 +59,11 @@ def pieces(answer: Answer) -> Iterator[tuple[str, tuple[int, ...], bool]]:
     at = 0
     for each in answer.sentences:
         if each.start > at:
-            yield answer.text[at : each.start], (), False
-        unsure = each.support in ("partly", "unsupported")
-        yield answer.text[each.start : each.end], each.citations, unsure
+            yield answer.text[at : each.start], (), ""
+        yield answer.text[each.start : each.end], each.citations, DOUBTS.get(each.support, "")
         at = _behind_markers(answer.text, each.end, numbers=each.citations)
     if at < len(answer.text):
-        yield answer.text[at:], (), False
+        yield answer.text[at:], (), ""
 
 
 def _behind_markers(text: str, at: int, *, numbers: tuple[int, ...]) -> int:
@@ -103,9 +104,9 @@ def _markdown(record: Record) -> str:
     return "\n".join([*lines, f"*{_md(_facts(record))}*", ""])
 
 
-def _marked(text: str, numbers: tuple[int, ...], unsure: bool) -> str:
+def _marked(text: str, numbers: tuple[int, ...], doubt: str) -> str:
     cited = "".join(f" \\[{number}\\]" for number in numbers)
-    doubt = " *(not fully supported by its source)*" if unsure else ""
+    doubt = f" *({doubt})*" if doubt else ""
     bare = text.rstrip()
     before, after = text[: len(text) - len(text.lstrip())], text[len(bare) :]
     lines = "\n".join(_md(line) for line in bare.splitlines())
@@ -140,13 +141,13 @@ def _html(record: Record) -> str:
     return page(record.request.question, body, style=_STYLE, language=answer.query.language)
 
 
-def set_piece(text: str, numbers: tuple[int, ...], unsure: bool, *, target: str) -> str:
+def set_piece(text: str, numbers: tuple[int, ...], doubt: str, *, target: str) -> str:
     """Write a piece of an answer as HTML; its numbers lead to the elements ``target``-number."""
     cited = "".join(f'<sup><a href="#{target}-{number}">{number}</a></sup>' for number in numbers)
     said = escaped(text).replace("\n", "<br>\n")
-    if not unsure:
+    if not doubt:
         return said + cited
-    return f'<span class="unsure">{said} <em>(not fully supported by its source)</em></span>{cited}'
+    return f'<span class="unsure">{said} <em>({doubt})</em></span>{cited}'
 
 
 def _item(each: Citation) -> str:

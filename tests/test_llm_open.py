@@ -182,6 +182,19 @@ print(json.dumps([name for name in sys.modules if "." not in name]))
     )
 
 
+def test_a_model_that_was_not_asked_yet_loads_nothing() -> None:
+    code = (
+        "import json, sys; from quoth.backends.llm_open import open_generator; "
+        "from quoth.settings import Settings; "
+        "open_generator(Settings(generator='ollama:x, anthropic', anthropic_api_key='k')); "
+        "print(json.dumps(sorted(sys.modules)))"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT / "src"
+    )
+    assert not {"pydantic_ai", "openai", "anthropic", "httpx2"} & set(json.loads(found.stdout))
+
+
 async def test_no_key_or_address_of_the_environment_is_used(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

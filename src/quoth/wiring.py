@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quoth.backends import backend
+from quoth.backends import backend, require
 from quoth.breaker import Breaker
 from quoth.catalogue.jobs import Jobs
 from quoth.catalogue.rows import digest
@@ -108,7 +108,7 @@ def check_profile(settings: Settings) -> None:
     if chosen.reranker is not None:
         backend("reranker", chosen.reranker)
     if chosen.generator != "extractive" and settings.generator is None:
-        backend("generator", chosen.generator)
+        require("generator", chosen.generator)
 
 
 def open_embedder(settings: Settings, *, progress: Callable[[str], None] = quiet) -> Embedder:

@@ -78,10 +78,20 @@ BACKENDS: Mapping[Part, Mapping[str, Backend]] = {
 
 
 def backend(part: Part, name: str) -> type[Any]:
-    """Give the class of a backend, or the function that opens it.
+    """Give the class of a backend, or the function that opens it; raises as `require` does.
+
+    An error inside an installed package is raised as it is.
+    """
+    row = require(part, name)
+    found: type[Any] = getattr(import_module(f"quoth.backends.{row.module}"), row.name)
+    return found
+
+
+def require(part: Part, name: str) -> Backend:
+    """Give a row of the table whose packages are installed, and load nothing.
 
     Raises ConfigError for a name that is not in the table and MissingExtra for one whose extra
-    is not installed; an error inside an installed package is raised as it is.
+    is not installed.
     """
     rows = BACKENDS[part]
     if name not in rows:
@@ -100,8 +110,7 @@ def backend(part: Part, name: str) -> type[Any]:
             f"The {part} '{name}' needs packages that are not installed. Install them with: "
             f"pip install 'quoth[{row.extra}]'"
         )
-    found: type[Any] = getattr(import_module(f"quoth.backends.{row.module}"), row.name)
-    return found
+    return row
 
 
 def _is_installed(package: str) -> bool:

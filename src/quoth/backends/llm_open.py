@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
-from quoth.backends import backend
+from quoth.backends import require
 from quoth.backends.llm_access import PROVIDERS, Access, CountTokens, host_of
 from quoth.backends.llm_fallback import FallbackGenerator
+from quoth.backends.llm_late import LateGenerator
 from quoth.errors import ConfigError
 from quoth.protocols import Generator
 from quoth.token_estimate import estimate_tokens
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
 NONE = ("none", "extractive")
 """Names for answers in the sources' own words, which no language model takes part in."""
+PROXIES = ("http", "https", "socks5", "socks5h")
 Guard = Callable[[Generator], Generator]
 
 
@@ -50,20 +53,15 @@ def open_generator(
             "The setting 'llm_base_url' belongs to one language model, and none of those named "
             "takes it. Write the address behind the name, as in openai:MODEL@https://HOST/v1."
         )
-    opened = [guard(_open(each)) for each in accesses]
+    opened = [guard(LateGenerator(each)) for each in accesses]
     return opened[0] if len(opened) == 1 else FallbackGenerator(*opened)
-
-
-def _open(access: Access) -> Generator:
-    opened: Generator = backend("generator", access.provider)(access)
-    return opened
 
 
 def _access(name: str, settings: Settings, *, alone: bool) -> Access:
     named, at, host = name.partition("@http")
     provider, _, model = named.partition(":")
     if provider not in PROVIDERS:
-        backend("generator", provider)  # raises for what is not in the table
+        require("generator", provider)  # raises for what is not in the table
     known = PROVIDERS[provider]
     url = f"http{host}" if at else None
     if url is None and (alone or known.url is None):
@@ -81,13 +79,21 @@ def _access(name: str, settings: Settings, *, alone: bool) -> Access:
             f"The generator '{provider}' needs a key, and there is none. Set {known.variable}, or "
             "answer without a language model by --llm none."
         )
+    if provider == "openrouter" and model and "/" not in model:
+        raise ConfigError(
+            f"OpenRouter names a model with its maker, such as openai/{model}. Name it so in the "
+            "setting 'generator'."
+        )
+    proxy = None if settings.llm_proxy is None else settings.llm_proxy.get_secret_value()
+    if proxy is not None and urlsplit(proxy).scheme not in PROXIES:
+        raise ConfigError("The setting 'llm_proxy' is no address of a proxy.")
     return Access(
         provider=provider,
         model=model or known.model,
         url=url,
         window=settings.llm_window or known.window,
         key=None if secret is None else secret.get_secret_value(),
-        proxy=None if settings.llm_proxy is None else settings.llm_proxy.get_secret_value(),
+        proxy=proxy,
         count_tokens=_counter(settings.llm_tokenizer),
     )
 

@@ -16,7 +16,6 @@ from quoth.backends.llm_access import Access
 from quoth.backends.llm_errors import Option
 from quoth.backends.llm_http import SILENCE_S, open_client
 from quoth.backends.llm_model import ModelGenerator
-from quoth.errors import ConfigError
 
 NO_KEY = "none"
 """Stands where a server wants no key; the library insists on one."""
@@ -50,12 +49,7 @@ def open_openai(access: Access) -> ModelGenerator:
 
 
 def open_openrouter(access: Access) -> ModelGenerator:
-    """Open a model through OpenRouter; raises ConfigError for a name without its maker."""
-    if "/" not in access.model:
-        raise ConfigError(
-            f"OpenRouter names a model with its maker, such as openai/{access.model}. Name it so "
-            "in the setting 'generator'."
-        )
+    """Open a model through OpenRouter."""
     client = _client(access)
     provider = OpenRouterProvider(openai_client=client)
     model = OpenRouterModel(access.model, provider=provider, profile=_OLDER_WORD)

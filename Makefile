@@ -80,11 +80,11 @@ soak: dev ## the long tests: kills, citations by the ten thousand
 
 lock: ## write the lock files anew from pyproject.toml (needs uv)
 	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
-		--no-emit-index-url --no-header --no-annotate --extra eval --extra build pyproject.toml \
+		--no-emit-index-url --no-header --no-annotate --extra eval --extra build --extra mcp pyproject.toml \
 		-o requirements.lock
 	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
-		--no-emit-index-url --no-header --no-annotate --extra eval --extra build --extra dev --extra llm pyproject.toml \
-		--constraint requirements.lock -o requirements-dev.lock
+		--no-emit-index-url --no-header --no-annotate --extra eval --extra build --extra mcp --extra dev --extra llm --extra postgres \
+		pyproject.toml --constraint requirements.lock -o requirements-dev.lock
 
 clean: ## remove what was made here
 	@rm -rf .venv .demo .coverage* .mypy_cache .ruff_cache .pytest_cache

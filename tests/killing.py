@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from quoth.catalogue.database import open_database
 from quoth.catalogue.store import Catalogue
 from quoth.settings import Settings
 from quoth.wiring import Indexes
@@ -50,7 +51,7 @@ def add(
 async def left_behind(home: Path) -> tuple[dict[str, int], dict[str, int]]:
     """Chunks per document, as the catalogue and as the index has them."""
     settings = Settings(home=home)
-    catalogue = Catalogue(home / "catalogue.sqlite", tenant=settings.tenant)
+    catalogue = Catalogue(open_database(home / "catalogue.sqlite"), tenant=settings.tenant)
     indexes = Indexes(settings, dimension=64, on_operation=lambda _name: None)
     try:
         collection = catalogue.find_collection("default")

@@ -66,7 +66,7 @@ def entry(
 def _migrated() -> bytes:
     with TemporaryDirectory() as folder:
         file = Path(folder, "catalogue.sqlite")
-        open_database(file).dispose()
+        open_database(file).close()
         return file.read_bytes()
 
 
@@ -75,5 +75,5 @@ def open_catalogue(file: Path, tenant: str = "local") -> tuple[Catalogue, Collec
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(_migrated())
-    catalogue = Catalogue(file, tenant=tenant)
+    catalogue = Catalogue(open_database(file), tenant=tenant)
     return catalogue, catalogue.make_collection("default", identity=IDENTITY)

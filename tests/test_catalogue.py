@@ -42,11 +42,11 @@ def shelf(file: Path) -> Iterator[Shelf]:
 
 
 def test_the_migrations_make_the_tables_of_the_schema(file: Path) -> None:
-    engine = open_database(file)
-    with engine.connect() as connection:
+    opened = open_database(file)
+    with opened.engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, metadata) == []
-    engine.dispose()
+    opened.close()
 
 
 def test_head_is_the_newest_migration() -> None:
@@ -64,10 +64,10 @@ def test_opening_twice_changes_nothing(file: Path, shelf: Shelf) -> None:
 
 
 def test_a_catalogue_from_the_future_is_left_alone(file: Path) -> None:
-    engine = open_database(file)
-    with engine.begin() as connection:
+    opened = open_database(file)
+    with opened.engine.begin() as connection:
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
-    engine.dispose()
+    opened.close()
     with pytest.raises(ConfigError, match="newer version of quoth"):
         open_database(file)
 

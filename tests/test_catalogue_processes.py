@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from quoth.catalogue.database import open_database
 from quoth.catalogue.store import Catalogue
 from tests.made_documents import open_catalogue
 
@@ -26,10 +27,11 @@ catalogue.close()
 OPENER = """
 import sys
 from pathlib import Path
+from quoth.catalogue.database import open_database
 from quoth.catalogue.store import Catalogue
 from tests.made_documents import IDENTITY
 sys.stdin.read(1)
-catalogue = Catalogue(Path(sys.argv[1]), tenant="local")
+catalogue = Catalogue(open_database(Path(sys.argv[1])), tenant="local")
 catalogue.make_collection("default", identity=IDENTITY)
 catalogue.close()
 """
@@ -98,7 +100,7 @@ def test_two_processes_write_at_once_and_lose_nothing(tmp_path: Path) -> None:
 def test_two_processes_make_the_catalogue_at_once(tmp_path: Path) -> None:
     file = tmp_path / "new" / "catalogue.sqlite"
     run_together(*(start(OPENER, file) for _ in range(2)))
-    catalogue = Catalogue(file, tenant="local")
+    catalogue = Catalogue(open_database(file), tenant="local")
     assert [each.name for each in catalogue.collections()] == ["default"]
     catalogue.close()
 

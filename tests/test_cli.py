@@ -396,9 +396,10 @@ def test_a_catalogue_that_is_damaged(home: Path, content: bytes | None) -> None:
 
 
 def test_another_model_is_refused_with_the_command_that_rebuilds(home: Path) -> None:
+    from quoth.catalogue.database import open_database
     from quoth.catalogue.store import Catalogue
 
-    catalogue = Catalogue(home / "catalogue.sqlite", tenant="local")
+    catalogue = Catalogue(open_database(home / "catalogue.sqlite"), tenant="local")
     with catalogue.writing("pretend") as connection:
         connection.exec_driver_sql(
             "UPDATE collections SET identity = replace(identity, 'hash', 'x')"

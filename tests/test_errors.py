@@ -22,6 +22,7 @@ TABLE = {
     "BackendError": (QuothError, "backend", 503),
     "Busy": (BackendError, "busy", 503),
     "ConfigError": (QuothError, "configuration", 500),
+    "Denied": (QuothError, "denied", 403),
     "DocumentError": (QuothError, "error", 422),
     "EmbeddingError": (BackendError, "embedding_failed", 503),
     "GenerationError": (BackendError, "generation_failed", 503),
@@ -33,6 +34,7 @@ TABLE = {
     "RerankError": (BackendError, "rerank_failed", 503),
     "RetrievalError": (BackendError, "retrieval_failed", 503),
     "StorageFull": (BackendError, "storage_full", 507),
+    "TooLarge": (InputError, "too_large", 413),
 }
 
 

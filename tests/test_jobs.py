@@ -21,8 +21,9 @@ DEAD_WORKER = """
 import sys
 from pathlib import Path
 from quoth.catalogue.jobs import Jobs
+from quoth.catalogue.database import open_database
 from quoth.catalogue.store import Catalogue
-catalogue = Catalogue(Path(sys.argv[1]), tenant="local")
+catalogue = Catalogue(open_database(Path(sys.argv[1])), tenant="local")
 jobs = Jobs(catalogue)
 for key in sys.argv[2:]:
     claim = jobs.claim(catalogue.collection("default"), key, source=f"/{key}.md", title=key)

@@ -90,12 +90,15 @@ BELOW: dict[str, set[str]] = {
     "webpage": set(),
     "history": ENGINE_AND_BELOW | {"webpage"},
     "backends": GROUND,
-    "wiring": ENGINE_AND_BELOW | {"backends"},
+    "wiring": ENGINE_AND_BELOW | {"backends", "tenants"},
+    "tenants": ENGINE_AND_BELOW,
     "facade": ENGINE_AND_BELOW | {"wiring"},
     "": {"errors", "types", "facade"},
     "evaluation": ENGINE_AND_BELOW | {"webpage", "wiring", "backends", "facade", ""},
     "__main__": {"cli"},
-    "cli": ENGINE_AND_BELOW | {"history", "wiring", "backends", "facade", "evaluation", ""},
+    "service": ENGINE_AND_BELOW | {"history", "tenants", "wiring", "webpage", ""},
+    "cli": ENGINE_AND_BELOW
+    | {"history", "wiring", "backends", "facade", "evaluation", "service", "tenants", ""},
 }
 """What each room may import; the package itself is the room without a name."""
 
@@ -103,6 +106,7 @@ HEAVY = {
     *("lancedb", "onnx", "onnxruntime", "numpy", "sqlalchemy", "alembic", "pyarrow"),
     *("pypdfium2", "tokenizers", "py3langid", "selectolax"),
     *("pydantic_ai", "openai", "anthropic", "google", "httpx2", "genai_prices"),
+    *("fastapi", "starlette", "uvicorn", "mcp", "psycopg", "prometheus_client", "structlog"),
 }
 MODEL_FILES = {"backends.e5_build", "backends.e5_card"}
 """They make and describe the files of a model; they open nothing."""

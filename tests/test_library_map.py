@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from sqlalchemy import create_engine
 
 from quoth.catalogue import database, map_queries
-from quoth.catalogue.database import WRITE
+from quoth.catalogue.database import WRITE, open_database
 from quoth.catalogue.rows import Collection, Entry
 from quoth.catalogue.schema import HEAD
 from quoth.catalogue.store import Catalogue
@@ -420,7 +420,7 @@ def test_an_older_catalogue_keeps_its_documents_and_gets_their_places(
     catalogue.close()
     migrate(file, "0001")
     migrate(file, HEAD)
-    again = Catalogue(file, tenant="local")
+    again = Catalogue(open_database(file), tenant="local")
     collection = again.collection("default")
     # What the older version did not know is gone; everything else is as it was.
     assert again.document_chunks("a") == [replace(each, chapter="") for each in before[0]]
@@ -436,7 +436,7 @@ def test_an_older_catalogue_keeps_its_documents_and_gets_their_places(
 def test_an_older_catalogue_is_brought_up_when_it_is_opened(file: Path, books: Library) -> None:
     books[0].close()
     migrate(file, "0001")
-    again = Catalogue(file, tenant="local")
+    again = Catalogue(open_database(file), tenant="local")
     collection = commit((again, again.collection("default")), mapped("d9"))
     assert len(again.shelf(collection).headings) == 3
     again.close()

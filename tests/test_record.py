@@ -148,7 +148,7 @@ async def asked_with(home: Path, history: Keeping) -> tuple[Catalogue, str]:
     async with open_tour(home, settings=settings) as engine:
         await add(engine, write_sources(home / "sources") / "hive.srt")
         found = await engine.answer(NECTAR)
-    return Catalogue(home / "catalogue.sqlite", tenant="local"), found.query_id
+    return Catalogue(open_database(home / "catalogue.sqlite"), tenant="local"), found.query_id
 
 
 async def test_everything_is_kept_by_default(tmp_path: Path) -> None:
@@ -278,7 +278,7 @@ def test_questions_kept_before_there_were_records_can_be_read(file: Path) -> Non
         connection.execute(
             "INSERT INTO answers VALUES ('q_old', 'local', ?)", (dump(to_json(answer())),)
         )
-    catalogue = Catalogue(file, tenant="local")
+    catalogue = Catalogue(open_database(file), tenant="local")
     (asked,) = catalogue.asked(limit=9)
     assert asked.status == "answered"
     kept = catalogue.recorded("q_old")
@@ -295,7 +295,7 @@ def step_back(file: Path) -> None:
 
     from quoth.catalogue import database
 
-    open_database(file).dispose()
+    open_database(file).close()
     config = Config()
     config.set_main_option("script_location", str(Path(database.__file__).parent / "migrations"))
     config.set_main_option("path_separator", "os")

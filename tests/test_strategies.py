@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from quoth.backends.fake import FailingIndex, HashEmbedder, MemoryIndex, SlowReranker
+from quoth.catalogue.database import open_database
 from quoth.catalogue.rows import Entry
 from quoth.catalogue.store import Catalogue
 from quoth.engine import Engine
@@ -287,15 +288,16 @@ async def test_a_late_reranker_is_done_without_in_several_collections_too(tmp_pa
         async for _ in engine.add([sources / "hive.srt"], collection="talks"):
             pass
         slow = Engine(replace(engine.parts, reranker=SlowReranker(5.0)))
-        trace = Trace(deadline_ms=400)
         request = Request("How much honey is needed?", collections=("default", "talks"))
+        await engine.search(request)  # shelves and vectors are read: only the reranker is late
+        trace = Trace(deadline_ms=1_000)
         result = await slow.retrieve(request, trace=trace)
     assert {hit.collection for hit in result.hits} == {"default", "talks"}
     assert trace.degraded == ("rerank:deadline:fused order",)
 
 
 def test_shelves_are_read_by_many_threads_at_once(tmp_path: Path) -> None:
-    catalogue = Catalogue(tmp_path / "catalogue.sqlite", tenant="local")
+    catalogue = Catalogue(open_database(tmp_path / "catalogue.sqlite"), tenant="local")
     names = [f"c{at}" for at in range(12)]
     identity = identity_of(HashEmbedder())
     for name in names:

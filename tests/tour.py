@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from quoth.backends.fake import HashEmbedder, MemoryIndex
+from quoth.catalogue.database import open_database
 from quoth.catalogue.jobs import Jobs
 from quoth.catalogue.store import Catalogue
 from quoth.engine import Engine
@@ -100,7 +101,7 @@ def _empty_catalogue() -> bytes:
     """An empty catalogue, migrated once for all tests."""
     with TemporaryDirectory() as folder:
         file = Path(folder, "catalogue.sqlite")
-        Catalogue(file, tenant="local").close()
+        Catalogue(open_database(file), tenant="local").close()
         return file.read_bytes()
 
 
@@ -131,7 +132,7 @@ async def open_tour(
     """
     chosen = settings or Settings(home=home, chunk_tokens=32)
     _lay_out(home)
-    catalogue = Catalogue(home / "catalogue.sqlite", tenant=chosen.tenant)
+    catalogue = Catalogue(open_database(home / "catalogue.sqlite"), tenant=chosen.tenant)
     tables: dict[str, Index] = {}
     files = _files(chosen) if stored else None
 

@@ -2,13 +2,15 @@
 
     QuothError
     ├─ InputError      the request cannot be served as it stands
+    │  └─ TooLarge         what was sent is over a limit
     ├─ NotFound        the thing that was named is not there
+    ├─ Denied          who asks may not do this
     ├─ ConfigError     the set-up is wrong; nothing is started
     │  ├─ MissingExtra     an optional package is not installed
     │  └─ IndexMismatch    the index was built by another model or analyser
     ├─ DocumentError   one document cannot be read; the others go on
     └─ BackendError    a part failed while it ran; the stage's fallback may take over
-       ├─ Busy            another process holds what is needed
+       ├─ Busy            what is needed is in other hands; try later
        ├─ EmbeddingError
        ├─ RetrievalError
        ├─ StorageFull
@@ -73,6 +75,24 @@ class NotFound(QuothError):
     status = 404
 
 
+class Denied(QuothError):
+    """Who asks may not do this; `status` 401 says that a key is needed or was not good."""
+
+    code = "denied"
+    status = 403
+
+    def __init__(self, message: str, *, status: Literal[401, 403] = 403) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class TooLarge(InputError):
+    """What was sent is over its limit, which the message names."""
+
+    code = "too_large"
+    status = 413
+
+
 class ConfigError(QuothError):
     """The set-up is wrong, so nothing is started."""
 
@@ -115,10 +135,26 @@ class BackendError(QuothError):
 
 
 class Busy(BackendError):
-    """Another process holds what is needed; try again later."""
+    """What is needed is in other hands, or asked too much of; try again later.
+
+    ``status`` is 429 where it is this caller who asks too much; ``retry_after_s`` is when to try
+    again, in seconds.
+    """
 
     code = "busy"
     status = 503
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        retryable: bool = False,
+        status: Literal[429, 503] = 503,
+        retry_after_s: float | None = None,
+    ) -> None:
+        super().__init__(message, retryable=retryable)
+        self.status = status
+        self.retry_after_s = retry_after_s
 
 
 class EmbeddingError(BackendError):

@@ -5,26 +5,31 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quoth.backends import backend, require
 from quoth.breaker import Breaker
+from quoth.cache import AnswerCache
+from quoth.catalogue.database import Database, open_database
 from quoth.catalogue.jobs import Jobs
 from quoth.catalogue.rows import digest
 from quoth.catalogue.store import Catalogue
+from quoth.costs import Pace
 from quoth.engine import Engine
 from quoth.errors import ConfigError
 from quoth.ingest.sandbox import Readers
 from quoth.parts import Parts
 from quoth.plan import profile
-from quoth.prompts import operator_prompts
+from quoth.prompts import Prompt, operator_prompts
 from quoth.protocols import Embedder, Generator, Index, Judge, Reranker
 from quoth.settings import Settings
 from quoth.shelves import Shelves
+from quoth.tenants import Tenants
 
 if TYPE_CHECKING:
     from quoth.backends.token_vectors import TokenVectors
@@ -40,28 +45,33 @@ def quiet(_line: str) -> None:
 async def open_engine(
     settings: Settings, *, progress: Callable[[str], None] = quiet
 ) -> AsyncIterator[Engine]:
-    """Open everything the settings name and close it at the end.
+    """Open the library of the settings' own tenant and close it at the end.
+
+    ``progress`` gets a line for each step of the one-time model build. Raises ConfigError,
+    MissingExtra and StorageFull.
+    """
+    async with open_tenants(settings, progress=progress) as tenants:
+        yield tenants.engine(settings.tenant)
+
+
+@asynccontextmanager
+async def open_tenants(
+    settings: Settings, *, progress: Callable[[str], None] = quiet
+) -> AsyncIterator[Tenants]:
+    """Open everything the settings name, for any number of tenants, and close it at the end.
 
     ``progress`` gets a line for each step of the one-time model build. Raises ConfigError,
     MissingExtra and StorageFull.
     """
     from quoth.backends.embed_cached import CachedEmbedder
     from quoth.backends.embed_guarded import GuardedEmbedder
-    from quoth.backends.rerank_guarded import GuardedReranker
-    from quoth.backends.spans_late import LateSpans
 
     check_profile(settings)
     async with AsyncExitStack() as closing:
         embedder = open_embedder(settings, progress=progress)
         closing.push_async_callback(asyncio.to_thread, embedder.close)
-        breakers: list[Breaker] = []
-        reranker, tokens = open_rerankers(settings, embedder)
-        if reranker is not None:
-            closing.push_async_callback(asyncio.to_thread, reranker.close)
-            reranker = guarded = GuardedReranker(reranker)
-            breakers.append(guarded.breaker)
         asked = GuardedEmbedder(embedder)
-        breakers.append(asked.breaker)
+        breakers = [asked.breaker]
         generator = open_model(settings, breakers=breakers)
         if generator is not None:
             closing.push_async_callback(generator.close)
@@ -70,33 +80,90 @@ async def open_engine(
             closing.push_async_callback(judge.close)
         prompts, about = operator_prompts(settings.prompts)
         on_operation = kill_at(settings.crash_at)
-        catalogue = Catalogue(
-            settings.home / "catalogue.sqlite", tenant=settings.tenant, on_operation=on_operation
-        )
-        closing.callback(catalogue.close)
-        indexes = Indexes(settings, dimension=embedder.dimension, on_operation=on_operation)
-        closing.callback(indexes.close)
+        database = open_database(settings.home / "catalogue.sqlite", on_operation=on_operation)
+        closing.callback(database.close)
         readers = open_readers(settings)
         closing.push_async_callback(readers.close)
-        yield Engine(
-            Parts(
-                settings=settings,
-                catalogue=catalogue,
-                jobs=Jobs(catalogue),
-                shelves=Shelves(catalogue),
-                embedder=CachedEmbedder(asked),
-                open_index=indexes,
-                readers=readers,
-                reranker=reranker,
-                tokens=tokens,
-                spans=None if tokens is None else LateSpans(tokens),
-                generator=generator,
-                judge=judge,
-                breakers=tuple(breakers),
-                prompts=prompts,
-                about=about,
-            )
+        shared = Shared(
+            embedder=embedder,
+            asked=CachedEmbedder(asked),
+            readers=readers,
+            generator=generator,
+            judge=judge,
+            breakers=tuple(breakers),
+            prompts=prompts,
+            about=about,
         )
+
+        def open_tenant(tenant: str) -> Engine:
+            own = settings.model_copy(update={"tenant": tenant})
+            engine, close = tenant_engine(own, shared, database=database)
+            closing.push_async_callback(close)
+            return engine
+
+        yield Tenants(settings, database=database, open_tenant=open_tenant)
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What all tenants use together: it keeps nothing of theirs but for the answers' cache.
+
+    That cache has the tenant in every key.
+    """
+
+    embedder: Embedder
+    asked: Embedder
+    readers: Readers
+    generator: Generator | None
+    judge: Judge | None
+    breakers: tuple[Breaker, ...]
+    prompts: Mapping[str, Prompt]
+    about: str
+    cache: AnswerCache = field(default_factory=AnswerCache)
+    pace: Pace = field(default_factory=Pace)
+
+
+def tenant_engine(
+    settings: Settings, shared: Shared, *, database: Database
+) -> tuple[Engine, Callable[[], Coroutine[Any, Any, None]]]:
+    """Open what belongs to the settings' tenant; gives the engine and what closes it again."""
+    from quoth.backends.rerank_guarded import GuardedReranker
+    from quoth.backends.spans_late import LateSpans
+
+    reranker, tokens = open_rerankers(settings, shared.embedder)
+    guarded = None if reranker is None else GuardedReranker(reranker)
+    catalogue = Catalogue(database, tenant=settings.tenant)
+    indexes = Indexes(
+        settings, dimension=shared.embedder.dimension, on_operation=database.on_operation
+    )
+    engine = Engine(
+        Parts(
+            settings=settings,
+            catalogue=catalogue,
+            jobs=Jobs(catalogue),
+            shelves=Shelves(catalogue),
+            embedder=shared.asked,
+            open_index=indexes,
+            readers=shared.readers,
+            reranker=guarded,
+            tokens=tokens,
+            spans=None if tokens is None else LateSpans(tokens),
+            generator=shared.generator,
+            judge=shared.judge,
+            breakers=shared.breakers if guarded is None else (*shared.breakers, guarded.breaker),
+            prompts=shared.prompts,
+            about=shared.about,
+            cache=shared.cache,
+            pace=shared.pace,
+        )
+    )
+
+    async def close() -> None:
+        indexes.close()
+        if reranker is not None:
+            await asyncio.to_thread(reranker.close)
+
+    return engine, close
 
 
 def check_profile(settings: Settings) -> None:

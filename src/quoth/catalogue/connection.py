@@ -2,54 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, and_
 
-from quoth.catalogue.database import WRITE, open_database, translated_errors
+from quoth.catalogue.database import WRITE, Database, translated_errors
 from quoth.catalogue.rows import Collection
 
 
 class Connections:
-    """The database of one tenant.
+    """The database, as one tenant sees it; several tenants share one."""
 
-    ``on_operation`` is told the name of every write before and after it is done; crash tests
-    stop the process there.
-    """
-
-    def __init__(
-        self,
-        file: Path,
-        *,
-        tenant: str,
-        on_operation: Callable[[str], None] = lambda _name: None,
-    ) -> None:
-        self._engine = open_database(file)
-        self._on_operation = on_operation
+    def __init__(self, database: Database, *, tenant: str) -> None:
+        self.database = database
         self.tenant = tenant
 
     def close(self) -> None:
-        """Close the connections."""
-        self._engine.dispose()
+        """Close the database, for every tenant that shares it."""
+        self.database.close()
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A connection that sees one state of the catalogue."""
-        with translated_errors(), self._engine.connect() as connection:
+        with translated_errors(), self.database.engine.connect() as connection:
             yield connection
 
     @contextmanager
     def writing(self, operation: str) -> Iterator[Connection]:
         """A transaction that is done as a whole or not at all."""
-        self._on_operation(f"before {operation}")
-        with translated_errors(), self._engine.connect() as plain:
+        self.database.on_operation(f"before {operation}")
+        with translated_errors(), self.database.engine.connect() as plain:
             connection = plain.execution_options(**WRITE)
             with connection.begin():
                 yield connection
-        self._on_operation(f"after {operation}")
+        self.database.on_operation(f"after {operation}")
 
     def owned(self, table: Any, collection: Collection) -> Any:
         """The condition that a row is this tenant's and in this collection."""

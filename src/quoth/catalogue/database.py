@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,25 @@ IN_USE = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
 DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 
 
-def open_database(file: Path) -> Engine:
+@dataclass(frozen=True, slots=True)
+class Database:
+    """An open database whose tables stand at `HEAD`.
+
+    ``on_operation`` is told the name of every write before and after it is done; crash tests
+    stop the process there.
+    """
+
+    engine: Engine
+    on_operation: Callable[[str], None]
+
+    def close(self) -> None:
+        """Close the connections."""
+        self.engine.dispose()
+
+
+def open_database(
+    file: Path, *, on_operation: Callable[[str], None] = lambda _name: None
+) -> Database:
     """Open the SQLite file, creating or migrating it; raises ConfigError and StorageFull."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -33,7 +52,7 @@ def open_database(file: Path) -> Engine:
     event.listen(engine, "begin", _begin)
     with translated_errors():
         _migrate(engine, file)
-    return engine
+    return Database(engine, on_operation)
 
 
 def _configure(connection: sqlite3.Connection, _record: Any) -> None:

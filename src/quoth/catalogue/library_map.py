@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 from quoth.catalogue import map_queries
 from quoth.catalogue.connection import Connections
+from quoth.catalogue.database import Database
 from quoth.catalogue.rows import Collection
 from quoth.catalogue.schema import documents, headings, links, summaries
 from quoth.shelf import Heading, Shelf, Summary
@@ -17,14 +17,8 @@ from quoth.types import Chunk, Filter
 class LibraryMap(Connections):
     """What the collections of one tenant hold, as questions refer to it."""
 
-    def __init__(
-        self,
-        file: Path,
-        *,
-        tenant: str,
-        on_operation: Callable[[str], None] = lambda _name: None,
-    ) -> None:
-        super().__init__(file, tenant=tenant, on_operation=on_operation)
+    def __init__(self, database: Database, *, tenant: str) -> None:
+        super().__init__(database, tenant=tenant)
         self._shelves: dict[tuple[str, int], Shelf] = {}
 
     def shelf(self, collection: Collection) -> Shelf:

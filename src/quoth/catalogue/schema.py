@@ -16,7 +16,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-HEAD = "0003"
+HEAD = "0004"
 """The newest migration; a catalogue that already stands at it is opened without Alembic."""
 
 metadata = MetaData(
@@ -177,6 +177,14 @@ queries = Table(
     Column("index_version", String(120), nullable=False),
     Column("created_at", String(40), nullable=False),
     Column("status", String(20), nullable=False, server_default=""),
+    # What the figures of a service are made of; null where it was kept before they were.
+    Column("key_id", String(20)),
+    Column("total_ms", Float),
+    Column("input_tokens", Integer),
+    Column("output_tokens", Integer),
+    Column("usd", Float),
+    Column("degraded", Boolean),
+    Column("cached", Boolean),
     Index("ix_queries_tenant_created_at", "tenant", "created_at"),
 )
 
@@ -196,4 +204,97 @@ records = Table(
     Column("query_id", ForeignKey("queries.id", ondelete="CASCADE"), primary_key=True),
     Column("tenant", String(100), nullable=False),
     Column("record", Text, nullable=False),
+)
+
+feedback = Table(
+    "feedback",
+    metadata,
+    Column("query_id", ForeignKey("queries.id", ondelete="CASCADE"), primary_key=True),
+    Column("tenant", String(100), nullable=False),
+    Column("rating", Integer, nullable=False),
+    Column("comment", Text, nullable=False),
+    Column("created_at", String(40), nullable=False),
+)
+
+# Files that came over the network, from their first byte until their document's fate is known.
+tasks = Table(
+    "tasks",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("tenant", String(100), nullable=False),
+    Column("collection", String(100), nullable=False),
+    Column("name", Text, nullable=False),
+    Column("given", Text, nullable=False),
+    Column("size", Integer, nullable=False),
+    Column("received", Integer, nullable=False),
+    Column("sha256", String(64)),
+    Column("state", String(20), nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("owner", String(40)),
+    Column("lease_until", Float),
+    Column("document_id", String(32)),
+    Column("code", String(40)),
+    Column("message", Text),
+    Column("key_id", String(20)),
+    Column("created_at", String(40), nullable=False),
+    Column("updated_at", String(40), nullable=False),
+    Index("ix_tasks_state_lease_until", "state", "lease_until"),
+    Index("ix_tasks_tenant_created_at", "tenant", "created_at"),
+)
+
+# Of a key and of a share only a hash is kept: who reads the database cannot use them.
+keys = Table(
+    "keys",
+    metadata,
+    Column("id", String(20), primary_key=True),
+    Column("tenant", String(100), nullable=False),
+    Column("secret_hash", String(64), nullable=False),
+    Column("label", Text, nullable=False),
+    Column("scopes", Text, nullable=False),
+    Column("created_at", String(40), nullable=False),
+    Column("expires_at", String(40)),
+    Column("last_used", String(40)),
+    Column("revoked_at", String(40)),
+    Index("ix_keys_tenant", "tenant"),
+)
+
+shares = Table(
+    "shares",
+    metadata,
+    Column("id", String(20), primary_key=True),
+    Column("tenant", String(100), nullable=False),
+    Column("token_hash", String(64), nullable=False, unique=True),
+    Column("collection", String(100), nullable=False),
+    Column("created_at", String(40), nullable=False),
+    Column("expires_at", String(40), nullable=False),
+    Column("revoked_at", String(40)),
+    Index("ix_shares_tenant", "tenant"),
+)
+
+# Who did what to which thing, never what it held; each row has the hash of the one before it.
+audit = Table(
+    "audit",
+    metadata,
+    Column("tenant", String(100), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("at", String(40), nullable=False),
+    Column("key_id", String(20), nullable=False),
+    Column("action", String(40), nullable=False),
+    Column("object_id", Text, nullable=False),
+    Column("result", String(20), nullable=False),
+    Column("request_id", String(40), nullable=False),
+    Column("address", String(60), nullable=False),
+    Column("previous", String(64), nullable=False),
+    Column("hash", String(64), nullable=False),
+)
+
+# What a tenant has decided about what is kept and what may leave the machine.
+privacy = Table(
+    "privacy",
+    metadata,
+    Column("tenant", String(100), primary_key=True),
+    Column("history", String(10), nullable=False),
+    Column("retention_days", Integer, nullable=False),
+    Column("may_leave", Boolean, nullable=False),
+    Column("updated_at", String(40), nullable=False),
 )

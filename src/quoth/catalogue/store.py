@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, and_, delete, func, insert, or_, select, update
 
+from quoth.catalogue.database import Database
 from quoth.catalogue.history import History
 from quoth.catalogue.library_map import LibraryMap
 from quoth.catalogue.map_queries import write_map
@@ -43,14 +43,8 @@ BATCH = 400
 class Catalogue(LibraryMap, History):
     """The catalogue of one tenant: its collections, documents, chunks and history."""
 
-    def __init__(
-        self,
-        file: Path,
-        *,
-        tenant: str,
-        on_operation: Callable[[str], None] = lambda _name: None,
-    ) -> None:
-        super().__init__(file, tenant=tenant, on_operation=on_operation)
+    def __init__(self, database: Database, *, tenant: str) -> None:
+        super().__init__(database, tenant=tenant)
         self._languages: dict[tuple[str, int], tuple[str, ...]] = {}
 
     def _itself(self, collection: Collection) -> Any:

@@ -67,10 +67,12 @@ def show(session: Session, asked: list[Asked]) -> None:
 @contextmanager
 def catalogue_of(session: Session) -> Iterator[Catalogue]:
     """Open the catalogue alone: what was kept needs no model and no index."""
+    from quoth.catalogue.database import open_database
     from quoth.catalogue.store import Catalogue
 
     settings = session.settings
-    catalogue = Catalogue(settings.home / "catalogue.sqlite", tenant=settings.tenant)
+    database = open_database(settings.home / "catalogue.sqlite")
+    catalogue = Catalogue(database, tenant=settings.tenant)
     try:
         yield catalogue
     finally:

@@ -1,0 +1,123 @@
+"""Many people: keys, shares, files on their way, what is kept, and who did what."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0004"
+down_revision = "0003"
+
+FIGURES = (
+    ("key_id", sa.String(length=20)),
+    ("total_ms", sa.Float()),
+    ("input_tokens", sa.Integer()),
+    ("output_tokens", sa.Integer()),
+    ("usd", sa.Float()),
+    ("degraded", sa.Boolean()),
+    ("cached", sa.Boolean()),
+)
+
+
+def upgrade() -> None:
+    """Bring the catalogue one step forward; what is there stays as it is."""
+    for name, kind in FIGURES:
+        op.add_column("queries", sa.Column(name, kind, nullable=True))
+    op.create_table(
+        "feedback",
+        sa.Column("query_id", sa.String(length=32), nullable=False),
+        sa.Column("tenant", sa.String(length=100), nullable=False),
+        sa.Column("rating", sa.Integer(), nullable=False),
+        sa.Column("comment", sa.Text(), nullable=False),
+        sa.Column("created_at", sa.String(length=40), nullable=False),
+        sa.PrimaryKeyConstraint("query_id", name=op.f("pk_feedback")),
+        sa.ForeignKeyConstraint(
+            ["query_id"],
+            ["queries.id"],
+            name=op.f("fk_feedback_query_id_queries"),
+            ondelete="CASCADE",
+        ),
+    )
+    op.create_table(
+        "tasks",
+        sa.Column("id", sa.String(length=32), nullable=False),
+        sa.Column("tenant", sa.String(length=100), nullable=False),
+        sa.Column("collection", sa.String(length=100), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("given", sa.Text(), nullable=False),
+        sa.Column("size", sa.Integer(), nullable=False),
+        sa.Column("received", sa.Integer(), nullable=False),
+        sa.Column("sha256", sa.String(length=64), nullable=True),
+        sa.Column("state", sa.String(length=20), nullable=False),
+        sa.Column("attempts", sa.Integer(), nullable=False),
+        sa.Column("owner", sa.String(length=40), nullable=True),
+        sa.Column("lease_until", sa.Float(), nullable=True),
+        sa.Column("document_id", sa.String(length=32), nullable=True),
+        sa.Column("code", sa.String(length=40), nullable=True),
+        sa.Column("message", sa.Text(), nullable=True),
+        sa.Column("key_id", sa.String(length=20), nullable=True),
+        sa.Column("created_at", sa.String(length=40), nullable=False),
+        sa.Column("updated_at", sa.String(length=40), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_tasks")),
+    )
+    op.create_index("ix_tasks_state_lease_until", "tasks", ["state", "lease_until"])
+    op.create_index("ix_tasks_tenant_created_at", "tasks", ["tenant", "created_at"])
+    op.create_table(
+        "keys",
+        sa.Column("id", sa.String(length=20), nullable=False),
+        sa.Column("tenant", sa.String(length=100), nullable=False),
+        sa.Column("secret_hash", sa.String(length=64), nullable=False),
+        sa.Column("label", sa.Text(), nullable=False),
+        sa.Column("scopes", sa.Text(), nullable=False),
+        sa.Column("created_at", sa.String(length=40), nullable=False),
+        sa.Column("expires_at", sa.String(length=40), nullable=True),
+        sa.Column("last_used", sa.String(length=40), nullable=True),
+        sa.Column("revoked_at", sa.String(length=40), nullable=True),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_keys")),
+    )
+    op.create_index("ix_keys_tenant", "keys", ["tenant"])
+    op.create_table(
+        "shares",
+        sa.Column("id", sa.String(length=20), nullable=False),
+        sa.Column("tenant", sa.String(length=100), nullable=False),
+        sa.Column("token_hash", sa.String(length=64), nullable=False),
+        sa.Column("collection", sa.String(length=100), nullable=False),
+        sa.Column("created_at", sa.String(length=40), nullable=False),
+        sa.Column("expires_at", sa.String(length=40), nullable=False),
+        sa.Column("revoked_at", sa.String(length=40), nullable=True),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_shares")),
+        sa.UniqueConstraint("token_hash", name=op.f("uq_shares_token_hash")),
+    )
+    op.create_index("ix_shares_tenant", "shares", ["tenant"])
+    op.create_table(
+        "audit",
+        sa.Column("tenant", sa.String(length=100), nullable=False),
+        sa.Column("number", sa.Integer(), nullable=False),
+        sa.Column("at", sa.String(length=40), nullable=False),
+        sa.Column("key_id", sa.String(length=20), nullable=False),
+        sa.Column("action", sa.String(length=40), nullable=False),
+        sa.Column("object_id", sa.Text(), nullable=False),
+        sa.Column("result", sa.String(length=20), nullable=False),
+        sa.Column("request_id", sa.String(length=40), nullable=False),
+        sa.Column("address", sa.String(length=60), nullable=False),
+        sa.Column("previous", sa.String(length=64), nullable=False),
+        sa.Column("hash", sa.String(length=64), nullable=False),
+        sa.PrimaryKeyConstraint("tenant", "number", name=op.f("pk_audit")),
+    )
+    op.create_table(
+        "privacy",
+        sa.Column("tenant", sa.String(length=100), nullable=False),
+        sa.Column("history", sa.String(length=10), nullable=False),
+        sa.Column("retention_days", sa.Integer(), nullable=False),
+        sa.Column("may_leave", sa.Boolean(), nullable=False),
+        sa.Column("updated_at", sa.String(length=40), nullable=False),
+        sa.PrimaryKeyConstraint("tenant", name=op.f("pk_privacy")),
+    )
+
+
+def downgrade() -> None:
+    """Take the step back."""
+    for table in ("privacy", "audit", "shares", "keys", "tasks", "feedback"):
+        op.drop_table(table)
+    for name, _kind in reversed(FIGURES):
+        op.drop_column("queries", name)

@@ -1,0 +1,1 @@
+"""The door for many: HTTP in front of the engines of all tenants."""

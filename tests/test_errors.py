@@ -15,6 +15,7 @@ from quoth.errors import (
     DocumentError,
     GenerationCode,
     GenerationError,
+    InputError,
     QuothError,
 )
 

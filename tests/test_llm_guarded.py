@@ -328,7 +328,7 @@ async def test_a_model_that_never_waits_is_cut_in_time() -> None:
     inner, began = Scripted(repeat("word ")), time.monotonic()
     _pieces, ended = await said(GuardedGenerator(inner, limits=limits), max_tokens=1 << 40)
     assert ended == "llm_timeout"
-    assert time.monotonic() - began < 0.5
+    assert time.monotonic() - began < 5
 
 
 @Ways

@@ -6,7 +6,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev demo test lint types docs docs-check lock bench soak eval format clean
+.PHONY: chainlit help setup dev demo test lint types docs docs-check lock bench soak eval format clean
 
 help: ## say what there is
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /	/' | column -t -s '	'
@@ -41,9 +41,18 @@ test: dev lint types docs-check ## everything that must hold: lint, types, docs,
 	@$(BIN)/coverage combine --quiet
 	@$(BIN)/coverage report
 
-lint: dev ## style
+# What checks the house rules does not go together with our own packages.
+.venv-lint/.ready: requirements-lint.lock | .venv/bin/python
+	@$(PYTHON) -m venv .venv-lint
+	@.venv-lint/bin/python -m pip install --quiet --disable-pip-version-check \
+		--require-hashes --only-binary :all: --requirement requirements-lint.lock
+	@touch $@
+
+lint: dev .venv-lint/.ready ## style and house rules
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+	@.venv-lint/bin/semgrep scan --config rules --exclude rules --metrics=off \
+		--disable-version-check --error --quiet src
 
 types: dev ## static types
 	@$(BIN)/mypy
@@ -74,7 +83,17 @@ eval: setup ## measure retrieval on the evaluation sets (EVAL_DATA=folder)
 bench: setup ## measure quoth beside its peers, as ratios in one run
 	@$(BIN)/python -m bench
 
-soak: dev ## the long tests: kills, citations by the ten thousand
+.venv-chainlit/.ready: requirements-chainlit.lock pyproject.toml | .venv/bin/python
+	@$(PYTHON) -m venv .venv-chainlit
+	@.venv-chainlit/bin/python -m pip install --quiet --disable-pip-version-check \
+		--require-hashes --requirement requirements-chainlit.lock
+	@.venv-chainlit/bin/python -m pip install --quiet --disable-pip-version-check \
+		--no-deps --no-build-isolation --editable .
+	@touch $@
+
+chainlit: .venv-chainlit/.ready ## make the environment of the Chainlit page
+
+soak: dev chainlit ## the long tests: kills, citations by the ten thousand
 	@$(BIN)/quoth --quiet models build
 	@$(BIN)/pytest -m soak tests/soak
 
@@ -85,6 +104,11 @@ lock: ## write the lock files anew from pyproject.toml (needs uv)
 	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-header --no-annotate --extra eval --extra build --extra mcp --extra dev --extra llm --extra postgres \
 		pyproject.toml --constraint requirements.lock -o requirements-dev.lock
+	@echo semgrep | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-header --no-annotate - -o requirements-lint.lock
+	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-header --no-annotate --extra chainlit --extra build pyproject.toml \
+		-o requirements-chainlit.lock
 
 clean: ## remove what was made here
-	@rm -rf .venv .demo .coverage* .mypy_cache .ruff_cache .pytest_cache
+	@rm -rf .venv .venv-lint .venv-chainlit .demo .coverage* .mypy_cache .ruff_cache .pytest_cache

@@ -5,16 +5,21 @@ from __future__ import annotations
 import ast
 import dataclasses
 import inspect
+import json
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import cast
 
 import typer.main
 from pydantic_core import PydanticUndefined
 
 from quoth import errors, plan, settings
+from quoth import settings_aliases as aliases
 from quoth.cli.app import app, with_evaluation
 from quoth.retrieval.filters import KEYS
+from quoth.service.app import make_app
+from quoth.tenants import Tenants
 
 HERE = Path(__file__).parent
 HEAD = "<!-- Made by docs/generate.py; change the code, then run `make docs`. -->\n\n"
@@ -65,6 +70,23 @@ def settings_page() -> str:
         "outranks the file.\n\n| variable | default | what |\n|---|---|---|\n"
         + "\n".join(rows)
         + "\n"
+        + _aliases()
+    )
+
+
+def _aliases() -> str:
+    """The variables that other designs have, and what they set."""
+    rows = [
+        *((name, f"`{field}` of the [plan](plan.md)") for name, (field, _) in aliases.PLAN.items()),
+        *((name, f"`QUOTH_{field.upper()}`") for name, field in aliases.SETTINGS.items()),
+        *((name, f"nothing: it must be {number:g}") for name, number in aliases.FIXED.items()),
+    ]
+    return (
+        "\n## Other names\n\nThese variables of other designs count as the environment does, below "
+        "the names above; `plan` is a table\n(`[plan]`) of the file. Both outrank the profile, and "
+        "a request outranks them.\n\n| variable | sets |\n|---|---|\n"
+        + "\n".join(f"| `{name}` | {what} |" for name, what in rows)
+        + "\n"
     )
 
 
@@ -114,6 +136,13 @@ def errors_page() -> str:
     )
 
 
+def openapi() -> str:
+    """The service as OpenAPI describes it."""
+    # What a route is needs no tenant; what it gives does.
+    app = make_app(cast(Tenants, None))
+    return json.dumps(app.openapi(), ensure_ascii=False, indent=1, sort_keys=True)
+
+
 def _values(values: Mapping[str, object]) -> str:
     return ", ".join(f"`{name}` {value}" for name, value in values.items())
 
@@ -139,6 +168,7 @@ PAGES = {
     "settings.md": settings_page,
     "plan.md": plan_page,
     "errors.md": errors_page,
+    "service/openapi.json": openapi,
 }
 
 
@@ -146,8 +176,8 @@ def main() -> int:
     """Write the pages, or compare them."""
     stale = []
     for name, make in PAGES.items():
-        page = HEAD + make().rstrip() + "\n"
         file = HERE / name
+        page = (HEAD if file.suffix == ".md" else "") + make().rstrip() + "\n"
         if file.is_file() and file.read_text(encoding="utf-8") == page:
             continue
         stale.append(name)

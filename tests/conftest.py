@@ -16,6 +16,9 @@ from hypothesis import settings
 from quoth.settings import Settings
 from quoth.types import Document
 from quoth.wiring import open_engine
+from tests.databases import address, new_address, server
+
+__all__ = ["address", "new_address", "server"]
 
 ROOT = Path(__file__).parents[1]
 SAMPLES = ROOT / "examples" / "hf-course"

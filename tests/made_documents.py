@@ -70,9 +70,12 @@ def _migrated() -> bytes:
         return file.read_bytes()
 
 
-def open_catalogue(file: Path, tenant: str = "local") -> tuple[Catalogue, Collection]:
-    """A catalogue with one empty collection, called "default"; migrated once for all tests."""
-    if not file.exists():
+def open_catalogue(file: Path | str, tenant: str = "local") -> tuple[Catalogue, Collection]:
+    """A catalogue with one empty collection, called "default"; migrated once for all tests.
+
+    It is an SQLite file, or a database of a server, which is there already.
+    """
+    if isinstance(file, Path) and not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(_migrated())
     catalogue = Catalogue(open_database(file), tenant=tenant)

@@ -28,6 +28,7 @@ TABLE = {
     "EmbeddingError": (BackendError, "embedding_failed", 503),
     "GenerationError": (BackendError, "generation_failed", 503),
     "IndexMismatch": (ConfigError, "index_mismatch", 409),
+    "IndexCorrupt": (ConfigError, "index_corrupt", 503),
     "InputError": (QuothError, "invalid_input", 422),
     "JudgeError": (BackendError, "judge_failed", 503),
     "MissingExtra": (ConfigError, "missing_extra", 500),

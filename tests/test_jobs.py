@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy.exc import IntegrityError
 
-from quoth.catalogue.jobs import LEASE_SECONDS, MOST_ATTEMPTS, Claim, Jobs
+from quoth.catalogue.jobs import LEASE_SECONDS, MOST_ATTEMPTS, Claim, Jobs, is_dead, machine
 from quoth.catalogue.rows import Collection
 from quoth.catalogue.store import Catalogue
 from quoth.errors import DocumentError
@@ -19,11 +19,10 @@ from tests.made_documents import SOURCE, entry, open_catalogue
 
 DEAD_WORKER = """
 import sys
-from pathlib import Path
 from quoth.catalogue.jobs import Jobs
 from quoth.catalogue.database import open_database
 from quoth.catalogue.store import Catalogue
-catalogue = Catalogue(open_database(Path(sys.argv[1])), tenant="local")
+catalogue = Catalogue(open_database(sys.argv[1]), tenant="local")
 jobs = Jobs(catalogue)
 for key in sys.argv[2:]:
     claim = jobs.claim(catalogue.collection("default"), key, source=f"/{key}.md", title=key)
@@ -46,12 +45,12 @@ class Clock:
 class Office:
     """A collection, a clock and as many workers as are wanted."""
 
-    def __init__(self, file: Path) -> None:
-        self.file = file
+    def __init__(self, address: Path | str) -> None:
+        self.address = address
         self.clock = Clock()
         self.catalogue: Catalogue
         self.collection: Collection
-        self.catalogue, self.collection = open_catalogue(file)
+        self.catalogue, self.collection = open_catalogue(address)
 
     def worker(self) -> Jobs:
         return Jobs(self.catalogue, clock=self.clock)
@@ -73,7 +72,7 @@ class Office:
     def dies_holding(self, *keys: str) -> None:
         """A real process takes the leases and is killed."""
         ended = subprocess.run(
-            [sys.executable, "-c", DEAD_WORKER, str(self.file), *keys],
+            [sys.executable, "-c", DEAD_WORKER, str(self.address), *keys],
             env={"PYTHONPATH": str(SOURCE), "PATH": ""},
             capture_output=True,
             text=True,
@@ -83,8 +82,8 @@ class Office:
 
 
 @pytest.fixture
-def office(tmp_path: Path) -> Iterator[Office]:
-    office = Office(tmp_path / "catalogue.sqlite")
+def office(address: Path | str) -> Iterator[Office]:
+    office = Office(address)
     yield office
     office.catalogue.close()
 
@@ -135,6 +134,33 @@ def test_a_renewed_lease_is_kept(office: Office) -> None:
     worker.renew()
     office.clock.now += LEASE_SECONDS - 1
     assert office.claim(office.worker()) == "held"
+
+
+@pytest.mark.parametrize("hours", [-1, 1])
+def test_a_clock_that_is_moved_an_hour_costs_a_dead_holder_nothing(
+    office: Office, hours: int
+) -> None:
+    office.claim(office.worker())
+    office.clock.now += hours * 3600
+    assert office.claim(office.worker()) == "claimed"
+
+
+@pytest.mark.parametrize("hours", [-1, 1])
+def test_who_renews_keeps_the_lease_though_the_clock_was_moved(office: Office, hours: int) -> None:
+    worker = office.worker()
+    office.claim(worker)
+    office.clock.now += hours * 3600
+    worker.renew()
+    assert office.claim(office.worker()) == "held"
+    office.catalogue.commit(office.collection, [entry("d1")])
+    assert office.shown() == [("d1", "ready", None)]
+
+
+def test_nothing_is_known_of_the_processes_of_another_machine() -> None:
+    nobody = 2**22 + 1
+    assert is_dead(f"{nobody}.{machine()}.abc")
+    assert not is_dead(f"{nobody}.00000000.abc")
+    assert not is_dead(Jobs(None).owner)  # type: ignore[arg-type]
 
 
 def test_renewing_keeps_the_leases_of_others_as_they_are(office: Office) -> None:
@@ -239,8 +265,8 @@ def test_a_failed_document_can_be_removed(office: Office) -> None:
 
 @pytest.fixture
 def theirs(office: Office) -> Iterator[tuple[Catalogue, Collection]]:
-    """Another tenant in the same file: one document under way, one failed."""
-    catalogue, collection = open_catalogue(office.file, tenant="theirs")
+    """Another tenant in the same database: one document under way, one failed."""
+    catalogue, collection = open_catalogue(office.address, tenant="theirs")
     worker = Jobs(catalogue, clock=office.clock)
     worker.claim(collection, "t1", source="/d1.md", title="Animals")
     error = DocumentError("damaged", "No.")
@@ -266,7 +292,7 @@ def test_their_work_is_not_changed(office: Office, theirs: Any) -> None:
     office.catalogue.remove(office.collection, ["t1", "t2"])
     office.catalogue.commit(office.collection, [entry("d2", source="/d2.md")])
     assert theirs[0].documents(theirs[1]) == before
-    assert Jobs(theirs[0], clock=lambda: 0.0).running(theirs[1]) == {"t1"}
+    assert Jobs(theirs[0], clock=lambda: 1_000_000.0).running(theirs[1]) == {"t1"}
 
 
 def test_their_lease_cannot_be_taken(office: Office, theirs: Any) -> None:
@@ -274,4 +300,4 @@ def test_their_lease_cannot_be_taken(office: Office, theirs: Any) -> None:
     for collection in (office.collection, theirs[1]):
         with pytest.raises(IntegrityError):
             office.worker().claim(collection, "t1", source="/", title="")
-    assert Jobs(theirs[0], clock=lambda: 0.0).running(theirs[1]) == {"t1"}
+    assert Jobs(theirs[0], clock=lambda: 1_000_000.0).running(theirs[1]) == {"t1"}

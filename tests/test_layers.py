@@ -18,6 +18,7 @@ GROUND = {
     *("errors", "types", "protocols", "codec", "analyse", "places", "sentences"),
     *("shelf", "tuning", "subject", "numerals", "openings", "slots", "events", "writing"),
     *("token_estimate", "decode", "breaker", "costs", "ledger", "asked", "rewordings"),
+    *("settings_aliases", "extras"),
 }
 """Values, verbs and pure functions that everybody may use."""
 ENGINE_AND_BELOW = GROUND | {
@@ -34,6 +35,10 @@ ENGINE_AND_BELOW = GROUND | {
         "prompts",
         "record",
         "kept",
+        "consent",
+        "folders",
+        "blobs",
+        "uploads",
         "engine",
     ),
 }
@@ -58,7 +63,9 @@ BELOW: dict[str, set[str]] = {
     "tuning": set(),
     "codec": {"types"},
     "places": {"types"},
-    "settings": {"errors"},
+    "settings": {"errors", "settings_aliases"},
+    "settings_aliases": {"errors"},
+    "extras": {"errors"},
     "plan": {"errors", "types"},
     "trace": {"errors"},
     "token_estimate": set(),
@@ -72,9 +79,13 @@ BELOW: dict[str, set[str]] = {
     "retrieval": GROUND | {"plan", "trace", "catalogue"},
     "answering": GROUND | {"plan", "prompts"},
     "shelves": GROUND | {"catalogue", "retrieval"},
-    "parts": GROUND | {"settings", "catalogue", "shelves", "prompts", "cache"},
+    "parts": GROUND | {"settings", "catalogue", "shelves", "prompts", "cache", "trace"},
+    "blobs": {"errors", "catalogue"},
+    "folders": {"catalogue", "settings"},
+    "consent": GROUND | {"catalogue", "parts"},
     "commit": GROUND | {"catalogue", "ingest", "parts"},
-    "add": GROUND | {"catalogue", "ingest", "parts", "commit"},
+    "add": GROUND | {"blobs", "catalogue", "ingest", "parts", "commit"},
+    "uploads": GROUND | {"catalogue", "parts", "add", "blobs"},
     "upkeep": GROUND | {"catalogue", "parts", "add", "commit"},
     "strategies": GROUND | {"plan", "trace", "catalogue", "parts", "retrieval"},
     "retrieve": GROUND
@@ -92,13 +103,23 @@ BELOW: dict[str, set[str]] = {
     "backends": GROUND,
     "wiring": ENGINE_AND_BELOW | {"backends", "tenants"},
     "tenants": ENGINE_AND_BELOW,
+    "work": ENGINE_AND_BELOW | {"tenants"},
+    "telling": {"trace", "types"},
+    "outside": GROUND | {"ingest", "add", "parts", "uploads"},
+    "privacy": ENGINE_AND_BELOW,
+    "backups": GROUND | {"settings", "catalogue"},
+    "agents": ENGINE_AND_BELOW | {"history"},
+    "chainlit_app": ENGINE_AND_BELOW | {"agents", "service", "wiring"},
     "facade": ENGINE_AND_BELOW | {"wiring"},
     "": {"errors", "types", "facade"},
     "evaluation": ENGINE_AND_BELOW | {"webpage", "wiring", "backends", "facade", ""},
     "__main__": {"cli"},
-    "service": ENGINE_AND_BELOW | {"history", "tenants", "wiring", "webpage", ""},
+    "service": ENGINE_AND_BELOW
+    | {"history", "tenants", "wiring", "webpage", ""}
+    | {"agents", "outside", "privacy", "telling", "work"},
     "cli": ENGINE_AND_BELOW
-    | {"history", "wiring", "backends", "facade", "evaluation", "service", "tenants", ""},
+    | {"history", "wiring", "backends", "facade", "evaluation", "service", "tenants", ""}
+    | {"agents", "backups", "outside", "privacy", "telling", "work"},
 }
 """What each room may import; the package itself is the room without a name."""
 
@@ -106,7 +127,16 @@ HEAVY = {
     *("lancedb", "onnx", "onnxruntime", "numpy", "sqlalchemy", "alembic", "pyarrow"),
     *("pypdfium2", "tokenizers", "py3langid", "selectolax"),
     *("pydantic_ai", "openai", "anthropic", "google", "httpx2", "genai_prices"),
-    *("fastapi", "starlette", "uvicorn", "mcp", "psycopg", "prometheus_client", "structlog"),
+    *(
+        "fastapi",
+        "starlette",
+        "uvicorn",
+        "mcp",
+        "psycopg",
+        "prometheus_client",
+        "structlog",
+        "chainlit",
+    ),
 }
 MODEL_FILES = {"backends.e5_build", "backends.e5_card"}
 """They make and describe the files of a model; they open nothing."""

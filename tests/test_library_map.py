@@ -2,41 +2,34 @@
 
 from __future__ import annotations
 
-import sqlite3
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from alembic import command
-from alembic.config import Config
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import create_engine
+from sqlalchemy import func, select
 
-from quoth.catalogue import database, map_queries
-from quoth.catalogue.database import WRITE, open_database
+from quoth.catalogue import map_queries
+from quoth.catalogue.database import open_database
 from quoth.catalogue.rows import Collection, Entry
-from quoth.catalogue.schema import HEAD
+from quoth.catalogue.schema import HEAD, metadata, spots
 from quoth.catalogue.store import Catalogue
 from quoth.shelf import Heading, Leaf, Link, Summary
 from quoth.tuning import Calibration, Tuning
 from quoth.types import Chunk, Filter, Locator, Pages, Place, Seconds, Segment
+from tests.databases import step
 from tests.made_documents import IDENTITY, entry, open_catalogue
 
 Library = tuple[Catalogue, Collection]
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
-    return tmp_path / "home" / "catalogue.sqlite"
-
-
-@pytest.fixture
-def library(file: Path) -> Iterator[Library]:
-    catalogue, collection = open_catalogue(file)
+def library(address: Path | str) -> Iterator[Library]:
+    catalogue, collection = open_catalogue(address)
     yield catalogue, collection
     catalogue.close()
 
@@ -67,9 +60,16 @@ def commit(library: Library, *entries: Entry) -> Collection:
     return catalogue.collection(collection.name)
 
 
-def count(file: Path, table: str) -> int:
-    with closing(sqlite3.connect(file)) as connection:
-        return int(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+def count(library: Library, table: str) -> int:
+    with library[0].reading() as connection:
+        rows = connection.execute(select(func.count()).select_from(metadata.tables[table]))
+        return rows.scalar_one()
+
+
+def all_spots(catalogue: Catalogue) -> list[dict[str, Any]]:
+    with catalogue.reading() as connection:
+        found = connection.execute(select(spots).order_by(spots.c.document_id, spots.c.ordinal))
+        return [dict(row) for row in found.mappings()]
 
 
 # --- written and taken away with the document --------------------------------------------------
@@ -88,24 +88,22 @@ def test_documents_keep_their_date(library: Library) -> None:
 
 
 @pytest.mark.parametrize("table", ["spots", "headings", "summaries", "links"])
-def test_removing_a_document_takes_its_map_away(file: Path, library: Library, table: str) -> None:
+def test_removing_a_document_takes_its_map_away(library: Library, table: str) -> None:
     collection = commit(library, mapped("d1"), mapped("d2"))
-    before = count(file, table)
+    before = count(library, table)
     library[0].remove(collection, ["d1"])
-    assert count(file, table) == before / 2
+    assert count(library, table) == before / 2
 
 
 @pytest.mark.parametrize("table", ["spots", "headings", "summaries", "links"])
-def test_a_new_version_of_a_source_replaces_the_map(
-    file: Path, library: Library, table: str
-) -> None:
+def test_a_new_version_of_a_source_replaces_the_map(library: Library, table: str) -> None:
     old = mapped("d1")
     collection = commit(library, old)
-    before = count(file, table)
+    before = count(library, table)
     new = mapped("d2")
     same_source = replace(new.document, source=old.document.source)
     library[0].commit(collection, [replace(new, document=same_source)])
-    assert count(file, table) == before
+    assert count(library, table) == before
 
 
 # --- the shelf --------------------------------------------------------------------------------
@@ -135,10 +133,10 @@ def test_an_empty_collection_has_an_empty_shelf(library: Library) -> None:
     assert (shelf.documents, shelf.headings, shelf.languages) == ((), (), ())
 
 
-def test_a_shelf_is_of_one_collection_and_one_tenant(file: Path, library: Library) -> None:
+def test_a_shelf_is_of_one_collection_and_one_tenant(address: Path | str, library: Library) -> None:
     commit(library, mapped("d1"))
     other = library[0].make_collection("other", identity=IDENTITY)
-    stranger, theirs = open_catalogue(file, tenant="stranger")
+    stranger, theirs = open_catalogue(address, tenant="stranger")
     assert library[0].shelf(other).headings == stranger.shelf(theirs).headings == ()
     assert library[0].headings(other, ["d1"]) == stranger.headings(theirs, ["d1"]) == []
     stranger.close()
@@ -292,8 +290,8 @@ def test_a_look_up_finds_what_a_look_at_all_chunks_finds(
     assert found(library, collection, condition) == expected
 
 
-def test_a_look_up_is_of_one_tenant_and_collection(file: Path, books: Library) -> None:
-    stranger, theirs = open_catalogue(file, tenant="stranger")
+def test_a_look_up_is_of_one_tenant_and_collection(address: Path | str, books: Library) -> None:
+    stranger, theirs = open_catalogue(address, tenant="stranger")
     mine = Filter("document", "in", ("a",))
     assert stranger.look_up(theirs, filters=[mine], limit=5) == []
     other = books[0].make_collection("other", identity=IDENTITY)
@@ -327,9 +325,9 @@ def test_summaries_of_a_level_or_a_path(library: Library) -> None:
     assert library[0].summaries(collection, ["d1"], path=["Hens"]) == []
 
 
-def test_summaries_are_of_one_tenant_and_collection(file: Path, library: Library) -> None:
+def test_summaries_are_of_one_tenant_and_collection(address: Path | str, library: Library) -> None:
     commit(library, mapped("d1"))
-    stranger, theirs = open_catalogue(file, tenant="stranger")
+    stranger, theirs = open_catalogue(address, tenant="stranger")
     assert stranger.summaries(theirs, ["d1"]) == []
     assert stranger.related(theirs, ["fox"], limit=5) == []
     stranger.close()
@@ -396,47 +394,31 @@ def test_what_was_learnt_from_an_index_that_is_gone_is_not_kept(library: Library
 # --- migration --------------------------------------------------------------------------------
 
 
-def migrate(file: Path, to: str) -> None:
-    """Bring a catalogue to a revision, up or down."""
-    engine = create_engine(f"sqlite:///{file}")
-    config = Config()
-    folder = Path(database.__file__).parent / "migrations"
-    config.set_main_option("script_location", str(folder))
-    config.set_main_option("path_separator", "os")
-    with engine.connect().execution_options(**WRITE) as connection, connection.begin():
-        config.attributes["connection"] = connection
-        (command.downgrade if to == "0001" else command.upgrade)(config, to)
-    engine.dispose()
-
-
 def test_an_older_catalogue_keeps_its_documents_and_gets_their_places(
-    file: Path, books: Library
+    address: Path | str, books: Library
 ) -> None:
     catalogue, collection = books
     before = catalogue.document_chunks("a"), catalogue.documents(collection)
-    with closing(sqlite3.connect(file)) as connection:
-        spots = connection.execute("SELECT * FROM spots ORDER BY 1, 2").fetchall()
-        columns = [row[1] for row in connection.execute("PRAGMA table_info(spots)")]
+    places = all_spots(catalogue)
     catalogue.close()
-    migrate(file, "0001")
-    migrate(file, HEAD)
-    again = Catalogue(open_database(file), tenant="local")
+    step(address, "0001")
+    step(address, HEAD)
+    again = Catalogue(open_database(address), tenant="local")
     collection = again.collection("default")
     # What the older version did not know is gone; everything else is as it was.
     assert again.document_chunks("a") == [replace(each, chapter="") for each in before[0]]
     assert again.documents(collection) == before[1]
     assert found((again, collection), collection, Filter("label", "in", ("2",))) == ["a.1", "a.2"]
-    with closing(sqlite3.connect(file)) as connection:
-        after = connection.execute("SELECT * FROM spots ORDER BY 1, 2").fetchall()
-    chapter = columns.index("chapter")
-    assert after == [(*row[:chapter], "", *row[chapter + 1 :]) for row in spots]
+    assert all_spots(again) == [{**row, "chapter": ""} for row in places]
     again.close()
 
 
-def test_an_older_catalogue_is_brought_up_when_it_is_opened(file: Path, books: Library) -> None:
+def test_an_older_catalogue_is_brought_up_when_it_is_opened(
+    address: Path | str, books: Library
+) -> None:
     books[0].close()
-    migrate(file, "0001")
-    again = Catalogue(open_database(file), tenant="local")
+    step(address, "0001")
+    again = Catalogue(open_database(address), tenant="local")
     collection = commit((again, again.collection("default")), mapped("d9"))
     assert len(again.shelf(collection).headings) == 3
     again.close()

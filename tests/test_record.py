@@ -10,10 +10,11 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine
+from sqlalchemy import text, update
 
 from quoth.backends.fake import MemoryIndex
 from quoth.catalogue.database import open_database
+from quoth.catalogue.schema import queries
 from quoth.catalogue.store import Catalogue
 from quoth.codec import dump, to_json
 from quoth.engine import Engine
@@ -25,6 +26,7 @@ from quoth.retrieve import Request
 from quoth.settings import Settings
 from quoth.types import Filter, Turn
 from tests.asked import NECTAR, record_of_asking
+from tests.databases import plain_engine, step
 from tests.made_documents import open_catalogue
 from tests.test_decode import answer
 from tests.tour import add, open_tour, write_sources
@@ -211,13 +213,8 @@ def keep(catalogue: Catalogue, query_id: str) -> None:
     )
 
 
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    return tmp_path / "catalogue.sqlite"
-
-
-def test_a_question_is_found_by_the_beginning_of_its_id(file: Path) -> None:
-    catalogue, _collection = open_catalogue(file)
+def test_a_question_is_found_by_the_beginning_of_its_id(address: Path | str) -> None:
+    catalogue, _collection = open_catalogue(address)
     for query_id in ("q_aa11", "q_ab22", "q_ab33"):
         keep(catalogue, query_id)
     assert catalogue.recorded("q_aa").query_id == "q_aa11"
@@ -231,17 +228,17 @@ def test_a_question_is_found_by_the_beginning_of_its_id(file: Path) -> None:
     catalogue.close()
 
 
-def test_a_whole_id_is_clear_though_another_begins_with_it(file: Path) -> None:
-    catalogue, _collection = open_catalogue(file)
+def test_a_whole_id_is_clear_though_another_begins_with_it(address: Path | str) -> None:
+    catalogue, _collection = open_catalogue(address)
     for query_id in ("q_ab", "q_abc"):
         keep(catalogue, query_id)
     assert catalogue.recorded("q_ab").query_id == "q_ab"
     catalogue.close()
 
 
-def test_questions_of_others_are_not_there(file: Path) -> None:
-    catalogue, _collection = open_catalogue(file)
-    theirs, _their_collection = open_catalogue(file, tenant="theirs")
+def test_questions_of_others_are_not_there(address: Path | str) -> None:
+    catalogue, _collection = open_catalogue(address)
+    theirs, _their_collection = open_catalogue(address, tenant="theirs")
     keep(theirs, "q_theirs")
     assert catalogue.asked(limit=9) == []
     with pytest.raises(NotFound):
@@ -251,34 +248,34 @@ def test_questions_of_others_are_not_there(file: Path) -> None:
     theirs.close()
 
 
-def test_the_newest_questions_come_first(file: Path) -> None:
-    catalogue, _collection = open_catalogue(file)
+def test_the_newest_questions_come_first(address: Path | str) -> None:
+    catalogue, _collection = open_catalogue(address)
     for query_id in ("q_1", "q_2", "q_3"):
         keep(catalogue, query_id)
-    with sqlite3.connect(file) as connection:
+    with catalogue.writing("set back") as connection:
         for at in (1, 2, 3):
-            when = f"2026-01-0{at}"
-            connection.execute(f"UPDATE queries SET created_at = '{when}' WHERE id = 'q_{at}'")
+            older = update(queries).where(queries.c.id == f"q_{at}")
+            connection.execute(older.values(created_at=f"2026-01-0{at}"))
     assert [each.query_id for each in catalogue.asked(limit=2)] == ["q_3", "q_2"]
     catalogue.close()
 
 
-def test_questions_kept_before_there_were_records_can_be_read(file: Path) -> None:
-    step_back(file)
-    with sqlite3.connect(file) as connection:
-        connection.execute(
-            "INSERT INTO queries (id, tenant, collection, text, plan, index_version, created_at) "
-            "VALUES ('q_old', 'local', 'default', 'Why?', ?, 't:1', '2026-01-01')",
-            (
-                dump(
-                    to_json(Plan(filters=(Filter("kind", "in", ("pdf",)), *answer().query.filters)))
-                ),
-            ),
-        )
-        connection.execute(
-            "INSERT INTO answers VALUES ('q_old', 'local', ?)", (dump(to_json(answer())),)
-        )
-    catalogue = Catalogue(open_database(file), tenant="local")
+def test_questions_kept_before_there_were_records_can_be_read(address: Path | str) -> None:
+    open_database(address).close()
+    step(address, "0002")
+    plan = Plan(filters=(Filter("kind", "in", ("pdf",)), *answer().query.filters))
+    older = {
+        "queries (id, tenant, collection, text, plan, index_version, created_at)": (
+            *("q_old", "local", "default", "Why?", dump(to_json(plan)), "t:1", "2026-01-01"),
+        ),
+        "answers (query_id, tenant, answer)": ("q_old", "local", dump(to_json(answer()))),
+    }
+    with plain_engine(address) as engine, engine.begin() as connection:
+        for table, values in older.items():
+            given = {f"v{at}": value for at, value in enumerate(values)}
+            places = ", ".join(f":{name}" for name in given)
+            connection.execute(text(f"INSERT INTO {table} VALUES ({places})"), given)
+    catalogue = Catalogue(open_database(address), tenant="local")
     (asked,) = catalogue.asked(limit=9)
     assert asked.status == "answered"
     kept = catalogue.recorded("q_old")
@@ -286,21 +283,3 @@ def test_questions_kept_before_there_were_records_can_be_read(file: Path) -> Non
     assert record.request == Request("Why?", {"filters": (Filter("kind", "in", ("pdf",)),)})
     assert record.searched == ()
     catalogue.close()
-
-
-def step_back(file: Path) -> None:
-    """Make a catalogue as it was before it kept records."""
-    from alembic import command
-    from alembic.config import Config
-
-    from quoth.catalogue import database
-
-    open_database(file).close()
-    config = Config()
-    config.set_main_option("script_location", str(Path(database.__file__).parent / "migrations"))
-    config.set_main_option("path_separator", "os")
-    engine = create_engine(f"sqlite:///{file}")
-    with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        command.downgrade(config, "0002")
-    engine.dispose()

@@ -125,14 +125,18 @@ async def open_tour(
     settings: Settings | None = None,
     stored: bool = False,
     generator: Generator | None = None,
+    address: str | None = None,
 ) -> AsyncIterator[Engine]:
     """An engine over a catalogue in `home`, with doubles for all that is not given.
 
-    ``stored`` takes the real index, in files, instead of the one in memory.
+    ``stored`` takes the real index, in files, instead of the one in memory. With an ``address``
+    the catalogue is on that server.
     """
     chosen = settings or Settings(home=home, chunk_tokens=32)
-    _lay_out(home)
-    catalogue = Catalogue(open_database(home / "catalogue.sqlite"), tenant=chosen.tenant)
+    if address is None:
+        _lay_out(home)
+    opened = open_database(address or home / "catalogue.sqlite")
+    catalogue = Catalogue(opened, tenant=chosen.tenant)
     tables: dict[str, Index] = {}
     files = _files(chosen) if stored else None
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from quoth.analyse import detect_language
+from quoth.blobs import source_of
 from quoth.catalogue.jobs import LEASE_SECONDS, POISON, SET_ASIDE, Claim
 from quoth.catalogue.rows import Collection, Entry, digest
 from quoth.commit import BATCH_CHUNKS, Advance, write_batch
@@ -22,8 +23,10 @@ from quoth.errors import DocumentError
 from quoth.ingest.build import clean, fold
 from quoth.ingest.chunk import chunk
 from quoth.ingest.contents import contents_of
+from quoth.ingest.dates import name_date
 from quoth.ingest.files import find_files, fingerprint
 from quoth.ingest.links import links_of
+from quoth.ingest.meta import file_title
 from quoth.parts import Parts
 from quoth.types import Document, Problem, Reading
 
@@ -43,20 +46,40 @@ HELD_PAUSE_S = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What the caller says about the files he adds; it outranks what they say themselves."""
+    """What the caller says about the files he adds; it outranks what they say themselves.
+
+    ``name`` is what a file is called that lies under another name; it tells nothing apart.
+    ``files`` holds what is said about single ones, by their resolved paths, in place of this.
+    """
 
     title: str | None = None
     url: str | None = None
     speaker: str | None = None
     language: str | None = None
+    name: str | None = None
+    files: Mapping[Path, Given] = field(default_factory=dict)
+
+    def of(self, path: Path) -> Given:
+        """What is said about one file."""
+        return self.files.get(path, self)
 
     def values(self) -> tuple[str | None, ...]:
-        """The values, in a fixed order."""
+        """The values that make a version of a document, in a fixed order."""
         return (self.title, self.url, self.speaker, self.language)
 
     def cleaned(self) -> Given:
         """The same without line breaks and without what cannot be stored."""
-        return Given(*((each and fold(clean(each))) or None for each in self.values()))
+        files = {path: each.cleaned() for path, each in self.files.items()}
+        title, url, speaker, language = map(_line, self.values())
+        return Given(title, url, speaker, language, name=_line(self.name), files=files)
+
+    def title_of(self, path: Path) -> str:
+        """The title of a file of which nothing more is known."""
+        return self.title or fold(clean(Path(self.name or path.name).stem))
+
+    def source_of(self, path: Path) -> str:
+        """Where a document comes from, as it is kept."""
+        return address_of(path) if self.name is None else source_of(path, name=self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +125,8 @@ async def add_documents(
             async for step in write_batch(parts, collection, batch=batch):
                 yield _counted(step, files=done, of_files=len(files))
         for each in held:
-            after = _after_holder(parts, collection, held=each, given=given, claimed=claimed)
+            said = given.of(each.path)
+            after = _after_holder(parts, collection, held=each, given=said, claimed=claimed)
             async for step in after:
                 yield step
         # Read anew: a rebuild may have put another table in charge.
@@ -135,7 +159,8 @@ async def _prepared(
     try:
         while True:
             while len(waiting) < 1 + AHEAD and (path := next(coming, None)) is not None:
-                work = _prepare(parts, collection, path=path, given=given, claimed=claimed)
+                said = given.of(path)
+                work = _prepare(parts, collection, path=path, given=said, claimed=claimed)
                 waiting.append(asyncio.create_task(work))
             if not waiting:
                 return
@@ -156,9 +181,9 @@ async def _prepare(
     first: bool = True,
 ) -> Entry | Document | Held:
     """Read and chunk one file, unless it is there already or in other hands."""
-    source = address_of(path)
+    source = given.source_of(path)
     document_id = digest(collection.id, source)
-    title = given.title or fold(clean(path.stem))
+    title = given.title_of(path)
     try:
         sha = await _fingerprint(path, given=given, most_mb=parts.settings.max_file_mb)
         # What shapes chunks belongs to the identity: a change of it makes a new version.
@@ -190,12 +215,13 @@ async def _prepare(
         reading = await parts.readers.read(
             path, title=given.title, url=given.url, speaker=given.speaker, language=given.language
         )
+        reading = called(reading, given.name, path=path)
         return await asyncio.to_thread(
             make_entry, parts, collection, reading=reading, source=source, sha=sha, key=document_id
         )
     except DocumentError as error:
         # It names the file, and a name may hold bytes that are no text.
-        error.args = (fold(clean(str(error))),)
+        error.args = (_called(fold(clean(str(error))), given.name, path=path),)
         if error.code != "not_found":
             await asyncio.to_thread(
                 parts.jobs.fail, collection, document_id, source=source, title=title, error=error
@@ -229,6 +255,27 @@ def _failed(
         collection=collection.name,
         source=source,
     )
+
+
+def called(reading: Reading, name: str | None, *, path: Path) -> Reading:
+    """Give a reading in which a file has its own name in place of the one under which it lies."""
+    if name is None:
+        return reading
+    nameless = reading.title in (path.name, path.stem, file_title(path.name))
+    return replace(
+        reading,
+        title=file_title(name) if nameless else reading.title,
+        date=reading.date or name_date(Path(name)),
+        warnings=tuple(_called(each, name, path=path) for each in reading.warnings),
+    )
+
+
+def _called(text: str, name: str | None, *, path: Path) -> str:
+    return text if name is None else text.replace(str(path), name).replace(path.name, name)
+
+
+def _line(text: str | None) -> str | None:
+    return (text and fold(clean(text))) or None
 
 
 def address_of(path: Path) -> str:

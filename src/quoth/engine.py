@@ -9,6 +9,7 @@ Answer (`quoth.respond`).
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
@@ -21,6 +22,7 @@ from quoth.budget import note_pace
 from quoth.cache import Key, key_of
 from quoth.catalogue.rows import Collection
 from quoth.commit import Advance
+from quoth.consent import obeyed
 from quoth.events import Done, Event, Found, Progress, Used
 from quoth.kept import remember
 from quoth.ledger import Ledger
@@ -36,6 +38,7 @@ from quoth.trace import Trace
 from quoth.types import Answer, Document, Hit, Usage
 
 T = TypeVar("T")
+log = logging.getLogger("quoth.engine")
 
 LOOK_UP_MS = 250.0
 """The most that looking for an answer to the same question in other words may take."""
@@ -109,7 +112,7 @@ class Engine:
 
     async def search(self, request: Request | str) -> tuple[Hit, ...]:
         """Rank passages for a question, best first."""
-        found = await self.retrieve(request, trace=self._trace(_request(request)))
+        found = await self.retrieve(request, trace=self._trace(self._request(request)))
         return found.hits
 
     async def answer(self, request: Request | str) -> Answer:
@@ -136,7 +139,10 @@ class Engine:
 
     async def retrieve(self, request: Request | str, *, trace: Trace) -> Retrieved:
         """The first half of the path: from the question to numbered passages."""
-        return await retrieve(self.parts, _request(request), trace=trace)
+        parts = await asyncio.to_thread(obeyed, self.parts)
+        found = await retrieve(parts, self._request(request), trace=trace)
+        parts.observe(trace, None)
+        return found
 
     async def stream(
         self, request: Request | str, *, keep: Callable[[Record], None] | None = None
@@ -147,7 +153,14 @@ class Engine:
         the stream ends the call to a language model. Raises InputError, NotFound,
         IndexMismatch and RetrievalError.
         """
-        request = _request(request)
+        obeying = Engine(await asyncio.to_thread(obeyed, self.parts))
+        async with aclosing(obeying._stream(self._request(request), keep=keep)) as events:
+            async for event in events:
+                yield event
+
+    async def _stream(
+        self, request: Request, *, keep: Callable[[Record], None] | None
+    ) -> AsyncGenerator[Event, None]:
         trace = self._trace(request)
         key = await self._key(request)
         known = await self._known(key, request, trace=trace)
@@ -181,6 +194,13 @@ class Engine:
         if isinstance(judge, AsksModel):
             judge = judge.asking(ledger.through(generator, stage="verify"))
         return replace(self.parts, generator=ledger.through(generator, stage=stage), judge=judge)
+
+    def _request(self, request: Request | str) -> Request:
+        """The request with what the settings choose where the asker does not."""
+        asked = Request(request) if isinstance(request, str) else request
+        own = self.parts.settings.plan
+        given = {name: value for name, value in asked.choices.items() if value is not None}
+        return replace(asked, choices={**own, **given}) if own else asked
 
     def _trace(self, request: Request) -> Trace:
         return Trace(deadline_ms=self._plan(request).deadline_ms)
@@ -249,7 +269,11 @@ class Engine:
             otherwise=lambda: None,
             fallback="no history",
         )
-        return replace(answer, degraded=(*answer.degraded, *after.degraded))
+        answer = replace(answer, degraded=(*answer.degraded, *after.degraded))
+        for each in answer.degraded:
+            log.info("fallback", extra={"query_id": answer.query_id, "what": each})
+        self.parts.observe(trace, answer)
+        return answer
 
     def _keep(self, record: Record) -> None:
         remember(record, self.parts.catalogue, keeping=self.parts.settings.history)
@@ -261,10 +285,6 @@ class Engine:
     async def _find(self, name: str | None) -> Collection | None:
         wanted = name or self.parts.settings.collection
         return await asyncio.to_thread(self.parts.catalogue.find_collection, wanted)
-
-
-def _request(request: Request | str) -> Request:
-    return Request(request) if isinstance(request, str) else request
 
 
 async def in_flight(

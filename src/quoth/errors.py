@@ -7,7 +7,8 @@
     ├─ Denied          who asks may not do this
     ├─ ConfigError     the set-up is wrong; nothing is started
     │  ├─ MissingExtra     an optional package is not installed
-    │  └─ IndexMismatch    the index was built by another model or analyser
+    │  ├─ IndexMismatch    the index was built by another model or analyser
+    │  └─ IndexCorrupt     the index is not as it was written
     ├─ DocumentError   one document cannot be read; the others go on
     └─ BackendError    a part failed while it ran; the stage's fallback may take over
        ├─ Busy            what is needed is in other hands; try later
@@ -111,6 +112,13 @@ class IndexMismatch(ConfigError):
 
     code = "index_mismatch"
     status = 409
+
+
+class IndexCorrupt(ConfigError):
+    """The index is not as it was written: nothing is answered from it until it is built anew."""
+
+    code = "index_corrupt"
+    status = 503
 
 
 class DocumentError(QuothError):

@@ -9,9 +9,11 @@ from hashlib import sha256
 from typing import Any
 
 from quoth.analyse import fold
+from quoth.catalogue.history import Spent
 from quoth.catalogue.store import Catalogue
 from quoth.codec import dump, to_json
 from quoth.decode import decoded
+from quoth.errors import NotFound
 from quoth.plan import Plan
 from quoth.record import Considered, Keeping, Makers, Record, Searched
 from quoth.retrieve import Request
@@ -30,12 +32,21 @@ class Kept:
     version: str
     status: str
     record: str
+    spent: Spent
 
 
-def remember(record: Record, catalogue: Catalogue, *, keeping: Keeping) -> None:
+def remember(
+    record: Record,
+    catalogue: Catalogue,
+    *,
+    keeping: Keeping,
+    key_id: str | None = None,
+    upload_id: str | None = None,
+) -> None:
     """Keep a record in the history, as far as the setting wants it."""
     if keeping != "off":
         kept = pack(record, keeping=keeping)
+        kept = replace(kept, spent=replace(kept.spent, key_id=key_id, upload_id=upload_id))
         catalogue.record(**{each.name: getattr(kept, each.name) for each in fields(kept)})
 
 
@@ -73,6 +84,39 @@ def pack(record: Record, *, keeping: Keeping = "full") -> Kept:
         version=record.answer.index_version[:120],
         status=record.answer.status,
         record=_json(about),
+        spent=_spent(record.answer),
+    )
+
+
+def recall(catalogue: Catalogue, query_id: str) -> Record:
+    """Give what was kept of a question, by its id or the beginning of it.
+
+    Raises NotFound, and InputError where several fit.
+    """
+    kept = catalogue.recorded(query_id)
+    try:
+        return unpack(
+            plan=kept.plan,
+            answer=kept.answer,
+            record=kept.record,
+            created_at=kept.created_at,
+            collection=kept.collection,
+        )
+    except ValueError as error:
+        raise NotFound(
+            f"What was kept of the question {kept.query_id} cannot be read by this version of "
+            f"quoth: {error}"
+        ) from None
+
+
+def _spent(answer: Answer) -> Spent:
+    return Spent(
+        total_ms=answer.timings_ms.get("total"),
+        input_tokens=answer.usage.input_tokens,
+        output_tokens=answer.usage.output_tokens,
+        usd=answer.usage.usd,
+        degraded=bool(answer.degraded),
+        cached=answer.cached,
     )
 
 

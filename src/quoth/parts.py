@@ -19,7 +19,15 @@ from quoth.prompts import PROMPTS, Prompt
 from quoth.protocols import Embedder, Generator, Index, Judge, Reranker, Spans, Tokens
 from quoth.settings import Settings
 from quoth.shelves import Shelves
-from quoth.types import IndexIdentity, Reading
+from quoth.trace import Trace
+from quoth.types import Answer, IndexIdentity, Reading
+
+Observe = Callable[[Trace, Answer | None], None]
+"""Is told of every question once it is answered, and of every search, which has no answer."""
+
+
+def unobserved(_trace: Trace, _answer: Answer | None) -> None:
+    """Tell nobody."""
 
 
 class Readers(Protocol):
@@ -64,6 +72,7 @@ class Parts:
     cache: AnswerCache = field(default_factory=AnswerCache)
     pace: Pace = field(default_factory=Pace)
     breakers: tuple[Breaker, ...] = ()
+    observe: Observe = unobserved
 
 
 def model_names(parts: Parts) -> tuple[str, str, str, str]:

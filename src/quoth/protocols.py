@@ -6,7 +6,7 @@ leaves the event loop free. A backend turns the errors of its library into `Back
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -59,8 +59,13 @@ class VectorIndex(Protocol):
         """Rank chunks by cosine, best first, among those that pass every filter."""
         ...
 
-    async def vectors(self, chunk_ids: Sequence[str]) -> Mapping[str, Matrix]:
-        """Give the stored vectors of those chunks that are there."""
+    async def vectors(
+        self, chunk_ids: Sequence[str], *, exact: bool = False
+    ) -> Mapping[str, Matrix]:
+        """Give the stored vectors of those chunks that are there.
+
+        ``exact`` wants them bit by bit; else those of a copy made for searching will do.
+        """
         ...
 
     async def document_ids(self) -> Mapping[str, int]:
@@ -142,6 +147,10 @@ class Tokens(Protocol):
 
     async def delete(self, document_ids: Sequence[str]) -> None:
         """Remove documents."""
+        ...
+
+    async def keep_only(self, document_ids: Iterable[str]) -> int:
+        """Remove all other documents, also what other models kept of them; gives their number."""
         ...
 
 

@@ -17,7 +17,7 @@ Span = tuple[int, int]
 
 _PARAGRAPH = re.compile(r"\n[^\S\n]*\n\s*")
 _STOP = re.compile(
-    r"(?P<mark>[.!?…]+)(?:[^\S\n]?»|[\"'”’)\]])*(?=\s|$)|(?P<wide>[。！？]+[」』”）]*)"
+    r"(?P<mark>[.!?…](?<![.!?…].)[.!?…]*+)(?:[^\S\n]?»|[\"'”’)\]])*(?=\s|$)|(?P<wide>[。！？]+[」』”）]*)"
 )
 # Looking back only behind a mark is ten times as fast as before every character.
 _AFTER_STOP = re.compile(r"[.?!](?<=[^\W\d_]{3}.)\s+([^\W\d_])")

@@ -9,6 +9,7 @@ a key by itself turns nothing on.
 
 from __future__ import annotations
 
+import json
 import os
 import tomllib
 from collections.abc import Mapping
@@ -17,9 +18,15 @@ from typing import Any, Literal
 
 from platformdirs import user_cache_path, user_data_path
 from pydantic import Field, SecretStr, ValidationError, field_validator
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+)
 
 from quoth.errors import ConfigError
+from quoth.settings_aliases import read_aliases
 
 PREFIX = "QUOTH_"
 PROVIDER_VARIABLES: Mapping[str, tuple[str, ...]] = {
@@ -79,15 +86,23 @@ class Settings(BaseSettings):
     machine computes, or loads first, may want more."""
     llm_seconds: float = Field(default=30, gt=0, le=3600)
     """Time that a language model has for a whole answer."""
+    llm_retries: int = Field(default=2, ge=0, le=10)
+    """Times that a call to a language model is tried again after a failure that may pass."""
     llm_proxy: SecretStr | None = None
     """The proxy through which language models are asked; those of the environment are not used."""
     prompts: dict[str, str] = {}
     """The operator's wordings of prompts by name, and under corpus_description what the documents
     are: a table of the file."""
+    plan: dict[str, Any] = {}
+    """Choices for every question that outrank the profile's, by the names of the plan's fields: a
+    table of the file."""
     token_vectors: bool = True
     """Whether adding keeps the vectors of tokens too, so that late interaction is fast."""
     tenant: str = Field(default="local", min_length=1, max_length=100)
     """The owner of the data; one built-in tenant serves local use."""
+    database: SecretStr | None = None
+    """The PostgreSQL server that holds the catalogue, as postgresql://USER:PASSWORD@HOST/DATABASE;
+    None for a file in the home folder."""
     history: Literal["off", "hash", "full"] = "full"
     """What is kept of a question: everything (full), a hash of it with ids and scores but no texts
     (hash), or nothing (off)."""
@@ -99,12 +114,64 @@ class Settings(BaseSettings):
     """Tokens of the embedder that a chunk aims at."""
     max_file_mb: int = Field(default=500, ge=1)
     """Files larger than this are refused."""
+    allow_urls: bool = False
+    """Whether addresses of the web may be added: quoth fetches them itself, from the public
+    internet alone."""
     parser_seconds: float = Field(default=120, gt=0)
     """Time one file's parser may take, in CPU seconds and, four times over, in wall seconds."""
     parser_memory_mb: int = Field(default=2048, ge=256)
     """Memory that one file's parser may take."""
+    hosts: str = Field(default="", max_length=2000)
+    """Names and addresses, set apart by commas, under which the service is asked, beside those of
+    this machine: what stands in the address line of its users."""
+    keys_needed: Literal["auto", "always", "never"] = "auto"
+    """Whether who asks the service needs a key: not on this machine before the first one was made
+    (auto), always, or never on this machine (never)."""
+    queries_per_minute: int = Field(default=60, ge=1, le=1_000_000)
+    """Questions and other work that one key may ask of the service in a minute."""
+    queries_burst: int = Field(default=20, ge=1, le=1_000_000)
+    """Questions that one key may ask all at once."""
+    queries_in_flight: int = Field(default=4, ge=1, le=100_000)
+    """Questions of one key that may be under way at the same time."""
+    requests_per_minute: int = Field(default=1200, ge=1, le=10_000_000)
+    """Everything else that one key may ask of the service in a minute: reading, parts of files."""
+    requests_in_flight: int = Field(default=32, ge=1, le=100_000)
+    """Everything else of one key that may be under way at the same time."""
+    wrong_keys_per_minute: int = Field(default=10, ge=1, le=1_000_000)
+    """Wrong keys that one address may try in a minute."""
+    max_body_kb: int = Field(default=1024, ge=1, le=1_048_576)
+    """What a request to the service may send, unless it is a file."""
+    max_upload_mb: int = Field(default=100, ge=1, le=1_048_576)
+    """The largest file that the service takes."""
+    body_seconds: float = Field(default=30, gt=0, le=3600)
+    """Time a request's body may take to come in, and each part of a file."""
+    questions_at_once: int | None = Field(default=None, ge=1, le=10_000)
+    """Questions that the service answers at the same time; None for two a processor, and more
+    where a language model is waited for."""
+    questions_waiting: int = Field(default=1024, ge=0, le=100_000)
+    """Questions that may wait for their turn; more are told at once to come again."""
+    wait_seconds: float = Field(default=10, ge=0, le=600)
+    """Time that a question waits for its turn before it is told to come again."""
+    stop_seconds: float = Field(default=20, ge=0, le=600)
+    """Time that the service gives what is under way when it is stopped."""
     crash_at: int | None = Field(default=None, ge=1)
     """For crash tests: the process kills itself at this store operation."""
+
+    @field_validator("database")
+    @classmethod
+    def _be_a_server(cls, address: SecretStr | None) -> SecretStr | None:
+        if address is None or not address.get_secret_value().strip():
+            return None
+        if not address.get_secret_value().startswith(("postgresql://", "postgres://")):
+            raise ValueError("write it as postgresql://USER:PASSWORD@HOST/DATABASE")
+        return address
+
+    @property
+    def catalogue(self) -> Path | str:
+        """Where the catalogue is: its file, or the address of its server, which is a secret."""
+        if self.database is None:
+            return self.home / "catalogue.sqlite"
+        return self.database.get_secret_value()
 
     @field_validator("collection", "tenant")
     @classmethod
@@ -156,11 +223,25 @@ def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
         or Settings.model_fields["home"].get_default(call_default_factory=True)
     )
     file = home.expanduser() / "quoth.toml"
-    below = {name: value for name, value in _file(file).items() if name not in named}
+    written = _file(file)
+    below = {name: value for name, value in written.items() if name not in named}
     set_here = given.keys() | named.keys() | below.keys()
     theirs = {name: found for name, found in _provider_keys().items() if name not in set_here}
+    also = read_aliases(os.environ)
+    below |= {name: value for name, value in also.settings.items() if name not in named}
+    tables = (
+        written.get("plan"),
+        also.plan,
+        _json(_environment().get("plan", "")),
+        given.get("plan"),
+    )
+    if all(isinstance(each, dict | None) for each in tables):
+        below["plan"] = {name: value for each in tables for name, value in (each or {}).items()}
+        given.pop("plan", None)
     try:
         settings = Settings(**{**theirs, **below, **given})
+    except SettingsError as error:
+        raise ConfigError(f"An environment variable holds no JSON: {error}.") from None
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"])
@@ -174,6 +255,14 @@ def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
         if (path := getattr(settings, name)) is not None
     }
     return settings.model_copy(update=paths)
+
+
+def _json(text: str) -> Any:
+    """Read a table; what is none is read again, and told of, when the settings are made."""
+    try:
+        return json.loads(text) if text else None
+    except ValueError:
+        return text
 
 
 def _environment() -> dict[str, str]:

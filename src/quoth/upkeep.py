@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from quoth.catalogue.rows import Collection
 from quoth.commit import EMBED_CHUNKS, Advance, chunk_vectors, noting
-from quoth.errors import EmbeddingError, IndexMismatch
+from quoth.errors import EmbeddingError, IndexCorrupt, IndexMismatch
 from quoth.parts import Parts, identity_of, require_same_identity
 
 LEAST_FREE_MB = 500
@@ -109,12 +109,15 @@ def _identity(parts: Parts, collection: Collection) -> Check:
 
 async def _in_step(parts: Parts, collection: Collection) -> list[Check]:
     documents = await asyncio.to_thread(parts.catalogue.documents, collection)
-    stored = await parts.open_index(collection.table).document_ids()
+    rebuild = f"Rebuild the index with: quoth --collection {collection.name} reindex"
+    try:
+        stored = await parts.open_index(collection.table).document_ids()
+    except IndexCorrupt as error:
+        return [Check("index", False, str(error).partition(". ")[0], rebuild)]
     ready = {each.document_id: each.chunks for each in documents if each.status == "ready"}
     failed = [each for each in documents if each.status == "failed"]
     lacking = [key for key, chunks in ready.items() if stored.get(key, 0) != chunks]
     orphans = set(stored) - set(ready)
-    rebuild = f"Rebuild the index with: quoth --collection {collection.name} reindex"
     return [
         Check(
             "documents",
@@ -166,6 +169,17 @@ async def remove(parts: Parts, collection: Collection, *, ids: Sequence[str]) ->
     if parts.tokens is not None:
         await parts.tokens.delete(gone)
     await index.optimize()
+    return gone
+
+
+async def delete_collection(parts: Parts, collection: Collection) -> tuple[str, ...]:
+    """Delete a collection with its index and what was asked of it; gives its documents' ids."""
+    gone = await asyncio.to_thread(parts.catalogue.delete_collection, collection)
+    # The catalogue first: what a crash leaves in the index is reached by nobody.
+    parts.cache.clear()
+    await parts.open_index(collection.table).drop()
+    if parts.tokens is not None:
+        await parts.tokens.delete(gone)
     return gone
 
 

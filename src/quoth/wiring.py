@@ -17,14 +17,14 @@ from quoth.breaker import Breaker
 from quoth.cache import AnswerCache
 from quoth.catalogue.database import Database, open_database
 from quoth.catalogue.jobs import Jobs
-from quoth.catalogue.rows import digest
 from quoth.catalogue.store import Catalogue
 from quoth.costs import Pace
 from quoth.engine import Engine
-from quoth.errors import ConfigError
+from quoth.errors import ConfigError, InputError
+from quoth.folders import index_folder, tokens_folder
 from quoth.ingest.sandbox import Readers
-from quoth.parts import Parts
-from quoth.plan import profile
+from quoth.parts import Observe, Parts, unobserved
+from quoth.plan import make_plan, profile
 from quoth.prompts import Prompt, operator_prompts
 from quoth.protocols import Embedder, Generator, Index, Judge, Reranker
 from quoth.settings import Settings
@@ -56,7 +56,7 @@ async def open_engine(
 
 @asynccontextmanager
 async def open_tenants(
-    settings: Settings, *, progress: Callable[[str], None] = quiet
+    settings: Settings, *, progress: Callable[[str], None] = quiet, observe: Observe = unobserved
 ) -> AsyncIterator[Tenants]:
     """Open everything the settings name, for any number of tenants, and close it at the end.
 
@@ -80,7 +80,7 @@ async def open_tenants(
             closing.push_async_callback(judge.close)
         prompts, about = operator_prompts(settings.prompts)
         on_operation = kill_at(settings.crash_at)
-        database = open_database(settings.home / "catalogue.sqlite", on_operation=on_operation)
+        database = open_database(settings.catalogue, on_operation=on_operation)
         closing.callback(database.close)
         readers = open_readers(settings)
         closing.push_async_callback(readers.close)
@@ -93,6 +93,7 @@ async def open_tenants(
             breakers=tuple(breakers),
             prompts=prompts,
             about=about,
+            observe=observe,
         )
 
         def open_tenant(tenant: str) -> Engine:
@@ -119,6 +120,7 @@ class Shared:
     breakers: tuple[Breaker, ...]
     prompts: Mapping[str, Prompt]
     about: str
+    observe: Observe
     cache: AnswerCache = field(default_factory=AnswerCache)
     pace: Pace = field(default_factory=Pace)
 
@@ -155,6 +157,7 @@ def tenant_engine(
             about=shared.about,
             cache=shared.cache,
             pace=shared.pace,
+            observe=shared.observe,
         )
     )
 
@@ -169,6 +172,10 @@ def tenant_engine(
 def check_profile(settings: Settings) -> None:
     """Refuse a profile of which a part is missing; raises ConfigError and MissingExtra."""
     chosen = profile(settings.profile)
+    try:
+        make_plan(settings.profile, "factual", overrides=settings.plan)
+    except InputError as error:
+        raise ConfigError(f"The settings choose a plan that cannot be: {error}") from None
     if settings.embedder is None:
         backend("embedder", chosen.embedder)
     backend("store", chosen.store)
@@ -218,6 +225,7 @@ def open_model(settings: Settings, *, breakers: list[Breaker]) -> Generator | No
         first_token_s=settings.llm_first_seconds,
         between_tokens_s=settings.llm_first_seconds,
         total_s=settings.llm_seconds,
+        retries=settings.llm_retries,
     )
     guard = partial(guarded, limits=limits, breakers=breakers)
     opened = open_generator(settings, default=profile(settings.profile).generator, guard=guard)
@@ -246,7 +254,7 @@ def open_rerankers(
     from quoth.backends.rerank_open import open_reranker
     from quoth.backends.token_vectors import TokenEmbedder, open_vectors
 
-    store = settings.home / "tokens" / digest(settings.tenant)[:12]
+    store = tokens_folder(settings)
     folder = store if settings.token_vectors else None
     vectors = None
     # Another model may show no tokens, which only opening it would tell.
@@ -297,7 +305,7 @@ class Indexes:
         self, settings: Settings, *, dimension: int, on_operation: Callable[[str], None]
     ) -> None:
         self._made = backend("store", profile(settings.profile).store)
-        self._folder = settings.home / "index" / digest(settings.tenant)[:12]
+        self._folder = index_folder(settings)
         self._dimension = dimension
         self._vector_rows = settings.vector_index_rows
         self._on_operation = on_operation

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
@@ -9,6 +10,10 @@ from importlib.util import find_spec
 from typing import Any, Literal
 
 from quoth.errors import ConfigError, MissingExtra
+
+# onnxruntime brings a reporter of its own, which it starts while it is imported; nothing that
+# quoth loads reports to anybody.
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 Part = Literal["embedder", "store", "reranker", "generator", "judge"]
 

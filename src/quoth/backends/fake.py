@@ -17,7 +17,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from quoth.backends.filter_columns import day_number, title_key
+from quoth.backends.filter_columns import day_number, label_key, title_key
 from quoth.errors import BackendError, EmbeddingError, RerankError, RetrievalError
 from quoth.protocols import Matrix, Role
 from quoth.types import Chunk, Filter, Pages, Scored, Seconds, Usage
@@ -116,7 +116,9 @@ class MemoryIndex:
         }
         return _best(scores, limit=limit)
 
-    async def vectors(self, chunk_ids: Sequence[str]) -> Mapping[str, Matrix]:
+    async def vectors(
+        self, chunk_ids: Sequence[str], *, exact: bool = False
+    ) -> Mapping[str, Matrix]:
         """Give the stored vectors of those chunks that are there."""
         return {at: self.rows[at][1] for at in chunk_ids if at in self.rows}
 
@@ -329,7 +331,7 @@ def _meets(chunk: Chunk, condition: Filter) -> bool:
         day = day_number(chunk.date)
         return condition.field == "date" and day > 0 and low <= day <= high
     if condition.field == "label":
-        return not _labels(chunk).isdisjoint(str(value).casefold() for value in condition.values)
+        return not _labels(chunk).isdisjoint(label_key(str(value)) for value in condition.values)
     if condition.field == "section":
         return not {title_key(title) for title in chunk.section}.isdisjoint(
             title_key(str(value)) for value in condition.values
@@ -349,7 +351,7 @@ def _labels(chunk: Chunk) -> set[str]:
     """The labels printed on the chunk's pages, without regard to case."""
     locators = [chunk.locator, *(place.locator for place in chunk.places)]
     return {
-        label.casefold()
+        label_key(label)
         for each in locators
         if isinstance(each, Pages)
         for label in (each.label_first, each.label_last)

@@ -36,8 +36,13 @@ NOWHERE = -1.0
 def wanted(field: str, value: object) -> str:
     """Give a filter's value as the field's column holds it."""
     if field == "label":
-        return str(value).casefold()
+        return label_key(str(value))
     return title_key(str(value)) if field == "section" else str(value)
+
+
+def label_key(label: str) -> str:
+    """Give a page's printed label as it is compared: without case and bars."""
+    return label.replace("|", " ").casefold()
 
 
 def title_key(title: str) -> str:

@@ -176,12 +176,14 @@ class LanceIndex:
                 )
             )
 
-    async def vectors(self, chunk_ids: Sequence[str]) -> Mapping[str, Matrix]:
+    async def vectors(
+        self, chunk_ids: Sequence[str], *, exact: bool = False
+    ) -> Mapping[str, Matrix]:
         """Give the stored vectors of those chunks that are there."""
         if not chunk_ids:
             return {}
         with _translated():
-            copy = await self._copy.snapshot()
+            copy = None if exact else await self._copy.snapshot()
             if copy is None:
                 return await (await self._table()).vectors(chunk_ids)
             return await self._run(lambda: copy.vectors(chunk_ids))

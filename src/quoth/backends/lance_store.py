@@ -13,6 +13,7 @@ import pyarrow as pa
 from filelock import FileLock, Timeout
 
 from quoth.backends.lance import MatchQuery, col, lancedb
+from quoth.backends.lance_sums import TableSums
 from quoth.backends.lance_table import INDEXED, column_index, predicate, rows, schema
 from quoth.backends.scan import Numbers
 from quoth.errors import IndexMismatch, RetrievalError
@@ -38,6 +39,7 @@ class LanceStore:
         self._name = table
         self._schema = schema(dimension)
         self._on_operation = on_operation
+        self._sums = TableSums(folder, table)
         self._table: Any = None
         self._opening = asyncio.Lock()
 
@@ -70,6 +72,7 @@ class LanceStore:
     async def _existing(self, database: Any) -> Any:
         if self._name not in (await database.list_tables()).tables:
             return None
+        await asyncio.to_thread(self._sums.check)
         try:
             table = await database.open_table(self._name)
         except ValueError as error:
@@ -101,6 +104,7 @@ class LanceStore:
         try:
             self._on_operation(f"before {operation}")
             yield
+            await asyncio.to_thread(self._sums.note)
             self._on_operation(f"after {operation}")
         finally:
             lock.release()
@@ -136,6 +140,7 @@ class LanceStore:
         """Remove the table; the caller has its turn."""
         database = await self._connect()
         await database.drop_table(self._name, ignore_missing=True)
+        self._sums.forget()
         self._table = None
 
     # --- searching ----------------------------------------------------------------------------

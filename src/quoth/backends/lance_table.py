@@ -19,6 +19,7 @@ from quoth.backends.filter_columns import (
     RANGES,
     TEXTS,
     day_number,
+    label_key,
     title_key,
     wanted,
 )
@@ -124,7 +125,7 @@ def _fields(chunk: Chunk) -> dict[str, Any]:
 def _labels(chunk: Chunk) -> set[str]:
     locators = [chunk.locator, *(place.locator for place in chunk.places)]
     return {
-        label.casefold()
+        label_key(label)
         for each in locators
         if isinstance(each, Pages)
         for label in (each.label_first, each.label_last)

@@ -4,8 +4,11 @@ One file holds a document's chunks and appears in one step. What is here is deri
 is missing, damaged or made by another model only means that its vectors are computed again. A
 document's id follows from its content, so a file never grows old.
 
-A file is: "QTOK1", three zero bytes, the number of chunks, the bytes of a token, the end of each
-chunk counted in tokens (all uint32, little-endian), and the tokens, row after row.
+A file is: "QTOK2", three zero bytes, the number of chunks, the bytes of a token, the CRC-32 of
+what follows before the tokens; then the end of each chunk counted in tokens, the CRC-32 of each
+chunk's tokens (all uint32, little-endian), and the tokens, row after row. What is read is checked
+when it is read: a look at whole files would cost more than the search. Files of the time before
+the checksums ("QTOK1") lack them, and are read as they are.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import zlib
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
@@ -25,14 +29,16 @@ import numpy.typing as npt
 from quoth.errors import RerankError, StorageFull
 from quoth.types import Chunk
 
-MAGIC = b"QTOK1\0\0\0"
+MAGIC = b"QTOK2\0\0\0"
+UNCHECKED = b"QTOK1\0\0\0"
 ENDING = ".tokens"
 OPEN_FILES = 256
 """Documents whose file stays mapped."""
 
 Packed = npt.NDArray[np.uint8]
-Held = tuple[npt.NDArray[np.uint32], Packed]
-"""A document as it is mapped: the end of each chunk, and the rows of all."""
+Numbers = npt.NDArray[np.uint32]
+Held = tuple[Numbers, Packed, Numbers | None]
+"""A document as it is mapped: the end of each chunk, the rows of all, the checksum of each."""
 
 
 class TokenStore:
@@ -57,15 +63,17 @@ class TokenStore:
         count = max(max(chunks, default=-1) + 1, len(held[0]) if held else 0)
         rows = [chunks[at] if at in chunks else self._rows(held, at) for at in range(count)]
         ends = np.cumsum([0, *(len(each) for each in rows)], dtype=np.uint32)[1:]
-        head = MAGIC + np.array([count, self._width], "<u4").tobytes()
+        whole = [np.ascontiguousarray(each).tobytes() for each in rows]
+        checks = np.array([zlib.crc32(each) for each in whole], np.uint32)
+        head = ends.astype("<u4").tobytes() + checks.astype("<u4").tobytes()
+        about = MAGIC + np.array([count, self._width, zlib.crc32(head)], "<u4").tobytes()
         path = self._path(document_id)
         draft = path.with_suffix(f".{os.getpid()}.draft")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             with draft.open("wb") as file:
-                file.write(head + ends.astype("<u4").tobytes())
-                for each in rows:
-                    file.write(np.ascontiguousarray(each).tobytes())
+                file.write(about + head)
+                file.writelines(whole)
             draft.replace(path)
         except OSError as error:
             raise _failure(error, path) from error
@@ -97,10 +105,12 @@ class TokenStore:
         """Say whether a document has its vectors here."""
         return self._document(document_id) is not None
 
-    def keep_only(self, document_ids: Iterable[str]) -> int:
-        """Remove all other documents and give their number."""
+    def keep_only(self, document_ids: Iterable[str], *, all_models: bool = False) -> int:
+        """Remove all other documents and give their number; of this model, or of all beside it."""
         kept = {self._path(each).name for each in document_ids}
-        strangers = [path for path in self._folder.glob(f"*/*{ENDING}") if path.name not in kept]
+        folders = self._folder.parent.glob("*") if all_models else (self._folder,)
+        files = (path for folder in folders for path in folder.glob(f"*/*{ENDING}"))
+        strangers = [path for path in files if path.name not in kept]
         for path in strangers:
             with self._alone:
                 self._open.pop(path.name, None)
@@ -129,8 +139,11 @@ class TokenStore:
         """Give one chunk's rows, none where it is not there."""
         if held is None or ordinal >= len(held[0]):
             return np.zeros((0, self._width), np.uint8)
-        ends, rows = held
-        return rows[int(ends[ordinal - 1]) if ordinal else 0 : int(ends[ordinal])]
+        ends, rows, checks = held
+        found = rows[int(ends[ordinal - 1]) if ordinal else 0 : int(ends[ordinal])]
+        if checks is not None and zlib.crc32(found.tobytes()) != checks[ordinal]:
+            return np.zeros((0, self._width), np.uint8)
+        return found
 
     def _document(self, document_id: str) -> Held | None:
         path = self._path(document_id)
@@ -151,21 +164,27 @@ class TokenStore:
             content = np.memmap(path, np.uint8, "r")
         except (OSError, ValueError):  # ValueError: an empty file cannot be mapped
             return None
-        start = len(MAGIC) + 8
-        if len(content) < start or content[: len(MAGIC)].tobytes() != MAGIC:
+        magic = content[: len(MAGIC)].tobytes()
+        checked = magic == MAGIC
+        start = len(MAGIC) + (12 if checked else 8)
+        if len(content) < start or magic not in (MAGIC, UNCHECKED):
             return None
-        count, width = np.frombuffer(content[len(MAGIC) : start], "<u4").tolist()
-        body = start + 4 * count
+        count, width, *check = np.frombuffer(content[len(MAGIC) : start], "<u4").tolist()
+        middle = start + 4 * count
+        body = middle + 4 * count if checked else middle
         if width != self._width or len(content) < body:
             return None
-        ends = np.frombuffer(content[start:body], "<u4").copy()
+        if checked and zlib.crc32(content[start:body].tobytes()) != check[0]:
+            return None
+        ends = np.frombuffer(content[start:middle], "<u4").copy()
+        checks = np.frombuffer(content[middle:body], "<u4").copy() if checked else None
         tokens = int(ends[-1]) if count else 0
         if (
             len(content) != body + tokens * self._width
             or (np.diff(ends.astype(np.int64)) < 0).any()
         ):
             return None
-        return ends, np.asarray(content[body:]).reshape(tokens, self._width)
+        return ends, np.asarray(content[body:]).reshape(tokens, self._width), checks
 
 
 def _failure(error: OSError, path: Path) -> StorageFull | RerankError:

@@ -127,6 +127,12 @@ class TokenVectors:
         if self._store is not None:
             await asyncio.to_thread(self._store.delete, list(document_ids))
 
+    async def keep_only(self, document_ids: Iterable[str]) -> int:
+        """Remove all other documents, also what other models kept of them; gives their number."""
+        if self._store is None:
+            return 0
+        return await asyncio.to_thread(self._store.keep_only, list(document_ids), all_models=True)
+
     async def question(self, text: str) -> Matrix:
         """Give the unit vectors of a question's tokens, shape (tokens, dimension)."""
         _, (tokens,) = await self._embedder.embed_tokens([text], role="query")

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, and_
 
-from quoth.catalogue.database import WRITE, Database, translated_errors
+from quoth.catalogue.database import Database
 from quoth.catalogue.rows import Collection
 
 
@@ -26,17 +26,19 @@ class Connections:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A connection that sees one state of the catalogue."""
-        with translated_errors(), self.database.engine.connect() as connection:
+        with self.database.reading() as connection:
             yield connection
 
     @contextmanager
-    def writing(self, operation: str) -> Iterator[Connection]:
-        """A transaction that is done as a whole or not at all."""
+    def writing(self, operation: str, *, alone: bool = True) -> Iterator[Connection]:
+        """A transaction that is done as a whole or not at all.
+
+        As long as it lasts, no other ``alone`` one of the tenant writes: what was read in it is
+        still true when it writes. One that only adds rows of its own need not be alone.
+        """
         self.database.on_operation(f"before {operation}")
-        with translated_errors(), self.database.engine.connect() as plain:
-            connection = plain.execution_options(**WRITE)
-            with connection.begin():
-                yield connection
+        with self.database.writing(self.tenant, alone=alone) as connection:
+            yield connection
         self.database.on_operation(f"after {operation}")
 
     def owned(self, table: Any, collection: Collection) -> Any:

@@ -1,31 +1,30 @@
-"""Opening the catalogue's database: its settings, its migrations, its errors."""
+"""Opening the catalogue's database: a file of SQLite, or a server of PostgreSQL."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from threading import Lock
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, exc, inspect, text
+from sqlalchemy import Connection, Engine, exc
 
-from quoth.catalogue.schema import HEAD
-from quoth.errors import Busy, ConfigError, RetrievalError, StorageFull
+from quoth.catalogue import postgres, sqlite
+from quoth.catalogue.migrating import bring_to_head
+from quoth.errors import Busy, ConfigError, QuothError
 
 WRITE = {"write": True}
-
-# A quota and a limit on file sizes are not reported as a full disk, but as a failed write.
-NO_ROOM = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE")
-NO_ACCESS = ("SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_PERM", "SQLITE_AUTH")
-IN_USE = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
-DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
+PATIENCE_S = 30.0
+"""How long a writer waits for the others before it gives up with `Busy`."""
+EVERYBODY = ""
+"""The turn of what is written for all tenants at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """An open database whose tables stand at `HEAD`.
+    """An open database whose tables stand at `quoth.catalogue.schema.HEAD`.
 
     ``on_operation`` is told the name of every write before and after it is done; crash tests
     stop the process there.
@@ -33,99 +32,109 @@ class Database:
 
     engine: Engine
     on_operation: Callable[[str], None]
+    patience_s: float = PATIENCE_S
+    turn: Lock = field(default_factory=Lock)
+    """The writers' turn in this process: SQLite lets them sleep and try, in no order."""
 
     def close(self) -> None:
         """Close the connections."""
         self.engine.dispose()
 
+    @property
+    def is_file(self) -> bool:
+        """Whether this is a file of SQLite; else it is a server of PostgreSQL."""
+        return self.engine.dialect.name == "sqlite"
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection that sees one state of the database."""
+        with translated_errors(), self.engine.connect() as plain:
+            yield plain if self.is_file else plain.execution_options(**postgres.READING)
+
+    @contextmanager
+    def writing(self, tenant: str, *, alone: bool = True) -> Iterator[Connection]:
+        """A transaction that is done as a whole or not at all.
+
+        As long as it lasts, no other ``alone`` transaction of the tenant writes: what it reads
+        stays true until it is done. An SQLite file has one writer in any case.
+        """
+        with self._turn(), translated_errors(), self.engine.connect() as plain:
+            connection = plain.execution_options(**WRITE)
+            with connection.begin():
+                if alone and not self.is_file:
+                    postgres.take_turn(connection, f"quoth writes for {tenant}")
+                yield connection
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        if not self.is_file:
+            yield
+            return
+        if not self.turn.acquire(timeout=self.patience_s):
+            raise Busy(
+                "Others are writing to the catalogue. Try again later.",
+                retryable=True,
+                retry_after_s=1.0,
+            )
+        try:
+            yield
+        finally:
+            self.turn.release()
+
 
 def open_database(
-    file: Path, *, on_operation: Callable[[str], None] = lambda _name: None
+    address: Path | str,
+    *,
+    on_operation: Callable[[str], None] = lambda _name: None,
+    patience_s: float = PATIENCE_S,
 ) -> Database:
-    """Open the SQLite file, creating or migrating it; raises ConfigError and StorageFull."""
+    """Open a file, or a server named ``postgresql://…``, making or migrating the tables.
+
+    Raises ConfigError, MissingExtra, StorageFull, Busy and RetrievalError; none of them repeats
+    the address of a server, which may hold a password.
+    """
+    server = isinstance(address, str) and postgres.is_address(address)
+    if not server and "://" in str(address):
+        raise ConfigError(
+            "The database is none that quoth knows. Give the address of a PostgreSQL server, "
+            "postgresql://…, or none for a file in the home folder."
+        )
+    file = None if server else Path(address)
+    if file is None:
+        engine = postgres.connect(str(address), patience_s=patience_s)
+    else:
+        engine = sqlite.connect(file, patience_s=patience_s)
+    place = "The catalogue's database" if file is None else f"The catalogue {file}"
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ConfigError(f"The home folder {file.parent} cannot be made: {error}.") from error
-    engine = create_engine(URL.create("sqlite", database=str(file)), connect_args={"timeout": 30})
-    event.listen(engine, "connect", _configure)
-    event.listen(engine, "begin", _begin)
-    with translated_errors():
-        _migrate(engine, file)
-    return Database(engine, on_operation)
-
-
-def _configure(connection: sqlite3.Connection, _record: Any) -> None:
-    # SQLAlchemy's own BEGIN (see `_begin`) replaces the driver's, which would begin too late to
-    # protect a read that a write follows.
-    connection.isolation_level = None
-    for pragma in (
-        "busy_timeout=30000",
-        "journal_mode=WAL",
-        "synchronous=FULL",
-        "foreign_keys=ON",
-        "secure_delete=ON",
-    ):
-        connection.execute(f"PRAGMA {pragma}")
-
-
-def _begin(connection: Connection) -> None:
-    write = connection.get_execution_options().get("write", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
-
-
-def _migrate(engine: Engine, file: Path) -> None:
-    """Bring the tables to `HEAD`; Alembic is loaded only when there is something to do."""
-    with engine.connect() as connection:
-        if inspect(connection).has_table("alembic_version"):
-            at = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
-            if at == HEAD:
-                return
-    from alembic import command
-    from alembic.config import Config
-    from alembic.util import CommandError
-
-    config = Config()
-    config.set_main_option(
-        "script_location", str(Path(__file__).parent / "migrations").replace("%", "%%")
-    )
-    config.set_main_option("path_separator", "os")
-    # One writer migrates; a second process waits for the lock and then finds it done.
-    with engine.connect().execution_options(**WRITE) as connection, connection.begin():
-        config.attributes["connection"] = connection
-        try:
-            command.upgrade(config, "head")
-        except CommandError as error:
-            raise ConfigError(
-                f"The catalogue {file} was written by a newer version of quoth ({error}). "
-                "Update quoth, or point --home at another folder."
-            ) from error
+        with translated_errors():
+            bring_to_head(engine, place=place, file=file)
+    except BaseException:
+        engine.dispose()
+        raise
+    return Database(engine, on_operation, patience_s)
 
 
 @contextmanager
 def translated_errors() -> Iterator[None]:
-    """Turn the driver's errors into those of `quoth.errors`."""
+    """Turn the drivers' errors into those of `quoth.errors`."""
     try:
         yield
     except exc.IntegrityError:
         raise
     except exc.DBAPIError as error:
-        message, code = str(error.orig), getattr(error.orig, "sqlite_errorname", "")
-        if code.startswith(NO_ROOM):
-            raise StorageFull(
-                "There is no room left on the disk of the home folder. Free some space and run "
-                "the same command again; nothing was lost."
-            ) from error
-        if code.startswith(IN_USE):
-            raise Busy("Another process is writing to the catalogue. Try again later.") from error
-        if code.startswith(DAMAGED):
-            raise ConfigError(
-                f"The catalogue is damaged ({message}). Restore it from a backup, or point "
-                "--home at another folder and add the documents again."
-            ) from error
-        if code.startswith(NO_ACCESS):
-            raise ConfigError(
-                f"The catalogue cannot be opened ({message}). Look at who may write to the home "
-                "folder, or point --home at another one."
-            ) from error
-        raise RetrievalError(f"The catalogue failed: {message}.") from error
+        raise meaning(error.orig) from error
+    except exc.TimeoutError as error:
+        raise Busy(
+            "All connections to the catalogue are in use. Try again later.",
+            retryable=True,
+            retry_after_s=1.0,
+        ) from error
+    except sqlite3.Error as error:
+        raise meaning(error) from error
+
+
+def meaning(error: BaseException | None) -> QuothError:
+    """Give the error of quoth that an error of a driver means."""
+    if isinstance(error, sqlite3.Error):
+        return sqlite.meaning(error)
+    return postgres.meaning(error)

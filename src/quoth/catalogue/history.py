@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
-from sqlalchemy import insert, select
+from sqlalchemy import delete, insert, select
 
 from quoth.catalogue.connection import Connections
 from quoth.catalogue.rows import now
@@ -13,6 +13,23 @@ from quoth.errors import InputError, NotFound
 
 LISTED = 5
 """Ids that are named where a beginning fits several."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What an answer took, for the figures.
+
+    ``key_id`` says by whose key it was asked, ``upload_id`` to which file the asker kept it.
+    """
+
+    key_id: str | None = None
+    upload_id: str | None = None
+    total_ms: float | None = None
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: float = 0.0
+    degraded: bool = False
+    cached: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +71,11 @@ class History(Connections):
         version: str,
         status: str = "",
         record: str | None = None,
+        spent: Spent | None = None,
     ) -> None:
         """Keep a question, its plan, its answer and how that came about."""
         owner = {"query_id": query_id, "tenant": self.tenant}
-        with self.writing("record answer") as connection:
+        with self.writing("record answer", alone=False) as connection:
             connection.execute(
                 insert(queries).values(
                     id=query_id,
@@ -68,6 +86,7 @@ class History(Connections):
                     index_version=version,
                     created_at=now(),
                     status=status,
+                    **({} if spent is None else asdict(spent)),
                 )
             )
             connection.execute(insert(answers).values(**owner, answer=answer))
@@ -85,11 +104,20 @@ class History(Connections):
             raise NotFound(f"There is no question with the id '{query_id}'.")
         return str(found)
 
-    def asked(self, *, limit: int, collection: str | None = None) -> list[Asked]:
-        """List questions, the newest first; of one collection, or of all."""
+    def asked(
+        self,
+        *,
+        limit: int,
+        skip: int = 0,
+        collection: str | None = None,
+        upload_id: str | None = None,
+    ) -> list[Asked]:
+        """List questions, the newest first; of one collection or upload, or of all."""
         wanted = [queries.c.tenant == self.tenant]
         if collection is not None:
             wanted.append(queries.c.collection == collection)
+        if upload_id is not None:
+            wanted.append(queries.c.upload_id == upload_id)
         statement = (
             select(
                 queries.c.id,
@@ -100,10 +128,19 @@ class History(Connections):
             )
             .where(*wanted)
             .order_by(queries.c.created_at.desc(), queries.c.id)
+            .offset(skip)
             .limit(limit)
         )
         with self.reading() as connection:
             return [Asked(*row) for row in connection.execute(statement)]
+
+    def forget(self, query_id: str) -> bool:
+        """Delete a question with all that was kept of it; says whether it was there."""
+        with self.writing("forget question") as connection:
+            gone = connection.execute(
+                delete(queries).where(queries.c.tenant == self.tenant, queries.c.id == query_id)
+            )
+        return bool(gone.rowcount)
 
     def recorded(self, beginning: str) -> Recorded:
         """Give what was kept of the question whose id begins so, with or without its ``q_``.
@@ -131,7 +168,7 @@ class History(Connections):
             return Recorded(*connection.execute(statement).one())
 
     def _whole_id(self, beginning: str) -> str:
-        given = beginning.strip()
+        given = beginning.strip().lower()
         given = given if given.startswith("q") else f"q_{given}"
         statement = (
             select(queries.c.id)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import platform
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
 from typing import Any, Literal
 from uuid import uuid4
 
 from sqlalchemy import insert, select, update
 
-from quoth.catalogue.rows import Collection
+from quoth.catalogue.rows import Collection, digest
 from quoth.catalogue.schema import documents, jobs
 from quoth.catalogue.store import Catalogue
 from quoth.errors import QuothError
@@ -35,7 +39,7 @@ class Jobs:
         self._catalogue = catalogue
         self._clock = clock
         # The process id lets another process on this machine see at once that a holder is dead.
-        self.owner = f"{os.getpid()}.{uuid4().hex[:12]}"
+        self.owner = f"{os.getpid()}.{machine()}.{uuid4().hex[:12]}"
         # What this process works on, so that a lease it could not give back does not bind it.
         self._working: set[str] = set()
 
@@ -158,7 +162,36 @@ class Jobs:
     def _abandoned(self, job: Any) -> bool:
         if job.owner == self.owner:
             return job.document_id not in self._working
-        return bool(job.lease_until < self._clock()) or not _alive(int(job.owner.partition(".")[0]))
+        return lapsed(job.lease_until, now=self._clock(), seconds=LEASE_SECONDS) or is_dead(
+            job.owner
+        )
+
+
+def lapsed(until: float, *, now: float, seconds: float) -> bool:
+    """Whether a lease has ended; one that reaches further than any is given is of a clock set back.
+
+    Its holder, if there is one, soon renews it by the clock that holds now.
+    """
+    return until < now or until > now + 2 * seconds
+
+
+@cache
+def machine() -> str:
+    """Name this machine, since when it runs and where processes are counted, in few characters."""
+    found = [platform.node()]
+    with suppress(OSError):
+        found.append(Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii"))
+        found.append(str(Path("/proc/self/ns/pid").readlink()))
+    return digest(*found)[:8]
+
+
+def is_dead(owner: str) -> bool:
+    """Whether the process of this name (PID.MACHINE.RANDOM) is known to have ended.
+
+    Of other machines, which share a server's catalogue, nothing is known but their leases.
+    """
+    pid, _, rest = owner.partition(".")
+    return rest.startswith(machine()) and not _alive(int(pid))
 
 
 def _alive(pid: int) -> bool:

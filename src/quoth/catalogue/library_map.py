@@ -19,11 +19,11 @@ class LibraryMap(Connections):
 
     def __init__(self, database: Database, *, tenant: str) -> None:
         super().__init__(database, tenant=tenant)
-        self._shelves: dict[tuple[str, int], Shelf] = {}
+        self._shelves: dict[tuple[str, str], Shelf] = {}
 
     def shelf(self, collection: Collection) -> Shelf:
         """Give all that a question can refer to; kept until the collection changes."""
-        state = (collection.id, collection.version)
+        state = (collection.id, collection.index_version)
         found = self._shelves.get(state)
         if found is None:
             found = self._read_shelf(collection)

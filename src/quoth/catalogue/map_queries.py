@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, and_, false, func, insert, or_, select
+from sqlalchemy import Connection, Float, and_, false, func, insert, literal, or_, select
 
 from quoth.analyse import fold
 from quoth.catalogue.map_rows import (
@@ -202,7 +202,9 @@ def _condition(each: Filter) -> Any:
     if each.operator == "in":
         return _IN[each.field].in_([str(value) for value in values])
     first, last = _OVERLAPS[each.field]
-    return and_(first <= values[1], last >= values[0])
+    # As numbers of any size: a server refuses a page that is too great for the column.
+    least, most = (literal(float(value), Float) for value in values)
+    return and_(first <= most, last >= least)
 
 
 def _holds(column: Any, values: Sequence[str]) -> Any:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any, TypeVar
+from uuid import uuid4
 
 from sqlalchemy import Connection, and_, delete, func, insert, or_, select, update
 
@@ -27,7 +28,7 @@ from quoth.catalogue.rows import (
     now,
     pack_tuning,
 )
-from quoth.catalogue.schema import chunks, collections, documents, jobs
+from quoth.catalogue.schema import chunks, collections, documents, jobs, queries, shares, tasks
 from quoth.catalogue.statements import COLLECTION, NEAR, OWNERS
 from quoth.codec import dump
 from quoth.errors import NotFound
@@ -45,7 +46,7 @@ class Catalogue(LibraryMap, History):
 
     def __init__(self, database: Database, *, tenant: str) -> None:
         super().__init__(database, tenant=tenant)
-        self._languages: dict[tuple[str, int], tuple[str, ...]] = {}
+        self._languages: dict[tuple[str, str], tuple[str, ...]] = {}
 
     def _itself(self, collection: Collection) -> Any:
         return and_(collections.c.tenant == self.tenant, collections.c.id == collection.id)
@@ -91,7 +92,9 @@ class Catalogue(LibraryMap, History):
                         id=key,
                         tenant=self.tenant,
                         name=name,
-                        index_table=f"c_{key}_1",
+                        # Never used before: what was remembered of a collection that was deleted
+                        # must not pass for its namesake's.
+                        index_table=f"c_{key}_{uuid4().hex[:12]}",
                         identity=dump(asdict(identity)),
                         version=0,
                         created_at=now(),
@@ -131,6 +134,22 @@ class Catalogue(LibraryMap, History):
                 )
             )
         return bool(done.rowcount)
+
+    def delete_collection(self, collection: Collection) -> tuple[str, ...]:
+        """Delete a collection with all that hangs on it; gives the ids of its documents.
+
+        The questions that were asked of it alone go too, since their answers quote it, and so
+        do the shares that open it and the files on their way into it.
+        """
+        ids = select(documents.c.id).where(self.owned(documents, collection))
+        waiting = select(jobs.c.document_id).where(self.owned(jobs, collection))
+        with self.writing("delete collection") as connection:
+            gone = sorted(row[0] for row in connection.execute(ids.union(waiting)))
+            for table in (queries, shares, tasks):
+                of_it = table.c.collection == collection.name
+                connection.execute(delete(table).where(table.c.tenant == self.tenant, of_it))
+            connection.execute(delete(collections).where(self._itself(collection)))
+        return tuple(gone)
 
     # --- documents ----------------------------------------------------------------------------
 
@@ -175,7 +194,7 @@ class Catalogue(LibraryMap, History):
     def scope(self, name: str) -> tuple[Collection, tuple[str, ...]]:
         """Give the collection of that name and its languages; raises NotFound."""
         collection = self.collection(name)
-        state = (collection.id, collection.version)
+        state = (collection.id, collection.index_version)
         # They change only with the version, and counting them grows with the documents.
         if state not in self._languages:
             self._languages = {state: self.languages(collection)}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from contextlib import aclosing
 from functools import partial
 from io import TextIOWrapper
 from itertools import islice
@@ -16,10 +15,15 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 from quoth import __version__
+from quoth.cli import audit, backup, keys
+from quoth.cli.adding import add
+from quoth.cli.chainlit import chainlit
 from quoth.cli.doctor import doctor
 from quoth.cli.explain import explain
 from quoth.cli.export import export
 from quoth.cli.history import history
+from quoth.cli.logs import tell_late
+from quoth.cli.mcp import mcp
 from quoth.cli.options import (
     Choices,
     Filters,
@@ -32,6 +36,7 @@ from quoth.cli.options import (
     answering,
     with_model,
 )
+from quoth.cli.purge import purge
 from quoth.cli.replay import replay
 from quoth.cli.run import (
     DONE,
@@ -44,13 +49,14 @@ from quoth.cli.run import (
     report,
     run,
 )
+from quoth.cli.serve import serve
 from quoth.cli.tune import tune
+from quoth.cli.work import work
 from quoth.codec import to_json
 from quoth.errors import ConfigError, InputError
 from quoth.settings import load_settings
 
 FLAGS = ("--json", "--quiet", "-q")
-KEPT = "Stopped. What was finished is kept; the same command goes on from there."
 VALUED = ("--home", "--collection", "--profile", "--reranker")
 
 
@@ -120,6 +126,7 @@ def start(
     ] = False,
 ) -> None:
     """Read the settings for whichever command follows."""
+    tell_late()
     err = Screen(stderr=True)
     try:
         names = tuple(dict.fromkeys(collection or ()))
@@ -139,40 +146,7 @@ def start(
     context.obj = Session(settings, as_json, quiet, Screen(), err, names)
 
 
-@app.command()
-def add(
-    context: typer.Context,
-    sources: Annotated[list[Path], typer.Argument(help="Files and folders.")],
-    title: Annotated[str | None, typer.Option(help="Title, for a single file.")] = None,
-    url: Annotated[str | None, typer.Option(help="Where the original is, such as a video.")] = None,
-    speaker: Annotated[str | None, typer.Option(help="Who speaks.")] = None,
-    language: Annotated[str | None, typer.Option(help="Language, such as en or fr.")] = None,
-) -> None:
-    """Add files and folders to the collection; what is there already is left alone."""
-    from quoth.add import Given
-    from quoth.cli.render import adding
-
-    session: Session = context.obj
-    given = Given(title=title, url=url, speaker=speaker, language=language)
-
-    async def work() -> int:
-        if any(str(each).startswith(("http:/", "https:/")) for each in sources):
-            raise InputError(
-                "Addresses cannot be added yet. Download the file, add that, and give its address "
-                "with --url."
-            )
-        async with (
-            engine_of(session) as engine,
-            aclosing(engine.add(sources, given=given)) as steps,
-        ):
-            documents = await adding(session, steps)
-            await engine.settle(session.say)
-        if session.json:
-            session.put([to_json(each) for each in documents])
-        failed = any(each.status == "failed" for each in documents)
-        return FAILED if failed or not documents else DONE
-
-    run(session, work, stopped=KEPT)
+app.command()(add)
 
 
 @app.command("list")
@@ -366,6 +340,14 @@ app.command()(history)
 app.command()(export)
 app.command()(replay)
 app.command()(explain)
+app.command()(serve)
+app.command()(work)
+app.command()(mcp)
+app.command()(chainlit)
+app.command()(purge)
+app.add_typer(keys.app, name="keys")
+app.add_typer(audit.app, name="audit")
+app.add_typer(backup.app, name="backup")
 
 
 def with_evaluation(group: typer.Typer) -> typer.Typer:

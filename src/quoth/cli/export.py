@@ -21,6 +21,7 @@ class Form(StrEnum):
     md = "md"
     html = "html"
     json = "json"
+    csv = "csv"
 
 
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="File; else the terminal.")]
@@ -31,11 +32,13 @@ def export(
     query_id: QueryId,
     form: Annotated[
         Form | None,
-        typer.Option("--format", help="Markdown, HTML or JSON; by the file's ending, else md."),
+        typer.Option(
+            "--format", help="Markdown, HTML, JSON or CSV; by the file's ending, else md."
+        ),
     ] = None,
     output: Output = None,
 ) -> None:
-    """Write an answer with its citations, sources and links as Markdown, HTML or JSON."""
+    """Write an answer with its citations, sources and links as Markdown, HTML, JSON or CSV."""
     session: Session = context.obj
 
     async def work() -> int:
@@ -59,7 +62,7 @@ def export(
 
 def by_ending(output: Path | None) -> Form:
     """Choose the form by a file's ending."""
-    endings = {".html": Form.html, ".htm": Form.html, ".json": Form.json}
+    endings = {".html": Form.html, ".htm": Form.html, ".json": Form.json, ".csv": Form.csv}
     return endings.get("" if output is None else output.suffix.casefold(), Form.md)
 
 

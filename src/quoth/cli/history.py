@@ -12,7 +12,6 @@ from rich.text import Text
 
 from quoth.cli.run import DONE, Session, run
 from quoth.codec import to_json
-from quoth.errors import NotFound
 
 if TYPE_CHECKING:
     from quoth.catalogue.history import Asked
@@ -71,7 +70,7 @@ def catalogue_of(session: Session) -> Iterator[Catalogue]:
     from quoth.catalogue.store import Catalogue
 
     settings = session.settings
-    database = open_database(settings.home / "catalogue.sqlite")
+    database = open_database(settings.catalogue)
     catalogue = Catalogue(database, tenant=settings.tenant)
     try:
         yield catalogue
@@ -81,19 +80,6 @@ def catalogue_of(session: Session) -> Iterator[Catalogue]:
 
 def record_from(catalogue: Catalogue, query_id: str) -> Record:
     """Give what was kept of a question; raises NotFound, and InputError where several fit."""
-    from quoth.kept import unpack
+    from quoth.kept import recall
 
-    kept = catalogue.recorded(query_id)
-    try:
-        return unpack(
-            plan=kept.plan,
-            answer=kept.answer,
-            record=kept.record,
-            created_at=kept.created_at,
-            collection=kept.collection,
-        )
-    except ValueError as error:
-        raise NotFound(
-            f"What was kept of the question {kept.query_id} cannot be read by this version of "
-            f"quoth: {error}"
-        ) from None
+    return recall(catalogue, query_id)

@@ -1,10 +1,12 @@
-"""An answer with its citations as a document to hand on: Markdown, HTML or JSON."""
+"""An answer with its citations as a document to hand on: Markdown, HTML, JSON or CSV."""
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from collections.abc import Iterator
+from io import StringIO
 from typing import Literal
 from urllib.parse import quote
 
@@ -15,7 +17,7 @@ from quoth.record import Record
 from quoth.types import Answer, Citation
 from quoth.webpage import anchor, escaped, is_safe, page
 
-Format = Literal["md", "html", "json"]
+Format = Literal["md", "html", "json", "csv"]
 
 _STYLE = """
 sup a { text-decoration: none; padding: 0 .1em; } ol { padding-left: 1.6rem; max-width: 46rem; }
@@ -30,6 +32,9 @@ _BEGINNING = re.compile(r"^([0-9]*)([-+=#.)])")
 _MARKERS = re.compile(r"(?: ?\[(\d+)\])+")
 DOUBTS = {"partly": "supported in part by its source", "unsupported": "supported by no source"}
 """What is written behind a sentence that its source does not bear out."""
+COLUMNS = ("question", "sentence", "support", "number", "source", "snippet", "link")
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
+"""What makes a spreadsheet compute a cell, or begin another one."""
 _URL_SIGNS = "%/:=&?~+!$,;'@#"
 
 
@@ -48,6 +53,8 @@ def exported(record: Record, form: Format) -> str:
         case "json":
             asked = {"question": record.request.question, "created_at": record.created_at}
             return json.dumps({**asked, **to_json(record.answer)}, ensure_ascii=False, indent=2)
+        case "csv":
+            return _csv(record)
 
 
 def pieces(answer: Answer) -> Iterator[tuple[str, tuple[int, ...], str]]:
@@ -123,6 +130,34 @@ def _md_link(address: str | None, words: str) -> str:
     if address is None or not is_safe(address):
         return _md(words)
     return f"[{_md(words)}](<{quote(address, safe=_URL_SIGNS)}>)"
+
+
+# --- CSV --------------------------------------------------------------------------------------
+
+
+def _csv(record: Record) -> str:
+    """Write a row for each sentence and citation; what a spreadsheet would compute is a text."""
+    answer = record.answer
+    by_number = {each.number: each for each in answer.citations}
+    out = StringIO()
+    rows = csv.writer(out)
+    rows.writerow(COLUMNS)
+    for each in answer.sentences:
+        said = answer.text[each.start : each.end]
+        cited = [by_number.get(number) for number in each.citations if number in by_number]
+        for one in cited or [None]:
+            proof: tuple[object, ...] = ("", "", "", "")
+            if one is not None:
+                proof = (one.number, source_words(one), one.snippet, one.link)
+            cells = (record.request.question, said, each.support, *proof)
+            rows.writerow([_cell(cell) for cell in cells])
+    return out.getvalue()
+
+
+def _cell(value: object) -> str:
+    """Write a cell; one that begins as a formula does gets an apostrophe before it."""
+    text = "" if value is None else str(value)
+    return f"'{text}" if text.lstrip().startswith(FORMULA) else text
 
 
 # --- HTML -------------------------------------------------------------------------------------

@@ -73,7 +73,13 @@ _HTML_START = re.compile(
 )
 _XML_START = re.compile(r"\s*<(?:\?xml\b|!doctype\s+(?!html)|svg\b|rss\b|tt\b)", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-zA-Z][\w-]*(?:\s[^<>]*)?/?>")
-_CHARSET = re.compile(rb"(?:charset|encoding)\s*=\s*[\"']?\s*([\w.:-]{3,30})", re.IGNORECASE)
+_CHARSET = re.compile(
+    rb"(?:charset|encoding)\s{0,9}=\s{0,9}[\"']?\s{0,9}([\w.:-]{3,30})", re.IGNORECASE
+)
+_ENCODINGS = re.compile(
+    r"utf-(?:8|16|32)(?:-sig|-[lb]e)?|ascii|iso8859-\d+|cp\d+|koi8-[rtu]|mac-\w+|gbk?|gb\d+|big5\w*"
+    r"|euc_\w+|shift_jis\w*|iso2022_\w+|johab|tis-620|hz"
+)
 _JSON_CUE = re.compile(r'"(?:tStartMs|start|start_time|begin|segments|timestamp)"\s*:')
 
 
@@ -110,6 +116,18 @@ def decode(data: bytes, *, name: str) -> tuple[str, str | None]:
     if not text.strip():
         raise DocumentError("empty", f"{name} is empty. There is nothing to read in it.")
     return text, guess
+
+
+def text_encoding(name: str) -> str | None:
+    """Give Python's name of an encoding that pages are written in, None for any other codec.
+
+    Among those that Python knows are some that take very long, and some that are no encodings.
+    """
+    try:
+        found = codecs.lookup(name).name
+    except (LookupError, ValueError):
+        return None
+    return found if _ENCODINGS.fullmatch(found) else None
 
 
 def sniff(text: str, *, suffix: str, name: str) -> Format:
@@ -211,10 +229,11 @@ def _decode(data: bytes) -> tuple[str, str | None]:
     except UnicodeDecodeError:
         pass
     named = _CHARSET.search(data[:2048]) if data.lstrip()[:1] == b"<" else None
-    if named is not None:
+    declared = text_encoding(named[1].decode("ascii")) if named else None
+    if declared is not None:
         try:
-            return data.decode(named[1].decode("ascii")), None
-        except (LookupError, UnicodeDecodeError):
+            return data.decode(declared), None
+        except UnicodeDecodeError:
             pass
     utf8 = data.decode("utf-8-sig", "replace")
     bad = utf8.count("\ufffd")

@@ -17,7 +17,7 @@ LEAST_CHAPTERS = 3
 
 _WORDS = "|".join(sorted((w.replace(" ", "[ -]") for w in WORDS), key=len, reverse=True))
 _NUMBER = rf"(?:\d{{1,3}}(?:er|ere|re)?|[ivxlc]{{1,8}}|{_WORDS})"
-_CHAPTER = re.compile(rf"(?:chapter|chapitre|chap\.?|ch\.)\s*(?:n[o°]\s*)?({_NUMBER})(?![\w'])")
+_CHAPTER = re.compile(rf"(?:chapter|chapitre|chap\.?|ch\.)\s*+(?:n[o°]\s*+)?({_NUMBER})(?![\w'])")
 _APPENDIX = re.compile(
     r"(?:appendix|appendice|annexe|annex)(?:\s+([a-z]|\d{1,2}|[ivx]{1,5}))?\b(?!')"
 )

@@ -18,8 +18,7 @@ DEEPEST = 60
 """Levels of lists and quotes that are followed; the parser calls itself for each."""
 CELL_GAP = " | "
 
-_HEADING_ID = re.compile(r"\s*\{#([\w:.-]+)[^{}]*\}\s*$")
-_TAG = re.compile(r"<!--.*?-->|</?[A-Za-z][^<>]*>", re.DOTALL)
+_HEADING_ID = re.compile(r"\{#([\w:.-]++)[^{}]*+\}\s*+$")
 _LINE_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 
 
@@ -80,7 +79,8 @@ def inline_text(tokens: Sequence[Token]) -> str:
             parts.append("\n")
         elif token.type == "softbreak":
             parts.append(" ")
-    return re.sub(r"[ \t]*\n[ \t]*", "\n", clean("".join(parts))).strip()
+    lines = clean("".join(parts)).split("\n")
+    return "\n".join(line.strip(" \t") for line in lines).strip()
 
 
 def slug(heading: str) -> str:

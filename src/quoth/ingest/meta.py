@@ -170,4 +170,4 @@ def _scalar(value: str) -> str:
         return text[1:-1].strip()
     if text[:1] in ("[", "{", "|", ">", "&", "*"):
         return ""
-    return re.sub(r"\s+#.*$", "", text)
+    return re.sub(r"(?<!\s)\s+#.*$", "", text)

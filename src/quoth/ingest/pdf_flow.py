@@ -20,11 +20,11 @@ from quoth.ingest.pdf_lines import Line
 from quoth.types import Pages, Place
 
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-_LAST_PART = re.compile(r"[^\W\d_]+$")
-_LAST_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*$")
+_LAST_PART = re.compile(r"(?<![^\W\d_])[^\W\d_]+$")
+_LAST_WORD = re.compile(r"(?<![^\W\d_])(?<![^\W\d_]-)[^\W\d_]+(?:-[^\W\d_]+)*+$")
 _FIRST_WORD = re.compile(r"^[^\W\d_]+")
 _NUMBER = re.compile(r"\d+")
-_BARE_NUMBER = re.compile(r"^\W*(?:page|seite|p\.?)?\s*(\d+|[ivxlcdm]+)\W*$", re.I)
+_BARE_NUMBER = re.compile(r"^\W*+(?:page|seite|p\.?)?\s*+(\d+|[ivxlcdm]+)\W*$", re.I)
 _BULLET = re.compile(r"^[•▪◦‣●○■*]\s")
 _ITEM = re.compile(r"^(?:\(?\d{1,3}[.)]|\(?[a-zA-Z][.)]|\[\d+\]|[–—-])\s")
 _NOTE = re.compile(r"^(?:[⁰¹²³⁴⁵⁶⁷⁸⁹]+|[*†‡§∗]+|\d{1,3})\s?[^\W\d_(“\"‘']")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import assert_never
 
 from quoth.errors import DocumentError
+from quoth.ingest.bounds import bounded
 from quoth.ingest.dates import name_date
 from quoth.ingest.formats import (
     FORMAT_NAMES,
@@ -109,12 +110,13 @@ def _finish(
             f"{path.name} is named like {FORMAT_NAMES[expected]} but holds {FORMAT_NAMES[found]}, "
             "and was read as that.",
         ]
-    return replace(
+    whole = replace(
         reading,
         speaker=reading.speaker or meta.speaker,
         date=meta.date or reading.date or name_date(path),
         warnings=(*warnings, *reading.warnings),
     )
+    return bounded(whole)
 
 
 def _load(path: Path, *, most: int = -1) -> bytes:

@@ -3,7 +3,8 @@
 A file from outside may crash its parser, keep it busy for ever or make it fill the memory. So it
 is read in a process of its own: a fresh interpreter without inherited files and environment, in
 its own session, with limits on processor time, address space, file size and core files where the
-platform has them, and a limit on the clock everywhere. What it read comes back as JSON and is
+platform has them, without a network where the system lets it, and with a limit on the clock
+everywhere. What it read comes back as JSON and is
 rebuilt field by field; nothing it sends is executed.
 
 A child ends as soon as its standard input ends, so none outlives its parent, however that died.
@@ -65,6 +66,8 @@ class Readers:
         self._files_per_child = files_per_child
         self._places = asyncio.Semaphore(workers)
         self._idle: list[_Child] = []
+        self.offline: bool | None = None
+        """Whether children have no network; None until the first has started."""
 
     async def __aenter__(self) -> Self:
         return self
@@ -122,6 +125,7 @@ class Readers:
         }
         async with self._places:
             child = self._idle.pop() if self._idle else await _Child.start()
+            self.offline = child.offline
             try:
                 outcome, sound = await child.ask(request, name=path.name)
             except BaseException:
@@ -167,6 +171,7 @@ class _Child:
         self._process = process
         self._bare_mb = 0.0
         self._largest_mb = 0.0
+        self.offline = False
         self.files = 0
 
     @classmethod
@@ -201,6 +206,7 @@ class _Child:
                 f" ({greeting.get('message', 'no reason given')}); check the installation."
             )
         child._bare_mb = float(greeting["bare_mb"])
+        child.offline = bool(greeting.get("offline"))
         return child
 
     async def ask(self, request: Json, *, name: str) -> tuple[Outcome, bool]:

@@ -15,7 +15,7 @@ SPEAKER_PARAGRAPH = re.compile(
     r"\s*(?:\*\*|__)(?P<name>[^*_\n]{1,60}?)(?::\s*(?:\*\*|__)|(?:\*\*|__)\s*:)\s*"
 )
 TIME_MARK = re.compile(r"\\?\[(?P<time>(?:\d{1,2}:)?\d{1,2}:\d{2})(?:\.\d+)?\\?\](?!\()")
-_VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]*)>")
+_VOICE = re.compile(r"<v(?:\.[^\s<>]*+)?\s++([^<>]*+)>")
 _LABEL = re.compile(
     r"(?P<turn>(?:>>+|[-–—])\s*)?(?P<name>[^\W\d_][\w.'’\- ]{0,38}?)"
     r"(?: ?\(\w[\w ]{0,20}\))?:(?=\s|$)\s*"

@@ -17,7 +17,7 @@ from quoth.types import Reading
 
 # A clock inside another remark belongs to the raw recording: "[unintelligible 00:27:31.27]".
 _RAW_CLOCK = re.compile(r"(?<=[^\W\d_])\s+\d{1,2}:\d{2}(?::\d{2})?(?:\.\d+)?(?=\\?\])")
-_HEADING = re.compile(r"#{1,6}\s+(?P<title>.*?)\s*#*$")
+_HEADING = re.compile(r"#{1,6}\s+(?P<title>.*)")
 
 
 def read_spoken(text: str, *, meta: Meta, name: str) -> Reading:
@@ -33,7 +33,7 @@ def read_spoken(text: str, *, meta: Meta, name: str) -> Reading:
     for paragraph in paragraphs(text):
         heading = _HEADING.fullmatch(paragraph)
         if heading is not None:
-            title = title or fold(heading["title"])
+            title = title or fold(heading["title"].rstrip("#").rstrip())
             continue
         label = SPEAKER_PARAGRAPH.match(paragraph)
         pieces = list(_pieces(paragraph[label.end() :] if label else paragraph))

@@ -13,7 +13,7 @@ from quoth.retrieval.labels import from_roman, labels_between, to_roman
 from quoth.retrieval.names import days_of, is_day
 from quoth.types import Filter, FilterField
 
-RANGE = re.compile(r"^\s*(.+?)\s*(?:-|–|\.\.)\s*(.+?)\s*$")
+RANGE = re.compile(r"^\s*+(\S.*?)\s*(?:-|–|\.\.)\s*+(\S.*?)\s*$")
 NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{0,9})?")
 MOST_PAGES = 500
 LONGEST_LABEL = 15

@@ -28,7 +28,7 @@ _TAIL = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 _CAPITALS = re.compile(r"(?<!\w)[A-Z]{2,3}(?!\w)")
-_SEVERAL = re.compile(r"\s*(?:[,;&/]|\band\b|\bet\b|\bwith\b|\bavec\b)\s*")
+_SEVERAL = re.compile(r"(?<!\s)\s*+(?:[,;&/]|\band\b|\bet\b|\bwith\b|\bavec\b)\s*")
 _HEADED = re.compile(
     r"(?:(?:chapter|chapitre|appendix|annexe|part|partie|section|kapitel)\s+[^\s:.]{1,8}"
     r"|\d+(?:\.\d+)*)[.:)]?(?:\s*[-–—:.]\s*|\s+)(?=\S)",

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 from starlette.requests import Request
 
+from quoth.catalogue.keys import SCOPES, Scope
 from quoth.engine import Engine
 from quoth.errors import Denied
 
-Scope = Literal["read", "ingest", "live", "admin"]
-SCOPES: tuple[Scope, ...] = ("read", "ingest", "live", "admin")
+__all__ = ["SCOPES", "Caller", "Scope", "allowed"]
 
 
 @dataclass(frozen=True, slots=True)

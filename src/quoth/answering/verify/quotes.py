@@ -11,7 +11,7 @@ FEWEST = 3
 """Words from which something in quotation marks is a quotation; fewer may be a term."""
 
 _QUOTED = re.compile(r"“([^“”]+)”|«([^«»]+)»|„([^„“”]+)[“”]|\"([^\"]+)\"")
-_LEFT_OUT = re.compile(r"\[?(?:…|\.\.\.)\]?|\[[^\]]*\]")
+_LEFT_OUT = re.compile(r"\[?(?:…|\.\.\.)\]?|\[[^\[\]]*\]")
 
 
 def invented_quotation(statement: str, sources: Sources) -> str | None:

@@ -10,6 +10,8 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
+from quoth.catalogue.columns import words
+
 revision = "0002"
 down_revision = "0001"
 
@@ -18,35 +20,33 @@ BATCH = 500
 
 def upgrade() -> None:
     """Bring the catalogue one step forward; the places of the chunks that are there are kept."""
-    op.add_column("collections", sa.Column("tuning", sa.Text(), nullable=True))
-    op.add_column("documents", sa.Column("date", sa.String(length=40), nullable=True))
+    op.add_column("collections", sa.Column("tuning", words(), nullable=True))
+    op.add_column("documents", sa.Column("date", words(40), nullable=True))
     for name in ("chapter", "segment"):
-        op.add_column(
-            "chunks", sa.Column(name, sa.String(length=20), nullable=False, server_default="")
-        )
-    op.add_column("chunks", sa.Column("date", sa.String(length=40), nullable=True))
+        op.add_column("chunks", sa.Column(name, words(20), nullable=False, server_default=""))
+    op.add_column("chunks", sa.Column("date", words(40), nullable=True))
     spots = op.create_table(
         "spots",
         *_of_document("spots", "ordinal"),
-        sa.Column("speaker", sa.Text(), nullable=False),
-        sa.Column("labels", sa.Text(), nullable=False),
+        sa.Column("speaker", words(), nullable=False),
+        sa.Column("labels", words(), nullable=False),
         sa.Column("page_first", sa.Integer(), nullable=True),
         sa.Column("page_last", sa.Integer(), nullable=True),
         sa.Column("second_start", sa.Float(), nullable=True),
         sa.Column("second_end", sa.Float(), nullable=True),
-        sa.Column("chapter", sa.String(length=20), nullable=False),
-        sa.Column("segment", sa.String(length=20), nullable=False),
-        sa.Column("sections", sa.Text(), nullable=False),
+        sa.Column("chapter", words(20), nullable=False),
+        sa.Column("segment", words(20), nullable=False),
+        sa.Column("sections", words(), nullable=False),
     )
     op.create_table(
         "headings",
         *_of_document("headings", "number"),
-        sa.Column("collection_id", sa.String(length=32), nullable=False),
-        sa.Column("path", sa.Text(), nullable=False),
+        sa.Column("collection_id", words(32), nullable=False),
+        sa.Column("path", words(), nullable=False),
         sa.Column("first", sa.Integer(), nullable=False),
         sa.Column("last", sa.Integer(), nullable=False),
-        sa.Column("chapter", sa.String(length=20), nullable=False),
-        sa.Column("segment", sa.String(length=20), nullable=False),
+        sa.Column("chapter", words(20), nullable=False),
+        sa.Column("segment", words(20), nullable=False),
         sa.Column("leads", sa.Boolean(), nullable=False),
     )
     order = ["collection_id", "leads", "document_id", "number"]
@@ -54,17 +54,17 @@ def upgrade() -> None:
     op.create_table(
         "summaries",
         *_of_document("summaries", "number"),
-        sa.Column("collection_id", sa.String(length=32), nullable=False),
+        sa.Column("collection_id", words(32), nullable=False),
         sa.Column("level", sa.Integer(), nullable=False),
-        sa.Column("path", sa.Text(), nullable=False),
+        sa.Column("path", words(), nullable=False),
         sa.Column("first", sa.Integer(), nullable=False),
         sa.Column("last", sa.Integer(), nullable=False),
-        sa.Column("leaves", sa.Text(), nullable=False),
+        sa.Column("leaves", words(), nullable=False),
     )
     op.create_table(
         "links",
-        *_of_document("links", "name", "other", kind=sa.String(length=120)),
-        sa.Column("collection_id", sa.String(length=32), nullable=False),
+        *_of_document("links", "name", "other", kind=words(120)),
+        sa.Column("collection_id", words(32), nullable=False),
         sa.Column("count", sa.Integer(), nullable=False),
     )
     op.create_index("ix_links_collection_name", "links", ["collection_id", "name"])
@@ -90,10 +90,10 @@ def downgrade() -> None:
 
 
 def _of_document(table: str, *key: str, kind: Any = None) -> Iterator[Any]:
-    yield sa.Column("document_id", sa.String(length=32), nullable=False)
+    yield sa.Column("document_id", words(32), nullable=False)
     for name in key:
         yield sa.Column(name, kind or sa.Integer(), nullable=False)
-    yield sa.Column("tenant", sa.String(length=100), nullable=False)
+    yield sa.Column("tenant", words(100), nullable=False)
     yield sa.PrimaryKeyConstraint("document_id", *key, name=op.f(f"pk_{table}"))
     yield sa.ForeignKeyConstraint(
         ["document_id"],

@@ -7,6 +7,8 @@ import json
 import sqlalchemy as sa
 from alembic import op
 
+from quoth.catalogue.columns import words
+
 revision = "0003"
 down_revision = "0002"
 
@@ -15,15 +17,13 @@ BATCH = 200
 
 def upgrade() -> None:
     """Bring the catalogue one step forward; the questions that are there keep their answers."""
-    op.add_column(
-        "queries", sa.Column("status", sa.String(length=20), nullable=False, server_default="")
-    )
+    op.add_column("queries", sa.Column("status", words(20), nullable=False, server_default=""))
     op.create_index("ix_queries_tenant_created_at", "queries", ["tenant", "created_at"])
     op.create_table(
         "records",
-        sa.Column("query_id", sa.String(length=32), nullable=False),
-        sa.Column("tenant", sa.String(length=100), nullable=False),
-        sa.Column("record", sa.Text(), nullable=False),
+        sa.Column("query_id", words(32), nullable=False),
+        sa.Column("tenant", words(100), nullable=False),
+        sa.Column("record", words(), nullable=False),
         sa.PrimaryKeyConstraint("query_id", name=op.f("pk_records")),
         sa.ForeignKeyConstraint(
             ["query_id"],

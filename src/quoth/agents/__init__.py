@@ -1,0 +1,1 @@
+"""What programs are shown of answers and passages, over the Model Context Protocol and else."""

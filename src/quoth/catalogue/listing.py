@@ -1,0 +1,173 @@
+"""What the catalogue holds, page by page: collections and documents, each found by its id."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import func, select
+
+from quoth.catalogue.connection import Connections
+from quoth.catalogue.rows import (
+    Collection,
+    collection_from_row,
+    document_from_job,
+    document_from_row,
+)
+from quoth.catalogue.schema import chunks, collections, documents, jobs, tasks
+from quoth.errors import NotFound
+from quoth.types import Document
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A collection in a list: what it holds, and what it was made with."""
+
+    name: str
+    documents: int
+    chunks: int
+    embedder: str
+    index_version: str
+    created_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A document with what the catalogue knows of its file; the hash is "" while it is read."""
+
+    document: Document
+    sha256: str = ""
+    added_at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Uploaded:
+    """What became of a file that was sent: the document's id is None until it is known."""
+
+    collection: str
+    state: str
+    document_id: str | None
+
+
+class Listing(Connections):
+    """The lists of one tenant."""
+
+    def collections(self, *, only: str | None = None) -> list[Shown]:
+        """List the collections by name, or only one of them."""
+        held = (
+            select(
+                documents.c.collection_id,
+                func.count().label("documents"),
+                func.sum(documents.c.chunks).label("chunks"),
+            )
+            .where(documents.c.tenant == self.tenant)
+            .group_by(documents.c.collection_id)
+            .subquery()
+        )
+        statement = (
+            select(collections, held.c.documents, held.c.chunks)
+            .outerjoin(held, held.c.collection_id == collections.c.id)
+            .where(collections.c.tenant == self.tenant)
+            .order_by(collections.c.name)
+        )
+        if only is not None:
+            statement = statement.where(collections.c.name == only)
+        with self.reading() as connection:
+            rows = connection.execute(statement).all()
+        made = ((collection_from_row(row), row) for row in rows)
+        return [
+            Shown(
+                each.name,
+                int(row.documents or 0),
+                int(row.chunks or 0),
+                each.identity.embedder,
+                each.index_version,
+                row.created_at,
+            )
+            for each, row in made
+        ]
+
+    def documents(
+        self, collection: Collection, *, skip: int, limit: int
+    ) -> tuple[list[Document], int]:
+        """List documents by title, then those under way or failed; and how many there are."""
+        ready, waiting = self.owned(documents, collection), self.owned(jobs, collection)
+        with self.reading() as connection:
+            done = int(_count(connection, documents, ready))
+            total = done + int(_count(connection, jobs, waiting))
+            first = select(documents).where(ready).order_by(documents.c.title, documents.c.id)
+            rows = connection.execute(first.offset(skip).limit(limit)).all()
+            rest: Sequence[Any] = ()
+            if len(rows) < limit:
+                later = select(jobs).where(waiting).order_by(jobs.c.source, jobs.c.document_id)
+                later = later.offset(max(0, skip - done)).limit(limit - len(rows))
+                rest = connection.execute(later).all()
+        name = collection.name
+        found = [document_from_row(row, collection=name) for row in rows]
+        return [*found, *(document_from_job(row, collection=name) for row in rest)], total
+
+    def document(self, document_id: str, *, collection: str | None = None) -> Held:
+        """Find a document in every collection, or in one; raises NotFound."""
+        for table, made in ((documents, document_from_row), (jobs, document_from_job)):
+            key = documents.c.id if table is documents else jobs.c.document_id
+            statement = (
+                select(table, collections.c.name.label("collection_name"))
+                .join_from(table, collections, table.c.collection_id == collections.c.id)
+                .where(
+                    table.c.tenant == self.tenant,
+                    collections.c.tenant == self.tenant,
+                    key == document_id,
+                )
+            )
+            if collection is not None:
+                statement = statement.where(collections.c.name == collection)
+            with self.reading() as connection:
+                row = connection.execute(statement).first()
+            if row is not None:
+                document = made(row, collection=row.collection_name)
+                if table is documents:
+                    return Held(document, row.sha256, row.added_at)
+                return Held(document)
+        raise NotFound(f"There is no document with the id '{document_id}'.")
+
+    def all_there(self, ids: Sequence[str], *, collections: Sequence[Collection]) -> bool:
+        """Whether every one of these documents is ready in one of the collections."""
+        wanted = set(ids)
+        statement = select(documents.c.id).where(
+            documents.c.tenant == self.tenant,
+            documents.c.collection_id.in_([each.id for each in collections]),
+            documents.c.id.in_(wanted),
+        )
+        with self.reading() as connection:
+            return {row.id for row in connection.execute(statement)} == wanted
+
+    def ordinal(self, chunk_id: str, *, document_id: str) -> int:
+        """Give the place of a chunk in this document; raises NotFound, also for another's."""
+        statement = select(chunks.c.ordinal).where(
+            chunks.c.tenant == self.tenant,
+            chunks.c.id == chunk_id,
+            chunks.c.document_id == document_id,
+        )
+        with self.reading() as connection:
+            found = connection.execute(statement).scalar()
+        if found is None:
+            raise NotFound(f"There is no passage with the id '{chunk_id}' in this document.")
+        return int(found)
+
+    def uploaded(self, upload_id: str) -> Uploaded:
+        """Tell what became of a file that was sent; raises NotFound."""
+        statement = select(tasks.c.collection, tasks.c.state, tasks.c.document_id).where(
+            tasks.c.tenant == self.tenant, tasks.c.id == upload_id
+        )
+        with self.reading() as connection:
+            row = connection.execute(statement).first()
+        if row is None:
+            raise NotFound(f"There is no upload with the id '{upload_id}'.")
+        return Uploaded(*row)
+
+
+def _count(connection: Any, table: Any, condition: Any) -> int:
+    return int(
+        connection.execute(select(func.count()).select_from(table).where(condition)).scalar()
+    )

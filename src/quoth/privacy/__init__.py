@@ -1,0 +1,1 @@
+"""What a tenant may have of his own: everything handed out, and all of it forgotten."""

@@ -1,0 +1,124 @@
+"""The line in front of the routes that answer questions: the ASGI side of `admission`.
+
+It stands behind the gate, which knows whose a request is, and reads the body before it asks for a
+turn, so that a slow sender takes nobody's place. Whoever hangs up leaves the line, and what is
+being worked out for him ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from quoth.errors import Busy
+from quoth.service.caller import Caller
+from quoth.service.operation import Operation
+from quoth.service.problems import problem
+
+QUESTIONS = re.compile(r"(/api)?/v1/(query|search|chat/completions|rag/query)/?|/mcp/?")
+"""The addresses at which an engine works out an answer."""
+
+
+class Admitting:
+    """Lets a question pass when its turn has come, and tells it to come again when it does not."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, in its turn where it is a question."""
+        caller: Caller | None = scope.get("state", {}).get("caller")
+        operation: Operation | None = getattr(scope["app"].state, "operation", None)
+        asks = scope["type"] == "http" and scope["method"] == "POST"
+        if (
+            not asks
+            or caller is None
+            or operation is None
+            or not QUESTIONS.fullmatch(scope["path"])
+        ):
+            await self.app(scope, receive, send)
+            return
+        connection = Connection(receive, send)
+        if not await connection.read():
+            return
+        try:
+            async with connection.while_there(), operation.admission.turn(caller.tenant):
+                await self.app(scope, connection.receive, connection.send)
+        except Busy as error:
+            told = problem(error, request_id=caller.request_id)
+            headers = {**told.headers, "content-length": str(len(told.body))}
+            await send(
+                {
+                    "type": "http.response.start",
+                    "status": told.status,
+                    "headers": [(name.encode(), text.encode()) for name, text in headers.items()],
+                }
+            )
+            await send({"type": "http.response.body", "body": told.body})
+
+
+class Connection:
+    """One request whose body was read ahead, and which is watched for its sender hanging up."""
+
+    def __init__(self, receive: Receive, send: Send) -> None:
+        self._receive = receive
+        self._send = send
+        self._body = bytearray()
+        self._given = False
+        self._gone = asyncio.Event()
+        self._answered = False
+
+    async def read(self) -> bool:
+        """Take in the body, which the gate bounds; false where the sender went away."""
+        while True:
+            message = await self._receive()
+            if message["type"] != "http.request":
+                return False
+            self._body += message.get("body", b"")
+            if not message.get("more_body", False):
+                return True
+
+    @asynccontextmanager
+    async def while_there(self) -> AsyncIterator[None]:
+        """Do the block as long as somebody waits for its answer, and leave it quietly if not."""
+        task = asyncio.current_task()
+        assert task is not None
+        left = False
+
+        async def watch() -> None:
+            nonlocal left
+            while (await self._receive())["type"] != "http.disconnect":
+                pass
+            self._gone.set()
+            if not self._answered:
+                left = True
+                task.cancel()
+
+        watching = asyncio.create_task(watch())
+        try:
+            yield
+            if left:
+                await asyncio.sleep(0)  # what was to end the work comes here at the latest
+        except asyncio.CancelledError:
+            if not left or task.uncancel():
+                raise
+        finally:
+            watching.cancel()
+
+    async def receive(self) -> Message:
+        """Give the body again, and then what comes of the connection."""
+        if not self._given:
+            self._given = True
+            return {"type": "http.request", "body": bytes(self._body), "more_body": False}
+        await self._gone.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(self, message: Message) -> None:
+        """Pass on a message of the answer."""
+        if message["type"] == "http.response.body" and not message.get("more_body", False):
+            self._answered = True
+        await self._send(message)

@@ -1,0 +1,25 @@
+"""Where the service may listen: beyond this machine only once there are keys."""
+
+from __future__ import annotations
+
+from quoth.catalogue.database import Database
+from quoth.catalogue.keys import any_key
+from quoth.errors import ConfigError
+from quoth.service.hosts import is_loopback
+from quoth.settings import Settings
+
+
+def check_binding(host: str, *, database: Database, settings: Settings) -> None:
+    """Refuse to listen for other machines while nobody has a key; raises ConfigError."""
+    if is_loopback(host):
+        return
+    if settings.keys_needed == "never":
+        raise ConfigError(
+            f"The service cannot listen on {host}, beyond this machine, without keys: the setting "
+            "'keys_needed' is never. Set it to auto, or listen on 127.0.0.1."
+        )
+    if not any_key(database, live=True):
+        raise ConfigError(
+            f"The service cannot listen on {host}, beyond this machine, before there is a key. "
+            "Make one with: quoth keys add --label NAME --scopes read,ingest,live,admin"
+        )

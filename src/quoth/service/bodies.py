@@ -1,0 +1,186 @@
+"""What comes in: strict, without unknown fields, in snake_case or camelCase.
+
+A text with half of a character or a control character in it is refused; so is a number that is
+none of the kind wanted.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from fastapi import Path, Query
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic.alias_generators import to_camel
+
+from quoth.plan import Policy
+from quoth.retrieval.understand import validate
+from quoth.types import DocumentKind
+
+MOST_TOP_K = 50
+MOST_PAGE = 100
+FilterKey = Literal[
+    "document",
+    "kind",
+    "language",
+    "speaker",
+    "page",
+    "page_number",
+    "time",
+    "chapter",
+    "section",
+    "segment",
+    "date",
+]
+
+
+def plain(text: str) -> str:
+    """Give a text back unless it holds control characters or halves of characters."""
+    for each in text:
+        if unicodedata.category(each) in ("Cc", "Cs") and each not in "\t\n\r":
+            raise ValueError(f"it holds the character U+{ord(each):04X}, which is no text")
+    return text
+
+
+def one_line(text: str) -> str:
+    """Give a name back unless it is blank or holds what no line of text holds."""
+    if not plain(text).strip() or any(each in "\t\n\r" for each in text):
+        raise ValueError("it is no name on one line")
+    return text
+
+
+Line = Annotated[str, AfterValidator(one_line)]
+"""A name on one line."""
+Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")]
+CollectionName = Annotated[Line, Field(min_length=1, max_length=100, examples=["default"])]
+OneId = Annotated[Id, Path(examples=["q_8f3a2b1c4d5e"])]
+OneCollection = Annotated[
+    Line, Path(min_length=1, max_length=100, examples=["default"], description="Its name.")
+]
+Skip = Annotated[int, Query(ge=0, le=1_000_000, description="How many to leave out.")]
+Limit = Annotated[int, Query(ge=1, le=MOST_PAGE, description="How many to give at most.")]
+InCollection = Annotated[
+    Line | None, Query(min_length=1, max_length=100, description="Only of this collection.")
+]
+
+
+class Body(BaseModel):
+    """A body whose fields may be written in camelCase too."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+    also: ClassVar[Mapping[str, str]] = {}
+    """Other names of fields, and the fields."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _in_snake_case(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        known = {to_camel(name): name for name in cls.model_fields} | dict(cls.also)
+        named: dict[Any, Any] = {}
+        for name, value in given.items():
+            field = name if name in cls.model_fields else known.get(name, name)
+            if field in named:
+                raise ValueError(f"'{field}' is given twice, under two names")
+            named[field] = value
+        return named
+
+
+class Scope(Body):
+    """Where to look: collections by name, documents by id, kinds of documents."""
+
+    collections: Annotated[list[CollectionName], Field(max_length=20)] = []
+    documents: Annotated[list[Id], Field(max_length=100)] = []
+    kinds: Annotated[list[DocumentKind], Field(max_length=5)] = []
+
+
+class Said(Body):
+    """A turn of the conversation so far."""
+
+    question: Annotated[str, Field(min_length=1, max_length=1000), AfterValidator(plain)]
+    answer: Annotated[str, Field(max_length=20_000), AfterValidator(plain)] = ""
+
+
+class Seek(Body):
+    """A question, where to look, and how."""
+
+    also: ClassVar[Mapping[str, str]] = {
+        "question": "query",
+        "rerankerTopK": "rerank_pool",
+        "reranker_top_k": "top_k",
+        "retrieval_method": "mode",
+        "retrievalMethod": "mode",
+        "aiRerank": "rerank",
+        "hybrid_alpha": "dense_weight",
+        "hybridAlpha": "dense_weight",
+    }
+    query: Annotated[str, Field(min_length=3, max_length=1000), AfterValidator(validate)]
+    collection: CollectionName | None = None
+    upload_id: Annotated[Id | None, Field(description="Only in the document of this upload.")] = (
+        None
+    )
+    scope: Scope | None = None
+    filters: Annotated[
+        dict[FilterKey, Annotated[str, Field(min_length=1, max_length=500), AfterValidator(plain)]],
+        Field(max_length=11, examples=[{"speaker": "Ada", "page": "12-14"}]),
+    ] = {}
+    top_k: Annotated[int | None, Field(ge=1, le=MOST_TOP_K)] = None
+    mode: Literal["hybrid", "semantic", "keyword", "dense", "vector", "bm25", "fts"] | None = None
+    mmr_lambda: Annotated[
+        float | None,
+        Field(ge=0, le=1, allow_inf_nan=False, description="Weight of relevance; 1 is off."),
+    ] = None
+    dense_weight: Annotated[float | None, Field(ge=0, le=1, allow_inf_nan=False)] = None
+    rerank: bool | None = None
+    rerank_pool: Annotated[int | None, Field(ge=1, le=200)] = None
+    max_ms: Annotated[int | None, Field(ge=1, le=600_000)] = None
+    history: Annotated[list[Said], Field(max_length=20)] = []
+
+    @model_validator(mode="after")
+    def _one_place(self) -> Self:
+        named = [self.collection, self.upload_id, self.scope]
+        if sum(each is not None for each in named) > 1:
+            raise ValueError("give one of collection, upload_id and scope")
+        return self
+
+
+class Ask(Seek):
+    """A question to be answered."""
+
+    stream: bool = False
+    policy: Policy | None = None
+    llm: Annotated[
+        Annotated[str, Field(max_length=200), AfterValidator(plain)] | None,
+        Field(description="`none` answers in the sources' own words; else the model in use."),
+    ] = None
+    temperature: Annotated[float | None, Field(ge=0, le=2, allow_inf_nan=False)] = None
+    max_tokens: Annotated[int | None, Field(ge=1, le=16_384)] = None
+    max_context_tokens: Annotated[int | None, Field(ge=50, le=100_000)] = None
+    max_usd: Annotated[float | None, Field(ge=0, le=1000, allow_inf_nan=False)] = None
+    cache: Literal["none", "exact", "semantic"] | None = None
+    store: Annotated[bool, Field(description="False keeps nothing of this question.")] = True
+    session: Annotated[
+        str,
+        Field(pattern=r"^[A-Za-z0-9_.:-]{0,100}$", description="Names the conversation."),
+    ] = ""
+
+
+class NewCollection(Body):
+    """A collection to be made."""
+
+    name: CollectionName
+
+    @model_validator(mode="after")
+    def _can_be_an_address(self) -> Self:
+        if "/" in self.name or "\\" in self.name or self.name in (".", ".."):
+            raise ValueError("a collection's name is part of its address and has no slash in it")
+        return self
+
+
+class Opinion(Body):
+    """What somebody thinks of an answer."""
+
+    query_id: Id
+    rating: Literal[1, -1]
+    comment: Annotated[str, Field(max_length=2000), AfterValidator(plain)] = ""

@@ -1,0 +1,247 @@
+"""The gate: what stands before everything, and lets nobody in whom it does not know.
+
+    name → page → key → rate → room → the application → headers
+
+It reads no byte of a body; what it refuses, the application never hears of.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import cast
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from quoth.catalogue import keys, shares
+from quoth.catalogue.keys import SCOPES, Key
+from quoth.catalogue.shares import Share
+from quoth.engine import Engine
+from quoth.errors import Busy, Denied, QuothError
+from quoth.service.caller import Caller
+from quoth.service.credentials import Credentials, token_of
+from quoth.service.headers import dress, request_id_of
+from quoth.service.hosts import READING, check_host, check_origin, is_loopback, names_of
+from quoth.service.intake import Intake, about_files
+from quoth.service.problems import problem
+from quoth.service.rates import Lane, Rate, neighbourhood
+from quoth.settings import Settings
+from quoth.tenants import Tenants
+
+OPEN = frozenset({"/healthz"})
+"""All that is answered without a key."""
+WEBSOCKET = "WEBSOCKET"
+"""What stands for the method of a connection that stays open."""
+FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
+"""What a proxy says of whom it speaks for: who comes through one may sit anywhere."""
+LOCAL = "local"
+"""The key id of the owner at his own machine."""
+
+NO_KEY = "This needs a key. Send it as: Authorization: Bearer KEY"
+WRONG_KEY = "This key opens nothing here: it is not known, was revoked or has run out."
+TOO_OFTEN = "Too many wrong keys came from this address. Try again later, with a good one."
+
+
+class Gate:
+    """The walls before an application; ``bound`` is the address that the server listens on.
+
+    The caller is put into ``scope["state"]["caller"]``, the request's id beside it. ``clock``
+    gives seconds and never goes back.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        tenants: Tenants,
+        settings: Settings,
+        bound: str = "127.0.0.1",
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._app = app
+        self._tenants = tenants
+        self._settings = settings
+        self._names = names_of(bound, more=settings.hosts)
+        self._at_home = all(is_loopback(each) for each in (bound, *self._names))
+        self._engines: dict[str, Engine] = {}
+        self._credentials = Credentials(tenants.database, clock=clock)
+        self._wrong = Rate(
+            settings.wrong_keys_per_minute, burst=settings.wrong_keys_per_minute, clock=clock
+        )
+        self._work = Lane(
+            "questions",
+            rate=Rate(settings.queries_per_minute, burst=settings.queries_burst, clock=clock),
+            in_flight=settings.queries_in_flight,
+        )
+        self._rest = Lane(
+            "requests",
+            rate=Rate(
+                settings.requests_per_minute,
+                burst=max(settings.requests_per_minute // 4, settings.requests_in_flight),
+                clock=clock,
+            ),
+            in_flight=settings.requests_in_flight,
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection as ASGI."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        reply = Reply(send, path=scope["path"], request_id=request_id_of(headers))
+        scope.setdefault("state", {})["request_id"] = reply.request_id
+        try:
+            await self._admit(scope, receive, reply, headers=headers)
+        except QuothError as error:
+            if reply.begun:
+                raise
+            await refuse(scope, receive, reply, error=error, headers=headers)
+
+    async def _admit(
+        self, scope: Scope, receive: Receive, reply: Reply, *, headers: Headers
+    ) -> None:
+        web = scope["type"] == "http"
+        method = scope["method"].upper() if web else WEBSOCKET
+        path = scope["path"]
+        check_host(headers, names=self._names, reached=scope.get("server"))
+        check_origin(headers, method=method)
+        if path in OPEN and method in READING:
+            await self._app(scope, receive, reply)
+            return
+        caller = await self._caller(scope, headers, request_id=reply.request_id)
+        scope["state"]["caller"] = caller
+        asks = method not in READING and method != WEBSOCKET and not about_files(path)
+        lane = self._work if asks else self._rest
+        # Nobody is kept from using all of his own machine.
+        counted = nullcontext() if caller.key_id == LOCAL else lane.held(caller.key_id)
+        with counted:
+            await self._pass(scope, receive, reply, headers=headers, method=method)
+
+    async def _pass(
+        self, scope: Scope, receive: Receive, reply: Reply, *, headers: Headers, method: str
+    ) -> None:
+        """Let the application answer, unless too large a body shows up while it reads."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, reply)
+            return
+        intake = Intake.of(
+            receive, headers=headers, path=scope["path"], method=method, settings=self._settings
+        )
+        intake.check(headers)
+        reply.intake = intake
+        try:
+            await self._app(scope, intake, reply)
+        except QuothError:
+            if intake.refused is None:
+                raise
+        if intake.refused is not None and not reply.begun:
+            raise intake.refused
+
+    async def _caller(self, scope: Scope, headers: Headers, *, request_id: str) -> Caller:
+        """Find out who asks; raises Denied with 401, and Busy with 429 after many wrong keys."""
+        client = scope.get("client")
+        address = str(client[0])[:60] if client else ""
+        token = token_of(headers)
+        # Programs that cannot do without a key may send anything where none is needed.
+        if not token.startswith((keys.LABEL, shares.LABEL)) and await self._owner(address, headers):
+            tenant = self._settings.tenant
+            engine = await self._engine(tenant)
+            return Caller(tenant, LOCAL, frozenset(SCOPES), engine, request_id, address)
+        if not token:
+            raise Denied(NO_KEY, status=401)
+        found = await self._checked(token, neighbourhood(address))
+        engine = await self._engine(found.tenant)
+        if isinstance(found, Key):
+            scopes = frozenset(found.scopes)
+            return Caller(found.tenant, found.key_id, scopes, engine, request_id, address)
+        return Caller(
+            found.tenant,
+            found.share_id,
+            frozenset({"read"}),
+            engine,
+            request_id,
+            address,
+            collection=found.collection,
+        )
+
+    async def _engine(self, tenant: str) -> Engine:
+        """Give a tenant's engine; the first time it takes a while, for which nobody else waits."""
+        if tenant not in self._engines:
+            self._engines[tenant] = await asyncio.to_thread(self._tenants.engine, tenant)
+        return self._engines[tenant]
+
+    async def _checked(self, token: str, origin: str) -> Key | Share:
+        wait = self._wrong.wait_s(origin)
+        # After many wrong keys no other is tried, but who was known goes on: somebody else's
+        # guesses from behind the same address do not shut him out.
+        if wait and not self._credentials.remembers(token):
+            raise Busy(TOO_OFTEN, status=429, retry_after_s=wait)
+        found = await self._credentials.find(token)
+        if found is None:
+            self._wrong.take(origin)
+            raise Denied(WRONG_KEY, status=401)
+        return found
+
+    async def _owner(self, address: str, headers: Headers) -> bool:
+        """Whether who comes without a key is the owner of this machine, before there are keys."""
+        needed = self._settings.keys_needed
+        if needed == "always" or not self._at_home or not is_loopback(address):
+            return False
+        if any(each in headers for each in FORWARDED):
+            return False
+        return needed == "never" or not await self._credentials.any()
+
+
+class Reply:
+    """The sending end of one request: dresses the response, and holds it back after a refusal."""
+
+    def __init__(self, send: Send, *, path: str, request_id: str) -> None:
+        self._send = send
+        self._path = path
+        self.request_id = request_id
+        self.begun = False
+        self.intake: Intake | None = None
+
+    async def __call__(self, message: Message) -> None:
+        """Send a message on."""
+        # What the application makes of a body that was cut off is not what its sender is told.
+        if not self.begun and self.intake is not None and self.intake.refused is not None:
+            return
+        self.begun = True
+        if message["type"] in STARTS:
+            message.setdefault("headers", [])
+            headers = MutableHeaders(raw=cast("list[tuple[bytes, bytes]]", message["headers"]))
+            dress(headers, path=self._path, request_id=self.request_id)
+            message = {**message, "headers": headers.raw}
+        await self._send(message)
+
+
+STARTS = frozenset({"http.response.start", "websocket.http.response.start", "websocket.accept"})
+POLICY_VIOLATED = 1008
+"""The code with which a WebSocket is closed that may not be opened (RFC 6455)."""
+
+
+async def refuse(
+    scope: Scope, receive: Receive, reply: Reply, *, error: QuothError, headers: Headers
+) -> None:
+    """Answer without the application, and without reading what was sent."""
+    reply.intake = None
+    found = problem(error, request_id=reply.request_id)
+    if scope["type"] == "websocket":
+        await receive()
+        if "websocket.http.response" not in scope.get("extensions", {}):
+            await reply({"type": "websocket.close", "code": POLICY_VIOLATED})
+            return
+    kind = "websocket.http.response" if scope["type"] == "websocket" else "http.response"
+    said = {**found.headers, "content-length": str(len(found.body))}
+    if "content-length" in headers or "transfer-encoding" in headers:
+        # Else the server would read on to the body's end, for the next request behind it.
+        said["connection"] = "close"
+    raw = [(name.encode(), value.encode()) for name, value in said.items()]
+    await reply({"type": f"{kind}.start", "status": found.status, "headers": raw})
+    body = b"" if scope.get("method") == "HEAD" else found.body
+    await reply({"type": f"{kind}.body", "body": body})

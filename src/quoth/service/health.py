@@ -1,0 +1,152 @@
+"""What `/readyz` says: the stores, the parts that fail, who waits, and what it takes."""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from quoth.breaker import State as Circuit
+from quoth.catalogue.queue import Queue
+from quoth.engine import Engine
+from quoth.errors import QuothError
+from quoth.parts import Parts, model_names
+from quoth.service.operation import Operation
+from quoth.service.stopping import State
+from quoth.telling.metrics import Figure
+from quoth.tenants import Tenants
+
+LOOK_S = 1.0
+"""Seconds that a store has to answer."""
+PROBE = "index"
+"""A word to look for: that the index answers is what counts."""
+
+Found = Literal["ok", "down"]
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """Whether the service can answer, and what it would answer with.
+
+    ``breakers`` names the parts that fail, with what would happen to a call now; ``models`` the
+    embedder, reranker, generator and judge in use; ``files`` counts the caller's own uploads by
+    their state; ``rss_mb`` is the resident memory of the process. ``sandbox`` says how files are
+    read: in processes with limits on time and memory.
+    """
+
+    ready: bool
+    state: State
+    catalogue: Found
+    index: Found
+    breakers: Mapping[str, Circuit]
+    models: Mapping[str, str]
+    in_flight: int
+    waiting: int
+    files: Mapping[str, int]
+    workers: int
+    sandbox: str = "rlimit"
+    rss_mb: float = 0.0
+
+
+async def look(engine: Engine, *, operation: Operation | None = None) -> Readiness:
+    """Find out whether questions of the engine's tenant can be answered now."""
+    parts = engine.parts
+    catalogue, index, files = await asyncio.gather(_catalogue(parts), _index(parts), _files(parts))
+    state: State = "serving" if operation is None else operation.presence.state
+    return Readiness(
+        ready=state == "serving" and catalogue == "ok" and index == "ok",
+        state=state,
+        catalogue=catalogue,
+        index=index,
+        breakers={each.name: each.state for each in parts.breakers},
+        models=_models(parts),
+        in_flight=0 if operation is None else operation.admission.in_flight,
+        waiting=0 if operation is None else operation.admission.waiting,
+        files=files,
+        workers=0 if operation is None else operation.workers,
+        rss_mb=round(resident_bytes() / 1e6, 1),
+    )
+
+
+def readings(tenants: Tenants, operation: Operation) -> Iterator[Figure]:
+    """Give the figures that others keep, for the counters of the process."""
+    line = operation.admission
+    yield _one("quoth_in_flight", "Questions being answered.", line.in_flight)
+    yield _one("quoth_waiting", "Questions waiting for their turn.", line.waiting)
+    yield _one("quoth_admitted_total", "Questions that got their turn.", line.admitted)
+    yield _one("quoth_shed_total", "Questions told to come again.", line.shed)
+    yield _one("quoth_workers", "Workers that take in files.", operation.workers)
+    yield _one("quoth_open_tenants", "Tenants that were asked so far.", len(tenants.opened))
+    # Models, caches and breakers are shared by all tenants.
+    for engine in list(tenants.opened.values())[:1]:
+        parts = engine.parts
+        yield _looked("quoth_answer_cache_total", "Look-ups of answers.", parts.cache)
+        yield _one("quoth_answer_cache_size", "Answers kept.", len(parts.cache))
+        yield _looked("quoth_vector_cache_total", "Look-ups of questions' vectors.", parts.embedder)
+        open_now = [((each.name,), float(each.state != "closed")) for each in parts.breakers]
+        about = "Whether a part is left alone because it kept failing."
+        yield Figure("quoth_breaker_open", about, open_now, ("part",))
+        models = [((what, name), 1.0) for what, name in _models(parts).items()]
+        yield Figure("quoth_model", "The models in use.", models, ("part", "name"))
+
+
+def _one(name: str, about: str, value: float) -> Figure:
+    return Figure(name, about, [((), float(value))])
+
+
+def _looked(name: str, about: str, cache: object) -> Figure:
+    counts = [(("hit",), "hits"), (("miss",), "misses")]
+    values = [(labels, float(getattr(cache, field, 0))) for labels, field in counts]
+    return Figure(name, about, values, ("result",))
+
+
+def _models(parts: Parts) -> dict[str, str]:
+    names = zip(("embedder", "reranker", "generator", "judge"), model_names(parts), strict=True)
+    return {what: name for what, name in names if name}
+
+
+def resident_bytes() -> int:
+    """The resident memory of this process; where the platform keeps no count, the most it had."""
+    statm = Path("/proc/self/statm")
+    if statm.exists():
+        return int(statm.read_text(encoding="ascii").split()[1]) * resource.getpagesize()
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else most * 1024
+
+
+async def _catalogue(parts: Parts) -> Found:
+    try:
+        async with asyncio.timeout(LOOK_S):
+            await asyncio.to_thread(parts.catalogue.collections)
+    except (QuothError, TimeoutError):
+        return "down"
+    return "ok"
+
+
+async def _index(parts: Parts) -> Found:
+    name = parts.settings.collection
+    try:
+        async with asyncio.timeout(LOOK_S):
+            found = await asyncio.to_thread(parts.catalogue.find_collection, name)
+            if found is not None:
+                await parts.open_index(found.table).match(PROBE, languages=("en",), limit=1)
+    except (QuothError, TimeoutError):
+        return "down"
+    return "ok"
+
+
+async def _files(parts: Parts) -> dict[str, int]:
+    queue = Queue(parts.catalogue.database, tenant=parts.settings.tenant)
+    try:
+        async with asyncio.timeout(LOOK_S):
+            return {
+                "queued": await asyncio.to_thread(queue.count, state="queued"),
+                "running": await asyncio.to_thread(queue.count, state="running"),
+                "failed": await asyncio.to_thread(queue.count, state="failed"),
+            }
+    except (QuothError, TimeoutError):
+        return {}

@@ -1,0 +1,86 @@
+"""Collections: named sets of documents."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Body, Depends
+from starlette.responses import Response
+
+from quoth.catalogue.listing import Shown as Listed
+from quoth.errors import Denied, NotFound
+from quoth.parts import identity_of
+from quoth.service.asking import collection_of, listing_of
+from quoth.service.bodies import NewCollection, OneCollection
+from quoth.service.caller import Caller, allowed
+from quoth.service.present import Shown
+from quoth.upkeep import delete_collection
+from quoth.uploads import forget_documents
+
+router = APIRouter(tags=["library"])
+
+Reader = Annotated[Caller, Depends(allowed("read"))]
+
+
+def writer(caller: Annotated[Caller, Depends(allowed("ingest"))]) -> Caller:
+    """A caller who may change the library; raises Denied for a share."""
+    if caller.collection is not None:
+        raise Denied("A share is for reading.")
+    return caller
+
+
+Writer = Annotated[Caller, Depends(writer)]
+
+
+@dataclass(frozen=True, slots=True)
+class Collections:
+    """All collections of a tenant, by name."""
+
+    collections: list[Listed]
+
+
+@router.get("/v1/collections", summary="List collections", response_model=Collections)
+async def collections(caller: Reader) -> Response:
+    """List the collections with how much they hold; through a share, the one it opens."""
+    listing = listing_of(caller.engine)
+    found = await asyncio.to_thread(listing.collections, only=caller.collection)
+    return Shown(Collections(found))
+
+
+@router.get("/v1/collections/{name}", summary="Show a collection", response_model=Listed)
+async def collection(name: OneCollection, caller: Reader) -> Response:
+    """Show what a collection holds and what its index was made with."""
+    return Shown(await _one(name, caller))
+
+
+@router.post("/v1/collections", summary="Make a collection", status_code=201, response_model=Listed)
+async def make(
+    body: Annotated[NewCollection, Body(openapi_examples={"new": {"value": {"name": "talks"}}})],
+    caller: Writer,
+) -> Response:
+    """Make an empty collection; one that is there already is given as it is."""
+    parts = caller.engine.parts
+    await asyncio.to_thread(
+        parts.catalogue.make_collection, body.name, identity=identity_of(parts.embedder)
+    )
+    return Shown(await _one(body.name, caller), status_code=201)
+
+
+@router.delete("/v1/collections/{name}", summary="Delete a collection", status_code=204)
+async def delete(name: OneCollection, caller: Writer) -> Response:
+    """Delete a collection with its documents, its index, and the questions asked of it alone."""
+    found = await asyncio.to_thread(collection_of, caller, name)
+    gone = await delete_collection(caller.engine.parts, found)
+    await asyncio.to_thread(forget_documents, caller.engine.parts, gone)
+    return Response(status_code=204)
+
+
+async def _one(name: str, caller: Caller) -> Listed:
+    if caller.collection not in (None, name):
+        raise NotFound(f"There is no collection '{name}'.")
+    listing = listing_of(caller.engine)
+    for each in await asyncio.to_thread(listing.collections, only=name):
+        return each
+    raise NotFound(f"There is no collection '{name}'.")

@@ -1,0 +1,188 @@
+"""Documents: what a collection holds, their passages, and the files that they were made from."""
+
+from __future__ import annotations
+
+import asyncio
+import mimetypes
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from starlette.responses import FileResponse, Response
+
+from quoth.blobs import Blobs, clean_name, shown_source
+from quoth.catalogue.listing import Held
+from quoth.errors import NotFound
+from quoth.places import link
+from quoth.service.asking import collection_of, listing_of
+from quoth.service.bodies import Id, InCollection, Limit, OneId, Skip
+from quoth.service.caller import Caller
+from quoth.service.present import Shown, is_web
+from quoth.service.routes.collections import Reader, Writer
+from quoth.types import Chunk, Document, Locator
+from quoth.uploads import forget_documents
+
+router = APIRouter(tags=["library"])
+
+GIVEN_AS = ("application/pdf", "audio/*", "video/*", "text/plain", "application/epub+zip")
+"""Media types that a file is given out as; a browser runs nothing of them."""
+HARMLESS = tuple(each.removesuffix("*") for each in GIVEN_AS)
+SANDBOX = "default-src 'none'; sandbox"
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """A page of documents, by title, then those under way or failed."""
+
+    documents: list[Document]
+    total: int
+    skip: int
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a document's stored text, and where it stands."""
+
+    chunk_id: str
+    document_id: str
+    ordinal: int
+    start: int
+    end: int
+    text: str
+    section: tuple[str, ...]
+    locator: Locator
+    link: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """Consecutive parts of one document."""
+
+    document_id: str
+    title: str
+    total: int
+    passages: list[Piece]
+
+
+@router.get("/v1/documents", summary="List documents", response_model=Documents)
+async def documents(
+    caller: Reader, skip: Skip = 0, limit: Limit = 20, collection: InCollection = None
+) -> Response:
+    """List the documents of a collection with how far each of them is."""
+    found = await asyncio.to_thread(collection_of, caller, collection)
+    there, total = await asyncio.to_thread(
+        listing_of(caller.engine).documents, found, skip=skip, limit=limit
+    )
+    return Shown(Documents(there, total, skip, limit))
+
+
+@router.get("/v1/documents/{document_id}", summary="Show a document", response_model=Document)
+async def document(document_id: OneId, caller: Reader) -> Response:
+    """Show a document: what it is, how far it is, why it could not be read."""
+    return Shown((await _held(document_id, caller)).document)
+
+
+@router.delete("/v1/documents/{document_id}", summary="Delete a document", status_code=204)
+async def delete(document_id: OneId, caller: Writer) -> Response:
+    """Delete a document from the catalogue and the index."""
+    held = await _held(document_id, caller)
+    gone = await caller.engine.remove([document_id], collection=held.document.collection)
+    if not gone:
+        raise NotFound(f"There is no document with the id '{document_id}'.")
+    await asyncio.to_thread(forget_documents, caller.engine.parts, gone)
+    return Response(status_code=204)
+
+
+@router.get(
+    "/v1/documents/{document_id}/original",
+    summary="Give out a document's file",
+    response_class=FileResponse,
+    responses={
+        200: {
+            "description": "The file as it came, always as an attachment.",
+            "content": {
+                kind: {"schema": {"type": "string", "format": "binary"}}
+                for kind in ("application/octet-stream", *GIVEN_AS)
+            },
+        },
+        206: {"description": "A part of the file."},
+        416: {"description": "There is no such part."},
+    },
+)
+async def original(document_id: OneId, caller: Reader) -> Response:
+    """Give out the file that a document was made from."""
+    held = await _held(document_id, caller)
+    found = await asyncio.to_thread(_file, held, caller)
+    if found is None:
+        raise NotFound("The file of this document is not here any more.")
+    name = clean_name(shown_source(held.document.source))
+    kind = mimetypes.guess_type(name)[0] or ""
+    return FileResponse(
+        found,
+        filename=name,
+        media_type=kind if kind.startswith(HARMLESS) else "application/octet-stream",
+        content_disposition_type="attachment",
+        headers={"x-content-type-options": "nosniff", "content-security-policy": SANDBOX},
+    )
+
+
+@router.get(
+    "/v1/documents/{document_id}/passages", summary="Read in a document", response_model=Pieces
+)
+async def passages(
+    document_id: OneId,
+    caller: Reader,
+    around: Annotated[
+        Id | None, Query(description="The id of a passage, as in a citation.")
+    ] = None,
+    window: Annotated[int, Query(ge=0, le=10, description="Passages on either side.")] = 1,
+    skip: Skip = 0,
+    limit: Limit = 20,
+) -> Response:
+    """Give the text of a document in parts: around one of them, or page by page."""
+    held = await _held(document_id, caller)
+    catalogue = caller.engine.parts.catalogue
+    first, last = skip, skip + limit - 1
+    if around is not None:
+        at = await asyncio.to_thread(
+            listing_of(caller.engine).ordinal, around, document_id=document_id
+        )
+        first, last = max(0, at - window), at + window
+    chunks = await asyncio.to_thread(catalogue.chunk_ranges, [(document_id, first, last)])
+    pieces = [_piece(each, held.document) for each in chunks]
+    return Shown(Pieces(document_id, held.document.title, held.document.chunks, pieces))
+
+
+async def _held(document_id: str, caller: Caller) -> Held:
+    listing = listing_of(caller.engine)
+    return await asyncio.to_thread(listing.document, document_id, collection=caller.collection)
+
+
+def _file(held: Held, caller: Caller) -> Path | None:
+    """Find the file by what the catalogue says; nothing of the request is part of the way."""
+    settings, source = caller.engine.parts.settings, held.document.source
+    kept = Blobs(settings.home, tenant=caller.engine.parts.catalogue.tenant).original(source)
+    if kept is not None or source.startswith("file:") or is_web(source):
+        return kept
+    # What the operator added from the disk of this machine.
+    path = Path(source)
+    return path if path.is_absolute() and path.is_file() else None
+
+
+def _piece(chunk: Chunk, document: Document) -> Piece:
+    address = link(
+        chunk.locator, url=document.url, source=document.source, seconds=document.seconds
+    )
+    return Piece(
+        chunk.chunk_id,
+        chunk.document_id,
+        chunk.ordinal,
+        chunk.start,
+        chunk.end,
+        chunk.text,
+        chunk.section,
+        chunk.locator,
+        address,
+    )

@@ -1,0 +1,36 @@
+"""Whether the process lives, and whether it can be asked."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+
+from quoth.service.caller import Caller, allowed
+from quoth.service.health import look
+from quoth.service.operation import Operation
+from quoth.service.present import Shown
+
+router = APIRouter()
+
+
+@router.get("/healthz", tags=["operation"], summary="Whether the process lives")
+async def healthz() -> JSONResponse:
+    """Say that the process lives and takes requests; needs no key and tells nothing else."""
+    return JSONResponse({"status": "ok"})
+
+
+@router.get(
+    "/readyz",
+    tags=["operation"],
+    summary="Whether questions can be answered",
+    responses={503: {"description": "It starts or stops, or its store is out of reach."}},
+)
+async def readyz(request: Request, caller: Annotated[Caller, Depends(allowed("read"))]) -> Shown:
+    """Look at the stores, the breakers, the line and the queue; 503 where it cannot answer now."""
+    operation: Operation | None = getattr(request.app.state, "operation", None)
+    found = await look(caller.engine, operation=operation)
+    headers = {} if found.ready else {"retry-after": "5"}
+    return Shown(found, 200 if found.ready else 503, headers=headers)

@@ -1,0 +1,252 @@
+"""The running service: one process, one loop, from the bound socket to the last answer.
+
+bind → open → listen → warm → serve … signal → refuse → finish or interrupt → close
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import resource
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+
+import uvicorn
+from fastapi import FastAPI
+from starlette.types import ASGIApp
+
+from quoth.errors import ConfigError
+from quoth.privacy.tidying import tidy_daily
+from quoth.service.admission import Admission, Bounds, default_in_flight
+from quoth.service.admitting import Admitting
+from quoth.service.app import make_app
+from quoth.service.auditing import Auditing
+from quoth.service.binding import check_binding
+from quoth.service.connections import Bounded, hang_up_on_the_slow
+from quoth.service.gate import Gate
+from quoth.service.health import readings
+from quoth.service.hosts import EVERYWHERE
+from quoth.service.observing import Observing
+from quoth.service.operation import Operation
+from quoth.service.stopping import Presence, Stopping
+from quoth.service.warming import warm
+from quoth.settings import Settings
+from quoth.telling.metrics import Metrics
+from quoth.tenants import Tenants
+from quoth.wiring import open_tenants
+from quoth.work import run_workers
+
+BACKLOG = 2048
+"""Connections that the system holds for us while we are busy accepting others."""
+IDLE_S = 5
+"""Seconds that a connection is kept between two requests."""
+HEAD_BYTES = 16_384
+"""The longest head of a request, its address included."""
+CLOSE_S = 3
+"""Seconds for connections to close when nothing is under way any more."""
+LEASES_S = 22.0
+"""Seconds for workers to finish the file in hand, or to give it back."""
+AT_ONCE_S = 3.0
+"""Seconds after a second signal after which the process ends, whatever it still does."""
+SPARE_FILES = 256
+"""Open files that are not connections, at most."""
+
+Say = Callable[[str], None]
+
+
+def operation_of(settings: Settings, *, starting: bool = False, workers: int = 0) -> Operation:
+    """Make what watches over a service with these settings."""
+    writes = settings.generator not in (None, "none")
+    bounds = Bounds(
+        in_flight=settings.questions_at_once or default_in_flight(writes=writes),
+        waiting=settings.questions_waiting,
+        wait_s=settings.wait_seconds,
+    )
+    presence = Presence("starting" if starting else "serving")
+    return Operation(Admission(bounds), presence, Metrics(), workers=workers)
+
+
+def served(
+    tenants: Tenants, *, operation: Operation, settings: Settings, bound: str = "127.0.0.1"
+) -> FastAPI:
+    """Make the application with all its walls; ``bound`` is the address that is listened on."""
+    operation.metrics.read_also(partial(readings, tenants, operation))
+    return make_app(
+        tenants,
+        around=(
+            partial(Observing, metrics=operation.metrics),
+            partial(Stopping, presence=operation.presence),
+            partial(Auditing, tenants=tenants),
+            partial(Gate, tenants=tenants, settings=settings, bound=bound),
+            Admitting,
+        ),
+        state={"operation": operation},
+    )
+
+
+async def serve(
+    settings: Settings, *, host: str, port: int, workers: int = 1, say: Say = lambda _line: None
+) -> None:
+    """Serve until a signal ends it; ``workers`` take in files that were uploaded.
+
+    ``say`` gets what people want to know, the address first. Raises ConfigError, MissingExtra
+    and StorageFull.
+    """
+    raise_file_limit()
+    operation = operation_of(settings, starting=True, workers=workers)
+    with listening(host, port) as bound, ExitStack() as last:
+        async with open_tenants(settings, progress=say, observe=operation.observe) as tenants:
+            check_binding(host, database=tenants.database, settings=settings)
+            # Entered once all is open, and left when all is closed.
+            ending = last.enter_context(signals(operation.presence, say=say))
+            await _serve(tenants, operation, bound=bound, host=host, ending=ending, say=say)
+    say("Stopped.")
+
+
+async def _serve(
+    tenants: Tenants,
+    operation: Operation,
+    *,
+    bound: socket.socket,
+    host: str,
+    ending: asyncio.Event,
+    say: Say,
+) -> None:
+    settings = tenants.settings
+    app = served(tenants, operation=operation, settings=settings, bound=host)
+    server = Listener(_config(app))
+
+    async def be_ready() -> None:
+        await warm(tenants.engine(settings.tenant))
+        if operation.presence.state == "starting":
+            operation.presence.state = "serving"
+            say(f"quoth answers at {address_of(bound, host)}")
+        await ending.wait()
+
+    listens = asyncio.create_task(server.serve(sockets=[bound]))
+    watches = asyncio.create_task(hang_up_on_the_slow(server.server_state.connections))
+    works = asyncio.create_task(run_workers(tenants, count=operation.workers, stop=ending))
+    tidies = asyncio.create_task(tidy_daily(tenants.database))
+    tasks = [asyncio.create_task(be_ready()), listens, watches, tidies, works]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        ending.set()
+        await operation.presence.stop(within_s=settings.stop_seconds)
+        await asyncio.wait({works}, timeout=LEASES_S)
+        server.should_exit = True
+        await listens
+    finally:
+        for each in tasks:
+            each.cancel()
+        await asyncio.wait(tasks)
+    for each in tasks:
+        if not each.cancelled():
+            each.result()  # what broke down, and ended the service by that, is told
+
+
+class Listener(uvicorn.Server):
+    """uvicorn's server, which leaves the signals to us."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Capture none."""
+        yield
+
+
+def _config(app: ASGIApp) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        http=Bounded,
+        ws="none",
+        loop="asyncio",
+        lifespan="on",
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        # A proxy on this machine says who really asks: else everybody behind it would be local.
+        proxy_headers=True,
+        forwarded_allow_ips=["127.0.0.1", "::1"],
+        backlog=BACKLOG,
+        timeout_keep_alive=IDLE_S,
+        timeout_graceful_shutdown=CLOSE_S,
+        h11_max_incomplete_event_size=HEAD_BYTES,
+    )
+
+
+@contextmanager
+def listening(host: str, port: int) -> Iterator[socket.socket]:
+    """Bind and listen; raises ConfigError with the way out where that cannot be."""
+    try:
+        family, _kind, _protocol, _name, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        bound = socket.create_server(address[:2], family=family, backlog=BACKLOG)
+    except socket.gaierror as error:
+        raise ConfigError(f"There is no address '{host}' to listen on: {error.strerror}.") from None
+    except OSError as error:
+        raise ConfigError(_why_not(error, host=host, port=port)) from None
+    with bound:
+        yield bound
+
+
+def _why_not(error: OSError, *, host: str, port: int) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return (
+            f"Port {port} of {host} is in use by another program. End that one, or choose another "
+            f"port with: quoth serve --port {port + 1 if port < 65535 else 8765}"
+        )
+    if error.errno == errno.EACCES:
+        return f"Port {port} may be used by administrators alone. Choose one from 1024 on."
+    return f"The service cannot listen on {host}, port {port}: {error.strerror}."
+
+
+def address_of(bound: socket.socket, host: str) -> str:
+    """Write the address that a browser takes."""
+    name = "localhost" if host in EVERYWHERE else f"[{host}]" if ":" in host else host
+    return f"http://{name}:{bound.getsockname()[1]}"
+
+
+@contextmanager
+def signals(presence: Presence, *, say: Say) -> Iterator[asyncio.Event]:
+    """Give the event that a signal to end sets; a second one ends what is under way at once.
+
+    No hanging up of a terminal is heard meanwhile. Only the main thread hears signals.
+    """
+    ending, loop = asyncio.Event(), asyncio.get_running_loop()
+    if threading.current_thread() is not threading.main_thread():
+        yield ending
+        return
+
+    def signalled() -> None:
+        if not ending.is_set():
+            say("Stopping. What is under way is finished first; once more ends it at once.")
+            ending.set()
+            return
+        presence.interrupt()
+        loop.call_later(AT_ONCE_S, os._exit, 1)
+
+    for each in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(each, signalled)
+    hung_up = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        yield ending
+    finally:
+        for each in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(each)
+        signal.signal(signal.SIGHUP, hung_up)
+
+
+def raise_file_limit() -> None:
+    """Allow as many open files as the system does, and no more connections than that."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = Bounded.most + SPARE_FILES
+    if soft < wanted:
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    Bounded.most = max(1, min(Bounded.most, soft - SPARE_FILES))

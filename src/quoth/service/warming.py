@@ -1,0 +1,56 @@
+"""Loads what the first question would otherwise wait for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from quoth.engine import Engine
+from quoth.errors import BackendError, QuothError
+from quoth.parts import unobserved
+from quoth.protocols import Generator
+from quoth.record import Record
+from quoth.retrieve import Request
+
+QUESTIONS = ("What is this about, and who says so?", "De quoi s'agit-il, et qui le dit ?")
+"""One in each language whose words are loaded when they are first met."""
+
+
+async def warm(engine: Engine) -> None:
+    """Ask an engine what nobody hears of, and load the language models' packages.
+
+    Nothing of it is kept, and no language model is asked. What fails here would fail a question
+    as well, which then says so.
+    """
+    if engine.parts.generator is not None:
+        for each in opening(engine.parts.generator):
+            with suppress(BackendError):
+                await each.opened()
+    with suppress(BackendError):
+        await engine.parts.embedder.embed(list(QUESTIONS), role="query")
+    quiet = Engine(replace(engine.parts, observe=unobserved))
+    names = [each.name for each in await asyncio.to_thread(engine.parts.catalogue.collections)]
+    first = [name for name in names if name == engine.parts.settings.collection] or names[:1]
+    for question in QUESTIONS if first else ():
+        request = Request(
+            question, choices={"generate": False, "cache": "none"}, collections=tuple(first)
+        )
+        with suppress(QuothError):
+            async for _event in quiet.stream(request, keep=_forget):
+                pass
+
+
+def opening(generator: Generator) -> Iterator[Any]:
+    """Find the parts of a generator that are opened late: those with a method ``opened``."""
+    if hasattr(generator, "opened"):
+        yield generator
+    below = getattr(generator, "inner", None)
+    for each in (*getattr(generator, "generators", ()), *([below] if below is not None else ())):
+        yield from opening(each)
+
+
+def _forget(_record: Record) -> None:
+    """Keep nothing."""

@@ -1,0 +1,1 @@
+"""What the service tells its operators: logs, counters and spans, none with anybody's text."""

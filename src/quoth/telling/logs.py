@@ -1,0 +1,203 @@
+"""What quoth writes into its logs, and how: set up once, by the service and the command line.
+
+A line says which event it was, with ids, counts and times. It holds no question, no answer and
+no text of a document; of an error it has the type and the places in the code, not the message,
+which may repeat what somebody wrote. What looks like a key is taken out of every line, whoever
+wrote it, and nothing in it can begin another line.
+
+The house logs through the standard library, ``log.info("event", extra={"count": 3})``, or where
+structlog is there anyway through that: both come out alike.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import sys
+import traceback
+from collections.abc import Iterator, Mapping, MutableMapping
+from types import TracebackType
+from typing import Any, TextIO
+
+import structlog
+from structlog.typing import EventDict, Processor
+
+OWN = "quoth"
+"""The logger below which the house's own are; all others are strangers."""
+REMOVED = "[removed]"
+MOST_CHARACTERS = 300
+"""Characters of a stranger's message that are kept."""
+MOST_FRAMES = 20
+
+KEYS = re.compile(
+    r"""
+      \bq(?:th|sh)_[A-Za-z0-9_-]{8,}               # keys and shares of quoth
+    | \bsk-[A-Za-z0-9_-]{8,}                       # OpenAI, Anthropic, OpenRouter
+    | \bAIza[A-Za-z0-9_-]{10,}                     # Google
+    | (?i:\b(?:bearer|basic))[ ]+[A-Za-z0-9._~+/=-]{6,}
+    | (?i:\bpostgres(?:ql)?(?:\+\w+)?)://[^\s"'@]*:[^\s"']*@
+    | (?i:\b(?:x-api-key|api[_-]?key|password|authorization)["']?\s*[:=]\s*)["']?
+      (?i:(?:bearer|basic)[ ]+)?[^\s"',;&}]{6,}
+    """,
+    re.VERBOSE,
+)
+"""The shapes of keys: our own, those of the providers, those in headers, addresses and options."""
+
+
+def begin_telling(
+    *, as_json: bool, level: int = logging.INFO, stream: TextIO | None = None
+) -> logging.Handler:
+    """Send every log of this process to ``stream`` (stderr) as lines of JSON, or for people.
+
+    Takes the place of what an earlier call set up; gives the handler. Strangers are heard from
+    WARNING on.
+    """
+    shown = structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=_before(),
+        processors=[
+            structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+            _safe_values,
+            _as_json if as_json else _for_people,
+        ],
+    )
+    handler = logging.StreamHandler(stream or sys.stderr)
+    handler.setFormatter(Redacting(shown))
+    handler.set_name("quoth")
+    structlog.configure(
+        processors=[
+            structlog.stdlib.filter_by_level,
+            *_before(),
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+    )
+    root = logging.getLogger()
+    for old in [each for each in root.handlers if each.get_name() == "quoth"]:
+        root.removeHandler(old)
+    root.addHandler(handler)
+    root.setLevel(logging.WARNING)
+    logging.getLogger(OWN).setLevel(level)
+    logging.captureWarnings(True)
+    return handler
+
+
+def bind(**known: str) -> None:
+    """Put values, such as the request's id, into every line that this task writes from now on."""
+    structlog.contextvars.bind_contextvars(**known)
+
+
+def unbind() -> None:
+    """Forget what `bind` put into the lines of this task."""
+    structlog.contextvars.clear_contextvars()
+
+
+def redacted(text: str) -> str:
+    """Take out of a text what looks like a key."""
+    return KEYS.sub(REMOVED, text)
+
+
+class Redacting(logging.Formatter):
+    """The last word on every line: one line, without keys."""
+
+    def __init__(self, inner: logging.Formatter) -> None:
+        super().__init__()
+        self._inner = inner
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Write a record as one line."""
+        return redacted(_one_line(self._inner.format(record)))
+
+
+def frames_of(error: BaseException) -> Iterator[str]:
+    """Give an error's types and the places in the code it came through, without any value."""
+    seen: set[int] = set()
+    current: BaseException | None = error
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
+        code = getattr(current, "code", None)
+        yield type(current).__name__ + (f" ({code})" if isinstance(code, str) else "")
+        yield from _places(current.__traceback__)
+        current = current.__cause__ or current.__context__
+
+
+def _places(trace: TracebackType | None) -> Iterator[str]:
+    for frame in traceback.extract_tb(trace)[-MOST_FRAMES:]:
+        file = frame.filename.replace("\\", "/")
+        yield f"{'/'.join(file.split('/')[-3:])}:{frame.lineno} in {frame.name}"
+
+
+def _before() -> list[Processor]:
+    return [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.stdlib.ExtraAdder(),
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        _without_message_of_errors,
+        _short_strangers,
+    ]
+
+
+def _without_message_of_errors(_logger: Any, _name: str, event: EventDict) -> EventDict:
+    given = event.pop("exc_info", None)
+    if given is True:
+        given = sys.exc_info()
+    error = given[1] if isinstance(given, tuple) else given
+    if isinstance(error, BaseException):
+        event["error"] = list(frames_of(error))
+    event.pop("exc_text", None)
+    event.pop("stack_info", None)
+    return event
+
+
+def _short_strangers(_logger: Any, _name: str, event: EventDict) -> EventDict:
+    """Keep the first line of a stranger's message: what follows shows values."""
+    for left_by_other_handlers in ("message", "asctime"):
+        event.pop(left_by_other_handlers, None)
+    name = str(event.get("logger", ""))
+    if name != OWN and not name.startswith(f"{OWN}."):
+        first = str(event.get("event", "")).partition("\n")[0]
+        event["event"] = first[:MOST_CHARACTERS]
+    return event
+
+
+def _safe_values(_logger: Any, _name: str, event: EventDict) -> EventDict:
+    return {str(name): _safe(value) for name, value in event.items()}
+
+
+def _safe(value: Any) -> Any:
+    """Numbers stay; everything else becomes text without control and direction signs."""
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, list | tuple):
+        return [_safe(each) for each in value]
+    if isinstance(value, Mapping):
+        return {str(name): _safe(each) for name, each in value.items()}
+    return redacted(_one_line(str(value)))
+
+
+def _one_line(text: str) -> str:
+    if text.isprintable():
+        return text
+    return "".join(
+        each if each.isprintable() else each.encode("unicode_escape", "replace").decode()
+        for each in text
+    )
+
+
+def _as_json(logger: Any, name: str, event: EventDict) -> str:
+    first: MutableMapping[str, Any] = {
+        key: event.pop(key) for key in ("timestamp", "level", "logger", "event") if key in event
+    }
+    return str(structlog.processors.JSONRenderer()(logger, name, {**first, **event}))
+
+
+def _for_people(_logger: Any, _name: str, event: EventDict) -> str:
+    when = str(event.pop("timestamp", ""))[11:19]
+    level, name, said = (event.pop(key, "") for key in ("level", "logger", "event"))
+    rest = " ".join(
+        f"{key}={' < '.join(map(str, value)) if isinstance(value, list) else value}"
+        for key, value in event.items()
+    )
+    return f"{when} {level:<7} {name}: {said} {rest}".rstrip()

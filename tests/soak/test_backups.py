@@ -1,0 +1,33 @@
+"""Backups, damage, full disks and upgrades in the numbers that take minutes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.old_catalogues import VERSIONS
+from tests.test_backup import back_up_while_adding
+from tests.test_damage import flip_bytes
+from tests.test_full_disk import ROOMS, fill_up
+from tests.test_migrations import ask_libraries
+
+pytestmark = pytest.mark.soak
+
+
+async def test_backups_while_a_thousand_documents_are_added(tmp_path: Path) -> None:
+    await back_up_while_adding(tmp_path, files=1000, backups=6)
+
+
+@pytest.mark.parametrize("copied", [False, True], ids=["table", "copy"])
+async def test_a_flipped_byte_in_each_of_thirty_files(tmp_path: Path, copied: bool) -> None:
+    await flip_bytes(tmp_path, copied=copied, files=30)
+
+
+@pytest.mark.parametrize("room", ROOMS)
+async def test_a_disk_that_is_full_at_twenty_points(tmp_path: Path, room: int) -> None:
+    await fill_up(tmp_path, room=room)
+
+
+async def test_libraries_of_every_version_answer_alike(tmp_path: Path) -> None:
+    await ask_libraries(tmp_path, versions=VERSIONS)

@@ -1,0 +1,133 @@
+"""A thousand clients at once, a signal among hundreds, and models under many threads."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from bench.crowd import Weighed, figures, weighed
+from bench.load import REFUSED, Orders
+from bench.service import Pace, ask_engine, cpu_seconds
+from quoth.settings import Settings
+from quoth.wiring import default_model, open_embedder
+from tests.crowd import Library, crowd, foreign, make_library, questions, running, torn
+
+pytestmark = pytest.mark.soak
+
+CLIENTS = 1000
+DOCUMENTS = 400
+LATE_S = 2.5
+
+
+@pytest.fixture
+async def library(tmp_path: Path) -> Library:
+    return await make_library(tmp_path, documents=DOCUMENTS)
+
+
+async def thousand(library: Library, *, wait_s: float) -> Weighed:
+    async with running(library, {"QUOTH_WAIT_SECONDS": str(wait_s)}) as (port, pid):
+        # As many other questions first: what is kept to be quick is full then, and stays so.
+        await crowd(port, library, clients=50, bodies=questions(2 * CLIENTS)[CLIENTS:])
+        orders = Orders(
+            port,
+            questions(CLIENTS),
+            CLIENTS,
+            tokens=library.tokens,
+            probe=True,
+            keep_texts=True,
+        )
+        return await weighed(pid, orders)
+
+
+async def test_a_thousand_who_can_wait_are_all_answered(library: Library) -> None:
+    found = await thousand(library, wait_s=60)
+    assert Counter(each.status for each in found.report.told) == {200: CLIENTS}, figures(found)
+    assert not foreign(found.report)
+    assert not torn(found.report)
+    assert found.most - found.before <= 500e6, figures(found)
+    assert found.after <= found.before * 1.05, figures(found)
+    assert figures(found)["healthz_p99"] <= 0.2, figures(found)
+
+
+async def test_a_thousand_who_cannot_wait_are_answered_or_told_soon(library: Library) -> None:
+    found = await thousand(library, wait_s=2)
+    told = figures(found)
+    assert set(told["told"]) <= {200, 503}, told
+    assert told["told"][200] > 0, told
+    assert told["answered_p95"] <= 3, told
+    assert told["shed_slowest"] < LATE_S, told
+    assert not told["shed_without_retry_after"], told
+    assert not foreign(found.report)
+
+
+async def test_a_signal_among_hundreds_tears_no_answer(library: Library) -> None:
+    bodies = [*questions(200), *questions(200, stream=True)]
+    for after_s in (0.3, 1.0, 2.0):
+        async with running(library, {"QUOTH_STOP_SECONDS": "1"}) as (port, pid):
+            asking = asyncio.create_task(crowd(port, library, clients=400, bodies=bodies))
+            await asyncio.sleep(after_s)
+            os.kill(pid, signal.SIGTERM)
+            found = await asking
+        assert not torn(found)
+        assert {each.status for each in found.told} <= {0, 200, 503}
+        assert all(each.text == REFUSED for each in found.told if not each.status)
+
+
+async def test_a_killed_service_leaves_nothing_broken(library: Library) -> None:
+    for after_s in (0.2, 0.5, 1.0):
+        with pytest.raises(RuntimeError, match="did not end well"):
+            await kill_among_questions(library, after_s=after_s)
+    async with running(library) as (port, _pid):
+        found = await crowd(port, library, clients=20, bodies=questions(60))
+    assert Counter(each.status for each in found.told) == {200: 60}
+
+
+async def kill_among_questions(library: Library, *, after_s: float) -> None:
+    async with running(library) as (port, pid):
+        asking = asyncio.create_task(crowd(port, library, clients=100, bodies=questions(200)))
+        await asyncio.sleep(after_s)
+        os.kill(pid, signal.SIGKILL)
+        await asking
+
+
+async def test_the_service_gives_most_of_what_its_engine_gives(library: Library) -> None:
+    asked = [each["query"] for each in questions(300)]
+    settings = Settings(home=library.home, embedder="fake", tenant="acme")
+    alone: Pace = await ask_engine(library.home, asked, clients=64, settings=settings)
+    one = Library(library.home, library.tokens[:1])
+    async with running(library) as (port, pid):
+        await crowd(port, one, clients=20, bodies=questions(420)[300:])
+        used = cpu_seconds(pid)
+        found = await crowd(port, one, clients=64, bodies=questions(300))
+        used = cpu_seconds(pid) - used
+    assert len(asked) / found.seconds >= 0.6 * alone.a_second or (
+        alone.cpu_ms >= 0.6 * 1000 * used / len(asked)
+    )
+
+
+def test_sixteen_threads_embed_as_one_does() -> None:
+    settings = Settings()
+    if not default_model(settings)[1]:
+        pytest.skip("the model is not built")
+    embedder = open_embedder(settings)
+    texts = [each["query"] for each in questions(200)]
+
+    def embed() -> list[bytes]:
+        async def all_of_them() -> list[bytes]:
+            return [(await embedder.embed([each], role="query")).tobytes() for each in texts]
+
+        return asyncio.run(all_of_them())
+
+    async def together() -> list[list[bytes]]:
+        return await asyncio.gather(*(asyncio.to_thread(embed) for _ in range(16)))
+
+    alone = embed()
+    try:
+        assert all(each == alone for each in asyncio.run(together()))
+    finally:
+        embedder.close()

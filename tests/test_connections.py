@@ -1,0 +1,137 @@
+"""Connections that take too long: closed, over real sockets, and nobody else with them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+import uvicorn
+from starlette.types import Receive, Scope, Send
+
+from quoth.errors import Busy
+from quoth.service import connections
+from quoth.service.admission import Admission, Bounds
+from quoth.service.admitting import Connection
+from quoth.service.connections import Bounded, hang_up_on_the_slow
+from quoth.service.serve import Listener
+
+ENOUGH_S = 3.0
+
+
+async def application(scope: Scope, receive: Receive, send: Send) -> None:
+    while (await receive()).get("more_body"):
+        pass
+    headers = [(b"content-length", b"2")]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": b"ok"})
+
+
+@asynccontextmanager
+async def listening(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[int]:
+    for name in ("HEAD_S", "BODY_S", "LOOK_S"):
+        monkeypatch.setattr(connections, name, 0.2)
+    config = uvicorn.Config(application, port=0, http=Bounded, lifespan="off", log_config=None)
+    server = Listener(config)
+    serving = asyncio.create_task(server.serve())
+    while not server.started:  # noqa: ASYNC110  uvicorn tells it no other way
+        await asyncio.sleep(0.01)
+    hanging_up = asyncio.create_task(hang_up_on_the_slow(server.server_state.connections))
+    yield server.servers[0].sockets[0].getsockname()[1]
+    server.should_exit = True
+    await serving
+    hanging_up.cancel()
+
+
+async def is_closed(reader: asyncio.StreamReader) -> bool:
+    try:
+        async with asyncio.timeout(ENOUGH_S):
+            return await reader.read() == b""
+    except ConnectionResetError:
+        return True
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"",
+        b"GET / HTTP/1.1\r\nHost: a\r\n",
+        b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nab",
+    ],
+    ids=["nothing", "half a head", "half a body"],
+)
+async def test_who_does_not_go_on_is_hung_up_on(
+    sent: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with listening(monkeypatch) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(sent)
+        assert await is_closed(reader)
+        writer.close()
+
+
+async def test_who_asks_again_on_the_same_connection_is_answered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with listening(monkeypatch) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        for _ in range(3):
+            writer.write(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            head = await reader.readuntil(b"\r\n\r\n")
+            assert head.startswith(b"HTTP/1.1 200")
+            assert await reader.readexactly(2) == b"ok"
+            await asyncio.sleep(0.4)  # longer than a head may take: between two there is time
+        writer.close()
+
+
+async def test_there_are_no_more_connections_than_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with listening(monkeypatch) as port:
+        monkeypatch.setattr(Bounded, "most", 0)
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        assert await is_closed(reader)
+        writer.close()
+
+
+async def test_who_hangs_up_while_waiting_leaves_the_line() -> None:
+    line, left = Admission(Bounds(in_flight=1)), asyncio.Event()
+    messages = [{"type": "http.request", "body": b"{}", "more_body": False}]
+
+    async def receive() -> dict[str, object]:
+        if messages:
+            return messages.pop()
+        await left.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(_message: object) -> None:
+        raise AssertionError("there is nobody to be told")
+
+    connection = Connection(receive, send)
+
+    async def ask() -> None:
+        assert await connection.read()
+        async with connection.while_there(), line.turn("a"):
+            raise AssertionError("his turn did not come")
+
+    async with line.turn("first"):
+        asking = asyncio.create_task(ask())
+        await asyncio.sleep(0.01)
+        assert line.waiting == 1
+        left.set()
+        await asking
+        assert line.waiting == 0
+
+
+async def test_what_is_refused_while_somebody_waits_is_raised() -> None:
+    async def receive() -> dict[str, object]:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async def send(_message: object) -> None:
+        raise AssertionError
+
+    line = Admission(Bounds(in_flight=1, waiting=0))
+    async with line.turn("first"):
+        with pytest.raises(Busy):
+            async with Connection(receive, send).while_there(), line.turn("a"):
+                pass

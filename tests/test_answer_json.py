@@ -105,4 +105,4 @@ def masked(value: Any, *, folder: Path) -> str:
     names: dict[str, str] = {}
     hexadecimal = re.compile(r"\b(?:c_)?[0-9a-f]{16,24}(?=\b|_)")
     text = hexadecimal.sub(lambda key: names.setdefault(key[0], f"id{len(names) + 1}"), text)
-    return text + "\n"
+    return re.sub(r"(id\d+)_[0-9a-f]{12}\b", r"\1_1", text) + "\n"

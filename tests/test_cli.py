@@ -185,7 +185,7 @@ def test_add_takes_what_is_said_of_a_file(home: Path, tmp_path: Path) -> None:
     [
         ("nowhere.pdf", 1, "There is no file or folder"),
         ("empty-folder", 1, "Nothing to add"),
-        ("https://example.org/talk", 2, "Download the file"),
+        ("https://example.org/talk", 2, "download the file"),
     ],
 )
 def test_add_says_what_it_cannot_add(tmp_path: Path, what: str, code: int, said: str) -> None:

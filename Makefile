@@ -6,7 +6,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: chainlit help setup dev demo test lint types docs docs-check lock bench soak eval format clean
+.PHONY: chainlit web help setup dev demo test lint types docs docs-check lock bench soak eval format clean
 
 help: ## say what there is
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /	/' | column -t -s '	'
@@ -32,6 +32,10 @@ dev: .venv/.ready-dev ## the same with the tools that developers use
 
 demo: setup ## set up, add the sample collection, answer three questions
 	@$(BIN)/python examples/demo.py
+
+web: setup ## serve the sample collection over HTTP
+	@$(BIN)/quoth --home .demo --quiet add examples/hf-course
+	@$(BIN)/quoth --home .demo serve
 
 test: dev lint types docs-check ## everything that must hold: lint, types, docs, tests, coverage
 	@$(BIN)/quoth --quiet models build

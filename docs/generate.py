@@ -86,8 +86,22 @@ def _aliases() -> str:
         "the names above; `plan` is a table\n(`[plan]`) of the file. Both outrank the profile, and "
         "a request outranks them.\n\n| variable | sets |\n|---|---|\n"
         + "\n".join(f"| `{name}` | {what} |" for name, what in rows)
+        + "\n\nThe file `quoth.yaml` in the home folder counts below `quoth.toml`. It has sections "
+        "of keys with one value\neach, and any other key is refused by its path.\n\n"
+        "| key | sets |\n|---|---|\n"
+        + "\n".join(f"| `{name}` | {what} |" for name, what in _yaml_rows())
         + "\n"
     )
+
+
+def _yaml_rows() -> Iterator[tuple[str, str]]:
+    """The keys of `quoth.yaml`, and what they set."""
+    for name, knob in aliases.KNOBS.items():
+        place, _, field = knob.place.rpartition(".")
+        plain = f"`{field}` of the [plan](plan.md)" if place else f"`QUOTH_{field.upper()}`"
+        yield name, plain
+    for name, (only, why) in aliases.HELD.items():
+        yield name, f"nothing: it must be {str(only).lower()}, since {why}"
 
 
 FACTORIES: Mapping[str, str] = {

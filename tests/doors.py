@@ -8,57 +8,37 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import uvicorn
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from quoth.add import Given
-from quoth.service.app import Around, make_app
-from quoth.service.caller import SCOPES, Caller
+from quoth.catalogue.keys import SCOPES, Keys
+from quoth.catalogue.shares import Shares
+from quoth.service.app import make_app
+from quoth.service.gate import Gate
 from quoth.settings import Settings
 from quoth.tenants import Tenants
 from quoth.types import Document
 from quoth.wiring import open_tenants
+from tests.served import PATIENT
 from tests.tour import FRENCH, write_sources
 
 SECRET = "# Bob's notes\n\nThe canary of Bob sings at midnight in the cellar.\n"
 
 
-class Callers:
-    """Stands where the gate stands: makes a caller of the key and nothing else."""
-
-    def __init__(self, app: ASGIApp, *, tenants: Tenants) -> None:
-        self.app = app
-        self.tenants = tenants
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            headers = dict(scope["headers"])
-            key = headers.get(b"authorization", b"").decode().removeprefix("Bearer ")
-            if key in ("ada", "bob", "guest"):
-                tenant = "ada" if key == "guest" else key
-                scope.setdefault("state", {})["caller"] = Caller(
-                    tenant=tenant,
-                    key_id="sh_1" if key == "guest" else key,
-                    scopes=frozenset({"read"}) if key == "guest" else frozenset(SCOPES),
-                    engine=self.tenants.engine(tenant),
-                    request_id="r1",
-                    address="127.0.0.1",
-                    collection="bees" if key == "guest" else None,
-                )
-        await self.app(scope, receive, send)
-
-
 @dataclass(frozen=True, slots=True)
 class House:
-    """A running service: its address, and the tenants behind it."""
+    """A running service: its address, the tenants behind it, and the keys of who asks by name."""
 
     url: str
     tenants: Tenants
+    keys: Mapping[str, str]
 
 
 async def add(tenants: Tenants, tenant: str, *paths: Path, collection: str) -> list[Document]:
@@ -68,7 +48,7 @@ async def add(tenants: Tenants, tenant: str, *paths: Path, collection: str) -> l
 
 
 @asynccontextmanager
-async def open_house(folder: Path, *, settings: Settings | None = None) -> AsyncIterator[House]:
+async def open_house(folder: Path) -> AsyncIterator[House]:
     """Serve Ada's bees and French notes, and Bob's secret, on a free port of this machine."""
     sources = write_sources(folder / "sources")
     secret = sources / "secret.md"
@@ -76,20 +56,32 @@ async def open_house(folder: Path, *, settings: Settings | None = None) -> Async
     (sources / "french").mkdir()
     (sources / "french" / "miel.md").write_text(FRENCH, encoding="utf-8")
     home = folder / "home"
-    chosen = settings or Settings(home=home, embedder="fake", chunk_tokens=32)
-    async with open_tenants(chosen) as tenants:
+    quick: dict[str, Any] = {
+        "home": home,
+        "embedder": "fake",
+        "chunk_tokens": 32,
+        "hosts": "quoth.example",
+    }
+    async with open_tenants(Settings(**quick, **PATIENT)) as tenants:
         bees = [sources / "hive.srt", sources / "notes.md", sources / "book.pdf"]
         await add(tenants, "ada", *bees, collection="bees")
         await add(tenants, "ada", sources / "french" / "miel.md", collection="default")
         await add(tenants, "bob", secret, collection="default")
+        database = tenants.database
+        keys = {
+            name: Keys(database, tenant=name).add(label=name, scopes=SCOPES).token
+            for name in ("ada", "bob")
+        }
+        keys["guest"] = Shares(database, tenant="ada").add(collection="bees", expires_days=1).token
         async with serving(tenants) as url:
-            yield House(url, tenants)
+            yield House(url, tenants, keys)
 
 
 @asynccontextmanager
-async def serving(tenants: Tenants, *, around: Around | None = None) -> AsyncIterator[str]:
-    """Serve the application on a free port, with `Callers` before it or ``around``."""
-    app = make_app(tenants, around=[around or (lambda inner: Callers(inner, tenants=tenants))])
+async def serving(tenants: Tenants, *, settings: Settings | None = None) -> AsyncIterator[str]:
+    """Serve the application on a free port behind the gate, by the tenants' settings or others."""
+    gate = partial(Gate, tenants=tenants, settings=settings or tenants.settings)
+    app = make_app(tenants, around=[gate])
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
     port = listening.getsockname()[1]

@@ -28,7 +28,7 @@ from quoth.engine import Engine
 from quoth.retrieve import Request
 from quoth.tenants import Tenants
 from quoth.types import Document, Reading
-from quoth.uploads import clear_up, forget_documents
+from quoth.uploads import clear_up
 from tests.tour import ReadHere
 from tests.uploading import files_in, open_quickly, send, work_off
 
@@ -108,7 +108,6 @@ class Deeds:
         engine = self._tenants.engine(tenant)
         if await self._documents(tenant):
             await engine.remove(ids)
-            forget_documents(engine.parts, ids)
 
     async def query(self, *, tenant: str, text: str) -> list[str]:
         """The documents that a question finds, by id."""

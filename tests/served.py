@@ -17,10 +17,9 @@ import httpx
 import uvicorn
 from fastapi import FastAPI
 
-from quoth.catalogue.keys import Keys
+from quoth.catalogue.keys import SCOPES, Keys
 from quoth.catalogue.shares import Shares
 from quoth.service.app import make_app
-from quoth.service.caller import SCOPES
 from quoth.service.gate import Gate
 from quoth.settings import Settings
 from quoth.tenants import Tenants

@@ -15,7 +15,8 @@ from fastapi.routing import iter_route_contexts
 
 from quoth.catalogue.audit import Audit
 from quoth.catalogue.heads import kept_head
-from quoth.service.auditing import ACTIONS, SAFE, STRANGERS_PER_MINUTE
+from quoth.service.auditing import ACTIONS, STRANGERS_PER_MINUTE
+from quoth.service.hosts import READING
 from tests.audited import audited, rows_of
 from tests.served import House
 from tests.tour import write_sources
@@ -46,7 +47,7 @@ def changing(app: FastAPI) -> list[tuple[str, str]]:
         (method, str(route.path))
         for route in iter_route_contexts(app.routes)
         for method in sorted(route.methods or ())
-        if method not in SAFE
+        if method not in READING
     ]
 
 

@@ -12,6 +12,7 @@ import psycopg
 import pytest
 from sqlalchemy import text
 
+from quoth import extras
 from quoth.catalogue import postgres
 from quoth.catalogue.database import Database, open_database, translated_errors
 from quoth.catalogue.jobs import Jobs
@@ -24,6 +25,7 @@ from quoth.errors import (
     NotFound,
     RetrievalError,
     StorageFull,
+    StoreDown,
 )
 from quoth.settings import load_settings
 from quoth.types import Filter
@@ -259,7 +261,7 @@ def test_the_setting_is_a_secret(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 
 
 def test_without_the_extra_the_way_to_install_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postgres, "find_spec", lambda _name: None)
+    monkeypatch.setattr(extras, "find_spec", lambda _name: None)
     with pytest.raises(MissingExtra, match=r"pip install 'quoth\[postgres\]'"):
         open_database("postgresql://u@h/d")
 
@@ -284,8 +286,8 @@ def test_a_connection_that_is_cut_costs_one_request_at_most(server: Server) -> N
         ("53300", Busy),
         ("40P01", Busy),
         ("57P01", RetrievalError),
-        ("28P01", ConfigError),
-        ("XX001", ConfigError),
+        ("28P01", StoreDown),
+        ("XX001", StoreDown),
         ("42P01", RetrievalError),
     ],
 )

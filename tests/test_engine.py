@@ -24,7 +24,7 @@ from quoth.backends.fake import (
     SlowIndex,
 )
 from quoth.engine import Engine
-from quoth.errors import IndexMismatch, InputError, NotFound, RetrievalError, StorageFull
+from quoth.errors import IndexMismatch, InputError, NotFound, OutOfTime, RetrievalError, StorageFull
 from quoth.events import Cited, Done, Found, Progress, Token
 from quoth.protocols import Embedder, Matrix
 from quoth.retrieve import NO_MATCH, RELAXED, Request
@@ -481,7 +481,7 @@ async def test_the_deadline_of_a_profile_counts(shelf: tuple[Path, Rows]) -> Non
     index = SlowIndex(SLOW, rows=rows)
     began = time.monotonic()
     async with open_tour(home, index=index, settings=settings) as engine:
-        with pytest.raises(RetrievalError, match="deadline"):
+        with pytest.raises(OutOfTime, match="deadline"):
             await engine.answer(NECTAR)
     assert time.monotonic() - began < SLOW / 3
 

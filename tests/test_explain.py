@@ -170,13 +170,13 @@ async def test_a_passage_outside_a_filter_of_the_question(engine: Engine) -> Non
     found = await why(engine, "What does Ada say about the winter?", "kilograms of HONEY")
     assert found.reason == "filtered"
     assert "read out of the question" in found.why
-    assert found.advice == "--filter speaker=any"
+    assert found.advice == "add the filter speaker=any"
 
 
 async def test_a_passage_outside_a_filter_that_was_given(engine: Engine) -> None:
     request = Request("How much honey does a colony need?", filters=("kind=transcript",))
     found = await why(engine, request, "fifteen kilograms")
-    assert (found.reason, found.advice) == ("filtered", "leave out --filter kind=…")
+    assert (found.reason, found.advice) == ("filtered", "leave out the filter kind=…")
 
 
 async def test_a_passage_too_deep_in_both_legs(engine: Engine, tmp_path: Path) -> None:
@@ -194,7 +194,7 @@ async def test_a_passage_too_deep_in_both_legs(engine: Engine, tmp_path: Path) -
     deep = [each for each in missed if each.reason == "too_deep"]
     assert deep
     assert "the first 3 of each were looked at" in deep[0].why
-    assert deep[0].advice.startswith("--set plan.candidates_per_leg=")
+    assert deep[0].advice.startswith("set plan.candidates_per_leg=")
 
 
 async def test_a_passage_that_was_read_and_not_quoted(engine: Engine) -> None:
@@ -206,7 +206,7 @@ async def test_a_passage_below_the_final_number(engine: Engine) -> None:
     request = Request(NECTAR, {"final_k": 1, "context_window": 0})
     found = await why(engine, request, "fifteen kilograms")
     assert found.reason == "below_final"
-    assert found.advice.startswith("--set plan.final_k=")
+    assert found.advice.startswith("set plan.final_k=")
 
 
 async def test_a_text_that_runs_over_the_end_of_a_chunk(engine: Engine, tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from sqlalchemy.exc import IntegrityError
 
-from quoth.catalogue.jobs import LEASE_SECONDS, MOST_ATTEMPTS, Claim, Jobs, is_dead, machine
+from quoth.catalogue.jobs import LEASE_SECONDS, MOST_ATTEMPTS, Claim, Jobs
+from quoth.catalogue.leases import is_dead, machine
 from quoth.catalogue.rows import Collection
 from quoth.catalogue.store import Catalogue
 from quoth.errors import DocumentError

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import Any
 
 import httpx
@@ -14,7 +13,6 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult
 
-from quoth.service.gate import Gate
 from tests.doors import House, open_house, serving
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -31,7 +29,7 @@ async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House
 
 @asynccontextmanager
 async def agent(house: House, key: str = "ada", *, mode: str = "auto") -> AsyncIterator[Client]:
-    headers = {"Authorization": f"Bearer {key}"}
+    headers = {"Authorization": f"Bearer {house.keys.get(key, key)}"}
     async with httpx.AsyncClient(headers=headers) as http:
         transport = streamable_http_client(f"{house.url}/mcp", http_client=http)
         async with Client(transport, mode=mode) as client:
@@ -185,7 +183,7 @@ async def test_the_door_wants_a_key_and_takes_any_name_that_the_gate_takes(house
     accept = {"Accept": "application/json, text/event-stream"}
     async with httpx.AsyncClient(headers=accept) as http:
         assert (await http.post(f"{house.url}/mcp", json=body)).status_code == 401
-        http.headers["Authorization"] = "Bearer ada"
+        http.headers["Authorization"] = f"Bearer {house.keys['ada']}"
         named = {"Host": "quoth.example", "Origin": "https://quoth.example"}
         found = await http.post(f"{house.url}/mcp", json=body, headers=named)
         assert found.status_code == 200
@@ -199,9 +197,9 @@ async def test_the_door_wants_a_key_and_takes_any_name_that_the_gate_takes(house
 async def test_behind_the_gate_the_protocol_works_and_a_wrong_key_opens_nothing(
     house: House,
 ) -> None:
-    tenants, settings = house.tenants, house.tenants.settings.model_copy(update={"tenant": "ada"})
-    gate = partial(Gate, tenants=tenants, settings=settings)
-    async with serving(tenants, around=gate) as url:
+    own = {"tenant": "ada", "hosts": "", "keys_needed": "never"}
+    settings = house.tenants.settings.model_copy(update=own)
+    async with serving(house.tenants, settings=settings) as url:
         async with Client(f"{url}/mcp") as client:
             found = await values(client, "ask", **HONEY)
             assert found["status"] == "answered"

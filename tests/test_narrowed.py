@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from quoth.retrieval.filters import dropped, parse_filters
 from quoth.retrieval.narrowed import narrowed
 from quoth.types import Document, Filter
 
@@ -35,7 +36,16 @@ BOOKS = {
 def test_every_kind_of_place_has_words(given: Filter, said: str) -> None:
     (sentence,) = narrowed([given], documents=BOOKS, language="en")
     assert said in sentence
-    assert "--filter none" in sentence
+    assert "--" not in sentence
+
+
+def test_the_filters_that_take_it_back_are_named_as_every_door_spells_them() -> None:
+    both = [Filter("seconds", "overlaps", (0, 600)), Filter("label", "in", ("ix",))]
+    (sentence,) = narrowed(both, documents=BOOKS, language="en")
+    lifting = ("time=any", "page=any")
+    assert sentence.endswith(f"add the filters {', '.join(lifting)}.")
+    assert dropped(lifting) >= {each.field for each in both}
+    assert parse_filters(lifting) == ()
 
 
 def test_a_french_question_is_told_in_french() -> None:

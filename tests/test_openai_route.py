@@ -7,7 +7,6 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import httpx
@@ -20,7 +19,6 @@ from quoth.backends.fake import ScriptedGenerator
 from quoth.cache import AnswerCache
 from quoth.errors import Denied, GenerationError
 from quoth.protocols import Generator
-from quoth.service.gate import Gate
 from quoth.service.openai_bodies import UNUSED, spoken_at
 from quoth.service.problems import problem
 from tests.doors import House, open_house, serving
@@ -39,7 +37,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 def client(house: House, key: str = "ada") -> AsyncOpenAI:
-    return AsyncOpenAI(api_key=key, base_url=f"{house.url}/v1", max_retries=0)
+    return AsyncOpenAI(api_key=house.keys.get(key, key), base_url=f"{house.url}/v1", max_retries=0)
 
 
 @asynccontextmanager
@@ -107,7 +105,7 @@ async def test_a_stream_is_the_same_answer(house: House) -> None:
 
 async def test_the_synchronous_client_is_answered_too(house: House) -> None:
     def ask() -> str:
-        with OpenAI(api_key="ada", base_url=f"{house.url}/v1", max_retries=0) as api:
+        with OpenAI(api_key=house.keys["ada"], base_url=f"{house.url}/v1", max_retries=0) as api:
             stream = api.chat.completions.create(model="quoth/bees", messages=ASKED, stream=True)
             return "".join(c.choices[0].delta.content or "" for c in stream if c.choices)
 
@@ -218,7 +216,7 @@ async def test_what_cannot_be_done_is_refused_in_openais_words(
     house: House, given: dict[str, Any], status: int, param: str | None
 ) -> None:
     body = {"model": "quoth/bees", "messages": ASKED, **given}
-    async with httpx.AsyncClient(headers={"Authorization": "Bearer ada"}) as http:
+    async with httpx.AsyncClient(headers={"Authorization": f"Bearer {house.keys['ada']}"}) as http:
         found = await http.post(f"{house.url}/v1/chat/completions", json=body)
     assert found.status_code == status
     error = found.json()["error"]
@@ -230,7 +228,7 @@ async def test_what_cannot_be_done_is_refused_in_openais_words(
 
 @pytest.mark.parametrize("body", [b"{", b"\xff\xfe", b"[" * 100_000, b"null", b'"x"'])
 async def test_a_body_that_cannot_be_read_is_refused(house: House, body: bytes) -> None:
-    headers = {"Authorization": "Bearer ada", "content-type": "application/json"}
+    headers = {"Authorization": f"Bearer {house.keys['ada']}", "content-type": "application/json"}
     async with httpx.AsyncClient(headers=headers) as http:
         found = await http.post(f"{house.url}/v1/chat/completions", content=body)
     assert found.status_code == 400
@@ -268,9 +266,9 @@ async def test_store_false_keeps_nothing(house: House) -> None:
 async def test_behind_the_gate_the_owner_needs_no_key_and_a_wrong_one_opens_nothing(
     house: House,
 ) -> None:
-    tenants, settings = house.tenants, house.tenants.settings.model_copy(update={"tenant": "ada"})
-    gate = partial(Gate, tenants=tenants, settings=settings)
-    async with serving(tenants, around=gate) as url:
+    own = {"tenant": "ada", "hosts": "", "keys_needed": "never"}
+    settings = house.tenants.settings.model_copy(update=own)
+    async with serving(house.tenants, settings=settings) as url:
         async with AsyncOpenAI(api_key="any", base_url=f"{url}/v1", max_retries=0) as api:
             found = await api.chat.completions.create(model="quoth/bees", messages=ASKED)
             assert found.model_dump()["quoth"]["status"] == "answered"

@@ -145,7 +145,7 @@ async def test_the_plain_form_says_what_follows(engine: Engine) -> None:
 
 def stored(record: Record, *, hashed: bool = False) -> Record:
     """As it comes out of the catalogue."""
-    kept = pack(record, keeping="hash" if hashed else "full")
+    kept = pack(replace(record, keeping="hash" if hashed else "full"))
     return unpack(
         plan=kept.plan,
         answer=kept.answer,

@@ -15,6 +15,7 @@ from opentelemetry import trace as telemetry
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from sqlalchemy import text
 
 from quoth.errors import ConfigError
 from quoth.service.admission import Admission, Bounds
@@ -26,6 +27,7 @@ from quoth.telling.tracing import observe_spans
 from quoth.wiring import open_tenants
 from tests.served import PATIENT
 from tests.tour import write_sources
+from tests.uploading import send
 
 SECRET = "zirkonwald"
 
@@ -67,6 +69,8 @@ async def test_readiness_tells_what_there_is(app: FastAPI) -> None:
     assert (said["ready"], said["catalogue"], said["index"]) == (True, "ok", "ok")
     assert said["models"]["embedder"].startswith("hash")
     assert said["rss_mb"] > 1
+    assert said["sandbox"].pop("offline") in ("yes", "no")
+    assert said["sandbox"] == {"seconds": 120, "memory_mb": 2048}
 
 
 async def test_a_service_that_stops_is_not_ready_but_alive(app: FastAPI) -> None:
@@ -85,6 +89,34 @@ async def test_a_store_that_is_gone_is_told(app: FastAPI) -> None:
     async with client(app) as asking:
         found = await asking.get("/readyz")
     assert found.status_code == 503
+
+
+async def test_files_are_counted_over_all_tenants_without_their_names(app: FastAPI) -> None:
+    for tenant, count in ((SECRET, 2), ("bob", 1)):
+        for number in range(count):
+            await send(app.state.tenants, f"File {number}.", tenant=tenant)
+    found = await counters(app)
+    assert found['quoth_files{state="queued"}'] == 3
+    assert found['quoth_files{state="failed"}'] == 0
+    assert SECRET not in str(found)
+
+
+async def test_memory_models_and_look_ups_of_vectors_are_told(app: FastAPI) -> None:
+    for _ in range(2):
+        await ask(app)
+    found = await counters(app)
+    assert found["quoth_resident_bytes"] > 1e6
+    assert any(name.startswith('quoth_model{name="hash') for name in found)
+    assert found['quoth_vector_cache_total{result="miss"}'] >= 1
+
+
+async def test_counters_are_given_also_while_the_catalogue_is_gone(app: FastAPI) -> None:
+    app.state.tenants.database.engine.dispose()
+    with app.state.tenants.database.writing("") as connection:
+        connection.execute(text("DROP TABLE tasks"))
+    found = await counters(app)
+    assert not any(name.startswith("quoth_files") for name in found)
+    assert found["quoth_in_flight"] == 0
 
 
 async def test_each_request_is_counted_once_by_its_route(app: FastAPI) -> None:

@@ -11,7 +11,7 @@ from tests.conftest import ROOT, SAMPLES
 from tests.served import served
 
 PAGE = ROOT / "docs" / "service" / "api.md"
-QUESTION = "What does a tokenizer do?"
+QUESTION = "What is transfer learning?"
 
 
 def requests() -> list[list[str]]:

@@ -152,6 +152,9 @@ async def test_figures_count_what_was_asked(fresh: httpx.AsyncClient) -> None:
     figures = (await fresh.get("/v1/analytics")).json()
     assert figures["queries"] == 3
     assert figures["liked"] == 1
+    assert [each["question"] for each in figures["unanswered"]] == [
+        "Quelle est la capitale du Bhoutan ?"
+    ]
     assert figures["cached"] == pytest.approx(1 / 3, abs=1e-3)
     assert figures["latency_ms"]["p95"] >= figures["latency_ms"]["p50"] > 0
 
@@ -376,7 +379,7 @@ async def test_a_file_that_is_gone_is_not_there(house: House, tmp_path: Path) ->
     note.unlink()
     async with house.client(house.key("gone")) as client:
         assert (await client.get(f"/v1/documents/{key}")).status_code == 200
-        assert (await client.get(f"/v1/documents/{key}/original")).status_code == 404
+        assert (await client.get(f"/v1/documents/{key}/original")).status_code == 410
 
 
 async def test_history_is_the_tenants_and_answers_are_not_shared_between_sessions(

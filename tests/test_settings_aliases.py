@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from quoth.errors import ConfigError
+from quoth.plan import make_plan
 from quoth.retrieve import Request
 from quoth.settings import Settings, load_settings
-from quoth.settings_aliases import FIXED, PLAN, SETTINGS
+from quoth.settings_aliases import FIXED, HELD, KNOBS, PLAN, SETTINGS
 from quoth.wiring import open_engine
 from tests.tour import add, open_tour, write_sources
 
@@ -102,3 +103,104 @@ async def test_the_asker_outranks_the_settings(tmp_path: Path) -> None:
         assert len(await engine.search("What do bees make honey of?")) == 2
         asked = Request("What do bees make honey of?", {"final_k": 1})
         assert len(await engine.search(asked)) == 1
+
+
+# --- quoth.yaml -------------------------------------------------------------------------------
+
+YAML = """\
+# how to find
+retrieval:
+  top_k_initial: 20
+  top_k_final: 5
+  similarity_threshold: 0.3   # higher is stricter
+  include_context: true
+  diversity_lambda: 0.25
+  hybrid_alpha: 0.7
+  use_reranker: true
+
+reranker:
+  model: "none"
+  device: "cpu"
+  use_fp16: false
+
+llm:
+  provider: 'ollama'  # or another
+  model: "qwen3:8b"
+  temperature: 0
+  max_tokens: 1024
+  streaming: true
+"""
+
+
+def written(home: Path, text: str) -> Settings:
+    (home / "quoth.yaml").write_text(text, encoding="utf-8")
+    return load_settings()
+
+
+def test_every_key_of_the_yaml_sets_what_it_means(tmp_path: Path) -> None:
+    settings = written(tmp_path, YAML)
+    assert settings.plan == {
+        "rerank_pool": 20,
+        "final_k": 5,
+        "min_probability": 0.3,
+        "context_window": 1,
+        "mmr_lambda": 0.75,
+        "dense_weight": 0.7,
+        "rerank": True,
+        "temperature": 0.0,
+        "max_tokens": 1024,
+    }
+    assert (settings.reranker, settings.generator) == ("none", "ollama:qwen3:8b")
+    assert all(path.rpartition(".")[2] in YAML for path in (*KNOBS, *HELD))
+    make_plan("default", "factual", overrides=settings.plan)
+
+
+def test_the_yaml_is_below_the_file_and_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "quoth.toml").write_text("reranker = 'late'\n[plan]\nfinal_k = 3\n")
+    monkeypatch.setenv("RAG_TEMPERATURE", "0.5")
+    monkeypatch.setenv("QUOTH_GENERATOR", "none")
+    settings = written(tmp_path, YAML)
+    assert (settings.reranker, settings.generator) == ("late", "none")
+    assert (settings.plan["final_k"], settings.plan["temperature"]) == (3, 0.5)
+    assert settings.plan["dense_weight"] == 0.7
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("retrieval:\n  colour: red\n", "'retrieval.colour'"),
+        ("retrieval:\n  top_k_final: many\n", "'retrieval.top_k_final'"),
+        ("retrieval:\n  top_k_final: 5.5\n", "'retrieval.top_k_final'"),
+        ("retrieval:\n  use_reranker: 1\n", "'retrieval.use_reranker'"),
+        ("retrieval:\n  hybrid_alpha: .nan\n", "'retrieval.hybrid_alpha'"),
+        ("reranker:\n  device: cuda\n", "'reranker.device'"),
+        ("reranker:\n  use_fp16: 0\n", "'reranker.use_fp16'"),
+        ("llm:\n  model: x\n", "'llm.provider'"),
+        ("llm:\n  model: x\n  model: y\n", "twice"),
+        ("top_k_final: 5\n", "Line 1 "),
+        ("  top_k_final: 5\n", "Line 1 "),
+        ("llm:\n  model: !!python/object/apply:os.system [ls]\n", "Line 2 "),
+        ("llm:\n  model: &a x\n", "Line 2 "),
+        ("llm:\n  model: [a, b]\n", "Line 2 "),
+        ("llm:\n  model: |\n    x\n", "Line 2 "),
+        ('llm:\n  model: "x\n', "Line 2 "),
+        ("llm:\n  model\n", "Line 2 "),
+        ("llm:\n\tmodel: x\n", "Line 2 "),
+        ("llm:\n  model:x\n", "Line 2 "),
+        ("- a\n", "Line 1 "),
+        (": a\n", "Line 1 "),
+    ],
+)
+def test_what_cannot_be_read_or_obeyed_is_refused_by_its_place(
+    tmp_path: Path, text: str, named: str
+) -> None:
+    with pytest.raises(ConfigError, match=named):
+        written(tmp_path, text)
+
+
+def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
+    (tmp_path / "quoth.yaml").write_bytes(b"\xff\xfe")
+    with pytest.raises(ConfigError, match="UTF-8"):
+        load_settings()

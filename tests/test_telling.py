@@ -7,13 +7,14 @@ import json
 import logging
 import subprocess
 import sys
+import traceback
 from collections.abc import Iterator
 
 import pytest
 import structlog
 
 from quoth.errors import GenerationError
-from quoth.telling.logs import begin_telling, bind, redacted, unbind
+from quoth.telling.logs import begin_telling, bind, redacted
 
 SECRETS = {
     "quoth": "qth_a1b2c3d4_uXq9vTn4W2kLm7PzR5sYd8HfJ3aBcE6gN1oQxU0wZiV",
@@ -56,7 +57,7 @@ def lines(request: pytest.FixtureRequest) -> Iterator[tuple[io.StringIO, bool]]:
     stream = io.StringIO()
     handler = begin_telling(as_json=request.param, stream=stream)
     yield stream, request.param
-    unbind()
+    structlog.contextvars.clear_contextvars()
     root.removeHandler(handler)
     root.setLevel(levels[0])
     own.setLevel(levels[1])
@@ -126,7 +127,7 @@ def test_the_request_is_named_in_every_line_of_its_task(lines: tuple[io.StringIO
     bind(request_id="r_1")
     logging.getLogger("quoth.a").info("one")
     structlog.get_logger("quoth.b").info("two", count=2)
-    unbind()
+    structlog.contextvars.clear_contextvars()
     logging.getLogger("quoth.a").info("three")
     one, two, three = stream.getvalue().splitlines()
     assert "r_1" in one
@@ -152,6 +153,20 @@ def test_strangers_are_heard_from_warnings_on_and_in_one_line(
     strange.error("Task exception\nfuture: <Task exception=ValueError('what somebody asked')>")
     assert "somebody" not in stream.getvalue()
     assert len(stream.getvalue().splitlines()) == 1
+
+
+def test_a_start_that_failed_is_told_by_type_and_place(lines: tuple[io.StringIO, bool]) -> None:
+    """Servers tell of it by the text of a traceback, which may end in anything."""
+    stream, _as_json = lines
+    try:
+        int("a secret\nWord: of somebody")
+    except ValueError:
+        logging.getLogger("uvicorn.error").error(traceback.format_exc())
+    written = stream.getvalue()
+    assert "ValueError" in written
+    assert "test_telling.py:" in written
+    assert "secret" not in written
+    assert "Word" not in written
 
 
 def test_setting_it_up_again_takes_the_place_of_the_first(

@@ -117,7 +117,6 @@ async def test_a_removed_document_can_be_sent_again(tmp_path: Path) -> None:
         first = (await client.post("/v1/uploads?name=a.md", content=TEXT)).json()["id"]
         (task,) = await drained(house.tenants, tenant="ada")
         await house.tenants.engine("ada").remove([str(task.document_id)])
-        assert clear_up(house.tenants.database, home=tmp_path, tenant="ada") == 1
         assert files_in(tmp_path) == []
         again = await client.post("/v1/uploads?name=a.md", content=TEXT)
         assert (again.status_code, again.json()["id"]) == (202, first)
@@ -224,14 +223,13 @@ async def test_an_upload_goes_on_where_it_stands(tmp_path: Path) -> None:
         assert (first.status_code, first.headers["upload-offset"]) == (200, "10")
         wrong = await client.patch(at, headers={"Upload-Offset": "9"}, content=TEXT[9:])
         assert (wrong.status_code, wrong.json()["code"]) == (409, "wrong_offset")
+        assert wrong.headers["upload-offset"] == "10"
         seen = await client.head(at)
         assert seen.headers["upload-offset"] == "10"
         last = await client.patch(at, headers={"Upload-Offset": "10"}, content=TEXT[10:])
         assert last.json()["state"] != "receiving"
         assert last.json()["received"] == len(TEXT)
-        repeated = await client.patch(
-            at, headers={"Upload-Offset": str(len(TEXT))}, content=TEXT[10:]
-        )
+        repeated = await client.patch(at, headers={"Upload-Offset": "10"}, content=TEXT[10:])
         assert repeated.status_code == 200
         (task,) = await drained(house.tenants, tenant="ada")
         assert (task.state, task.sha256) == ("ready", sha256(TEXT).hexdigest())

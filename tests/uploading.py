@@ -54,11 +54,12 @@ async def open_quickly(
     embedder: Embedder | None = None,
     readers: ReadsFiles | None = None,
     on_operation: Callable[[str], None] = silent,
+    patience_s: float = 30,
     **choices: Any,
 ) -> AsyncIterator[Tenants]:
     """Open the tenants of a folder."""
     settings = Settings(home=home, chunk_tokens=64, **{**PATIENT, **choices})
-    database = open_database(_laid_out(home), on_operation=on_operation)
+    database = open_database(_laid_out(home), on_operation=on_operation, patience_s=patience_s)
     chosen, reads = embedder or HashEmbedder(), readers or ReadHere()
     opened: list[Indexes] = []
 

@@ -26,7 +26,7 @@ from quoth.ingest.contents import contents_of
 from quoth.ingest.dates import name_date
 from quoth.ingest.files import find_files, fingerprint
 from quoth.ingest.links import links_of
-from quoth.ingest.meta import file_title
+from quoth.ingest.meta import file_title, normal_language, normal_url
 from quoth.parts import Parts
 from quoth.types import Document, Problem, Reading
 
@@ -71,6 +71,9 @@ class Given:
         """The same without line breaks and without what cannot be stored."""
         files = {path: each.cleaned() for path, each in self.files.items()}
         title, url, speaker, language = map(_line, self.values())
+        # As the document will have them, so that the file can be told again by them.
+        url = (url and normal_url(url)) or url
+        language = (language and normal_language(language)) or language
         return Given(title, url, speaker, language, name=_line(self.name), files=files)
 
     def title_of(self, path: Path) -> str:

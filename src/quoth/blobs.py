@@ -18,7 +18,7 @@ from hashlib import sha256
 from pathlib import Path
 from urllib.parse import quote, unquote, urldefrag, urlsplit
 
-from quoth.catalogue.rows import digest
+from quoth.catalogue.rows import folder_name
 from quoth.errors import StorageFull, TooLarge
 
 LONGEST_NAME = 255
@@ -72,7 +72,7 @@ class Blobs:
     """The files of one tenant."""
 
     def __init__(self, home: Path, *, tenant: str) -> None:
-        self.folder = home / "blobs" / digest(tenant)[:12]
+        self.folder = home / "blobs" / folder_name(tenant)
 
     def path(self, sha256: str, *, name: str) -> Path:
         """Where a file of this content lies or will lie; of its name only the suffix counts."""

@@ -57,6 +57,14 @@ def _for_money(plan: Plan, generator: Generator | None, trace: Trace) -> Plan:
     return replace(plan, max_tokens=means.max_tokens, max_context_tokens=means.context_tokens)
 
 
+def note_withheld(plan: Plan, *, reason: str, trace: Trace, writes: bool) -> None:
+    """Note what the plan wants of a language model that may not be asked; ``writes`` an answer."""
+    if plan.generate and writes:
+        trace.note("generate", reason=reason, fallback=INSTEAD["generate"])
+    if _expands(plan):
+        trace.note("expand", reason=reason, fallback=INSTEAD["expand"])
+
+
 def note_pace(pace: Pace, timings_ms: Mapping[str, float]) -> None:
     """Note how long the stages of an answer took; of the writing, how long its first token."""
     for stage in ("expand", "rerank"):

@@ -13,16 +13,18 @@ import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from quoth import suggest, upkeep
 from quoth.add import Given, add_documents
-from quoth.budget import note_pace
+from quoth.budget import note_pace, note_withheld
 from quoth.cache import Key, key_of
 from quoth.catalogue.rows import Collection
 from quoth.commit import Advance
-from quoth.consent import obeyed
+from quoth.consent import count_tokens, obeyed
+from quoth.errors import BackendError, StoreDown
 from quoth.events import Done, Event, Found, Progress, Used
 from quoth.kept import remember
 from quoth.ledger import Ledger
@@ -36,6 +38,7 @@ from quoth.respond import respond, spelled
 from quoth.retrieve import Request, Retrieved, retrieve
 from quoth.trace import Trace
 from quoth.types import Answer, Document, Hit, Usage
+from quoth.uploads import forget_documents
 
 T = TypeVar("T")
 log = logging.getLogger("quoth.engine")
@@ -95,8 +98,16 @@ class Engine:
         return await asyncio.to_thread(self.parts.catalogue.documents, found)
 
     async def remove(self, ids: Sequence[str], *, collection: str | None = None) -> list[str]:
-        """Delete documents completely; gives the ids that were there."""
-        return await upkeep.remove(self.parts, await self._collection(collection), ids=ids)
+        """Delete documents completely, their files that came in too; gives the ids found."""
+        gone = await upkeep.remove(self.parts, await self._collection(collection), ids=ids)
+        await asyncio.to_thread(forget_documents, self.parts, gone)
+        return gone
+
+    async def remove_collection(self, name: str) -> None:
+        """Delete a collection with all that is in it, and the questions asked of it alone."""
+        found = await self._collection(name)
+        gone = await upkeep.delete_collection(self.parts, found)
+        await asyncio.to_thread(forget_documents, self.parts, gone)
 
     async def reindex(self, *, collection: str | None = None) -> AsyncIterator[Advance]:
         """Build the index anew beside the one in use, then switch."""
@@ -115,14 +126,13 @@ class Engine:
         found = await self.retrieve(request, trace=self._trace(self._request(request)))
         return found.hits
 
-    async def answer(self, request: Request | str) -> Answer:
+    async def answer(
+        self, request: Request | str, *, keep: Callable[[Record], None] | None = None
+    ) -> Answer:
         """Answer a question: the last event of `stream`."""
-        answers = [each.answer async for each in self.stream(request) if isinstance(each, Done)]
+        async with aclosing(self.stream(request, keep=keep)) as events:
+            answers = [each.answer async for each in events if isinstance(each, Done)]
         return answers[-1]
-
-    async def search_all(self, requests: Sequence[Request | str]) -> list[tuple[Hit, ...]]:
-        """Rank passages for many questions at once; one list for each, in their order."""
-        return await in_flight(self.search, requests)
 
     async def answer_all(self, requests: Sequence[Request | str]) -> list[Answer]:
         """Answer many questions at once, in their order."""
@@ -139,9 +149,15 @@ class Engine:
 
     async def retrieve(self, request: Request | str, *, trace: Trace) -> Retrieved:
         """The first half of the path: from the question to numbered passages."""
-        parts = await asyncio.to_thread(obeyed, self.parts)
-        found = await retrieve(parts, self._request(request), trace=trace)
-        parts.observe(trace, None)
+        obeying = Engine(await asyncio.to_thread(obeyed, self.parts))
+        asked, ledger = self._request(request), Ledger()
+        obeying._note_withheld(asked, trace=trace, writes=False)
+        asking = obeying._counting(ledger, stage="question")
+        try:
+            found = await retrieve(asking, asked, trace=trace)
+        finally:
+            await obeying._count(ledger)
+        self.parts.observe(trace, None)
         return found
 
     async def stream(
@@ -153,15 +169,21 @@ class Engine:
         the stream ends the call to a language model. Raises InputError, NotFound,
         IndexMismatch and RetrievalError.
         """
-        obeying = Engine(await asyncio.to_thread(obeyed, self.parts))
-        async with aclosing(obeying._stream(self._request(request), keep=keep)) as events:
-            async for event in events:
-                yield event
+        obeying, ledger = Engine(await asyncio.to_thread(obeyed, self.parts)), Ledger()
+        events = obeying._stream(self._request(request), ledger=ledger, keep=keep)
+        try:
+            async with aclosing(events):
+                async for event in events:
+                    yield event
+        finally:
+            # Also when nobody waits for the answer any more.
+            await obeying._count(ledger)
 
     async def _stream(
-        self, request: Request, *, keep: Callable[[Record], None] | None
+        self, request: Request, *, ledger: Ledger, keep: Callable[[Record], None] | None
     ) -> AsyncGenerator[Event, None]:
         trace = self._trace(request)
+        self._note_withheld(request, trace=trace, writes=True)
         key = await self._key(request)
         known = await self._known(key, request, trace=trace)
         if known is not None:
@@ -169,7 +191,6 @@ class Engine:
                 yield event
             yield Done(await self._kept(request, None, known, trace=trace, keep=keep))
             return
-        ledger = Ledger()
         yield Progress("retrieve")
         asking = self._counting(ledger, stage="question")
         found = await retrieve(asking, request, trace=trace)
@@ -185,6 +206,25 @@ class Engine:
                     self.parts.cache.keep(key, request.question, answer=answer, vector=found.vector)
                     event = Done(await self._kept(request, found, answer, trace=trace, keep=keep))
                 yield event
+
+    async def _count(self, ledger: Ledger) -> None:
+        """Count what models used for the tenant; that it cannot be counted costs no answer."""
+        tokens = ledger.tokens
+
+        def work() -> None:
+            try:
+                count_tokens(self.parts, tokens)
+            except (BackendError, StoreDown) as error:
+                log.warning("tokens_not_counted", extra={"code": error.code})
+
+        if tokens:
+            # Who hangs up would else call off the counting before a thread has begun it.
+            await asyncio.shield(asyncio.to_thread(work))
+
+    def _note_withheld(self, request: Request, *, trace: Trace, writes: bool) -> None:
+        if self.parts.withheld:
+            plan = self._plan(request)
+            note_withheld(plan, reason=self.parts.withheld, trace=trace, writes=writes)
 
     def _counting(self, ledger: Ledger, *, stage: str) -> Parts:
         """The parts, with a generator whose use is noted, also where it is a judge."""
@@ -262,10 +302,11 @@ class Engine:
     ) -> Answer:
         """Put the answer into the history; that it cannot be kept does not take it away."""
         record = record_of(self.parts, request, answer=answer, found=found, trace=trace)
+        keep = keep or partial(remember, catalogue=self.parts.catalogue)
         after = Trace()
         await after.attempt(
             "record",
-            lambda: asyncio.to_thread(keep or self._keep, record),
+            lambda: asyncio.to_thread(keep, record),
             otherwise=lambda: None,
             fallback="no history",
         )
@@ -274,9 +315,6 @@ class Engine:
             log.info("fallback", extra={"query_id": answer.query_id, "what": each})
         self.parts.observe(trace, answer)
         return answer
-
-    def _keep(self, record: Record) -> None:
-        remember(record, self.parts.catalogue, keeping=self.parts.settings.history)
 
     async def _collection(self, name: str | None) -> Collection:
         wanted = name or self.parts.settings.collection

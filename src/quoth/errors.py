@@ -4,8 +4,10 @@
     ├─ InputError      the request cannot be served as it stands
     │  └─ TooLarge         what was sent is over a limit
     ├─ NotFound        the thing that was named is not there
+    ├─ Gone            it was there, and is so no more
     ├─ Denied          who asks may not do this
     ├─ ConfigError     the set-up is wrong; nothing is started
+    │  ├─ StoreDown        the catalogue cannot be opened, or is damaged
     │  ├─ MissingExtra     an optional package is not installed
     │  ├─ IndexMismatch    the index was built by another model or analyser
     │  └─ IndexCorrupt     the index is not as it was written
@@ -14,6 +16,7 @@
        ├─ Busy            what is needed is in other hands; try later
        ├─ EmbeddingError
        ├─ RetrievalError
+       │  └─ OutOfTime        the request allowed too little time to search
        ├─ StorageFull
        ├─ RerankError
        ├─ GenerationError
@@ -76,6 +79,13 @@ class NotFound(QuothError):
     status = 404
 
 
+class Gone(QuothError):
+    """What belongs to the asker was there, and is no more, or is not what it was."""
+
+    code = "gone"
+    status = 410
+
+
 class Denied(QuothError):
     """Who asks may not do this; `status` 401 says that a key is needed or was not good."""
 
@@ -99,6 +109,13 @@ class ConfigError(QuothError):
 
     code = "configuration"
     status = 500
+
+
+class StoreDown(ConfigError):
+    """The catalogue cannot be opened, or is damaged: nothing is answered until that is mended."""
+
+    code = "store_down"
+    status = 503
 
 
 class MissingExtra(ConfigError):
@@ -175,6 +192,13 @@ class RetrievalError(BackendError):
     """A search leg or the catalogue failed."""
 
     code = "retrieval_failed"
+
+
+class OutOfTime(RetrievalError):
+    """The request allowed too little time to search; it can allow more."""
+
+    code = "out_of_time"
+    status = 422
 
 
 class StorageFull(BackendError):

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from quoth.catalogue.rows import digest
+from quoth.catalogue.rows import folder_name
 from quoth.settings import Settings
-
-
-def own(settings: Settings) -> str:
-    """The name of a tenant's own folder among those of its kind."""
-    return digest(settings.tenant)[:12]
 
 
 def index_folder(settings: Settings) -> Path:
     """The folder of the tenant's indexes; what belongs to a table begins with its name."""
-    return settings.home / "index" / own(settings)
+    return settings.home / "index" / folder_name(settings.tenant)
 
 
 def tokens_folder(settings: Settings) -> Path:
     """The folder of the tenant's token vectors."""
-    return settings.home / "tokens" / own(settings)
+    return settings.home / "tokens" / folder_name(settings.tenant)

@@ -9,13 +9,13 @@ from hashlib import sha256
 from typing import Any
 
 from quoth.analyse import fold
-from quoth.catalogue.history import Spent
+from quoth.catalogue.history import Recorded, Spent
 from quoth.catalogue.store import Catalogue
 from quoth.codec import dump, to_json
 from quoth.decode import decoded
 from quoth.errors import NotFound
 from quoth.plan import Plan
-from quoth.record import Considered, Keeping, Makers, Record, Searched
+from quoth.record import Considered, Makers, Record, Searched
 from quoth.retrieve import Request
 from quoth.types import Answer, Filter, LegScore, Query
 
@@ -39,26 +39,25 @@ def remember(
     record: Record,
     catalogue: Catalogue,
     *,
-    keeping: Keeping,
     key_id: str | None = None,
     upload_id: str | None = None,
 ) -> None:
-    """Keep a record in the history, as far as the setting wants it."""
-    if keeping != "off":
-        kept = pack(record, keeping=keeping)
+    """Keep a record in the history, as much of it as its ``keeping`` says."""
+    if record.keeping != "off":
+        kept = pack(record)
         kept = replace(kept, spent=replace(kept.spent, key_id=key_id, upload_id=upload_id))
         catalogue.record(**{each.name: getattr(kept, each.name) for each in fields(kept)})
 
 
-def pack(record: Record, *, keeping: Keeping = "full") -> Kept:
+def pack(record: Record) -> Kept:
     """Write a record as the catalogue keeps it; `unpack` gives it back.
 
-    ``hash`` keeps no text of the question, the conversation or the library: of the question a
-    hash that is the same for the same words, which tells how often it was asked and could be
-    found again by who guesses it.
+    With the keeping ``hash`` no text of the question, the conversation or the library stays: of
+    the question a hash that is the same for the same words, which tells how often it was asked
+    and could be found again by who guesses it.
     """
     text = record.request.question.encode("utf-8", "replace").decode()
-    if keeping == "hash":
+    if record.keeping == "hash":
         text = f"#{sha256(fold(text).encode('utf-8', 'replace')).hexdigest()[:24]}"
         record = _without_texts(record)
     names: dict[str, int] = {}
@@ -73,7 +72,7 @@ def pack(record: Record, *, keeping: Keeping = "full") -> Kept:
         "spans_ms": {
             name: [round(start, 2), round(end, 2)] for name, (start, end) in record.spans_ms.items()
         },
-        "keeping": keeping,
+        "keeping": record.keeping,
     }
     return Kept(
         query_id=record.query_id,
@@ -95,18 +94,23 @@ def recall(catalogue: Catalogue, query_id: str) -> Record:
     """
     kept = catalogue.recorded(query_id)
     try:
-        return unpack(
-            plan=kept.plan,
-            answer=kept.answer,
-            record=kept.record,
-            created_at=kept.created_at,
-            collection=kept.collection,
-        )
+        return opened(kept)
     except ValueError as error:
         raise NotFound(
             f"What was kept of the question {kept.query_id} cannot be read by this version of "
             f"quoth: {error}"
         ) from None
+
+
+def opened(kept: Recorded) -> Record:
+    """Read what the catalogue kept of a question; raises ValueError for what cannot be read."""
+    return unpack(
+        plan=kept.plan,
+        answer=kept.answer,
+        record=kept.record,
+        created_at=kept.created_at,
+        collection=kept.collection,
+    )
 
 
 def _spent(answer: Answer) -> Spent:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from typing import cast
@@ -16,6 +17,7 @@ class Ledger:
 
     def __init__(self) -> None:
         self._used: dict[str, Usage] = {}
+        self._broken_off = 0
 
     @property
     def by_stage(self) -> Mapping[str, Usage]:
@@ -29,6 +31,15 @@ class Ledger:
         for each in self._used.values():
             total = plus(total, each)
         return total
+
+    @property
+    def tokens(self) -> int:
+        """The tokens of all stages; those of calls that broke off are reckoned."""
+        return self.total.input_tokens + self.total.output_tokens + self._broken_off
+
+    def broke_off(self, tokens: int) -> None:
+        """Note a call that ended before anybody told what it used."""
+        self._broken_off += tokens
 
     def add(self, stage: str, usage: Usage) -> None:
         """Note what a stage used."""
@@ -71,11 +82,24 @@ class _Counted:
         self, messages: Sequence[Message], *, writing: Writing
     ) -> AsyncIterator[Written]:
         pieces = self._generator.stream(messages, writing=writing)
-        async with aclosing(cast(AsyncGenerator[Written, None], pieces)):
-            async for piece in pieces:
-                if isinstance(piece, Finish):
-                    self._ledger.add(self._stage, piece.usage)
-                yield piece
+        texts, told = [each.text for each in messages], len(messages)
+        counted = left = False
+        try:
+            async with aclosing(cast(AsyncGenerator[Written, None], pieces)):
+                async for piece in pieces:
+                    if isinstance(piece, Finish):
+                        self._ledger.add(self._stage, piece.usage)
+                        counted = True
+                    else:
+                        texts.append(piece)
+                    yield piece
+        except (asyncio.CancelledError, GeneratorExit):
+            left = True
+            raise
+        finally:
+            # A model that failed before its first word has used nothing.
+            if not counted and (left or len(texts) > told):
+                self._ledger.broke_off(sum(self._generator.count_tokens(texts)))
 
     async def complete(self, instructions: str, text: str, *, max_tokens: int) -> str:
         messages = (Message("system", instructions), Message("user", text))

@@ -65,6 +65,8 @@ class Parts:
     tokens: Tokens | None = None
     spans: Spans | None = None
     generator: Generator | None = None
+    withheld: str = ""
+    """Why no language model may be asked though there is one: the reason in `Answer.degraded`."""
     judge: Judge | None = None
     prompts: Mapping[str, Prompt] = field(default_factory=lambda: PROMPTS)
     about: str = ""
@@ -73,6 +75,8 @@ class Parts:
     pace: Pace = field(default_factory=Pace)
     breakers: tuple[Breaker, ...] = ()
     observe: Observe = unobserved
+    whole: set[str] = field(default_factory=set)
+    """Tables of indexes that were seen to lack nothing; what is written later is never lacking."""
 
 
 def model_names(parts: Parts) -> tuple[str, str, str, str]:

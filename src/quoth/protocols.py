@@ -72,6 +72,10 @@ class VectorIndex(Protocol):
         """How many chunks each document has here."""
         ...
 
+    async def count(self) -> int:
+        """How many chunks a search can find here."""
+        ...
+
     async def optimize(self) -> None:
         """Make recent writes cheap to search."""
         ...

@@ -84,7 +84,8 @@ async def quote(parts: Parts, found: Retrieved, *, trace: Trace) -> Answer:
         disputed = disagreements(citations, passages=context.passages)
     status = chosen.status
     if not citations:
-        status, text = "no_results", notice("no_results", language=language)
+        status = "no_results"
+        text = notice(status if found.hits else "nothing", language=language)
     return Answer(
         query_id=new_query_id(),
         query=found.query,

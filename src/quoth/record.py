@@ -10,17 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from typing import Literal
 
+from quoth.catalogue.privacy import Keeping
 from quoth.parts import Parts, model_names
 from quoth.plan import Plan, make_plan
 from quoth.retrieve import Request, Retrieved
 from quoth.strategies import Ranked
 from quoth.trace import Trace
 from quoth.types import Answer, Candidate, LegScore, ScoreKind
-
-Keeping = Literal["off", "hash", "full"]
-"""What is kept: nothing, no texts, everything."""
 
 Span = tuple[float, float]
 """A beginning and an end, in milliseconds since the question came."""
@@ -131,6 +128,7 @@ def record_of(
         makers=makers_of(parts),
         spans_ms=trace.spans_ms(),
         collection=", ".join(names),
+        keeping=parts.settings.history,
     )
     if found is None:
         return record

@@ -15,7 +15,7 @@ from typing import Any
 from quoth.budget import within_budget
 from quoth.catalogue.rows import Around, Collection
 from quoth.catalogue.store import Catalogue
-from quoth.errors import InputError, RetrievalError
+from quoth.errors import IndexCorrupt, InputError, OutOfTime, RetrievalError
 from quoth.parts import Parts, require_same_identity
 from quoth.plan import Plan, make_plan
 from quoth.protocols import Matrix
@@ -42,8 +42,8 @@ RELAXED: Mapping[str, str] = {
 }
 
 NO_MATCH: Mapping[str, str] = {
-    "en": "No passage passes the filters that were given. See what there is with: quoth list",
-    "fr": "Aucun passage ne satisfait les filtres donnés. Pour voir ce qu'il y a\u202f: quoth list",
+    "en": "No passage passes the filters that were given. The list of documents shows all.",
+    "fr": "Aucun passage ne satisfait les filtres donnés. La liste des documents les montre tous.",
 }
 
 
@@ -201,12 +201,17 @@ async def _search(
     )
     found = [each for each in await asyncio.gather(*attempts) if each is not None]
     if not found:
+        if all(":deadline:" in each or OutOfTime.code in each for each in scopes[0].trace.failures):
+            raise OutOfTime("No collection was searched in time. Allow more time (max_ms).")
         raise RetrievalError("None of the collections can be searched now. Look at: quoth doctor")
     return plans[0], found
 
 
 async def _found(scope: Scope, query: Query, plan: Plan) -> Ranked | None:
-    return await find(scope, query, plan)
+    try:
+        return await find(scope, query, plan)
+    except IndexCorrupt as error:
+        raise RetrievalError(str(error)) from error
 
 
 def learned(collection: Collection, language: str) -> Mapping[str, Any]:

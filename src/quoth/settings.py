@@ -1,10 +1,10 @@
 """Settings: the only reader of the environment and of configuration files.
 
 Values come, in this order of weight, from the caller (command line or Python), the environment
-(``QUOTH_HOME``, ``QUOTH_PROFILE`` …), the file ``quoth.toml`` in the home folder, and the
-defaults below. An unknown name is an error that says where it stands. Keys of providers are also
-found under the providers' own names (`PROVIDER_VARIABLES`), where none of the former gives one;
-a key by itself turns nothing on.
+(``QUOTH_HOME``, ``QUOTH_PROFILE`` …), the files ``quoth.toml`` and ``quoth.yaml`` in the home
+folder, and the defaults below. An unknown name is an error that says where it stands. Keys of
+providers are also found under the providers' own names (`PROVIDER_VARIABLES`), where none of the
+former gives one; a key by itself turns nothing on.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from pydantic_settings import (
 )
 
 from quoth.errors import ConfigError
-from quoth.settings_aliases import read_aliases
+from quoth.settings_aliases import Aliased, read_aliases, read_yaml
 
 PREFIX = "QUOTH_"
 PROVIDER_VARIABLES: Mapping[str, tuple[str, ...]] = {
@@ -62,6 +62,8 @@ class Settings(BaseSettings):
     """Language models as PROVIDER, PROVIDER:MODEL or PROVIDER:MODEL@ADDRESS, set apart by commas,
     each standing in for the one before; none for answers in the sources' own words; None for the
     profile's own. Providers: anthropic, openai, gemini, openrouter, ollama, openai-compatible."""
+    rerank_seconds: float = Field(default=2, gt=0, le=3600)
+    """Time that a reranker has for one call; later the passages stay in the order of the search."""
     judge: str | None = None
     """What takes part in the check of sentences: llm (the language model itself) or a folder with
     an ONNX model for entailment, by path or by its name in the models folder; None for none."""
@@ -103,6 +105,9 @@ class Settings(BaseSettings):
     database: SecretStr | None = None
     """The PostgreSQL server that holds the catalogue, as postgresql://USER:PASSWORD@HOST/DATABASE;
     None for a file in the home folder."""
+    tokens_per_day: int | None = Field(default=None, ge=0)
+    """Tokens that language models may read and write for one tenant in a day (UTC); beyond that its
+    questions are answered in the sources' own words. None for no limit."""
     history: Literal["off", "hash", "full"] = "full"
     """What is kept of a question: everything (full), a hash of it with ids and scores but no texts
     (hash), or nothing (off)."""
@@ -224,12 +229,15 @@ def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
     )
     file = home.expanduser() / "quoth.toml"
     written = _file(file)
+    other = _yaml(home.expanduser() / "quoth.yaml")
     below = {name: value for name, value in written.items() if name not in named}
     set_here = given.keys() | named.keys() | below.keys()
     theirs = {name: found for name, found in _provider_keys().items() if name not in set_here}
     also = read_aliases(os.environ)
     below |= {name: value for name, value in also.settings.items() if name not in named}
+    below = {name: value for name, value in other.settings.items() if name not in named} | below
     tables = (
+        other.plan,
         written.get("plan"),
         also.plan,
         _json(_environment().get("plan", "")),
@@ -298,5 +306,16 @@ def _file(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"The settings file {path} is not valid TOML: {error}.") from None
+    except OSError as error:
+        raise ConfigError(f"The settings file {path} cannot be read: {error.strerror}.") from None
+
+
+def _yaml(path: Path) -> Aliased:
+    if not path.is_file():
+        return Aliased()
+    try:
+        return read_yaml(path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError:
+        raise ConfigError(f"The settings file {path} is not in UTF-8.") from None
     except OSError as error:
         raise ConfigError(f"The settings file {path} cannot be read: {error.strerror}.") from None

@@ -1,12 +1,14 @@
-"""Environment variables that other designs of such a program have, and what they set here.
+"""Names that other designs of such a program have for its settings, and what they set here.
 
-They count as the environment does, below quoth's own ``QUOTH_`` names. One that could not be
-obeyed is refused, so that nobody believes in a setting that does nothing.
+Environment variables count as the environment does, below quoth's own ``QUOTH_`` names; the file
+``quoth.yaml`` counts below ``quoth.toml``. What could not be obeyed is refused, so that nobody
+believes in a setting that does nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -67,3 +69,132 @@ def _read(name: str, text: str, *, kind: type) -> Any:
         raise ConfigError(
             f"The environment variable {name} must be {wanted}, not '{text[:40]}'."
         ) from None
+
+
+# --- the file quoth.yaml ----------------------------------------------------------------------
+
+Scalar = str | int | float | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Knob:
+    """What a key of the file sets; ``made`` turns its value, of that kind, into ours."""
+
+    kind: type
+    place: str
+    made: Callable[[Any], Any] = lambda value: value
+
+
+KNOBS: Mapping[str, Knob] = {
+    "retrieval.top_k_initial": Knob(int, "plan.rerank_pool"),
+    "retrieval.top_k_final": Knob(int, "plan.final_k"),
+    "retrieval.similarity_threshold": Knob(float, "plan.min_probability"),
+    "retrieval.include_context": Knob(bool, "plan.context_window", int),
+    "retrieval.diversity_lambda": Knob(float, "plan.mmr_lambda", lambda share: 1 - share),
+    "retrieval.hybrid_alpha": Knob(float, "plan.dense_weight"),
+    "retrieval.use_reranker": Knob(bool, "plan.rerank"),
+    "reranker.model": Knob(str, "reranker"),
+    "llm.provider": Knob(str, "generator"),
+    "llm.model": Knob(str, "generator"),
+    "llm.temperature": Knob(float, "plan.temperature"),
+    "llm.max_tokens": Knob(int, "plan.max_tokens"),
+}
+"""Keys of the file and what they set: a setting, or a field of the plan."""
+HELD: Mapping[str, tuple[Scalar, str]] = {
+    "reranker.device": ("cpu", "rerankers are computed on the processor"),
+    "reranker.use_fp16": (False, "a model is used as it is stored"),
+    "llm.streaming": (True, "each request says whether it wants the answer as it comes"),
+}
+"""Keys that may be named and not changed: their one value, and why."""
+
+_NUMBER = re.compile(r"[+-]?[0-9]{1,15}(?P<part>\.[0-9]{1,15})?")
+
+
+def read_yaml(text: str) -> Aliased:
+    """Read the file ``quoth.yaml``: sections of keys with one value each, and no other YAML.
+
+    Raises ConfigError naming the line, or the key by its path.
+    """
+    found = Aliased()
+    given = _scalars(text)
+    for path, value in given.items():
+        if path in HELD:
+            _hold(path, value)
+            continue
+        knob = KNOBS.get(path)
+        if knob is None:
+            known = ", ".join((*KNOBS, *HELD))
+            raise ConfigError(f"'{path}' in quoth.yaml is no setting. Its settings are: {known}.")
+        plain = float(value) if knob.kind is float and type(value) is int else value
+        if type(plain) is not knob.kind:
+            raise ConfigError(f"'{path}' in quoth.yaml must be {_KINDS[knob.kind]}, not '{value}'.")
+        place, _, name = knob.place.rpartition(".")
+        (found.plan if place else found.settings)[name] = knob.made(plain)
+    if "llm.model" in given:
+        if "llm.provider" not in given:
+            raise ConfigError("'llm.model' in quoth.yaml needs 'llm.provider' beside it.")
+        found.settings["generator"] = f"{given['llm.provider']}:{given['llm.model']}"
+    return found
+
+
+_KINDS: Mapping[type, str] = {
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    str: "a text",
+}
+
+
+def _hold(path: str, value: Scalar) -> None:
+    only, why = HELD[path]
+    if type(value) is not type(only) or value != only:
+        shown = str(only).lower()
+        raise ConfigError(f"'{path}' in quoth.yaml can only be {shown}: {why}. Take it away.")
+
+
+def _scalars(text: str) -> dict[str, Scalar]:
+    """Give the values by the path of their keys, as section.key."""
+    found: dict[str, Scalar] = {}
+    section = ""
+    for number, line in enumerate(text.splitlines(), start=1):
+        key, colon, rest = line.partition(":")
+        if not key.strip() or key.lstrip().startswith("#"):
+            if line.strip() and not line.lstrip().startswith("#"):
+                raise _unread(number)
+            continue
+        value = _scalar(rest.strip()) if not rest or rest.startswith(" ") else None
+        nested = key.startswith(" ")
+        wrong = not colon or not key.strip(" ").isidentifier() or value is None
+        if wrong or nested is (value == "") or (nested and not section):
+            raise _unread(number)
+        if not nested:
+            section = key
+            continue
+        path = f"{section}.{key.strip()}"
+        if path in found:
+            raise ConfigError(f"'{path}' stands twice in quoth.yaml.")
+        assert value is not None
+        found[path] = value
+    return found
+
+
+def _unread(number: int) -> ConfigError:
+    return ConfigError(
+        f"Line {number} of quoth.yaml cannot be read. Write sections of lines KEY: VALUE, and "
+        "everything else into quoth.toml."
+    )
+
+
+def _scalar(text: str) -> Scalar | None:
+    """Read a value, behind which a comment may stand; empty without one, None for what is none."""
+    if text[:1] in ("'", '"'):
+        inside, mark, behind = text[1:].partition(text[0])
+        plain = mark and "\\" not in inside and inside
+        return plain if plain and (not behind or behind.lstrip().startswith("#")) else None
+    bare = "" if text.startswith("#") else text.partition(" #")[0].rstrip()
+    if bare in ("true", "false"):
+        return bare == "true"
+    if number := _NUMBER.fullmatch(bare):
+        return float(bare) if number["part"] else int(bare)
+    # Lists, maps, anchors, tags and blocks of text are YAML too, and nothing that is set here.
+    return None if bare[:1] in tuple("[]{}&*!|>%@`-?,") else bare

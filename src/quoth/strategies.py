@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from quoth.catalogue.rows import Collection
+from quoth.errors import IndexCorrupt
 from quoth.parts import Parts
 from quoth.plan import Plan
 from quoth.protocols import Index, Matrix
@@ -101,6 +102,7 @@ async def rank(scope: Scope, query: Query, plan: Plan) -> Ranked:
         languages=scope.shelf.languages,
         trace=trace,
     )
+    await _check_whole(scope)
     with trace.stage("fuse"):
         fused = merge(variants, found, plan)
     vectors = await _vectors(scope, plan, fused[: max(DEPTH, plan.rerank_pool)])
@@ -115,6 +117,29 @@ async def rank(scope: Scope, query: Query, plan: Plan) -> Ranked:
             pool, vectors=vectors, mmr_lambda=plan.mmr_lambda, limit=len(pool)
         )
     return Ranked(scope.collection, found[0], tuple(fused), tuple(pool), vectors)
+
+
+async def _check_whole(scope: Scope) -> None:
+    """Note an index that lacks documents, as one does that was not restored with its catalogue.
+
+    It is looked at until it was whole once: what is written later is in the index first. Raises
+    IndexCorrupt where all of them are lacking, since finding nothing would look like an answer.
+    """
+    parts, collection = scope.parts, scope.collection
+    if collection.table in parts.whole:
+        return
+    wanted = await asyncio.to_thread(parts.catalogue.passages, collection)
+    there = await scope.index.count()
+    if there >= wanted:
+        parts.whole.add(collection.table)
+    elif there:
+        without = f"without {wanted - there:,} passages"
+        scope.trace.note("index", reason="incomplete", fallback=without, failed=True)
+    else:
+        raise IndexCorrupt(
+            f"The index of the collection '{collection.name}' is empty, though its documents are "
+            f"there. Build it with: quoth --collection {collection.name} reindex"
+        )
 
 
 async def look_up(scope: Scope, query: Query, plan: Plan) -> Ranked:

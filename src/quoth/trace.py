@@ -59,9 +59,11 @@ class Trace:
         """Note when something was there first, in milliseconds since the request began."""
         self._timings.setdefault(name, self.elapsed_ms())
 
-    def note(self, stage: str, *, reason: str, fallback: str) -> None:
-        """Record that a stage was done another way, for a reason that is no failure."""
+    def note(self, stage: str, *, reason: str, fallback: str, failed: bool = False) -> None:
+        """Record that a stage was done another way, for a reason that is no failure unless said."""
         self._degraded.append(f"{stage}:{reason}:{fallback}")
+        if failed:
+            self._failures.append(self._degraded[-1])
 
     def spans_ms(self) -> dict[str, tuple[float, float]]:
         """When each stage first began and last ended, in milliseconds since the request did."""
@@ -154,5 +156,4 @@ class Trace:
         self._fail(stage, reason, cut if came else fallback)
 
     def _fail(self, stage: str, reason: str, fallback: str) -> None:
-        self.note(stage, reason=reason, fallback=fallback)
-        self._failures.append(self._degraded[-1])
+        self.note(stage, reason=reason, fallback=fallback, failed=True)

@@ -24,7 +24,7 @@ def blobs_of(parts: Parts) -> Blobs:
 
 def arrivals_of(parts: Parts) -> Arrivals:
     """The tasks of the tenant, for whoever sends files."""
-    return Arrivals(parts.catalogue.database, tenant=parts.settings.tenant)
+    return Arrivals.of(parts.catalogue)
 
 
 def content_key(parts: Parts, *, collection: str, sha256: str, given: Given) -> str:

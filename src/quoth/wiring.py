@@ -133,7 +133,8 @@ def tenant_engine(
     from quoth.backends.spans_late import LateSpans
 
     reranker, tokens = open_rerankers(settings, shared.embedder)
-    guarded = None if reranker is None else GuardedReranker(reranker)
+    limit_s = settings.rerank_seconds
+    guarded = None if reranker is None else GuardedReranker(reranker, limit_s=limit_s)
     catalogue = Catalogue(database, tenant=settings.tenant)
     indexes = Indexes(
         settings, dimension=shared.embedder.dimension, on_operation=database.on_operation

@@ -7,32 +7,41 @@ What may be done twice is safe because adding is: the same file gives the same d
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import structlog
-
 from quoth.add import Given
 from quoth.blobs import stored_name
 from quoth.catalogue.jobs import MOST_ATTEMPTS, POISON
+from quoth.catalogue.leases import new_owner
 from quoth.catalogue.queue import SET_ASIDE, Line, Queue
-from quoth.catalogue.tasks import State, Task, new_owner
+from quoth.catalogue.tasks import State, Task
 from quoth.commit import Advance
 from quoth.engine import Engine
-from quoth.errors import BackendError, ConfigError, DocumentError, NotFound, QuothError
+from quoth.errors import (
+    BackendError,
+    ConfigError,
+    DocumentError,
+    NotFound,
+    QuothError,
+    StoreDown,
+)
 from quoth.tenants import Tenants
 from quoth.types import Document, Problem
 from quoth.uploads import blobs_of, clear_up, given_of
 
-log = structlog.get_logger("quoth.work")
+log = logging.getLogger("quoth.work")
 
 TOGETHER = 32
 SMALL_BYTES = 4_000_000
 """Files that one worker adds together, at most, and what they may have in all: the index is looked
 through once for each addition, and large files are worth a worker each."""
+DOWN = (BackendError, StoreDown)
+"""What may be over in a while: work waits for it."""
 GONE = "The file of this upload is no longer there. Upload it again."
 
 
@@ -114,8 +123,8 @@ class Crew:
                     continue
                 if not await self._do(*found):
                     await self._rest(self._rhythm.wait_s / 10)
-            except BackendError as error:
-                log.warning("queue_waits", code=error.code)
+            except DOWN as error:
+                log.warning("queue_waits", extra={"code": error.code})
                 await self._rest(self._rhythm.wait_s / 10)
 
     async def keep_tidy(self) -> None:
@@ -123,8 +132,8 @@ class Crew:
         while not self._stop.is_set():
             try:
                 await asyncio.to_thread(self._tidy)
-            except (BackendError, OSError) as error:
-                log.warning("not_tidied", kind=type(error).__name__)
+            except (*DOWN, OSError) as error:
+                log.warning("not_tidied", extra={"kind": type(error).__name__})
             await self._rest(self._rhythm.tidy_s)
 
     def _tidy(self) -> None:
@@ -175,7 +184,7 @@ class Crew:
                 continue
             seen, keys = hand.seen, list(hand.tasks)
             # What cannot be written now is written with the next beat.
-            with suppress(BackendError):
+            with suppress(*DOWN):
                 ours = await asyncio.to_thread(queue.renew, keys, chunks=seen[0], of_chunks=seen[1])
                 if ours < sum(each in hand.tasks for each in keys):
                     return
@@ -192,7 +201,7 @@ class Crew:
             for task in list(hand.tasks.values()):
                 try:
                     document = await add_file(engine, task, hand)
-                except BackendError:
+                except DOWN:
                     raise
                 except QuothError as error:
                     document = _failed(error)
@@ -202,18 +211,19 @@ class Crew:
         self._added.add((queue.tenant, task.collection))
         await asyncio.to_thread(_ended, queue, task, document)
         hand.tasks.pop(task.id, None)
+        code = None if document.error is None else document.error.code
+        _tell(task, state="failed" if code else document.status, code=code)
 
     async def _conclude(self, adding: asyncio.Task[None], queue: Queue, hand: InHand) -> bool:
         """Say what becomes of the tasks that the work did not come to an end with."""
         error = adding.exception()
-        if isinstance(error, BackendError):
-            log.info("tasks_wait", tasks=list(hand.tasks), code=error.code)
+        if isinstance(error, DOWN):
+            log.info("tasks_wait", extra={"tasks": list(hand.tasks), "code": error.code})
             delay_s = self._rhythm.wait_s
             await asyncio.to_thread(queue.put_back, list(hand.tasks), delay_s=delay_s)
             return False
         if error is not None:
-            kind, at = type(error).__name__, _place(error)
-            log.error("tasks_broke", tasks=list(hand.tasks), kind=kind, at=at)
+            log.error("tasks_broke", extra={"tasks": list(hand.tasks)}, exc_info=error)
             for task in hand.tasks.values():
                 await asyncio.to_thread(_broke, queue, task)
         return True
@@ -307,6 +317,10 @@ def _ended(queue: Queue, task: Task, document: Document) -> None:
     queue.end(task.id, state=state, document_id=document.document_id, chunks=document.chunks)
 
 
+def _tell(task: Task, *, state: str, code: str | None) -> None:
+    log.info("file_ended", extra={"task": task.id, "state": state, "code": code})
+
+
 def _failed(error: QuothError) -> Document:
     problem = Problem(error.code, str(error))
     return Document(document_id="", title="", kind=None, status="failed", error=problem)
@@ -315,13 +329,6 @@ def _failed(error: QuothError) -> Document:
 def _broke(queue: Queue, task: Task) -> None:
     if task.attempts >= MOST_ATTEMPTS:
         queue.end(task.id, state="failed", code=POISON, message=SET_ASIDE)
+        _tell(task, state="failed", code=POISON)
     else:
         queue.put_off(task.id)
-
-
-def _place(error: BaseException) -> str:
-    """Where an error was raised; what it says may hold the text of people."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return "" if trace is None else f"{trace.tb_frame.f_globals.get('__name__')}:{trace.tb_lineno}"

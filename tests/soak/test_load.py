@@ -31,8 +31,9 @@ async def library(tmp_path: Path) -> Library:
 
 async def thousand(library: Library, *, wait_s: float) -> Weighed:
     async with running(library, {"QUOTH_WAIT_SECONDS": str(wait_s)}) as (port, pid):
-        # As many other questions first: what is kept to be quick is full then, and stays so.
-        await crowd(port, library, clients=50, bodies=questions(2 * CLIENTS)[CLIENTS:])
+        # Another crowd of the same size first: what is kept to be quick is full then, and the pools
+        # of the interpreter have grown to what a thousand connections take. Neither grows again.
+        await crowd(port, library, clients=CLIENTS, bodies=questions(2 * CLIENTS)[CLIENTS:])
         orders = Orders(
             port,
             questions(CLIENTS),

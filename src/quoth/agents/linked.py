@@ -9,19 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import aclosing
-from dataclasses import replace
 from urllib.parse import quote, urlsplit
 
 from quoth.analyse import detect_language
 from quoth.answering.compose import marks
-from quoth.answering.conclude import note
-from quoth.answering.fallbacks import went_without
+from quoth.answering.fallbacks import notes
 from quoth.answering.plain import plain_quotation
 from quoth.events import Cited, Done, Event, Token, Verified
 from quoth.history.export import DOUBTS as EXPORTED
 from quoth.history.export import pieces
 from quoth.places import label
-from quoth.types import Answer, Citation, Hit
+from quoth.types import Answer, Hit
 
 Address = Callable[[str | None, str], str | None]
 """Gives the address that may be shown for a link of the engine and its document's id."""
@@ -43,16 +41,6 @@ def web_only(link: str | None, _document_id: str) -> str | None:
         return link if link and urlsplit(link).scheme in ("http", "https") else None
     except ValueError:
         return None
-
-
-def shown_citation(citation: Citation, *, address: Address) -> Citation:
-    """Give a citation with the address that may be shown."""
-    return replace(citation, link=address(citation.link, citation.document_id))
-
-
-def shown_hit(hit: Hit, *, address: Address) -> Hit:
-    """Give a hit with the address that may be shown."""
-    return replace(hit, link=address(hit.link, hit.document_id))
 
 
 def linked(answer: Answer, *, address: Address) -> list[str]:
@@ -123,15 +111,6 @@ def _rest(whole: list[str], sent: str) -> Iterator[str]:
     rest = text.removeprefix(sent) if text.startswith(sent) else f"\n\n{text}"
     if rest:
         yield rest
-
-
-def notes(answer: Answer) -> Iterator[str]:
-    """Give what a person is to know about an answer, each thing once."""
-    language = answer.query.language
-    fates = [note(each, language=language) for each in ("failed", "cut", "refused", "empty")]
-    fell_back = any(each.startswith("generate:") for each in answer.degraded)
-    yield from (each for each in answer.warnings if not (fell_back and each in fates))
-    yield from (went_without(each, language=language) for each in answer.degraded)
 
 
 def defused(text: str) -> str:

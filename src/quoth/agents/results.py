@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from quoth.agents.linked import Address, notes
-from quoth.answering.fallbacks import went_without
+from quoth.agents.linked import Address
+from quoth.answering.fallbacks import notes, went_without
 from quoth.answering.plain import Characters
 from quoth.places import label
 from quoth.types import Answer, Chunk, Citation, Document, Hit, Locator

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import aclosing
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from typing import Annotated, Any
@@ -31,17 +30,19 @@ from quoth.agents.results import (
     passage_result,
     search_result,
 )
+from quoth.catalogue.listing import Listing
 from quoth.engine import Engine
 from quoth.errors import (
     Busy,
     Denied,
+    IndexCorrupt,
     IndexMismatch,
     InputError,
     MissingExtra,
     NotFound,
+    OutOfTime,
     QuothError,
 )
-from quoth.events import Done
 from quoth.places import link, locate
 from quoth.record import Record
 from quoth.retrieve import Request
@@ -163,9 +164,8 @@ class Tools:
         request = Request(
             question, filters=tuple(filters or ()), collections=(name,), history=turns
         )
-        async with aclosing(seat.engine.stream(request, keep=seat.keep)) as events:
-            answers = [each.answer async for each in events if isinstance(each, Done)]
-        return given(ask_result(answers[-1], address=seat.address))
+        answer = await seat.engine.answer(request, keep=seat.keep)
+        return given(ask_result(answer, address=seat.address))
 
     async def open_passage(
         self, passage_id: PassageId, context: Context[Any, Any], around: Window = 1
@@ -185,15 +185,14 @@ class Tools:
         """List the documents of a collection, and the collections there are."""
         seat = await self._seat(context)
         names = await asyncio.to_thread(collections_of, seat)
+        name = collection or seat.collection or seat.engine.parts.settings.collection
         documents: Sequence[Document] = ()
-        usual = seat.collection or seat.engine.parts.settings.collection
-        if names and (collection is not None or usual in names):
+        total = 0
+        if names and (collection is not None or name in names):
             name = await chosen(seat, collection)
-            documents = await seat.engine.documents(collection=name)
-        else:
-            name = collection or usual
-        shown = [listed(each, address=seat.address) for each in documents[offset : offset + limit]]
-        return given(ListResult(tuple(shown), len(documents), offset, name, tuple(names[:100])))
+            documents, total = await asyncio.to_thread(page, seat, name, skip=offset, limit=limit)
+        shown = [listed(each, address=seat.address) for each in documents]
+        return given(ListResult(tuple(shown), total, offset, name, tuple(names[:100])))
 
     async def _seat(self, context: Context[Any, Any]) -> Seat:
         return await self.seat_of(context.request_context.request)
@@ -247,7 +246,9 @@ def failed(message: str) -> CallToolResult:
 def sentence(error: QuothError) -> str:
     """Give the sentence that may be told of an error: others hold paths and more."""
     match error:
-        case InputError() | Denied() | Busy() | NoSuch() | MissingExtra():
+        case IndexCorrupt():
+            return "The index of this collection is not whole. Whoever runs quoth can rebuild it."
+        case InputError() | OutOfTime() | Denied() | Busy() | NoSuch() | MissingExtra():
             return str(error)
         case NotFound():
             return NOTHING_YET
@@ -285,6 +286,13 @@ async def chosen(seat: Seat, name: str | None) -> str:
     if wanted not in names:
         raise NoSuch(NO_COLLECTION if name or names else NOTHING_YET)
     return wanted
+
+
+def page(seat: Seat, name: str, *, skip: int, limit: int) -> tuple[list[Document], int]:
+    """Give some documents of a collection, and how many there are."""
+    catalogue = seat.engine.parts.catalogue
+    found = catalogue.collection(name)
+    return Listing.of(catalogue).documents(found, skip=skip, limit=limit)
 
 
 def opened(seat: Seat, passage_id: str, *, around: int) -> PassageResult:

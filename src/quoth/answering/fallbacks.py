@@ -5,8 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
+
+from quoth.answering.conclude import note
+from quoth.types import Answer
 
 _WHY: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
@@ -14,6 +17,7 @@ _WHY: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "deadline": "The time allowed for the answer ran out",
             "max_ms": "The time allowed for the answer is too short for every step",
             "max_usd": "The language model would cost more than is allowed",
+            "budget_exhausted": "The language model has used up its tokens for today",
             "empty": "The language model said nothing that a source supports",
             "refused": "The language model refused to answer",
             "generation_failed": "The language model failed",
@@ -35,6 +39,7 @@ _WHY: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "deadline": "Le temps accordé à la réponse est écoulé",
             "max_ms": "Le temps accordé à la réponse ne suffit pas à toutes les étapes",
             "max_usd": "Le modèle de langage coûterait plus que la somme accordée",
+            "budget_exhausted": "Le modèle de langage a épuisé ses jetons du jour",
             "empty": "Le modèle de langage n'a rien dit qu'une source appuie",
             "refused": "Le modèle de langage a refusé de répondre",
             "generation_failed": "Le modèle de langage a échoué",
@@ -125,3 +130,12 @@ def went_without(entry: str, *, language: str) -> str:
     return _FRAMES[own][kind].format(
         why=why, instead=instead, stage=stage, reason=reason, fallback=fallback
     )
+
+
+def notes(answer: Answer) -> Iterator[str]:
+    """Give what a person is to know about an answer, each thing once."""
+    language = answer.query.language
+    fates = [note(each, language=language) for each in ("failed", "cut", "refused", "empty")]
+    fell_back = any(each.startswith("generate:") for each in answer.degraded)
+    yield from (each for each in answer.warnings if not (fell_back and each in fates))
+    yield from (went_without(each, language=language) for each in answer.degraded)

@@ -48,7 +48,9 @@ FEWEST = 20
 _NAME = re.compile(r"(?<=\s)[\"'«“(]?(?:[^\W\d_]['’])?([A-ZÀ-ÖØ-Þ][\w.-]*\w)|\b(\w*\d[\w.,]*)\b")
 _CAPITALS_NAME = frozenset({"en", "fr", "es", "it", "pt"})
 
-Notice = Literal["no_results", "partial", "low_relevance", "degraded", "missing", "empty"]
+Notice = Literal[
+    "no_results", "partial", "low_relevance", "degraded", "missing", "empty", "nothing"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +212,9 @@ _WORDING: Mapping[str, Mapping[Notice, str]] = MappingProxyType(
             "no_results": "The collection says nothing about this that could be quoted. The "
             "closest passages are below; they are not an answer. Other words, a name or a more "
             "general question may help, or add a source on the subject.",
+            "nothing": "The collection says nothing about this, and no passage is near to it. "
+            "Other words, a name or a more general question may help, or add a source on the "
+            "subject.",
             "partial": "The sources answer this only in part. Read the quotes with their "
             "surroundings, or ask about one part of the question.",
             "low_relevance": "The passages found are only loosely about this. Another wording or "
@@ -224,6 +229,9 @@ _WORDING: Mapping[str, Mapping[Notice, str]] = MappingProxyType(
             "plus proches sont ci-dessous\u202f; ils ne répondent pas à la question. Essayez "
             "d'autres mots, un nom ou une question plus générale, ou ajoutez une source sur le "
             "sujet.",
+            "nothing": "La collection ne dit rien sur ce sujet, et aucun passage ne s'en approche. "
+            "Essayez d'autres mots, un nom ou une question plus générale, ou ajoutez une source "
+            "sur le sujet.",
             "partial": "Les sources ne répondent qu'en partie. Lisez les citations dans leur "
             "contexte, ou posez une question sur un seul point.",
             "low_relevance": "Les passages trouvés n'ont qu'un lien lointain avec la question. Une "

@@ -6,10 +6,10 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any, Literal
 
 from quoth.errors import ConfigError, MissingExtra
+from quoth.extras import is_installed
 
 # onnxruntime brings a reporter of its own, which it starts while it is imported; nothing that
 # quoth loads reports to anybody.
@@ -110,14 +110,9 @@ def require(part: Part, name: str) -> Backend:
             f"The {part} '{name}' comes with the extra 'quoth[{row.extra}]', which this version "
             "does not offer yet. Choose another profile, such as --profile default."
         )
-    if not all(_is_installed(package) for package in row.needs):
+    if not all(is_installed(package) for package in row.needs):
         raise MissingExtra(
             f"The {part} '{name}' needs packages that are not installed. Install them with: "
             f"pip install 'quoth[{row.extra}]'"
         )
     return row
-
-
-def _is_installed(package: str) -> bool:
-    above, _, _ = package.rpartition(".")
-    return (not above or _is_installed(above)) and find_spec(package) is not None

@@ -126,6 +126,10 @@ class MemoryIndex:
         """How many chunks each document has here."""
         return Counter(chunk.document_id for chunk, _ in self.rows.values())
 
+    async def count(self) -> int:
+        """How many chunks there are."""
+        return len(self.rows)
+
     async def optimize(self) -> None:
         """Do nothing; every write is cheap to search."""
 

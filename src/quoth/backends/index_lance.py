@@ -193,6 +193,12 @@ class LanceIndex:
         with _translated():
             return await (await self._table()).document_ids()
 
+    async def count(self) -> int:
+        """How many chunks a search can find here; none where nothing was ever written."""
+        with _translated():
+            copy = await self._copy.snapshot()
+            return copy.count if copy is not None else await (await self._table()).count()
+
     async def _run(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)
 

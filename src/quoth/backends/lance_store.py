@@ -16,7 +16,7 @@ from quoth.backends.lance import MatchQuery, col, lancedb
 from quoth.backends.lance_sums import TableSums
 from quoth.backends.lance_table import INDEXED, column_index, predicate, rows, schema
 from quoth.backends.scan import Numbers
-from quoth.errors import IndexMismatch, RetrievalError
+from quoth.errors import IndexCorrupt, IndexMismatch
 from quoth.protocols import Matrix
 from quoth.types import Chunk, Filter, Scored
 
@@ -51,10 +51,10 @@ class LanceStore:
         return self._table
 
     async def there(self) -> Any:
-        """The table for searching; raises RetrievalError where nothing was ever written."""
+        """The table for searching; raises IndexCorrupt where nothing was ever written."""
         table = await self.found()
         if table is None:
-            raise RetrievalError("The index is not there. Build it anew with: quoth reindex")
+            raise IndexCorrupt("The index is not there. Build it anew with: quoth reindex")
         return table
 
     async def _open(self) -> Any:

@@ -56,10 +56,11 @@ def make_backup(database: Database, to: Path, *, home: Path, index: bool = False
     """Back a library up into a folder or a ``.tar.zst`` file, which appears when it is whole.
 
     Whoever reads and writes meanwhile goes on; with ``index``, writers of the index wait while it
-    is copied. Raises InputError where `to` is there already, StorageFull, Busy and ConfigError.
+    is copied. Raises InputError where `to` is there already or its folder is not, StorageFull,
+    Busy and ConfigError.
     """
-    with storing(to):
-        to.parent.mkdir(parents=True, exist_ok=True)
+    if not to.parent.is_dir():
+        raise InputError(f"There is no folder {to.parent} to put the backup into. Make it first.")
     with TemporaryDirectory(dir=to.parent, prefix=f".{to.name}.") as folder:
         file = Path(folder, CATALOGUE)
         # Before all else: what the other files lack of what came later, nobody misses.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Self
 
 from sqlalchemy import Connection, and_
 
@@ -18,6 +18,11 @@ class Connections:
     def __init__(self, database: Database, *, tenant: str) -> None:
         self.database = database
         self.tenant = tenant
+
+    @classmethod
+    def of(cls, other: Connections) -> Self:
+        """See the database of another one's tenant, by this class."""
+        return cls(other.database, tenant=other.tenant)
 
     def close(self) -> None:
         """Close the database, for every tenant that shares it."""

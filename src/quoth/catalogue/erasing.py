@@ -5,12 +5,12 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, update
 
 from quoth.catalogue.connection import Connections
 from quoth.catalogue.database import Database, translated_errors
+from quoth.catalogue.history import WHOLE, Recorded
 from quoth.catalogue.schema import answers, feedback, queries, records
 
 PAGE = 200
@@ -18,34 +18,10 @@ WAITS_S = 10.0
 """How long the last reader of what was deleted is waited for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Trace:
-    """All that was kept of a question, as it is stored."""
-
-    query_id: str
-    created_at: str
-    collection: str
-    text: str
-    plan: str
-    answer: str
-    record: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Blank:
-    """What stays of a question when its texts go."""
-
-    query_id: str
-    text: str
-    plan: str
-    answer: str
-    record: str
-
-
 class Traces(Connections):
     """What was kept of one tenant's questions, the oldest first."""
 
-    def all(self) -> Iterator[Trace]:
+    def all(self) -> Iterator[Recorded]:
         """Give everything, some questions at a time; others may write meanwhile."""
         after = ("", "")
         while True:
@@ -55,40 +31,24 @@ class Traces(Connections):
                 return
             after = (page[-1].created_at, page[-1].query_id)
 
-    def _page(self, after: tuple[str, str]) -> list[Trace]:
+    def _page(self, after: tuple[str, str]) -> list[Recorded]:
         at, key = queries.c.created_at, queries.c.id
-        statement = (
-            select(
-                key,
-                at,
-                queries.c.collection,
-                queries.c.text,
-                queries.c.plan,
-                answers.c.answer,
-                records.c.record,
-            )
-            .join_from(queries, answers, key == answers.c.query_id)
-            .outerjoin(records, key == records.c.query_id)
-            .where(
-                queries.c.tenant == self.tenant,
-                (at > after[0]) | ((at == after[0]) & (key > after[1])),
-            )
-            .order_by(at, key)
-            .limit(PAGE)
-        )
+        later = (at > after[0]) | ((at == after[0]) & (key > after[1]))
+        own = WHOLE.where(queries.c.tenant == self.tenant, later)
+        statement = own.order_by(at, key).limit(PAGE)
         with self.reading() as connection:
-            return [Trace(*row) for row in connection.execute(statement)]
+            return [Recorded(*row) for row in connection.execute(statement)]
 
-    def blank(self, each: Blank) -> None:
+    def blank(self, query_id: str, *, text: str, plan: str, answer: str, record: str) -> None:
         """Put in place of a question, its answer and what was said about it what has no texts."""
         with self.writing("blank question") as connection:
             for table, name, values in (
-                (queries, "id", {"text": each.text, "plan": each.plan}),
-                (answers, "query_id", {"answer": each.answer}),
-                (records, "query_id", {"record": each.record}),
+                (queries, "id", {"text": text, "plan": plan}),
+                (answers, "query_id", {"answer": answer}),
+                (records, "query_id", {"record": record}),
                 (feedback, "query_id", {"comment": ""}),
             ):
-                its = (table.c.tenant == self.tenant) & (table.c[name] == each.query_id)
+                its = (table.c.tenant == self.tenant) & (table.c[name] == query_id)
                 connection.execute(update(table).where(its).values(values))
 
     def delete(self, query_ids: Sequence[str]) -> None:

@@ -17,7 +17,8 @@ from quoth.errors import NotFound
 MOST = 10_000
 """Questions, the newest, of which the times are looked at for the quantiles."""
 LISTED = 20
-UNANSWERED = ("no_results", "low_relevance")
+UNANSWERED = ("no_results",)
+"""How questions end that got no citation; every other status comes with some."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 
 from quoth.catalogue.audit import Head
-from quoth.catalogue.rows import digest
+from quoth.catalogue.rows import folder_name
 from quoth.errors import InputError
 
 
@@ -50,4 +50,4 @@ def read_head(text: str) -> Head:
 
 
 def _path(home: Path, tenant: str) -> Path:
-    return home / "audit" / f"{digest(tenant)[:12]}.json"
+    return home / "audit" / f"{folder_name(tenant)}.json"

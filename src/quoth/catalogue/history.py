@@ -57,6 +57,23 @@ class Recorded:
     record: str | None
 
 
+WHOLE = (
+    select(
+        queries.c.id,
+        queries.c.created_at,
+        queries.c.collection,
+        queries.c.text,
+        queries.c.plan,
+        answers.c.answer,
+        queries.c.index_version,
+        records.c.record,
+    )
+    .join_from(queries, answers, queries.c.id == answers.c.query_id)
+    .outerjoin(records, queries.c.id == records.c.query_id)
+)
+"""What a `Recorded` is read from, of every tenant: whoever uses it says whose rows are meant."""
+
+
 class History(Connections):
     """The questions of one tenant, with what was kept of each."""
 
@@ -148,22 +165,7 @@ class History(Connections):
         Raises NotFound, and InputError for a beginning that fits several.
         """
         query_id = self._whole_id(beginning)
-        own = queries.c.id == answers.c.query_id
-        statement = (
-            select(
-                queries.c.id,
-                queries.c.created_at,
-                queries.c.collection,
-                queries.c.text,
-                queries.c.plan,
-                answers.c.answer,
-                queries.c.index_version,
-                records.c.record,
-            )
-            .join_from(queries, answers, own)
-            .outerjoin(records, queries.c.id == records.c.query_id)
-            .where(queries.c.tenant == self.tenant, queries.c.id == query_id)
-        )
+        statement = WHOLE.where(queries.c.tenant == self.tenant, queries.c.id == query_id)
         with self.reading() as connection:
             return Recorded(*connection.execute(statement).one())
 

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import platform
 import time
 from collections.abc import Callable, Iterable
-from contextlib import suppress
-from functools import cache
-from pathlib import Path
 from typing import Any, Literal
-from uuid import uuid4
 
 from sqlalchemy import insert, select, update
 
-from quoth.catalogue.rows import Collection, digest
+from quoth.catalogue.leases import is_over, new_owner
+from quoth.catalogue.rows import Collection
 from quoth.catalogue.schema import documents, jobs
 from quoth.catalogue.store import Catalogue
 from quoth.errors import QuothError
@@ -38,8 +33,7 @@ class Jobs:
     def __init__(self, catalogue: Catalogue, *, clock: Callable[[], float] = time.time) -> None:
         self._catalogue = catalogue
         self._clock = clock
-        # The process id lets another process on this machine see at once that a holder is dead.
-        self.owner = f"{os.getpid()}.{machine()}.{uuid4().hex[:12]}"
+        self.owner = new_owner()
         # What this process works on, so that a lease it could not give back does not bind it.
         self._working: set[str] = set()
 
@@ -162,43 +156,5 @@ class Jobs:
     def _abandoned(self, job: Any) -> bool:
         if job.owner == self.owner:
             return job.document_id not in self._working
-        return lapsed(job.lease_until, now=self._clock(), seconds=LEASE_SECONDS) or is_dead(
-            job.owner
-        )
-
-
-def lapsed(until: float, *, now: float, seconds: float) -> bool:
-    """Whether a lease has ended; one that reaches further than any is given is of a clock set back.
-
-    Its holder, if there is one, soon renews it by the clock that holds now.
-    """
-    return until < now or until > now + 2 * seconds
-
-
-@cache
-def machine() -> str:
-    """Name this machine, since when it runs and where processes are counted, in few characters."""
-    found = [platform.node()]
-    with suppress(OSError):
-        found.append(Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii"))
-        found.append(str(Path("/proc/self/ns/pid").readlink()))
-    return digest(*found)[:8]
-
-
-def is_dead(owner: str) -> bool:
-    """Whether the process of this name (PID.MACHINE.RANDOM) is known to have ended.
-
-    Of other machines, which share a server's catalogue, nothing is known but their leases.
-    """
-    pid, _, rest = owner.partition(".")
-    return rest.startswith(machine()) and not _alive(int(pid))
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+        now = self._clock()
+        return is_over(job.owner, job.lease_until, now=now, seconds=LEASE_SECONDS)

@@ -15,13 +15,13 @@ from quoth.catalogue.rows import (
     document_from_job,
     document_from_row,
 )
-from quoth.catalogue.schema import chunks, collections, documents, jobs, tasks
+from quoth.catalogue.schema import chunks, collections, documents, jobs
 from quoth.errors import NotFound
 from quoth.types import Document
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class Listed:
     """A collection in a list: what it holds, and what it was made with."""
 
     name: str
@@ -32,28 +32,10 @@ class Shown:
     created_at: str
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
-    """A document with what the catalogue knows of its file; the hash is "" while it is read."""
-
-    document: Document
-    sha256: str = ""
-    added_at: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Uploaded:
-    """What became of a file that was sent: the document's id is None until it is known."""
-
-    collection: str
-    state: str
-    document_id: str | None
-
-
 class Listing(Connections):
     """The lists of one tenant."""
 
-    def collections(self, *, only: str | None = None) -> list[Shown]:
+    def collections(self, *, only: str | None = None) -> list[Listed]:
         """List the collections by name, or only one of them."""
         held = (
             select(
@@ -77,7 +59,7 @@ class Listing(Connections):
             rows = connection.execute(statement).all()
         made = ((collection_from_row(row), row) for row in rows)
         return [
-            Shown(
+            Listed(
                 each.name,
                 int(row.documents or 0),
                 int(row.chunks or 0),
@@ -107,7 +89,7 @@ class Listing(Connections):
         found = [document_from_row(row, collection=name) for row in rows]
         return [*found, *(document_from_job(row, collection=name) for row in rest)], total
 
-    def document(self, document_id: str, *, collection: str | None = None) -> Held:
+    def document(self, document_id: str, *, collection: str | None = None) -> Document:
         """Find a document in every collection, or in one; raises NotFound."""
         for table, made in ((documents, document_from_row), (jobs, document_from_job)):
             key = documents.c.id if table is documents else jobs.c.document_id
@@ -125,11 +107,16 @@ class Listing(Connections):
             with self.reading() as connection:
                 row = connection.execute(statement).first()
             if row is not None:
-                document = made(row, collection=row.collection_name)
-                if table is documents:
-                    return Held(document, row.sha256, row.added_at)
-                return Held(document)
+                return made(row, collection=row.collection_name)
         raise NotFound(f"There is no document with the id '{document_id}'.")
+
+    def fingerprint(self, document_id: str) -> str | None:
+        """Give the fingerprint of the file that a document was made of; None if it is not ready."""
+        statement = select(documents.c.sha256).where(
+            documents.c.tenant == self.tenant, documents.c.id == document_id
+        )
+        with self.reading() as connection:
+            return connection.execute(statement).scalar()
 
     def all_there(self, ids: Sequence[str], *, collections: Sequence[Collection]) -> bool:
         """Whether every one of these documents is ready in one of the collections."""
@@ -154,17 +141,6 @@ class Listing(Connections):
         if found is None:
             raise NotFound(f"There is no passage with the id '{chunk_id}' in this document.")
         return int(found)
-
-    def uploaded(self, upload_id: str) -> Uploaded:
-        """Tell what became of a file that was sent; raises NotFound."""
-        statement = select(tasks.c.collection, tasks.c.state, tasks.c.document_id).where(
-            tasks.c.tenant == self.tenant, tasks.c.id == upload_id
-        )
-        with self.reading() as connection:
-            row = connection.execute(statement).first()
-        if row is None:
-            raise NotFound(f"There is no upload with the id '{upload_id}'.")
-        return Uploaded(*row)
 
 
 def _count(connection: Any, table: Any, condition: Any) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from hashlib import blake2b
-from importlib.util import find_spec
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, func, select
@@ -14,11 +13,12 @@ from quoth.errors import (
     Busy,
     ConfigError,
     InputError,
-    MissingExtra,
     QuothError,
     RetrievalError,
     StorageFull,
+    StoreDown,
 )
+from quoth.extras import require_extra
 
 SCHEMES = ("postgresql://", "postgres://")
 READING = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
@@ -55,11 +55,7 @@ def connect(address: str, *, patience_s: float) -> Engine:
 
     No error repeats the address: it may hold a password.
     """
-    if find_spec("psycopg") is None:
-        raise MissingExtra(
-            "A catalogue on PostgreSQL needs packages that are not installed. Install them with: "
-            "pip install 'quoth[postgres]'"
-        )
+    require_extra("postgres", module="psycopg", what="A catalogue on PostgreSQL")
     try:
         url = make_url(address).set(drivername="postgresql+psycopg")
     except (ArgumentError, ValueError):
@@ -109,9 +105,9 @@ def meaning(error: Any) -> QuothError:
             retry_after_s=1.0,
         )
     if state.startswith(NO_ACCESS):
-        return ConfigError(f"The catalogue's database refuses quoth ({first}). {WAY_OUT}")
+        return StoreDown(f"The catalogue's database refuses quoth ({first}). {WAY_OUT}")
     if state.startswith(DAMAGED):
-        return ConfigError(
+        return StoreDown(
             f"The catalogue's database is damaged ({first}). Restore it from a backup."
         )
     if state.startswith(GONE):

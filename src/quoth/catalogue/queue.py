@@ -6,13 +6,14 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, or_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, func, or_, select, update
 
 from quoth.catalogue.database import Database
 from quoth.catalogue.jobs import MOST_ATTEMPTS, POISON
+from quoth.catalogue.leases import is_over
 from quoth.catalogue.rows import now
 from quoth.catalogue.schema import collections, tasks
-from quoth.catalogue.tasks import State, Task, Tasks, ended, is_dead, queued
+from quoth.catalogue.tasks import LEASE_SECONDS, State, Task, Tasks, ended, queued
 
 MOST_LEASES = MOST_ATTEMPTS + 1
 """Leases on a task that may end with its worker. The last one reads nothing: the document's own
@@ -140,6 +141,7 @@ class Line:
 
     def next(self, after: str) -> tuple[str, str] | None:
         """Give the tenant after this one, in the round, that has a task to do, and its oldest."""
+        now = self._clock()
         with self._database.reading() as connection:
             left = connection.execute(
                 select(tasks.c.tenant, tasks.c.id, tasks.c.owner, tasks.c.lease_until)
@@ -147,11 +149,11 @@ class Line:
                 .order_by(tasks.c.tenant)
             ).all()
             for row in left:
-                if (row.lease_until or 0.0) < self._clock() or is_dead(row.owner or ""):
+                if is_over(row.owner, row.lease_until, now=now, seconds=LEASE_SECONDS):
                     return row.tenant, row.id
             due = and_(
                 tasks.c.state == "queued",
-                or_(tasks.c.lease_until.is_(None), tasks.c.lease_until <= self._clock()),
+                or_(tasks.c.lease_until.is_(None), tasks.c.lease_until <= now),
             )
             order = tasks.c.tenant, tasks.c.created_at, tasks.c.id
             first = select(tasks.c.tenant, tasks.c.id).where(due).order_by(*order).limit(1)
@@ -160,6 +162,12 @@ class Line:
                 if found is not None:
                     return found.tenant, found.id
         return None
+
+    def depths(self) -> dict[str, int]:
+        """Count the tasks of all tenants in each state that one is in."""
+        statement = select(tasks.c.state, func.count()).group_by(tasks.c.state)
+        with self._database.reading() as connection:
+            return {state: int(count) for state, count in connection.execute(statement)}
 
     def tenants(self) -> list[str]:
         """The tenants that sent files or have documents."""

@@ -12,7 +12,7 @@ from quoth.catalogue.audit import Audit
 from quoth.catalogue.connection import Connections
 from quoth.catalogue.database import Database
 from quoth.catalogue.privacy import AUDIT_DAYS, Decisions
-from quoth.catalogue.schema import audit, queries, shares, tasks
+from quoth.catalogue.schema import audit, queries, shares, spending, tasks
 from quoth.catalogue.tasks import ENDED
 
 
@@ -41,6 +41,11 @@ class Retention(Connections):
                     shares.c.tenant == self.tenant, shares.c.expires_at <= _stamp(now)
                 )
             ).rowcount
+            connection.execute(
+                delete(spending).where(
+                    spending.c.tenant == self.tenant, spending.c.day < end[: len("2000-01-01")]
+                )
+            )
             ended = connection.execute(
                 delete(tasks).where(
                     tasks.c.tenant == self.tenant,
@@ -48,8 +53,7 @@ class Retention(Connections):
                     tasks.c.updated_at < end,
                 )
             ).rowcount
-        chain = Audit(self.database, tenant=self.tenant)
-        pruned = chain.prune(before=_stamp(now - timedelta(days=audit_days)))
+        pruned = Audit.of(self).prune(before=_stamp(now - timedelta(days=audit_days)))
         return Gone(asked, expired, ended, pruned)
 
 
@@ -66,7 +70,7 @@ def forget_all(database: Database, *, now: datetime) -> dict[str, Gone]:
 
 def tenants_of(database: Database) -> Iterable[str]:
     """Name the tenants of whom there is anything that grows old."""
-    every = union(*(select(table.c.tenant) for table in (queries, shares, tasks, audit)))
+    every = union(*(select(table.c.tenant) for table in (queries, shares, spending, tasks, audit)))
     with database.reading() as connection:
         return sorted(connection.execute(every).scalars())
 

@@ -36,6 +36,11 @@ def digest(*parts: str) -> str:
     return sha256(json.dumps(parts).encode()).hexdigest()[:24]
 
 
+def folder_name(tenant: str) -> str:
+    """The name of a tenant's own folder among those of its kind; it tells nothing of theirs."""
+    return digest(tenant)[:12]
+
+
 def now() -> str:
     """The time of day in UTC, as ISO 8601."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -303,3 +303,12 @@ privacy = Table(
     Column("may_leave", Boolean, nullable=False),
     Column("updated_at", words(40), nullable=False),
 )
+
+# Tokens of language models by day, where they are limited: what was asked may be forgotten before.
+spending = Table(
+    "spending",
+    metadata,
+    Column("tenant", words(100), primary_key=True),
+    Column("day", words(10), primary_key=True),
+    Column("tokens", BigInteger, nullable=False),
+)

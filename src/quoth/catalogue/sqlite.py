@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
 
-from quoth.errors import Busy, ConfigError, QuothError, RetrievalError, StorageFull
+from quoth.errors import Busy, ConfigError, QuothError, RetrievalError, StorageFull, StoreDown
 
 # A quota and a limit on file sizes are not reported as a full disk, but as a failed write.
 NO_ROOM = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE")
@@ -93,12 +93,12 @@ def meaning(error: sqlite3.Error) -> QuothError:
             retry_after_s=1.0,
         )
     if code.startswith(DAMAGED):
-        return ConfigError(
+        return StoreDown(
             f"The catalogue is damaged ({message}). Restore it from a backup, or point "
             "--home at another folder and add the documents again."
         )
     if code.startswith(NO_ACCESS):
-        return ConfigError(
+        return StoreDown(
             f"The catalogue cannot be opened ({message}). Look at who may write to the home "
             "folder, or point --home at another one."
         )

@@ -217,6 +217,12 @@ class Catalogue(LibraryMap, History):
         with self.reading() as connection:
             return tuple(row.language for row in connection.execute(statement))
 
+    def passages(self, collection: Collection) -> int:
+        """How many chunks the collection's documents have in all."""
+        total = select(func.sum(documents.c.chunks)).where(self.owned(documents, collection))
+        with self.reading() as connection:
+            return int(connection.execute(total).scalar() or 0)
+
     def labels(self, collection: Collection) -> dict[str, tuple[str, ...]]:
         """The printed page labels of every paged document, in the order of its pages."""
         statement = select(documents.c.id, documents.c.labels).where(

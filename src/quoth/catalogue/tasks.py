@@ -7,19 +7,16 @@ has a lease on it, and in the end ``ready``, ``unchanged`` or ``failed``.
 from __future__ import annotations
 
 import json
-import os
-import socket
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Any, Literal
-from uuid import uuid4
 
 from sqlalchemy import ColumnElement, and_, func, select
 
 from quoth.catalogue.connection import Connections
 from quoth.catalogue.database import Database
+from quoth.catalogue.leases import is_over, new_owner
 from quoth.catalogue.rows import now
 from quoth.catalogue.schema import tasks
 from quoth.errors import NotFound
@@ -57,29 +54,6 @@ class Task:
     def ended(self) -> bool:
         """Whether its fate is known."""
         return self.state in ENDED
-
-
-def new_owner() -> str:
-    """Name a holder of leases, so that others on this machine see when its process is dead."""
-    return f"{os.getpid()}.{_machine()}.{uuid4().hex[:12]}"
-
-
-def is_dead(owner: str) -> bool:
-    """Whether the process that a holder of leases was in, on this machine, has ended."""
-    pid, _, rest = owner.partition(".")
-    if not pid.isdigit() or not rest.startswith(f"{_machine()}."):
-        return False
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        return False
-    return False
-
-
-def _machine() -> str:
-    return sha256(socket.gethostname().encode()).hexdigest()[:8]
 
 
 class Tasks(Connections):
@@ -146,7 +120,7 @@ class Tasks(Connections):
 
     def abandoned(self, row: Any) -> bool:
         """Whether whoever took a row has died or forgotten it."""
-        return bool((row.lease_until or 0.0) < self._clock()) or is_dead(row.owner or "")
+        return is_over(row.owner, row.lease_until, now=self._clock(), seconds=LEASE_SECONDS)
 
     def task_of(self, row: Any) -> Task:
         """Make the task of a row."""

@@ -34,7 +34,7 @@ def list_rows(
         from quoth.catalogue.audit import Audit
 
         with catalogue_of(session) as catalogue:
-            audit = Audit(catalogue.database, tenant=catalogue.tenant)
+            audit = Audit.of(catalogue)
             rows = await asyncio.to_thread(audit.rows, limit=number)
         if session.json:
             session.put([to_json(each) for each in rows])

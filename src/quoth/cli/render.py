@@ -10,8 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.style import Style
 from rich.text import Text
 
-from quoth.answering.conclude import note
-from quoth.answering.fallbacks import went_without
+from quoth.answering.fallbacks import notes
 from quoth.cli.run import Session
 from quoth.commit import Advance
 from quoth.places import clock, label
@@ -162,15 +161,6 @@ def answer_sources(session: Session, answer: Answer) -> None:
     for line in notes(answer):
         session.say(f"Note: {line}")
     out.print(Text(f"\n  {' · '.join(_foot(answer))}", style="dim"), soft_wrap=True)
-
-
-def notes(answer: Answer) -> Iterator[str]:
-    """Give what a person is to know about an answer, each thing once."""
-    language = answer.query.language
-    fates = [note(each, language=language) for each in ("failed", "cut", "refused", "empty")]
-    fell_back = any(each.startswith("generate:") for each in answer.degraded)
-    yield from (each for each in answer.warnings if not (fell_back and each in fates))
-    yield from (went_without(each, language=language) for each in answer.degraded)
 
 
 def _foot(answer: Answer) -> Iterator[str]:

@@ -114,7 +114,7 @@ def problem(error: QuothError) -> dict[str, Any]:
     """The error as RFC 9457 problem details, which are also the last event of a stream."""
     return {
         "event": "error",
-        "type": f"urn:quoth:error:{error.code}",
+        "type": f"urn:quoth:problem:{error.code}",
         "code": error.code,
         "title": (type(error).__doc__ or "").strip().split("\n")[0],
         "detail": str(error),

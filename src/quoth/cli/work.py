@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import sys
 from contextlib import suppress
 from typing import Annotated
 
@@ -22,9 +23,11 @@ def work(
     session: Session = context.obj
 
     async def until_told() -> int:
+        from quoth.telling.logs import begin_telling
         from quoth.wiring import open_tenants
         from quoth.work import run_workers
 
+        begin_telling(as_json=session.json or not sys.stderr.isatty())
         stop = asyncio.Event()
         loop = asyncio.get_running_loop()
         for each in (signal.SIGINT, signal.SIGTERM):

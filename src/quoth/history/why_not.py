@@ -145,7 +145,7 @@ def _advice(way: Way, record: Record) -> str:
 
 
 def _more(name: str, value: int) -> str:
-    return f"--set plan.{name}={value}" if value <= BOUNDS[name][1] else ""
+    return f"set plan.{name}={value}" if value <= BOUNDS[name][1] else ""
 
 
 async def _outside(
@@ -171,7 +171,7 @@ def _filtered(chunk: Chunk, at: Text, outside: Filter, *, record: Record) -> Pas
         at,
         "filtered",
         f"does not pass the filter '{filter_text(outside)}', which {where}",
-        f"--filter {key}=any" if read else f"leave out --filter {key}=…",
+        f"add the filter {key}=any" if read else f"leave out the filter {key}=…",
     )
 
 

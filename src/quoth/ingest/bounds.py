@@ -20,6 +20,8 @@ LONGEST_ANCHOR = 300
 LONGEST_ADDRESS = 2048
 """Characters; an anchor or an address that is longer is left out, since half of one leads
 nowhere, and all else is cut."""
+MOST_SECTIONS = 10_000
+"""Every section has chunks of its own: a heading in each line makes hundreds of them of a page."""
 DEEPEST = 12
 """Headings within headings that a place names."""
 
@@ -27,6 +29,8 @@ DEEPEST = 12
 def bounded(reading: Reading) -> Reading:
     """Give the reading with titles, headings, names, labels and addresses within bounds."""
     url = reading.url if reading.url and len(reading.url) <= LONGEST_ADDRESS else None
+    many = len(reading.sections) > MOST_SECTIONS
+    warning = f"There are more than {MOST_SECTIONS:,} headings; those behind them name no section."
     return replace(
         reading,
         title=_cut(reading.title, LONGEST_TITLE),
@@ -34,7 +38,8 @@ def bounded(reading: Reading) -> Reading:
         url=url,
         labels=tuple(each[:LONGEST_LABEL] for each in reading.labels),
         places=tuple(_place(each) for each in reading.places),
-        sections=tuple(_section(each) for each in reading.sections),
+        sections=tuple(_section(each) for each in reading.sections[:MOST_SECTIONS]),
+        warnings=(*reading.warnings, warning) if many else reading.warnings,
     )
 
 

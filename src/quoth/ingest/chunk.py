@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
+from operator import add
 from typing import assert_never
 
 from quoth.ingest.build import ARROW
@@ -153,18 +154,23 @@ def _groups(pieces: Sequence[_Piece], *, target: int) -> list[Sequence[_Piece]]:
     totals = [0, *accumulate(piece.tokens for piece in pieces)]
     best = [0.0] + [float("inf")] * len(pieces)
     origin = [0] * (len(pieces) + 1)
-    most = SLACK * target
+    most = int(SLACK * target)
+    distances = [(tokens - target) / target for tokens in range(most + 1)]
+    squares = [distance * distance for distance in distances]
     for end in range(1, len(pieces) + 1):
         price = 0.0 if pieces[end - 1].closes or end == len(pieces) else MID_PARAGRAPH
         total = totals[end]
-        for begin in range(end - 1, -1, -1):
-            tokens = total - totals[begin]
-            if tokens > most and begin < end - 1:
-                break
-            distance = (tokens - target) / target
-            cost = best[begin] + distance * distance + price
-            if cost < best[end]:
-                best[end], origin[end] = cost, begin
+        # Not more sentences than a chunk has tokens, or those without any would have no end.
+        low = bisect_left(totals, total - most, max(0, end - most), end)
+        if low == end:  # one sentence that is too long, and stays alone
+            distance = (total - totals[end - 1] - target) / target
+            best[end], origin[end] = best[end - 1] + distance * distance + price, end - 1
+            continue
+        # For every beginning, the nearest first; in one go, since a text may have very many.
+        tokens = map(total.__sub__, totals[low:end][::-1])
+        costs = list(map(add, best[low:end][::-1], map(squares.__getitem__, tokens)))
+        least = min(costs)
+        best[end], origin[end] = least + price, end - 1 - costs.index(least)
     groups: list[Sequence[_Piece]] = []
     end = len(pieces)
     while end:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
+from itertools import product
 from os.path import isdir, isfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from quoth.ingest.formats import is_wanted
 from quoth.ingest.meta import SIDECAR, sidecar
+
+if TYPE_CHECKING:
+    from hashlib import _Hash
 
 BLOCK = 1 << 20
 
@@ -41,11 +46,31 @@ def _below(folder: Path) -> Iterator[Path]:
 
 def fingerprint(path: Path, *, given: Sequence[str | None]) -> str:
     """Give the SHA-256 of the file, its sidecar and what the caller says of it."""
+    return _sealed(_content(path), (*given, _text(sidecar(path))))
+
+
+def is_still(path: Path, *, known: str, said: Sequence[str | None]) -> bool:
+    """Whether a file is the one whose fingerprint is ``known``.
+
+    ``said`` is what is kept of the document, in the order of `fingerprint`: each of it may have
+    been given by the caller, or have come out of the file. Raises OSError.
+    """
+    content, beside = _content(path), _text(sidecar(path))
+    choices = ((None, each) if each else (None,) for each in said)
+    return any(_sealed(content, (*given, beside)) == known for given in product(*choices))
+
+
+def _content(path: Path) -> _Hash:
     found = sha256()
     with path.open("rb") as file:
         while block := file.read(BLOCK):
             found.update(block)
-    for part in (*given, _text(sidecar(path))):
+    return found
+
+
+def _sealed(content: _Hash, parts: Sequence[str | None]) -> str:
+    found = content.copy()
+    for part in parts:
         found.update(b"\x00" if part is None else b"\x01" + part.encode("utf-8", "replace"))
     return found.hexdigest()
 

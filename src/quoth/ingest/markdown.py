@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_inline import StateInline, image, link
 from markdown_it.token import Token
 
 from quoth.ingest.build import Block, assemble, clean, fold
@@ -16,6 +17,7 @@ from quoth.types import Reading
 
 DEEPEST = 60
 """Levels of lists and quotes that are followed; the parser calls itself for each."""
+DEEPEST_BRACKETS = 10
 CELL_GAP = " | "
 
 _HEADING_ID = re.compile(r"\{#([\w:.-]++)[^{}]*+\}\s*+$")
@@ -24,7 +26,25 @@ _LINE_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 
 def make_parser() -> MarkdownIt:
     """CommonMark with tables and strikethrough."""
-    return MarkdownIt("commonmark", {"maxNesting": DEEPEST}).enable(["table", "strikethrough"])
+    parser = MarkdownIt("commonmark", {"maxNesting": DEEPEST}).enable(["table", "strikethrough"])
+    parser.inline.ruler.at("link", _shallow(link))
+    parser.inline.ruler.at("image", _shallow(image))
+    return parser
+
+
+def _shallow(rule: Callable[[StateInline, bool], bool]) -> Callable[[StateInline, bool], bool]:
+    """Let a rule give up where the brackets that it looks into are nested too deep.
+
+    It looks into each of them anew, to the deepest: brackets alone would take it very long.
+    """
+
+    def look(state: StateInline, silent: bool) -> bool:
+        if silent and state.level > DEEPEST_BRACKETS:
+            state.pos = state.posMax
+            return True
+        return rule(state, silent)
+
+    return look
 
 
 def read_markdown(text: str, *, meta: Meta, name: str) -> Reading:

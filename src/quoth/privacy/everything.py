@@ -29,6 +29,7 @@ from quoth.catalogue.schema import (
     queries,
     records,
     shares,
+    spending,
     spots,
     summaries,
     tasks,
@@ -50,6 +51,7 @@ HANDED_OUT: tuple[Table, ...] = (
     jobs,
     keys,
     shares,
+    spending,
     audit,
 )
 """What a tenant is given of what is stored of them; what is left out is made from the rest."""
@@ -77,7 +79,8 @@ DELETED: tuple[Table, ...] = (
 )
 """What goes when a tenant deletes everything, what hangs on other rows first.
 
-The audit stays, which tells that it was done; so do the keys, or nobody could read the proof.
+The audit stays, which tells that it was done; so do the keys, or nobody could read the proof, and
+the tokens that were used, or nobody could limit them.
 """
 WEB = ("http://", "https://")
 BATCH = 500
@@ -105,7 +108,7 @@ class Everything(Connections):
                 yield from self._rows(connection, table)
 
     def delete(self) -> Proof:
-        """Delete everything of the tenant but the keys, the audit and the decisions."""
+        """Delete everything of the tenant but the keys, the audit, the decisions and the tokens."""
         counts = {}
         with self.writing("delete everything") as connection:
             given = (table for table in HANDED_OUT if table in DELETED)

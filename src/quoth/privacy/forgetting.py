@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from quoth.analyse import fold
-from quoth.catalogue.erasing import Blank, Trace, Traces
+from quoth.catalogue.erasing import Traces
 from quoth.catalogue.store import Catalogue
-from quoth.kept import pack, unpack
+from quoth.kept import opened, pack
 from quoth.record import Record
 
 TOLD_CHARACTERS = 100
@@ -21,14 +22,14 @@ def forget_quotes(catalogue: Catalogue) -> int:
     from such a document, where the question named one, and where a conversation was told whose
     earlier answers are no longer kept. Its ids, times and scores stay, as with history ``hash``.
     """
-    traces = Traces(catalogue.database, tenant=catalogue.tenant)
+    traces = Traces.of(catalogue)
     living = {key for each in catalogue.collections() for key in catalogue.ready_ids(each)}
     told: dict[str, set[str]] = {}
     blanked = 0
     unreadable = []
     for each in traces.all():
         try:
-            record = _record(each)
+            record = opened(each)
         except (ValueError, KeyError, TypeError):
             unreadable.append(each.query_id)
             continue
@@ -38,21 +39,17 @@ def forget_quotes(catalogue: Catalogue) -> int:
             said = fold(record.answer.text)[:TOLD_CHARACTERS]
             told.setdefault(fold(record.request.question), set()).add(said)
             continue
-        kept = pack(record, keeping="hash")
-        traces.blank(Blank(each.query_id, kept.text, kept.plan, kept.answer, kept.record))
+        kept = pack(replace(record, keeping="hash"))
+        traces.blank(
+            each.query_id,
+            text=kept.text,
+            plan=kept.plan,
+            answer=kept.answer,
+            record=kept.record,
+        )
         blanked += 1
     traces.delete(unreadable)
     return blanked + len(unreadable)
-
-
-def _record(each: Trace) -> Record:
-    return unpack(
-        plan=each.plan,
-        answer=each.answer,
-        record=each.record,
-        created_at=each.created_at,
-        collection=each.collection,
-    )
 
 
 def _clean(

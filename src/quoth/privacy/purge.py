@@ -86,8 +86,7 @@ async def delete_everything(parts: Parts) -> tuple[Proof, Purged]:
     """
     catalogue = parts.catalogue
     collections = await asyncio.to_thread(catalogue.collections)
-    everything = Everything(catalogue.database, tenant=catalogue.tenant)
-    proof = await asyncio.to_thread(everything.delete)
+    proof = await asyncio.to_thread(Everything.of(catalogue).delete)
     for each in collections:
         await parts.open_index(each.table).drop()
     return proof, await purge(parts)

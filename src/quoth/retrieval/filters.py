@@ -96,7 +96,12 @@ def _speaker(value: str) -> Filter:
 
 def _page(value: str) -> Filter:
     # What looks like a range and is none may be one label, as "A-3" is in many an appendix.
-    return pages_printed(*_ends(value)) or Filter("label", "in", (value,))
+    first, last = _ends(value)
+    found = pages_printed(first, last)
+    letters = RANGE.match(value) and not any(map(str.isdecimal, value))
+    if found is None and letters and min(len(first), len(last)) == 1:
+        raise InputError(f"'{value}' is not a page or a range of them. Write 12, 12-14 or ix-xi.")
+    return found or Filter("label", "in", (value,))
 
 
 def _page_number(value: str) -> Filter:

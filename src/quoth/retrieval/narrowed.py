@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from quoth.places import clock
+from quoth.retrieval.filters import ANY, FIELDS
 from quoth.types import Document, Filter
 
 MOST_NAMED = 2
@@ -18,8 +19,10 @@ _OPEN: Mapping[str, float] = MappingProxyType(
 _WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         "en": {
-            "said": "Searched only in {places}, as the question says; --filter none searches "
-            "everywhere.",
+            "said": "Searched only in {places}, as the question says. To search everywhere, add "
+            "{lifting}.",
+            "lifting": "the filter {keys}",
+            "lifting all": "the filters {keys}",
             "and": " and ",
             "document": "“{one}”",
             "documents": "{n} documents",
@@ -40,8 +43,10 @@ _WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "seconds from": "what comes after {first}",
         },
         "fr": {
-            "said": "Recherche limitée à\u202f: {places}, comme le dit la question\u202f; "
-            "--filter none cherche partout.",
+            "said": "Recherche limitée à\u202f: {places}, comme le dit la question. Pour chercher "
+            "partout, ajoutez {lifting}.",
+            "lifting": "le filtre {keys}",
+            "lifting all": "les filtres {keys}",
             "and": ", ",
             "document": "«\u202f{one}\u202f»",
             "documents": "{n} documents",
@@ -70,13 +75,20 @@ def narrowed(
 ) -> tuple[str, ...]:
     """Word the filters that were read out of a question: one sentence, none without filters.
 
-    ``documents`` gives the documents by id.
+    It names those that take them back in a spelling that every door understands. ``documents``
+    gives the documents by id.
     """
     if not filters:
         return ()
     words = _WORDS.get(language, _WORDS["en"])
     places = words["and"].join(_place(each, words, documents) for each in filters)
-    return (words["said"].format(places=places),)
+    keys = list(dict.fromkeys(f"{_key(each)}={ANY}" for each in filters))
+    lifting = words["lifting all" if len(keys) > 1 else "lifting"].format(keys=", ".join(keys))
+    return (words["said"].format(places=places, lifting=lifting),)
+
+
+def _key(condition: Filter) -> str:
+    return next(key for key, fields in FIELDS.items() if condition.field in fields)
 
 
 def _place(each: Filter, words: Mapping[str, str], documents: Mapping[str, Document]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from quoth.errors import RetrievalError
+from quoth.errors import OutOfTime, RetrievalError
 from quoth.plan import Plan
 from quoth.protocols import Embedder, Index, Matrix
 from quoth.retrieval.fuse import (
@@ -69,8 +69,9 @@ async def search(
     if found[0] is None:
         why = ", ".join(trace.failures)
         late = all(":deadline:" in each for each in trace.failures)
-        way_out = "Allow more time." if late else "Look at: quoth doctor"
-        raise RetrievalError(f"The search is unavailable now: {why}. {way_out}")
+        if late:
+            raise OutOfTime(f"The search is unavailable now: {why}. Allow more time (max_ms).")
+        raise RetrievalError(f"The search is unavailable now: {why}. Look at: quoth doctor")
     return tuple(each or Legs([], [], vector=None, coverage=0.0) for each in found)
 
 

@@ -16,10 +16,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from quoth.errors import Busy
 from quoth.service.caller import Caller
+from quoth.service.openai_bodies import spoken_at
 from quoth.service.operation import Operation
-from quoth.service.problems import problem
+from quoth.service.problems import as_response, problem
 
-QUESTIONS = re.compile(r"(/api)?/v1/(query|search|chat/completions|rag/query)/?|/mcp/?")
+QUESTIONS = re.compile(r"/v1/(query|search|chat/completions)|/mcp")
 """The addresses at which an engine works out an answer."""
 
 
@@ -49,16 +50,8 @@ class Admitting:
             async with connection.while_there(), operation.admission.turn(caller.tenant):
                 await self.app(scope, connection.receive, connection.send)
         except Busy as error:
-            told = problem(error, request_id=caller.request_id)
-            headers = {**told.headers, "content-length": str(len(told.body))}
-            await send(
-                {
-                    "type": "http.response.start",
-                    "status": told.status,
-                    "headers": [(name.encode(), text.encode()) for name, text in headers.items()],
-                }
-            )
-            await send({"type": "http.response.body", "body": told.body})
+            told = spoken_at(scope["path"], problem(error, request_id=caller.request_id))
+            await as_response(told)(scope, receive, send)
 
 
 class Connection:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from importlib.metadata import version
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import Depends, FastAPI
+from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp
 
 from quoth.errors import QuothError
-from quoth.service.caller import Caller, allowed
+from quoth.service.caller import Reader
 from quoth.service.described import ABOUT, TAGS, described
 from quoth.service.problems import problem_response
 from quoth.service.routes import (
@@ -121,7 +121,5 @@ def make_app(
     return app
 
 
-def _description(
-    request: Request, _caller: Annotated[Caller, Depends(allowed("read"))]
-) -> JSONResponse:
+def _description(request: Request, _caller: Reader) -> JSONResponse:
     return JSONResponse(request.app.openapi())

@@ -9,7 +9,6 @@ from typing import Any
 
 from quoth.catalogue.listing import Listing
 from quoth.catalogue.rows import Collection
-from quoth.consent import privacy_of
 from quoth.engine import Engine
 from quoth.errors import InputError, NotFound
 from quoth.kept import remember
@@ -20,6 +19,7 @@ from quoth.retrieve import Request
 from quoth.service.bodies import Ask, Seek
 from quoth.service.caller import Caller
 from quoth.types import Filter, Turn
+from quoth.uploads import arrivals_of
 
 KNOBS = ("mode", "mmr_lambda", "dense_weight", "rerank", "rerank_pool")
 ANSWER_KNOBS = (
@@ -31,11 +31,14 @@ ANSWER_KNOBS = (
     "cache",
 )
 
+NOTHING_YET = (
+    "There are no documents yet. Send some to /v1/uploads, or name a collection that has some."
+)
+
 
 def listing_of(engine: Engine) -> Listing:
     """Give the lists of the tenant whose engine this is."""
-    catalogue = engine.parts.catalogue
-    return Listing(catalogue.database, tenant=catalogue.tenant)
+    return Listing.of(engine.parts.catalogue)
 
 
 async def request_of(body: Seek, caller: Caller) -> Request:
@@ -63,22 +66,17 @@ async def request_of(body: Seek, caller: Caller) -> Request:
 
 
 def keeper_of(
-    caller: Caller, *, store: bool, upload_id: str | None = None
+    caller: Caller, *, store: bool = True, upload_id: str | None = None
 ) -> Callable[[Record], None]:
-    """Make what keeps the record of an answer as the tenant wants it, or nothing of it."""
+    """Give what keeps the record of an answer, with whose it is, or nothing of it."""
     if not store:
         return _keep_nothing
-    return partial(_keep, caller.engine, key_id=caller.key_id, upload_id=upload_id)
+    catalogue = caller.engine.parts.catalogue
+    return partial(remember, catalogue=catalogue, key_id=caller.key_id, upload_id=upload_id)
 
 
 def _keep_nothing(_record: Record) -> None:
     return None
-
-
-def _keep(engine: Engine, record: Record, *, key_id: str, upload_id: str | None) -> None:
-    parts = engine.parts
-    keeping = privacy_of(parts).history
-    remember(record, parts.catalogue, keeping=keeping, key_id=key_id, upload_id=upload_id)
 
 
 def collection_of(caller: Caller, name: str | None) -> Collection:
@@ -90,26 +88,44 @@ def collection_of(caller: Caller, name: str | None) -> Collection:
     return parts.catalogue.collection(wanted)
 
 
+def usual_or_named(caller: Caller, name: str | None) -> Collection | None:
+    """Find a collection as `collection_of` does; None for the usual one before it was made."""
+    usual = name is None and caller.collection is None
+    parts = caller.engine.parts
+    if usual:
+        return parts.catalogue.find_collection(parts.settings.collection)
+    return collection_of(caller, name)
+
+
+def asked_of(caller: Caller, name: str | None) -> Collection:
+    """Find a collection that can be asked; raises NotFound, and InputError where it is empty."""
+    found = usual_or_named(caller, name)
+    if found is None:
+        raise InputError(NOTHING_YET)
+    try:
+        caller.engine.parts.catalogue.scope(found.name)
+    except NotFound:
+        raise InputError(NOTHING_YET) from None
+    return found
+
+
 def _place(body: Seek, caller: Caller) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Give the collections to look into, and the documents if only some are wanted."""
-    listing = listing_of(caller.engine)
     if body.upload_id is not None:
-        sent = listing.uploaded(body.upload_id)
+        sent = arrivals_of(caller.engine.parts).find(body.upload_id)
         found = [collection_of(caller, sent.collection)]
+        if sent.state == "failed":
+            raise InputError(
+                f"This upload failed ({sent.code}), so there is nothing to ask. "
+                "/v1/uploads says why."
+            )
         if sent.document_id is None or sent.state not in ("ready", "unchanged"):
             raise InputError("This upload is not ready to be asked. See how far it is first.")
         return (found[0].name,), (sent.document_id,)
     names = body.scope.collections if body.scope else [body.collection]
-    found = [collection_of(caller, name) for name in names or [None]]
-    for each in found:
-        try:
-            caller.engine.parts.catalogue.scope(each.name)
-        except NotFound:
-            raise InputError(
-                f"The collection '{each.name}' holds no documents yet. Add some first."
-            ) from None
+    found = [asked_of(caller, name) for name in names or [None]]
     ids = tuple(body.scope.documents) if body.scope else ()
-    if ids and not listing.all_there(ids, collections=found):
+    if ids and not listing_of(caller.engine).all_there(ids, collections=found):
         raise NotFound("One of these documents is not there.")
     return tuple(dict.fromkeys(each.name for each in found)), ids
 

@@ -20,11 +20,10 @@ from quoth.catalogue.database import Database
 from quoth.catalogue.heads import keep_head
 from quoth.errors import BackendError, QuothError
 from quoth.service.caller import Caller
+from quoth.service.hosts import READING
 from quoth.service.rates import Rate, neighbourhood
 from quoth.tenants import Tenants
 
-SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
-"""Methods that change nothing; requests by them are noted where `ACTIONS` names them."""
 ACTIONS = {
     "POST /v1/query": "ask",
     "POST /v1/chat/completions": "ask",
@@ -48,7 +47,9 @@ ACTIONS = {
     "POST /v1/privacy/purge": "privacy.purge",
     "GET /v1/privacy/export": "privacy.export",
 }
-"""What a request is called in the audit, by method and route; others are called by these two."""
+"""What a request is called in the audit, by method and route; others are called by these two.
+
+Requests that only read are noted where they stand here."""
 DENIED = (401, 403)
 SLOWED = 429
 """Who is told to come later has done nothing, and would fill the audit if that were noted."""
@@ -123,7 +124,7 @@ class Auditing:
         name = f"{method} {template}"
         if name in ACTIONS:
             return ACTIONS[name], ids
-        if template and method not in SAFE:
+        if template and method not in READING:
             return name.casefold(), ids
         return ("auth", "") if status in DENIED else ("", "")
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from quoth.catalogue.database import Database
 from quoth.catalogue.keys import any_key
 from quoth.errors import ConfigError
-from quoth.service.hosts import is_loopback
+from quoth.service.hosts import check_names, is_loopback
 from quoth.settings import Settings
 
 
 def check_binding(host: str, *, database: Database, settings: Settings) -> None:
-    """Refuse to listen for other machines while nobody has a key; raises ConfigError."""
+    """Refuse wrong names, and to listen for others while nobody has a key; raises ConfigError."""
+    check_names(settings.hosts)
     if is_loopback(host):
         return
     if settings.keys_needed == "never":

@@ -166,6 +166,13 @@ class Ask(Seek):
     ] = ""
 
 
+def addressable(name: str) -> str:
+    """Give the name of a collection that can be made; raises ValueError for one without address."""
+    if "/" in name or "\\" in name or name in (".", ".."):
+        raise ValueError("a collection's name is part of its address and has no slash in it")
+    return name
+
+
 class NewCollection(Body):
     """A collection to be made."""
 
@@ -173,8 +180,7 @@ class NewCollection(Body):
 
     @model_validator(mode="after")
     def _can_be_an_address(self) -> Self:
-        if "/" in self.name or "\\" in self.name or self.name in (".", ".."):
-            raise ValueError("a collection's name is part of its address and has no slash in it")
+        addressable(self.name)
         return self
 
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Annotated
 
+from fastapi import Depends
 from starlette.requests import Request
 
-from quoth.catalogue.keys import SCOPES, Scope
+from quoth.catalogue.keys import Scope
 from quoth.engine import Engine
 from quoth.errors import Denied
-
-__all__ = ["SCOPES", "Caller", "Scope", "allowed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,3 +47,22 @@ def allowed(scope: Scope) -> Callable[[Request], Caller]:
         return found
 
     return caller
+
+
+Reader = Annotated[Caller, Depends(allowed("read"))]
+"""Who may ask and read; a share, too, of its one collection."""
+Writer = Annotated[Caller, Depends(allowed("ingest"))]
+"""Who may change the library; no share has this scope."""
+Admin = Annotated[Caller, Depends(allowed("admin"))]
+"""Who decides for the tenant."""
+
+
+def owner(caller: Reader) -> Caller:
+    """A caller who may see what is the whole tenant's; raises Denied for a share."""
+    if caller.collection is not None:
+        raise Denied("A share opens one collection, and nothing else.")
+    return caller
+
+
+Owner = Annotated[Caller, Depends(owner)]
+"""Who may read, but for shares."""

@@ -18,7 +18,7 @@ from quoth.catalogue import shares
 from quoth.catalogue.database import Database
 from quoth.catalogue.keys import Key, Keys, any_key, find_key
 from quoth.catalogue.shares import Share, find_share
-from quoth.errors import BackendError
+from quoth.errors import BackendError, Denied, StoreDown
 
 FRESH_S = 0.5
 """How long a look-up holds: what is revoked opens nothing any more after this, and its way here."""
@@ -40,7 +40,10 @@ class Seen:
 
 
 def token_of(headers: Headers) -> str:
-    """Give the token that came with a request; empty where none did."""
+    """Give the token that came with a request, empty where none did; raises Denied for two."""
+    if any(len(headers.getlist(each)) > 1 for each in ("authorization", "x-api-key")):
+        # Somebody on the way may have looked at the other one.
+        raise Denied("More than one key came with this request. Send one.", status=401)
     scheme, _blank, token = headers.get("authorization", "").partition(" ")
     if scheme.casefold() == "bearer":
         return token.strip()
@@ -132,7 +135,7 @@ class Credentials:
 
     def _write_use(self, key: Key) -> None:
         # A busy or full disk must not keep anybody out: the next use will be noted.
-        with suppress(BackendError):
+        with suppress(BackendError, StoreDown):
             Keys(self._database, tenant=key.tenant).touch(key.key_id)
 
 

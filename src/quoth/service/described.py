@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from quoth.service.gate import OPEN
+from quoth.service.openai_bodies import SPOKEN
 from quoth.service.problems import MEDIA_TYPE
 
 ABOUT = """Answers questions from documents, and proves every sentence with a citation that opens
@@ -15,6 +17,10 @@ TAGS = [
     {"name": "questions", "description": "Asking, searching, and what was asked."},
     {"name": "library", "description": "Collections and their documents."},
     {"name": "use", "description": "Feedback, suggestions and figures."},
+    {"name": "privacy", "description": "What is kept, what leaves, taking and deleting it."},
+    {"name": "keys", "description": "Keys and shares of the caller's tenant."},
+    {"name": "others", "description": "Clients of OpenAI, and agents."},
+    {"name": "operation", "description": "Whether it runs, and its counters."},
 ]
 
 PROBLEM: dict[str, Any] = {
@@ -46,15 +52,11 @@ ABSENT = "Nothing is here by this name or id, or it is another tenant's."
 OLD_INDEX = "The collection was indexed by another model and has to be rebuilt."
 FULL = "There is no room left to write."
 
-OTHERS = ("/v1/chat/completions", "/v1/models", "/v1/models/{model}")
-"""Addresses that speak another's protocol, in which a failure looks otherwise once one is in."""
 OTHERS_PROBLEM: dict[str, Any] = {
     "type": "object",
     "required": ["error"],
     "properties": {"error": {"type": "object"}},
 }
-OPEN = ("/healthz",)
-"""Addresses that need no key."""
 KEY = {"key": {"type": "http", "scheme": "bearer", "description": "A key of one tenant."}}
 
 
@@ -84,7 +86,7 @@ def _describe(operation: dict[str, Any], *, path: str, method: str) -> None:
     responses = operation["responses"]
     responses.pop("422", None)
     content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
-    if path in OTHERS:
+    if SPOKEN.fullmatch(path):
         content["application/json"] = {"schema": OTHERS_PROBLEM}
     for status, text in sorted(problems.items()):
         own = responses.get(status, {}).get("description")

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
+from functools import partial
 from typing import cast
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -20,14 +21,16 @@ from quoth.catalogue import keys, shares
 from quoth.catalogue.keys import SCOPES, Key
 from quoth.catalogue.shares import Share
 from quoth.engine import Engine
-from quoth.errors import Busy, Denied, QuothError
+from quoth.errors import BackendError, Busy, Denied, QuothError
 from quoth.service.caller import Caller
 from quoth.service.credentials import Credentials, token_of
 from quoth.service.headers import dress, request_id_of
 from quoth.service.hosts import READING, check_host, check_origin, is_loopback, names_of
 from quoth.service.intake import Intake, about_files
+from quoth.service.openai_bodies import spoken_at
 from quoth.service.problems import problem
 from quoth.service.rates import Lane, Rate, neighbourhood
+from quoth.service.stopping import last_event
 from quoth.settings import Settings
 from quoth.tenants import Tenants
 
@@ -35,8 +38,9 @@ OPEN = frozenset({"/healthz"})
 """All that is answered without a key."""
 WEBSOCKET = "WEBSOCKET"
 """What stands for the method of a connection that stays open."""
-FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
-"""What a proxy says of whom it speaks for: who comes through one may sit anywhere."""
+FORWARDED = ("forwarded", "via", "x-forwarded-", "x-real-ip", "x-client-ip", "true-client-", "cf-")
+"""How headers begin in which a proxy says for whom it speaks: who comes through one may sit
+anywhere."""
 LOCAL = "local"
 """The key id of the owner at his own machine."""
 
@@ -114,6 +118,8 @@ class Gate:
             return
         caller = await self._caller(scope, headers, request_id=reply.request_id)
         scope["state"]["caller"] = caller
+        if caller.key_id != LOCAL:
+            reply.good = partial(self._still_good, token_of(headers))
         asks = method not in READING and method != WEBSOCKET and not about_files(path)
         lane = self._work if asks else self._rest
         # Nobody is kept from using all of his own machine.
@@ -132,12 +138,18 @@ class Gate:
             receive, headers=headers, path=scope["path"], method=method, settings=self._settings
         )
         intake.check(headers)
+        intake.good = reply.good
         reply.intake = intake
         try:
             await self._app(scope, intake, reply)
         except QuothError:
             if intake.refused is None:
                 raise
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if not reply.cut or task is None or task.uncancel():
+                raise
+            await reply.end()
         if intake.refused is not None and not reply.begun:
             raise intake.refused
 
@@ -186,12 +198,19 @@ class Gate:
             raise Denied(WRONG_KEY, status=401)
         return found
 
+    async def _still_good(self, token: str) -> bool:
+        """Whether a key is still good that opened what is under way."""
+        try:
+            return await self._credentials.find(token) is not None
+        except BackendError:
+            return True  # that keys cannot be looked up for a moment revokes none
+
     async def _owner(self, address: str, headers: Headers) -> bool:
         """Whether who comes without a key is the owner of this machine, before there are keys."""
         needed = self._settings.keys_needed
         if needed == "always" or not self._at_home or not is_loopback(address):
             return False
-        if any(each in headers for each in FORWARDED):
+        if any(each.startswith(FORWARDED) for each in headers):
             return False
         return needed == "never" or not await self._credentials.any()
 
@@ -205,9 +224,20 @@ class Reply:
         self.request_id = request_id
         self.begun = False
         self.intake: Intake | None = None
+        self.good: Callable[[], Awaitable[bool]] | None = None
+        self.cut = False
+        self._streams = False
+        self._task = asyncio.current_task()
 
     async def __call__(self, message: Message) -> None:
-        """Send a message on."""
+        """Send a message on, unless the key of a long answer was revoked meanwhile."""
+        if self.cut:
+            return
+        if message.get("more_body") and self.good is not None and not await self.good():
+            self.cut = True
+            if self._task is not None:
+                self._task.cancel()
+            return
         # What the application makes of a body that was cut off is not what its sender is told.
         if not self.begun and self.intake is not None and self.intake.refused is not None:
             return
@@ -216,8 +246,16 @@ class Reply:
             message.setdefault("headers", [])
             headers = MutableHeaders(raw=cast("list[tuple[bytes, bytes]]", message["headers"]))
             dress(headers, path=self._path, request_id=self.request_id)
+            self._streams = headers.get("content-type", "").startswith("text/event-stream")
             message = {**message, "headers": headers.raw}
         await self._send(message)
+
+    async def end(self) -> None:
+        """End an answer that was cut off; one of a known length just breaks off."""
+        if self._streams:
+            told = problem(Denied(WRONG_KEY, status=401), request_id=self.request_id)
+            said = last_event(told, path=self._path)
+            await self._send({"type": "http.response.body", "body": said})
 
 
 STARTS = frozenset({"http.response.start", "websocket.http.response.start", "websocket.accept"})
@@ -230,7 +268,7 @@ async def refuse(
 ) -> None:
     """Answer without the application, and without reading what was sent."""
     reply.intake = None
-    found = problem(error, request_id=reply.request_id)
+    found = spoken_at(scope["path"], problem(error, request_id=reply.request_id))
     if scope["type"] == "websocket":
         await receive()
         if "websocket.http.response" not in scope.get("extensions", {}):

@@ -6,12 +6,14 @@ import asyncio
 import resource
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from quoth.breaker import State as Circuit
-from quoth.catalogue.queue import Queue
+from quoth.catalogue.queue import Line, Queue
+from quoth.catalogue.tasks import State as FileState
 from quoth.engine import Engine
 from quoth.errors import QuothError
 from quoth.parts import Parts, model_names
@@ -26,6 +28,19 @@ PROBE = "index"
 """A word to look for: that the index answers is what counts."""
 
 Found = Literal["ok", "down"]
+Known = Literal["yes", "no", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sandbox:
+    """How files are read: in processes with limits, ``seconds`` and ``memory_mb`` for each file.
+
+    ``offline`` says whether they have no network, which is unknown before the first file.
+    """
+
+    offline: Known
+    seconds: float
+    memory_mb: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +49,7 @@ class Readiness:
 
     ``breakers`` names the parts that fail, with what would happen to a call now; ``models`` the
     embedder, reranker, generator and judge in use; ``files`` counts the caller's own uploads by
-    their state; ``rss_mb`` is the resident memory of the process. ``sandbox`` says how files are
-    read: in processes with limits on time and memory.
+    their state; ``rss_mb`` is the resident memory of the process.
     """
 
     ready: bool
@@ -48,7 +62,7 @@ class Readiness:
     waiting: int
     files: Mapping[str, int]
     workers: int
-    sandbox: str = "rlimit"
+    sandbox: Sandbox
     rss_mb: float = 0.0
 
 
@@ -68,6 +82,7 @@ async def look(engine: Engine, *, operation: Operation | None = None) -> Readine
         waiting=0 if operation is None else operation.admission.waiting,
         files=files,
         workers=0 if operation is None else operation.workers,
+        sandbox=_sandbox(parts),
         rss_mb=round(resident_bytes() / 1e6, 1),
     )
 
@@ -81,6 +96,8 @@ def readings(tenants: Tenants, operation: Operation) -> Iterator[Figure]:
     yield _one("quoth_shed_total", "Questions told to come again.", line.shed)
     yield _one("quoth_workers", "Workers that take in files.", operation.workers)
     yield _one("quoth_open_tenants", "Tenants that were asked so far.", len(tenants.opened))
+    yield _one("quoth_resident_bytes", "Resident memory.", resident_bytes())
+    yield from _queued(tenants)
     # Models, caches and breakers are shared by all tenants.
     for engine in list(tenants.opened.values())[:1]:
         parts = engine.parts
@@ -92,6 +109,14 @@ def readings(tenants: Tenants, operation: Operation) -> Iterator[Figure]:
         yield Figure("quoth_breaker_open", about, open_now, ("part",))
         models = [((what, name), 1.0) for what, name in _models(parts).items()]
         yield Figure("quoth_model", "The models in use.", models, ("part", "name"))
+
+
+def _queued(tenants: Tenants) -> Iterator[Figure]:
+    """Count the files of all tenants; nothing is said where they cannot be counted now."""
+    with suppress(QuothError):
+        found = Line(tenants.database).depths()
+        values = [((state,), float(found.get(state, 0))) for state in get_args(FileState)]
+        yield Figure("quoth_files", "Files that were sent, by their state.", values, ("state",))
 
 
 def _one(name: str, about: str, value: float) -> Figure:
@@ -107,6 +132,16 @@ def _looked(name: str, about: str, cache: object) -> Figure:
 def _models(parts: Parts) -> dict[str, str]:
     names = zip(("embedder", "reranker", "generator", "judge"), model_names(parts), strict=True)
     return {what: name for what, name in names if name}
+
+
+def _sandbox(parts: Parts) -> Sandbox:
+    known: Mapping[bool | None, Known] = {True: "yes", False: "no", None: "unknown"}
+    settings = parts.settings
+    return Sandbox(
+        offline=known[getattr(parts.readers, "offline", None)],
+        seconds=settings.parser_seconds,
+        memory_mb=settings.parser_memory_mb,
+    )
 
 
 def resident_bytes() -> int:
@@ -140,7 +175,7 @@ async def _index(parts: Parts) -> Found:
 
 
 async def _files(parts: Parts) -> dict[str, int]:
-    queue = Queue(parts.catalogue.database, tenant=parts.settings.tenant)
+    queue = Queue.of(parts.catalogue)
     try:
         async with asyncio.timeout(LOOK_S):
             return {

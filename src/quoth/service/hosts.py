@@ -6,13 +6,14 @@ name of its own lead there. It cannot choose what the browser says in Host and O
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from typing import Literal
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 
-from quoth.errors import Denied, InputError
+from quoth.errors import ConfigError, Denied, InputError
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 EVERYWHERE = frozenset({"", "0.0.0.0", "::"})  # noqa: S104
@@ -20,6 +21,8 @@ EVERYWHERE = frozenset({"", "0.0.0.0", "::"})  # noqa: S104
 READING = frozenset({"GET", "HEAD", "OPTIONS"})
 """Methods that change nothing."""
 PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
+NO_NAME = re.compile(r"[\s/\\@?#]")
+"""What shows that an address was written, or two names in one."""
 
 
 class Misdirected(InputError):
@@ -42,6 +45,16 @@ def names_of(bound: str, *, more: str) -> frozenset[str]:
     """Give the names to be asked under: this machine's, the bound one, and ``more`` by commas."""
     given = {_name(each.strip()) or _bare(each) for each in (bound, *more.split(","))}
     return LOOPBACK | (given - EVERYWHERE)
+
+
+def check_names(more: str) -> None:
+    """Refuse names, divided by commas, that no Host header can hold; raises ConfigError."""
+    for each in filter(None, (part.strip() for part in more.split(","))):
+        if NO_NAME.search(each):
+            raise ConfigError(
+                f"QUOTH_HOSTS holds '{each}', which is no name. Write the bare name, as in "
+                "quoth.example.org; several are divided by commas."
+            )
 
 
 def is_loopback(host: str) -> bool:

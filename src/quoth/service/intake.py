@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
 
 from starlette.datastructures import Headers
 from starlette.types import Message, Receive
 
-from quoth.errors import InputError, TooLarge
+from quoth.errors import Denied, InputError, QuothError, TooLarge
 from quoth.settings import Settings
 
 ROOM_FOR_FORM = 65_536
@@ -48,7 +49,8 @@ class Intake:
         self._ends = time.monotonic() + seconds if whole else None
         self._count = 0
         self._done = False
-        self.refused: InputError | None = None
+        self.refused: QuothError | None = None
+        self.good: Callable[[], Awaitable[bool]] | None = None
 
     @classmethod
     def of(
@@ -67,6 +69,9 @@ class Intake:
 
     def check(self, headers: Headers) -> None:
         """Refuse a body that is announced as too large, unread; raises TooLarge."""
+        if "content-length" in headers and "transfer-encoding" in headers:
+            # What comes behind it would be read by one as its end and by another as a request.
+            raise InputError("A request says in one way how long it is, not in two.")
         announced = headers.get("content-length", "0")
         if not (announced.isascii() and announced.isdigit()):
             raise InputError("The header Content-Length is no number.")
@@ -74,7 +79,7 @@ class Intake:
             raise TooLarge(self._limit)
 
     async def __call__(self) -> Message:
-        """Receive a message; raises TooLarge and TooSlow, after which nothing is received."""
+        """Receive a message; raises TooLarge, TooSlow and Denied; then nothing more is received."""
         if self.refused is not None:
             raise self.refused
         if self._done:
@@ -88,6 +93,9 @@ class Intake:
                 f"The body did not come in within {self._seconds:g} s. Send it again."
             )
             raise self.refused from None
+        if self.good is not None and not await self.good():
+            self.refused = Denied("This key was revoked while the body came in.", status=401)
+            raise self.refused
         self._count += len(message.get("body", b""))
         self._done = not message.get("more_body", False)
         if self._count > self._most:

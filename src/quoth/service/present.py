@@ -38,6 +38,18 @@ def original_link(document_id: str, *, fragment: str = "") -> str:
     return f"/v1/documents/{document_id}/original{'#' * bool(fragment)}{fragment}"
 
 
+def shown_link(base: str, link: str | None, document_id: str | None) -> str | None:
+    """Give the address to show of a link: one of the web as it is, else the document's own.
+
+    ``base`` is where the service was asked, "" for addresses from its root on.
+    """
+    if link is None or is_web(link) or link.startswith("/v1/"):
+        return link
+    if document_id is None:
+        return None
+    return base + original_link(document_id, fragment=urldefrag(link).fragment)
+
+
 def bare_name(source: str) -> str:
     """Name where a document came from: an address of the web as it is, a file by its name."""
     return source if is_web(source) else shown_source(source)
@@ -82,7 +94,7 @@ def _shown(value: Any, *, base: str = "") -> Any:
     else:
         return value
     if isinstance(plain.get("link"), str):
-        plain["link"] = _link(plain["link"], plain.get("document_id"), base=base)
+        plain["link"] = shown_link(base, plain["link"], plain.get("document_id"))
     if "document_id" in plain and "source" in plain:
         _hide_source(plain)
     return plain
@@ -92,14 +104,6 @@ def _shown(value: Any, *, base: str = "") -> Any:
 def _names(kind: type) -> tuple[str, ...]:
     """The fields of a class of values, none for any other class; this is asked very often."""
     return tuple(each.name for each in fields(kind)) if is_dataclass(kind) else ()
-
-
-def _link(address: str, document_id: Any, *, base: str) -> str | None:
-    if is_web(address) or address.startswith("/v1/"):
-        return address
-    if not isinstance(document_id, str):
-        return None
-    return base + original_link(document_id, fragment=urldefrag(address).fragment)
 
 
 def _hide_source(document: dict[str, Any]) -> None:

@@ -24,11 +24,15 @@ from quoth.errors import (
     Busy,
     Denied,
     DocumentError,
+    Gone,
+    IndexCorrupt,
     IndexMismatch,
     InputError,
     NotFound,
+    OutOfTime,
     QuothError,
     StorageFull,
+    StoreDown,
 )
 from quoth.service.caller import Caller
 
@@ -44,12 +48,19 @@ NOTHING_HERE = "There is nothing here by this name or id."
 INSIDE = "Something went wrong inside. Whoever runs this service finds it by the request's id."
 NO_ROOM = "There is no room left to write. Nothing half-written was kept; try again later."
 NOT_NOW = "A part that this needs does not answer at the moment. Try again later."
+REINDEX = (
+    "The index of this collection is not whole. Whoever runs this service builds it anew with: "
+    "quoth --collection NAME reindex"
+)
 UNREADABLE = "This document cannot be read."
 
 TITLES: Mapping[str, str] = {
     "invalid_input": "The request cannot be served as it stands",
     "too_large": "The request is over a limit",
     "not_found": "Not found",
+    "gone": "Not there any more",
+    "out_of_time": "Too little time",
+    "index_corrupt": "The index is not whole",
     "denied": "Not allowed",
     "busy": "Too busy",
     "index_mismatch": "The index was built another way",
@@ -57,6 +68,9 @@ TITLES: Mapping[str, str] = {
     "internal": "Something went wrong inside",
 }
 """Titles by code; other codes have that of their status."""
+
+NO_OBJECT = frozenset({"dict_type", "model_attributes_type", "model_type"})
+"""How errors of types are called where an object was wanted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +99,18 @@ def problem(error: BaseException, *, request_id: str) -> Problem:
 
 def problem_response(request: Request, error: Exception) -> Response:
     """Answer a request with what its error is; the handler of every error of the service."""
-    found = problem(error, request_id=request_id_of(request))
+    found = problem(error, request_id=id_of(request))
     if found.status == 405:
         found.headers["allow"] = ", ".join(methods_of(request))
+    return as_response(found)
+
+
+def as_response(found: Problem) -> Response:
+    """Give the response that a problem is sent as."""
     return Response(found.body, found.status, headers=found.headers)
 
 
-def request_id_of(request: Request) -> str:
+def id_of(request: Request) -> str:
     """Give the id that the gate gave to a request; empty where it did not come through it."""
     caller: Caller | None = getattr(request.state, "caller", None)
     known = getattr(request.state, "request_id", "")
@@ -157,13 +176,15 @@ def _detail(error: QuothError) -> str:
     match error:
         case NotFound():
             return NOTHING_HERE
-        case InputError() | Denied() | Busy() | IndexMismatch():
+        case IndexCorrupt():
+            return REINDEX
+        case InputError() | Gone() | OutOfTime() | Denied() | Busy() | IndexMismatch():
             return str(error)
         case StorageFull():
             return NO_ROOM
         case DocumentError():
             return UNREADABLE
-        case BackendError():
+        case BackendError() | StoreDown():
             return NOT_NOW
         case _:
             return INSIDE
@@ -173,7 +194,7 @@ def _headers(error: QuothError) -> dict[str, str]:
     if isinstance(error, Busy):
         wait = WAIT_S if error.retry_after_s is None else error.retry_after_s
         return {"retry-after": str(max(1, ceil(wait)))}
-    if error.status == 503:
+    if error.status == 503 and not isinstance(error, IndexCorrupt):
         return {"retry-after": str(WAIT_S)}
     return {"www-authenticate": "Bearer"} if error.status == 401 else {}
 
@@ -192,4 +213,8 @@ def _place(loc: Sequence[int | str]) -> str:
 def _why(error: Mapping[str, Any]) -> str:
     if error["type"] == "json_invalid":
         return "this is no JSON"
+    if error["type"] == "extra_forbidden":
+        return "There is no such field."
+    if error["type"] in NO_OBJECT:
+        return "Send a JSON object, with Content-Type: application/json."
     return str(error["msg"]).removeprefix("Value error, ")[:200]

@@ -6,13 +6,16 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from uuid import uuid4
 
 from quoth.blobs import BLOCK, Growing, clean_name
 from quoth.catalogue.arrivals import Arrivals
 from quoth.catalogue.tasks import LEASE_SECONDS, Task
-from quoth.errors import InputError, StorageFull, TooLarge
+from quoth.errors import DocumentError, InputError, StorageFull, TooLarge
+from quoth.outside.fetch import Connect, Resolve, fetch
 from quoth.parts import Parts
 from quoth.uploads import arrivals_of, blobs_of, content_key, given_of
 
@@ -20,11 +23,29 @@ SAID = ("title", "url", "speaker", "language")
 EMPTY = "There is nothing in this file. Send the file as the body, or as a form."
 
 
+class NotFetched(InputError):
+    """A page could not be fetched; its sentence says why."""
+
+    code = "not_fetched"
+
+
 class WrongOffset(InputError):
     """The bytes that were sent do not follow those that are there."""
 
     code = "wrong_offset"
     status = 409
+
+    def __init__(self, message: str, *, offset: int) -> None:
+        super().__init__(message)
+        self.offset = offset
+
+
+@dataclass(frozen=True, slots=True)
+class WaysOut:
+    """How names are resolved and numbers reached; None for the system's own ways."""
+
+    resolve: Resolve | None = None
+    connect: Connect | None = None
 
 
 def kept(said: dict[str, str | None]) -> dict[str, str]:
@@ -73,6 +94,35 @@ async def receive_whole(
             growing.discard()
 
 
+async def receive_page(
+    parts: Parts,
+    url: str,
+    *,
+    said: dict[str, str | None],
+    key_id: str,
+    ways: WaysOut | None = None,
+) -> tuple[Task, bool]:
+    """Fetch a page and queue it as a file once; True says that it is new.
+
+    Its url is the address at the end of all redirects. Raises NotFetched and InputError, and as
+    `receive_whole` does.
+    """
+    ways = ways or WaysOut()
+    with TemporaryDirectory(prefix="quoth-") as folder:
+        try:
+            page = await fetch(
+                url,
+                folder=Path(folder),
+                allowed=parts.settings.allow_urls,
+                resolve=ways.resolve,
+                connect=ways.connect,
+            )
+        except DocumentError as error:
+            raise NotFetched(str(error)) from error
+        about = {**said, "url": page.address, "name": said["name"] or page.path.name}
+        return await receive_whole(parts, _blocks(page.path), about=lambda: about, key_id=key_id)
+
+
 async def receive_more(
     parts: Parts, key: str, stream: AsyncIterator[bytes], *, offset: int
 ) -> Task:
@@ -84,14 +134,17 @@ async def receive_more(
     blobs, arrivals = blobs_of(parts), arrivals_of(parts)
     task = await asyncio.to_thread(arrivals.take, key)
     if task.state != "receiving":
-        if offset == task.size:
+        # Whoever did not hear that his last piece came in sends it again.
+        sent = sum([len(data) async for data in stream])
+        if task.size in (offset, offset + sent):
             return task
-        raise WrongOffset(f"This upload is whole: all {task.size:,} bytes are there.")
+        whole = f"This upload is whole: all {task.size:,} bytes are there."
+        raise WrongOffset(whole, offset=task.size)
     part = blobs.part(key)
     there = received(part)
     try:
         if offset != there:
-            raise WrongOffset(f"{there:,} bytes are there. Go on from that offset.")
+            raise WrongOffset(f"{there:,} bytes are there. Go on from that offset.", offset=there)
         async with _growing(part, offset=offset, most=task.size) as growing:
             try:
                 await _receive(stream, growing, renew=lambda: arrivals.take(key))
@@ -137,6 +190,10 @@ def _complete(parts: Parts, arrivals: Arrivals, task: Task, sha256: str) -> Task
     )
 
 
+async def _blocks(path: Path) -> AsyncIterator[bytes]:
+    yield await asyncio.to_thread(path.read_bytes)
+
+
 @asynccontextmanager
 async def _growing(part: Path, *, offset: int, most: int) -> AsyncIterator[Growing]:
     growing = await asyncio.to_thread(Growing, part, offset=offset, most=most)
@@ -154,14 +211,14 @@ async def _receive(
     renewed = time.monotonic()
     try:
         async for data in stream:
-            held += data
-            if len(held) < BLOCK:
-                continue
-            block, held = bytes(held), bytearray()
-            await asyncio.to_thread(growing.write, block)
+            # Also for a trickle, or another request would write to the same file beside this one.
             if renew is not None and time.monotonic() - renewed > LEASE_SECONDS / 4:
                 await asyncio.to_thread(renew)
                 renewed = time.monotonic()
+            held += data
+            if len(held) >= BLOCK:
+                block, held = bytes(held), bytearray()
+                await asyncio.to_thread(growing.write, block)
     finally:
         if held:
             await asyncio.shield(asyncio.to_thread(growing.write, bytes(held)))

@@ -187,6 +187,9 @@ def listening(host: str, port: int) -> Iterator[socket.socket]:
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
         bound = socket.create_server(address[:2], family=family, backlog=BACKLOG)
+        # Connections inherit it. asyncio sees to it only for sockets that it makes itself; without
+        # it the body of an answer waits until its head was acknowledged: 40 ms, every time.
+        bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     except socket.gaierror as error:
         raise ConfigError(f"There is no address '{host}' to listen on: {error.strerror}.") from None
     except OSError as error:

@@ -7,16 +7,16 @@ torn connection; every other answer is a whole one, or a refusal that says when 
 from __future__ import annotations
 
 import asyncio
-import json
 from contextlib import suppress
 from typing import Literal
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from quoth.errors import Busy
 from quoth.service.headers import dress, request_id_of
-from quoth.service.problems import Problem, problem
+from quoth.service.openai_bodies import SPOKEN, spoken_at
+from quoth.service.problems import Problem, as_response, problem
 
 State = Literal["starting", "serving", "stopping"]
 STILL_OPEN = ("/healthz", "/readyz")
@@ -94,7 +94,7 @@ class Stopping:
         if scope["type"] != "http" or scope["path"] in STILL_OPEN:
             await self.app(scope, receive, send)
             return
-        telling = Telling(scope, send)
+        telling = Telling(scope, receive, send)
         if self.presence.state != "serving":
             await telling.refuse(f"The service is {self.presence.state}. Try again in a moment.")
             return
@@ -113,9 +113,10 @@ class Stopping:
 class Telling:
     """What one request has been told so far."""
 
-    def __init__(self, scope: Scope, send: Send) -> None:
+    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.interrupted = False
         self._scope = scope
+        self._receive = receive
         self._send = send
         self._begun = False
         self._streams = False
@@ -135,14 +136,10 @@ class Telling:
 
     async def refuse(self, why: str) -> None:
         """Say that nothing can be begun now, and hang up."""
-        told = self._problem(why)
-        said = {**told.headers, "content-length": str(len(told.body)), "connection": "close"}
-        headers = MutableHeaders(said)
-        dress(headers, path=self._scope["path"], request_id=self._request_id)
-        await self._send(
-            {"type": "http.response.start", "status": told.status, "headers": headers.raw}
-        )
-        await self._send({"type": "http.response.body", "body": told.body})
+        response = as_response(spoken_at(self._scope["path"], self._problem(why)))
+        response.headers["connection"] = "close"
+        dress(response.headers, path=self._scope["path"], request_id=self._request_id)
+        await response(self._scope, self._receive, self._send)
 
     async def last_words(self) -> None:
         """End an answer that was interrupted, in its own form."""
@@ -152,9 +149,7 @@ class Telling:
         if not self._begun:
             await self.refuse(why)
         elif self._streams:
-            event = _last_event(
-                self._problem(why), openai="chat/completions" in self._scope["path"]
-            )
+            event = last_event(self._problem(why), path=self._scope["path"])
             await self._send({"type": "http.response.body", "body": event})
 
     def _problem(self, why: str) -> Problem:
@@ -167,9 +162,7 @@ class Telling:
         return str(state.get("request_id") or request_id_of(Headers(scope=self._scope)))
 
 
-def _last_event(told: Problem, *, openai: bool) -> bytes:
-    if not openai:
-        return b"event: error\ndata: %s\n\n" % told.body
-    said = json.loads(told.body)
-    error = {"message": said["detail"], "type": "server_error", "code": said["code"]}
-    return b"data: %s\n\n" % json.dumps({"error": error}).encode()
+def last_event(told: Problem, *, path: str) -> bytes:
+    """Write the event with which a stream that was asked for at this address breaks off."""
+    name = b"" if SPOKEN.fullmatch(path) else b"event: error\n"
+    return b"%sdata: %s\n\n" % (name, spoken_at(path, told).body)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from quoth.consent import models_within
 from quoth.engine import Engine
 from quoth.errors import BackendError, QuothError
 from quoth.parts import unobserved
-from quoth.protocols import Generator
 from quoth.record import Record
 from quoth.retrieve import Request
 
@@ -26,9 +25,9 @@ async def warm(engine: Engine) -> None:
     as well, which then says so.
     """
     if engine.parts.generator is not None:
-        for each in opening(engine.parts.generator):
+        for each in models_within(engine.parts.generator):
             with suppress(BackendError):
-                await each.opened()
+                await _open(each)
     with suppress(BackendError):
         await engine.parts.embedder.embed(list(QUESTIONS), role="query")
     quiet = Engine(replace(engine.parts, observe=unobserved))
@@ -39,17 +38,13 @@ async def warm(engine: Engine) -> None:
             question, choices={"generate": False, "cache": "none"}, collections=tuple(first)
         )
         with suppress(QuothError):
-            async for _event in quiet.stream(request, keep=_forget):
-                pass
+            await quiet.answer(request, keep=_forget)
 
 
-def opening(generator: Generator) -> Iterator[Any]:
-    """Find the parts of a generator that are opened late: those with a method ``opened``."""
-    if hasattr(generator, "opened"):
-        yield generator
-    below = getattr(generator, "inner", None)
-    for each in (*getattr(generator, "generators", ()), *([below] if below is not None else ())):
-        yield from opening(each)
+async def _open(model: Any) -> None:
+    """Load the packages of a model that is opened late."""
+    if hasattr(model, "opened"):
+        await model.opened()
 
 
 def _forget(_record: Record) -> None:

@@ -5,8 +5,8 @@ no text of a document; of an error it has the type and the places in the code, n
 which may repeat what somebody wrote. What looks like a key is taken out of every line, whoever
 wrote it, and nothing in it can begin another line.
 
-The house logs through the standard library, ``log.info("event", extra={"count": 3})``, or where
-structlog is there anyway through that: both come out alike.
+The house logs through the standard library, ``log.info("event", extra={"count": 3})``; what comes
+through structlog comes out alike.
 """
 
 from __future__ import annotations
@@ -28,6 +28,10 @@ REMOVED = "[removed]"
 MOST_CHARACTERS = 300
 """Characters of a stranger's message that are kept."""
 MOST_FRAMES = 20
+
+CAME_THROUGH = re.compile(r'^ +File "([^"\n]+)", line (\d+), in (\S+)', re.MULTILINE)
+TYPE = re.compile(r"^[A-Za-z_][\w.]*", re.MULTILINE)
+"""The places of an error in the text of a traceback, and the type that follows the last."""
 
 KEYS = re.compile(
     r"""
@@ -85,11 +89,6 @@ def begin_telling(
 def bind(**known: str) -> None:
     """Put values, such as the request's id, into every line that this task writes from now on."""
     structlog.contextvars.bind_contextvars(**known)
-
-
-def unbind() -> None:
-    """Forget what `bind` put into the lines of this task."""
-    structlog.contextvars.clear_contextvars()
 
 
 def redacted(text: str) -> str:
@@ -157,9 +156,23 @@ def _short_strangers(_logger: Any, _name: str, event: EventDict) -> EventDict:
         event.pop(left_by_other_handlers, None)
     name = str(event.get("logger", ""))
     if name != OWN and not name.startswith(f"{OWN}."):
-        first = str(event.get("event", "")).partition("\n")[0]
+        said = str(event.get("event", ""))
+        first = said.partition("\n")[0]
+        if first.startswith("Traceback "):
+            # The server tells of a start that failed by the text of its traceback.
+            first, event["error"] = "failed", list(_told_by(said))
         event["event"] = first[:MOST_CHARACTERS]
     return event
+
+
+def _told_by(trace: str) -> Iterator[str]:
+    """Give the last error's type and the places it came through, of a traceback as it is printed."""
+    places = list(CAME_THROUGH.finditer(trace))
+    kind = TYPE.search(trace, places[-1].end()) if places else None
+    yield kind[0] if kind else "Error"
+    for each in places[-MOST_FRAMES:]:
+        path, line, name = each.groups()
+        yield f"{'/'.join(path.replace(chr(92), '/').split('/')[-3:])}:{line} in {name}"
 
 
 def _safe_values(_logger: Any, _name: str, event: EventDict) -> EventDict:

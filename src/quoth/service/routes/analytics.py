@@ -11,8 +11,8 @@ from starlette.responses import Response
 from quoth.catalogue.figures import Figures, Measured
 from quoth.service.asking import collection_of
 from quoth.service.bodies import InCollection
+from quoth.service.caller import Owner
 from quoth.service.present import Shown
-from quoth.service.routes.queries import Owner
 
 router = APIRouter(tags=["use"])
 
@@ -29,6 +29,5 @@ async def analytics(
     """
     if collection is not None:
         await asyncio.to_thread(collection_of, caller, collection)
-    catalogue = caller.engine.parts.catalogue
-    measured = Measured(catalogue.database, tenant=catalogue.tenant)
+    measured = Measured.of(caller.engine.parts.catalogue)
     return Shown(await asyncio.to_thread(measured.figures, days=days, collection=collection))

@@ -6,32 +6,18 @@ import asyncio
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Body, Depends
+from fastapi import APIRouter, Body
 from starlette.responses import Response
 
-from quoth.catalogue.listing import Shown as Listed
-from quoth.errors import Denied, NotFound
+from quoth.catalogue.listing import Listed
+from quoth.errors import NotFound
 from quoth.parts import identity_of
-from quoth.service.asking import collection_of, listing_of
+from quoth.service.asking import listing_of
 from quoth.service.bodies import NewCollection, OneCollection
-from quoth.service.caller import Caller, allowed
+from quoth.service.caller import Caller, Reader, Writer
 from quoth.service.present import Shown
-from quoth.upkeep import delete_collection
-from quoth.uploads import forget_documents
 
 router = APIRouter(tags=["library"])
-
-Reader = Annotated[Caller, Depends(allowed("read"))]
-
-
-def writer(caller: Annotated[Caller, Depends(allowed("ingest"))]) -> Caller:
-    """A caller who may change the library; raises Denied for a share."""
-    if caller.collection is not None:
-        raise Denied("A share is for reading.")
-    return caller
-
-
-Writer = Annotated[Caller, Depends(writer)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +57,7 @@ async def make(
 @router.delete("/v1/collections/{name}", summary="Delete a collection", status_code=204)
 async def delete(name: OneCollection, caller: Writer) -> Response:
     """Delete a collection with its documents, its index, and the questions asked of it alone."""
-    found = await asyncio.to_thread(collection_of, caller, name)
-    gone = await delete_collection(caller.engine.parts, found)
-    await asyncio.to_thread(forget_documents, caller.engine.parts, gone)
+    await caller.engine.remove_collection(name)
     return Response(status_code=204)
 
 

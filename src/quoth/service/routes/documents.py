@@ -11,17 +11,16 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from starlette.responses import FileResponse, Response
 
-from quoth.blobs import Blobs, clean_name, shown_source
-from quoth.catalogue.listing import Held
-from quoth.errors import NotFound
+from quoth.blobs import clean_name, shown_source
+from quoth.errors import Gone, NotFound
+from quoth.ingest.files import is_still
 from quoth.places import link
-from quoth.service.asking import collection_of, listing_of
+from quoth.service.asking import listing_of, usual_or_named
 from quoth.service.bodies import Id, InCollection, Limit, OneId, Skip
-from quoth.service.caller import Caller
+from quoth.service.caller import Caller, Reader, Writer
 from quoth.service.present import Shown, is_web
-from quoth.service.routes.collections import Reader, Writer
 from quoth.types import Chunk, Document, Locator
-from quoth.uploads import forget_documents
+from quoth.uploads import blobs_of
 
 router = APIRouter(tags=["library"])
 
@@ -29,6 +28,8 @@ GIVEN_AS = ("application/pdf", "audio/*", "video/*", "text/plain", "application/
 """Media types that a file is given out as; a browser runs nothing of them."""
 HARMLESS = tuple(each.removesuffix("*") for each in GIVEN_AS)
 SANDBOX = "default-src 'none'; sandbox"
+NOT_HERE = "The file of this document is not here any more. What was read out of it still is."
+ANOTHER = "The file is not the one any more that was added. Add it again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,9 @@ async def documents(
     caller: Reader, skip: Skip = 0, limit: Limit = 20, collection: InCollection = None
 ) -> Response:
     """List the documents of a collection with how far each of them is."""
-    found = await asyncio.to_thread(collection_of, caller, collection)
+    found = await asyncio.to_thread(usual_or_named, caller, collection)
+    if found is None:
+        return Shown(Documents([], 0, skip, limit))
     there, total = await asyncio.to_thread(
         listing_of(caller.engine).documents, found, skip=skip, limit=limit
     )
@@ -81,20 +84,20 @@ async def documents(
 @router.get("/v1/documents/{document_id}", summary="Show a document", response_model=Document)
 async def document(document_id: OneId, caller: Reader) -> Response:
     """Show a document: what it is, how far it is, why it could not be read."""
-    return Shown((await _held(document_id, caller)).document)
+    return Shown(await _found(document_id, caller))
 
 
 @router.delete("/v1/documents/{document_id}", summary="Delete a document", status_code=204)
 async def delete(document_id: OneId, caller: Writer) -> Response:
     """Delete a document from the catalogue and the index."""
-    held = await _held(document_id, caller)
-    gone = await caller.engine.remove([document_id], collection=held.document.collection)
+    found = await _found(document_id, caller)
+    gone = await caller.engine.remove([document_id], collection=found.collection)
     if not gone:
         raise NotFound(f"There is no document with the id '{document_id}'.")
-    await asyncio.to_thread(forget_documents, caller.engine.parts, gone)
     return Response(status_code=204)
 
 
+@router.head("/v1/documents/{document_id}/original", include_in_schema=False)
 @router.get(
     "/v1/documents/{document_id}/original",
     summary="Give out a document's file",
@@ -108,19 +111,18 @@ async def delete(document_id: OneId, caller: Writer) -> Response:
             },
         },
         206: {"description": "A part of the file."},
+        410: {"description": "The file is gone, or is not the one any more that was added."},
         416: {"description": "There is no such part."},
     },
 )
 async def original(document_id: OneId, caller: Reader) -> Response:
-    """Give out the file that a document was made from."""
-    held = await _held(document_id, caller)
-    found = await asyncio.to_thread(_file, held, caller)
-    if found is None:
-        raise NotFound("The file of this document is not here any more.")
-    name = clean_name(shown_source(held.document.source))
+    """Give out the file that a document was made from, as long as it is the same."""
+    found = await _found(document_id, caller)
+    file = await asyncio.to_thread(_file, found, caller)
+    name = clean_name(shown_source(found.source))
     kind = mimetypes.guess_type(name)[0] or ""
     return FileResponse(
-        found,
+        file,
         filename=name,
         media_type=kind if kind.startswith(HARMLESS) else "application/octet-stream",
         content_disposition_type="attachment",
@@ -142,7 +144,7 @@ async def passages(
     limit: Limit = 20,
 ) -> Response:
     """Give the text of a document in parts: around one of them, or page by page."""
-    held = await _held(document_id, caller)
+    found = await _found(document_id, caller)
     catalogue = caller.engine.parts.catalogue
     first, last = skip, skip + limit - 1
     if around is not None:
@@ -151,24 +153,38 @@ async def passages(
         )
         first, last = max(0, at - window), at + window
     chunks = await asyncio.to_thread(catalogue.chunk_ranges, [(document_id, first, last)])
-    pieces = [_piece(each, held.document) for each in chunks]
-    return Shown(Pieces(document_id, held.document.title, held.document.chunks, pieces))
+    pieces = [_piece(each, found) for each in chunks]
+    return Shown(Pieces(document_id, found.title, found.chunks, pieces))
 
 
-async def _held(document_id: str, caller: Caller) -> Held:
+async def _found(document_id: str, caller: Caller) -> Document:
     listing = listing_of(caller.engine)
     return await asyncio.to_thread(listing.document, document_id, collection=caller.collection)
 
 
-def _file(held: Held, caller: Caller) -> Path | None:
-    """Find the file by what the catalogue says; nothing of the request is part of the way."""
-    settings, source = caller.engine.parts.settings, held.document.source
-    kept = Blobs(settings.home, tenant=caller.engine.parts.catalogue.tenant).original(source)
-    if kept is not None or source.startswith("file:") or is_web(source):
+def _file(document: Document, caller: Caller) -> Path:
+    """Find the file by what the catalogue says; nothing of the request is part of the way.
+
+    Raises Gone.
+    """
+    source = document.source
+    kept = blobs_of(caller.engine.parts).original(source)
+    if kept is not None:
         return kept
-    # What the operator added from the disk of this machine.
+    # What the operator added from the disk of this machine. It is kept without links: one that
+    # stands there now leads to something that nobody added.
     path = Path(source)
-    return path if path.is_absolute() and path.is_file() else None
+    named = not source.startswith("file:") and not is_web(source)
+    if not (named and path.is_absolute() and path.is_file() and path.resolve() == path):
+        raise Gone(NOT_HERE)
+    known = listing_of(caller.engine).fingerprint(document.document_id)
+    said = (document.title, document.url, document.speaker, document.language)
+    try:
+        if known is None or not is_still(path, known=known, said=said):
+            raise Gone(ANOTHER)
+    except OSError as error:
+        raise Gone(NOT_HERE) from error
+    return path
 
 
 def _piece(chunk: Chunk, document: Document) -> Piece:

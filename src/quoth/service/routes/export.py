@@ -12,8 +12,9 @@ from starlette.responses import Response
 
 from quoth.history.export import Format, exported
 from quoth.service.bodies import OneId
+from quoth.service.caller import Owner
 from quoth.service.present import shown_answer
-from quoth.service.routes.queries import Owner, record_of
+from quoth.service.routes.queries import record_of
 
 router = APIRouter(tags=["questions"])
 

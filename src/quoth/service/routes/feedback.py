@@ -9,8 +9,10 @@ from fastapi import APIRouter, Body
 from starlette.responses import Response
 
 from quoth.catalogue.figures import Measured
+from quoth.consent import privacy_of
+from quoth.parts import Parts
 from quoth.service.bodies import Opinion
-from quoth.service.routes.queries import Owner
+from quoth.service.caller import Owner
 
 router = APIRouter(tags=["use"])
 
@@ -21,8 +23,14 @@ EXAMPLE = {"good": {"value": {"query_id": "q_8f3a2b1c4d5e", "rating": 1, "commen
 async def feedback(
     body: Annotated[Opinion, Body(openapi_examples=EXAMPLE)], caller: Owner
 ) -> Response:
-    """Keep what somebody thinks of an answer: 1 or -1, and why; the last word counts."""
-    catalogue = caller.engine.parts.catalogue
-    measured = Measured(catalogue.database, tenant=catalogue.tenant)
-    await asyncio.to_thread(measured.rate, body.query_id, rating=body.rating, comment=body.comment)
+    """Keep what somebody thinks of an answer: 1 or -1, and why; the last word counts.
+
+    Where no texts are kept of questions, none is kept of the comment.
+    """
+    await asyncio.to_thread(_rate, caller.engine.parts, body)
     return Response(status_code=204)
+
+
+def _rate(parts: Parts, body: Opinion) -> None:
+    comment = body.comment if privacy_of(parts).history == "full" else ""
+    Measured.of(parts.catalogue).rate(body.query_id, rating=body.rating, comment=comment)

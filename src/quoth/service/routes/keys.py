@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
@@ -15,12 +15,10 @@ from quoth.catalogue.shares import MOST_DAYS as MOST_DAYS_OF_A_SHARE
 from quoth.catalogue.shares import NewShare, Share, Shares
 from quoth.errors import Denied
 from quoth.service.bodies import Body, CollectionName, Line, OneId
-from quoth.service.caller import Caller, allowed
+from quoth.service.caller import Admin, Caller
 from quoth.service.present import Shown
 
 router = APIRouter(tags=["keys"])
-
-Admin = Annotated[Caller, Depends(allowed("admin"))]
 
 
 class KeyWanted(Body):
@@ -77,6 +75,8 @@ async def revoke_key(caller: Admin, key_id: OneId) -> Response:
 )
 async def make_share(request: Request, caller: Admin, wanted: ShareWanted) -> Shown:
     """Make a token that opens one collection for reading; it is in this response only."""
+    if "read" not in caller.scopes:
+        raise Denied("A share gives what this key may not do itself: read.")
     made = await asyncio.to_thread(
         _shares(caller).add, collection=wanted.collection, expires_days=wanted.expires_days
     )
@@ -98,8 +98,8 @@ async def revoke_share(caller: Admin, share_id: OneId) -> Response:
 
 
 def _keys(caller: Caller) -> Keys:
-    return Keys(caller.engine.parts.catalogue.database, tenant=caller.tenant)
+    return Keys.of(caller.engine.parts.catalogue)
 
 
 def _shares(caller: Caller) -> Shares:
-    return Shares(caller.engine.parts.catalogue.database, tenant=caller.tenant)
+    return Shares.of(caller.engine.parts.catalogue)

@@ -8,17 +8,18 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from fastapi import APIRouter, Depends, FastAPI
+from fastapi import APIRouter, FastAPI
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from quoth.errors import NotFound
 from quoth.extras import is_installed
-from quoth.service.caller import Caller, allowed
-from quoth.service.links import keeper, shown_link
+from quoth.service.asking import keeper_of
+from quoth.service.caller import Caller, Reader
+from quoth.service.present import shown_link
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -47,7 +48,7 @@ async def serving(app: FastAPI) -> AsyncIterator[None]:
         app.state.mcp = None
 
 
-router = APIRouter(lifespan=serving, tags=["Agents"])
+router = APIRouter(lifespan=serving, tags=["others"])
 
 
 class PassedOn(Response):
@@ -63,7 +64,7 @@ class PassedOn(Response):
 
 
 @router.post("/mcp", response_class=PassedOn, status_code=200)
-async def call(request: Request, _caller: Annotated[Caller, Depends(allowed("read"))]) -> Response:
+async def call(request: Request, _caller: Reader) -> Response:
     """Speak the Model Context Protocol (streamable HTTP, without sessions)."""
     manager = getattr(request.app.state, "mcp", None)
     if manager is None:
@@ -78,4 +79,4 @@ async def seat_of(request: Any) -> Seat:
     caller: Caller = request.state.caller
     base = str(request.base_url).rstrip("/")
     address = partial(shown_link, base)
-    return Seat(caller.engine, address, collection=caller.collection, keep=keeper(caller))
+    return Seat(caller.engine, address, collection=caller.collection, keep=keeper_of(caller))

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from functools import partial
 from secrets import token_hex
 from time import time
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from anyio import move_on_after
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
@@ -24,11 +24,12 @@ from starlette.responses import Response
 
 from quoth.agents.linked import flow, linked
 from quoth.answering.conclude import note
+from quoth.catalogue.rows import Collection
 from quoth.errors import NotFound, QuothError
 from quoth.events import Done, Event, Found
 from quoth.retrieve import Request as Question
-from quoth.service.caller import Caller, allowed
-from quoth.service.links import keeper, shown_link
+from quoth.service.asking import asked_of, collection_of, keeper_of, listing_of
+from quoth.service.caller import Caller, Reader
 from quoth.service.openai_bodies import (
     OWNER,
     Ask,
@@ -42,14 +43,12 @@ from quoth.service.openai_bodies import (
     proof,
     tokens,
 )
-from quoth.service.present import Shown, as_bytes, shown, shown_answer
-from quoth.service.problems import Problem, problem, request_id_of
+from quoth.service.present import Shown, as_bytes, shown, shown_answer, shown_link
+from quoth.service.problems import Problem, as_response, id_of, problem
 from quoth.service.sse import BROKEN_OFF, LAST_WORDS_S, EventStream, Say
 from quoth.types import Answer
 
 NO_MODEL = "There is no such model here. Those there are stand at /v1/models."
-
-Reader = Annotated[Caller, Depends(allowed("read"))]
 
 
 class UnknownModel(NotFound):
@@ -69,13 +68,12 @@ class OpenAIRoute(APIRoute):
             try:
                 return await answer(request)
             except (QuothError, RequestValidationError, HTTPException) as error:
-                found = told(error, request_id=request_id_of(request))
-                return Response(found.body, found.status, headers=found.headers)
+                return as_response(told(error, request_id=id_of(request)))
 
         return handle
 
 
-router = APIRouter(route_class=OpenAIRoute, tags=["OpenAI"])
+router = APIRouter(route_class=OpenAIRoute, tags=["others"])
 
 
 def told(error: Exception, *, request_id: str) -> Problem:
@@ -92,14 +90,17 @@ def told(error: Exception, *, request_id: str) -> Problem:
 @router.get("/v1/models", summary="List what can be asked", response_model=Models)
 async def list_models(caller: Reader) -> Response:
     """List the models: one for each collection, and ``quoth`` for the usual one."""
-    names = await asyncio.to_thread(_collections, caller)
-    return Shown(Models((Model(OWNER), *(Model(f"{OWNER}/{each}") for each in names))))
+    listing = listing_of(caller.engine)
+    found = await asyncio.to_thread(listing.collections, only=caller.collection)
+    usual = caller.collection or caller.engine.parts.settings.collection
+    bare = (Model(OWNER),) if any(each.name == usual for each in found) else ()
+    return Shown(Models((*bare, *(Model(f"{OWNER}/{each.name}") for each in found))))
 
 
 @router.get("/v1/models/{model:path}", summary="Show one model", response_model=Model)
 async def one_model(model: str, caller: Reader) -> Response:
     """Give one model."""
-    await _collection(caller, model)
+    await _collection(caller, model, find=collection_of)
     return Shown(Model(model))
 
 
@@ -126,7 +127,7 @@ async def complete(body: Ask, request: Request, caller: Reader) -> Response:
     ``quoth`` holds the citations, on the last piece of a stream.
     """
     question, history = asked(body.messages)
-    collection = await _collection(caller, body.model)
+    collection = await _collection(caller, body.model, find=asked_of)
     wanted = Question(
         question,
         choices={
@@ -138,11 +139,11 @@ async def complete(body: Ask, request: Request, caller: Reader) -> Response:
         history=history,
     )
     base = str(request.base_url).rstrip("/")
-    events = caller.engine.stream(wanted, keep=keeper(caller, store=body.store is not False))
+    keep = keeper_of(caller, store=body.store is not False)
     if not body.stream:
-        async with aclosing(events):
-            answers = [each.answer async for each in events if isinstance(each, Done)]
-        return Shown(_completion(shown_answer(answers[-1], base=base), body.model))
+        answer = await caller.engine.answer(wanted, keep=keep)
+        return Shown(_completion(shown_answer(answer, base=base), body.model))
+    events = caller.engine.stream(wanted, keep=keep)
     first = await _begun(events)
     usage = body.stream_options is not None and body.stream_options.include_usage
     return Chunks(events, first=first, caller=caller, base=base, model=body.model, usage=usage)
@@ -247,18 +248,12 @@ def _finish(answer: Answer) -> Literal["stop", "length"]:
     return "length" if note("cut", language=answer.query.language) in answer.warnings else "stop"
 
 
-async def _collection(caller: Caller, model: str) -> str:
-    """Give the collection of a model; raises UnknownModel."""
-    owner, _, name = model.partition("/")
-    if owner == OWNER:
-        known = await asyncio.to_thread(_collections, caller)
-        wanted = name or caller.collection or caller.engine.parts.settings.collection
-        if wanted in known and (name or "/" not in model):
-            return wanted
+async def _collection(
+    caller: Caller, model: str, *, find: Callable[[Caller, str | None], Collection]
+) -> str:
+    """Give the collection of a model, as ``find`` does; raises UnknownModel."""
+    owner, slash, name = model.partition("/")
+    if owner == OWNER and bool(name) == bool(slash):
+        with suppress(NotFound):
+            return (await asyncio.to_thread(find, caller, name or None)).name
     raise UnknownModel(NO_MODEL)
-
-
-def _collections(caller: Caller) -> list[str]:
-    """Name the collections that the caller may ask."""
-    names = [each.name for each in caller.engine.parts.catalogue.collections()]
-    return [each for each in names if caller.collection in (None, each)]

@@ -5,41 +5,28 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated
 
-from fastapi import APIRouter, Depends
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi import APIRouter
+from pydantic import ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from quoth.catalogue.privacy import AUDIT_DAYS, MOST_DAYS, Decisions, Keeping
 from quoth.consent import Leaving, leaving, privacy_of
 from quoth.engine import Engine
-from quoth.errors import Denied
 from quoth.privacy.everything import Everything, Proof
 from quoth.privacy.purge import Purged, delete_everything, purge
-from quoth.service.caller import Caller, allowed
+from quoth.service.bodies import Body
+from quoth.service.caller import Admin, Owner
 from quoth.service.present import Shown, as_bytes
 
 router = APIRouter(tags=["privacy"])
 
-Reader = Annotated[Caller, Depends(allowed("read"))]
-Admin = Annotated[Caller, Depends(allowed("admin"))]
 
-
-def owner(caller: Reader) -> Caller:
-    """A caller who may see how his tenant's data is kept; raises Denied for a share."""
-    if caller.collection is not None:
-        raise Denied("A share opens one collection, and nothing else.")
-    return caller
-
-
-class Wanted(BaseModel):
+class Wanted(Body):
     """A decision; it takes the place of the one before as a whole."""
 
     model_config = ConfigDict(
-        extra="forbid",
-        strict=True,
         json_schema_extra={
             "examples": [{"history": "hash", "retention_days": 30, "may_leave": False}]
         },
@@ -80,7 +67,7 @@ class Deleted:
 
 
 @router.get("/v1/privacy", summary="Show what is kept and what leaves", response_model=Shows)
-async def show(caller: Annotated[Caller, Depends(owner)]) -> Response:
+async def show(caller: Owner) -> Response:
     """Say what is kept of this tenant, for how long, and which texts are sent where."""
     return Shown(await asyncio.to_thread(_holding, caller.engine))
 
@@ -90,7 +77,7 @@ async def decide(caller: Admin, wanted: Wanted) -> Response:
     """Decide for the whole tenant; it holds from the next question on."""
     engine = caller.engine
     await asyncio.to_thread(
-        Decisions(engine.parts.catalogue.database, tenant=caller.tenant).decide,
+        Decisions.of(engine.parts.catalogue).decide,
         history=wanted.history,
         retention_days=wanted.retention_days,
         may_leave=wanted.may_leave,
@@ -110,7 +97,7 @@ async def export(caller: Admin) -> Response:
     The documents' own files are given by ``GET /v1/documents/{document_id}/original``.
     """
     return StreamingResponse(
-        _lines(_everything(caller)),
+        _lines(Everything.of(caller.engine.parts.catalogue)),
         media_type="application/jsonl",
         headers={"content-disposition": 'attachment; filename="quoth-export.jsonl"'},
     )
@@ -131,10 +118,6 @@ async def delete(caller: Admin, request: Request) -> Response:
 async def purge_now(caller: Admin) -> Purged:
     """Remove every trace of documents that were deleted: old versions, quotes, free pages."""
     return await purge(caller.engine.parts)
-
-
-def _everything(caller: Caller) -> Everything:
-    return Everything(caller.engine.parts.catalogue.database, tenant=caller.tenant)
 
 
 def _lines(everything: Everything) -> Iterator[bytes]:

@@ -6,51 +6,40 @@ import asyncio
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Body, Depends, Query
+from fastapi import APIRouter, Body, Query
 from pydantic import AfterValidator
 from starlette.responses import Response
 
 from quoth.catalogue.figures import Feedback, Measured
 from quoth.catalogue.history import Asked
-from quoth.errors import Denied, NotFound
+from quoth.errors import NotFound
 from quoth.history.explain import Explanation, explain
 from quoth.history.why_not import WhyNot, why_not
 from quoth.kept import recall
 from quoth.record import Record
-from quoth.service.asking import collection_of, keeper_of, listing_of, request_of
+from quoth.service.asking import collection_of, keeper_of, request_of
 from quoth.service.bodies import Ask, Id, InCollection, Limit, OneId, Skip, plain
-from quoth.service.caller import Caller, allowed
+from quoth.service.caller import Caller, Owner, Reader
 from quoth.service.present import Shown
 from quoth.service.sse import EventStream
 from quoth.types import Answer
+from quoth.uploads import arrivals_of
 
 router = APIRouter(tags=["questions"])
-
-Reader = Annotated[Caller, Depends(allowed("read"))]
-
-
-def owner(caller: Reader) -> Caller:
-    """A caller who may see what was asked; raises Denied for a share."""
-    if caller.collection is not None:
-        raise Denied("A share opens one collection, and not what was asked.")
-    return caller
-
-
-Owner = Annotated[Caller, Depends(owner)]
 
 EXAMPLE = {
     "answer": {
         "summary": "An answer as one object",
-        "value": {"query": "What does a tokenizer do?", "collection": "default"},
+        "value": {"query": "What is transfer learning?", "collection": "default"},
     },
     "stream": {
         "summary": "The same as it comes",
-        "value": {"query": "What does a tokenizer do?", "stream": True},
+        "value": {"query": "What is transfer learning?", "stream": True},
     },
     "narrow": {
         "summary": "Only on some pages of the PDFs of two collections",
         "value": {
-            "query": "How is a tokenizer trained?",
+            "query": "How is a model fine-tuned?",
             "scope": {"collections": ["course", "talks"], "kinds": ["pdf"]},
             "filters": {"page": "12-40"},
             "top_k": 5,
@@ -104,7 +93,7 @@ class Explained:
             "content": {
                 "text/event-stream": {
                     "schema": {"type": "string"},
-                    "example": 'event: token\ndata: {"text":"A tokenizer","event":"token"}\n\n',
+                    "example": 'event: token\ndata: {"text":"The idea of","event":"token"}\n\n',
                 }
             },
         }
@@ -117,14 +106,10 @@ async def ask(body: Annotated[Ask, Body(openapi_examples=EXAMPLE)], caller: Read
     """
     request = await request_of(body, caller)
     keep = keeper_of(caller, store=body.store, upload_id=body.upload_id)
+    if not body.stream:
+        return Shown(await caller.engine.answer(request, keep=keep))
     events = caller.engine.stream(request, keep=keep)
-    if body.stream:
-        return EventStream(events, first=await anext(events), request_id=caller.request_id)
-    answer: Answer | None = None
-    async for event in events:
-        if event.event == "done":
-            answer = event.answer
-    return Shown(answer)
+    return EventStream(events, first=await anext(events), request_id=caller.request_id)
 
 
 @router.get("/v1/queries", summary="List what was asked", response_model=History)
@@ -138,7 +123,7 @@ async def queries(
     """List the questions of the whole tenant, by any of its keys, the newest first."""
     catalogue = caller.engine.parts.catalogue
     if upload_id is not None:
-        await asyncio.to_thread(listing_of(caller.engine).uploaded, upload_id)
+        await asyncio.to_thread(arrivals_of(caller.engine.parts).find, upload_id)
     if collection is not None:
         await asyncio.to_thread(collection_of, caller, collection)
     found = await asyncio.to_thread(
@@ -151,8 +136,7 @@ async def queries(
 async def query(query_id: OneId, caller: Owner) -> Response:
     """Give a question with its answer as it was given."""
     record = await record_of(query_id, caller)
-    catalogue = caller.engine.parts.catalogue
-    measured = Measured(catalogue.database, tenant=catalogue.tenant)
+    measured = Measured.of(caller.engine.parts.catalogue)
     return Shown(
         Kept(
             record.query_id,

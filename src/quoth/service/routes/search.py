@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Body, Depends
+from fastapi import APIRouter, Body
 from starlette.responses import Response
 
 from quoth.service.asking import request_of
 from quoth.service.bodies import Seek
-from quoth.service.caller import Caller, allowed
+from quoth.service.caller import Reader
 from quoth.service.present import Shown
 from quoth.trace import Trace
 from quoth.types import Hit, Query
@@ -39,7 +39,7 @@ class Ranked:
 @router.post("/v1/search", summary="Search passages", response_model=Ranked)
 async def search(
     body: Annotated[Seek, Body(openapi_examples=EXAMPLE)],
-    caller: Annotated[Caller, Depends(allowed("read"))],
+    caller: Reader,
 ) -> Response:
     """Rank passages for a question; nothing is written and nothing is kept."""
     request = await request_of(body, caller)

@@ -10,10 +10,11 @@ from fastapi import APIRouter, Query
 from pydantic import AfterValidator
 from starlette.responses import Response
 
-from quoth.service.asking import collection_of
+from quoth.service.asking import usual_or_named
 from quoth.service.bodies import Id, InCollection, plain
+from quoth.service.caller import Owner
 from quoth.service.present import Shown
-from quoth.service.routes.queries import Owner, record_of
+from quoth.service.routes.queries import record_of
 
 router = APIRouter(tags=["use"])
 
@@ -39,7 +40,9 @@ async def suggestions(
     collection: InCollection = None,
 ) -> Response:
     """Suggest how to end what was typed, or what to ask after an answer."""
-    found = await asyncio.to_thread(collection_of, caller, collection)
+    found = await asyncio.to_thread(usual_or_named, caller, collection)
+    if found is None:
+        return Shown(Suggestions(()))
     if after is not None:
         record = await record_of(after, caller)
         return Shown(Suggestions(await caller.engine.suggest(record.answer, collection=found.name)))

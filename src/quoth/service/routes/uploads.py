@@ -17,11 +17,20 @@ from quoth.catalogue.tasks import State, Task
 from quoth.errors import InputError
 from quoth.ingest.meta import normal_language, normal_url
 from quoth.parts import Parts
-from quoth.service.bodies import CollectionName, Limit, OneId, Skip, plain
+from quoth.service.bodies import CollectionName, Limit, OneId, Skip, addressable, plain
 from quoth.service.caller import Caller, allowed
 from quoth.service.forms import FORM, file_of
 from quoth.service.present import is_web
-from quoth.service.receiving import check_size, kept, receive_more, receive_whole, received
+from quoth.service.problems import problem_response
+from quoth.service.receiving import (
+    WrongOffset,
+    check_size,
+    kept,
+    receive_more,
+    receive_page,
+    receive_whole,
+    received,
+)
 from quoth.service.sse import EventStream
 from quoth.types import Problem
 from quoth.uploads import arrivals_of, blobs_of, clear_up
@@ -30,15 +39,21 @@ router = APIRouter(tags=["library"])
 
 LOOK_S = 0.3
 """Seconds between two looks at an upload of which somebody follows the progress."""
+NO_URL = (
+    "Name the page as url. A file is sent itself, as application/octet-stream or as a form, "
+    "whatever it holds."
+)
 GONE = 499
 """What the log says of a request whose client went away; nobody reads it."""
 
 Ingesting = Annotated[Caller, Depends(allowed("ingest"))]
 Number = Annotated[int | None, Header(ge=0, le=2**53)]
 
+JSON = "application/json"
 BODY = {
     "requestBody": {
-        "description": "The file itself, or a form with one file and the fields named above.",
+        "description": "The file itself, or a form with one file and the fields named above; or "
+        "those fields as JSON, with the url of a page that is fetched where that is allowed.",
         "content": {
             "application/octet-stream": {"schema": {"type": "string", "format": "binary"}},
             FORM: {
@@ -47,6 +62,14 @@ BODY = {
                     "required": ["file"],
                     "properties": {"file": {"type": "string", "format": "binary"}},
                 }
+            },
+            JSON: {
+                "schema": {
+                    "type": "object",
+                    "required": ["url"],
+                    "properties": {"url": {"type": "string", "format": "uri"}},
+                },
+                "example": {"url": "https://example.org/bees.html", "title": "Bees"},
             },
         },
     }
@@ -72,6 +95,11 @@ class About(BaseModel):
     url: Annotated[str | None, Field(max_length=2000)] = None
     speaker: Annotated[str | None, Field(max_length=200)] = None
     language: Annotated[str | None, Field(max_length=20, examples=["en"])] = None
+
+    @field_validator("collection")
+    @classmethod
+    def _have_an_address(cls, name: str | None) -> str | None:
+        return None if name is None else addressable(name)
 
     @field_validator("title", "speaker")
     @classmethod
@@ -156,7 +184,8 @@ async def begin_upload(
 ) -> Upload | Response:
     """Send a whole file as the body or as a form; with Upload-Length, open an upload in pieces.
 
-    The same bytes sent again give the same upload and the same document.
+    JSON names a page instead, which is fetched. The same bytes sent again give the same upload and
+    the same document.
     """
     parts = caller.engine.parts
     if upload_length is not None:
@@ -172,14 +201,9 @@ async def begin_upload(
         )
         response.status_code = 201
     else:
-        fields: dict[str, str] = {}
+        bring = _visited if _media_type(request) == JSON else _sent
         try:
-            task, new = await receive_whole(
-                parts,
-                _file(request, fields),
-                about=lambda: _about(about, fields).model_dump(),
-                key_id=caller.key_id,
-            )
+            task, new = await bring(request, about, caller)
         except ClientDisconnect:
             return Response(status_code=GONE)
         response.status_code = 202 if new else 200
@@ -208,6 +232,10 @@ async def send_bytes(
     parts = caller.engine.parts
     try:
         await receive_more(parts, upload_id, request.stream(), offset=upload_offset)
+    except WrongOffset as error:
+        told = problem_response(request, error)
+        told.headers["Upload-Offset"] = str(error.offset)
+        return told
     except ClientDisconnect:
         return Response(status_code=GONE)
     return await _found(parts, upload_id, response)
@@ -312,15 +340,45 @@ def _upload(task: Task, parts: Parts) -> Upload:
     )
 
 
+async def _sent(request: Request, about: About, caller: Caller) -> tuple[Task, bool]:
+    """Take in the file that a request brings; True says that it is new."""
+    fields: dict[str, str] = {}
+    return await receive_whole(
+        caller.engine.parts,
+        _file(request, fields),
+        about=lambda: _about(about, fields).model_dump(),
+        key_id=caller.key_id,
+    )
+
+
+async def _visited(request: Request, about: About, caller: Caller) -> tuple[Task, bool]:
+    """Fetch the page that a request names; True says that it is new."""
+    try:
+        named = About.model_validate_json(await request.body())
+    except ValidationError as error:
+        raise RequestValidationError(error.errors(include_url=False)) from error
+    said = about.model_copy(update=named.model_dump(exclude_none=True))
+    if named.url is None:
+        raise InputError(NO_URL)
+    state = request.app.state
+    return await receive_page(
+        caller.engine.parts,
+        named.url,
+        said=said.model_dump(),
+        key_id=caller.key_id,
+        ways=getattr(state, "ways_out", None),
+    )
+
+
+def _media_type(request: Request) -> str:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
 def _file(request: Request, fields: dict[str, str]) -> AsyncIterator[bytes]:
     """The bytes of the file that a request brings; the fields of a form go into ``fields``."""
-    kind = request.headers.get("content-type", "")
-    if kind.lower().startswith("multipart/"):
+    if _media_type(request).startswith("multipart/"):
+        kind = request.headers["content-type"]
         return file_of(request.stream(), kind, fields=fields)
-    if kind.lower().startswith("application/json"):
-        raise InputError(
-            "Send the file itself, as application/octet-stream or as a form, whatever it holds."
-        )
     return request.stream()
 
 

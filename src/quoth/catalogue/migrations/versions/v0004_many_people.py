@@ -118,11 +118,18 @@ def upgrade() -> None:
         sa.Column("updated_at", words(40), nullable=False),
         sa.PrimaryKeyConstraint("tenant", name=op.f("pk_privacy")),
     )
+    op.create_table(
+        "spending",
+        sa.Column("tenant", words(100), nullable=False),
+        sa.Column("day", words(10), nullable=False),
+        sa.Column("tokens", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("tenant", "day", name=op.f("pk_spending")),
+    )
 
 
 def downgrade() -> None:
     """Take the step back."""
-    for table in ("privacy", "audit", "shares", "keys", "tasks", "feedback"):
+    for table in ("spending", "privacy", "audit", "shares", "keys", "tasks", "feedback"):
         op.drop_table(table)
     for name, _kind in reversed(FIGURES):
         op.drop_column("queries", name)

@@ -1,0 +1,65 @@
+"""Files that are made to keep quoth busy: what adding them takes grows with their length alone."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import pytest
+
+from quoth.backends.fake import HashEmbedder
+from quoth.ingest.bounds import MOST_SECTIONS, bounded
+from quoth.ingest.chunk import chunk
+from quoth.ingest.contents import contents_of
+from quoth.ingest.links import links_of
+from quoth.ingest.markdown import make_parser, read_markdown
+from quoth.ingest.meta import Meta
+from quoth.types import Section
+
+LENGTH = 100_000
+MOST_S = 3.0
+UNITS = [
+    ". ",
+    "\n\na",
+    "# a\n",
+    "![",
+    "[",
+    "[a](",
+    "A a ",
+    "0 ",
+    "A-",
+    "a. ",
+    "A",
+    "<",
+    "中",
+    "|a|b|\n",
+]
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_one_sign_over_and_over_is_read_and_cut_soon(unit: str) -> None:
+    began = time.process_time()
+    reading = bounded(read_markdown(unit * (LENGTH // len(unit)), meta=Meta(), name="x.md"))
+    cut = chunk(
+        reading,
+        document_id="d",
+        chunk_id=str,
+        count_tokens=HashEmbedder().count_tokens,
+        language="en",
+    )
+    links_of(contents_of(reading, cut)[0])
+    assert "".join(each.text for each in cut) == reading.text
+    assert time.process_time() - began < MOST_S
+
+
+@pytest.mark.parametrize("links", [1, 3, 9])
+def test_links_in_brackets_are_still_links(links: int) -> None:
+    text = "[" * links + "[word](address)" + "]" * links
+    assert f'<a href="address">word</a>{"]" * links}' in make_parser().render(text)
+
+
+def test_headings_beyond_any_count_name_no_sections() -> None:
+    reading = read_markdown("# a\n\nText.", meta=Meta(), name="x.md")
+    many = replace(reading, sections=(Section(0, 1, ("a",)),) * (MOST_SECTIONS + 1))
+    kept = bounded(many)
+    assert (len(kept.sections), len(kept.warnings)) == (MOST_SECTIONS, 1)

@@ -151,7 +151,9 @@ class Player:
 
     async def play(self, rounds: int, *, said: Callable[[], str]) -> None:
         """Make that many requests; ``said`` gives what was logged since it was last asked."""
-        while self.outcomes.total() < rounds:
+        while (done := self.outcomes.total()) < rounds:
+            if done % 200 == 199:
+                await self._refill(done)
             tenant = self._random.choice(list(WORDS))
             method, path, operation = self._random.choice(self._operations)
             if (method in RARE or path in SLOW) and self._random.random() < 0.95:
@@ -168,6 +170,16 @@ class Player:
             assert not [word for word in WORDS.values() if word in said()], where
             if answer.headers.get("content-type") == "application/json":
                 self._town.learn(answer.json())
+
+    async def _refill(self, number: int) -> None:
+        """Send every tenant's text again, as another file: some were deleted on the way."""
+        for tenant, word in WORDS.items():
+            await self._town.client.post(
+                "/v1/uploads",
+                params={"name": f"{number}.md", "title": f"The {word} handbook {number}"},
+                headers=self._town.headers(tenant),
+                content=TEXT.format(word=word).encode(),
+            )
 
     async def _ask(
         self, tenant: str, method: str, path: str, operation: dict[str, Any]

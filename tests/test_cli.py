@@ -84,7 +84,7 @@ def test_a_stream_that_fails_ends_with_an_error(sample_home: Path) -> None:
     said = quoth(sample_home, "--json", "ask", TRANSFER, "--stream", "--max-ms", "1")
     assert said.code == 1
     assert [each["event"] for each in said.lines] == ["status", "error"]
-    assert said.lines[-1]["code"] == "retrieval_failed"
+    assert said.lines[-1]["code"] == "out_of_time"
 
 
 def test_ask_shows_the_closest_passages_when_there_is_no_answer(sample_home: Path) -> None:

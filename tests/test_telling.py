@@ -161,7 +161,7 @@ def test_a_start_that_failed_is_told_by_type_and_place(lines: tuple[io.StringIO,
     try:
         int("a secret\nWord: of somebody")
     except ValueError:
-        logging.getLogger("uvicorn.error").error(traceback.format_exc())
+        logging.getLogger("a.server").error(traceback.format_exc())
     written = stream.getvalue()
     assert "ValueError" in written
     assert "test_telling.py:" in written

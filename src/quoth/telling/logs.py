@@ -166,7 +166,7 @@ def _short_strangers(_logger: Any, _name: str, event: EventDict) -> EventDict:
 
 
 def _told_by(trace: str) -> Iterator[str]:
-    """Give the last error's type and the places it came through, of a traceback as it is printed."""
+    """Give the type and the places of the last error in the text of a traceback."""
     places = list(CAME_THROUGH.finditer(trace))
     kind = TYPE.search(trace, places[-1].end()) if places else None
     yield kind[0] if kind else "Error"

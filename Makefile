@@ -41,7 +41,7 @@ test: dev lint types docs-check ## everything that must hold: lint, types, docs,
 	@$(BIN)/quoth --quiet models build
 	@$(BIN)/python tests/fetch_models.py
 	@$(BIN)/coverage erase
-	@$(BIN)/coverage run -m pytest
+	@$(BIN)/coverage run -m pytest -n 2 --dist loadfile
 	@$(BIN)/coverage combine --quiet
 	@$(BIN)/coverage report
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from dataclasses import replace
 
@@ -49,7 +50,9 @@ def test_one_sign_over_and_over_is_read_and_cut_soon(unit: str) -> None:
     )
     links_of(contents_of(reading, cut)[0])
     assert "".join(each.text for each in cut) == reading.text
-    assert time.process_time() - began < MOST_S
+    # Whoever counts the lines that ran makes all of them slower.
+    most = MOST_S if sys.gettrace() is None else 5 * MOST_S
+    assert time.process_time() - began < most
 
 
 @pytest.mark.parametrize("links", [1, 3, 9])

@@ -20,9 +20,12 @@ def log() -> Iterator[StringIO]:
     before = root.level
     root.addHandler(line)
     root.setLevel(logging.DEBUG)
+    client = logging.getLogger("httpx")  # the player's own: what it asks for is its own word
+    client.setLevel(logging.WARNING)
     yield written
     root.removeHandler(line)
     root.setLevel(before)
+    client.setLevel(logging.NOTSET)
 
 
 async def test_three_tenants_and_two_hundred_odd_requests(tmp_path: Path, log: StringIO) -> None:

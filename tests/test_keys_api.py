@@ -167,7 +167,7 @@ async def test_a_body_that_grows_too_large_is_told_so_whatever_reads_it(house: H
         for _ in range(100):
             yield b"x" * 65_536
 
-    for path in ("/v1/keys", "/v1/query", "/v1/search", "/v1/chat/completions"):
+    for path in ("/v1/keys", "/v1/query", "/v1/search"):
         async with house.client() as client:
             headers = {"content-type": "application/json"}
             answer = await client.post(path, content=endless(), headers=headers)

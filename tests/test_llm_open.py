@@ -161,7 +161,7 @@ def test_openrouter_wants_the_maker_in_the_name() -> None:
 def test_a_missing_package_names_the_line_that_installs_it(
     provider: str, extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("quoth.backends.find_spec", lambda name: None)
+    monkeypatch.setattr("quoth.extras.find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match=rf"pip install 'quoth\[{extra}\]'"):
         open_generator(Settings(generator=provider, **KEYS))
 

@@ -215,7 +215,7 @@ def _leads_to_file(danger: str, folder: Path) -> bool:
 async def test_what_an_obedient_model_writes_is_shown_as_text(tmp_path: Path) -> None:
     for text in [*SENDING[::10], *ACTIVE[::20]]:
         model = ScriptedGenerator(f"Honey is made from nectar {text} [Source 1]")
-        async with open_tour(tmp_path / "home", generator=model) as engine:
+        async with open_tour(tmp_path / "home", generator=model, stored=True) as engine:
             if not engine.parts.catalogue.collections():
                 (tmp_path / "a.md").write_text("# Honey\n\nHoney is made from nectar by bees.\n")
                 await add(engine, tmp_path / "a.md")

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from quoth.catalogue.rows import Collection
-from quoth.errors import IndexCorrupt
+from quoth.errors import Busy, IndexCorrupt
 from quoth.parts import Parts
 from quoth.plan import Plan
 from quoth.protocols import Index, Matrix
@@ -136,6 +136,9 @@ async def _check_whole(scope: Scope) -> None:
         without = f"without {wanted - there:,} passages"
         scope.trace.note("index", reason="incomplete", fallback=without, failed=True)
     else:
+        now = await asyncio.to_thread(parts.catalogue.find_collection, collection.name)
+        if now is None or now.table != collection.table:
+            raise Busy("The index has just been replaced. Ask again.", retry_after_s=1)
         raise IndexCorrupt(
             f"The index of the collection '{collection.name}' is empty, though its documents are "
             f"there. Build it with: quoth --collection {collection.name} reindex"

@@ -41,8 +41,7 @@ test: dev lint types docs-check ## everything that must hold: lint, types, docs,
 	@$(BIN)/quoth --quiet models build
 	@$(BIN)/python tests/fetch_models.py
 	@$(BIN)/coverage erase
-	@$(BIN)/coverage run -m pytest -n 2 --dist loadfile
-	@$(BIN)/coverage combine --quiet
+	@$(BIN)/pytest -n 2 --dist loadfile --cov --cov-report=
 	@$(BIN)/coverage report
 
 # What checks the house rules does not go together with our own packages.

@@ -88,10 +88,10 @@ async def open_town(home: Path) -> AsyncIterator[Town]:
     settings = Settings(
         home=home,
         embedder="fake",
-        queries_per_minute=100_000,
-        queries_burst=100_000,
-        requests_per_minute=100_000,
-        requests_in_flight=1000,
+        key_questions_per_minute=100_000,
+        key_questions_burst=100_000,
+        key_requests_per_minute=100_000,
+        key_requests_at_once=1000,
     )
     async with open_tenants(settings) as tenants:
         keys = {}

@@ -20,9 +20,9 @@ TENANTS = {"acme": "ZIRKONWALD", "bolt": "QUARZHEIDE", "coil": "OPALGRUND"}
 """Each tenant, and the word that stands in each of its documents and in nobody else's."""
 UNHURRIED: Mapping[str, str] = {
     "QUOTH_EMBEDDER": "fake",
-    "QUOTH_QUERIES_PER_MINUTE": "1000000",
-    "QUOTH_QUERIES_BURST": "1000000",
-    "QUOTH_QUERIES_IN_FLIGHT": "10000",
+    "QUOTH_KEY_QUESTIONS_PER_MINUTE": "1000000",
+    "QUOTH_KEY_QUESTIONS_BURST": "1000000",
+    "QUOTH_KEY_QUESTIONS_AT_ONCE": "10000",
     "QUOTH_WAIT_SECONDS": "60",
 }
 """Settings under which no key is told to slow down."""

@@ -28,11 +28,11 @@ from quoth.wiring import open_tenants
 from quoth.work import run_workers
 
 PATIENT: Mapping[str, Any] = {
-    "queries_per_minute": 1_000_000,
-    "queries_burst": 1_000_000,
-    "queries_in_flight": 1000,
-    "requests_per_minute": 10_000_000,
-    "requests_in_flight": 1000,
+    "key_questions_per_minute": 1_000_000,
+    "key_questions_burst": 1_000_000,
+    "key_questions_at_once": 1000,
+    "key_requests_per_minute": 10_000_000,
+    "key_requests_at_once": 1000,
     "wrong_keys_per_minute": 1_000_000,
 }
 """Settings under which no test is told to slow down."""

@@ -15,7 +15,11 @@ from quoth.service.app import make_app
 from quoth.service.serve import operation_of, served
 from tests.gated import House, gated
 
-MANY = {"queries_burst": 1000, "queries_per_minute": 100_000, "wrong_keys_per_minute": 1000}
+MANY = {
+    "key_questions_burst": 1000,
+    "key_questions_per_minute": 100_000,
+    "wrong_keys_per_minute": 1000,
+}
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from quoth.backends.rerank_chain import Chain
 from quoth.backends.rerank_colbert import ColbertReranker
 from quoth.backends.rerank_folder import NAMES, canonical, describe_reranker, find_folder, short
 from quoth.backends.rerank_onnx import OnnxReranker
-from quoth.backends.rerank_open import open_reranker
+from quoth.backends.rerank_open import Rerankers
 from quoth.backends.rerank_pairs import PairRows, PromptRows
 from quoth.backends.safetensors_file import read_tensor
 from quoth.errors import ConfigError, RerankError
@@ -56,6 +56,10 @@ def pairs(folder: Path) -> OnnxReranker:
 
 def colbert(folder: Path) -> ColbertReranker:
     return ColbertReranker(folder, threads=2)
+
+
+def open_named(names: str, *, models: Path) -> Reranker:
+    return Rerankers(names, models=models, threads=1).over(None)
 
 
 Maker = tuple[Callable[[Path], Path], Callable[[Path], Reranker]]
@@ -289,7 +293,7 @@ def test_an_alias_is_the_canonical_model() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_name_without_its_files_says_what_to_put_where(tmp_path: Path, name: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        open_reranker(short(name), models=tmp_path, threads=1, vectors=None)
+        open_named(short(name), models=tmp_path)
     for part in (name, str(tmp_path / short(name)), "model.onnx", "tokenizer.json", "config.json"):
         assert part in str(caught.value)
 
@@ -298,7 +302,7 @@ def test_a_name_without_its_files_says_what_to_put_where(tmp_path: Path, name: s
 def test_a_name_is_found_below_the_models_folder(tmp_path: Path, place: str) -> None:
     folder = write_cross_encoder(tmp_path / place)
     assert find_folder("bge-reranker-base", models=tmp_path) == folder
-    opened = open_reranker("BAAI/bge-reranker-base", models=tmp_path, threads=1, vectors=None)
+    opened = open_named("BAAI/bge-reranker-base", models=tmp_path)
     scores = score(opened)
     assert scores.index(max(scores)) == RIGHT
 
@@ -306,19 +310,35 @@ def test_a_name_is_found_below_the_models_folder(tmp_path: Path, place: str) -> 
 def test_a_folder_opens_what_it_holds(tmp_path: Path) -> None:
     for write, kind in ((write_cross_encoder, OnnxReranker), (write_colbert, ColbertReranker)):
         folder = write(tmp_path / kind.__name__)
-        opened = open_reranker(str(folder), models=tmp_path, threads=1, vectors=None)
+        opened = open_named(str(folder), models=tmp_path)
         assert isinstance(opened, kind)
         opened.close()
 
 
+@pytest.mark.parametrize("write", [write_cross_encoder, write_colbert])
+def test_tenants_share_a_model_and_keep_their_token_vectors_apart(
+    tmp_path: Path, write: Callable[[Path], Path]
+) -> None:
+    rerankers = Rerankers(str(write(tmp_path / "model")), models=tmp_path, threads=1)
+    one, other = (rerankers.over(None, store=tmp_path / each) for each in "ab")
+    if isinstance(one, ColbertReranker) and isinstance(other, ColbertReranker):
+        assert one._model is other._model
+        asyncio.run(one.vectors.keep(chunks(), compute=True))
+        assert list((tmp_path / "a").rglob("*.tokens"))
+        assert not list((tmp_path / "b").rglob("*.tokens"))
+    else:
+        assert one is other
+    rerankers.close()
+
+
 def test_an_unknown_name_is_answered_with_those_there_are(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="late"):
-        open_reranker("nonsense", models=tmp_path, threads=1, vectors=None)
+        open_named("nonsense", models=tmp_path)
 
 
 def test_late_needs_an_embedder_that_shows_tokens(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="shows none"):
-        open_reranker("late", models=tmp_path, threads=1, vectors=None)
+        open_named("late", models=tmp_path)
 
 
 def test_positions_that_are_never_used_do_not_count(tmp_path: Path) -> None:
@@ -350,7 +370,7 @@ async def test_when_all_fail_the_chain_fails() -> None:
 
 def test_a_chain_can_be_opened_by_names(tmp_path: Path) -> None:
     folder = write_cross_encoder(tmp_path / "model")
-    chain = open_reranker(f"{folder}, fake", models=tmp_path, threads=1, vectors=None)
+    chain = open_named(f"{folder}, fake", models=tmp_path)
     assert chain.name == "model → words"
     shutil.rmtree(folder)
     chain.close()

@@ -10,6 +10,7 @@ import pytest
 
 from quoth.backends.spans_late import LateSpans
 from quoth.backends.token_bits import small_numbers
+from quoth.backends.token_space import TokenSpace
 from quoth.backends.token_vectors import open_vectors
 from quoth.protocols import Matrix, Role
 from quoth.types import Chars, Chunk
@@ -43,8 +44,12 @@ def chunk(text: str, *, at: int = 0, prefix: str = "") -> Chunk:
     return Chunk(f"c{at}", "d", at, 0, len(text), text, place, "text", prefix=prefix)
 
 
+def space(embedder: Words) -> TokenSpace:
+    return TokenSpace(embedder, form=small_numbers(len(WORDS)))
+
+
 def spans(embedder: Words, folder: Path | None = None) -> LateSpans:
-    return LateSpans(open_vectors(embedder, folder=folder, form=small_numbers(len(WORDS))))
+    return LateSpans(open_vectors(space(embedder), folder=folder))
 
 
 async def test_the_span_that_holds_the_word_is_nearest() -> None:
@@ -75,7 +80,7 @@ async def test_no_span_needs_no_vector() -> None:
 
 async def test_kept_vectors_are_not_made_again(tmp_path: Path) -> None:
     embedder = Words()
-    vectors = open_vectors(embedder, folder=tmp_path, form=small_numbers(len(WORDS)))
+    vectors = open_vectors(space(embedder), folder=tmp_path)
     await vectors.embed(["mill owl"])
     await vectors.keep([chunk("mill owl")])
     before = len(embedder.read)

@@ -19,6 +19,7 @@ from quoth.backends.embed_onnx import OnnxEmbedder
 from quoth.backends.maxsim import best_matches, unit, weighed
 from quoth.backends.rerank_late import LateReranker
 from quoth.backends.token_bits import signs, small_numbers
+from quoth.backends.token_space import TokenSpace
 from quoth.backends.token_store import TokenStore
 from quoth.backends.token_vectors import TokenVectors, open_vectors
 from quoth.errors import ConfigError, RerankError
@@ -203,19 +204,21 @@ async def test_stored_and_computed_vectors_give_the_same_scores(
     embedder: Counting, tmp_path: Path
 ) -> None:
     chunks = [chunk(at, text) for at, text in enumerate(TEXTS)]
-    vectors = open_vectors(embedder, folder=tmp_path)
+    vectors = open_vectors(TokenSpace(embedder), folder=tmp_path)
     await vectors.embed(TEXTS)
     await vectors.keep(chunks)
     before = embedder.computed
     stored = await LateReranker(vectors).score("the page", chunks)
     assert embedder.computed == before
-    computed = await LateReranker(open_vectors(embedder, folder=None)).score("the page", chunks)
+    computed = await LateReranker(open_vectors(TokenSpace(embedder), folder=None)).score(
+        "the page", chunks
+    )
     assert stored == computed
 
 
 async def test_only_what_is_missing_is_computed(embedder: Counting, tmp_path: Path) -> None:
     there, absent = chunk(0, TEXTS[0]), chunk(0, TEXTS[1], document="e")
-    vectors = open_vectors(embedder, folder=tmp_path)
+    vectors = open_vectors(TokenSpace(embedder), folder=tmp_path)
     await vectors.embed([TEXTS[0]])
     await vectors.keep([there, absent])
     before = embedder.computed
@@ -225,7 +228,7 @@ async def test_only_what_is_missing_is_computed(embedder: Counting, tmp_path: Pa
 
 async def test_the_text_with_its_title_is_what_is_noted(embedder: Counting, tmp_path: Path) -> None:
     titled = replace(chunk(0, "the text"), prefix="a page")
-    vectors = open_vectors(embedder, folder=tmp_path)
+    vectors = open_vectors(TokenSpace(embedder), folder=tmp_path)
     await vectors.embed(["a page\nthe text"])
     await vectors.keep([titled])
     before = embedder.computed
@@ -234,7 +237,7 @@ async def test_the_text_with_its_title_is_what_is_noted(embedder: Counting, tmp_
 
 
 async def test_a_noting_embedder_gives_the_same_vectors(embedder: Counting, tmp_path: Path) -> None:
-    noting = open_vectors(embedder, folder=tmp_path).noting(embedder)
+    noting = open_vectors(TokenSpace(embedder), folder=tmp_path).noting(embedder)
     for role in ("query", "document"):
         rows = await noting.embed([*TEXTS, "a title"], role=role)
         assert np.array_equal(rows, await embedder.embed([*TEXTS, "a title"], role=role))
@@ -243,7 +246,7 @@ async def test_a_noting_embedder_gives_the_same_vectors(embedder: Counting, tmp_
 
 async def test_chunks_may_be_kept_part_by_part(embedder: Counting, tmp_path: Path) -> None:
     chunks = [chunk(at, text) for at, text in enumerate(TEXTS)]
-    vectors = open_vectors(embedder, folder=tmp_path)
+    vectors = open_vectors(TokenSpace(embedder), folder=tmp_path)
     noting = vectors.noting(embedder)
     for part in (chunks[2:], chunks[:2]):
         await noting.embed(["a title", *(each.text for each in part)], role="document")
@@ -254,7 +257,7 @@ async def test_chunks_may_be_kept_part_by_part(embedder: Counting, tmp_path: Pat
 
 
 async def test_what_was_not_noted_can_be_made(embedder: Counting, tmp_path: Path) -> None:
-    vectors = open_vectors(embedder, folder=tmp_path)
+    vectors = open_vectors(TokenSpace(embedder), folder=tmp_path)
     await vectors.keep([chunk(0, TEXTS[0])], compute=True)
     before = embedder.computed
     await vectors.passages([chunk(0, TEXTS[0])])
@@ -265,7 +268,7 @@ async def test_what_nobody_keeps_is_forgotten(
     embedder: Counting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(token_vectors, "NOTED_BYTES", 60)
-    vectors = open_vectors(embedder, folder=tmp_path)
+    vectors = open_vectors(TokenSpace(embedder), folder=tmp_path)
     await vectors.embed(TEXTS)
     await vectors.keep([chunk(at, text) for at, text in enumerate(TEXTS)])
     before = embedder.computed
@@ -274,7 +277,7 @@ async def test_what_nobody_keeps_is_forgotten(
 
 
 async def test_a_deleted_document_is_computed_again(embedder: Counting, tmp_path: Path) -> None:
-    vectors = open_vectors(embedder, folder=tmp_path)
+    vectors = open_vectors(TokenSpace(embedder), folder=tmp_path)
     await vectors.embed([TEXTS[0]])
     await vectors.keep([chunk(0, TEXTS[0])])
     await vectors.delete(["d"])
@@ -304,7 +307,7 @@ def test_a_model_that_hides_its_tokens_is_refused(tmp_path: Path) -> None:
     write_tokenizer(tmp_path / "tokenizer.json")
     write_json(tmp_path / "config.json", {"hidden_size": 8, "max_position_embeddings": 64})
     opened = OnnxEmbedder(tmp_path, threads=1)
-    vectors = TokenVectors(opened, store=None)
+    vectors = TokenVectors(TokenSpace(opened), store=None)
     with pytest.raises(ConfigError, match="no vectors of single tokens"):
         asyncio.run(vectors.question("red"))
     opened.close()

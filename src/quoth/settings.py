@@ -132,15 +132,15 @@ class Settings(BaseSettings):
     keys_needed: Literal["auto", "always", "never"] = "auto"
     """Whether who asks the service needs a key: not on this machine before the first one was made
     (auto), always, or never on this machine (never)."""
-    queries_per_minute: int = Field(default=60, ge=1, le=1_000_000)
+    key_questions_per_minute: int = Field(default=60, ge=1, le=1_000_000)
     """Questions and other work that one key may ask of the service in a minute."""
-    queries_burst: int = Field(default=20, ge=1, le=1_000_000)
+    key_questions_burst: int = Field(default=20, ge=1, le=1_000_000)
     """Questions that one key may ask all at once."""
-    queries_in_flight: int = Field(default=4, ge=1, le=100_000)
+    key_questions_at_once: int = Field(default=4, ge=1, le=100_000)
     """Questions of one key that may be under way at the same time."""
-    requests_per_minute: int = Field(default=1200, ge=1, le=10_000_000)
+    key_requests_per_minute: int = Field(default=1200, ge=1, le=10_000_000)
     """Everything else that one key may ask of the service in a minute: reading, parts of files."""
-    requests_in_flight: int = Field(default=32, ge=1, le=100_000)
+    key_requests_at_once: int = Field(default=32, ge=1, le=100_000)
     """Everything else of one key that may be under way at the same time."""
     wrong_keys_per_minute: int = Field(default=10, ge=1, le=1_000_000)
     """Wrong keys that one address may try in a minute."""
@@ -150,6 +150,8 @@ class Settings(BaseSettings):
     """The largest file that the service takes."""
     body_seconds: float = Field(default=30, gt=0, le=3600)
     """Time a request's body may take to come in, and each part of a file."""
+    tenants_open: int = Field(default=256, ge=1, le=100_000)
+    """Tenants whose files the service keeps open when nobody asks for them."""
     questions_at_once: int | None = Field(default=None, ge=1, le=10_000)
     """Questions that the service answers at the same time; None for two a processor, and more
     where a language model is waited for."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from quoth.backends import backend, require
 from quoth.breaker import Breaker
@@ -26,13 +27,14 @@ from quoth.ingest.sandbox import Readers
 from quoth.parts import Observe, Parts, unobserved
 from quoth.plan import make_plan, profile
 from quoth.prompts import Prompt, operator_prompts
-from quoth.protocols import Embedder, Generator, Index, Judge, Reranker
+from quoth.protocols import Embedder, Generator, Index, Judge
 from quoth.settings import Settings
 from quoth.shelves import Shelves
 from quoth.tenants import Tenants
 
 if TYPE_CHECKING:
-    from quoth.backends.token_vectors import TokenVectors
+    from quoth.backends.rerank_open import Rerankers
+    from quoth.backends.token_space import TokenSpace
 
 DEFAULT_EMBEDDER = "multilingual-e5-small-int8"
 
@@ -78,6 +80,9 @@ async def open_tenants(
         judge = open_judge(settings, generator)
         if judge is not None:
             closing.push_async_callback(judge.close)
+        rerankers, space = open_reranking(settings, embedder)
+        if rerankers is not None:
+            closing.push_async_callback(asyncio.to_thread, rerankers.close)
         prompts, about = operator_prompts(settings.prompts)
         on_operation = kill_at(settings.crash_at)
         database = open_database(settings.catalogue, on_operation=on_operation)
@@ -91,6 +96,8 @@ async def open_tenants(
             generator=generator,
             judge=judge,
             breakers=tuple(breakers),
+            rerankers=rerankers,
+            space=space,
             prompts=prompts,
             about=about,
             observe=observe,
@@ -98,10 +105,9 @@ async def open_tenants(
 
         def open_tenant(tenant: str) -> Engine:
             own = settings.model_copy(update={"tenant": tenant})
-            engine, close = tenant_engine(own, shared, database=database)
-            closing.push_async_callback(close)
-            return engine
+            return tenant_engine(own, shared, database=database)
 
+        closing.callback(shared.close_indexes)
         yield Tenants(settings, database=database, open_tenant=open_tenant)
 
 
@@ -109,7 +115,7 @@ async def open_tenants(
 class Shared:
     """What all tenants use together: it keeps nothing of theirs but for the answers' cache.
 
-    That cache has the tenant in every key.
+    That cache has the tenant in every key. The ``indexes`` are known here to be closed at the end.
     """
 
     embedder: Embedder
@@ -118,28 +124,42 @@ class Shared:
     generator: Generator | None
     judge: Judge | None
     breakers: tuple[Breaker, ...]
+    rerankers: Rerankers | None
+    space: TokenSpace | None
     prompts: Mapping[str, Prompt]
     about: str
     observe: Observe
     cache: AnswerCache = field(default_factory=AnswerCache)
     pace: Pace = field(default_factory=Pace)
+    indexes: WeakSet[Indexes] = field(default_factory=WeakSet)
+
+    def close_indexes(self) -> None:
+        """Close those of the tenants that are still open."""
+        for each in self.indexes:
+            each.close()
 
 
-def tenant_engine(
-    settings: Settings, shared: Shared, *, database: Database
-) -> tuple[Engine, Callable[[], Coroutine[Any, Any, None]]]:
-    """Open what belongs to the settings' tenant; gives the engine and what closes it again."""
+def tenant_engine(settings: Settings, shared: Shared, *, database: Database) -> Engine:
+    """Open what belongs to the settings' tenant; what it holds goes with it."""
     from quoth.backends.rerank_guarded import GuardedReranker
     from quoth.backends.spans_late import LateSpans
+    from quoth.backends.token_vectors import open_vectors
 
-    reranker, tokens = open_rerankers(settings, shared.embedder)
-    limit_s = settings.rerank_seconds
-    guarded = None if reranker is None else GuardedReranker(reranker, limit_s=limit_s)
+    store = tokens_folder(settings)
+    vectors = kept = None
+    if shared.space is not None:
+        vectors = open_vectors(shared.space, folder=store if settings.token_vectors else None)
+        kept = vectors if settings.token_vectors else None
+    guarded = None
+    if shared.rerankers is not None:
+        reranker = shared.rerankers.over(vectors, store=store)
+        guarded = GuardedReranker(reranker, limit_s=settings.rerank_seconds)
     catalogue = Catalogue(database, tenant=settings.tenant)
     indexes = Indexes(
         settings, dimension=shared.embedder.dimension, on_operation=database.on_operation
     )
-    engine = Engine(
+    shared.indexes.add(indexes)
+    return Engine(
         Parts(
             settings=settings,
             catalogue=catalogue,
@@ -149,8 +169,8 @@ def tenant_engine(
             open_index=indexes,
             readers=shared.readers,
             reranker=guarded,
-            tokens=tokens,
-            spans=None if tokens is None else LateSpans(tokens),
+            tokens=kept,
+            spans=None if kept is None else LateSpans(kept),
             generator=shared.generator,
             judge=shared.judge,
             breakers=shared.breakers if guarded is None else (*shared.breakers, guarded.breaker),
@@ -161,13 +181,6 @@ def tenant_engine(
             observe=shared.observe,
         )
     )
-
-    async def close() -> None:
-        indexes.close()
-        if reranker is not None:
-            await asyncio.to_thread(reranker.close)
-
-    return engine, close
 
 
 def check_profile(settings: Settings) -> None:
@@ -244,33 +257,27 @@ def open_judge(settings: Settings, generator: Generator | None) -> Judge | None:
     )
 
 
-def open_rerankers(
+def open_reranking(
     settings: Settings, embedder: Embedder
-) -> tuple[Reranker | None, TokenVectors | None]:
-    """Open the rerankers that the settings or the profile name, and the kept vectors of tokens.
+) -> tuple[Rerankers | None, TokenSpace | None]:
+    """Open the rerankers that the settings or the profile name, and the space of token vectors.
 
     Without a name late interaction reranks where its vectors are kept: computed anew for each
     question they would take a second. Raises ConfigError and MissingExtra.
     """
-    from quoth.backends.rerank_open import open_reranker
-    from quoth.backends.token_vectors import TokenEmbedder, open_vectors
+    from quoth.backends.rerank_open import Rerankers
+    from quoth.backends.token_space import TokenEmbedder, TokenSpace
 
-    store = tokens_folder(settings)
-    folder = store if settings.token_vectors else None
-    vectors = None
+    space = None
     # Another model may show no tokens, which only opening it would tell.
     named = "late" in (settings.reranker or "")
     if isinstance(embedder, TokenEmbedder) and (named or embedder.name == DEFAULT_EMBEDDER):
-        vectors = open_vectors(embedder, folder=folder)
-    default = "late" if vectors is not None and settings.token_vectors else "none"
+        space = TokenSpace(embedder)
+    default = "late" if space is not None and settings.token_vectors else "none"
     name = settings.reranker or profile(settings.profile).reranker or default
-    kept = vectors if settings.token_vectors else None
     if name == "none":
-        return None, kept
-    reranker = open_reranker(
-        name, models=settings.models, threads=settings.threads, vectors=vectors, store=store
-    )
-    return reranker, kept
+        return None, space
+    return Rerankers(name, models=settings.models, threads=settings.threads), space
 
 
 def default_model(settings: Settings) -> tuple[Path, bool]:

@@ -15,6 +15,7 @@ from quoth.backends.rerank_chain import Chain
 from quoth.backends.rerank_colbert import ColbertReranker
 from quoth.backends.rerank_late import LateReranker
 from quoth.backends.rerank_onnx import OnnxReranker
+from quoth.backends.token_space import TokenSpace
 from quoth.backends.token_vectors import open_vectors
 from quoth.protocols import Reranker
 from tests.tiny_e5 import build_tiny
@@ -39,7 +40,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Callable[[], R
     tiny = build_tiny(root)
 
     def late() -> Reranker:
-        return LateReranker(open_vectors(OnnxEmbedder(tiny, threads=2), folder=None))
+        return LateReranker(open_vectors(TokenSpace(OnnxEmbedder(tiny, threads=2)), folder=None))
 
     def pairs(folder: Path) -> Callable[[], Reranker]:
         return lambda: OnnxReranker(folder, threads=2)

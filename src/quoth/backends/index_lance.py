@@ -57,21 +57,9 @@ class LanceIndex:
         self._name = table
         self._dimension = dimension
         self._vector_rows = vector_rows
-        self._on_operation = on_operation
-        self._store: LanceStore | None = None
+        self._table = LateStore(folder, table, dimension=dimension, on_operation=on_operation)
         self._copy = ScanReader(folder, table, store=self._table)
         self._pool = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="search")
-
-    async def _table(self) -> LanceStore:
-        if self._store is None:
-            module = await asyncio.to_thread(import_module, "quoth.backends.lance_store")
-            self._store = self._store or module.LanceStore(
-                self._folder,
-                self._name,
-                dimension=self._dimension,
-                on_operation=self._on_operation,
-            )
-        return self._store
 
     # --- writing ------------------------------------------------------------------------------
 
@@ -206,6 +194,39 @@ class LanceIndex:
         """Let go of the table, the copy and the threads."""
         self._pool.shutdown(wait=True, cancel_futures=True)
         self._copy.forget()
+        self._table.close()
+
+
+class LateStore:
+    """Gives the table, opened when it is first asked for: its library takes a while to load.
+
+    An index and its copy share one, so that neither holds the other: what nobody uses is let go
+    of at once.
+    """
+
+    def __init__(
+        self, folder: Path, table: str, *, dimension: int, on_operation: Callable[[str], None]
+    ) -> None:
+        self._folder = folder
+        self._name = table
+        self._dimension = dimension
+        self._on_operation = on_operation
+        self._store: LanceStore | None = None
+
+    async def __call__(self) -> LanceStore:
+        """Give the table."""
+        if self._store is None:
+            module = await asyncio.to_thread(import_module, "quoth.backends.lance_store")
+            self._store = self._store or module.LanceStore(
+                self._folder,
+                self._name,
+                dimension=self._dimension,
+                on_operation=self._on_operation,
+            )
+        return self._store
+
+    def close(self) -> None:
+        """Let go of it."""
         if self._store is not None:
             self._store.close()
             self._store = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from copy import copy
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from quoth.backends.colbert_model import ColbertModel
 from quoth.backends.maxsim import best_matches, summed
 from quoth.backends.token_bits import small_numbers
+from quoth.backends.token_space import TokenSpace
 from quoth.backends.token_store import Packed
 from quoth.backends.token_vectors import open_vectors
 from quoth.errors import EmbeddingError, RerankError
@@ -28,8 +30,14 @@ class ColbertReranker:
     def __init__(self, folder: Path, *, threads: int, store: Path | None = None) -> None:
         self._model = ColbertModel(folder, threads=threads)
         self.name = self._model.name
-        form = small_numbers(self._model.dimension)
-        self.vectors = open_vectors(self._model, folder=store, form=form)
+        self._space = TokenSpace(self._model, form=small_numbers(self._model.dimension))
+        self.vectors = open_vectors(self._space, folder=store)
+
+    def over(self, store: Path | None) -> ColbertReranker:
+        """Give a reranker with the same model and the token vectors of another store."""
+        other = copy(self)
+        other.vectors = open_vectors(self._space, folder=store)
+        return other
 
     async def score(self, query: str, chunks: Sequence[Chunk]) -> list[float]:
         """Give one score per chunk, higher is better; raises RerankError."""

@@ -1,11 +1,4 @@
-"""The vectors of single tokens, made by the embedder in the pass that embeds the chunk.
-
-Those of a model that was not trained to compare tokens are centred and turned before their signs
-are kept. What all its token vectors have in common says nothing about a passage, so it is taken
-away; it is measured on sentences of many kinds, and no collection needs a mean of its own.
-Turning spreads what is left evenly over the components, so that one bit of each is enough. The
-figures are in docs/decisions/013-reranking.md.
-"""
+"""The token vectors of chunks, made by the embedder in the pass that embeds the chunk."""
 
 from __future__ import annotations
 
@@ -13,51 +6,16 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Protocol, runtime_checkable
 
-import numpy as np
-
-from quoth.backends.maxsim import product, unit
-from quoth.backends.token_bits import Form, signs
+from quoth.backends.token_space import TokenSpace
 from quoth.backends.token_store import Packed, TokenStore
 from quoth.protocols import Embedder, Matrix, Role
 from quoth.types import Chunk
 
 MAKE = 1
 """Part of the folder's name; raise it when the same model would give other bits."""
-SEED = 7
 NOTED_BYTES = 64_000_000
 """Memory for what waits to be kept: some 9,000 chunks, which is more than a book has."""
-COMMON = (
-    "The first chapter explains how a language model turns text into numbers.",
-    "Le premier chapitre explique comment un modèle transforme un texte en nombres.",
-    "In 2019 the company sold 3,400 cars, most of them in Germany and France.",
-    "La loi prévoit que toute personne peut demander l'accès aux données qui la concernent.",
-    "Die Wärme des Wassers steigt, bis es bei hundert Grad zu kochen beginnt.",
-    "El profesor pregunta a los alumnos qué recuerdan de la última clase.",
-    "Pressure on the wing grows with the square of the speed of the air.",
-    "Cells of the immune system were treated with the drug for three weeks.",
-    "Welcome back, everybody; today we talk about money, music and the history of Rome.",
-    "Note: see Fig. 2 (page 14) for details, or call us at any time.",
-)
-"""Sentences about anything; what their tokens share is what all tokens share."""
-
-_NOTHING: Matrix = np.zeros(0, np.float32)
-
-
-@runtime_checkable
-class TokenEmbedder(Protocol):
-    """An embedder that also gives the vectors of the tokens."""
-
-    name: str
-    revision: str
-    dimension: int
-
-    async def embed_tokens(
-        self, texts: Sequence[str], *, role: Role
-    ) -> tuple[Matrix, list[Matrix]]:
-        """Give a unit row per text, and the vectors of each text's own tokens."""
-        ...
 
 
 class TokenVectors:
@@ -65,25 +23,15 @@ class TokenVectors:
 
     `noting` stands in for the embedder and notes the tokens of every document's text; `keep`
     writes those of chunks before the catalogue commits them, `delete` goes with the index's.
-    ``store`` None computes always. ``form`` is None for the embedder's own tokens; for a model
-    that was trained to compare tokens it says how its vectors, which then stay as they are, are
-    kept.
+    ``store`` None computes always.
     """
 
-    def __init__(
-        self,
-        embedder: TokenEmbedder,
-        *,
-        store: TokenStore | None,
-        form: Form | None = None,
-    ) -> None:
-        self._embedder = embedder
+    def __init__(self, space: TokenSpace, *, store: TokenStore | None) -> None:
+        self._space = space
         self._store = store
         self._noted: OrderedDict[str, Packed] = OrderedDict()
         self._bytes = 0
-        self._common: Matrix | None = None
-        self._turned = _rotation(embedder.dimension) if form is None else None
-        self.form = form or signs(embedder.dimension)
+        self.form = space.form
 
     def noting(self, embedder: Embedder) -> Embedder:
         """Stand in for the embedder: the same vectors, and the tokens of documents are noted."""
@@ -94,8 +42,8 @@ class TokenVectors:
 
         What nobody keeps is forgotten, the oldest first.
         """
-        rows, tokens = await self._embedder.embed_tokens(texts, role="document")
-        for text, packed in zip(texts, await self._packed(tokens), strict=True):
+        rows, tokens = await self._space.documents(texts)
+        for text, packed in zip(texts, tokens, strict=True):
             self._forget(text)
             self._noted[text] = packed
             self._bytes += packed.nbytes
@@ -135,8 +83,7 @@ class TokenVectors:
 
     async def question(self, text: str) -> Matrix:
         """Give the unit vectors of a question's tokens, shape (tokens, dimension)."""
-        _, (tokens,) = await self._embedder.embed_tokens([text], role="query")
-        return unit(self._cleared(tokens, await self._mean()))
+        return await self._space.question(text)
 
     async def passages(self, chunks: Sequence[Chunk]) -> list[Packed]:
         """Give each chunk's tokens in the stored form, from disk or computed.
@@ -148,9 +95,8 @@ class TokenVectors:
             known = await asyncio.to_thread(self._store.get, chunks)
         absent = [chunk for chunk in chunks if chunk.chunk_id not in known]
         if absent:
-            texts = [chunk.indexed for chunk in absent]
-            _, tokens = await self._embedder.embed_tokens(texts, role="document")
-            for chunk, bits in zip(absent, await self._packed(tokens), strict=True):
+            _, tokens = await self._space.documents([chunk.indexed for chunk in absent])
+            for chunk, bits in zip(absent, tokens, strict=True):
                 known[chunk.chunk_id] = bits
         return [known[chunk.chunk_id] for chunk in chunks]
 
@@ -162,24 +108,6 @@ class TokenVectors:
     def _forget(self, text: str) -> None:
         packed = self._noted.pop(text, None)
         self._bytes -= 0 if packed is None else packed.nbytes
-
-    async def _packed(self, tokens: Sequence[Matrix]) -> list[Packed]:
-        mean = await self._mean()
-        return await asyncio.to_thread(
-            lambda: [self.form.pack(self._cleared(rows, mean)) for rows in tokens]
-        )
-
-    def _cleared(self, rows: Matrix, mean: Matrix) -> Matrix:
-        """Take away what all tokens share, and turn what is left."""
-        return rows if self._turned is None else product(rows - mean, self._turned)
-
-    async def _mean(self) -> Matrix:
-        if self._turned is None:
-            return _NOTHING
-        if self._common is None:
-            _, tokens = await self._embedder.embed_tokens(COMMON, role="document")
-            self._common = np.concatenate(tokens).mean(axis=0).astype(np.float32)
-        return self._common
 
 
 class NotingEmbedder:
@@ -210,25 +138,13 @@ class NotingEmbedder:
         self._embedder.close()
 
 
-def open_vectors(
-    embedder: TokenEmbedder,
-    *,
-    folder: Path | None,
-    form: Form | None = None,
-) -> TokenVectors:
-    """Open the token vectors of an embedder, kept below a folder; None keeps nothing.
+def open_vectors(space: TokenSpace, *, folder: Path | None) -> TokenVectors:
+    """Open the token vectors that are kept below a folder; None keeps nothing.
 
     Each model has a folder of its own there, so that vectors of two makes never meet.
     """
     kept = None
     if folder is not None:
-        name = f"{embedder.name}-{embedder.revision[:16]}-{MAKE}"
-        kept = TokenStore(folder / name, width=(form or signs(embedder.dimension)).width)
-    return TokenVectors(embedder, store=kept, form=form)
-
-
-def _rotation(dimension: int) -> Matrix:
-    """Give a fixed random rotation, shape (dimension, dimension)."""
-    random = np.random.default_rng(SEED).normal(size=(dimension, dimension))
-    turned, _ = np.linalg.qr(random)
-    return turned.astype(np.float32)
+        name = f"{space.name}-{space.revision[:16]}-{MAKE}"
+        kept = TokenStore(folder / name, width=space.form.width)
+    return TokenVectors(space, store=kept)

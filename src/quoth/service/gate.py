@@ -20,7 +20,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from quoth.catalogue import keys, shares
 from quoth.catalogue.keys import SCOPES, Key
 from quoth.catalogue.shares import Share
-from quoth.engine import Engine
 from quoth.errors import BackendError, Busy, Denied, QuothError
 from quoth.service.caller import Caller
 from quoth.service.credentials import Credentials, token_of
@@ -70,24 +69,25 @@ class Gate:
         self._settings = settings
         self._names = names_of(bound, more=settings.hosts)
         self._at_home = all(is_loopback(each) for each in (bound, *self._names))
-        self._engines: dict[str, Engine] = {}
         self._credentials = Credentials(tenants.database, clock=clock)
         self._wrong = Rate(
             settings.wrong_keys_per_minute, burst=settings.wrong_keys_per_minute, clock=clock
         )
         self._work = Lane(
             "questions",
-            rate=Rate(settings.queries_per_minute, burst=settings.queries_burst, clock=clock),
-            in_flight=settings.queries_in_flight,
+            rate=Rate(
+                settings.key_questions_per_minute, burst=settings.key_questions_burst, clock=clock
+            ),
+            in_flight=settings.key_questions_at_once,
         )
         self._rest = Lane(
             "requests",
             rate=Rate(
-                settings.requests_per_minute,
-                burst=max(settings.requests_per_minute // 4, settings.requests_in_flight),
+                settings.key_requests_per_minute,
+                burst=max(settings.key_requests_per_minute // 4, settings.key_requests_at_once),
                 clock=clock,
             ),
-            in_flight=settings.requests_in_flight,
+            in_flight=settings.key_requests_at_once,
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -161,12 +161,12 @@ class Gate:
         # Programs that cannot do without a key may send anything where none is needed.
         if not token.startswith((keys.LABEL, shares.LABEL)) and await self._owner(address, headers):
             tenant = self._settings.tenant
-            engine = await self._engine(tenant)
+            engine = self._tenants.engine(tenant)
             return Caller(tenant, LOCAL, frozenset(SCOPES), engine, request_id, address)
         if not token:
             raise Denied(NO_KEY, status=401)
         found = await self._checked(token, neighbourhood(address))
-        engine = await self._engine(found.tenant)
+        engine = self._tenants.engine(found.tenant)
         if isinstance(found, Key):
             scopes = frozenset(found.scopes)
             return Caller(found.tenant, found.key_id, scopes, engine, request_id, address)
@@ -179,12 +179,6 @@ class Gate:
             address,
             collection=found.collection,
         )
-
-    async def _engine(self, tenant: str) -> Engine:
-        """Give a tenant's engine; the first time it takes a while, for which nobody else waits."""
-        if tenant not in self._engines:
-            self._engines[tenant] = await asyncio.to_thread(self._tenants.engine, tenant)
-        return self._engines[tenant]
 
     async def _checked(self, token: str, origin: str) -> Key | Share:
         wait = self._wrong.wait_s(origin)

@@ -95,7 +95,7 @@ def readings(tenants: Tenants, operation: Operation) -> Iterator[Figure]:
     yield _one("quoth_admitted_total", "Questions that got their turn.", line.admitted)
     yield _one("quoth_shed_total", "Questions told to come again.", line.shed)
     yield _one("quoth_workers", "Workers that take in files.", operation.workers)
-    yield _one("quoth_open_tenants", "Tenants that were asked so far.", len(tenants.opened))
+    yield _one("quoth_open_tenants", "Tenants whose files are open.", len(tenants.opened))
     yield _one("quoth_resident_bytes", "Resident memory.", resident_bytes())
     yield from _queued(tenants)
     # Models, caches and breakers are shared by all tenants.

@@ -25,6 +25,7 @@ from quoth.blobs import stored_name
 from quoth.catalogue.queue import Line, Queue
 from quoth.catalogue.rows import Collection
 from quoth.engine import Engine
+from quoth.ingest.meta import UNTOLD, Meta
 from quoth.retrieve import Request
 from quoth.tenants import Tenants
 from quoth.types import Document, Reading
@@ -46,10 +47,10 @@ class Killed(Exception):
 class ReadAndDie(ReadHere):
     """Reads in this process, and kills it over one kind of text."""
 
-    async def read(self, path: Path, **about: str | None) -> Reading:
+    async def read(self, path: Path, given: Meta = UNTOLD) -> Reading:
         if DEADLY in await asyncio.to_thread(path.read_text, "utf-8"):
             os.kill(os.getpid(), signal.SIGKILL)
-        return await super().read(path, **about)
+        return await super().read(path, given)
 
 
 class Trap:

@@ -185,7 +185,7 @@ def test_prefix_and_section_say_where_a_chunk_stands() -> None:
 
 
 def test_prefix_names_each_thing_once() -> None:
-    reading = read(FIXTURES / "pages" / "guide.html", title="Le Guide", speaker="Ann")
+    reading = read(FIXTURES / "pages" / "guide.html", Meta(title="Le Guide", speaker="Ann"))
     assert cut(reading)[0].prefix == "Le Guide ▸ Ann"
 
 

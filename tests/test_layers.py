@@ -79,7 +79,7 @@ BELOW: dict[str, set[str]] = {
     "retrieval": GROUND | {"plan", "trace", "catalogue"},
     "answering": GROUND | {"plan", "prompts"},
     "shelves": GROUND | {"catalogue", "retrieval"},
-    "parts": GROUND | {"settings", "catalogue", "shelves", "prompts", "cache", "trace"},
+    "parts": GROUND | {"settings", "catalogue", "ingest", "shelves", "prompts", "cache", "trace"},
     "blobs": {"errors", "catalogue"},
     "folders": {"catalogue", "settings"},
     "consent": GROUND | {"catalogue", "parts"},

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from quoth.errors import DocumentError, InputError, QuothError
+from quoth.ingest.meta import Meta
 from quoth.ingest.read import read
 from quoth.outside import fetch as outbound
 from quoth.outside.fetch import Page, Stream, connected, fetch, get, resolved
@@ -472,7 +473,7 @@ async def test_a_page_that_was_fetched_is_a_document_with_its_address(
         resolve=world.resolve,
         connect=world.connect,
     )
-    reading = read(got.path, url=got.address)
+    reading = read(got.path, Meta(url=got.address))
     assert reading.url == "http://bees.example/fr"
     assert "gouverne l'été" in reading.text
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -16,9 +17,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoth.errors import DocumentError
+from quoth.ingest.meta import Meta
 from quoth.ingest.reader_child import respond, send
 from quoth.ingest.readings import LENGTH, decode_reading, encode_reading
-from quoth.ingest.sandbox import Readers, read_in_child
+from quoth.ingest.sandbox import Readers
 from quoth.types import Box, Chars, Locator, Pages, Place, Reading, Seconds, Section
 
 PDFS = Path(__file__).parent / "fixtures" / "pdf"
@@ -129,25 +131,16 @@ def test_what_is_not_a_reading_is_refused(change: dict[str, object]) -> None:
         decode_reading({**data, **change})
 
 
-def test_a_file_reads_in_a_child_as_it_does_here() -> None:
-    here = respond(
-        {
-            "path": str(PDFS / "book.pdf"),
-            "title": "A book",
-            "url": None,
-            "speaker": None,
-            "language": "en",
-        }
-    )
-    there = read_in_child(
-        PDFS / "book.pdf", seconds=20, memory_mb=512, title="A book", language="en"
-    )
+async def test_a_file_reads_in_a_child_as_it_does_here() -> None:
+    about = Meta(title="A book", language="en")
+    here = respond({"path": str(PDFS / "book.pdf"), "given": asdict(about)})
+    async with Readers(seconds=20, memory_mb=512) as readers:
+        there = await readers.read(PDFS / "book.pdf", about)
     assert decode_reading(here["reading"]) == there
 
 
 def test_a_refusal_is_an_answer() -> None:
-    request = dict.fromkeys(("title", "url", "speaker", "language"))
-    answer = respond({**request, "path": str(PDFS / "scan.pdf")})
+    answer = respond({"path": str(PDFS / "scan.pdf"), "given": {}})
     assert answer["code"] == "needs_ocr"
 
 

@@ -16,6 +16,7 @@ from quoth.backends.fake import HashEmbedder, SlowEmbedder
 from quoth.catalogue.arrivals import Arrivals
 from quoth.catalogue.queue import Queue
 from quoth.errors import EmbeddingError
+from quoth.ingest.meta import UNTOLD, Meta
 from quoth.protocols import Matrix, Role
 from quoth.types import Reading
 from tests.hand import COMMON, DEADLY, Killed, Maker, make_hands
@@ -47,10 +48,10 @@ class Moody(HashEmbedder):
 class Broken(ReadHere):
     """A reader with a bug that one file brings out."""
 
-    async def read(self, path: Path, **about: str | None) -> Reading:
+    async def read(self, path: Path, given: Meta = UNTOLD) -> Reading:
         if DEADLY in await asyncio.to_thread(path.read_text, "utf-8"):
             raise RuntimeError("a bug")
-        return await super().read(path, **about)
+        return await super().read(path, given)
 
 
 async def test_files_wait_for_an_embedder_that_is_down(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from quoth.catalogue.database import open_database
 from quoth.catalogue.jobs import Jobs
 from quoth.catalogue.store import Catalogue
 from quoth.engine import Engine
+from quoth.ingest.meta import UNTOLD, Meta
 from quoth.ingest.read import read
 from quoth.parts import Parts
 from quoth.protocols import Embedder, Generator, Index
@@ -79,18 +80,8 @@ def write_sources(folder: Path) -> Path:
 class ReadHere:
     """Reads files in this process."""
 
-    async def read(
-        self,
-        path: Path,
-        *,
-        title: str | None = None,
-        url: str | None = None,
-        speaker: str | None = None,
-        language: str | None = None,
-    ) -> Reading:
-        return await asyncio.to_thread(
-            read, path, title=title, url=url, speaker=speaker, language=language
-        )
+    async def read(self, path: Path, given: Meta = UNTOLD) -> Reading:
+        return await asyncio.to_thread(read, path, given)
 
     async def close(self) -> None:
         pass

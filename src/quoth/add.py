@@ -26,7 +26,7 @@ from quoth.ingest.contents import contents_of
 from quoth.ingest.dates import name_date
 from quoth.ingest.files import find_files, fingerprint
 from quoth.ingest.links import links_of
-from quoth.ingest.meta import file_title, normal_language, normal_url
+from quoth.ingest.meta import Meta, file_title
 from quoth.parts import Parts
 from quoth.types import Document, Problem, Reading
 
@@ -70,11 +70,21 @@ class Given:
     def cleaned(self) -> Given:
         """The same without line breaks and without what cannot be stored."""
         files = {path: each.cleaned() for path, each in self.files.items()}
-        title, url, speaker, language = map(_line, self.values())
         # As the document will have them, so that the file can be told again by them.
-        url = (url and normal_url(url)) or url
-        language = (language and normal_language(language)) or language
-        return Given(title, url, speaker, language, name=_line(self.name), files=files)
+        meta = Meta(*map(_line, self.values())).normal()
+        return replace(
+            self,
+            title=meta.title,
+            url=meta.url,
+            speaker=meta.speaker,
+            language=meta.language,
+            name=_line(self.name),
+            files=files,
+        )
+
+    def meta(self) -> Meta:
+        """What of it is said about a document."""
+        return Meta(*self.values())
 
     def title_of(self, path: Path) -> str:
         """The title of a file of which nothing more is known."""
@@ -215,9 +225,7 @@ async def _prepare(
         if claim == "poison":
             problem = Problem(POISON, SET_ASIDE.format(document_id=document_id))
             return _failed(collection, document_id, problem=problem, source=source, title=title)
-        reading = await parts.readers.read(
-            path, title=given.title, url=given.url, speaker=given.speaker, language=given.language
-        )
+        reading = await parts.readers.read(path, given.meta())
         reading = called(reading, given.name, path=path)
         return await asyncio.to_thread(
             make_entry, parts, collection, reading=reading, source=source, sha=sha, key=document_id

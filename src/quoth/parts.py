@@ -15,6 +15,7 @@ from quoth.catalogue.rows import Collection
 from quoth.catalogue.store import Catalogue
 from quoth.costs import Pace
 from quoth.errors import IndexMismatch
+from quoth.ingest.meta import UNTOLD, Meta
 from quoth.prompts import PROMPTS, Prompt
 from quoth.protocols import Embedder, Generator, Index, Judge, Reranker, Spans, Tokens
 from quoth.settings import Settings
@@ -33,16 +34,8 @@ def unobserved(_trace: Trace, _answer: Answer | None) -> None:
 class Readers(Protocol):
     """Reads files where a bad one can do no harm."""
 
-    async def read(
-        self,
-        path: Path,
-        *,
-        title: str | None = None,
-        url: str | None = None,
-        speaker: str | None = None,
-        language: str | None = None,
-    ) -> Reading:
-        """Read one file; raises DocumentError."""
+    async def read(self, path: Path, given: Meta = UNTOLD) -> Reading:
+        """Read one file; what is ``given`` outranks what it says; raises DocumentError."""
         ...
 
     async def close(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from quoth.ingest.build import clean, fold
@@ -44,10 +44,20 @@ class Meta:
     language: str | None = None
     date: str | None = None
 
+    def normal(self) -> Meta:
+        """The same with address and language in the form in which documents have them."""
+        url = self.url and (normal_url(self.url) or self.url)
+        language = self.language and (normal_language(self.language) or self.language)
+        return replace(self, url=url, language=language)
+
     def over(self, lower: Meta) -> Meta:
         """Put this above another: what is missing here is taken from there."""
         names = [each.name for each in fields(self)]
         return Meta(**{name: getattr(self, name) or getattr(lower, name) for name in names})
+
+
+UNTOLD = Meta()
+"""Of what nobody said anything."""
 
 
 def sidecar(path: Path) -> Path | None:

@@ -23,10 +23,9 @@ from quoth.ingest.formats import (
 from quoth.ingest.html import read_html
 from quoth.ingest.markdown import read_markdown
 from quoth.ingest.meta import (
+    UNTOLD,
     Meta,
     front_matter,
-    normal_language,
-    normal_url,
     read_sidecar,
     sidecar,
 )
@@ -39,27 +38,14 @@ from quoth.types import Reading
 __all__ = ["SUFFIXES", "is_wanted", "read", "sidecar"]
 
 
-def read(
-    path: Path,
-    *,
-    title: str | None = None,
-    url: str | None = None,
-    speaker: str | None = None,
-    language: str | None = None,
-) -> Reading:
+def read(path: Path, given: Meta = UNTOLD) -> Reading:
     """Read one file of any format that quoth knows; raises DocumentError with a code.
 
-    What the caller says outranks the sidecar, the sidecar the front matter, that what the file
-    says of itself, and that its name.
+    What is ``given`` outranks the sidecar, the sidecar the front matter, that what the file says
+    of itself, and that its name.
     """
-    given = Meta(
-        title=title,
-        url=(normal_url(url) or url) if url else None,
-        speaker=speaker,
-        language=(normal_language(language) or language) if language else None,
-    )
     beside, warnings = read_sidecar(path)
-    meta = given.over(beside)
+    meta = given.normal().over(beside)
     suffix = path.suffix.lower()
     if is_pdf(_load(path, most=HEAD), suffix=suffix):
         pdf = read_pdf(path, title=meta.title, url=meta.url, language=meta.language)

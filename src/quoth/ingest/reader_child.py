@@ -62,16 +62,11 @@ def main() -> None:
 
 def respond(request: Json) -> Json:
     """Read the file that a request names; a document that cannot be read is an answer, too."""
+    from quoth.ingest.meta import Meta
     from quoth.ingest.read import read
 
     try:
-        reading = read(
-            Path(request["path"]),
-            title=request["title"],
-            url=request["url"],
-            speaker=request["speaker"],
-            language=request["language"],
-        )
+        reading = read(Path(request["path"]), Meta(**request["given"]))
     except DocumentError as error:
         return {"code": error.code, "message": str(error)}
     return {"reading": encode_reading(reading)}

@@ -19,12 +19,13 @@ import signal
 import sys
 import time
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self, get_args
 
 from quoth.errors import ConfigError, DocumentCode, DocumentError
+from quoth.ingest.meta import UNTOLD, Meta
 from quoth.ingest.reader_child import address_space_mb
 from quoth.ingest.readings import LENGTH, decode_reading
 from quoth.types import Json, Reading
@@ -85,41 +86,22 @@ class Readers:
         while self._idle:
             await self._idle.pop().end()
 
-    async def read(
-        self,
-        path: Path,
-        *,
-        title: str | None = None,
-        url: str | None = None,
-        speaker: str | None = None,
-        language: str | None = None,
-    ) -> Reading:
+    async def read(self, path: Path, given: Meta = UNTOLD) -> Reading:
         """Read a file as `quoth.ingest.read.read` does.
 
         Raises DocumentError: those of the parser, and ``parser_timeout``, ``parser_memory``, or
         ``damaged`` when the parser broke down over the file.
         """
-        outcome = await self.outcome(path, title=title, url=url, speaker=speaker, language=language)
+        outcome = await self.outcome(path, given)
         if outcome.reading is None:
             raise outcome.problem or DocumentError("damaged", f"{path.name} could not be read.")
         return outcome.reading
 
-    async def outcome(
-        self,
-        path: Path,
-        *,
-        title: str | None = None,
-        url: str | None = None,
-        speaker: str | None = None,
-        language: str | None = None,
-    ) -> Outcome:
+    async def outcome(self, path: Path, given: Meta = UNTOLD) -> Outcome:
         """Read a file and say what it took; a file that cannot be read is an outcome, too."""
         request: Json = {
             "path": os.path.join(os.getcwd(), path),  # the child works elsewhere
-            "title": title,
-            "url": url,
-            "speaker": speaker,
-            "language": language,
+            "given": asdict(given),
             "seconds": self._seconds,
             "memory_mb": self._memory_mb,
         }
@@ -138,27 +120,6 @@ class Readers:
             else:
                 await child.kill()
             return outcome
-
-
-def read_in_child(
-    path: Path,
-    *,
-    seconds: float,
-    memory_mb: int,
-    title: str | None = None,
-    url: str | None = None,
-    speaker: str | None = None,
-    language: str | None = None,
-) -> Reading:
-    """Read one file in a child of its own, where no event loop runs; see `Readers.read`."""
-
-    async def read() -> Reading:
-        async with Readers(seconds=seconds, memory_mb=memory_mb) as readers:
-            return await readers.read(
-                path, title=title, url=url, speaker=speaker, language=language
-            )
-
-    return asyncio.run(read())
 
 
 # --- the parent's side ------------------------------------------------------------------------

@@ -69,6 +69,13 @@ LEANING = (
     "Quels sont ses symptômes ?", "Peux-tu développer ?", "Par exemple ?", "Que signifie cela ?",
     "Lequel est le pire ?", "Quand est-elle apparue ?", "Depuis quand ?", "et pourquoi ça ?",
     "Sont-ils dangereux ?",
+    "What is gained by that, compared with nothing?", "Is that really true?", "What's the benefit?",
+    "Why is it needed to keep bees?", "Is it proven to harm wasps?", "How was the one of 2010?",
+    "Who came before him?", "Who counts the larvae then?", "On which plants?", "Any downsides?",
+    "What was that paper's title?", "What makes it so hard?", "Which of the two wins?",
+    "Pourquoi les prendre pour l'hiver ?", "Qui les a invités en Prusse ?", "De quoi s'agit-il ?",
+    "En combien de sortes les range-t-on ?", "Quel est le meilleur moyen de la réduire ?",
+    "D'où viennent ces images ?", "À cause de quoi ?", "C'est quoi exactement ?",
 )  # fmt: skip
 STANDING = (
     "What are the rules of chess?",
@@ -78,6 +85,9 @@ STANDING = (
     "Besides his novels, what did Hugo write?",
     "Despite its size, why is Jupiter light?",
     "Is there a bridge over the Seine?",
+    "Is it recommended to feed bees?",
+    "Qui protège les rivières qui les alimentent ?",
+    "C'est quoi le compost ?",
     "Does the museum sell its catalogue?",
     "What is the name of the company that made it famous?",
     "Summarise the lecture by Ada Lindqvist",

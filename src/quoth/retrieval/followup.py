@@ -1,23 +1,19 @@
-"""Tells whether a question leans on the conversation, and makes one that stands on its own.
+"""Tells whether a question leans on the conversation.
 
-A question that leans gets the telling words of what was asked and answered before (historical
-query expansion, cf. Yang et al., TREC CAsT 2019); one that does not is left as it is.
+One that does gets words of it (`quoth.retrieval.carried`); one that does not is left as it is.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from quoth.retrieval.words import FUNCTION_WORDS, Asked, asked_of, stem
+from quoth.retrieval.words import FUNCTION_WORDS, Asked, asked_of
 from quoth.types import Turn
 
 MOST_TURNS = 3
 LONGEST_ANSWER = 200
 """Characters of an earlier answer that are read."""
-MOST_TERMS = 8
-FROM_ANSWER = 3
-"""Terms taken from the last answer where the questions are poor in them."""
 SHORT = 8
 """Words of a question that may lean by its opening alone."""
 
@@ -55,7 +51,8 @@ _WHOLE = re.compile(
     r"|peux-tu (?:developper|preciser|detailler|en dire plus|m'en dire plus|donner (?:un|des"
     r"|d'autres|plus))|pouvez-vous (?:developper|preciser|detailler|en dire plus)|developpe"
     r"|precise|encore\b|plus de details|c'est-a-dire|autrement dit"
-    r"|which ones?|which of (?:them|these|those)|lequel|laquelle|lesquels|lesquelles"
+    r"|which ones?|which of (?:them|these|those|the (?:two|three))"
+    r"|lequel|laquelle|lesquels|lesquelles"
     r"|(?:since when|until when|depuis quand|jusqu'a quand|in (?:what|which) (?:year"
     r"|order|sense|case)"
     r"|comment ca|pourquoi ca|dans quel (?:cas|sens|ordre)|en quelle annee)\W*$"
@@ -67,25 +64,32 @@ _WHOLE = re.compile(
 _BARE = re.compile(
     r"\W*(?:(?:and|et|but|mais|so|alors|ok),? ?)?(?:why|how|when|where|who|which|what|how "
     r"(?:many|much|long|often|so|far|old)|why (?:not|so|is that)|by whom|with whom|with what"
-    r"|for whom|to whom|pourquoi|comment|quand|ou|qui|quoi|combien|lequel"
+    r"|for whom|to whom|for what reason|de quoi s'agit-il"
+    r"|a cause de quoi|pour quelles? raisons?|pourquoi|comment|quand|ou|qui|quoi|combien|lequel"
     r"|pourquoi pas|de quoi|a quoi|a qui|par qui|avec qui|depuis quand|combien de temps|how "
     r"exactly|why exactly|in what way|like\?|meaning|more|encore|plus)(?: exactly| then| "
     r"exactement| donc| au juste| precisement)?\W*$"
 )
+_DONE = (
+    r"(?!(?:(?!recommend|requir|allow|permitt|advis|consider)\w+ed|proven|known|made|meant|built"
+    r"|given|able|similar|close|due|ready) to\b)"
+)
+"""After "is it", these speak of a thing: "is it used to …"; others do not: "is it wise to …"."""
 _EXPLETIVE = re.compile(
     r"\b(?:is|was|are|be|does|do|did|will|would|can|could|should|might|may|makes?|made|has"
     r"|have)? ?it (?:(?:is|was|be|take|takes|took|taken|cost|make|really|ever|still|always"
-    r"|also|generally|usually|been|not) )*(?:\w+ )?(?:to|that|possible|true|worth|called"
+    r"|also|generally|usually|been|not) )*(?:" + _DONE + r"\w+ )?"
+    r"(?:to|that|possible|true|worth|called"
     r"|important|necessary|common|better|safe|ok|okay|raining|rains?|cold|hot|warm|dark|windy"
     r"|sunny|mean(?:s)? (?:to|for"
     r"|that)|matter|seem|means)\b"
     r"|\bthan it (?:is|was|does|did|has|had|used)\b|\b(?:has|have|had|with) .{1,60} in (?:it"
     r"|them)\b"
     r"|\bit (?:determined|decided|known|found|discovered|prove[dn]|shown|established|thought"
-    r"|believed|estimated|agreed) (?:how|that|whether|what|who|why|when|if|to)\b"
+    r"|believed|estimated|agreed) (?:how|that|whether|what|who|why|when|if)\b"
     r"|\bhow (?:long|much|many \w+) (?:does|did|will|would) it take\b|\bwhat (?:is|was) it "
     r"(?:like |that |about )|\bwhat does it (?:take|mean (?:to|that|for|when|if))\b|\bit is "
-    r"said\b|\bwhen it comes to\b|\bmakes? it\b|\bthat is\b|\bwhat it (?:means|takes)\b"
+    r"said\b|\bwhen it comes to\b|\bthat is\b|\bwhat it (?:means|takes)\b"
     r"|\b(?:y a|existe|faut|fait|agit|suffit|convient|vaut|semble|parait|arrive|reste|pleut"
     r"|neige|manque|importe|passe|est question)-?t?-?il\b|\bil (?:y a|faut|existe|s'agit|suffit"
     r"|convient|vaut|est (?:possible|important|necessaire|vrai|question|utile|preferable"
@@ -93,9 +97,10 @@ _EXPLETIVE = re.compile(
     r"|\best-il (?:\w+ )?(?:possible|important|necessaire|vrai|utile|question|preferable"
     r"|difficile|conseille|prudent|dangereux|permis|interdit|obligatoire|raisonnable"
     r"|recommande|mieux|plus|autorise|legal|normal|obligatoire)\b(?: [\w']+){0,6}? (?:de|d'|que|qu)"
-    r"|\bs'agit-il d|\bis it (?:so |very |really |too |more |also )?\w+ (?:for "
+    r"|\bs'agit-il d|\bis it (?:so |very |really |too |more |also )?" + _DONE + r"\w+ (?:for "
     r"[^?]{1,60} )?(?:to|that)\b"
-    r"|\bc'est quoi (?=\w)|\bca (?:sert|veut dire|signifie|marche|fonctionne) (?=\w)"
+    r"|\bc'est quoi (?!exactement|au juste|precisement|donc|alors)(?=\w)"
+    r"|\bca (?:sert|veut dire|signifie|marche|fonctionne) (?=\w)"
     r"(?!aussi|avec|pour|chez|dans|en |encore|toujours)"
     r"|\bavailable there\b"
 )
@@ -107,12 +112,20 @@ _PRONOUN = re.compile(
     r"|point|argument|technique|rule|claim|process|result|advice|problem|step|number|tool"
     r"|change|way|topic|theory|part|book|talk|chapter|section|passage|page|speaker|author"
     r"|concept|case|example|effect|model|system|practice)\b|\W*$)"
-    r"|(?:is|are|was|were) (?:this|these|those)\b|(?:comment|pourquoi|peut-on|faut-il|ou|quand"
+    r"|(?:is|are|was|were) (?:this|these|those)\b"
+    r"|^\W*(?:is|was|does|did|will|would|can) that\b|the ones? (?:of|in|from|for|on|at|by|with)\b"
+    r"|(?:these|those) (?!days\b)\w+(?! (?:who|that|which)\b)"
+    r"|(?:for|of|about|on|with|by|from|behind) that \w+(?=\W*$)|^\W*\w+ (?:is|was) that \w+(?:'s)?"
+    r"|ces (?!jours\b|dernieres annees\b)\w+"
+    r"|les \w{2,}(?:er|ir|re)\b|^\W*qui (?:le|la|les|lui|leur)\b"
+    r"|(?:le|la|les|l') ?\w+-(?:t-)?(?:on|il|ils|elle|elles|tu|nous|vous|je)\b"
+    r"|(?:moyen|facon|maniere|but|possible|utile|besoin|envie) de (?:la |l')\w+(?:er|ir|re)\b"
+    r"|(?:comment|pourquoi|peut-on|faut-il|ou|quand"
     r"|peux-tu|pouvez-vous)"
     r" (?:le|la|les|l'|y|en) ?\w{2,}(?:er|ir|ire|dre|tre|oir)(?=\W*(?:$|\?)| de | se )"
     r"|\bde (?:le|les) [\w]+(?:er|ir|re)\b|\b(?:pour|sans|a) l[ae]s? [\w]{3,}(?:er|ir)(?=\W*$)"
     r"|(?:about|like|of|with|for|on|by|do|does|did|does|why|from|explain|than|after|before|is"
-    r"|was|are) (?:this|that|these|those)(?=\W*$)"
+    r"|was|are) (?:this|that|these|those)(?=\W*$|,)"
     r"|the (?:former|latter|second|first|third|other|others|last|previous|next|two"
     r"|above)(?: (?:one|ones|two|thing|point|option|approach|method|case|author|speaker"
     r"|example|question|part|step|reason|idea|type|kind|argument))?(?=\W*$| (?:one|ones|differ"
@@ -162,6 +175,11 @@ _LACKS = re.compile(
     r"|accurate|important|easy|hard|quick|precise|reliable|strong|useful|dangerous|common)\W*$"
     r"|\baussi [\w-]+\W*$|\b(?:too|either|as well"
     r"|instead|aussi|non plus|a la place)\W*$"
+    r"|^\W*(?:what(?:'s| is| are| were) (?:the|its?)"
+    r"|quel(?:le)?s? (?:est|sont)(?: l'| le| la| les)) ?"
+    r"(?:benefits?|advantages?|downsides?|drawbacks?|difference|reasons?|purpose|results?|causes?"
+    r"|effects?|alternatives?|consequences?|interet|avantages?|inconvenients?|raisons?|but"
+    r"|resultats?|effets?)\W*$"
     r"|^\W*(?:which|what|who) (?:is|are|was|works?|runs?|performs?) (?:\w+ )?(?:better"
     r"|best|worse|worst|faster|fastest|cheaper|larger"
     r"|bigger|smaller|older|newer|safer|simpler|easier|more \w+|less \w+)\W*$"
@@ -200,7 +218,8 @@ _DULL = frozenset(
     "much main really exactly "
     "please like know think think want need does do make makes made get gets got go goes best "
     "better good new different "
-    "another other else simply simpler plainly happened happening simplement autrement autre "
+    "yes no oui non another other else simply simpler plainly happened happening simplement "
+    "autrement autre "
     "autres ensuite terms qu now next ok okay maintenant prochain suivant est-ce quels quelles "
     "quel quelle sont etait peut faut il elle ils elles".split()
 )
@@ -220,6 +239,12 @@ _FRAGMENT = re.compile(
     r"\W*(?:in|from|on|by|for|with|en|dans|chez|pour|avec|par|sur|selon|according to) "
     r"(?!(?:what|which|whom|who|that|this|quoi|quel\w*|qui)\b)[^?,;:]+\?"
 )
+_VERBLESS = re.compile(
+    r"\W*(?:(?:in|from|on|by|for|with|at|to|of|since|until) (?:which|what)"
+    r"|(?:en|dans|chez|pour|avec|par|sur|a|de|depuis|jusqu'a) quel(?:le)?s?|any|some) [^?,;:]+\?"
+)
+"""Questions without a verb: "on which texts?", "any downsides?"."""
+_THEN = re.compile(r"\b(?:then|alors|donc)\W*$")
 _POLITE = re.compile(
     r"[\s,]*\b(?:please|thanks|thank you|pls|s'il (?:te|vous) plait|svp|stp|merci)[\s!.?]*$"
 )
@@ -241,7 +266,9 @@ def leans(asked: Asked) -> bool:
         return True
     if count <= SHORT and _OPENS.match(folded):
         return True
-    if count <= FRAGMENT and _FRAGMENT.fullmatch(folded):
+    if count <= FRAGMENT and (_FRAGMENT.fullmatch(folded) or _VERBLESS.fullmatch(folded)):
+        return True
+    if count <= SHORT and _THEN.search(folded):
         return True
     if not any(
         word not in FUNCTION_WORDS and word not in _DULL and not word.isdecimal()
@@ -249,7 +276,8 @@ def leans(asked: Asked) -> bool:
     ):
         # "What is on page 12?" says all there is to say; "page 12 please" goes on with something.
         whole = any(word.isdecimal() for word in asked.words) and _VERBS & set(asked.words)
-        return count <= SHORT and not whole
+        if not whole:
+            return count <= SHORT
     return bool(_LACKS.search(folded)) or _has_open_pronoun(_unbound(asked).strip())
 
 
@@ -313,7 +341,9 @@ def _has_open_pronoun(folded: str) -> bool:
     if hangs and _ASKED_FOR.match(folded, 0, before.starts[-1] if before.words else 0):
         return True  # "Depuis quelle année est-il …": what is asked for cannot be what is meant
     # The word right before is the verb of which the pronoun is a part.
-    nouns = [word for word in before.words[:-1] if _is_telling(word) or word in _LETTERS]
+    # So is the one right after "who".
+    rest = before.words[2 if before.words[:1] in (("who",), ("qui",)) else 0 : -1]
+    nouns = [word for word in rest if is_telling(word) or word in _LETTERS]
     if not nouns:
         return True
     if hangs or found.group() in _POSSESSIVE or before.words[-1] in _SAYING:
@@ -332,44 +362,14 @@ def _counts(found: re.Match[str], english: bool) -> bool:
         return False  # "IL-4"
     if word == "that" and folded[found.end() :].strip(" ?!."):
         before = re.search(r"(\w+) $", folded[: found.start()])
-        return before is None or not _is_telling(before[1])  # "the mass that was …"
+        return before is None or not is_telling(before[1])  # "the mass that was …"
     return True
 
 
-def standalone(asked: Asked, turns: Sequence[Turn], *, without: Iterable[str] = ()) -> str:
-    """Give the question with the telling words of the turns before, newest questions first.
-
-    ``without`` are words that the question has put others in the place of, such as a speaker.
-    """
-    seen = {stem(word) for word in asked.words} | {stem(word) for word in without}
-    terms: list[str] = []
-    for turn in reversed(turns):
-        found = asked_of(turn.question)
-        fresh = _fresh(found, seen)
-        terms += fresh
-        if len(terms) >= 2 and not leans(found):
-            break
-    if len(terms) < 2 and turns:
-        answer = asked_of(turns[-1].answer)
-        terms += [each for each in _fresh(answer, seen) if not each.islower()][:FROM_ANSWER]
-    if not terms:
-        return asked.clean
-    return f"{asked.clean.rstrip()} ({' '.join(terms[:MOST_TERMS])})"
-
-
-def _fresh(asked: Asked, seen: set[str]) -> list[str]:
-    """Give the telling words that were not seen before, and mark them as seen."""
-    fresh = []
-    for start, end, word in zip(asked.starts, asked.ends, asked.words, strict=True):
-        if _is_telling(word) and stem(word) not in seen:
-            seen.add(stem(word))
-            fresh.append(asked.clean[start:end])
-    return fresh
-
-
 def _telling(asked: Asked) -> bool:
-    return any(map(_is_telling, asked.words))
+    return any(map(is_telling, asked.words))
 
 
-def _is_telling(word: str) -> bool:
+def is_telling(word: str) -> bool:
+    """Whether a folded word of a question tells something of its subject."""
     return len(word) > 1 and word not in FUNCTION_WORDS and word not in _DULL

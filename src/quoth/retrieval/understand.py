@@ -15,7 +15,8 @@ from types import MappingProxyType
 from quoth.analyse import detect_language
 from quoth.errors import InputError
 from quoth.retrieval.aspects import MOST_ASPECTS, aspects_of
-from quoth.retrieval.followup import is_bare, is_elliptical, leans, recent, standalone
+from quoth.retrieval.carried import standalone
+from quoth.retrieval.followup import is_bare, is_elliptical, leans, recent
 from quoth.retrieval.heard import Heard, documents_within, settled, within
 from quoth.retrieval.kinds import kind_of
 from quoth.retrieval.names import Name, Names

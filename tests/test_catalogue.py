@@ -16,7 +16,7 @@ from sqlalchemy.exc import IntegrityError
 
 from quoth.catalogue import database
 from quoth.catalogue.database import open_database
-from quoth.catalogue.rows import Collection, digest
+from quoth.catalogue.rows import Around, Collection, digest
 from quoth.catalogue.schema import HEAD, metadata
 from quoth.catalogue.store import BATCH, Catalogue
 from quoth.errors import ConfigError, NotFound
@@ -407,3 +407,42 @@ def test_a_source_may_be_ours_and_theirs(shelf: Shelf, theirs: Shelf) -> None:
     assert shelf[0].commit(shelf[1], [entry("d1", source="/a.md")]) == ()
     found: list[Document] = [*shelf[0].documents(shelf[1]), *theirs[0].documents(theirs[1])]
     assert [each.document_id for each in found] == ["d1", "t1"]
+
+
+def test_what_models_compare_is_the_chunk_without_its_places(shelf: Shelf) -> None:
+    catalogue, collection = shelf
+    catalogue.commit(collection, [entry("d1")])
+    whole, bare = catalogue.chunks(["d1.0"])["d1.0"], catalogue.unplaced(["d1.0"])["d1.0"]
+    assert (bare.indexed, bare.document_id, bare.ordinal, bare.language) == (
+        whole.indexed,
+        whole.document_id,
+        whole.ordinal,
+        whole.language,
+    )
+
+
+def test_a_read_shelf_changes_nothing_of_what_stands_around(shelf: Shelf) -> None:
+    catalogue, collection = shelf
+    catalogue.commit(collection, [entry("d1"), entry("d2")])
+    now = catalogue.collection(collection.name)
+    before = catalogue.around(now, ["d1.1", "d2.0"], window=1)
+    catalogue.shelf(now)
+    assert catalogue.around(now, ["d1.1", "d2.0"], window=1) == before
+    assert set(before.documents) == {"d1", "d2"}
+
+
+def test_nothing_stands_around_what_was_removed_since_the_shelf_was_read(shelf: Shelf) -> None:
+    catalogue, collection = shelf
+    catalogue.commit(collection, [entry("d1"), entry("d2")])
+    now = catalogue.collection(collection.name)
+    catalogue.shelf(now)
+    catalogue.remove(now, ["d1"])
+    assert set(catalogue.around(now, ["d1.1", "d2.0"], window=1).documents) == {"d2"}
+
+
+def test_what_stands_around_is_of_the_collection_only(shelf: Shelf) -> None:
+    catalogue, collection = shelf
+    other = catalogue.make_collection("other", identity=collection.identity)
+    catalogue.commit(collection, [entry("d1")])
+    assert catalogue.around(other, ["d1.0"], window=1) == Around({}, {})
+    assert catalogue.documents_by_id(other, ["d1"]) == {}

@@ -13,8 +13,7 @@ from quoth.codec import (
     pack_locator,
     pack_places,
     to_json,
-    unpack_locator,
-    unpack_places,
+    unpack_spot,
 )
 from quoth.types import Box, Chars, Hit, LegScore, Locator, Pages, Place, Seconds
 
@@ -43,20 +42,22 @@ places = st.builds(
 )
 
 
-@given(locators)
-def test_a_locator_comes_back(locator: Locator) -> None:
-    assert unpack_locator(pack_locator(locator)) == locator
-
-
-@given(st.lists(places, max_size=5).map(tuple))
-def test_places_come_back(given_places: tuple[Place, ...]) -> None:
-    assert unpack_places(pack_places(given_places)) == given_places
+@given(locators, st.lists(places, max_size=5).map(tuple), st.lists(texts, max_size=3).map(tuple))
+def test_where_a_chunk_stands_comes_back(
+    locator: Locator, given_places: tuple[Place, ...], section: tuple[str, ...]
+) -> None:
+    found = unpack_spot(
+        locator=pack_locator(locator),
+        places=pack_places(given_places),
+        section=dump(list(section)),
+    )
+    assert found == (locator, given_places, section)
 
 
 @pytest.mark.parametrize("packed", ["[]", '["x",1,2]', '["p",1]', "{}", '["s",1,2,null]'])
 def test_something_else_is_no_locator(packed: str) -> None:
     with pytest.raises(ValueError, match="not a packed locator"):
-        unpack_locator(packed)
+        unpack_spot(locator=packed, places="[]", section="[]")
 
 
 def test_packed_places_are_compact() -> None:

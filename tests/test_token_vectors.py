@@ -59,6 +59,14 @@ def test_what_is_put_is_got(sizes: dict[int, int]) -> None:
             assert all(np.array_equal(got[f"d-{at}"], put[at]) for at in sizes)
 
 
+def test_a_long_document_is_read_chunk_by_chunk(store: TokenStore) -> None:
+    put = {at: rows(1 + at % 3, seed=at) for at in range(1200)}  # its head is longer than a piece
+    store.put("d", put)
+    got = store.get([chunk(at) for at in (0, 600, 1199, 1200)])
+    assert set(got) == {"d-0", "d-600", "d-1199"}
+    assert all(np.array_equal(got[f"d-{at}"], put[at]) for at in (0, 600, 1199))
+
+
 def test_putting_again_replaces_chunks_and_keeps_the_others(store: TokenStore) -> None:
     store.put("d", {0: rows(2), 2: rows(4)})
     store.get([chunk(0)])
@@ -87,7 +95,6 @@ def test_strangers_can_be_removed(store: TokenStore) -> None:
 @pytest.mark.parametrize("cut", [0, 3, 12, 17, -1])
 def test_a_damaged_file_counts_as_missing(store: TokenStore, tmp_path: Path, cut: int) -> None:
     store.put("d", {0: rows(2), 1: rows(3)})
-    store.close()
     (path,) = (tmp_path / "tokens").rglob("*.tokens")
     path.write_bytes(path.read_bytes()[:cut])
     assert store.get([chunk(0), chunk(1)]) == {}

@@ -20,26 +20,25 @@ def dump(value: Any) -> str:
 
 
 def pack_places(places: tuple[Place, ...]) -> str:
-    """Write places as compact JSON; `unpack_places` gives the same values back."""
+    """Write places as compact JSON; `unpack_spot` gives the same values back."""
     return dump([[p.start, p.end, p.hyphen, _pack(p.locator)] for p in places])
 
 
-def unpack_places(packed: str) -> tuple[Place, ...]:
-    """Read what `pack_places` wrote."""
-    return tuple(
-        Place(start, end, _unpack(locator), hyphen)
-        for start, end, hyphen, locator in json.loads(packed)
-    )
-
-
 def pack_locator(locator: Locator) -> str:
-    """Write a locator as compact JSON; `unpack_locator` gives the same value back."""
+    """Write a locator as compact JSON; `unpack_spot` gives the same value back."""
     return dump(_pack(locator))
 
 
-def unpack_locator(packed: str) -> Locator:
-    """Read what `pack_locator` wrote."""
-    return _unpack(json.loads(packed))
+def unpack_spot(
+    *, locator: str, places: str, section: str
+) -> tuple[Locator, tuple[Place, ...], tuple[str, ...]]:
+    """Read what says where a chunk stands: its packed locator and places, and its section.
+
+    All three are read at once: calling the reader costs more than what it reads.
+    """
+    whole, parts, path = json.loads(f"[{locator},{places},{section}]")
+    found = tuple(Place(start, end, _unpack(each), hyphen) for start, end, hyphen, each in parts)
+    return _unpack(whole), found, tuple(path)
 
 
 def _pack(locator: Locator) -> list[Any]:

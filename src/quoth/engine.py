@@ -35,7 +35,7 @@ from quoth.protocols import AsksModel
 from quoth.quote import new_query_id
 from quoth.record import Record, record_of
 from quoth.respond import respond, spelled
-from quoth.retrieve import Request, Retrieved, retrieve
+from quoth.retrieve import Library, Request, Retrieved, foresee, library_of, retrieve
 from quoth.trace import Trace
 from quoth.types import Answer, Document, Hit, Usage
 from quoth.uploads import forget_documents
@@ -149,12 +149,12 @@ class Engine:
 
     async def retrieve(self, request: Request | str, *, trace: Trace) -> Retrieved:
         """The first half of the path: from the question to numbered passages."""
-        obeying = Engine(await asyncio.to_thread(obeyed, self.parts))
         asked, ledger = self._request(request), Ledger()
+        obeying, library = await self._begun(asked)
         obeying._note_withheld(asked, trace=trace, writes=False)
         asking = obeying._counting(ledger, stage="question")
         try:
-            found = await retrieve(asking, asked, trace=trace)
+            found = await retrieve(asking, asked, library=library, trace=trace)
         finally:
             await obeying._count(ledger)
         self.parts.observe(trace, None)
@@ -169,8 +169,10 @@ class Engine:
         the stream ends the call to a language model. Raises InputError, NotFound,
         IndexMismatch and RetrievalError.
         """
-        obeying, ledger = Engine(await asyncio.to_thread(obeyed, self.parts)), Ledger()
-        events = obeying._stream(self._request(request), ledger=ledger, keep=keep)
+        asked, ledger = self._request(request), Ledger()
+        trace = self._trace(asked)
+        obeying, library = await self._begun(asked)
+        events = obeying._stream(asked, library=library, ledger=ledger, trace=trace, keep=keep)
         try:
             async with aclosing(events):
                 async for event in events:
@@ -179,12 +181,26 @@ class Engine:
             # Also when nobody waits for the answer any more.
             await obeying._count(ledger)
 
+    async def _begun(self, request: Request) -> tuple[Engine, Library]:
+        """Read what the tenant has decided and what the collections hold, in one turn."""
+
+        def begin() -> tuple[Engine, Library]:
+            return Engine(obeyed(self.parts)), library_of(self.parts, request)
+
+        foresee(self.parts, request)
+        return await asyncio.to_thread(begin)
+
     async def _stream(
-        self, request: Request, *, ledger: Ledger, keep: Callable[[Record], None] | None
+        self,
+        request: Request,
+        *,
+        library: Library,
+        ledger: Ledger,
+        trace: Trace,
+        keep: Callable[[Record], None] | None,
     ) -> AsyncGenerator[Event, None]:
-        trace = self._trace(request)
         self._note_withheld(request, trace=trace, writes=True)
-        key = await self._key(request)
+        key = self._key(request, library)
         known = await self._known(key, request, trace=trace)
         if known is not None:
             for event in spelled(known):
@@ -193,7 +209,7 @@ class Engine:
             return
         yield Progress("retrieve")
         asking = self._counting(ledger, stage="question")
-        found = await retrieve(asking, request, trace=trace)
+        found = await retrieve(asking, request, library=library, trace=trace)
         yield Found(found.hits)
         writing = self._counting(ledger, stage="generate")
         async with aclosing(respond(writing, found, request=request, trace=trace)) as events:
@@ -249,16 +265,14 @@ class Engine:
         """The plan before the question is read, which may change it by its kind."""
         return make_plan(self.parts.settings.profile, "factual", overrides=request.choices)
 
-    async def _key(self, request: Request) -> Key:
+    def _key(self, request: Request, library: Library) -> Key:
         """Everything but the question that its answer depends on."""
         parts = self.parts
-        wanted = tuple(dict.fromkeys(request.collections)) or (parts.settings.collection,)
-        scopes = await asyncio.to_thread(lambda: [parts.catalogue.scope(each) for each in wanted])
         plan = self._plan(request)
         return key_of(
             plan=plan,
             collections=[
-                (each.name, each.index_version, repr(each.tuning)) for each, _languages in scopes
+                (each.name, each.index_version, repr(each.tuning)) for each, _shelf in library[0]
             ],
             models=model_names(parts),
             filters=request.filters,

@@ -198,9 +198,10 @@ UNSEEN = (
 """Characters that nobody sees or that turn the direction of text: a class for regular
 expressions. Text hidden in them reaches a model and no reader."""
 _CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f"
-JOINERS = "(?<![\u0600-\u0dff])[\u200c\u200d]"
-"""Joiners outside the scripts that spell with them."""
-INVISIBLE = re.compile(f"[{_CONTROLS}{UNSEEN}]|{JOINERS}")
+JOINERS = "\u200c\u200d"
+# Joiners stay behind a character of the scripts that spell with them. One class to look for, as
+# the beginning of the pattern, is searched ten times as fast as branches.
+INVISIBLE = re.compile(f"[{_CONTROLS}{UNSEEN}{JOINERS}](?<![\u0600-\u0dff][{JOINERS}])")
 """A character that no text of ours holds."""
 
 SOURCE_WORD = "[sѕｓ][oοоｏ0][uυｕ][rгｒ][cсϲｃ][eеεｅ][sѕｓ]?"
@@ -215,11 +216,13 @@ _HEAD_OPEN = re.compile(
     rf"[\[［【〔⟦](?=\s*{SOURCE_WORD}(?:\s*[^\w\s\]］】]{{0,3}}\s*-?\d|[^\S\n]*$))",
     re.IGNORECASE | re.MULTILINE,
 )
+# One sign to look for first: a class at the beginning is searched ten times as fast as branches.
 _TOKEN = re.compile(
-    r"(<)(?=[|｜]|/?(?:s|bos|eos|start_of_turn|end_of_turn|system|user|assistant|human|tool|think"
-    r"|instructions?|sources?\b[^<>\n]{0,60})>)"
-    r"|([|｜])(?=>)"
-    r"|(\[|<)(?=/?INST\]|<?/?SYS>)",
+    r"[<|｜\[](?:"
+    r"(?<=<)(?=[|｜]|/?(?:s|bos|eos|start_of_turn|end_of_turn|system|user|assistant|human|tool"
+    r"|think|instructions?|sources?\b[^<>\n]{0,60})>)"
+    r"|(?<=[|｜])(?=>)"
+    r"|(?<=[\[<])(?=/?INST\]|<?/?SYS>))",
     re.IGNORECASE,
 )
 _SPEAKER = re.compile(

@@ -42,6 +42,15 @@ class Embedder(Protocol):
         ...
 
 
+@runtime_checkable
+class Foresees(Protocol):
+    """An embedder that can be told of a question before it is asked for."""
+
+    def foresee(self, text: str) -> None:
+        """Begin to embed a question; `Embedder.embed` then waits for it."""
+        ...
+
+
 class VectorIndex(Protocol):
     """Finds the chunks whose vectors are nearest."""
 

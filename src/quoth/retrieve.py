@@ -18,15 +18,15 @@ from quoth.catalogue.store import Catalogue
 from quoth.errors import IndexCorrupt, InputError, OutOfTime, RetrievalError
 from quoth.parts import Parts, require_same_identity
 from quoth.plan import Plan, make_plan
-from quoth.protocols import Matrix
+from quoth.protocols import Foresees, Matrix
 from quoth.retrieval.classify import classify
 from quoth.retrieval.diversify import cap_per_document, collapse_duplicates
 from quoth.retrieval.filters import dropped, parse_filters
 from quoth.retrieval.names import Names
 from quoth.retrieval.narrowed import narrowed
 from quoth.retrieval.passages import hit_of, passages_of
-from quoth.retrieval.understand import understand, validate
-from quoth.shelf import Leaf
+from quoth.retrieval.understand import LONGEST, SHORTEST, understand, validate
+from quoth.shelf import Leaf, Shelf
 from quoth.strategies import Ranked, Scope, find
 from quoth.subject import PLACED
 from quoth.trace import Trace
@@ -107,15 +107,36 @@ Pool = list[tuple[Candidate, Collection]]
 """Ranked candidates with the collection that each comes from."""
 
 
-async def retrieve(parts: Parts, request: Request, *, trace: Trace) -> Retrieved:
+Library = tuple[list[tuple[Collection, Shelf]], Names]
+"""The collections that a question is put to, with what they hold, and the names in them."""
+
+
+def library_of(parts: Parts, request: Request) -> Library:
+    """Read what a question is put to; blocks for one look-up; raises NotFound."""
+    wanted = tuple(dict.fromkeys(request.collections)) or (parts.settings.collection,)
+    return parts.shelves.read(wanted)
+
+
+def foresee(parts: Parts, request: Request) -> None:
+    """Let the embedder begin, which takes longest, while the question is being read.
+
+    A question that may lean on others has no final wording yet. Where a vector turns out not to
+    be needed, as for what is asked for by its place, it was made in vain.
+    """
+    question, embedder = request.question, parts.embedder
+    plain = not request.history and SHORTEST <= len(question) <= LONGEST
+    if plain and "mode" not in request.choices and isinstance(embedder, Foresees):
+        embedder.foresee(question)
+
+
+async def retrieve(parts: Parts, request: Request, *, library: Library, trace: Trace) -> Retrieved:
     """Find the passages for a question.
 
     Filters that were read out of the question, and leave nothing, are let go with a warning;
     those that were given stay.
     """
     with trace.stage("understand"):
-        wanted = tuple(dict.fromkeys(request.collections)) or (parts.settings.collection,)
-        shelves, names = await asyncio.to_thread(parts.shelves.read, wanted)
+        shelves, names = library
         for collection, _shelf in shelves:
             require_same_identity(collection, parts.embedder)
         scopes = [Scope(parts, *each, trace) for each in shelves]

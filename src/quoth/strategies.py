@@ -98,7 +98,7 @@ async def rank(scope: Scope, query: Query, plan: Plan) -> Ranked:
         plan,
         embedder=scope.parts.embedder,
         index=scope.index,
-        chunks_of=scope.parts.catalogue.chunks,
+        chunks_of=scope.parts.catalogue.unplaced,
         languages=scope.shelf.languages,
         trace=trace,
     )
@@ -257,7 +257,7 @@ async def _reranked(scope: Scope, query: Query, plan: Plan, ranking: Ranking) ->
     if reranker is None or not plan.rerank:
         return ranking
     ids = [each.chunk_id for each in ranking]
-    chunks = await asyncio.to_thread(scope.parts.catalogue.chunks, ids)
+    chunks = await asyncio.to_thread(scope.parts.catalogue.unplaced, ids)
     return await scope.trace.attempt(
         "rerank",
         lambda: rerank(

@@ -111,7 +111,9 @@ class LeanTokenizer:
         pieces = list(zip(names, self._scores[rows].tolist(), strict=True))
         ids = self._ids[rows].tolist()
         tokenizer = _unigram(pieces, unk=rows.index(self._always[0]))
-        for encoding in tokenizer.encode_batch_fast(list(texts), add_special_tokens=False):
+        for text in texts:
+            # The library cuts a batch in threads of its own, which takes longer to arrange.
+            encoding = tokenizer.encode(text, add_special_tokens=False)
             yield [ids[at] for at in encoding.ids]
 
     def _rows_within(self, words: Iterable[str]) -> list[int]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Sequence
+from functools import partial
 from threading import Lock
 
 import numpy as np
@@ -25,6 +27,7 @@ class CachedEmbedder:
         self._embedder = embedder
         self._most = most
         self._rows: OrderedDict[str, Matrix] = OrderedDict()
+        self._coming: dict[str, asyncio.Task[Matrix]] = {}
         self._alone = Lock()
         self.hits = 0
         self.misses = 0
@@ -45,14 +48,27 @@ class CachedEmbedder:
         if role != "query":
             return await self._embedder.embed(texts, role=role)
         known = self._look_up(texts)
-        absent = list(dict.fromkeys(text for text in texts if text not in known))
+        coming = self._foreseen([text for text in texts if text not in known])
+        absent = list(dict.fromkeys(text for text in texts if text not in {**known, **coming}))
         if absent:
             rows = await self._embedder.embed(absent, role=role)
             known.update(self._keep(absent, rows))
+        for text, task in coming.items():
+            # Others may wait for it too: who gives up does not end it.
+            known.update(self._keep([text], await asyncio.shield(task)))
         result = np.empty((len(texts), self.dimension), np.float32)
         for at, text in enumerate(texts):
             result[at] = known[text]
         return result
+
+    def foresee(self, text: str) -> None:
+        """Begin to embed a question that is about to be asked for; who asks is told of failures."""
+        with self._alone:
+            known = text in self._rows or text in self._coming
+        if not known:
+            task = asyncio.ensure_future(self._embedder.embed([text], role="query"))
+            self._coming[text] = task
+            task.add_done_callback(partial(self._arrived, text))
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Count the tokens of each text, without the role's prefix and special tokens."""
@@ -63,6 +79,19 @@ class CachedEmbedder:
         with self._alone:
             self._rows.clear()
         self._embedder.close()
+
+    def _foreseen(self, texts: Sequence[str]) -> dict[str, asyncio.Task[Matrix]]:
+        """Give what is under way in this event loop."""
+        if not self._coming:
+            return {}
+        here = asyncio.get_running_loop()
+        found = {text: self._coming[text] for text in texts if text in self._coming}
+        return {text: task for text, task in found.items() if task.get_loop() is here}
+
+    def _arrived(self, text: str, task: asyncio.Task[Matrix]) -> None:
+        self._coming.pop(text, None)
+        if not task.cancelled() and task.exception() is None:
+            self._keep([text], task.result())
 
     def _look_up(self, texts: Sequence[str]) -> dict[str, Matrix]:
         with self._alone:

@@ -34,6 +34,8 @@ SURROGATES = re.compile("[\ud800-\udfff]")
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 TOKEN_OUTPUTS = ("last_hidden_state", "token_embeddings")
 OUTPUTS = ("sentence_embedding", *TOKEN_OUTPUTS)
+SHORT = 400
+"""Characters of a text that is cut into tokens at once."""
 RECENT = 128
 """Questions whose token vectors are kept for a moment: who reranks asks for them again."""
 
@@ -158,7 +160,9 @@ class OnnxEmbedder:
             return rows
         prefixed = [self._prefix(role) + text for text in texts]
         if len(texts) == 1:  # one turn in the queue instead of two
-            rows[0] = await self._run(role, lambda: self._single(prefixed[0], role))
+            (text,) = prefixed
+            read = self._encode(prefixed)[0] if self._reads_at_once(text) else None
+            rows[0] = await self._run(role, lambda: self._single(text, read, role=role))
             return rows
         ids = await self._run(role, lambda: self._encode(prefixed))
 
@@ -239,9 +243,19 @@ class OnnxEmbedder:
     def _encode(self, texts: Sequence[str]) -> list[list[int]]:
         return self._tokens.result().encode(_clean(texts), limit=self.max_tokens)
 
-    def _single(self, text: str, role: Role) -> npt.NDArray[np.float32]:
+    def _reads_at_once(self, text: str) -> bool:
+        """Whether to cut a text into tokens here and now.
+
+        That takes a third of a millisecond for a question; in a thread it would take three times
+        as long, waiting for the interpreter's lock while the other leg searches.
+        """
+        return len(text) <= SHORT and self._tokens.done()
+
+    def _single(
+        self, text: str, ids: Sequence[int] | None, *, role: Role
+    ) -> npt.NDArray[np.float32]:
         """Embed one text; a question's token vectors are kept for a moment."""
-        (ids,) = self._encode([text])
+        ids = self._encode([text])[0] if ids is None else ids
         session = self._session.result()
         (output,) = session.run(_feed(ids), outputs=[session.output])
         if role == "query" and session.output == session.tokens:

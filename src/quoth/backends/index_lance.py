@@ -171,10 +171,11 @@ class LanceIndex:
         if not chunk_ids:
             return {}
         with _translated():
-            copy = None if exact else await self._copy.snapshot()
+            # Asked for what a search has just found: what it saw will do.
+            copy = None if exact else self._copy.latest() or await self._copy.snapshot()
             if copy is None:
                 return await (await self._table()).vectors(chunk_ids)
-            return await self._run(lambda: copy.vectors(chunk_ids))
+            return copy.vectors(chunk_ids)  # some rows in memory: quicker than a thread is told
 
     async def document_ids(self) -> dict[str, int]:
         """How many chunks each document has here; none where nothing was ever written."""

@@ -52,10 +52,9 @@ class ColbertReranker:
         return await asyncio.to_thread(self._summed, question, passages)
 
     def close(self) -> None:
-        """Release threads, memory and files."""
-        self.vectors.close()
+        """Release threads and memory."""
         self._model.close()
 
     def _summed(self, question: Matrix, passages: Sequence[Packed]) -> list[float]:
-        rows = self.vectors.form.unpack(np.concatenate(passages))
-        return summed(best_matches(question, rows, sizes=[len(each) for each in passages]))
+        sizes, unpack = [len(each) for each in passages], self.vectors.form.unpack
+        return summed(best_matches(question, np.concatenate(passages), sizes=sizes, unpack=unpack))

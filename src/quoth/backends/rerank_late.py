@@ -44,9 +44,9 @@ class LateReranker:
         return await asyncio.to_thread(self._weighed, question, passages)
 
     def close(self) -> None:
-        """Let go of the files; the embedder belongs to somebody else."""
-        self._vectors.close()
+        """Let go of nothing: the embedder belongs to somebody else."""
 
     def _weighed(self, question: Matrix, passages: Sequence[Packed]) -> list[float]:
-        rows = self._vectors.form.unpack(np.concatenate(passages))
-        return weighed(best_matches(question, rows, sizes=[len(each) for each in passages]))
+        sizes = [len(each) for each in passages]
+        unpack = self._vectors.form.unpack
+        return weighed(best_matches(question, np.concatenate(passages), sizes=sizes, unpack=unpack))

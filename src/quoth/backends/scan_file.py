@@ -26,6 +26,7 @@ import numpy as np
 from quoth.backends.scan import PRODUCT, Numbers, Segment
 
 MAGIC = b"quothsc1"
+MANIFEST = ".scan.json"
 FORMAT = 1
 ALIGNED = mmap.ALLOCATIONGRANULARITY
 HEAD = struct.Struct("<8sQI")
@@ -53,9 +54,10 @@ def glance(folder: Path, table: str) -> State | None:
     Every write adds a file to ``_versions``, which changes that folder's time. Two writes within
     one tick of the clock leave the same time, so a fresh one is told with the files' names.
     """
-    versions = folder / f"{table}.lance" / "_versions"
+    # Asked three times a question: building paths would take longer than looking.
+    versions = os.path.join(folder, f"{table}.lance", "_versions")
     try:
-        about = versions.stat()
+        about = os.stat(versions)
         age_s = time.time() - about.st_mtime
         names = [] if age_s > SETTLED_S else sorted(os.listdir(versions))
     except OSError:
@@ -78,13 +80,13 @@ def state(folder: Path, table: str) -> State | None:
 
 def manifest_path(folder: Path, table: str) -> Path:
     """Where the name of the file in charge is kept."""
-    return folder / f"{table}.scan.json"
+    return folder / f"{table}{MANIFEST}"
 
 
 def glance_at_manifest(folder: Path, table: str) -> State | None:
     """Give what changes whenever another file is put in charge; None where there is none."""
     try:
-        about = manifest_path(folder, table).stat()
+        about = os.stat(os.path.join(folder, f"{table}{MANIFEST}"))
     except OSError:
         return None
     return str(about.st_ino), str(about.st_mtime_ns), str(about.st_size)

@@ -55,6 +55,10 @@ class ScanReader:
                 self._seen = seen
         return self._now
 
+    def latest(self) -> Snapshot | None:
+        """The index as it was when it was last searched, without looking at the disk."""
+        return self._now
+
     def forget(self) -> None:
         """Let go of everything."""
         self._seen, self._now, self._shown, self._base = None, None, None, ("", None)

@@ -16,12 +16,12 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import struct
 import zlib
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
-from threading import Lock
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -32,13 +32,19 @@ from quoth.types import Chunk
 MAGIC = b"QTOK2\0\0\0"
 UNCHECKED = b"QTOK1\0\0\0"
 ENDING = ".tokens"
-OPEN_FILES = 256
-"""Documents whose file stays mapped."""
+FIRST_BYTES = 4096
+"""What is read of a file at once: the head of all but long documents."""
 
 Packed = npt.NDArray[np.uint8]
 Numbers = npt.NDArray[np.uint32]
-Held = tuple[Numbers, Packed, Numbers | None]
-"""A document as it is mapped: the end of each chunk, the rows of all, the checksum of each."""
+
+
+class Head(NamedTuple):
+    """The head of a file: the end of each chunk, where the tokens begin, each chunk's checksum."""
+
+    ends: Numbers
+    body: int
+    checks: Numbers | None
 
 
 class TokenStore:
@@ -51,17 +57,16 @@ class TokenStore:
     def __init__(self, folder: Path, *, width: int) -> None:
         self._folder = folder
         self._width = width
-        self._open: OrderedDict[str, Held] = OrderedDict()
-        self._alone = Lock()
 
     def put(self, document_id: str, chunks: Mapping[int, Packed]) -> None:
         """Add a document's chunks by ordinal to those that are there, in one step.
 
         Raises StorageFull and RerankError.
         """
-        held = self._document(document_id)
-        count = max(max(chunks, default=-1) + 1, len(held[0]) if held else 0)
-        rows = [chunks[at] if at in chunks else self._rows(held, at) for at in range(count)]
+        kept = self._read(document_id)
+        count = max((at + 1 for at in (*chunks, *kept)), default=0)
+        none = np.zeros((0, self._width), np.uint8)
+        rows = [chunks[at] if at in chunks else kept.get(at, none) for at in range(count)]
         ends = np.cumsum([0, *(len(each) for each in rows)], dtype=np.uint32)[1:]
         whole = [np.ascontiguousarray(each).tobytes() for each in rows]
         checks = np.array([zlib.crc32(each) for each in whole], np.uint32)
@@ -80,30 +85,33 @@ class TokenStore:
         finally:
             with contextlib.suppress(OSError):
                 draft.unlink(missing_ok=True)
-        with self._alone:
-            self._open.pop(path.name, None)
 
     def get(self, chunks: Sequence[Chunk]) -> dict[str, Packed]:
         """Give the stored rows of those chunks that are there, by chunk id."""
-        found = {}
+        wanted: dict[str, list[Chunk]] = {}
         for chunk in chunks:
-            rows = self._rows(self._document(chunk.document_id), chunk.ordinal)
-            if len(rows):
-                found[chunk.chunk_id] = rows
+            wanted.setdefault(chunk.document_id, []).append(chunk)
+        found: dict[str, Packed] = {}
+        for document_id, of_it in wanted.items():
+            rows = self._read(document_id, [chunk.ordinal for chunk in of_it])
+            found.update(
+                (chunk.chunk_id, rows[chunk.ordinal]) for chunk in of_it if chunk.ordinal in rows
+            )
         return found
 
     def delete(self, document_ids: Iterable[str]) -> None:
         """Remove documents; those that are not there are gone already."""
         for document_id in document_ids:
-            path = self._path(document_id)
-            with self._alone:
-                self._open.pop(path.name, None)
             with contextlib.suppress(FileNotFoundError):
-                path.unlink()
+                self._path(document_id).unlink()
 
     def has(self, document_id: str) -> bool:
         """Say whether a document has its vectors here."""
-        return self._document(document_id) is not None
+        try:
+            with self._path(document_id).open("rb", buffering=0) as file:
+                return self._head(file) is not None
+        except OSError:
+            return False
 
     def keep_only(self, document_ids: Iterable[str], *, all_models: bool = False) -> int:
         """Remove all other documents and give their number; of this model, or of all beside it."""
@@ -112,8 +120,6 @@ class TokenStore:
         files = (path for folder in folders for path in folder.glob(f"*/*{ENDING}"))
         strangers = [path for path in files if path.name not in kept]
         for path in strangers:
-            with self._alone:
-                self._open.pop(path.name, None)
             path.unlink(missing_ok=True)
         return len(strangers)
 
@@ -123,68 +129,69 @@ class TokenStore:
 
     def drop(self) -> None:
         """Remove everything."""
-        self.close()
         shutil.rmtree(self._folder, ignore_errors=True)
-
-    def close(self) -> None:
-        """Let go of the files."""
-        with self._alone:
-            self._open.clear()
 
     def _path(self, document_id: str) -> Path:
         name = blake2b(document_id.encode("utf-8", "replace"), digest_size=16).hexdigest()
         return self._folder / name[:2] / f"{name}{ENDING}"
 
-    def _rows(self, held: Held | None, ordinal: int) -> Packed:
-        """Give one chunk's rows, none where it is not there."""
-        if held is None or ordinal >= len(held[0]):
-            return np.zeros((0, self._width), np.uint8)
-        ends, rows, checks = held
-        found = rows[int(ends[ordinal - 1]) if ordinal else 0 : int(ends[ordinal])]
-        if checks is not None and zlib.crc32(found.tobytes()) != checks[ordinal]:
-            return np.zeros((0, self._width), np.uint8)
+    def _read(self, document_id: str, ordinals: Sequence[int] | None = None) -> dict[int, Packed]:
+        """Give the rows of those chunks of a document that are there; None means all.
+
+        Nothing stays open: mapping a file takes longer than reading a chunk, and a question's
+        passages come from ever other documents.
+        """
+        found: dict[int, Packed] = {}
+        try:
+            with self._path(document_id).open("rb", buffering=0) as file:
+                head = self._head(file)
+                if head is None:
+                    return found
+                for at in range(len(head.ends)) if ordinals is None else ordinals:
+                    rows = self._rows(file, head, ordinal=at)
+                    if len(rows):
+                        found[at] = rows
+        except OSError:
+            return found
         return found
 
-    def _document(self, document_id: str) -> Held | None:
-        path = self._path(document_id)
-        with self._alone:
-            if path.name in self._open:
-                self._open.move_to_end(path.name)
-                return self._open[path.name]
-        held = self._map(path)
-        if held is not None:
-            with self._alone:
-                self._open[path.name] = held
-                while len(self._open) > OPEN_FILES:
-                    self._open.popitem(last=False)
-        return held
+    def _rows(self, file: BinaryIO, head: Head, *, ordinal: int) -> Packed:
+        """Read one chunk's rows, none where it is not there or not as it was written."""
+        if ordinal >= len(head.ends):
+            return np.zeros((0, self._width), np.uint8)
+        first = int(head.ends[ordinal - 1]) if ordinal else 0
+        wanted = (int(head.ends[ordinal]) - first) * self._width
+        file.seek(head.body + first * self._width)
+        content = file.read(wanted)
+        spoilt = head.checks is not None and zlib.crc32(content) != head.checks[ordinal]
+        if spoilt or len(content) != wanted:
+            content = b""
+        return np.frombuffer(content, np.uint8).reshape(-1, self._width)
 
-    def _map(self, path: Path) -> Held | None:
-        try:
-            content = np.memmap(path, np.uint8, "r")
-        except (OSError, ValueError):  # ValueError: an empty file cannot be mapped
-            return None
-        magic = content[: len(MAGIC)].tobytes()
+    def _head(self, file: BinaryIO) -> Head | None:
+        """Read the head of a file, None for one that is not as it was written."""
+        size = os.fstat(file.fileno()).st_size
+        begin = file.read(FIRST_BYTES)
+        magic = begin[: len(MAGIC)]
         checked = magic == MAGIC
         start = len(MAGIC) + (12 if checked else 8)
-        if len(content) < start or magic not in (MAGIC, UNCHECKED):
+        if len(begin) < start or magic not in (MAGIC, UNCHECKED):
             return None
-        count, width, *check = np.frombuffer(content[len(MAGIC) : start], "<u4").tolist()
+        count, width, *check = struct.unpack(f"<{(start - len(MAGIC)) // 4}I", begin[8:start])
         middle = start + 4 * count
         body = middle + 4 * count if checked else middle
-        if width != self._width or len(content) < body:
+        if width != self._width or size < body:
             return None
-        if checked and zlib.crc32(content[start:body].tobytes()) != check[0]:
+        if body > len(begin):
+            begin += file.read(body - len(begin))
+        if len(begin) < body or (checked and zlib.crc32(begin[start:body]) != check[0]):
             return None
-        ends = np.frombuffer(content[start:middle], "<u4").copy()
-        checks = np.frombuffer(content[middle:body], "<u4").copy() if checked else None
+        ends = np.frombuffer(begin, "<u4", count, offset=start)
+        checks = np.frombuffer(begin, "<u4", count, offset=middle) if checked else None
         tokens = int(ends[-1]) if count else 0
-        if (
-            len(content) != body + tokens * self._width
-            or (np.diff(ends.astype(np.int64)) < 0).any()
-        ):
+        if size != body + tokens * width or (ends[1:] < ends[:-1]).any():
             return None
-        return ends, np.asarray(content[body:]).reshape(tokens, self._width), checks
+        return Head(ends, body, checks)
 
 
 def _failure(error: OSError, path: Path) -> StorageFull | RerankError:

@@ -100,11 +100,6 @@ class TokenVectors:
                 known[chunk.chunk_id] = bits
         return [known[chunk.chunk_id] for chunk in chunks]
 
-    def close(self) -> None:
-        """Let go of the files."""
-        if self._store is not None:
-            self._store.close()
-
     def _forget(self, text: str) -> None:
         packed = self._noted.pop(text, None)
         self._bytes -= 0 if packed is None else packed.nbytes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from quoth.catalogue import map_queries
 from quoth.catalogue.connection import Connections
@@ -11,7 +11,7 @@ from quoth.catalogue.database import Database
 from quoth.catalogue.rows import Collection
 from quoth.catalogue.schema import documents, headings, links, summaries
 from quoth.shelf import Heading, Shelf, Summary
-from quoth.types import Chunk, Filter
+from quoth.types import Chunk, Document, Filter
 
 
 class LibraryMap(Connections):
@@ -20,6 +20,7 @@ class LibraryMap(Connections):
     def __init__(self, database: Database, *, tenant: str) -> None:
         super().__init__(database, tenant=tenant)
         self._shelves: dict[tuple[str, str], Shelf] = {}
+        self._shelved: dict[tuple[str, str], dict[str, Document]] = {}
 
     def shelf(self, collection: Collection) -> Shelf:
         """Give all that a question can refer to; kept until the collection changes."""
@@ -29,7 +30,13 @@ class LibraryMap(Connections):
             found = self._read_shelf(collection)
             others = {key: each for key, each in self._shelves.items() if key[0] != collection.id}
             self._shelves = {**others, state: found}
+            shelved = {key: each for key, each in self._shelved.items() if key in others}
+            self._shelved = {**shelved, state: {one.document_id: one for one in found.documents}}
         return found
+
+    def shelved(self, collection: Collection) -> Mapping[str, Document]:
+        """Give the documents of the collection's shelf by id; none where it was not read yet."""
+        return self._shelved.get((collection.id, collection.index_version), {})
 
     def _read_shelf(self, collection: Collection) -> Shelf:
         owned, mine = (self.owned(table, collection) for table in (documents, headings))

@@ -25,6 +25,7 @@ from quoth.catalogue.map_rows import (
 )
 from quoth.catalogue.rows import Collection, Entry, chunk_from_row
 from quoth.catalogue.schema import chunks, documents, headings, links, spots, summaries
+from quoth.catalogue.statements import DOCUMENT
 from quoth.shelf import Heading, Summary
 from quoth.types import Chunk, Document, Filter
 
@@ -33,11 +34,6 @@ MOST_HEADINGS = 20_000
 segments; and of these no more than this."""
 BATCH = 400
 
-_DOCUMENT = (
-    *(documents.c.id, documents.c.title, documents.c.kind, documents.c.chunks, documents.c.pages),
-    *(documents.c.seconds, documents.c.language, documents.c.source, documents.c.url),
-    *(documents.c.speaker, documents.c.date, documents.c.warnings),
-)
 _HEADING = (
     headings.c.document_id,
     headings.c.path,
@@ -85,7 +81,7 @@ def _rows(
 def all_documents(connection: Connection, *, owned: Any, name: str) -> list[Document]:
     """Give the ready documents, by title; ``name`` is the collection's."""
     # Only what a document shows: the labels of its pages are the widest column by far.
-    statement = select(*_DOCUMENT).where(owned).order_by(documents.c.title, documents.c.id)
+    statement = select(*DOCUMENT).where(owned).order_by(documents.c.title, documents.c.id)
     found = []
     for row in connection.execute(statement):
         key, title, kind, count, pages, seconds, language, source, url, speaker, date, said = row

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import insert, update
 
 from quoth.catalogue.connection import Connections
 from quoth.catalogue.rows import now
 from quoth.catalogue.schema import privacy
+from quoth.catalogue.statements import PRIVACY
 from quoth.errors import InputError
 
 Keeping = Literal["off", "hash", "full"]
@@ -37,9 +38,8 @@ class Decisions(Connections):
 
     def holding(self, *, most: Keeping) -> Privacy:
         """Give what holds now: the tenant's decision, which can only keep less than ``most``."""
-        statement = select(privacy).where(privacy.c.tenant == self.tenant)
         with self.reading() as connection:
-            row = connection.execute(statement).first()
+            row = connection.execute(PRIVACY, {"tenant": self.tenant}).first()
         if row is None:
             return Privacy(history=most)
         return Privacy(

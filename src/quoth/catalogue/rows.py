@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
-from quoth.codec import dump, pack_locator, pack_places, unpack_locator, unpack_places
+from quoth.codec import dump, pack_locator, pack_places, unpack_spot
 from quoth.shelf import Heading, Link, Summary
 from quoth.tuning import Calibration, Tuning
-from quoth.types import Chunk, Document, IndexIdentity, Problem
+from quoth.types import Chars, Chunk, Document, IndexIdentity, Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +119,9 @@ def chunk_to_row(chunk: Chunk, *, tenant: str) -> dict[str, Any]:
 
 def chunk_from_row(row: Any) -> Chunk:
     """Make the chunk of a row."""
+    locator, places, section = unpack_spot(
+        locator=row.locator, places=row.places, section=row.section
+    )
     return Chunk(
         chunk_id=row.id,
         document_id=row.document_id,
@@ -126,16 +129,34 @@ def chunk_from_row(row: Any) -> Chunk:
         start=row.start,
         end=row.end,
         text=row.text,
-        locator=unpack_locator(row.locator),
+        locator=locator,
         kind=row.kind,
-        places=unpack_places(row.places),
-        section=tuple(json.loads(row.section)),
+        places=places,
+        section=section,
         prefix=row.prefix,
         language=row.language,
         tokens=row.tokens,
         chapter=row.chapter,
         segment=row.segment,
         date=row.date,
+    )
+
+
+def unplaced_from_row(row: Any) -> Chunk:
+    """Make a chunk without its places and sections of a row that has none."""
+    key, document_id, ordinal, start, end, text, prefix, kind, language, tokens = row
+    return Chunk(
+        chunk_id=key,
+        document_id=document_id,
+        ordinal=ordinal,
+        start=start,
+        end=end,
+        text=text,
+        locator=Chars(start, end),
+        kind=kind,
+        prefix=prefix,
+        language=language,
+        tokens=tokens,
     )
 
 

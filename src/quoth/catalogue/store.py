@@ -27,9 +27,10 @@ from quoth.catalogue.rows import (
     document_to_row,
     now,
     pack_tuning,
+    unplaced_from_row,
 )
 from quoth.catalogue.schema import chunks, collections, documents, jobs, queries, shares, tasks
-from quoth.catalogue.statements import COLLECTION, NEAR, OWNERS
+from quoth.catalogue.statements import COLLECTION, NEAR, OF_CHUNKS, OF_DOCUMENTS, UNPLACED
 from quoth.codec import dump
 from quoth.errors import NotFound
 from quoth.tuning import Tuning
@@ -168,13 +169,14 @@ class Catalogue(LibraryMap, History):
     def documents_by_id(self, collection: Collection, ids: Sequence[str]) -> dict[str, Document]:
         """Give the ready documents among these ids."""
         found: dict[str, Document] = {}
+        if not ids:
+            return found
         with self.reading() as connection:
             for part in _parts(ids):
-                statement = select(documents).where(
-                    self.owned(documents, collection), documents.c.id.in_(part)
-                )
-                for row in connection.execute(statement):
-                    found[row.id] = document_from_row(row, collection=collection.name)
+                given = {"tenant": self.tenant, "ids": part}
+                for row in connection.execute(OF_DOCUMENTS, given).all():
+                    if row.collection_id == collection.id:
+                        found[row.id] = document_from_row(row, collection=collection.name)
         return found
 
     def added_since(self, collection: Collection, when: str) -> list[str]:
@@ -313,11 +315,19 @@ class Catalogue(LibraryMap, History):
         found: dict[str, Chunk] = {}
         with self.reading() as connection:
             for part in _parts(ids):
-                statement = select(chunks).where(
-                    chunks.c.tenant == self.tenant, chunks.c.id.in_(part)
-                )
-                for row in connection.execute(statement):
+                given = {"tenant": self.tenant, "ids": part}
+                for row in connection.execute(OF_CHUNKS, given).all():
                     found[row.id] = chunk_from_row(row)
+        return found
+
+    def unplaced(self, ids: Sequence[str]) -> dict[str, Chunk]:
+        """Give what models compare of these chunks: all but their places and sections."""
+        found: dict[str, Chunk] = {}
+        with self.reading() as connection:
+            for part in _parts(ids):
+                given = {"tenant": self.tenant, "ids": part}
+                for row in connection.execute(UNPLACED, given).all():
+                    found[row.id] = unplaced_from_row(row)
         return found
 
     def owners(self, ids: Sequence[str]) -> dict[str, str]:
@@ -334,15 +344,17 @@ class Catalogue(LibraryMap, History):
     def around(self, collection: Collection, ids: Sequence[str], *, window: int) -> Around:
         """Give these chunks, up to `window` chunks on either side, and their documents."""
         found: dict[str, Chunk] = {}
-        known: dict[str, Document] = {}
         with self.reading() as connection:
             for part in _parts(ids):
                 given = {"tenant": self.tenant, "ids": part, "window": window}
-                for row in connection.execute(NEAR, given):
-                    found.setdefault(row.id, chunk_from_row(row))
-                given = {"tenant": self.tenant, "ids": part, "collection": collection.id}
-                for row in connection.execute(OWNERS, given):
-                    known[row.id] = document_from_row(row, collection=collection.name)
+                for row in connection.execute(NEAR, given).all():
+                    if row.id not in found:
+                        found[row.id] = chunk_from_row(row)
+        owners = {each.document_id for each in found.values()}
+        # A document never changes under its id, and one that is gone has no chunks any more.
+        shelved = self.shelved(collection)
+        known = {key: shelved[key] for key in owners & shelved.keys()}
+        known |= self.documents_by_id(collection, sorted(owners - shelved.keys()))
         return Around({k: c for k, c in found.items() if c.document_id in known}, known)
 
     def chunk_ranges(self, ranges: Sequence[tuple[str, int, int]]) -> list[Chunk]:

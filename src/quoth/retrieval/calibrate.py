@@ -237,7 +237,7 @@ def calibrated(
         signals = hit_signals(each, rank=rank, yardstick=yardstick)
         most = min(most, probability(calibration, signals))
         legs = {**each.legs, FUSED: LegScore(rank, each.score)}
-        found.append(replace(each, score=most, score_kind="probability", legs=legs))
+        found.append(Candidate(each.chunk_id, most, "probability", legs))
     return found
 
 

@@ -126,5 +126,5 @@ def _ordered(sums: Mapping[str, float], *, rankings: Rankings, kind: ScoreKind) 
         for rank, (chunk_id, score) in enumerate(rankings[leg], start=1):
             if chunk_id in legs:
                 legs[chunk_id][leg] = LegScore(rank, score)
-    best_first = sorted(sums, key=lambda chunk_id: (-sums[chunk_id], chunk_id))
-    return [Candidate(each, sums[each], kind, legs[each]) for each in best_first]
+    best_first = sorted((-score, chunk_id) for chunk_id, score in sums.items())
+    return [Candidate(each, -score, kind, legs[each]) for score, each in best_first]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -42,6 +41,7 @@ def smooth_scores(
     smoothed = (1 - weight) * scores + weight * scores[around].mean(axis=1)
     result = list(candidates)
     for at, score in zip(known, smoothed.tolist(), strict=True):
-        result[at] = replace(result[at], score=score)
+        was = result[at]
+        result[at] = Candidate(was.chunk_id, score, was.score_kind, was.legs)
     result[:depth] = sorted(result[:depth], key=lambda each: -each.score)
     return result

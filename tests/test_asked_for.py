@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from quoth.answering.asked_for import Sought, shows, sought
+from quoth.answering.asked_for import Sought, asking_place, shows, sought
 
 
 @pytest.mark.parametrize(
@@ -53,3 +53,16 @@ def test_what_the_question_names_itself_is_no_answer(
     text: str, kind: Sought, question: str
 ) -> None:
     assert not shows(text, kind, question=question)
+
+
+@pytest.mark.parametrize(
+    ("question", "asking"),
+    [
+        ("Which mill is empty?", "Which"),
+        ("In the mill, who grinds?", "who"),
+        ("Dans le moulin, où dort le hibou ?", "où"),
+        ("the history of the mill", "the"),
+    ],
+)
+def test_a_question_asks_from_its_asking_word_on(question: str, asking: str) -> None:
+    assert question[asking_place(question) :].startswith(asking)

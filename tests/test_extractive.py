@@ -21,6 +21,7 @@ from quoth.answering.extractive import (
     write_answer,
 )
 from quoth.answering.quotable import LONGEST, cut_at_clauses, quotable_sentences
+from quoth.answering.score import late_signs
 from quoth.protocols import Matrix
 from quoth.types import Chars, Chunk, Document, Passage, Place, Query
 
@@ -293,7 +294,7 @@ def listed_for(question: str, *texts: str, aspects: tuple[str, ...] = ()) -> Sho
 def test_late_interaction_chooses_the_shortlist_anew() -> None:
     listed = listed_for("Where is water kept?", TREES)
     late = [0.9 if "pine" in each.text else 0.1 for each in listed.material.sentences]
-    close = read_closely(listed, late, limit=1)
+    close = read_closely(listed, (late, late), limit=1)
     assert close.texts == ("Source 1. The oldest known pine is 4,850 years old.",)
 
 
@@ -363,8 +364,21 @@ def test_who_asks_for_all_there_is_gets_more() -> None:
     listed = listed_for(
         "about tin", "Tin is a very soft metal. Tin melts early in any fire. Tin was mined here."
     )
-    late = [0.9, 0.5, 0.1]
+    late = [0.5, 0.3, 0.44], [0.0, 0.0, 0.0]
     few = choose_statements(read_closely(listed, late), max_sentences=4)
     broad = replace(listed, query=replace(listed.query, kind="exploratory"))
     many = choose_statements(read_closely(broad, late), max_sentences=4)
     assert len(many) > len(few)
+
+
+def test_a_sentence_gains_by_what_is_near_beside_it_in_its_passage() -> None:
+    listed = listed_for("tin", "Tin melts early. It is soft. Cans were made of it.", "Rain falls.")
+    found = late_signs(listed.material, whole=[0.9, 0.1, 0.1, 0.1], asked=[0.0] * 4)
+    assert found.beside[1] > found.beside[0]
+    assert found.beside[3] == 0
+
+
+def test_what_is_asked_for_tells_sentences_apart() -> None:
+    listed = listed_for("Which metal is soft?", "Snow is soft as ever. Tin is soft as ever.")
+    close = read_closely(listed, ([0.5, 0.5], [0.1, 0.9]), limit=1)
+    assert close.texts == ("Source 1. Tin is soft as ever.",)

@@ -54,7 +54,7 @@ def spans(embedder: Words, folder: Path | None = None) -> LateSpans:
 
 async def test_the_span_that_holds_the_word_is_nearest() -> None:
     text = "mill mill owl owl corn corn"
-    found = await spans(Words()).score(
+    found, _ = await spans(Words()).score(
         "owl", [chunk(text)], spans=[(0, 0, 9), (0, 10, 17), (0, 18, 27)]
     )
     assert int(np.argmax(found)) == 1
@@ -62,19 +62,19 @@ async def test_the_span_that_holds_the_word_is_nearest() -> None:
 
 async def test_titles_in_front_do_not_shift_the_spans() -> None:
     titled = chunk("mill mill owl owl", prefix="salt salt")
-    found = await spans(Words()).score("owl", [titled], spans=[(0, 0, 9), (0, 10, 17)])
+    found, _ = await spans(Words()).score("owl", [titled], spans=[(0, 0, 9), (0, 10, 17)])
     assert int(np.argmax(found)) == 1
 
 
 async def test_spans_of_several_chunks_are_compared() -> None:
     chunks = [chunk("mill mill"), chunk("owl corn", at=1)]
-    found = await spans(Words()).score("owl", chunks, spans=[(0, 0, 9), (1, 0, 8)])
+    found, _ = await spans(Words()).score("owl", chunks, spans=[(0, 0, 9), (1, 0, 8)])
     assert found[1] > found[0]
 
 
 async def test_no_span_needs_no_vector() -> None:
     embedder = Words()
-    assert await spans(embedder).score("owl", [chunk("mill")], spans=[]) == []
+    assert await spans(embedder).score("owl", [chunk("mill")], spans=[]) == ([], [])
     assert embedder.read == []
 
 
@@ -91,4 +91,12 @@ async def test_kept_vectors_are_not_made_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize("end", [0, 1, 4])
 async def test_even_the_shortest_span_has_a_token(end: int) -> None:
     found = await spans(Words()).score("mill", [chunk("mill owl")], spans=[(0, 0, end)])
-    assert len(found) == 1
+    assert [len(each) for each in found] == [1, 1]
+
+
+async def test_what_is_asked_for_is_scored_by_itself() -> None:
+    text, parts = "mill mill owl owl", [(0, 0, 9), (0, 10, 17)]
+    question = "owl owl owl owl mill"
+    _, opening = await spans(Words()).score(question, [chunk(text)], spans=parts)
+    _, closing = await spans(Words()).score(question, [chunk(text)], spans=parts, asking=16)
+    assert (int(np.argmax(opening)), int(np.argmax(closing))) == (1, 0)

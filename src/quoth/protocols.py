@@ -138,11 +138,18 @@ class Spans(Protocol):
     """Scores parts of chunks against the question, from what is kept of their tokens."""
 
     async def score(
-        self, question: str, chunks: Sequence[Chunk], *, spans: Sequence[tuple[int, int, int]]
-    ) -> list[float]:
-        """Give one score per span, higher is better; raises EmbeddingError.
+        self,
+        question: str,
+        chunks: Sequence[Chunk],
+        *,
+        spans: Sequence[tuple[int, int, int]],
+        asking: int = 0,
+    ) -> tuple[list[float], list[float]]:
+        """Give two scores per span, higher is better; raises EmbeddingError.
 
-        A span is the place of its chunk in ``chunks`` and the characters of that chunk's text.
+        The first are for the whole question, the second for its asking word, at the character
+        ``asking``, and what stands right behind it. A span is the place of its chunk in
+        ``chunks`` and the characters of that chunk's text.
         """
         ...
 

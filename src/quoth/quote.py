@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import uuid4
 
+from quoth.answering.asked_for import asking_place
 from quoth.answering.cite import cite_statements
 from quoth.answering.context import build_context
 from quoth.answering.extractive import (
@@ -177,11 +178,12 @@ async def _choose(
 
 async def _read(
     spans: Spans | None, found: Retrieved, listed: Shortlist, passages: Sequence[Passage]
-) -> list[float] | None:
+) -> tuple[list[float], list[float]] | None:
     if spans is None:
         return None
     chunks, places = spans_of(listed, passages)
-    return await spans.score(found.query.standalone, chunks, spans=places)
+    question = found.query.standalone
+    return await spans.score(question, chunks, spans=places, asking=asking_place(question))
 
 
 async def _likeness(

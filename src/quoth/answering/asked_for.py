@@ -62,7 +62,18 @@ _SHOWN: Mapping[Sought, re.Pattern[str]] = MappingProxyType(
         ),
     }
 )
+_ASKING = re.compile(
+    r"\b(?:who|whom|whose|what|which|when|where|why|how"
+    r"|qui|quoi|quel(?:le)?s?|quand|où|pourquoi|comment|combien)\b",
+    re.IGNORECASE,
+)
 _NAME = re.compile(r"(?<=[\w,;:)(\"'«“’—–-] )[\"'(«“]?([A-ZÀ-ÖØ-Þ][\w'’.-]+)")
+
+
+def asking_place(question: str) -> int:
+    """Give the character at which a question's asking word begins; the first where it has none."""
+    found = _ASKING.search(question)
+    return found.start() if found else 0
 
 
 def sought(question: str) -> Sought | None:

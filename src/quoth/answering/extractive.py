@@ -24,7 +24,16 @@ from quoth.answering.pick import (
 )
 from quoth.answering.plain import plain_quotation
 from quoth.answering.quotable import locator_of, quotable_sentences
-from quoth.answering.score import Material, Scores, Signs, cosines_to, gather, signs_of
+from quoth.answering.score import (
+    Late,
+    Material,
+    Scores,
+    Signs,
+    cosines_to,
+    gather,
+    late_signs,
+    signs_of,
+)
 from quoth.places import stands_within
 from quoth.protocols import Matrix
 from quoth.types import Chunk, Filter, Passage, Query, Sentence
@@ -75,7 +84,7 @@ class Shortlist:
     material: Material
     signs: Signs
     places: tuple[int, ...]
-    late: Scores | None = None
+    late: Late | None = None
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -147,17 +156,21 @@ def spans_of(
 
 
 def read_closely(
-    listed: Shortlist, late: Sequence[float] | None, *, limit: int = READ_SHORTLIST
+    listed: Shortlist,
+    late: tuple[Sequence[float], Sequence[float]] | None,
+    *,
+    limit: int = READ_SHORTLIST,
 ) -> Shortlist:
     """Choose the shortlist anew by late interaction; as it was where there are no scores.
 
-    ``late`` has a score for each sentence, in the order of `spans_of`.
+    ``late`` has two scores for each sentence, in the order of `spans_of`: how near it comes to
+    the whole question, and how near to what is asked for.
     """
     if late is None or not listed.places:
         return listed
-    scores = np.array(late, np.float64)
-    ranked = _ranked(listed.material, listed.signs.scores(late=scores))
-    return replace(listed, places=tuple(ranked[:limit]), late=scores)
+    read = late_signs(listed.material, whole=late[0], asked=late[1])
+    ranked = _ranked(listed.material, listed.signs.scores(late=read))
+    return replace(listed, places=tuple(ranked[:limit]), late=read)
 
 
 def _in_turn(

@@ -29,22 +29,34 @@ class Weights:
     """How much each sign counts, in log-odds that a sentence belongs to the answer.
 
     ``words``, ``around`` and ``passage`` are shares from 0 to 1, ``definition`` and ``lacking``
-    are there or not, ``late`` and ``cosine`` are in standard deviations. docs/decisions/025.
+    are there or not, ``late``, ``asked``, ``beside`` and ``cosine`` are in standard deviations.
+    docs/decisions/025.
     """
 
     words: float
     around: float
     passage: float
     late: float = 0.0
+    asked: float = 0.0
+    beside: float = 0.0
     cosine: float = 0.0
     definition: float = 2.0
     lacking: float = -0.5
 
 
 WORDS = Weights(words=4.3, around=0.85, passage=5.0)
-LATE = Weights(words=2.0, around=1.15, passage=3.7, late=1.0)
+LATE = Weights(words=2.0, around=1.15, passage=3.7, late=1.0, asked=0.5, beside=0.5, lacking=-1.0)
 COSINE = Weights(words=2.5, around=1.2, passage=4.0, cosine=1.2)
-BOTH = Weights(words=1.3, around=1.2, passage=3.0, late=0.7, cosine=0.8)
+BOTH = Weights(
+    words=1.3,
+    around=1.2,
+    passage=3.0,
+    late=0.7,
+    asked=0.5,
+    beside=0.5,
+    cosine=0.8,
+    lacking=-1.0,
+)
 """The weights by what is known: words alone, with late interaction, with vectors, with both."""
 LEAST_SPREAD = 0.008
 """The smallest standard deviation of cosines that is taken for one: a few of them may be alike."""
@@ -181,6 +193,31 @@ def _surroundings(
 
 
 @dataclass(frozen=True, slots=True)
+class Late:
+    """How near late interaction finds each sentence to the question, in standard scores.
+
+    ``whole`` is for all of the question, ``asked`` for its asking word and what stands right
+    behind it. ``beside`` is the half sum of ``whole`` of the sentences before and after: where
+    one repeats the question, a sentence beside it may answer.
+    """
+
+    whole: Scores
+    asked: Scores
+    beside: Scores
+
+
+def late_signs(material: Material, *, whole: Sequence[float], asked: Sequence[float]) -> Late:
+    """Take the signs of late interaction, from its scores for every sentence of the material."""
+    near = _standard(np.array(whole, np.float64))
+    passages = np.array([each.passage for each in material.sentences])
+    follows = passages[1:] == passages[:-1]
+    beside = np.zeros_like(near)
+    beside[1:] += follows * near[:-1] / 2
+    beside[:-1] += follows * near[1:] / 2
+    return Late(near, _standard(np.array(asked, np.float64)), beside)
+
+
+@dataclass(frozen=True, slots=True)
 class Signs:
     """What speaks for each sentence; `Weights` says how much each sign counts.
 
@@ -193,7 +230,7 @@ class Signs:
     definition: Scores
     lacking: Scores
 
-    def scores(self, *, late: Scores | None = None, cosines: Scores | None = None) -> Scores:
+    def scores(self, *, late: Late | None = None, cosines: Scores | None = None) -> Scores:
         """Add up the signs of all sentences; higher is better.
 
         Cosines of one embedder crowd together and those of another spread out; the standard
@@ -203,9 +240,11 @@ class Signs:
         total = weights.words * self.words + weights.around * self.around
         total += weights.passage * self.passage + weights.definition * self.definition
         total += weights.lacking * self.lacking
-        for weight, likeness in ((weights.late, late), (weights.cosine, cosines)):
-            if likeness is not None:
-                total += weight * _standard(likeness)
+        if late is not None:
+            total += weights.late * late.whole
+            total += weights.asked * late.asked + weights.beside * late.beside
+        if cosines is not None:
+            total += weights.cosine * _standard(cosines)
         return total
 
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from quoth.backends.maxsim import best_matches, weighed
+from quoth.backends.maxsim import best_matches, summed, weighed
 from quoth.backends.token_store import Packed
 from quoth.backends.token_vectors import TokenVectors
 from quoth.protocols import Matrix
@@ -26,6 +26,9 @@ _PIECE = re.compile(r"\w{1,5}|[^\w\s]")
 """About a token. Counting them exactly takes 20 ms instead of half a millisecond; the scores then
 correlate by .98, since a word more or less at either end seldom is the nearest one."""
 
+ASKED = 3
+"""Tokens that tell what is asked for: the asking word and the two behind it."""
+
 
 class LateSpans:
     """Scores spans of chunks as the late reranker scores chunks; docs/decisions/025."""
@@ -34,24 +37,36 @@ class LateSpans:
         self._vectors = vectors
 
     async def score(
-        self, question: str, chunks: Sequence[Chunk], *, spans: Sequence[Span]
-    ) -> list[float]:
-        """Give one score per span, a cosine, higher is better; raises EmbeddingError."""
+        self,
+        question: str,
+        chunks: Sequence[Chunk],
+        *,
+        spans: Sequence[Span],
+        asking: int = 0,
+    ) -> tuple[list[float], list[float]]:
+        """Give two scores per span, cosines, higher is better; raises EmbeddingError.
+
+        The first are for the whole question, the second for its tokens from the character
+        ``asking`` on, `ASKED` of them.
+        """
         if not spans:
-            return []
+            return [], []
         asked, kept = await asyncio.gather(
             self._vectors.question(question), self._vectors.passages(chunks)
         )
-        return await asyncio.to_thread(self._weighed, asked, kept, chunks=chunks, spans=spans)
+        matches = await asyncio.to_thread(self._matches, asked, kept, chunks=chunks, spans=spans)
+        share = len(asked) / max(1, len(_PIECE.findall(question)))
+        first = round(len(_PIECE.findall(question[:asking])) * share)
+        return weighed(matches), summed(matches[first : first + ASKED])
 
-    def _weighed(
+    def _matches(
         self,
         asked: Matrix,
         kept: Sequence[Packed],
         *,
         chunks: Sequence[Chunk],
         spans: Sequence[Span],
-    ) -> list[float]:
+    ) -> Matrix:
         rows = [self._vectors.form.unpack(packed) for packed in kept]
         pieces = [[match.start() for match in _PIECE.finditer(each.indexed)] for each in chunks]
         found = []
@@ -63,4 +78,4 @@ class LateSpans:
             high = max(low + 1, round(bisect_left(starts, ahead + end) * share))
             found.append(rows[place][low:high])
         sizes = [len(each) for each in found]
-        return weighed(best_matches(asked, np.concatenate(found), sizes=sizes))
+        return best_matches(asked, np.concatenate(found), sizes=sizes)

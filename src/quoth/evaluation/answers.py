@@ -21,7 +21,7 @@ from quoth.errors import InputError
 from quoth.evaluation.corpus import Told, open_corpus
 from quoth.evaluation.datasets import Question, Source, load_corpus
 from quoth.evaluation.jsonl import Row, find, objects, optional, read_rows, text, texts, truth
-from quoth.evaluation.spans import Folded, fold_letters, overlaps
+from quoth.evaluation.spans import Folded, fold_letters, overlaps, word_line
 from quoth.retrieve import Request
 from quoth.sentences import sentences
 from quoth.settings import Settings
@@ -98,8 +98,11 @@ class AnswersReport:
     ``citation_recall`` and ``nugget_recall`` over all, where a question without an answer counts
     0 (``…_answered``: over those that were answered). ``…_micro`` pools the spans and sentences
     of all questions. ``cited`` is the mean number of spans of an answer, ``selected`` that of
-    reference sentences. ``resolve_rate`` is the share of citations whose snippet stands at its
-    place in the document, byte for byte.
+    reference sentences. ``answer_held`` is the share of answered questions of which a cited span
+    holds a reference's ``answer``, word for word. It counts those alone whose answer stands so in
+    the corpus, is left out where none does, and is meant for short answers; one of a letter or a
+    digit may be held by chance. ``resolve_rate`` is the share of citations whose snippet stands
+    at its place in the document, byte for byte.
     """
 
     documents: int
@@ -213,17 +216,21 @@ def report_on(
         statuses[answer.status] = statuses.get(answer.status, 0) + 1
     silent = {each.question.id: not spans[each.question.id] for each in judged}
     others = [silent[each.question.id] for each in judged if not each.answerable]
+    held = answers_held(judged, spans, rows=rows)
     p50, p95 = np.percentile(latencies_ms, [50, 95]) if latencies_ms else (0.0, 0.0)
     return AnswersReport(
         documents=len(corpus),
         questions=len(judged),
-        answerable=_answerable(list(scores.values())),
+        answerable={
+            **_answerable(list(scores.values())),
+            **({"answer_held": _mean(list(held.values()))} if held else {}),
+        },
         unanswerable={"questions": len(others), "abstained": _mean(others)},
         resolve_rate=_mean([each.resolved for each in everything], empty=1.0),
         statuses=statuses,
         latency_ms={"p50": round(float(p50), 2), "p95": round(float(p95), 2)},
         misses=_misses(judged, answers, scores=scores),
-        per_question=_per_question(scores, silent),
+        per_question={**_per_question(scores, silent), "answer_held": held},
         latencies_ms=latencies_ms,
     )
 
@@ -261,6 +268,29 @@ def best_scores(
         nuggets = nugget_recall(each.answer, answer) if spans else 0.0
         found.append(Scores(len(spans), right, len(each.selected), sum(hit), nuggets))
     return max(found, key=lambda one: (_harmonic(one.precision, one.recall), one.nuggets))
+
+
+def answers_held(
+    judged: Sequence[Judged], spans: Mapping[str, Sequence[Span]], *, rows: Mapping[str, str]
+) -> dict[str, float]:
+    """Say of each answered question whether a cited span holds a reference's answer: 1 or 0.
+
+    Only of those whose answer stands word for word in a row; signs and white space do not count,
+    whole words and whole numbers do.
+    """
+    lines = [word_line(each) for each in rows.values()]
+    held = {}
+    for each in judged:
+        cited = [
+            word_line(rows.get(span.source, "")[span.start : span.end])
+            for span in spans[each.question.id]
+        ]
+        answers = {word_line(one.answer) for one in each.references if one.answer}
+        wanted = [one for one in answers if one.strip() and any(one in line for line in lines)]
+        if cited and wanted:
+            found = any(one in line for one in wanted for line in cited)
+            held[each.question.id] = float(found)
+    return held
 
 
 def nugget_recall(reference: str, answer: str) -> float:

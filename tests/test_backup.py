@@ -17,6 +17,7 @@ from quoth.backups.backup import make_backup, restore_backup, verify_backup, wit
 from quoth.catalogue.database import Database, open_database
 from quoth.catalogue.jobs import Jobs
 from quoth.catalogue.store import Catalogue
+from quoth.engine import Engine
 from quoth.errors import InputError, StorageFull
 from quoth.settings import Settings
 from quoth.types import Document
@@ -289,8 +290,18 @@ def test_a_library_is_backed_up_checked_and_restored(tmp_path: Path) -> None:
 # --- while others write (R21) -----------------------------------------------------------------
 
 
-async def back_up_while_adding(folder: Path, *, files: int, backups: int) -> None:
-    """Add files, back up again and again meanwhile, and look at every restored library."""
+def ready_in(engine: Engine) -> int:
+    """Count the documents that are in a library by now."""
+    catalogue = engine.parts.catalogue
+    found = catalogue.find_collection("default")
+    return sum(each.status == "ready" for each in catalogue.documents(found)) if found else 0
+
+
+async def back_up_while_adding(folder: Path, *, files: int, backups: int) -> list[int]:
+    """Add files, back up again and again meanwhile, and look at every restored library.
+
+    Gives how many documents were in each backup.
+    """
     source = folder / "files"
     source.mkdir(parents=True)
     for number in range(files):
@@ -303,7 +314,10 @@ async def back_up_while_adding(folder: Path, *, files: int, backups: int) -> Non
         adding = asyncio.create_task(add(engine, source))
         database = engine.parts.catalogue.database
         for number in range(backups):
-            await asyncio.sleep(0.02)
+            share = files * number // backups
+            async with asyncio.timeout(120):
+                while await asyncio.to_thread(ready_in, engine) < share:  # noqa: ASYNC110
+                    await asyncio.sleep(0.02)
             made = await asyncio.to_thread(
                 make_backup,
                 database,
@@ -329,7 +343,12 @@ async def back_up_while_adding(folder: Path, *, files: int, backups: int) -> Non
         ready, stored = await left_behind(new)
         assert len(ready) == files
         assert stored == ready
+    return counts
 
 
-async def test_a_backup_while_files_are_added_is_whole(tmp_path: Path) -> None:
-    await back_up_while_adding(tmp_path, files=40, backups=4)
+async def test_a_backup_while_files_are_added_is_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("quoth.add.BATCH_CHUNKS", 24)
+    counts = await back_up_while_adding(tmp_path, files=40, backups=4)
+    assert any(0 < each < 40 for each in counts), counts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -83,6 +84,32 @@ async def test_who_asks_again_on_the_same_connection_is_answered(
             assert await reader.readexactly(2) == b"ok"
             await asyncio.sleep(0.4)  # longer than a head may take: between two there is time
         writer.close()
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"\x16\x03\x01\x00\xff\r\n\r\n",
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: many\r\n\r\n",
+    ],
+    ids=["another protocol", "no host", "two hosts", "no length"],
+)
+async def test_what_is_no_request_is_a_problem_too(
+    sent: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with listening(monkeypatch) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(sent)
+        head, _blank, body = (await reader.read()).partition(b"\r\n\r\n")
+        writer.close()
+    said = json.loads(body)
+    assert head.startswith(b"HTTP/1.1 400")
+    assert b"content-type: application/problem+json" in head
+    assert b"content-security-policy: " in head
+    assert said["code"] == "invalid_input"
+    assert f"x-request-id: {said['request_id']}".encode() in head
 
 
 async def test_there_are_no_more_connections_than_allowed(monkeypatch: pytest.MonkeyPatch) -> None:

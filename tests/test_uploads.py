@@ -16,8 +16,10 @@ import pytest
 import uvicorn
 
 from quoth.catalogue.queue import Queue
+from quoth.commit import commit_entries
 from quoth.service.receiving import receive_more
 from quoth.uploads import clear_up
+from quoth.work import Rhythm
 from tests.disk import no_room
 from tests.served import House
 from tests.uploading import drained, files_in, open_house, send, until, working
@@ -253,6 +255,27 @@ async def test_an_upload_is_stopped_and_forgotten(tmp_path: Path) -> None:
         assert (await client.delete(whole.headers["location"])).status_code == 204
         assert (await client.get(at)).status_code == 404
         assert (await client.delete(at)).status_code == 404
+        assert files_in(tmp_path) == []
+
+
+async def test_an_upload_that_is_stopped_before_its_worker_looks_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stopped = asyncio.Event()
+    async with asking(tmp_path) as (house, client):
+        at = (await client.post("/v1/uploads?name=a.md", content=TEXT)).headers["location"]
+
+        async def stop_first(*given: Any, **more: Any) -> None:
+            assert (await client.delete(at)).status_code == 204
+            stopped.set()
+            await commit_entries(*given, **more)
+
+        monkeypatch.setattr("quoth.commit.commit_entries", stop_first)
+        # A worker looks once a second whether its task is still there: it does not in this one.
+        async with working(house.tenants, rhythm=Rhythm(poll_s=0.01, beat_s=5)):
+            await stopped.wait()
+        assert (await client.get(at)).status_code == 404
+        assert (await client.get("/v1/documents")).json()["total"] == 0
         assert files_in(tmp_path) == []
 
 

@@ -209,10 +209,20 @@ class Crew:
 
     async def _end(self, queue: Queue, hand: InHand, task: Task, document: Document) -> None:
         self._added.add((queue.tenant, task.collection))
-        await asyncio.to_thread(_ended, queue, task, document)
+        ours = await asyncio.to_thread(_ended, queue, task, document)
         hand.tasks.pop(task.id, None)
+        if not ours:
+            await self._take_back(queue.tenant, task, document)
         code = None if document.error is None else document.error.code
         _tell(task, state="failed" if code else document.status, code=code)
+
+    async def _take_back(self, tenant: str, task: Task, document: Document) -> None:
+        """Remove a document whose upload was stopped while it was made: its file is gone."""
+        engine = self._tenants.engine(tenant)
+        path = blobs_of(engine.parts).path(task.sha256 or "", name=task.name)
+        if document.document_id and not await asyncio.to_thread(path.is_file):
+            with suppress(NotFound):
+                await engine.remove([document.document_id], collection=task.collection)
 
     async def _conclude(self, adding: asyncio.Task[None], queue: Queue, hand: InHand) -> bool:
         """Say what becomes of the tasks that the work did not come to an end with."""
@@ -301,20 +311,20 @@ async def add_file(engine: Engine, task: Task, hand: InHand) -> Document:
     return found
 
 
-def _ended(queue: Queue, task: Task, document: Document) -> None:
+def _ended(queue: Queue, task: Task, document: Document) -> bool:
+    """Say how a task ended; False when it is no longer ours."""
     if document.error is not None:
-        queue.end(
+        return queue.end(
             task.id,
             state="failed",
             document_id=document.document_id or None,
             code=document.error.code,
             message=document.error.message,
         )
-        return
     # What a worker finds done that died over it before, it may have done itself.
     new = document.status == "ready" or task.attempts > 1
     state: State = "ready" if new else "unchanged"
-    queue.end(task.id, state=state, document_id=document.document_id, chunks=document.chunks)
+    return queue.end(task.id, state=state, document_id=document.document_id, chunks=document.chunks)
 
 
 def _tell(task: Task, *, state: str, code: str | None) -> None:

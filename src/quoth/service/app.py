@@ -12,12 +12,14 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from quoth.errors import QuothError
 from quoth.service.caller import Reader
 from quoth.service.described import ABOUT, TAGS, described
-from quoth.service.problems import problem_response
+from quoth.service.openai_bodies import spoken_at
+from quoth.service.problems import as_response, problem_of
 from quoth.service.routes import (
     analytics,
     collections,
@@ -114,11 +116,16 @@ def make_app(
     for name, value in (state or {}).items():
         setattr(app.state, name, value)
     for error in (QuothError, RequestValidationError, HTTPException, Exception):
-        app.add_exception_handler(error, problem_response)
+        app.add_exception_handler(error, _answer)
     for router in ROUTERS:
         app.include_router(router)
     app.add_api_route("/openapi.json", _description, include_in_schema=False)
     return app
+
+
+def _answer(request: Request, error: Exception) -> Response:
+    """Answer a request with what its error is; the handler of every error of the service."""
+    return as_response(spoken_at(request.scope["path"], problem_of(request, error)))
 
 
 def _description(request: Request, _caller: Reader) -> JSONResponse:

@@ -6,17 +6,30 @@ none of the kind wanted.
 
 from __future__ import annotations
 
+import json
 import unicodedata
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from fastapi import Path, Query
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from fastapi.exceptions import RequestValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 from pydantic.alias_generators import to_camel
+from starlette.exceptions import HTTPException
 
 from quoth.plan import Policy
 from quoth.retrieval.understand import validate
 from quoth.types import DocumentKind
+
+Fields = TypeVar("Fields", bound=BaseModel)
 
 MOST_TOP_K = 50
 MOST_PAGE = 100
@@ -43,6 +56,13 @@ def plain(text: str) -> str:
     return text
 
 
+def whole(number: object) -> object:
+    """Give a value back unless it is one that JSON does not write as a whole number."""
+    if type(number) is not int:
+        raise ValueError("it is no whole number")
+    return number
+
+
 def one_line(text: str) -> str:
     """Give a name back unless it is blank or holds what no line of text holds."""
     if not plain(text).strip() or any(each in "\t\n\r" for each in text):
@@ -63,6 +83,24 @@ Limit = Annotated[int, Query(ge=1, le=MOST_PAGE, description="How many to give a
 InCollection = Annotated[
     Line | None, Query(min_length=1, max_length=100, description="Only of this collection.")
 ]
+
+
+def read_json(body: bytes, model: type[Fields]) -> Fields:
+    """Read a body of JSON that no route reads by itself; its errors are told as everywhere.
+
+    Raises RequestValidationError, and HTTPException (400) for what is no UTF-8 or nested too deep.
+    """
+    try:
+        return model.model_validate(json.loads(body))
+    except json.JSONDecodeError as error:
+        wrong = {"type": "json_invalid", "loc": ("body", error.pos), "msg": error.msg}
+        raise RequestValidationError([wrong]) from error
+    except ValidationError as error:
+        found = error.errors(include_url=False)
+        placed = [{**each, "loc": ("body", *each["loc"])} for each in found]
+        raise RequestValidationError(placed) from error
+    except (ValueError, RecursionError) as error:
+        raise HTTPException(400) from error
 
 
 class Body(BaseModel):
@@ -188,5 +226,5 @@ class Opinion(Body):
     """What somebody thinks of an answer."""
 
     query_id: Id
-    rating: Literal[1, -1]
+    rating: Annotated[Literal[1, -1], BeforeValidator(whole)]
     comment: Annotated[str, Field(max_length=2000), AfterValidator(plain)] = ""

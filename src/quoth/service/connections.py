@@ -7,16 +7,36 @@ a few thousand that send a byte now and then would otherwise take all there are.
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from time import monotonic
 from typing import Any, ClassVar
+from uuid import uuid4
 
+import h11
+from starlette.datastructures import MutableHeaders
 from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from quoth.errors import InputError
+from quoth.service.headers import dress
+from quoth.service.problems import problem
 
 HEAD_S = 10.0
 """Seconds that the head of a request may take, from the first byte or the connection on."""
 BODY_S = 30.0
 """Seconds of silence in a body that is being sent, and of an answer that nobody reads."""
 LOOK_S = 1.0
+HEAD_BYTES = 16_384
+"""The longest head of a request, its address included."""
+NO_REQUEST = (
+    "This is no request of HTTP/1.1: something in it is written wrong, the header Host is not "
+    f"there exactly once, or its head has more than {HEAD_BYTES // 1024} kB."
+)
+
+
+class NoRequest(InputError):
+    """What came in over a connection cannot be read as a request."""
+
+    status = 400
 
 
 class Bounded(H11Protocol):
@@ -53,6 +73,19 @@ class Bounded(H11Protocol):
         """Begin to count the time that the answer is not read."""
         self.silent_since = monotonic()
         super().pause_writing()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no request of HTTP, in the words and headers of every other refusal."""
+        request_id = uuid4().hex
+        found = problem(NoRequest(NO_REQUEST), request_id=request_id)
+        length = str(len(found.body))
+        headers = MutableHeaders({**found.headers, "connection": "close", "content-length": length})
+        dress(headers, path="", request_id=request_id)
+        begins = h11.Response(status_code=found.status, headers=headers.raw)
+        with suppress(h11.LocalProtocolError):  # an answer has begun: it can only break off
+            for event in (begins, h11.Data(data=found.body), h11.EndOfMessage()):
+                self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
 
     def _resting(self) -> bool:
         """Whether no request is under way: the next bytes would be a head's."""

@@ -38,17 +38,20 @@ PROBLEM: dict[str, Any] = {
     },
 }
 EVERYWHERE = {
-    "400": "The body or the Host header cannot be read.",
+    "400": "The body cannot be read, or what came in is no HTTP.",
     "401": "A key is needed, or this one is not good.",
     "403": "This key may not do that.",
     "413": "What was sent is over a limit, which the detail names.",
+    "421": "The service is not asked under this name.",
     "422": "The request cannot be served as it stands; the detail names the fields.",
     "429": "This key asks too much at once; Retry-After says when to try again.",
+    "431": "The head of the request is over the limit, which the detail names.",
     "500": "Something went wrong inside.",
     "503": "A part does not answer, or too many ask; Retry-After says when to try again.",
 }
 """The problems that any operation may answer with, by status."""
 ABSENT = "Nothing is here by this name or id, or it is another tenant's."
+TOO_SLOW = "The body did not come in within its time."
 OLD_INDEX = "The collection was indexed by another model and has to be rebuilt."
 FULL = "There is no room left to write."
 
@@ -80,7 +83,7 @@ def _describe(operation: dict[str, Any], *, path: str, method: str) -> None:
     if "{" in path or operation.get("requestBody") or operation.get("parameters"):
         problems["404"] = ABSENT
     if operation.get("requestBody"):
-        problems["409"] = OLD_INDEX
+        problems |= {"408": TOO_SLOW, "409": OLD_INDEX}
     if method != "get":
         problems["507"] = FULL
     responses = operation["responses"]

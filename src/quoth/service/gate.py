@@ -20,8 +20,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from quoth.catalogue import keys, shares
 from quoth.catalogue.keys import SCOPES, Key
 from quoth.catalogue.shares import Share
-from quoth.errors import BackendError, Busy, Denied, QuothError
+from quoth.errors import BackendError, Busy, Denied, QuothError, TooLarge
 from quoth.service.caller import Caller
+from quoth.service.connections import HEAD_BYTES
 from quoth.service.credentials import Credentials, token_of
 from quoth.service.headers import dress, request_id_of
 from quoth.service.hosts import READING, check_host, check_origin, is_loopback, names_of
@@ -45,7 +46,10 @@ LOCAL = "local"
 
 NO_KEY = "This needs a key. Send it as: Authorization: Bearer KEY"
 WRONG_KEY = "This key opens nothing here: it is not known, was revoked or has run out."
-TOO_OFTEN = "Too many wrong keys came from this address. Try again later, with a good one."
+TOO_OFTEN = (
+    "{:g} wrong keys a minute may come from an address, and that many did. Try again later, with "
+    "a good one."
+)
 
 
 class Gate:
@@ -111,6 +115,7 @@ class Gate:
         web = scope["type"] == "http"
         method = scope["method"].upper() if web else WEBSOCKET
         path = scope["path"]
+        check_head(scope)
         check_host(headers, names=self._names, reached=scope.get("server"))
         check_origin(headers, method=method)
         if path in OPEN and method in READING:
@@ -185,7 +190,7 @@ class Gate:
         # After many wrong keys no other is tried, but who was known goes on: somebody else's
         # guesses from behind the same address do not shut him out.
         if wait and not self._credentials.remembers(token):
-            raise Busy(TOO_OFTEN, status=429, retry_after_s=wait)
+            raise Busy(TOO_OFTEN.format(self._wrong.per_minute), status=429, retry_after_s=wait)
         found = await self._credentials.find(token)
         if found is None:
             self._wrong.take(origin)
@@ -207,6 +212,20 @@ class Gate:
         if any(each.startswith(FORWARDED) for each in headers):
             return False
         return needed == "never" or not await self._credentials.any()
+
+
+class LongHead(TooLarge):
+    """The head of a request is over the limit."""
+
+    status = 431
+
+
+def check_head(scope: Scope) -> None:
+    """Refuse a head that is too long, also where all of it came at once; raises LongHead."""
+    address = len(scope.get("raw_path") or b"") + len(scope.get("query_string") or b"")
+    if address + sum(len(name) + len(value) for name, value in scope["headers"]) > HEAD_BYTES:
+        limit = f"{HEAD_BYTES // 1024} kB"
+        raise LongHead(f"The head of a request, its address included, can have up to {limit}.")
 
 
 class Reply:

@@ -290,14 +290,7 @@ def tokens(answer: Answer) -> Tokens:
     return Tokens(read, written, read + written)
 
 
-_TYPES = {
-    400: "invalid_request_error",
-    401: "authentication_error",
-    403: "permission_error",
-    404: "invalid_request_error",
-    413: "invalid_request_error",
-    429: "rate_limit_error",
-}
+_TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 
 
 def as_openai(
@@ -308,7 +301,7 @@ def as_openai(
     status = 400 if found.status == 422 else found.status
     error = {
         "message": message or said["detail"],
-        "type": _TYPES.get(status, "server_error"),
+        "type": _TYPES.get(status, "invalid_request_error" if status < 500 else "server_error"),
         "param": param,
         "code": code or said["code"],
     }

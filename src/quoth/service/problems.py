@@ -73,6 +73,17 @@ NO_OBJECT = frozenset({"dict_type", "model_attributes_type", "model_type"})
 """How errors of types are called where an object was wanted."""
 
 
+class NoSuchPart(InputError):
+    """A part of a file was asked for that it does not have; ``size`` is in bytes."""
+
+    code = "no_such_part"
+    status = 416
+
+    def __init__(self, size: int) -> None:
+        super().__init__(f"This file has no such part: it ends after {size:,} bytes.")
+        self.size = size
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """A failure as it is sent: a response without what the server adds to every response."""
@@ -85,6 +96,9 @@ class Problem:
 def problem(error: BaseException, *, request_id: str) -> Problem:
     """Turn any error into what is sent of it; bytes are UTF-8 JSON, whatever was sent to us."""
     match error:
+        case NoSuchPart():
+            length = {"content-range": f"bytes */{error.size}"}
+            return _made(error.status, error.code, str(error), request_id, headers=length)
         case RequestValidationError():
             return _made(422, "invalid_input", _wrong(error.errors()), request_id)
         case HTTPException():
@@ -97,12 +111,12 @@ def problem(error: BaseException, *, request_id: str) -> Problem:
             return _made(500, "internal", INSIDE, request_id)
 
 
-def problem_response(request: Request, error: Exception) -> Response:
-    """Answer a request with what its error is; the handler of every error of the service."""
+def problem_of(request: Request, error: Exception) -> Problem:
+    """Turn the error of a request into what is sent of it."""
     found = problem(error, request_id=id_of(request))
     if found.status == 405:
         found.headers["allow"] = ", ".join(methods_of(request))
-    return as_response(found)
+    return found
 
 
 def as_response(found: Problem) -> Response:
@@ -160,7 +174,7 @@ def _http(error: HTTPException, request_id: str) -> Problem:
     detail = {
         404: NOTHING_HERE,
         400: "The body cannot be read. Send JSON in UTF-8, not nested too deep.",
-        405: "This address has no such method.",
+        405: "This address has no such method. The header Allow names those it has.",
     }
     title = HTTPStatus(status).phrase.lower().replace(" ", "_")
     said = detail.get(status, HTTPStatus(status).description or HTTPStatus(status).phrase)
@@ -215,6 +229,8 @@ def _why(error: Mapping[str, Any]) -> str:
         return "this is no JSON"
     if error["type"] == "extra_forbidden":
         return "There is no such field."
-    if error["type"] in NO_OBJECT:
+    if error["type"] in NO_OBJECT or (error["type"] == "missing" and error["loc"] == ("body",)):
         return "Send a JSON object, with Content-Type: application/json."
+    if error["type"] == "too_long" and isinstance(error["input"], str):
+        return f"it may have up to {error['ctx']['max_length']} characters"
     return str(error["msg"]).removeprefix("Value error, ")[:200]

@@ -27,6 +27,7 @@ class Rate:
     def __init__(
         self, per_minute: float, *, burst: int, clock: Callable[[], float] = time.monotonic
     ) -> None:
+        self.per_minute, self.burst = per_minute, burst
         self._apart = 60 / per_minute
         self._ahead = self._apart * (burst - 1)
         self._clock = clock
@@ -72,8 +73,8 @@ class Lane:
         wait = self._rate.take(name)
         if wait:
             raise Busy(
-                f"This key asks more often than its limit of {self._what} allows. "
-                f"Try again in {ceil(wait)} s.",
+                f"This key has its limit of {self._rate.per_minute:g} {self._what} a minute, "
+                f"{self._rate.burst} of them at once. Try again in {ceil(wait)} s.",
                 status=429,
                 retry_after_s=wait,
             )

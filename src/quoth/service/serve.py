@@ -27,7 +27,7 @@ from quoth.service.admitting import Admitting
 from quoth.service.app import make_app
 from quoth.service.auditing import Auditing
 from quoth.service.binding import check_binding
-from quoth.service.connections import Bounded, hang_up_on_the_slow
+from quoth.service.connections import HEAD_BYTES, Bounded, hang_up_on_the_slow
 from quoth.service.gate import Gate
 from quoth.service.health import readings
 from quoth.service.hosts import EVERYWHERE
@@ -45,8 +45,6 @@ BACKLOG = 2048
 """Connections that the system holds for us while we are busy accepting others."""
 IDLE_S = 5
 """Seconds that a connection is kept between two requests."""
-HEAD_BYTES = 16_384
-"""The longest head of a request, its address included."""
 CLOSE_S = 3
 """Seconds for connections to close when nothing is under way any more."""
 LEASES_S = 22.0

@@ -9,7 +9,12 @@ from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter, Query
-from starlette.responses import FileResponse, Response
+from starlette.responses import (
+    FileResponse,
+    MalformedRangeHeader,
+    RangeNotSatisfiable,
+    Response,
+)
 
 from quoth.blobs import clean_name, shown_source
 from quoth.errors import Gone, NotFound
@@ -19,6 +24,7 @@ from quoth.service.asking import listing_of, usual_or_named
 from quoth.service.bodies import Id, InCollection, Limit, OneId, Skip
 from quoth.service.caller import Caller, Reader, Writer
 from quoth.service.present import Shown, is_web
+from quoth.service.problems import NoSuchPart
 from quoth.types import Chunk, Document, Locator
 from quoth.uploads import blobs_of
 
@@ -65,6 +71,19 @@ class Pieces:
     title: str
     total: int
     passages: list[Piece]
+
+
+class Original(FileResponse):
+    """A file, or the part of it that was asked for; one that it has not is a problem (RFC 9457)."""
+
+    @classmethod
+    def _parse_range_header(cls, http_range: str, file_size: int) -> list[tuple[int, int]]:
+        try:
+            return super()._parse_range_header(http_range, file_size)
+        except MalformedRangeHeader:
+            return []  # what is no range is passed over, and the whole file sent (RFC 9110, 14.2)
+        except RangeNotSatisfiable as error:
+            raise NoSuchPart(error.max_size) from error
 
 
 @router.get("/v1/documents", summary="List documents", response_model=Documents)
@@ -121,7 +140,7 @@ async def original(document_id: OneId, caller: Reader) -> Response:
     file = await asyncio.to_thread(_file, found, caller)
     name = clean_name(shown_source(found.source))
     kind = mimetypes.guess_type(name)[0] or ""
-    return FileResponse(
+    return Original(
         file,
         filename=name,
         media_type=kind if kind.startswith(HARMLESS) else "application/octet-stream",

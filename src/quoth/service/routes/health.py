@@ -16,12 +16,14 @@ from quoth.service.present import Shown
 router = APIRouter()
 
 
+@router.head("/healthz", include_in_schema=False)
 @router.get("/healthz", tags=["operation"], summary="Whether the process lives")
 async def healthz() -> JSONResponse:
     """Say that the process lives and takes requests; needs no key and tells nothing else."""
     return JSONResponse({"status": "ok"})
 
 
+@router.head("/readyz", include_in_schema=False)
 @router.get(
     "/readyz",
     tags=["operation"],

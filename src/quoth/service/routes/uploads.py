@@ -17,11 +17,19 @@ from quoth.catalogue.tasks import State, Task
 from quoth.errors import InputError
 from quoth.ingest.meta import normal_language, normal_url
 from quoth.parts import Parts
-from quoth.service.bodies import CollectionName, Limit, OneId, Skip, addressable, plain
+from quoth.service.bodies import (
+    CollectionName,
+    Limit,
+    OneId,
+    Skip,
+    addressable,
+    plain,
+    read_json,
+)
 from quoth.service.caller import Caller, allowed
 from quoth.service.forms import FORM, file_of
 from quoth.service.present import is_web
-from quoth.service.problems import problem_response
+from quoth.service.problems import as_response, problem_of
 from quoth.service.receiving import (
     WrongOffset,
     check_size,
@@ -233,9 +241,9 @@ async def send_bytes(
     try:
         await receive_more(parts, upload_id, request.stream(), offset=upload_offset)
     except WrongOffset as error:
-        told = problem_response(request, error)
+        told = problem_of(request, error)
         told.headers["Upload-Offset"] = str(error.offset)
-        return told
+        return as_response(told)
     except ClientDisconnect:
         return Response(status_code=GONE)
     return await _found(parts, upload_id, response)
@@ -353,10 +361,7 @@ async def _sent(request: Request, about: About, caller: Caller) -> tuple[Task, b
 
 async def _visited(request: Request, about: About, caller: Caller) -> tuple[Task, bool]:
     """Fetch the page that a request names; True says that it is new."""
-    try:
-        named = About.model_validate_json(await request.body())
-    except ValidationError as error:
-        raise RequestValidationError(error.errors(include_url=False)) from error
+    named = read_json(await request.body(), About)
     said = about.model_copy(update=named.model_dump(exclude_none=True))
     if named.url is None:
         raise InputError(NO_URL)

@@ -101,14 +101,14 @@ class Library(RuleBasedStateMachine):
     @rule(kill=st.integers(0, 3))
     def restart(self, kill: int) -> None:
         self.run(self.hand.kill() if kill == 3 else self.hand.leave())
-        type(self).kills += kill == 3
+        Library.kills += kill == 3
         self.start()
 
     # --- what must always hold ----------------------------------------------------------------
 
     @invariant()
     def holds_what_it_should(self) -> None:
-        type(self).steps += 1
+        Library.steps += 1
         for tenant in ("ada", "bob"):
             held = [f"{name} {version}\n" for name, version in self.held(tenant)]
             ready = list(self.tell("ready", tenant=tenant).values())
@@ -153,7 +153,7 @@ class Library(RuleBasedStateMachine):
             self.tell(deed, **about)
             self.tell("arm", at=0)
         except Killed:
-            type(self).kills += 1
+            Library.kills += 1
             self.dirty = True
             self.start()
             self.tell(deed, **about)

@@ -14,7 +14,7 @@ from sqlalchemy import text
 
 from quoth import extras
 from quoth.catalogue import postgres
-from quoth.catalogue.database import Database, open_database, translated_errors
+from quoth.catalogue.database import MOST_WAITING, Database, open_database, translated_errors
 from quoth.catalogue.jobs import Jobs
 from quoth.catalogue.store import Catalogue
 from quoth.errors import (
@@ -144,6 +144,19 @@ def test_a_writer_who_waits_too_long_is_told_so(address: Path | str) -> None:
     holder.join()
     catalogue.make_collection("mine", identity=IDENTITY)
     database.close()
+
+
+def test_who_finds_a_long_line_of_writers_is_told_at_once(tmp_path: Path) -> None:
+    catalogue, collection = open_catalogue(tmp_path / "catalogue.sqlite")
+    for _ in range(MOST_WAITING):
+        catalogue.database.line.acquire()
+    started = time.monotonic()
+    with pytest.raises(Busy, match="Try again later"):
+        catalogue.commit(collection, [entry("d1")])
+    assert time.monotonic() - started < 1
+    catalogue.database.line.release()
+    catalogue.commit(collection, [entry("d1")])
+    catalogue.close()
 
 
 def test_sixty_four_readers_at_once_all_get_their_answer(address: Path | str) -> None:

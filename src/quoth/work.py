@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quoth.add import Given
-from quoth.blobs import stored_name
+from quoth.blobs import source_of, stored_name
 from quoth.catalogue.jobs import MOST_ATTEMPTS, POISON
 from quoth.catalogue.leases import new_owner
 from quoth.catalogue.queue import SET_ASIDE, Line, Queue
@@ -217,10 +217,14 @@ class Crew:
         _tell(task, state="failed" if code else document.status, code=code)
 
     async def _take_back(self, tenant: str, task: Task, document: Document) -> None:
-        """Remove a document whose upload was stopped while it was made: its file is gone."""
+        """Remove a document whose upload was stopped while it was made: its file is gone.
+
+        What came another way, with the same content, stays.
+        """
         engine = self._tenants.engine(tenant)
         path = blobs_of(engine.parts).path(task.sha256 or "", name=task.name)
-        if document.document_id and not await asyncio.to_thread(path.is_file):
+        ours = document.source == source_of(path, name=task.name)
+        if ours and not await asyncio.to_thread(path.is_file):
             with suppress(NotFound):
                 await engine.remove([document.document_id], collection=task.collection)
 

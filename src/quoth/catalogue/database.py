@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Lock
+from threading import BoundedSemaphore, Lock
 
 from sqlalchemy import Connection, Engine, exc
 
@@ -16,8 +16,11 @@ from quoth.catalogue.migrating import bring_to_head
 from quoth.errors import Busy, ConfigError, QuothError
 
 WRITE = {"write": True}
+OTHERS_WRITE = "Others are writing to the catalogue. Try again later."
 PATIENCE_S = 30.0
 """How long a writer waits for the others before it gives up with `Busy`."""
+MOST_WAITING = 64
+"""Writers of one process that wait for their turn; more are told at once, and hold no thread."""
 EVERYBODY = ""
 """The turn of what is written for all tenants at once."""
 
@@ -35,6 +38,8 @@ class Database:
     patience_s: float = PATIENCE_S
     turn: Lock = field(default_factory=Lock)
     """The writers' turn in this process: SQLite lets them sleep and try, in no order."""
+    line: BoundedSemaphore = field(default_factory=lambda: BoundedSemaphore(MOST_WAITING))
+    """The places of those who write or wait for their turn."""
 
     def close(self) -> None:
         """Close the connections."""
@@ -70,16 +75,17 @@ class Database:
         if not self.is_file:
             yield
             return
-        if not self.turn.acquire(timeout=self.patience_s):
-            raise Busy(
-                "Others are writing to the catalogue. Try again later.",
-                retryable=True,
-                retry_after_s=1.0,
-            )
+        if not self.line.acquire(blocking=False):
+            raise Busy(OTHERS_WRITE, retryable=True, retry_after_s=1.0)
         try:
-            yield
+            if not self.turn.acquire(timeout=self.patience_s):
+                raise Busy(OTHERS_WRITE, retryable=True, retry_after_s=1.0)
+            try:
+                yield
+            finally:
+                self.turn.release()
         finally:
-            self.turn.release()
+            self.line.release()
 
 
 def open_database(

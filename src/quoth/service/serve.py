@@ -13,6 +13,7 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import partial
 
@@ -20,6 +21,7 @@ import uvicorn
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
+from quoth.catalogue.database import MOST_WAITING
 from quoth.errors import ConfigError
 from quoth.privacy.tidying import tidy_daily
 from quoth.service.admission import Admission, Bounds, default_in_flight
@@ -51,6 +53,8 @@ LEASES_S = 22.0
 """Seconds for workers to finish the file in hand, or to give it back."""
 AT_ONCE_S = 3.0
 """Seconds after a second signal after which the process ends, whatever it still does."""
+THREADS = 2 * MOST_WAITING
+"""Threads for what waits for the disk: whoever waits for a turn to write leaves room to read."""
 SPARE_FILES = 256
 """Open files that are not connections, at most."""
 
@@ -96,6 +100,8 @@ async def serve(
     and StorageFull.
     """
     raise_file_limit()
+    threads = ThreadPoolExecutor(THREADS, thread_name_prefix="quoth")
+    asyncio.get_running_loop().set_default_executor(threads)
     operation = operation_of(settings, starting=True, workers=workers)
     with listening(host, port) as bound, ExitStack() as last:
         async with open_tenants(settings, progress=say, observe=operation.observe) as tenants:

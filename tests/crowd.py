@@ -37,14 +37,14 @@ class Library:
     tokens: tuple[str, ...]
 
 
-async def make_library(home: Path, *, documents: int) -> Library:
-    """Let each tenant add so many documents, with the quick embedder."""
+async def make_library(home: Path, *, documents: int, of_first: int | None = None) -> Library:
+    """Let each tenant add so many documents, the first perhaps others, with the quick embedder."""
     tokens = []
     async with open_tenants(Settings(home=home / "home", embedder="fake")) as tenants:
         for tenant, canary in TENANTS.items():
             folder = home / tenant
             folder.mkdir(parents=True)
-            for number in range(documents):
+            for number in range(documents if tokens or of_first is None else of_first):
                 thing = THINGS[number % len(THINGS)]
                 text = f"The {thing} number {number} of {canary} weighs {number + 3} grams."
                 file = folder / f"{thing}{number}.md"

@@ -37,6 +37,19 @@ def test_of_things_named_together_the_one_that_is_meant_is_taken(
     assert made(question, turn) == f"{question} {taken}"
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How long did they last?",
+        "When were they first seen?",
+        "Did they grow in the last few years?",
+    ],
+)
+def test_what_is_no_place_among_things_named_together_takes_all(question: str) -> None:
+    turn = Turn("What are lithium and alkaline batteries?")
+    assert made(question, turn) == f"{question} (lithium alkaline batteries)"
+
+
 def test_a_place_that_nothing_has_takes_all() -> None:
     assert made("And the third one?", MODELS).endswith("(BERT GPT-2 trained Wikipedia)")
 

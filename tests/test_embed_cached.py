@@ -117,6 +117,15 @@ async def test_a_foreseen_question_is_kept_when_it_has_come() -> None:
     assert inner.asked == ["a"]
 
 
+async def test_who_asks_first_for_a_foreseen_question_is_no_hit() -> None:
+    cached = CachedEmbedder(Counting())
+    cached.foresee("a")
+    await asyncio.sleep(0.01)
+    for _ in range(2):
+        await cached.embed(["a"], role="query")
+    assert (cached.hits, cached.misses) == (1, 1)
+
+
 async def test_who_asks_is_told_that_a_foreseen_question_failed() -> None:
     cached = CachedEmbedder(FailingEmbedder())
     cached.foresee("a")

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -18,7 +19,8 @@ from quoth.catalogue.queue import Queue
 from quoth.errors import EmbeddingError
 from quoth.ingest.meta import UNTOLD, Meta
 from quoth.protocols import Matrix, Role
-from quoth.types import Reading
+from quoth.types import Document, Reading
+from quoth.uploads import clear_up
 from tests.hand import COMMON, DEADLY, Killed, Maker, make_hands
 from tests.tour import ReadHere
 from tests.uploading import QUICK, drained, files_in, open_house, send, until, working
@@ -110,6 +112,30 @@ async def test_an_upload_that_is_stopped_while_it_is_read_leaves_nothing(tmp_pat
             await until(listed)
             Arrivals(house.tenants.database, tenant="local").drop(sent.id)
             await until(lambda: not listed())
+
+
+async def test_an_upload_that_is_stopped_takes_no_other_files_document_along(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = tmp_path / "own.md"
+    own.write_text(text(1), "utf-8")
+    async with open_house(tmp_path / "home") as house:
+        engine = house.tenants.engine("local")
+        first = [each async for each in engine.add([own]) if isinstance(each, Document)]
+        sent, done = await send(house.tenants, text(1), name="copy.md"), Event()
+        end = Queue.end
+
+        def stopped_first(queue: Queue, key: str, **fate: Any) -> bool:
+            Arrivals(house.tenants.database, tenant="local").drop(sent.id)
+            clear_up(house.tenants.database, home=tmp_path / "home", tenant="local")
+            done.set()
+            return end(queue, key, **fate)
+
+        monkeypatch.setattr(Queue, "end", stopped_first)
+        async with working(house.tenants, rhythm=replace(QUICK, beat_s=5)):
+            assert await asyncio.to_thread(done.wait, 5)
+        assert files_in(tmp_path / "home") == []
+        assert [each.document_id for each in await engine.documents()] == [first[0].document_id]
 
 
 async def test_a_file_that_is_gone_is_told(tmp_path: Path) -> None:

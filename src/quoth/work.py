@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quoth.add import Given
-from quoth.blobs import source_of, stored_name
+from quoth.blobs import stored_name
 from quoth.catalogue.jobs import MOST_ATTEMPTS, POISON
 from quoth.catalogue.leases import new_owner
 from quoth.catalogue.queue import SET_ASIDE, Line, Queue
@@ -223,7 +223,7 @@ class Crew:
         """
         engine = self._tenants.engine(tenant)
         path = blobs_of(engine.parts).path(task.sha256 or "", name=task.name)
-        ours = document.source == source_of(path, name=task.name)
+        ours = stored_name(document.source) == path.name
         if ours and not await asyncio.to_thread(path.is_file):
             with suppress(NotFound):
                 await engine.remove([document.document_id], collection=task.collection)

@@ -6,7 +6,6 @@ import asyncio
 import os
 import signal
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
@@ -20,13 +19,15 @@ from tests.crowd import Library, crowd, foreign, make_library, questions, runnin
 pytestmark = pytest.mark.soak
 
 CLIENTS = 1000
-DOCUMENTS = 400
+DOCUMENTS, OF_FIRST = 400, 10_000
+"""The library is large for one tenant, who has 10,000 chunks, and small for the others."""
 LATE_S = 2.5
 
 
-@pytest.fixture
-async def library(tmp_path: Path) -> Library:
-    return await make_library(tmp_path, documents=DOCUMENTS)
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
+    home = tmp_path_factory.mktemp("load")
+    return asyncio.run(make_library(home, documents=DOCUMENTS, of_first=OF_FIRST))
 
 
 async def thousand(library: Library, *, wait_s: float) -> Weighed:

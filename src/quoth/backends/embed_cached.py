@@ -28,6 +28,7 @@ class CachedEmbedder:
         self._most = most
         self._rows: OrderedDict[str, Matrix] = OrderedDict()
         self._coming: dict[str, asyncio.Task[Matrix]] = {}
+        self._ahead: set[str] = set()  # kept before anybody asked: the first who does is no hit
         self._alone = Lock()
         self.hits = 0
         self.misses = 0
@@ -55,7 +56,7 @@ class CachedEmbedder:
             known.update(self._keep(absent, rows))
         for text, task in coming.items():
             # Others may wait for it too: who gives up does not end it.
-            known.update(self._keep([text], await asyncio.shield(task)))
+            (known[text],) = await asyncio.shield(task)
         result = np.empty((len(texts), self.dimension), np.float32)
         for at, text in enumerate(texts):
             result[at] = known[text]
@@ -64,11 +65,12 @@ class CachedEmbedder:
     def foresee(self, text: str) -> None:
         """Begin to embed a question that is about to be asked for; who asks is told of failures."""
         with self._alone:
-            known = text in self._rows or text in self._coming
-        if not known:
+            if text in self._rows or text in self._coming:
+                return
             task = asyncio.ensure_future(self._embedder.embed([text], role="query"))
             self._coming[text] = task
-            task.add_done_callback(partial(self._arrived, text))
+            self._ahead.add(text)
+        task.add_done_callback(partial(self._arrived, text))
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Count the tokens of each text, without the role's prefix and special tokens."""
@@ -85,21 +87,28 @@ class CachedEmbedder:
         if not self._coming:
             return {}
         here = asyncio.get_running_loop()
-        found = {text: self._coming[text] for text in texts if text in self._coming}
+        with self._alone:
+            found = {text: self._coming[text] for text in texts if text in self._coming}
         return {text: task for text, task in found.items() if task.get_loop() is here}
 
     def _arrived(self, text: str, task: asyncio.Task[Matrix]) -> None:
-        self._coming.pop(text, None)
+        with self._alone:
+            self._coming.pop(text, None)
         if not task.cancelled() and task.exception() is None:
             self._keep([text], task.result())
+        else:
+            with self._alone:
+                self._ahead.discard(text)
 
     def _look_up(self, texts: Sequence[str]) -> dict[str, Matrix]:
         with self._alone:
             known = {text: self._rows[text] for text in texts if text in self._rows}
             for text in known:
                 self._rows.move_to_end(text)
-            self.hits += sum(text in known for text in texts)
-            self.misses += sum(text not in known for text in texts)
+            hits = sum(text in known and text not in self._ahead for text in texts)
+            self.hits += hits
+            self.misses += len(texts) - hits
+            self._ahead.difference_update(texts)
         return known
 
     def _keep(self, texts: Sequence[str], rows: Matrix) -> dict[str, Matrix]:
@@ -113,5 +122,6 @@ class CachedEmbedder:
             for text in kept:
                 self._rows.move_to_end(text)
             while len(self._rows) > self._most:
-                self._rows.popitem(last=False)
+                text, _row = self._rows.popitem(last=False)
+                self._ahead.discard(text)
         return kept

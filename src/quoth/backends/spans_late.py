@@ -56,7 +56,7 @@ class LateSpans:
         )
         matches = await asyncio.to_thread(self._matches, asked, kept, chunks=chunks, spans=spans)
         share = len(asked) / max(1, len(_PIECE.findall(question)))
-        first = round(len(_PIECE.findall(question[:asking])) * share)
+        first = min(round(len(_PIECE.findall(question[:asking])) * share), len(asked) - 1)
         return weighed(matches), summed(matches[first : first + ASKED])
 
     def _matches(

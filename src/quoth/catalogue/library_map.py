@@ -19,24 +19,23 @@ class LibraryMap(Connections):
 
     def __init__(self, database: Database, *, tenant: str) -> None:
         super().__init__(database, tenant=tenant)
-        self._shelves: dict[tuple[str, str], Shelf] = {}
-        self._shelved: dict[tuple[str, str], dict[str, Document]] = {}
+        self._shelves: dict[tuple[str, str], tuple[Shelf, Mapping[str, Document]]] = {}
 
     def shelf(self, collection: Collection) -> Shelf:
         """Give all that a question can refer to; kept until the collection changes."""
         state = (collection.id, collection.index_version)
-        found = self._shelves.get(state)
-        if found is None:
+        kept = self._shelves.get(state)
+        if kept is None:
             found = self._read_shelf(collection)
+            kept = found, {each.document_id: each for each in found.documents}
             others = {key: each for key, each in self._shelves.items() if key[0] != collection.id}
-            self._shelves = {**others, state: found}
-            shelved = {key: each for key, each in self._shelved.items() if key in others}
-            self._shelved = {**shelved, state: {one.document_id: one for one in found.documents}}
-        return found
+            self._shelves = {**others, state: kept}
+        return kept[0]
 
     def shelved(self, collection: Collection) -> Mapping[str, Document]:
         """Give the documents of the collection's shelf by id; none where it was not read yet."""
-        return self._shelved.get((collection.id, collection.index_version), {})
+        kept = self._shelves.get((collection.id, collection.index_version))
+        return {} if kept is None else kept[1]
 
     def _read_shelf(self, collection: Collection) -> Shelf:
         owned, mine = (self.owned(table, collection) for table in (documents, headings))

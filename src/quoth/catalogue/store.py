@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any, TypeVar
 from uuid import uuid4
 
-from sqlalchemy import Connection, and_, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, Select, and_, delete, func, insert, or_, select, update
 
 from quoth.catalogue.database import Database
 from quoth.catalogue.history import History
@@ -312,22 +312,21 @@ class Catalogue(LibraryMap, History):
 
     def chunks(self, ids: Sequence[str]) -> dict[str, Chunk]:
         """Give the chunks of these ids that are there."""
-        found: dict[str, Chunk] = {}
-        with self.reading() as connection:
-            for part in _parts(ids):
-                given = {"tenant": self.tenant, "ids": part}
-                for row in connection.execute(OF_CHUNKS, given).all():
-                    found[row.id] = chunk_from_row(row)
-        return found
+        return self._chunks(OF_CHUNKS, ids, made=chunk_from_row)
 
     def unplaced(self, ids: Sequence[str]) -> dict[str, Chunk]:
         """Give what models compare of these chunks: all but their places and sections."""
+        return self._chunks(UNPLACED, ids, made=unplaced_from_row)
+
+    def _chunks(
+        self, statement: Select[Any], ids: Sequence[str], *, made: Callable[[Any], Chunk]
+    ) -> dict[str, Chunk]:
         found: dict[str, Chunk] = {}
         with self.reading() as connection:
             for part in _parts(ids):
                 given = {"tenant": self.tenant, "ids": part}
-                for row in connection.execute(UNPLACED, given).all():
-                    found[row.id] = unplaced_from_row(row)
+                for row in connection.execute(statement, given).all():
+                    found[row.id] = made(row)
         return found
 
     def owners(self, ids: Sequence[str]) -> dict[str, str]:
@@ -351,7 +350,7 @@ class Catalogue(LibraryMap, History):
                     if row.id not in found:
                         found[row.id] = chunk_from_row(row)
         owners = {each.document_id for each in found.values()}
-        # A document never changes under its id, and one that is gone has no chunks any more.
+        # A change of a document makes another version, and one that is gone has no chunks any more.
         shelved = self.shelved(collection)
         known = {key: shelved[key] for key in owners & shelved.keys()}
         known |= self.documents_by_id(collection, sorted(owners - shelved.keys()))

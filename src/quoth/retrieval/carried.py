@@ -27,12 +27,18 @@ _NOTHING_SAID = re.compile(
 )
 """How an answer opens that there was none (`quoth.answering.quality.notice`)."""
 
-_ORDINALS = (
-    re.compile(r"\b(?:first|former|premiere?)\b(?! \w+ (?:of|de|du|des|in)\b)"),
-    re.compile(r"\b(?:second|latter|deuxieme|seconde)\b"),
-    re.compile(r"\b(?:third|troisieme)\b"),
+_THE = r"\b(?:the|l[ae]|du|au) "
+"""Without it nothing is picked: "When was it first seen?", "How long did they last?"."""
+_NO_TIME = (
+    r"(?! (?:\w+ )?(?:days?|weeks?|months?|years?|decades?|centur(?:y|ies)|times?"
+    r"|fois|jours?|semaines?|mois|annees?|ans)\b)"
 )
-_LAST = re.compile(r"\b(?:last|latter|derni(?:er|ere))(?: one)?\b")
+_ORDINALS = (
+    re.compile(_THE + r"(?:first|former|premiere?)\b(?! \w+ (?:of|de|du|des|in)\b)" + _NO_TIME),
+    re.compile(_THE + r"(?:second|latter|deuxieme|seconde)\b" + _NO_TIME),
+    re.compile(_THE + r"(?:third|troisieme)\b" + _NO_TIME),
+)
+_LAST = re.compile(_THE + r"(?:last|derniere?)\b" + _NO_TIME)
 _PARTED = re.compile(r",? (?:and|or|et|ou) |, ")
 
 

@@ -47,8 +47,8 @@ LOCAL = "local"
 NO_KEY = "This needs a key. Send it as: Authorization: Bearer KEY"
 WRONG_KEY = "This key opens nothing here: it is not known, was revoked or has run out."
 TOO_OFTEN = (
-    "{:g} wrong keys a minute may come from an address, and that many did. Try again later, with "
-    "a good one."
+    "{:,.0f} wrong keys a minute may come from an address, and that many did. Try again later, "
+    "with a good one."
 )
 
 

@@ -73,7 +73,7 @@ class Lane:
         wait = self._rate.take(name)
         if wait:
             raise Busy(
-                f"This key has its limit of {self._rate.per_minute:g} {self._what} a minute, "
+                f"This key has its limit of {self._rate.per_minute:,.0f} {self._what} a minute, "
                 f"{self._rate.burst} of them at once. Try again in {ceil(wait)} s.",
                 status=429,
                 retry_after_s=wait,

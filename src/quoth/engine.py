@@ -272,7 +272,8 @@ class Engine:
         return key_of(
             plan=plan,
             collections=[
-                (each.name, each.index_version, repr(each.tuning)) for each, _shelf in library[0]
+                (each.name, each.index_version, repr(each.tuning))
+                for each, _shelf in library.shelves
             ],
             models=model_names(parts),
             filters=request.filters,

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import zip_longest
-from typing import Any
+from typing import Any, NamedTuple
 
 from quoth.budget import within_budget
 from quoth.catalogue.rows import Around, Collection
@@ -107,14 +107,17 @@ Pool = list[tuple[Candidate, Collection]]
 """Ranked candidates with the collection that each comes from."""
 
 
-Library = tuple[list[tuple[Collection, Shelf]], Names]
-"""The collections that a question is put to, with what they hold, and the names in them."""
+class Library(NamedTuple):
+    """The collections that a question is put to, with what they hold, and the names in them."""
+
+    shelves: Sequence[tuple[Collection, Shelf]]
+    names: Names
 
 
 def library_of(parts: Parts, request: Request) -> Library:
     """Read what a question is put to; blocks for one look-up; raises NotFound."""
     wanted = tuple(dict.fromkeys(request.collections)) or (parts.settings.collection,)
-    return parts.shelves.read(wanted)
+    return Library(*parts.shelves.read(wanted))
 
 
 def foresee(parts: Parts, request: Request) -> None:

@@ -76,6 +76,7 @@ class Pieces:
 class Original(FileResponse):
     """A file, or the part of it that was asked for; one that it has not is a problem (RFC 9457)."""
 
+    # The library offers no other place to say what becomes of a range.
     @classmethod
     def _parse_range_header(cls, http_range: str, file_size: int) -> list[tuple[int, int]]:
         try:

@@ -102,6 +102,7 @@ def listening(
     """
     ready: Future[tuple[uvicorn.Server, Any, House]] = Future()
     listener = socket.create_server(("127.0.0.1", 0))
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # as the service does
 
     async def serve() -> None:
         async with served(home, **choices) as house:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import socket
 from collections.abc import Generator, Iterator
 from ipaddress import ip_address
@@ -17,6 +18,10 @@ from quoth.settings import Settings
 from quoth.types import Document
 from quoth.wiring import open_engine
 from tests.databases import address, new_address, server
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # Started in the background: processes begun here would never hear of Ctrl-C.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 __all__ = ["address", "new_address", "server"]
 

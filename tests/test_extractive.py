@@ -382,3 +382,15 @@ def test_what_is_asked_for_tells_sentences_apart() -> None:
     listed = listed_for("Which metal is soft?", "Snow is soft as ever. Tin is soft as ever.")
     close = read_closely(listed, ([0.5, 0.5], [0.1, 0.9]), limit=1)
     assert close.texts == ("Source 1. Tin is soft as ever.",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "This list is not complete and names the best known bees. The hive has many bees in it.",
+        "Cette liste n'est pas finie et nomme tout. La ruche du village a beaucoup d'abeilles.",
+    ],
+)
+def test_a_list_that_speaks_of_itself_is_less_fit(text: str) -> None:
+    itself, other = quotable_sentences([passage(text, number=1)])
+    assert itself.fitness < other.fitness == 1

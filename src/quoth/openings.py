@@ -50,6 +50,8 @@ TALKING = re.compile(
     r"|prenons\b|voyons\b|regardons\b|commencons\b|passons\b|nous (?:allons|verrons)\b"
     r"|je (?:suis|vais|m'appelle)\b|comme (?:vous|nous) (?:pouvez|le voyez|l'avons)\b"
     r"|pour en savoir plus\b|pour plus d'informations?\b|cliquez\b"
-    r"|si vous (?:cherchez|etes interesse))"
+    r"|si vous (?:cherchez|etes interesse)"
+    r"|(?:this|the|our) (?:\w+ )?list (?:is|was)(?:n't)?\b"
+    r"|(?:cette|la|notre) liste (?:n')?est\b)"
 )
 """Openings by which a speaker or an author leads the reader on instead of saying something."""

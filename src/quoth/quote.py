@@ -183,7 +183,7 @@ async def _read(
         return None
     chunks, places = spans_of(listed, passages)
     question = found.query.standalone
-    return await spans.score(question, chunks, spans=places, asking=asking_place(question))
+    return await spans.score(question, chunks, spans=places, asking=asking_place(question) or 0)
 
 
 async def _likeness(

@@ -70,10 +70,10 @@ _ASKING = re.compile(
 _NAME = re.compile(r"(?<=[\w,;:)(\"'«“’—–-] )[\"'(«“]?([A-ZÀ-ÖØ-Þ][\w'’.-]+)")
 
 
-def asking_place(question: str) -> int:
-    """Give the character at which a question's asking word begins; the first where it has none."""
+def asking_place(question: str) -> int | None:
+    """Give the character at which a question's asking word begins, None where it has none."""
     found = _ASKING.search(question)
-    return found.start() if found else 0
+    return found.start() if found else None
 
 
 def sought(question: str) -> Sought | None:

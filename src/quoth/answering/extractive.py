@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from quoth.answering.asked_for import asking_place
 from quoth.answering.pick import (
     BROAD,
     MARGIN,
@@ -168,7 +169,10 @@ def read_closely(
     """
     if late is None or not listed.places:
         return listed
-    read = late_signs(listed.material, whole=late[0], asked=late[1])
+    whole, asked = late
+    # A claim asks for nothing, nor does "Qu'est-ce que …" have a word for the kind of thing.
+    asks = asking_place(listed.query.standalone) is not None
+    read = late_signs(listed.material, whole=whole, asked=asked if asks else None)
     ranked = _ranked(listed.material, listed.signs.scores(late=read))
     return replace(listed, places=tuple(ranked[:limit]), late=read)
 

@@ -206,9 +206,16 @@ class Late:
     beside: Scores
 
 
-def late_signs(material: Material, *, whole: Sequence[float], asked: Sequence[float]) -> Late:
-    """Take the signs of late interaction, from its scores for every sentence of the material."""
+def late_signs(
+    material: Material, *, whole: Sequence[float], asked: Sequence[float] | None
+) -> Late:
+    """Take the signs of late interaction, from its scores for every sentence of the material.
+
+    Without ``asked`` nearness to the whole question counts alone.
+    """
     near = _standard(np.array(whole, np.float64))
+    if asked is None:
+        return Late(near, np.zeros_like(near), np.zeros_like(near))
     passages = np.array([each.passage for each in material.sentences])
     follows = passages[1:] == passages[:-1]
     beside = np.zeros_like(near)

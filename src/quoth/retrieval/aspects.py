@@ -44,7 +44,7 @@ _AND = (
 )
 _VERSUS = r"\s+(?:vs\.?|versus|face (?:a|au|aux))\s+"
 _RATHER = (
-    r"\s+(?:vs\.?|versus|rather than|instead of|as opposed to|(?:as )?compared (?:with|to)"
+    r"(?<!\s)\s+(?:vs\.?|versus|rather than|instead of|as opposed to|(?:as )?compared (?:with|to)"
     r"|(?:face|par rapport|comparee?s?) (?:a|au|aux)|plutot que?)(?:\s+|(?<=qu)')"
 )
 _SIDES = re.compile(_RATHER)

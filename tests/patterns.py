@@ -43,7 +43,9 @@ def compiled() -> dict[str, re.Pattern[Any]]:
         frame = sys._getframe(1)
         file = Path(frame.f_code.co_filename)
         if SOURCE in file.parents:
-            found[f"{file.relative_to(SOURCE)}:{frame.f_lineno}"] = made
+            place = f"{file.relative_to(SOURCE)}:{frame.f_lineno}"
+            # A table makes all of its patterns at one place.
+            found[f"{place}#{len(found)}" if place in found else place] = made
         return made
 
     re.compile = noting
@@ -229,8 +231,9 @@ def main() -> None:
     characters, most, step = int(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3])
     patterns, ways = compiled(), uses()
     for where, pattern in sorted(patterns.items()):
+        used = ways.get(where.partition("#")[0], {"search"})
         for text in slow_texts(pattern, most=length(where, characters))[::step]:
-            slowest = round(1000 * took(pattern, text, ways=ways.get(where, {"search"}))), text[:60]
+            slowest = round(1000 * took(pattern, text, ways=used)), text[:60]
             if slowest[0] > most:
                 break
         if slowest[0] > most:

@@ -188,6 +188,7 @@ class Engine:
             return Engine(obeyed(self.parts)), library_of(self.parts, request)
 
         foresee(self.parts, request)
+        await asyncio.sleep(0)  # the embedder has its thread before this one asks for another
         return await asyncio.to_thread(begin)
 
     async def _stream(

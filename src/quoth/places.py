@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import assert_never
 from urllib.parse import parse_qs, quote, urldefrag, urlsplit
@@ -160,7 +162,12 @@ def _address(text: str | None) -> str | None:
         return quote(urldefrag(text).url, safe="%/:=&?~+!$,;'@()*[]") if _split(text) else None
     if re.match(r"(?i)[a-z][a-z0-9+.-]+:", text):
         return None
-    return Path(text).absolute().as_uri()
+    return _file_uri(text if os.path.isabs(text) else str(Path(text).absolute()))
+
+
+@lru_cache(maxsize=4096)
+def _file_uri(path: str) -> str:
+    return Path(path).as_uri()
 
 
 def _page_label(locator: Pages) -> str:

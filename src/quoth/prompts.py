@@ -206,24 +206,23 @@ INVISIBLE = re.compile(f"[{_CONTROLS}{UNSEEN}{JOINERS}](?<![\u0600-\u0dff][{JOIN
 
 SOURCE_WORD = "[sѕｓ][oοоｏ0][uυｕ][rгｒ][cсϲｃ][eеεｅ][sѕｓ]?"
 """The word "source", also in look-alike letters; for patterns that ignore case."""
-_BREAKS = re.compile(r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+# All of these begin with one class of characters, and without regard to case only behind it: such
+# a class is searched ten times as fast as branches, and twice as fast as one of both cases.
+_BREAKS = re.compile(r"[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029](?:(?<=\r)\n)?")
 _HEAD = re.compile(
-    rf"[\[［【〔⟦({{（｛]\s*({SOURCE_WORD}\s*[^\w\s\]】］]{{0,3}}\s*-?\d[^\[\]［］【】〔〕⟦⟧\n]{{0,80}})"
-    r"[\]］】〕⟧)}）｝]",
-    re.IGNORECASE,
+    rf"[\[［【〔⟦({{（｛](?i:\s*({SOURCE_WORD}\s*+[^\w\s\]】］]{{0,3}}\s*-?\d"
+    r"[^\[\]［］【】〔〕⟦⟧\n]{0,80}))[\]］】〕⟧)}）｝]"
 )
 _HEAD_OPEN = re.compile(
-    rf"[\[［【〔⟦](?=\s*{SOURCE_WORD}(?:\s*[^\w\s\]］】]{{0,3}}\s*-?\d|[^\S\n]*$))",
-    re.IGNORECASE | re.MULTILINE,
+    rf"[\[［【〔⟦](?i:(?=\s*{SOURCE_WORD}(?:\s*[^\w\s\]］】]{{0,3}}\s*-?\d|[^\S\n]*$)))",
+    re.MULTILINE,
 )
-# One sign to look for first: a class at the beginning is searched ten times as fast as branches.
 _TOKEN = re.compile(
-    r"[<|｜\[](?:"
+    r"[<|｜\[](?i:"
     r"(?<=<)(?=[|｜]|/?(?:s|bos|eos|start_of_turn|end_of_turn|system|user|assistant|human|tool"
     r"|think|instructions?|sources?\b[^<>\n]{0,60})>)"
     r"|(?<=[|｜])(?=>)"
-    r"|(?<=[\[<])(?=/?INST\]|<?/?SYS>))",
-    re.IGNORECASE,
+    r"|(?<=[\[<])(?=/?INST\]|<?/?SYS>))"
 )
 _SPEAKER = re.compile(
     r"^([ \t>#*_]*(?:system|assistant|user|human|developer|tool|instructions?|response)[*_]*)"

@@ -15,7 +15,7 @@ from quoth.cli.render import WIDEST, folded, unsupported
 from quoth.cli.run import Session
 from quoth.events import Event, Evidence, Token, Verified
 
-_WORD = re.compile(r"(\s*)(\S+(?: \[\S*)*)")
+_WORD = re.compile(r"(?<!\s)(\s*)(\S+(?: \[\S*)*)")
 """A word with the marks behind it, which stay on its line."""
 
 

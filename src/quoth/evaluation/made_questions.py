@@ -35,9 +35,9 @@ ALIKE = 0.6
 
 _SUBJECT = r"([^\W\d_][\w'’-]*(?: [\w'’-]+){0,3})"
 _DEFINITIONS: Mapping[str, tuple[re.Pattern[str], str]] = {
-    "en": (re.compile(rf"(?:An? |The )?{_SUBJECT} (?:is|are) (?:an?|the) \w+"), "What is {}?"),
+    "en": (re.compile(rf"^(?:An? |The )?{_SUBJECT} (?:is|are) (?:an?|the) \w+"), "What is {}?"),
     "fr": (
-        re.compile(rf"(?:Une? |Les? |La |L['’])?{_SUBJECT} (?:est|sont) (?:une?|des|les?|la) \w+"),
+        re.compile(rf"^(?:Une? |Les? |La |L['’])?{_SUBJECT} (?:est|sont) (?:une?|des|les?|la) \w+"),
         "Qu'est-ce que {}\u202f?",
     ),
 }

@@ -42,7 +42,9 @@ _AND = (
     r"(?:\s*,\s*(?:and |et |or |ou |with |to )?|\s+(?:and|et|or|ou|vs\.?|versus)\s+|\s*/\s*"
     r"|\s*&\s*)"
 )
-_VERSUS = r"\s+(?:vs\.?|versus|face (?:a|au|aux))\s+"
+# Not tried from each of a thousand blanks: "sides" may take two of them, a list begins with two.
+_VERSUS = r"(?<!\s{3})\s+(?:vs\.?|versus|face (?:a|au|aux))\s+"
+_BLANKS = r"\s+(?!\s{3})"
 _RATHER = (
     r"(?<!\s)\s+(?:vs\.?|versus|rather than|instead of|as opposed to|(?:as )?compared (?:with|to)"
     r"|(?:face|par rapport|comparee?s?) (?:a|au|aux)|plutot que?)(?:\s+|(?<=qu)')"
@@ -55,7 +57,8 @@ _OF = (r"\s+(?:du |des |de la |de l'|d'(?=une? ))", r"\s+(?:de |d')")
 _JOINTS_FR = (_AND, _WITH, r"\s+(?:sur|que)\s+", r"\s+(?:a|au|aux)\s+", *_OF)
 _JOINTS_ELSE = (r"(?:\s*,\s*|\s+(?:und|oder|y|e|o|ou|en|of)\s+)", r"\s+(?:mit|con|com|met)\s+")
 _SCOPE = re.compile(
-    r"\s+(?:in|on|for|at|during|under|dans|en|chez|sur|pour|pendant|within|among|inside)\b.*$"
+    r"(?<!\s)\s+(?:in|on|for|at|during|under|dans|en|chez|sur|pour|pendant|within|among|inside)\b"
+    r".*$"
 )
 """Where things are compared; a part of one of them only if the others have such a part as well."""
 _BETTER = (
@@ -104,24 +107,24 @@ _LISTS = tuple(
             rf"^(?P<sides>[^,:;?]+?{_RATHER}[^,:;?]+)[:,;?]\s*(?:why|pourquoi|when|quand|which|que"
             rf"|quel)",
             r"^qui (?:de |d')(?P<list>[^,]+? ou .+)",
-            rf"(?:^|[,:;?] ?|\b{_VERB}\s+)(?P<sides>[^,:;?]+?{_VERSUS}.+)",
+            rf"(?:^|[,:;?] ?)(?P<sides>[^,:;?]+?{_VERSUS}.+)",
             r"\b(?:put|set|place|lay|show|look at|compare"
-            r"|see)\s+(?P<list>.+?)(?P<joint> side by side)"
+            rf"|see){_BLANKS}(?P<list>.+?)(?P<joint> side by side)"
             r"(?P<rest>)",
             r"\b(?:mets|mettez|mettre|mettons|place[rz]?|pose[rz]?)\s+cote a cote\s+(?P<list>.+)",
             r"\b(?:mets|mettez|mettre|mettons|place[rz]?"
-            r"|pose[rz]?)\s+(?P<list>.+?)(?P<joint> cote a "
+            rf"|pose[rz]?){_BLANKS}(?P<list>.+?)(?P<joint> cote a "
             r"cote)(?P<rest>)",
             r"\b(?:where|what|how|why|when|do|does|did|have) (?:(?:do|does|did"
             r"|would) )?(?P<list>.+?)"
             r"(?P<joint> (?:(?:strongly|really|also) )?(?:dis)?agrees? with )(?P<rest>.+)",
             r"\b(?:where|what|how|why|when|do|does|did|have) (?:(?:do|does|did"
-            r"|would) )?(?P<list>[^,]+?"
-            r" and [^,]+?)(?P<joint> (?:(?:strongly|really|also) )?(?:(?:dis)?agree|diverge|clash"
+            r"|would) )?(?P<list>(?>[^,]+?"
+            r" and )[^,]+?)(?P<joint> (?:(?:strongly|really|also) )?(?:(?:dis)?agree|diverge|clash"
             r"|see eye to eye|contradict each other))(?P<rest>)",
             r"(?:^|\b(?:sur (?:quoi|quels? \w+)|en quoi|ou|est-ce que|pourquoi"
-            r"|quand) )(?P<list>[^,]+?"
-            r" et [^,]+?)(?P<joint>(?: (?:ne )?(?:sont|sont-ils|sont-elles))?(?: \w+)? (?:(?:en "
+            r"|quand) )(?P<list>(?>[^,]+?"
+            r" et )[^,]+?)(?P<joint>(?: (?:ne )?(?:sont|sont-ils|sont-elles))?(?: \w+)? (?:(?:en "
             r"|d')"
             r"(?:des)?accord|divergent|se contredisent|s'accordent|s'opposent"
             r"|s'entendent))(?P<rest>)",
@@ -130,16 +133,16 @@ _LISTS = tuple(
             rf"\b{_NOUN}(?:,? (?:and|et|or|ou|&) (?:the |les |des )?{_NOUN})? (?:of |de |des |du "
             r"|in |d'|avec )(?P<list>.+)",
             rf"\b{_VERB}\s+(?P<list>.+)",
-            r"\b(?:distinguish|differentiate|tell|sets?|keeps?)(?:es|s)?\s+(?P<list>.+?)(?P<joint>"
-            r" apart from| apart| from)\b(?P<rest>.*)",
+            rf"\b(?:distinguish|differentiate|tell|sets?|keeps?)(?:es|s)?{_BLANKS}(?P<list>.+?)"
+            r"(?P<joint> apart from| apart| from)\b(?P<rest>.*)",
             r"\bwhat (?:distinguishes|differentiates|separates)\s+(?P<list>.+)",
             rf"\b(?:ce qui|comment|pour|faut-il|peut-on|savoir|bien)\s+{_APART}\s+(?P<parted>.+)",
             r"^(?:distingue[rz]?|differencie[rz]?)\s+(?P<parted>.+)",
             r"\b(?:how|where|why|in (?:what|which) (?:ways?|respects?)) (?:(?:do|does|did|is"
-            r"|are)\s+)?"
+            rf"|are){_BLANKS})?"
             r"(?P<list>.+?)"
             rf"(?P<joint> {_DIFFER})(?P<rest>.*)",
-            rf"\b(?:en quoi|comment|sur quels points)\s+(?P<list>.+?)(?P<joint>{_DIFFERE})"
+            rf"\b(?:en quoi|comment|sur quels points){_BLANKS}(?P<list>.+?)(?P<joint>{_DIFFERE})"
             r"(?P<rest>.*)",
             r"\b(?:is|are|was|were|sont|est) (?P<list>.+?)(?P<joint> (?:(?:really|just|exactly"
             r"|about|basically|actually) )?(?:"
@@ -156,10 +159,10 @@ _LISTS = tuple(
             r"\b(?:advantages?|benefits?|avantages?) (?:of |de |des |du "
             r"|d')(?P<list>.+?)(?P<joint> "
             r"(?:over|sur|par rapport (?:a|au|aux)) )(?P<rest>.*)",
-            rf"\b(?P<verb>is|are|was|were|does|do|did|can)\s+(?P<list>[^,]+?)(?P<joint> (?:(?:any"
-            r"|much|really|always|a lot|generally|significantly|necessarily|actually|even) )*"
-            rf"(?:an? |the )?{_BETTER}(?: \w+){{0,3}}? than |(?: \w+)? (?:superior|inferior"
-            rf"|preferable) to | as \w+ as )"
+            rf"\b(?P<verb>is|are|was|were|does|do|did|can){_BLANKS}(?P<list>[^,]+?)(?P<joint> "
+            r"(?:(?:any|much|really|always|a lot|generally|significantly|necessarily|actually"
+            rf"|even) )*(?:an? |the )?{_BETTER}(?: \w+){{0,3}}? than |(?: \w+)? (?:superior"
+            rf"|inferior|preferable) to | as \w+ as )"
             r"(?P<rest>.*)",
             r"(?:^|\b(?:est-ce que|que) )(?P<list>[^,]+?)(?P<joint> (?:est|sont|etait|\w+(?:-t)?-"
             r"(?=ils?|elles?))(?:-?(?:ils?|elles?|ce))?\b (?:[^\s,]+ ){0,4}?"
@@ -167,9 +170,9 @@ _LISTS = tuple(
             r"^(?:est-ce que )?(?P<list>(?:l'|le |la |les |une? )[^,]+)(?P<joint> \w+(?:e"
             r"|t) (?:[^\s,]+ )"
             rf"{{0,2}}?{_BETTER}(?: [^\s,]+){{0,3}}? (?:que |qu'))(?P<rest>.*)",
-            r"\bpreferer\s+(?P<list>[^,]+?)(?P<joint> (?:a|au|aux|plutot que) )(?P<rest>.*)",
-            r"\b(?:prefer|choose|use|pick|buy|take|choisir|preferer|utiliser|prendre)\s+(?P<list>"
-            r"[^,]+?)(?P<joint> (?:over|rather than|instead of|plutot que|or|ou) "
+            rf"\bpreferer{_BLANKS}(?P<list>[^,]+?)(?P<joint> (?:a|au|aux|plutot que) )(?P<rest>.*)",
+            rf"\b(?:prefer|choose|use|pick|buy|take|choisir|preferer|utiliser|prendre){_BLANKS}"
+            r"(?P<list>[^,]+?)(?P<joint> (?:over|rather than|instead of|plutot que|or|ou) "
             r"| plutot qu')(?P<rest>.*)",
             r"^(?:between|entre) (?P<list>[^:;?]+?)\s*[:,;?]\s*(?:lequel|laquelle|which|what|que|qu"
             r"|quoi)",

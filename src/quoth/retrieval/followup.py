@@ -247,7 +247,8 @@ _VERBLESS = re.compile(
 """Questions without a verb: "on which texts?", "any downsides?"."""
 _THEN = re.compile(r"\b(?:then|alors|donc)\W*$")
 _POLITE = re.compile(
-    r"[\s,]*\b(?:please|thanks|thank you|pls|s'il (?:te|vous) plait|svp|stp|merci)[\s!.?]*$"
+    r"(?<![\s,])[\s,]*\b"
+    r"(?:please|thanks|thank you|pls|s'il (?:te|vous) plait|svp|stp|merci)[\s!.?]*$"
 )
 
 

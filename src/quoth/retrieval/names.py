@@ -24,7 +24,8 @@ LONGEST_MISSPELT = 24
 ARTICLES = frozenset("the a an le la les l un une des".split())
 
 _TAIL = re.compile(
-    r"\s*(?:[:;([]|\s[-–—|]\s|,\s*(?:chapt\w+|vol\w*\.?|tome|parte?|partie|episode|lecture)\b).*$",
+    r"(?<!\s)\s*(?:[:;([]|\s[-–—|]\s"
+    r"|,\s*(?:chapt\w+|vol\w*\.?|tome|parte?|partie|episode|lecture)\b).*$",
     re.DOTALL | re.IGNORECASE,
 )
 _CAPITALS = re.compile(r"(?<!\w)[A-Z]{2,3}(?!\w)")

@@ -86,6 +86,15 @@ async def test_who_waits_too_long_is_told_and_leaves_the_line() -> None:
     held.cancel()
 
 
+async def test_what_was_waited_elsewhere_counts() -> None:
+    line = Admission(Bounds(in_flight=1, wait_s=60))
+    async with line.turn("first"), asyncio.timeout(1):
+        with pytest.raises(Busy):
+            async with line.turn("late", waited_s=60):
+                pass
+    assert line.waiting == 0
+
+
 async def test_who_would_wait_far_too_long_is_told_at_once() -> None:
     at = 0.0
     line, never = Admission(Bounds(in_flight=1, wait_s=60), clock=lambda: at), asyncio.Event()

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import platform
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -212,6 +215,36 @@ def test_a_port_in_use_is_a_wrong_set_up() -> None:
         told = f"Port {port} of 127.0.0.1 is in use"
         with pytest.raises(ConfigError, match=told), listening("127.0.0.1", port):
             pass
+
+
+POOLS = """
+import threading
+from pathlib import Path
+from quoth.service.serve import share_memory
+
+share_memory()
+held, together = [], threading.Barrier(8)
+
+def take():
+    held.append(bytearray(100_000))
+    together.wait()
+
+threads = [threading.Thread(target=take) for _ in range(8)]
+for each in threads: each.start()
+for each in threads: each.join()
+rows = [line.split() for line in Path("/proc/self/maps").read_text().splitlines()]
+begins = [int(row[0].split("-")[0], 16) for row in rows if row[1] == "rw-p" and row[4] == "0"]
+print(sum(begin % 2**26 == 0 for begin in begins))
+"""
+"""Says how many pools, each in 64 MB of addresses, eight threads made beside the first."""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="this library has no pools")
+def test_all_threads_take_memory_from_two_pools() -> None:
+    found = subprocess.run(
+        [sys.executable, "-c", POOLS], capture_output=True, check=True, text=True
+    )
+    assert int(found.stdout) == 1
 
 
 async def observed(engine):  # type: ignore[no-untyped-def]

@@ -70,12 +70,13 @@ class Admission:
         return (self.waiting + 1) * self._pace_s / self.bounds.in_flight
 
     @asynccontextmanager
-    async def turn(self, whose: str) -> AsyncIterator[None]:
+    async def turn(self, whose: str, *, waited_s: float = 0.0) -> AsyncIterator[None]:
         """Wait for the turn of one more question of a tenant; raises Busy when it does not come.
 
-        Whoever is cancelled while waiting leaves at once and takes nobody's place.
+        ``waited_s`` are the seconds that it waited elsewhere already. Whoever is cancelled while
+        waiting leaves at once and takes nobody's place.
         """
-        await self._enter(whose)
+        await self._enter(whose, wait_s=max(0.0, self.bounds.wait_s - waited_s))
         self.admitted += 1
         began = self._clock()
         try:
@@ -84,7 +85,7 @@ class Admission:
             self._pace_s += SMOOTHING * (self._clock() - began - self._pace_s)
             self._pass_on()
 
-    async def _enter(self, whose: str) -> None:
+    async def _enter(self, whose: str, *, wait_s: float) -> None:
         if self.in_flight < self.bounds.in_flight:
             self.in_flight += 1
             return
@@ -95,7 +96,7 @@ class Admission:
         self._lines.setdefault(whose, OrderedDict())[turn] = None
         self.waiting += 1
         try:
-            await asyncio.wait([turn], timeout=self.bounds.wait_s)
+            await asyncio.wait([turn], timeout=wait_s)
         except asyncio.CancelledError:
             if turn.done():
                 self._pass_on()

@@ -11,6 +11,7 @@ import asyncio
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from time import monotonic
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -43,11 +44,14 @@ class Admitting:
         ):
             await self.app(scope, receive, send)
             return
+        # In a crowd the gate takes a while; what the sender of a body takes is his own affair.
+        waited_s = monotonic() - scope["state"]["came"]
         connection = Connection(receive, send)
         if not await connection.read():
             return
         try:
-            async with connection.while_there(), operation.admission.turn(caller.tenant):
+            turn = operation.admission.turn(caller.tenant, waited_s=waited_s)
+            async with connection.while_there(), turn:
                 await self.app(scope, connection.receive, connection.send)
         except Busy as error:
             told = spoken_at(scope["path"], problem(error, request_id=caller.request_id))

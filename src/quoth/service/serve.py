@@ -6,6 +6,7 @@ bind → open → listen → warm → serve … signal → refuse → finish or 
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import errno
 import os
 import resource
@@ -14,7 +15,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 
 import uvicorn
@@ -55,6 +56,8 @@ AT_ONCE_S = 3.0
 """Seconds after a second signal after which the process ends, whatever it still does."""
 THREADS = 2 * MOST_WAITING
 """Threads for what waits for the disk: whoever waits for a turn to write leaves room to read."""
+M_ARENA_MAX, ARENAS = -8, 2
+"""glibc's name for the number of its pools of memory, by default eight a core, and ours."""
 SPARE_FILES = 256
 """Open files that are not connections, at most."""
 
@@ -100,6 +103,7 @@ async def serve(
     and StorageFull.
     """
     raise_file_limit()
+    share_memory()
     threads = ThreadPoolExecutor(THREADS, thread_name_prefix="quoth")
     asyncio.get_running_loop().set_default_executor(threads)
     operation = operation_of(settings, starting=True, workers=workers)
@@ -257,3 +261,12 @@ def raise_file_limit() -> None:
         soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     Bounded.most = max(1, min(Bounded.most, soft - SPARE_FILES))
+
+
+def share_memory() -> None:
+    """Let all threads take memory from the same two pools, where the system's library has pools.
+
+    With one for every thread each keeps what the largest question took there: 66 MB of 410.
+    """
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).mallopt(M_ARENA_MAX, ARENAS)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import tracemalloc
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -18,7 +16,6 @@ from quoth.cache import AnswerCache, Key, key_of
 from quoth.plan import make_plan
 from quoth.protocols import Matrix
 from quoth.types import Answer, Counts, Filter, Query, Turn
-from tests.test_decode import answer as full_answer
 
 QUESTION = "How do I reset my password?"
 REWORDED = "What is the procedure for resetting my password?"
@@ -74,26 +71,6 @@ def test_the_same_question_gets_the_same_answer() -> None:
     assert cache.keep(key(), QUESTION, answer=answer_to(QUESTION))
     found = cache.find(key(), f"  {QUESTION.replace(' ', '  ')} ")
     assert found == answer_to(QUESTION, cached=True)
-
-
-def test_every_part_of_an_answer_comes_again() -> None:
-    cache = AnswerCache()
-    whole = replace(full_answer(), text="Half a pair: \ud83d, and a line\u2028end.")
-    cache.keep(key(), QUESTION, answer=whole)
-    assert cache.find(key(), QUESTION) == replace(whole, cached=True)
-
-
-def test_an_answer_that_is_kept_takes_two_kilobytes() -> None:
-    cache, answers = AnswerCache(), [full_answer() for _ in range(300)]
-    keys = [key() for _ in answers]
-    cache.keep(key(), QUESTION, answer=full_answer())
-    tracemalloc.start()
-    for number, each in enumerate(answers):
-        cache.keep(keys[number], f"{QUESTION} {number}", answer=each)
-    gc.collect()  # what the interpreter keeps of tuples and dictionaries for the next ones
-    taken, _most = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert taken / len(answers) < 2048
 
 
 def test_composed_and_decomposed_letters_are_the_same() -> None:

@@ -72,7 +72,7 @@ BELOW: dict[str, set[str]] = {
     "decode": {"codec", "types"},
     "breaker": {"errors"},
     "prompts": {"errors", "types", "writing"},
-    "cache": {"asked", "codec", "decode", "plan", "protocols", "slots", "types"},
+    "cache": {"asked", "plan", "protocols", "slots", "types"},
     "catalogue": GROUND,
     # The work looks up no configuration and knows no other kind of work.
     "ingest": GROUND,

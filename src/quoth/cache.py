@@ -2,15 +2,12 @@
 
 An answer is a function of the question and of everything in its `Key`; a key that differs in any
 part is another drawer. Adding or deleting documents changes the index version, and with it the
-key, so that nothing stale is ever found. Everything is kept in this process alone, packed: an
-answer is a hundred small objects, which take four times the room and lie between all others.
+key, so that nothing stale is ever found. Everything is kept in this process alone.
 """
 
 from __future__ import annotations
 
-import json
 import unicodedata
-import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,15 +18,13 @@ from time import monotonic
 from typing import Any, Literal
 
 from quoth.asked import read_question
-from quoth.codec import dump, to_json
-from quoth.decode import decoded
 from quoth.plan import Plan
 from quoth.protocols import Matrix
 from quoth.slots import LONGEST, same_question
 from quoth.types import Answer, Turn
 
 MOST = 1000
-"""Answers kept; one is some 2 kB."""
+"""Answers kept; one is some 10 kB."""
 LIFE_S = 300.0
 """Seconds that an answer is kept."""
 NEAREST = 100
@@ -62,7 +57,7 @@ class Key:
 @dataclass(frozen=True, slots=True)
 class _Kept:
     question: str
-    answer: bytes
+    answer: Answer
     vector: Matrix | None
     until: float
 
@@ -121,7 +116,7 @@ class AnswerCache:
         self._life_s = life_s
         self._sharing = sharing
         self._clock = clock
-        self._kept: OrderedDict[tuple[bytes, str], _Kept] = OrderedDict()
+        self._kept: OrderedDict[tuple[Key, str], _Kept] = OrderedDict()
         self._alone = Lock()
         self.hits = 0
         self.misses = 0
@@ -173,11 +168,11 @@ class AnswerCache:
         if vector is not None and self.shares(key) and len(question) <= LONGEST:
             row = vector.copy()
             read_question(question)  # it remembers, and the look-up need not read
-        place, packed = (self._drawer(key), folded(question)), _pack(answer)
+        place = (self._drawer(key), folded(question))
         with self._alone:
             # A new one goes to the end, so that the oldest is always the first.
             self._kept.pop(place, None)
-            self._kept[place] = _Kept(question, packed, row, self._clock() + self._life_s)
+            self._kept[place] = _Kept(question, answer, row, self._clock() + self._life_s)
             self._expire()
             while len(self._kept) > self._most:
                 self._kept.popitem(last=False)
@@ -191,30 +186,20 @@ class AnswerCache:
     def __len__(self) -> int:
         return len(self._kept)
 
-    def _drawer(self, key: Key) -> bytes:
-        key = key if self._sharing == "session" else replace(key, session="")
-        return sha256(repr(key).encode()).digest()
+    def _drawer(self, key: Key) -> Key:
+        return key if self._sharing == "session" else replace(key, session="")
 
     def _given(self, kept: _Kept | None) -> Answer | None:
         if kept is None:
             self.misses += 1
             return None
         self.hits += 1
-        return replace(_unpack(kept.answer), cached=True)
+        return replace(kept.answer, cached=True)
 
     def _expire(self) -> None:
         now = self._clock()
         while self._kept and next(iter(self._kept.values())).until <= now:
             self._kept.popitem(last=False)
-
-
-def _pack(answer: Answer) -> bytes:
-    return zlib.compress(dump(to_json(answer)).encode(errors="surrogatepass"), level=1)
-
-
-def _unpack(packed: bytes) -> Answer:
-    answer: Answer = decoded(Answer, json.loads(zlib.decompress(packed)))
-    return answer
 
 
 def folded(question: str) -> str:

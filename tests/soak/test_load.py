@@ -9,7 +9,7 @@ from collections import Counter
 
 import pytest
 
-from bench.crowd import Weighed, figures, weighed
+from bench.crowd import SETTLE_S, Weighed, figures, weighed
 from bench.load import REFUSED, Orders
 from bench.service import Pace, ask_engine, cpu_seconds
 from quoth.settings import Settings
@@ -39,6 +39,7 @@ async def crowds(library: Library, count: int, *, wait_s: float) -> list[Weighed
     other = questions((count + 1) * CLIENTS)
     async with running(library, {"QUOTH_WAIT_SECONDS": str(wait_s)}) as (port, pid):
         await crowd(port, library, clients=FEW, bodies=other[-CLIENTS:])
+        await asyncio.sleep(SETTLE_S)
         return [
             await weighed(
                 pid,

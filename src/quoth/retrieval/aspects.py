@@ -42,7 +42,7 @@ _AND = (
     r"(?:\s*,\s*(?:and |et |or |ou |with |to )?|\s+(?:and|et|or|ou|vs\.?|versus)\s+|\s*/\s*"
     r"|\s*&\s*)"
 )
-# Not tried from each of a thousand blanks: "sides" may take two of them, a list begins with two.
+# Where a joint is tried at every blank, the first of a run is enough: not behind three of them.
 _VERSUS = r"(?<!\s{3})\s+(?:vs\.?|versus|face (?:a|au|aux))\s+"
 _BLANKS = r"\s+(?!\s{3})"
 _RATHER = (
@@ -159,10 +159,10 @@ _LISTS = tuple(
             r"\b(?:advantages?|benefits?|avantages?) (?:of |de |des |du "
             r"|d')(?P<list>.+?)(?P<joint> "
             r"(?:over|sur|par rapport (?:a|au|aux)) )(?P<rest>.*)",
-            rf"\b(?P<verb>is|are|was|were|does|do|did|can){_BLANKS}(?P<list>[^,]+?)(?P<joint> "
-            r"(?:(?:any|much|really|always|a lot|generally|significantly|necessarily|actually"
-            rf"|even) )*(?:an? |the )?{_BETTER}(?: \w+){{0,3}}? than |(?: \w+)? (?:superior"
-            rf"|inferior|preferable) to | as \w+ as )"
+            rf"\b(?P<verb>is|are|was|were|does|do|did|can){_BLANKS}(?P<list>[^,]{{1,200}}?)"
+            r"(?P<joint> (?:(?:any|much|really|always|a lot|generally|significantly|necessarily"
+            rf"|actually|even) )*(?:an? |the )?{_BETTER}(?: \w+){{0,3}}? than "
+            r"|(?: \w+)? (?:superior|inferior|preferable) to | as \w+ as )"
             r"(?P<rest>.*)",
             r"(?:^|\b(?:est-ce que|que) )(?P<list>[^,]+?)(?P<joint> (?:est|sont|etait|\w+(?:-t)?-"
             r"(?=ils?|elles?))(?:-?(?:ils?|elles?|ce))?\b (?:[^\s,]+ ){0,4}?"

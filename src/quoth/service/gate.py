@@ -55,8 +55,8 @@ TOO_OFTEN = (
 class Gate:
     """The walls before an application; ``bound`` is the address that the server listens on.
 
-    The caller is put into ``scope["state"]["caller"]``, the request's id beside it. ``clock``
-    gives seconds and never goes back.
+    The caller is put into ``scope["state"]["caller"]``, beside it the request's id and when it came
+    (``came``, by `time.monotonic`). ``clock`` gives seconds and never goes back.
     """
 
     def __init__(

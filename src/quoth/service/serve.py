@@ -56,8 +56,10 @@ AT_ONCE_S = 3.0
 """Seconds after a second signal after which the process ends, whatever it still does."""
 THREADS = 2 * MOST_WAITING
 """Threads for what waits for the disk: whoever waits for a turn to write leaves room to read."""
-M_ARENA_MAX, ARENAS = -8, 2
-"""glibc's name for the number of its pools of memory, by default eight a core, and ours."""
+M_ARENA_MAX = -8
+"""glibc's name for the number of its pools of memory, by default eight a core."""
+POOLS_CHOSEN = ("MALLOC_ARENA_MAX", "GLIBC_TUNABLES")
+"""Where an operator may have chosen it."""
 SPARE_FILES = 256
 """Open files that are not connections, at most."""
 
@@ -264,9 +266,10 @@ def raise_file_limit() -> None:
 
 
 def share_memory() -> None:
-    """Let all threads take memory from the same two pools, where the system's library has pools.
+    """Let threads share pools of memory, one a core and at least two, where the system has pools.
 
-    With one for every thread each keeps what the largest question took there: 66 MB of 410.
+    With more of them than can compute at once each keeps what the largest question took there.
     """
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).mallopt(M_ARENA_MAX, ARENAS)
+    if not any(name in os.environ for name in POOLS_CHOSEN):
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).mallopt(M_ARENA_MAX, max(2, os.cpu_count() or 1))

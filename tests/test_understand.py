@@ -138,14 +138,9 @@ def test_a_long_question_takes_no_longer_than_its_length(piece: str) -> None:
 
 def test_it_takes_well_below_a_millisecond() -> None:
     text = "How do the encoder and the decoder differ, and what is said on pages 10 to 12?"
-
-    def round_of_questions() -> float:
-        spent = []
-        for _ in range(200):
-            began = time.thread_time()
-            understand(text, names=NAMES)
-            spent.append(time.thread_time() - began)
-        return sorted(spent)[190]
-
-    # What others do to the processor's caches is not what a question takes.
-    assert min(round_of_questions() for _ in range(5)) < 0.001
+    spent = []
+    for _ in range(200):
+        began = time.thread_time()
+        understand(text, names=NAMES)
+        spent.append(time.thread_time() - began)
+    assert sorted(spent)[190] < 0.001

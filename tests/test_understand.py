@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 
 import pytest
@@ -139,8 +140,14 @@ def test_a_long_question_takes_no_longer_than_its_length(piece: str) -> None:
 def test_it_takes_well_below_a_millisecond() -> None:
     text = "How do the encoder and the decoder differ, and what is said on pages 10 to 12?"
     spent = []
-    for _ in range(200):
-        began = time.thread_time()
-        understand(text, names=NAMES)
-        spent.append(time.thread_time() - began)
+    # What is timed is the reading: counting its lines for the coverage takes longer than itself.
+    counting = sys.gettrace()
+    sys.settrace(None)
+    try:
+        for _ in range(200):
+            began = time.thread_time()
+            understand(text, names=NAMES)
+            spent.append(time.thread_time() - began)
+    finally:
+        sys.settrace(counting)
     assert sorted(spent)[190] < 0.001

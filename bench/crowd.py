@@ -37,9 +37,9 @@ class Weighed:
 
 
 def resident_bytes(pid: int) -> int:
-    """The resident memory of a process that is its own: without pages of files, which go again."""
+    """The resident memory of a process."""
     for line in Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines():
-        if line.startswith("RssAnon:"):
+        if line.startswith("VmRSS:"):
             return int(line.split()[1]) * 1024
     raise RuntimeError("This system does not say how much memory a process has.")
 

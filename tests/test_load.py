@@ -10,7 +10,8 @@ import json
 import os
 import signal
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -64,6 +65,28 @@ async def test_a_port_in_use_is_told_with_the_way_out(library: Library, port: in
     with pytest.raises(RuntimeError, match=f"Port {port} of 127.0.0.1 is in use"):
         async with service(library.home, "--port", str(port), settings=UNHURRIED):
             pass
+
+
+async def test_those_of_a_crowd_who_hang_up_hold_up_nobody(library: Library) -> None:
+    one = Library(library.home, library.tokens[:1])
+    async with running(library, {"QUOTH_QUESTIONS_AT_ONCE": "1"}) as (port, _pid):
+        gone = [await begun(port, one.tokens[0], body) for body in questions(200)]
+        for writer in gone:
+            writer.close()
+        (found,) = (await crowd(port, one, clients=1, bodies=questions(201)[200:])).told
+    # Behind two hundred questions that are answered it would be several seconds.
+    assert (found.status, found.seconds < 1) == (200, True)
+
+
+async def begun(port: int, token: str, body: Mapping[str, Any]) -> asyncio.StreamWriter:
+    """Ask a question, and do not wait for its answer."""
+    _reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    sent = json.dumps(body).encode()
+    head = f"Host: 127.0.0.1:{port}\r\nAuthorization: Bearer {token}\r\nContent-Length: {len(sent)}"
+    kind = "Content-Type: application/json"
+    writer.write(f"POST /v1/query HTTP/1.1\r\n{head}\r\n{kind}\r\n\r\n".encode() + sent)
+    await writer.drain()
+    return writer
 
 
 async def test_a_signal_under_load_tears_no_answer(library: Library) -> None:

@@ -283,7 +283,7 @@ def signs_of(query: Query, material: Material, *, passages: Sequence[Passage]) -
                 held,
                 more,
                 max(0.0, passages[each.passage].score / best),
-                float(subject is not None and bool(subject.match(fold(each.text)))),
+                float(subject is not None and _defines(subject, fold(each.text))),
                 float(kind is not None and not shows(each.text, kind, question=query.standalone)),
             )
         )
@@ -298,11 +298,25 @@ def cosines_to(question: Matrix, vectors: Matrix) -> Scores:
 
 
 def _defined_subject(material: Material, question: str) -> re.Pattern[str] | None:
-    """For "What is X?" give the opening "(The) X … is" of a sentence that defines X."""
+    """For "What is X?" give the pattern of X."""
     if not material.terms or len(material.terms) > 4 or not DEFINING.match(question):
         return None
     words = dict.fromkeys(term.word.removesuffix("s") for term in material.terms)
-    word = r"[\s'-]+".join(re.escape(each) + r"s?" for each in words)
-    article = r"(?:(?:an?|the|une?|les?|la|des|du|l'|d')\s*)?[\"«'(]?\s*"
-    between = r"[\"»')]?(?:\s*\([^)]*\))?,?(?:\s+[\w'-]+){0,3}?\s+"
-    return re.compile(article + r"(?:[\w'-]+\s+){0,2}?" + word + between + r"(?:ne |n')?" + COPULA)
+    return re.compile(r"[\s'-]+".join(re.escape(each) + r"s?" for each in words))
+
+
+_BEFORE_SUBJECT = re.compile(
+    r"(?:(?:an?|the|une?|les?|la|des|du|l'|d')\s*+)?[\"«'(]?\s*(?:[\w'-]+\s+){0,2}"
+)
+_BEHIND_SUBJECT = re.compile(
+    r"[\"»')]?(?:\s*\([^)]*\))?,?(?:\s+[\w'-]+){0,3}?\s+(?:ne |n')?" + COPULA
+)
+
+
+def _defines(subject: re.Pattern[str], sentence: str) -> bool:
+    """Whether a sentence opens with "(The) X … is"."""
+    return any(
+        _BEFORE_SUBJECT.fullmatch(sentence, 0, found.start())
+        and _BEHIND_SUBJECT.match(sentence, found.end())
+        for found in subject.finditer(sentence)
+    )

@@ -17,6 +17,9 @@ SESSION_ERRORS = tuple(
 )
 """onnxruntime's errors have no common root."""
 
+SLOWER = ["SkipLayerNormFusion"]
+"""Fusions of onnxruntime whose joint form takes longer than its parts (decision 002)."""
+
 
 def open_runtime(path: Path) -> onnxruntime.InferenceSession:
     """Open a model on the CPU; raises ConfigError naming the file."""
@@ -27,7 +30,12 @@ def open_runtime(path: Path) -> onnxruntime.InferenceSession:
     options.enable_cpu_mem_arena = False
     options.log_severity_level = ERRORS_ONLY
     try:
-        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(
+            str(path),
+            options,
+            providers=["CPUExecutionProvider"],
+            disabled_optimizers=SLOWER,
+        )
     except SESSION_ERRORS as error:
         raise ConfigError(
             f"The model file {path} cannot be opened ({error}). Delete its folder to have a "

@@ -25,6 +25,12 @@ QUESTIONS = re.compile(r"/v1/(query|search|chat/completions)|/mcp")
 """The addresses at which an engine works out an answer."""
 
 
+def asks(scope: Scope) -> bool:
+    """Whether a request is a question, which an engine works at."""
+    posts = scope["type"] == "http" and scope["method"] == "POST"
+    return posts and QUESTIONS.fullmatch(scope["path"]) is not None
+
+
 class Admitting:
     """Lets a question pass when its turn has come, and tells it to come again when it does not."""
 
@@ -35,22 +41,17 @@ class Admitting:
         """Pass a request on, in its turn where it is a question."""
         caller: Caller | None = scope.get("state", {}).get("caller")
         operation: Operation | None = getattr(scope["app"].state, "operation", None)
-        asks = scope["type"] == "http" and scope["method"] == "POST"
-        if (
-            not asks
-            or caller is None
-            or operation is None
-            or not QUESTIONS.fullmatch(scope["path"])
-        ):
+        if caller is None or operation is None or not asks(scope):
             await self.app(scope, receive, send)
             return
         # In a crowd the gate takes a while; what the sender of a body takes is his own affair.
         waited_s = monotonic() - scope["state"]["came"]
+        called = scope["state"].get("place") == "called"
         connection = Connection(receive, send)
         if not await connection.read():
             return
         try:
-            turn = operation.admission.turn(caller.tenant, waited_s=waited_s)
+            turn = operation.admission.turn(caller.tenant, waited_s=waited_s, called=called)
             async with connection.while_there(), turn:
                 await self.app(scope, connection.receive, connection.send)
         except Busy as error:

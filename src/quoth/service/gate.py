@@ -101,7 +101,9 @@ class Gate:
             return
         headers = Headers(scope=scope)
         reply = Reply(send, path=scope["path"], request_id=request_id_of(headers))
-        scope.setdefault("state", {}).update(request_id=reply.request_id, came=time.monotonic())
+        state = scope.setdefault("state", {})
+        state["request_id"] = reply.request_id
+        state.setdefault("came", time.monotonic())
         try:
             await self._admit(scope, receive, reply, headers=headers)
         except QuothError as error:

@@ -6,7 +6,7 @@ It stands in front of everything, so that what the gate refuses is counted as we
 from __future__ import annotations
 
 import logging
-from time import perf_counter
+from time import monotonic
 from typing import Any
 
 from opentelemetry import trace as telemetry
@@ -45,7 +45,8 @@ class Observing:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        began, status = perf_counter(), NOBODY_THERE
+        status = NOBODY_THERE
+        began = scope.setdefault("state", {}).setdefault("came", monotonic())
 
         async def noting(message: Message) -> None:
             nonlocal status
@@ -70,7 +71,7 @@ class Observing:
             try:
                 await self.app(scope, receive, noting)
             finally:
-                self._note(scope, span, status=status, seconds=perf_counter() - began)
+                self._note(scope, span, status=status, seconds=monotonic() - began)
 
     def _note(self, scope: Scope, span: Span, *, status: int, seconds: float) -> None:
         method = scope["method"] if scope["method"] in METHODS else "OTHER"

@@ -17,10 +17,12 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
+from typing import Any, cast
 
 import uvicorn
 from fastapi import FastAPI
 from starlette.types import ASGIApp
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from quoth.catalogue.database import MOST_WAITING
 from quoth.errors import ConfigError
@@ -36,6 +38,7 @@ from quoth.service.health import readings
 from quoth.service.hosts import EVERYWHERE
 from quoth.service.observing import Observing
 from quoth.service.operation import Operation
+from quoth.service.porch import Porch
 from quoth.service.stopping import Presence, Stopping
 from quoth.service.warming import warm
 from quoth.settings import Settings
@@ -129,7 +132,7 @@ async def _serve(
 ) -> None:
     settings = tenants.settings
     app = served(tenants, operation=operation, settings=settings, bound=host)
-    server = Listener(_config(app))
+    server = Listener(_config(in_front_of(app, operation)))
 
     async def be_ready() -> None:
         await warm(tenants.engine(settings.tenant))
@@ -146,6 +149,7 @@ async def _serve(
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         ending.set()
+        operation.admission.close()
         await operation.presence.stop(within_s=settings.stop_seconds)
         await asyncio.wait({works}, timeout=LEASES_S)
         server.should_exit = True
@@ -157,6 +161,13 @@ async def _serve(
     for each in tasks:
         if not each.cancelled():
             each.result()  # what broke down, and ended the service by that, is told
+
+
+def in_front_of(app: ASGIApp, operation: Operation) -> ASGIApp:
+    """Put in front of the application what stands before it where it is listened on."""
+    # A proxy on this machine says who really asks: else everybody behind it would be local.
+    known: Any = ProxyHeadersMiddleware(cast("Any", app), trusted_hosts=["127.0.0.1", "::1"])
+    return Porch(known, admission=operation.admission)
 
 
 class Listener(uvicorn.Server):
@@ -179,9 +190,7 @@ def _config(app: ASGIApp) -> uvicorn.Config:
         log_level="warning",
         access_log=False,
         server_header=False,
-        # A proxy on this machine says who really asks: else everybody behind it would be local.
-        proxy_headers=True,
-        forwarded_allow_ips=["127.0.0.1", "::1"],
+        proxy_headers=False,
         backlog=BACKLOG,
         timeout_keep_alive=IDLE_S,
         timeout_graceful_shutdown=CLOSE_S,

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from starlette.types import Message, Receive, Scope, Send
 
+from quoth.catalogue.keys import Key
 from quoth.errors import Busy
 from quoth.service.admission import NEAR, Admission, Bounds
+from quoth.service.admitting import arrive
+from quoth.service.credentials import Credentials
 from quoth.service.line import Line
-from quoth.service.porch import Porch, name_of
-
-ROOM = NEAR + 1
-"""Places near, where one question is answered at once."""
+from quoth.service.porch import SMALL_BYTES, Porch, token_of_small
 
 
 def asked(path: str = "/v1/query", *, key: str = "one", method: str = "POST") -> Scope:
-    headers = [(b"authorization", f"Bearer {key}".encode())]
+    headers = [(b"authorization", f"Bearer {key}".encode()), (b"content-length", b"20")]
     return {"type": "http", "method": method, "path": path, "headers": headers}
 
 
@@ -30,23 +33,39 @@ async def nowhere(_message: Message) -> None:
     return None
 
 
+class Known(Credentials):
+    """Knows every token but one; the part behind the colon is the key's, the other the tenant's."""
+
+    def __init__(self) -> None:
+        return None
+
+    def known(self, token: str) -> Key | None:
+        tenant = token.partition(":")[0]
+        never = "2026-01-01T00:00:00.000Z"
+        return None if token == "unknown" else Key(token, tenant, "", ("read",), never)
+
+
+KNOWN = Known()
+
+
 class House:
     """What is behind the porch: notes who comes in, and keeps him until he is let go."""
 
     def __init__(self, bounds: Bounds) -> None:
         self.admission = Admission(bounds)
         self.inside: list[str] = []
-        self.places: list[str] = []
+        self.states: list[dict[str, Any]] = []
         self.visits: list[asyncio.Task[None]] = []
         self._go: dict[str, asyncio.Event] = {}
-        self.porch = Porch(self._stay, admission=self.admission)
+        self.porch = Porch(
+            self._stay, admission=self.admission, credentials=KNOWN, most_of_a_key=100
+        )
 
     async def _stay(self, scope: Scope, _receive: Receive, _send: Send) -> None:
-        name = name_of(scope)
-        assert isinstance(name, bytes)
-        self.inside.append(name.decode().removeprefix("Bearer "))
-        self.places.append(scope.get("state", {}).get("place", ""))
-        await self._go.setdefault(self.inside[-1], asyncio.Event()).wait()
+        key = dict(scope["headers"])[b"authorization"].decode().removeprefix("Bearer ")
+        self.inside.append(key)
+        self.states.append(scope.get("state", {}))
+        await self._go.setdefault(key, asyncio.Event()).wait()
 
     async def come(self, *keys: str) -> None:
         for key in keys:
@@ -56,35 +75,67 @@ class House:
 
     async def let_go(self, key: str) -> None:
         self._go.setdefault(key, asyncio.Event()).set()
-        for _ in range(5):
-            await asyncio.sleep(0)
+        await turn_over()
+
+
+async def turn_over() -> None:
+    for _ in range(5):
+        await asyncio.sleep(0)
 
 
 @pytest.fixture
 async def full() -> AsyncIterator[House]:
     """A house with no room near; the visitors are called a0, a1 and so on."""
     house = House(Bounds(in_flight=1, wait_s=60))
-    await house.come(*(f"a{at}" for at in range(ROOM)))
-    assert len(house.inside) == ROOM
+    await house.come(*(f"a{at}" for at in range(NEAR)))
+    assert len(house.inside) == NEAR
     yield house
     for each in house.visits:
         each.cancel()
 
 
-async def test_who_comes_when_many_are_inside_waits_until_one_goes(full: House) -> None:
+async def test_who_comes_when_many_are_near_waits_until_one_goes(full: House) -> None:
     await full.come("late")
     assert (full.inside[-1] != "late", full.admission.waiting) == (True, 1)
     await full.let_go("a0")
-    assert (full.inside[-1], full.places[-1], full.admission.waiting) == ("late", "called", 0)
+    assert (full.inside[-1], full.admission.waiting) == ("late", 0)
+    assert full.states[-1]["may_wait"]
     await full.let_go("late")
     assert full.visits[-1].done()
 
 
-async def test_keys_take_turns(full: House) -> None:
-    await full.come("many", "many", "many", "few")
+async def test_who_is_through_the_walls_makes_room_even_if_his_body_is_slow(full: House) -> None:
+    await full.come("late")
+    for _ in range(2):  # once is enough, and more than once is no more
+        arrive(full.states[0], full.admission)
+    await full.come("later")
+    await turn_over()
+    assert (full.inside[NEAR:], full.admission.waiting) == (["late"], 1)
+
+
+async def test_those_in_the_line_of_tenants_leave_less_room() -> None:
+    house = House(Bounds(in_flight=1, wait_s=60))
+    async with house.admission.turn("first"):
+        waits = [asyncio.create_task(hold(house.admission)) for _ in range(NEAR)]
+        await asyncio.sleep(0)
+        await house.come("late")
+        assert not house.inside
+    await asyncio.gather(*waits)
+    await turn_over()
+    assert house.inside == ["late"]
+    await house.let_go("late")
+
+
+async def hold(admission: Admission) -> None:
+    async with admission.turn("tenant"):
+        await asyncio.sleep(0)
+
+
+async def test_tenants_take_turns_whatever_their_keys(full: House) -> None:
+    await full.come("many:1", "many:2", "many:3", "few")
     for at in range(2):
         await full.let_go(f"a{at}")
-    assert full.inside[ROOM:] == ["many", "few"]
+    assert full.inside[NEAR:] == ["many:1", "few"]
 
 
 @pytest.mark.parametrize(
@@ -96,67 +147,145 @@ async def test_what_is_no_question_never_waits(full: House, path: str, method: s
     assert full.inside[-1] == "other"
 
 
+@pytest.mark.parametrize(
+    "header",
+    [
+        (b"content-length", str(SMALL_BYTES + 1).encode()),
+        (b"content-length", b"9" * 5000),
+        (b"content-length", "²".encode()),
+        (b"transfer-encoding", b"chunked"),
+        (b"expect", b"100-continue"),
+    ],
+)
+def test_what_would_take_memory_or_an_answer_does_not_wait(header: tuple[bytes, bytes]) -> None:
+    scope = asked()
+    length = [] if header[0] != b"expect" else [(b"content-length", b"20")]
+    assert token_of_small(scope) == "one"
+    assert not token_of_small({**scope, "headers": [*scope["headers"][:1], header, *length]})
+
+
+async def test_who_brings_no_key_that_is_known_goes_on_to_the_gate(full: House) -> None:
+    await full.come("unknown")
+    assert (full.inside[-1], "may_wait" in full.states[-1]) == ("unknown", False)
+
+
+async def test_a_key_has_no_more_waiting_than_it_may_have_under_way(full: House) -> None:
+    full.porch = Porch(full.porch.app, admission=full.admission, credentials=KNOWN, most_of_a_key=2)
+    await full.come("k:1", "k:1", "k:2", "k:1")
+    assert (full.inside[NEAR:], full.admission.waiting) == (["k:1"], 3)
+    for at in range(3):
+        await full.let_go(f"a{at}")
+    await full.come("k:1", "k:1")
+    assert full.admission.waiting == 2
+
+
+async def test_those_who_come_another_way_do_not_keep_the_others_out(full: House) -> None:
+    async with full.admission.turn("first"):
+        others = [asyncio.create_task(hold(full.admission)) for _ in range(3 * NEAR)]
+        await asyncio.sleep(0)
+        await full.come("late")
+    await turn_over()
+    assert full.inside[-1] == "late"
+    await asyncio.gather(*others)
+
+
 async def test_all_places_are_free_again_when_all_have_gone(full: House) -> None:
     await full.come(*(f"b{at}" for at in range(30)))
-    full.visits[ROOM + 3].cancel()
+    full.visits[NEAR + 3].cancel()
     for at in range(30):
         await full.let_go(f"a{at}")
         await full.let_go(f"b{at}")
-    assert len(full.inside) == ROOM + 29
-    await full.come(*(f"c{at}" for at in range(ROOM + 1)))
-    assert full.inside[-ROOM:] == [f"c{at}" for at in range(ROOM)]
+    assert len(full.inside) == NEAR + 29
+    await full.come(*(f"c{at}" for at in range(NEAR + 1)))
+    assert full.inside[-NEAR:] == [f"c{at}" for at in range(NEAR)]
 
 
-async def test_who_is_not_called_in_time_goes_on_and_is_told() -> None:
+async def test_who_is_not_called_in_time_goes_on_and_is_told_at_once() -> None:
     house = House(Bounds(in_flight=1, wait_s=0.05))
-    await house.come(*(f"a{at}" for at in range(ROOM)))
+    await house.come(*(f"a{at}" for at in range(NEAR)))
     async with house.admission.turn("somebody"):
         await house.come("late")
         await asyncio.sleep(0.06)
-        assert (house.inside[-1], house.places[-1]) == ("late", "none")
-        with pytest.raises(Busy):
-            async with house.admission.turn("tenant", waited_s=0.05):
-                pass
+        assert (house.inside[-1], house.states[-1]["may_wait"]) == ("late", False)
+        house.admission.bounds = Bounds(in_flight=1, wait_s=60)
+        async with asyncio.timeout(1):
+            with pytest.raises(Busy):
+                async with house.admission.turn("tenant", may_wait=False):
+                    pass
+    async with house.admission.turn("tenant", may_wait=False):
+        pass  # where nobody is answered he need not wait
+    for each in house.visits:
+        each.cancel()
 
 
 async def test_who_would_wait_in_vain_is_not_kept_in_front(full: House) -> None:
-    full.admission.bounds = Bounds(in_flight=1, waiting=1, wait_s=60)
-    await full.come("waits", "too many")
-    assert (full.inside[-1], full.places[-1]) == ("too many", "none")
+    full.admission.bounds = Bounds(in_flight=1, waiting=2, wait_s=60)
+    await full.come("many", "many", "many")
+    assert (full.inside[-1], full.states[-1]["may_wait"]) == ("many", False)
 
 
-async def test_who_was_called_is_not_refused_for_those_behind_him(full: House) -> None:
+async def test_those_who_wait_outside_are_not_ahead_of_one_inside(full: House) -> None:
     full.admission.bounds = Bounds(in_flight=1, waiting=2, wait_s=60)
     await full.come("b0", "b1")
-    answered = asyncio.Event()
-
-    async def ask(*, called: bool) -> None:
-        async with full.admission.turn("tenant", called=called):
-            answered.set()
-
     async with full.admission.turn("other"):
-        with pytest.raises(Busy):
-            await ask(called=False)
-        asking = asyncio.create_task(ask(called=True))
+        asking = asyncio.create_task(hold(full.admission))
         await asyncio.sleep(0)
     await asking
-    assert answered.is_set()
 
 
 async def test_when_the_service_ends_nobody_waits_in_front(full: House) -> None:
     await full.come("b0", "b1")
     full.admission.close()
     await full.come("b2")
-    assert sorted(full.inside[ROOM:]) == ["b0", "b1", "b2"]
-    assert full.places[ROOM:] == ["none"] * 3
+    assert sorted(full.inside[NEAR:]) == ["b0", "b1", "b2"]
+    assert not any(each["may_wait"] for each in full.states[NEAR:])
 
 
-@pytest.mark.parametrize("header", [b"authorization", b"x-api-key"])
-def test_a_key_names_who_takes_turns_and_else_the_address(header: bytes) -> None:
-    scope: Scope = {"headers": [(b"host", b"x"), (header, b"k")], "client": ("192.0.2.1", 5)}
-    assert name_of(scope) == b"k"
-    assert name_of({**scope, "headers": []}) == "192.0.2.1"
-    assert name_of({"headers": [], "client": None}) == ""
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("abc"), st.integers(0, 3), st.booleans(), st.booleans()),
+        max_size=80,
+    ),
+    st.integers(0, 40),
+    st.sampled_from([0.0, 0.001, 5.0]),
+)
+@settings(deadline=None)
+def test_whatever_comes_and_goes_there_is_room_for_all_in_the_end(
+    visitors: list[tuple[str, int, bool, bool]], waiting: int, wait_s: float
+) -> None:
+    async def all_of_them() -> House:
+        house = House(Bounds(in_flight=1, waiting=waiting, wait_s=wait_s))
+        admission = house.admission
+
+        async def walls(scope: Scope, _receive: Receive, _send: Send) -> None:
+            takes, passes = scope["as"]
+            for _ in range(takes):
+                await asyncio.sleep(0)
+            if not passes:
+                raise Busy("refused at the gate")
+            arrive(scope["state"], admission)
+            async with admission.turn("t", may_wait=scope["state"]["may_wait"]):
+                await asyncio.sleep(0)
+
+        house.porch.app = walls
+        for key, takes, passes, goes in visitors:
+            visit = house.porch({**asked(key=key), "as": (takes, passes)}, nothing, nowhere)
+            house.visits.append(asyncio.create_task(visit))
+            if takes % 2:
+                await asyncio.sleep(0)
+            if goes:
+                house.visits[-1].cancel()
+        for found in await asyncio.gather(*house.visits, return_exceptions=True):
+            assert found is None or isinstance(found, Busy | asyncio.CancelledError)
+        assert (admission.in_flight, admission.waiting) == (0, 0)
+        house.porch.app = house._stay
+        await house.come(*(f"a{at}" for at in range(NEAR)))
+        for each in house.visits:
+            each.cancel()
+        return house
+
+    house = asyncio.run(all_of_them())
+    assert len(house.inside) == NEAR
 
 
 async def called_and_cancelled(line: Line, give_back: Callable[[], object]) -> None:

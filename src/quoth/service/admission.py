@@ -8,12 +8,11 @@ come again: at once where waiting is hopeless, else after a bounded wait.
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Callable, Hashable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from math import ceil
 from time import monotonic
-from typing import Literal
 
 from quoth.errors import Busy
 from quoth.service.line import Line
@@ -25,12 +24,9 @@ HOPELESS = 2.0
 SMOOTHING = 0.1
 """The share that the newest question has in the pace."""
 NEAR = 16
-"""Questions that may wait for their turn behind the walls; the others wait in front of them."""
-TOLD_S = 0.002
-"""Seconds that it takes to tell one of those who wait that it was in vain, at most."""
-
-Place = Literal["free", "called", "none"]
-"""How a question came near: there was room, it was called, or it goes on without a place."""
+"""Questions that wait for their turn behind the walls, about; more wait in front of them."""
+TOLD_S = 0.001
+"""Seconds that it takes to tell one of those who wait that it was in vain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +51,9 @@ def default_in_flight(*, cores: int | None = None, writes: bool = False) -> int:
 class Admission:
     """Lets questions in, in their order, tenants in turn; one event loop uses it.
 
-    There are two lines: tenants take turns at being answered, and in front of the walls, where
-    waiting takes a third of the memory and nobody knows yet whose a question is, keys take turns at
-    coming near. ``clock`` gives seconds.
+    There are two lines, in both of which tenants take turns: behind the walls, for being answered,
+    and in front of them, where waiting takes a third of the memory, for coming near. ``clock``
+    gives seconds.
     """
 
     def __init__(self, bounds: Bounds, *, clock: Callable[[], float] = monotonic) -> None:
@@ -68,7 +64,7 @@ class Admission:
         self._clock = clock
         self._line = Line()
         self._outside = Line()
-        self._near = 0
+        self._coming = 0
         self._closing = False
         self._pace_s = 0.1
 
@@ -79,28 +75,29 @@ class Admission:
 
     @property
     def expected_s(self) -> float:
-        """Seconds that somebody who comes now would probably wait."""
-        return (self.waiting + 1) * self._pace_s / self.bounds.in_flight
+        """Seconds that somebody behind all others would probably wait."""
+        return self._expected_s(self.waiting)
 
-    async def come_near(self, whose: Hashable) -> Place:
-        """Wait in front of the walls until few are ahead; `leave` gives back a place.
+    async def come_near(self, whose: str) -> bool:
+        """Wait in front of the walls until few are ahead; false where that is in vain.
 
-        Who is not called in time goes on without one, early enough for everybody to be told.
-        Who went away is noticed when he is called, and gone at once then.
+        Whoever may come near says so with `arrive` when he has come through the walls, or has not.
+        Waiting ends early enough for everybody to be told in time. Who went away is noticed when
+        he is called.
         """
-        if self._near < self.bounds.in_flight + NEAR:
-            self._near += 1
-            return "free"
-        within_s = self.bounds.wait_s - TOLD_S * self.waiting
-        if self._closing or within_s <= 0 or self._in_vain():
-            return "none"
-        called = await self._outside.wait(whose, within_s=within_s, give_back=self.leave)
-        return "called" if called else "none"
+        if self._room():
+            self._coming += 1
+            return True
+        if self._closing or self._in_vain(self.waiting):
+            return False
+        wait_s = self.bounds.wait_s
+        within_s = max(wait_s / 2, wait_s - TOLD_S * self.waiting)
+        return await self._outside.wait(whose, within_s=within_s, give_back=self.arrive)
 
-    def leave(self) -> None:
-        """Give a place near back, to the next who waits for one."""
-        if not self._outside.call_next():
-            self._near -= 1
+    def arrive(self) -> None:
+        """Note that one of those who were let near is through the walls, or gone."""
+        self._coming -= 1
+        self._invite()
 
     def close(self) -> None:
         """Let nobody wait in front of the walls any more."""
@@ -109,20 +106,18 @@ class Admission:
 
     @asynccontextmanager
     async def turn(
-        self, whose: str, *, waited_s: float = 0.0, called: bool = False
+        self, whose: str, *, waited_s: float = 0.0, may_wait: bool = True
     ) -> AsyncIterator[None]:
         """Wait for the turn of one more question of a tenant; raises Busy when it does not come.
 
-        ``waited_s`` are the seconds that it waited elsewhere already. Those who wait outside are
-        not ahead of one that was ``called``. Whoever is cancelled while waiting leaves at once and
-        takes nobody's place.
+        ``waited_s`` are the seconds that it waited elsewhere already; where it did so in vain, it
+        may not wait once more. Whoever is cancelled while waiting leaves at once and takes
+        nobody's place.
         """
-        wait_s = max(0.0, self.bounds.wait_s - waited_s)
         if self.in_flight < self.bounds.in_flight:
             self.in_flight += 1
-        elif (self._in_vain() and not called) or not await self._line.wait(
-            whose, within_s=wait_s, give_back=self._pass_on
-        ):
+        elif not may_wait or not await self._wait(whose, waited_s=waited_s):
+            self.shed += 1
             raise self._busy()
         self.admitted += 1
         began = self._clock()
@@ -132,17 +127,39 @@ class Admission:
             self._pace_s += SMOOTHING * (self._clock() - began - self._pace_s)
             self._pass_on()
 
-    def _in_vain(self) -> bool:
-        full = self.waiting >= self.bounds.waiting
-        return full or self.expected_s > HOPELESS * self.bounds.wait_s
+    async def _wait(self, whose: str, *, waited_s: float) -> bool:
+        if self._in_vain(len(self._line)):
+            return False
+        within_s = max(0.0, self.bounds.wait_s - waited_s)
+        try:
+            return await self._line.wait(whose, within_s=within_s, give_back=self._pass_on)
+        finally:
+            self._invite()
+
+    def _room(self) -> bool:
+        return self._coming + len(self._line) < NEAR
+
+    def _invite(self) -> None:
+        """Call those in front of the walls as long as there is room behind them."""
+        while self._room() and self._outside.call_next():
+            self._coming += 1
 
     def _pass_on(self) -> None:
         """Give a place that has become free to the next tenant's next question."""
         if not self._line.call_next():
             self.in_flight -= 1
+        # Also where the line is kept full by those who do not wait in front of the walls.
+        if self._outside.call_next():
+            self._coming += 1
+
+    def _expected_s(self, ahead: int) -> float:
+        return (ahead + 1) * self._pace_s / self.bounds.in_flight
+
+    def _in_vain(self, ahead: int) -> bool:
+        too_long = self._expected_s(ahead) > HOPELESS * self.bounds.wait_s
+        return too_long or ahead >= self.bounds.waiting
 
     def _busy(self) -> Busy:
-        self.shed += 1
         return Busy(
             "More is asked than can be answered at the moment. Try again later.",
             retryable=True,

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, MutableMapping
 from contextlib import asynccontextmanager
 from time import monotonic
+from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from quoth.errors import Busy
+from quoth.service.admission import Admission
 from quoth.service.caller import Caller
 from quoth.service.openai_bodies import spoken_at
 from quoth.service.operation import Operation
@@ -31,6 +33,12 @@ def asks(scope: Scope) -> bool:
     return posts and QUESTIONS.fullmatch(scope["path"]) is not None
 
 
+def arrive(state: MutableMapping[str, Any], admission: Admission) -> None:
+    """Say once of a request that was let near that it is through the walls, or will not be."""
+    if state.pop("comes", False):
+        admission.arrive()
+
+
 class Admitting:
     """Lets a question pass when its turn has come, and tells it to come again when it does not."""
 
@@ -44,14 +52,16 @@ class Admitting:
         if caller is None or operation is None or not asks(scope):
             await self.app(scope, receive, send)
             return
+        state, admission = scope["state"], operation.admission
+        arrive(state, admission)
         # In a crowd the gate takes a while; what the sender of a body takes is his own affair.
-        waited_s = monotonic() - scope["state"]["came"]
-        called = scope["state"].get("place") == "called"
+        waited_s = monotonic() - state["came"]
         connection = Connection(receive, send)
         if not await connection.read():
             return
         try:
-            turn = operation.admission.turn(caller.tenant, waited_s=waited_s, called=called)
+            may_wait = state.get("may_wait", True)
+            turn = admission.turn(caller.tenant, waited_s=waited_s, may_wait=may_wait)
             async with connection.while_there(), turn:
                 await self.app(scope, connection.receive, connection.send)
         except Busy as error:

@@ -72,6 +72,11 @@ class Credentials:
         """Whether this token was good a while ago."""
         return _name(token) in self._seen
 
+    def known(self, token: str) -> Key | Share | None:
+        """Give what a token opened a while ago; it may have been revoked since."""
+        seen = self._seen.get(_name(token)) if len(token) <= LONGEST_TOKEN else None
+        return None if seen is None else seen.found
+
     async def find(self, token: str) -> Key | Share | None:
         """Give what a token opens, or None; raises BackendError where that cannot be seen."""
         if len(token) > LONGEST_TOKEN:

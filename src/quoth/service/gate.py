@@ -66,6 +66,7 @@ class Gate:
         tenants: Tenants,
         settings: Settings,
         bound: str = "127.0.0.1",
+        credentials: Credentials | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._app = app
@@ -73,7 +74,7 @@ class Gate:
         self._settings = settings
         self._names = names_of(bound, more=settings.hosts)
         self._at_home = all(is_loopback(each) for each in (bound, *self._names))
-        self._credentials = Credentials(tenants.database, clock=clock)
+        self._credentials = credentials or Credentials(tenants.database, clock=clock)
         self._wrong = Rate(
             settings.wrong_keys_per_minute, burst=settings.wrong_keys_per_minute, clock=clock
         )

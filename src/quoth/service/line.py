@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 
 _Turn = asyncio.Future[bool]
 
@@ -17,14 +17,12 @@ class Line:
 
     def __init__(self) -> None:
         self._length = 0
-        self._names: OrderedDict[Hashable, OrderedDict[_Turn, None]] = OrderedDict()
+        self._names: OrderedDict[str, OrderedDict[_Turn, None]] = OrderedDict()
 
     def __len__(self) -> int:
         return self._length
 
-    async def wait(
-        self, whose: Hashable, *, within_s: float, give_back: Callable[[], object]
-    ) -> bool:
+    async def wait(self, whose: str, *, within_s: float, give_back: Callable[[], object]) -> bool:
         """Wait to be called; false where that does not happen in time.
 
         Whoever is cancelled leaves at once; ``give_back`` is for a call that came to him still.
@@ -64,14 +62,14 @@ class Line:
             for turn in list(waiting):
                 self._dismiss(whose, turn)
 
-    def _dismiss(self, whose: Hashable, turn: _Turn) -> None:
+    def _dismiss(self, whose: str, turn: _Turn) -> None:
         self._leave(whose, turn)
         if not turn.done():
             turn.set_result(False)
 
-    def _leave(self, whose: Hashable, turn: _Turn) -> None:
-        waiting = self._names.get(whose, OrderedDict())
-        if turn in waiting:
+    def _leave(self, whose: str, turn: _Turn) -> None:
+        waiting = self._names.get(whose)
+        if waiting is not None and turn in waiting:
             del waiting[turn]
             self._length -= 1
             if not waiting:

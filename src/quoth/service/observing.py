@@ -6,7 +6,7 @@ It stands in front of everything, so that what the gate refuses is counted as we
 from __future__ import annotations
 
 import logging
-from time import monotonic
+from time import monotonic, time_ns
 from typing import Any
 
 from opentelemetry import trace as telemetry
@@ -64,6 +64,7 @@ class Observing:
             "request",
             context=extract(given) if given else None,
             kind=SpanKind.SERVER,
+            start_time=time_ns() - round((monotonic() - began) * 1e9),
             record_exception=False,  # its message may hold what was asked
             set_status_on_exception=False,
         ) as span:

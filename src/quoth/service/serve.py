@@ -33,6 +33,7 @@ from quoth.service.app import make_app
 from quoth.service.auditing import Auditing
 from quoth.service.binding import check_binding
 from quoth.service.connections import HEAD_BYTES, Bounded, hang_up_on_the_slow
+from quoth.service.credentials import Credentials
 from quoth.service.gate import Gate
 from quoth.service.health import readings
 from quoth.service.hosts import EVERYWHERE
@@ -82,7 +83,12 @@ def operation_of(settings: Settings, *, starting: bool = False, workers: int = 0
 
 
 def served(
-    tenants: Tenants, *, operation: Operation, settings: Settings, bound: str = "127.0.0.1"
+    tenants: Tenants,
+    *,
+    operation: Operation,
+    settings: Settings,
+    bound: str = "127.0.0.1",
+    credentials: Credentials | None = None,
 ) -> FastAPI:
     """Make the application with all its walls; ``bound`` is the address that is listened on."""
     operation.metrics.read_also(partial(readings, tenants, operation))
@@ -92,7 +98,7 @@ def served(
             partial(Observing, metrics=operation.metrics),
             partial(Stopping, presence=operation.presence),
             partial(Auditing, tenants=tenants),
-            partial(Gate, tenants=tenants, settings=settings, bound=bound),
+            partial(Gate, tenants=tenants, settings=settings, bound=bound, credentials=credentials),
             Admitting,
         ),
         state={"operation": operation},
@@ -131,8 +137,15 @@ async def _serve(
     say: Say,
 ) -> None:
     settings = tenants.settings
-    app = served(tenants, operation=operation, settings=settings, bound=host)
-    server = Listener(_config(in_front_of(app, operation)))
+    known = Credentials(tenants.database)
+    app = served(tenants, operation=operation, settings=settings, bound=host, credentials=known)
+    porch = Porch(
+        behind_a_proxy(app),
+        admission=operation.admission,
+        credentials=known,
+        most_of_a_key=settings.key_questions_at_once,
+    )
+    server = Listener(_config(porch))
 
     async def be_ready() -> None:
         await warm(tenants.engine(settings.tenant))
@@ -163,11 +176,10 @@ async def _serve(
             each.result()  # what broke down, and ended the service by that, is told
 
 
-def in_front_of(app: ASGIApp, operation: Operation) -> ASGIApp:
-    """Put in front of the application what stands before it where it is listened on."""
-    # A proxy on this machine says who really asks: else everybody behind it would be local.
-    known: Any = ProxyHeadersMiddleware(cast("Any", app), trusted_hosts=["127.0.0.1", "::1"])
-    return Porch(known, admission=operation.admission)
+def behind_a_proxy(app: ASGIApp) -> ASGIApp:
+    """Let a proxy on this machine say who really asks: else everybody behind it would be local."""
+    trusted = ProxyHeadersMiddleware(cast("Any", app), trusted_hosts=["127.0.0.1", "::1"])
+    return cast("ASGIApp", trusted)
 
 
 class Listener(uvicorn.Server):

@@ -47,8 +47,7 @@ class Porch:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, a question when few are ahead of it."""
-        token = token_of_small(scope) if asks(scope) else ""
-        found = self._credentials.known(token) if token else None
+        found = self._known(scope) if asks(scope) else None
         key = "" if found is None else id_of(found)
         if found is None or self._waiting[key] >= self._most:
             await self.app(scope, receive, send)
@@ -68,6 +67,10 @@ class Porch:
         finally:
             arrive(state, self.admission)
 
+    def _known(self, scope: Scope) -> Key | Share | None:
+        token = token_of_small(scope)
+        return self._credentials.known(token) if token else None
+
 
 def id_of(found: Key | Share) -> str:
     """Give the id of what a token opens."""
@@ -76,7 +79,7 @@ def id_of(found: Key | Share) -> str:
 
 def token_of_small(scope: Scope) -> str:
     """Give the token of a request whose body is small and comes unasked, else nothing."""
-    headers = Headers(scope=scope)
+    headers = Headers(raw=scope["headers"])  # by the scope it would make a list of its own
     length = headers.get("content-length", "")
     plain = length.isascii() and length.isdigit() and len(length) <= len(str(SMALL_BYTES))
     if not plain or int(length) > SMALL_BYTES or "expect" in headers:

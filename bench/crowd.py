@@ -28,18 +28,23 @@ SETTLE_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """A crowd's report, and the service's resident memory in bytes before, at most and after."""
+    """A crowd's report, and the service's own resident memory in bytes before, at most and after.
+
+    ``grown`` is the resident memory with pages of files, afterwards as a multiple of before.
+    """
 
     report: Report
     before: int
     most: int
     after: int
+    grown: float
 
 
-def resident_bytes(pid: int) -> int:
-    """The resident memory of a process."""
+def resident_bytes(pid: int, *, files: bool = False) -> int:
+    """The resident memory of a process that is its own, or with pages of files, which go again."""
+    name = "VmRSS:" if files else "RssAnon:"
     for line in Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines():
-        if line.startswith("VmRSS:"):
+        if line.startswith(name):
             return int(line.split()[1]) * 1024
     raise RuntimeError("This system does not say how much memory a process has.")
 
@@ -47,12 +52,14 @@ def resident_bytes(pid: int) -> int:
 async def weighed(pid: int, orders: Orders) -> Weighed:
     """Let a crowd ask, and watch the memory of the service meanwhile and afterwards."""
     before = most = resident_bytes(pid)
+    whole = resident_bytes(pid, files=True)
     asking = asyncio.create_task(from_outside(orders))
     while not asking.done():
         await asyncio.wait([asking], timeout=0.2)
         most = max(most, resident_bytes(pid))
     await asyncio.sleep(SETTLE_S)
-    return Weighed(asking.result(), before, most, resident_bytes(pid))
+    grown = resident_bytes(pid, files=True) / whole
+    return Weighed(asking.result(), before, most, resident_bytes(pid), grown)
 
 
 def figures(found: Weighed) -> dict[str, Any]:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 
 import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
 from quoth.errors import Busy
-from quoth.service import connections
+from quoth.service import connections, serve
 from quoth.service.admission import Admission, Bounds
 from quoth.service.admitting import Connection
-from quoth.service.connections import Bounded, hang_up_on_the_slow
+from quoth.service.connections import Bounded, hang_up_on_the_slow, slim
 from quoth.service.serve import Listener
 
 ENOUGH_S = 3.0
@@ -162,3 +163,48 @@ async def test_what_is_refused_while_somebody_waits_is_raised() -> None:
         with pytest.raises(Busy):
             async with Connection(receive, send).while_there(), line.turn("a"):
                 pass
+
+
+async def test_the_system_holds_those_who_come_while_the_loop_is_busy() -> None:
+    with serve.listening("127.0.0.1", 0) as bound, ExitStack() as opened:
+        server = Listener(serve._config(application))
+        server.config.lifespan = "off"
+        serving = asyncio.create_task(server.serve(sockets=[bound]))
+        while not server.started:  # noqa: ASYNC110  uvicorn tells it no other way
+            await asyncio.sleep(0.01)
+        for _ in range(4 * serve.ACCEPTED_AT_ONCE):  # nothing is accepted in between
+            client = opened.enter_context(socket.socket())
+            client.settimeout(1.0)
+            client.connect(bound.getsockname())
+        server.should_exit = True
+        await serving
+
+
+async def test_a_slim_event_wakes_all_who_wait_but_for_who_left() -> None:
+    event = asyncio.Event()
+    slim(event)
+    stays, leaves = (asyncio.create_task(event.wait()) for _ in range(2))
+    await asyncio.sleep(0)
+    slim(event)
+    leaves.cancel()
+    await asyncio.sleep(0)
+    event.set()
+    assert await asyncio.wait_for(stays, ENOUGH_S)
+    assert leaves.cancelled()
+
+
+async def test_the_events_of_a_connection_are_slim(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[asyncio.Event] = []
+    took = Bounded.data_received
+
+    def take(self: Bounded, data: bytes) -> None:
+        took(self, data)
+        seen.extend((self.flow._is_writable_event, self.cycle.message_event))
+
+    monkeypatch.setattr(Bounded, "data_received", take)
+    async with listening(monkeypatch) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        assert (await reader.readline()).startswith(b"HTTP/1.1 200")
+        writer.close()
+    assert [type(each._waiters).__name__ for each in seen] == ["list", "list"]

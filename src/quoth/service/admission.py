@@ -8,11 +8,12 @@ come again: at once where waiting is hopeless, else after a bounded wait.
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from math import ceil
 from time import monotonic
+from typing import Any
 
 from quoth.errors import Busy
 from quoth.service.line import Line
@@ -23,7 +24,7 @@ HOPELESS = 2.0
 """Whoever would wait so many times longer than allowed, by the pace of late, is told at once."""
 SMOOTHING = 0.1
 """The share that the newest question has in the pace."""
-NEAR = 16
+NEAR = 8
 """Questions that wait for their turn behind the walls, about; more wait in front of them."""
 TOLD_S = 0.001
 """Seconds that it takes to tell one of those who wait that it was in vain."""
@@ -52,7 +53,7 @@ class Admission:
     """Lets questions in, in their order, tenants in turn; one event loop uses it.
 
     There are two lines, in both of which tenants take turns: behind the walls, for being answered,
-    and in front of them, where waiting takes a third of the memory, for coming near. ``clock``
+    and in front of them, where waiting takes a quarter of the memory, for coming near. ``clock``
     gives seconds.
     """
 
@@ -78,7 +79,7 @@ class Admission:
         """Seconds that somebody behind all others would probably wait."""
         return self._expected_s(self.waiting)
 
-    async def come_near(self, whose: str) -> bool:
+    def come_near(self, whose: str) -> Coroutine[Any, Any, bool]:
         """Wait in front of the walls until few are ahead; false where that is in vain.
 
         Whoever may come near says so with `arrive` when he has come through the walls, or has not.
@@ -87,12 +88,13 @@ class Admission:
         """
         if self._room():
             self._coming += 1
-            return True
+            return _told(True)
         if self._closing or self._in_vain(self.waiting):
-            return False
+            return _told(False)
         wait_s = self.bounds.wait_s
         within_s = max(wait_s / 2, wait_s - TOLD_S * self.waiting)
-        return await self._outside.wait(whose, within_s=within_s, give_back=self.arrive)
+        # Handed on, not awaited: a coroutine more for each of a thousand would stay in memory.
+        return self._outside.wait(whose, within_s=within_s, give_back=self.arrive)
 
     def arrive(self) -> None:
         """Note that one of those who were let near is through the walls, or gone."""
@@ -165,3 +167,7 @@ class Admission:
             retryable=True,
             retry_after_s=min(MOST_ADVISED_S, max(LEAST_ADVISED_S, ceil(self.expected_s))),
         )
+
+
+async def _told(answer: bool) -> bool:
+    return answer

@@ -50,6 +50,8 @@ from quoth.work import run_workers
 
 BACKLOG = 2048
 """Connections that the system holds for us while we are busy accepting others."""
+ACCEPTED_AT_ONCE = 32
+"""Of those, how many are taken in before the loop turns to something else."""
 IDLE_S = 5
 """Seconds that a connection is kept between two requests."""
 CLOSE_S = 3
@@ -190,6 +192,12 @@ class Listener(uvicorn.Server):
         """Capture none."""
         yield
 
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen; asyncio accepts as many at once as it believes the system to hold."""
+        await super().startup(sockets)
+        for each in sockets or ():
+            each.listen(BACKLOG)
+
 
 def _config(app: ASGIApp) -> uvicorn.Config:
     return uvicorn.Config(
@@ -203,7 +211,7 @@ def _config(app: ASGIApp) -> uvicorn.Config:
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        backlog=BACKLOG,
+        backlog=ACCEPTED_AT_ONCE,
         timeout_keep_alive=IDLE_S,
         timeout_graceful_shutdown=CLOSE_S,
         h11_max_incomplete_event_size=HEAD_BYTES,

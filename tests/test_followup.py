@@ -220,3 +220,23 @@ def test_an_answer_counts_only_by_its_beginning() -> None:
 def test_what_does_not_lean_stays_as_it_is(text: str, history: list[Turn]) -> None:
     query = understand(text, names=NAMES, history=history)
     assert query.is_followup or query.standalone == text
+
+
+def test_what_does_not_lean_has_words_of_the_conversation_beside_it() -> None:
+    history = (Turn("What is propolis made of?"),)
+    query = understand("What goes wrong with old bees?", names=NAMES, history=history)
+    assert not query.is_followup
+    assert query.in_context == "What goes wrong with old bees? (propolis)"
+
+
+def test_a_conversation_that_says_nothing_new_is_not_searched_for() -> None:
+    history = (Turn("What is propolis made of?"),)
+    query = understand("What is propolis made of?", names=NAMES, history=history)
+    assert query.in_context == ""
+
+
+@given(st.text(max_size=120), st.lists(st.builds(Turn, st.text(max_size=80), st.text(max_size=80))))
+def test_words_of_the_conversation_go_with_a_question_once(text: str, history: list[Turn]) -> None:
+    query = understand(text, names=NAMES, history=history)
+    assert not (query.is_followup and query.in_context)
+    assert history or not query.in_context

@@ -268,6 +268,12 @@ def test_threads_share_a_pool_of_memory_for_each_core() -> None:
     assert int(found.stdout) == max(2, os.cpu_count() or 1) - 1
 
 
+def test_what_stays_is_not_looked_through_again() -> None:
+    code = "import gc, quoth.service.serve as s; s.keep_for_good(); print(len(gc.get_objects()))"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert int(found.stdout) < 1000
+
+
 async def observed(engine):  # type: ignore[no-untyped-def]
     """Answer a question and give the answer with its trace, as the engine's hook gets them."""
     seen = []

@@ -213,6 +213,37 @@ async def test_a_follow_up_is_searched_by_what_it_stands_for(
     assert index.heard == [query.standalone]
 
 
+async def test_what_may_lean_is_also_searched_for_with_words_of_the_conversation(
+    engine: Engine, index: Listening
+) -> None:
+    history = (Turn("When does a colony swarm?", "When the hive is too small."),)
+    found = await engine.retrieve(
+        Request("What goes wrong with old combs?", history=history), trace=Trace()
+    )
+    assert index.heard == ["What goes wrong with old combs?", found.query.in_context]
+    assert "colony" in found.query.in_context
+
+
+async def test_by_words_alone_nothing_is_found_that_the_question_does_not_find(
+    engine: Engine,
+) -> None:
+    history = (Turn("When does a colony swarm?", "When the hive is too small."),)
+    request = Request("Are there zeppelins?", {"mode": "keyword"}, history=history)
+    found = await engine.retrieve(request, trace=Trace())
+    assert found.query.in_context
+    assert found.hits == ()
+
+
+async def test_the_parts_of_a_question_are_searched_for_as_they_are(
+    engine: Engine, index: Listening
+) -> None:
+    history = (Turn("How long is a queen fertile?", "For years."),)
+    question = "What is honey made from and when does a colony swarm?"
+    found = await engine.retrieve(Request(question, history=history), trace=Trace())
+    parts = {"What is honey made from?", "when does a colony swarm?", question}
+    assert set(index.heard) == {*parts, found.query.in_context}
+
+
 async def test_what_the_question_says_can_be_dropped(engine: Engine) -> None:
     kept = await engine.retrieve(Request("What is on page 3?"), trace=Trace())
     dropped = await engine.retrieve(

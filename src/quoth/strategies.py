@@ -38,6 +38,8 @@ Ranking = list[Candidate]
 
 BOOST = 0.2
 """Say of what a guessed filter finds, beside the question's own 1."""
+IN_CONTEXT = 0.3
+"""The same of what the question finds with words of the conversation (decision 037)."""
 SHARED = 8
 """First places among which every aspect of a comparison has one."""
 NO_LEGS = Legs([], [], vector=None, coverage=0.0)
@@ -92,7 +94,7 @@ async def find(scope: Scope, query: Query, plan: Plan) -> Ranked:
 async def rank(scope: Scope, query: Query, plan: Plan) -> Ranked:
     """Expand → search → fuse → rerank → calibrate → diversify."""
     trace = scope.trace
-    variants = (*_wordings(query), *await _expanded(scope, query, plan))
+    variants = (*_wordings(query, plan), *await _expanded(scope, query, plan))
     found = await search(
         variants,
         plan,
@@ -189,7 +191,8 @@ async def take_turns(scope: Scope, query: Query, plan: Plan, questions: Sequence
     first (decision 016).
     """
     whole = replace(query, aspects=())
-    asked = [*(replace(whole, standalone=each, boosts=()) for each in questions), whole]
+    part = replace(whole, boosts=(), in_context="")
+    asked = [*(replace(part, standalone=each) for each in questions), whole]
     found = await asyncio.gather(*(rank(scope, each, plan) for each in asked))
     *parts, together = (each.pool for each in found)
     if query.aspects:
@@ -205,13 +208,19 @@ async def take_turns(scope: Scope, query: Query, plan: Plan, questions: Sequence
     return replace(found[-1], fused=tuple(fused.values()), pool=tuple(pool), vectors=vectors)
 
 
-def _wordings(query: Query) -> tuple[Variant, ...]:
-    """The question, and the question once more within each place that was guessed."""
+def _wordings(query: Query, plan: Plan) -> tuple[Variant, ...]:
+    """The question, once more within each place that was guessed, and as part of what was said.
+
+    The latter not by words alone: where the question has no hit of its own, nothing was found.
+    """
     guesses = (
         Variant(query.standalone, weight=BOOST, name=f"{each.field} guessed", filters=(each,))
         for each in query.boosts
     )
-    return (Variant(query.standalone), *guesses)
+    wordings = (Variant(query.standalone), *guesses)
+    if not query.in_context or plan.mode == "keyword":
+        return wordings
+    return (*wordings, Variant(query.in_context, weight=IN_CONTEXT, name="conversation"))
 
 
 async def _expanded(scope: Scope, query: Query, plan: Plan) -> tuple[Variant, ...]:

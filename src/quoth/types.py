@@ -248,8 +248,9 @@ class Query:
     """A question as understood.
 
     ``filters`` were read out of it and narrow the search; ``boosts`` are guesses that only lift
-    what they match. ``aspects`` are the things that a comparison compares. ``notes`` are
-    sentences for the asker about how the question was read.
+    what they match. ``aspects`` are the things that a comparison compares. ``in_context`` is a
+    question that was not seen to lean on the conversation, with words of it: it may lean all the
+    same. ``notes`` are sentences for the asker about how the question was read.
     """
 
     original: str
@@ -261,6 +262,7 @@ class Query:
     entities: tuple[str, ...] = ()
     boosts: tuple[Filter, ...] = ()
     aspects: tuple[str, ...] = ()
+    in_context: str = ""
     notes: tuple[str, ...] = ()
 
 

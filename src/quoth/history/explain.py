@@ -190,6 +190,8 @@ def _understood(query: Query, record: Record) -> Iterator[tuple[str, str]]:
     yield "kind", query.kind + (", follows up" if query.is_followup else "")
     if query.standalone != record.request.question:
         yield "searched for", query.standalone
+    if query.in_context:
+        yield "searched for as well", query.in_context
     given = [each for each in record.plan.filters if each not in query.filters]
     for name, values in (
         ("read as filter", map(filter_text, query.filters)),

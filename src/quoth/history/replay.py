@@ -184,6 +184,7 @@ def _query_words(query: Query) -> dict[str, str]:
         "language": query.language,
         "kind": query.kind,
         "standalone question": query.standalone,
+        "in the conversation": query.in_context,
         "filters read": _filters(query.filters),
         "guesses": _filters(query.boosts),
         "aspects": "; ".join(query.aspects),

@@ -118,9 +118,9 @@ def understand(
     """Read a valid question against the names of a collection.
 
     ``history`` is the conversation so far, oldest turn first: a question that leans on it gets a
-    ``standalone`` wording to search with. ``drop`` are fields of filters that the asker does not
-    want to be read out of questions. The language is one of the collection's or of the
-    interface's, else the fallback.
+    ``standalone`` wording to search with, any other one a second wording beside its own. ``drop``
+    are fields of filters that the asker does not want to be read out of questions. The language
+    is one of the collection's or of the interface's, else the fallback.
     """
     turns = recent(history)
     asked = mended(asked_of(text), names)
@@ -128,9 +128,11 @@ def understand(
     if leaning:
         fallback_language = _language(turns[-1].question, names, fallback_language)
     read = _read(asked.clean, asked, names, fallback_language)
-    heard, kind, wording = read.heard, read.kind, text
+    heard, kind, wording, in_context = read.heard, read.kind, text, ""
     if leaning:
         heard, kind, wording = _with_history(read, turns, names)
+    elif turns:
+        in_context = standalone(asked, turns)
     notes = heard.notes
     aspects = read.aspects
     if len(aspects) > MOST_ASPECTS:
@@ -146,6 +148,7 @@ def understand(
         entities=read.entities,
         boosts=tuple([each for each in heard.boosts if each.field not in drop]),
         aspects=aspects[:MOST_ASPECTS],
+        in_context=in_context if in_context != asked.clean else "",
         notes=notes,
     )
 

@@ -6,7 +6,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: chainlit web help setup dev demo test lint types docs docs-check lock bench soak eval format clean
+.PHONY: chromium chainlit web help setup dev demo test lint types docs docs-check lock bench soak eval format clean
 
 help: ## say what there is
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /	/' | column -t -s '	'
@@ -37,12 +37,19 @@ web: setup ## serve the sample collection over HTTP
 	@$(BIN)/quoth --home .demo --quiet add examples/hf-course
 	@$(BIN)/quoth --home .demo serve
 
-test: dev lint types docs-check ## everything that must hold: lint, types, docs, tests, coverage
+test: dev chromium lint types docs-check ## everything that must hold: lint, types, docs, tests, coverage
 	@$(BIN)/quoth --quiet models build
 	@$(BIN)/python tests/fetch_models.py
 	@$(BIN)/coverage erase
 	@$(BIN)/pytest -n 2 --dist loadfile --cov --cov-report=
 	@$(BIN)/coverage report
+
+# Tests that look at pages as a browser does are skipped where there is none and none can be had.
+chromium:
+	@command -v chromium >/dev/null || { \
+		test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq && \
+		apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || \
+		echo "There is no Chromium here: the tests of pages in a browser are skipped."
 
 # What checks the house rules does not go together with our own packages.
 .venv-lint/.ready: requirements-lint.lock | .venv/bin/python
@@ -96,7 +103,7 @@ bench: setup ## measure quoth beside its peers, as ratios in one run
 
 chainlit: .venv-chainlit/.ready ## make the environment of the Chainlit page
 
-soak: dev chainlit ## the long tests: kills, citations by the ten thousand
+soak: dev chromium chainlit ## the long tests: kills, citations by the ten thousand
 	@$(BIN)/quoth --quiet models build
 	@$(BIN)/pytest -m soak tests/soak
 

@@ -236,3 +236,13 @@ def test_defused_text_stays_as_it_is_and_holds_no_bait(text: str) -> None:
     assert defuse(once) == once
     assert not re.search(r"(?im)<\||\|>|\[/?INST\]|</?s>|^system:", once)
     assert not re.search(r"(?i)\[\s*source \d\]|</?sources>", once)
+
+
+HARD = [*BAITS, "(SOURCE 2)", "{s0urce: 3}", "\xad", "\x85", "\r", "\x07", "’", "é", "|", "INST]"]
+FOREIGN = "字\n"
+"""A line that no page of Western characters holds, so that nothing can be read the quick way."""
+
+
+@given(st.lists(st.sampled_from(HARD), max_size=20).map("".join))
+def test_what_is_read_quickly_is_read_alike(text: str) -> None:
+    assert FOREIGN + defuse(text) == defuse(FOREIGN + text)

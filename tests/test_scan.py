@@ -23,7 +23,7 @@ from quoth.backends.fake import bm25
 from quoth.backends.index_lance import LanceIndex
 from quoth.backends.lance import lancedb
 from quoth.backends.lance_table import rows
-from quoth.backends.scan import Segment, Snapshot, best
+from quoth.backends.scan import GROUP, Segment, Snapshot, best
 from quoth.backends.scan_build import columns_to_arrays
 from quoth.errors import IndexMismatch
 from quoth.protocols import Matrix
@@ -217,6 +217,16 @@ async def test_vectors_come_from_file_and_tail(large: LanceIndex) -> None:
 def test_equal_scores_keep_their_order() -> None:
     scores = np.array([1, 3, 2, 3, 3, 0], np.float32)
     assert best(scores, 3).tolist() == [1, 3, 4]
+
+
+@pytest.mark.parametrize("rows", [0, 1, 3, GROUP - 1, GROUP, 3 * GROUP, 3 * GROUP + 1, 40 * GROUP])
+@pytest.mark.parametrize("limit", [1, 3, 4, GROUP])
+@pytest.mark.parametrize("levels", [1, 4, 2**20])
+def test_the_best_are_those_of_a_whole_sorting(rows: int, limit: int, levels: int) -> None:
+    drawn = np.random.default_rng(rows).integers(0, levels, rows)
+    scores = (drawn / levels - 0.5).astype(np.float32)
+    whole = np.argsort(-scores, kind="stable")[:limit]
+    assert best(scores, limit).tolist() == whole.tolist()
 
 
 # --- fresh ------------------------------------------------------------------------------------

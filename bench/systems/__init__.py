@@ -26,6 +26,9 @@ class Listed:
 
 SYSTEMS = {
     "quoth": Listed("quoth", "quoth_engine", "quoth", runs_in="here"),
+    "quoth_bare": Listed(
+        "quoth, only what the peers do as well", "quoth_bare", "quoth", runs_in="here"
+    ),
     "lancedb_hnsw": Listed(
         "LanceDB: FTS + IVF_HNSW_SQ (refine 5), legs in threads, RRF",
         "lancedb_hnsw",

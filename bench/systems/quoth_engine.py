@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -46,15 +47,19 @@ async def _settle(settings: Settings) -> None:
         await engine.settle()
 
 
-def load(folder: Path, *, tools: Tools) -> Retrieve:
-    """Open the engine on an event loop of its own, which every client's thread asks."""
+def load(folder: Path, *, tools: Tools, choices: Mapping[str, Any] | None = None) -> Retrieve:
+    """Open the engine on an event loop of its own, which every client's thread asks.
+
+    ``choices`` are fields of the plan that differ from its defaults.
+    """
     opened: Future[tuple[Engine, asyncio.AbstractEventLoop]] = Future()
     serving = _serve(load_settings({"home": folder, "token_vectors": False}), opened=opened)
     threading.Thread(target=asyncio.run, args=(serving,), daemon=True).start()
     engine, loop = opened.result()
 
     def retrieve(query: str, limit: int) -> Found:
-        asked = _ask(engine, query=query, limit=limit, tools=tools)
+        request = Request(query, {**(choices or {}), "final_k": limit})
+        asked = _ask(engine, request=request, tools=tools)
         return asyncio.run_coroutine_threadsafe(asked, loop).result()
 
     return retrieve
@@ -71,9 +76,8 @@ async def _serve(
         opened.set_exception(error)
 
 
-async def _ask(engine: Engine, *, query: str, limit: int, tools: Tools) -> Found:
+async def _ask(engine: Engine, *, request: Request, tools: Tools) -> Found:
     trace = Trace()
-    request = Request(query, {"final_k": limit})
     found = await engine.retrieve(request, trace=trace)
     with trace.stage("context"):
         context = build_context(
@@ -131,7 +135,8 @@ def _entries(corpus: Corpus) -> Iterator[Entry]:
                 )
             )
             at = end
+        source = f"/library/{key}.txt"  # as `quoth add` writes it: the whole path
         document = Document(
-            key, corpus.titles[begin], "text", "ready", len(chunks), language="en", source=key
+            key, corpus.titles[begin], "text", "ready", len(chunks), language="en", source=source
         )
         yield Entry(document=document, sha256=key, labels=(), chunks=tuple(chunks))

@@ -28,6 +28,9 @@ SPARE = 2.2
 """Rows that the rough product hands on to the 16-bit vectors, for each that is wanted."""
 PRODUCT = ("codes", "code_scales")
 
+GROUP = 64
+"""Rows of which the highest score is looked at first."""
+
 Numbers = npt.NDArray[Any]
 Arrays = dict[str, Numbers]
 Found = tuple[Numbers, Numbers]
@@ -265,8 +268,19 @@ def key_of(field: str, value: str | bytes) -> int:
 
 def best(scores: Numbers, limit: int) -> Numbers:
     """Give where the highest scores stand, best first; equal ones in their order."""
-    if len(scores) > limit:
-        kept = np.argpartition(scores, len(scores) - limit)[len(scores) - limit :]
-        kept.sort()
-        return kept[np.argsort(-scores[kept], kind="stable")]
-    return np.argsort(-scores, kind="stable")
+    among = np.flatnonzero(scores >= _reached(scores, limit))
+    order: Numbers = among[np.argsort(-scores[among], kind="stable")[:limit]]
+    return order
+
+
+def _reached(scores: Numbers, limit: int) -> float:
+    """Give a score that at least ``limit`` rows reach, and not many more.
+
+    Each of the highest of the groups' maxima is one such row. Taking maxima is ten times as fast
+    as parting all scores at one of them.
+    """
+    groups = len(scores) // GROUP
+    if groups < limit:
+        return -math.inf if len(scores) <= limit else float(np.partition(scores, -limit)[-limit])
+    highest = scores[: groups * GROUP].reshape(GROUP, groups).max(axis=0)
+    return float(np.partition(highest, -limit)[-limit])

@@ -118,27 +118,30 @@ def chunk_to_row(chunk: Chunk, *, tenant: str) -> dict[str, Any]:
 
 
 def chunk_from_row(row: Any) -> Chunk:
-    """Make the chunk of a row."""
-    locator, places, section = unpack_spot(
-        locator=row.locator, places=row.places, section=row.section
-    )
+    """Make the chunk of a row with all columns of the table.
+
+    They are taken in their order: looking each up by its name takes longer than all the rest.
+    """
+    key, _tenant, document_id, ordinal, start, end, text, prefix, path, kind, *more = row
+    language, tokens, packed, parts, chapter, segment, date = more
+    locator, places, section = unpack_spot(locator=packed, places=parts, section=path)
     return Chunk(
-        chunk_id=row.id,
-        document_id=row.document_id,
-        ordinal=row.ordinal,
-        start=row.start,
-        end=row.end,
-        text=row.text,
+        chunk_id=key,
+        document_id=document_id,
+        ordinal=ordinal,
+        start=start,
+        end=end,
+        text=text,
         locator=locator,
-        kind=row.kind,
+        kind=kind,
         places=places,
         section=section,
-        prefix=row.prefix,
-        language=row.language,
-        tokens=row.tokens,
-        chapter=row.chapter,
-        segment=row.segment,
-        date=row.date,
+        prefix=prefix,
+        language=language,
+        tokens=tokens,
+        chapter=chapter,
+        segment=segment,
+        date=date,
     )
 
 

@@ -347,8 +347,8 @@ class Catalogue(LibraryMap, History):
             for part in _parts(ids):
                 given = {"tenant": self.tenant, "ids": part, "window": window}
                 for row in connection.execute(NEAR, given).all():
-                    if row.id not in found:
-                        found[row.id] = chunk_from_row(row)
+                    if row[0] not in found:
+                        found[row[0]] = chunk_from_row(row)
         owners = {each.document_id for each in found.values()}
         # A change of a document makes another version, and one that is gone has no chunks any more.
         shelved = self.shelved(collection)

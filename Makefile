@@ -45,7 +45,7 @@ test: dev chromium lint types docs-check ## everything that must hold: lint, typ
 	@$(BIN)/coverage report
 
 # Tests that look at pages as a browser does are skipped where there is none and none can be had.
-chromium:
+chromium: dev
 	@command -v chromium >/dev/null || { \
 		test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq && \
 		apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || \

@@ -31,9 +31,10 @@ SIZES, QUICK_SIZES = (20_000, 100_000), (2_000,)
 REAL, QUICK_REAL = 6400, 640
 CAPTION = (
     "In brackets: how many times quoth's figure. Best of the rounds. One question = embedding, "
-    "both legs with 50 candidates each (quoth: 100), fusion, texts, context; quoth's row also "
-    "understands the question, diversifies and adds neighbours. Ingest leaves embedding out. "
-    "Vectors beyond the first real ones are mixes: the scale corpora measure speed, not quality."
+    "both legs with 50 candidates each (quoth: 100), fusion, texts, context; quoth's rows also "
+    "understand the question, and the first one smooths, diversifies and adds neighbours. Ingest "
+    "leaves embedding out. Vectors beyond the first real ones are mixes: the scale corpora measure "
+    "speed, not quality."
 )
 
 

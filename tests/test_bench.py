@@ -23,6 +23,8 @@ from bench.results import Figures, Phase, Run, read_runs, write_run
 from bench.runs import Task, forecast, is_repeated_in_vain, take_turns
 from bench.system import CONTEXT_WORDS, Found, Hit, found
 from bench.systems import SYSTEMS
+from bench.systems.quoth_bare import BARE
+from quoth.plan import make_plan
 
 EFFORT = Effort(alone_s=1, together_s=1)
 BENCH = Path(table.__file__).parent
@@ -240,6 +242,11 @@ def test_shared_index_has_one_folder() -> None:
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_every_listed_system_has_its_file(name: str) -> None:
     assert (BENCH / "systems" / f"{SYSTEMS[name].module}.py").is_file()
+
+
+def test_what_the_peers_do_is_a_plan() -> None:
+    made = make_plan("default", "comparison", overrides=BARE)
+    assert {name: getattr(made, name) for name in BARE} == BARE
 
 
 def test_home_is_taken_out_of_the_environment(

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from quoth.retrieval.keywords import (
     MOST_NAMES,
     content_words,
-    feedback_terms,
     keywords,
     sought_names,
 )
@@ -63,18 +62,3 @@ def test_names_are_sought_as_links_are_folded_and_entities_first() -> None:
 def test_any_question_has_a_bounded_number_of_names(text: str) -> None:
     found = sought_names(asked(text))
     assert len(found) == len(set(found)) <= MOST_NAMES
-
-
-def test_words_that_the_best_passages_share_are_fed_back() -> None:
-    chunks = [
-        chunk("Transistors switch currents; a semiconductor carries them."),
-        chunk("The semiconductor and its dopants make transistors."),
-        chunk("A chip is made of silicon."),
-    ]
-    found = feedback_terms(asked("What is a chip?"), chunks, weights=[0.5, 0.3, 0.2])
-    assert [each.lower() for each in found] == ["semiconductor", "transistors"]
-
-
-def test_a_word_of_one_passage_only_is_not_fed_back() -> None:
-    assert feedback_terms(asked("chip"), [chunk("Silicon wafers shine.")], weights=[1.0]) == ()
-    assert feedback_terms(asked("chip"), [], weights=[]) == ()

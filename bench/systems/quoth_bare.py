@@ -1,8 +1,8 @@
 """quoth doing what the peers do and no more: embedding, both legs with as many candidates as
 theirs, fusion, texts, context.
 
-It is the same engine by the same path; what a plan can switch off is off: scores that support each
-other, copies, neighbours.
+It is the same engine by the same path, without strategies by kind of question, scores that
+support each other, copies and neighbours. Understanding, calibration and the catalogue stay.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from bench.systems import quoth_engine
 
 BARE = {
     "candidates_per_leg": CANDIDATES,
+    "strategy": "rank",
     "smoothing": 0.0,
     "mmr_lambda": 1.0,
     "duplicate_cosine": 1.0,

@@ -231,8 +231,13 @@ _SPEAKER = re.compile(
 )
 
 
-_UNSEEN_BYTES = bytes({*range(0x09), *range(0x0B, 0x20), 0x7F, 0xAD})
-"""What nobody sees, and ends of lines of other kinds, in the code page of `_western`."""
+_WESTERN = "cp1252"
+_UNSEEN_BYTES = bytes(
+    byte
+    for byte in range(256)
+    if (each := bytes([byte]).decode(_WESTERN, "ignore"))
+    and (INVISIBLE.match(each) or _BREAKS.match(each))
+)
 
 
 def defuse(text: str) -> str:
@@ -258,7 +263,7 @@ def defuse(text: str) -> str:
 def _western(text: str) -> bytes | None:
     """Give a text one byte a character, in the code page of Western languages, if it fits."""
     try:
-        return text.encode("cp1252")
+        return text.encode(_WESTERN)
     except UnicodeEncodeError:
         return None
 

@@ -29,7 +29,7 @@ SPARE = 2.2
 PRODUCT = ("codes", "code_scales")
 
 GROUP = 64
-"""Rows of which the highest score is looked at first."""
+"""Rows of which the highest score is looked at first; they lie apart, as neighbours are alike."""
 
 Numbers = npt.NDArray[Any]
 Arrays = dict[str, Numbers]

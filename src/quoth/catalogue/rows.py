@@ -122,9 +122,11 @@ def chunk_from_row(row: Any) -> Chunk:
 
     They are taken in their order: looking each up by its name takes longer than all the rest.
     """
-    key, _tenant, document_id, ordinal, start, end, text, prefix, path, kind, *more = row
-    language, tokens, packed, parts, chapter, segment, date = more
-    locator, places, section = unpack_spot(locator=packed, places=parts, section=path)
+    key, _tenant, document_id, ordinal, start, end, text, prefix, section_json, kind, *more = row
+    language, tokens, locator_json, places_json, chapter, segment, date = more
+    locator, places, section = unpack_spot(
+        locator=locator_json, places=places_json, section=section_json
+    )
     return Chunk(
         chunk_id=key,
         document_id=document_id,

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import islice
 
-from quoth.analyse import search_terms, terms
+from quoth.analyse import terms
 from quoth.retrieval.words import FUNCTION_WORDS, folded_words
-from quoth.types import Chunk, Query
+from quoth.types import Query
 
 Frequency = Callable[[str], int]
 """Counts the chunks that hold a term (in its analysed form)."""
 
 MOST_KEYWORDS = 5
-MOST_FEEDBACK = 8
 NAME_WORDS = (2, 1, 3, 4)
 """Lengths of the runs of words that may be names, the likeliest first."""
 MOST_NAMES = 200
@@ -101,35 +98,6 @@ def sought_names(query: Query) -> tuple[str, ...]:
         if not {run[0], run[-1]} & FUNCTION_WORDS and len("".join(run)) > 1
     )
     return tuple(islice(dict.fromkeys([*filter(None, entities), *names]), MOST_NAMES))
-
-
-def feedback_terms(
-    query: Query, chunks: Sequence[Chunk], *, weights: Sequence[float], most: int = MOST_FEEDBACK
-) -> tuple[str, ...]:
-    """Give the words that the best passages share and the question lacks, most telling first.
-
-    The relevance model of Lavrenko and Croft (SIGIR 2001), ``Σ weight · tf / length`` over the
-    chunks, times ln(n / n_t) smoothed, so that a word of one chunk only counts little;
-    ``weights`` are the chunks' shares. Words are given as the chunks write them.
-    """
-    asked = set(search_terms(query.standalone, languages=[each.language for each in chunks]))
-    mass: dict[str, float] = defaultdict(float)
-    holders: Counter[str] = Counter()
-    written: dict[str, Counter[str]] = defaultdict(Counter)
-    for chunk, weight in zip(chunks, weights, strict=True):
-        words = _WORD.findall(_ENDING.sub("", _ELIDED.sub(" ", chunk.text)))
-        seen: set[str] = set()
-        for word in words:
-            stems = terms(word, language=chunk.language)
-            if len(stems) != 1 or stems[0] in asked or len(stems[0]) < 3 or word.isdigit():
-                continue
-            mass[stems[0]] += weight / len(words)
-            written[stems[0]][word] += 1
-            seen.add(stems[0])
-        holders.update(seen)
-    shared = {stem: value * math.log(1 + holders[stem]) for stem, value in mass.items()}
-    best = sorted((stem for stem in shared if holders[stem] > 1), key=lambda s: (-shared[s], s))
-    return tuple(written[stem].most_common(1)[0][0] for stem in best[:most])
 
 
 def _telling(word: str, *, first: bool) -> float:

@@ -37,13 +37,12 @@ web: setup ## serve the sample collection over HTTP
 	@$(BIN)/quoth --home .demo --quiet add examples/hf-course
 	@$(BIN)/quoth --home .demo serve
 
-# Files in their order: xdist would leave those of few tests to the end, which are the longest.
 test: dev chromium ## everything that must hold: lint, types, docs, tests, coverage
 	@$(MAKE) --no-print-directory -j2 lint types docs-check
 	@$(BIN)/quoth --quiet models build
 	@$(BIN)/python tests/fetch_models.py
 	@$(BIN)/coverage erase
-	@$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --cov --cov-report=
+	@$(BIN)/pytest -n 2 --dist loadfile --cov --cov-report=
 	@$(BIN)/coverage report
 
 # Tests that look at pages as a browser does are skipped where there is none and none can be had.

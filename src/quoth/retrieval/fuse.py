@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 
 from quoth.analyse import search_terms, terms
 from quoth.retrieval.trust import told_apart
@@ -81,13 +80,13 @@ def weighted_sum(
             if each.chunk_id not in first:
                 first[each.chunk_id] = _named(each, variant.name)
     best_first = sorted(sums, key=lambda chunk_id: (-sums[chunk_id], chunk_id))
-    return [replace(first[chunk_id], score=sums[chunk_id]) for chunk_id in best_first]
+    return [first[chunk_id]._replace(score=sums[chunk_id]) for chunk_id in best_first]
 
 
 def _named(each: Candidate, name: str) -> Candidate:
     if not name:
         return each
-    return replace(each, legs={f"{name}: {leg}": score for leg, score in each.legs.items()})
+    return each._replace(legs={f"{name}: {leg}": score for leg, score in each.legs.items()})
 
 
 def single_leg(rankings: Rankings, *, leg: str, kind: ScoreKind) -> list[Candidate]:

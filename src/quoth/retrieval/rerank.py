@@ -6,7 +6,6 @@ What was measured stands in docs/decisions/013-reranking.md.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Protocol, runtime_checkable
 
 from quoth.protocols import Reranker
@@ -106,6 +105,6 @@ def _placed(
         # Without a score of its own a candidate has that of the one above it, and its place.
         before = LegScore(who + 1, candidates[who].score)
         result.append(
-            replace(candidates[who], score=lowest, score_kind="rerank", legs=legs | {FUSED: before})
+            candidates[who]._replace(score=lowest, score_kind="rerank", legs=legs | {FUSED: before})
         )
     return result

@@ -3,10 +3,12 @@
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# A module is compiled when it is first used; all of them at once would take as long as unpacking.
+PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
+PIP := $(BIN)/python $(PIP_INSTALL)
 
 .DEFAULT_GOAL := help
-.PHONY: chromium chainlit web help setup dev demo test lint types docs docs-check lock bench soak eval format clean
+.PHONY: chromium chainlit models web help setup dev demo test lint types docs docs-check lock bench soak eval format clean
 
 help: ## say what there is
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /	/' | column -t -s '	'
@@ -23,9 +25,12 @@ help: ## say what there is
 	@$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
-.venv/.ready-dev: requirements-dev.lock .venv/.ready
+# Holds what the other lock holds, so that one installation will do.
+.venv/.ready-dev: requirements-dev.lock requirements.lock pyproject.toml | .venv/bin/python
+	@echo "Installing the pinned packages with the tools of developers (once) …"
 	@$(PIP) --require-hashes --requirement requirements-dev.lock
-	@touch $@
+	@$(PIP) --no-deps --no-build-isolation --editable .
+	@touch .venv/.ready $@
 
 setup: .venv/.ready ## make the environment from the lock file
 dev: .venv/.ready-dev ## the same with the tools that developers use
@@ -37,16 +42,19 @@ web: setup ## serve the sample collection over HTTP
 	@$(BIN)/quoth --home .demo --quiet add examples/hf-course
 	@$(BIN)/quoth --home .demo serve
 
-test: dev chromium ## everything that must hold: lint, types, docs, tests, coverage
-	@$(MAKE) --no-print-directory -j2 lint types docs-check
-	@$(BIN)/quoth --quiet models build
-	@$(BIN)/python tests/fetch_models.py
+test: ## everything that must hold: lint, types, docs, tests, coverage
+	@$(MAKE) --no-print-directory -j3 dev chromium .venv-lint/.ready
+	@$(MAKE) --no-print-directory -j2 types lint docs-check models
 	@$(BIN)/coverage erase
 	@$(BIN)/pytest -n 2 --dist loadfile --cov --cov-report=
 	@$(BIN)/coverage report
 
+models: dev ## build and fetch the models that tests use
+	@$(BIN)/quoth --quiet models build
+	@$(BIN)/python tests/fetch_models.py
+
 # Tests that look at pages as a browser does are skipped where there is none and none can be had.
-chromium: dev
+chromium: | .venv/bin/python
 	@command -v chromium >/dev/null || { \
 		test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq && \
 		apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || \
@@ -55,8 +63,7 @@ chromium: dev
 # What checks the house rules does not go together with our own packages.
 .venv-lint/.ready: requirements-lint.lock | .venv/bin/python
 	@$(PYTHON) -m venv .venv-lint
-	@.venv-lint/bin/python -m pip install --quiet --disable-pip-version-check \
-		--require-hashes --only-binary :all: --requirement requirements-lint.lock
+	@.venv-lint/bin/python $(PIP_INSTALL) --require-hashes --only-binary :all: --requirement requirements-lint.lock
 	@touch $@
 
 lint: dev .venv-lint/.ready ## style and house rules
@@ -96,16 +103,14 @@ bench: setup ## measure quoth beside its peers, as ratios in one run
 
 .venv-chainlit/.ready: requirements-chainlit.lock pyproject.toml | .venv/bin/python
 	@$(PYTHON) -m venv .venv-chainlit
-	@.venv-chainlit/bin/python -m pip install --quiet --disable-pip-version-check \
-		--require-hashes --requirement requirements-chainlit.lock
-	@.venv-chainlit/bin/python -m pip install --quiet --disable-pip-version-check \
-		--no-deps --no-build-isolation --editable .
+	@.venv-chainlit/bin/python $(PIP_INSTALL) --require-hashes \
+		--requirement requirements-chainlit.lock
+	@.venv-chainlit/bin/python $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 chainlit: .venv-chainlit/.ready ## make the environment of the Chainlit page
 
-soak: dev chromium chainlit ## the long tests: kills, citations by the ten thousand
-	@$(BIN)/quoth --quiet models build
+soak: dev chromium chainlit models ## the long tests: kills, citations by the ten thousand
 	@$(BIN)/pytest -m soak tests/soak
 
 lock: ## write the lock files anew from pyproject.toml (needs uv)

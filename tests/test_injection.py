@@ -31,6 +31,8 @@ from tests.obedient import ObedientGenerator, obey
 from tests.tour import add, open_tour
 from tests.walls import MARK, WALLS, Row, Run, Wall, active
 
+pytestmark = pytest.mark.unmeasured
+
 FOLDER = Path(__file__).parent / "data" / "injections"
 BIPIA = Path(__file__).parents[2] / "shared" / "data" / "bipia"
 POLICIES: tuple[Policy, ...] = ("mark", "strict")

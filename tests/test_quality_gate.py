@@ -30,6 +30,8 @@ from quoth.types import Answer, Document
 from quoth.wiring import default_model, open_engine
 from tests.conftest import ROOT, SAMPLES
 
+pytestmark = pytest.mark.unmeasured
+
 DATA = Path(__file__).parent / "data" / "hf-course"
 KEPT = Path(__file__).parent / "data" / "quality.json"
 EVAL = ROOT / "eval"

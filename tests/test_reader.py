@@ -309,6 +309,7 @@ HARD = {
 }
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("hard", HARD)
 def test_the_time_is_in_proportion_to_the_length(hard: str) -> None:
     def seconds(size: int) -> float:

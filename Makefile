@@ -3,9 +3,10 @@
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
-# A module is compiled when it is first used; all of them at once would take as long as unpacking.
-PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
+PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 PIP := $(BIN)/python $(PIP_INSTALL)
+# Tests start hundreds of processes, each of which would compile the same modules anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: chromium chainlit models web help setup dev demo test lint types docs docs-check lock bench soak eval format clean
@@ -28,7 +29,8 @@ help: ## say what there is
 # Holds what the other lock holds, so that one installation will do.
 .venv/.ready-dev: requirements-dev.lock requirements.lock pyproject.toml | .venv/bin/python
 	@echo "Installing the pinned packages with the tools of developers (once) …"
-	@$(PIP) --require-hashes --requirement requirements-dev.lock
+	@# Compiling all modules would take as long as unpacking them; those used are soon compiled.
+	@$(PIP) --no-compile --require-hashes --requirement requirements-dev.lock
 	@$(PIP) --no-deps --no-build-isolation --editable .
 	@touch .venv/.ready $@
 
@@ -63,7 +65,7 @@ chromium: | .venv/bin/python
 # What checks the house rules does not go together with our own packages.
 .venv-lint/.ready: requirements-lint.lock | .venv/bin/python
 	@$(PYTHON) -m venv .venv-lint
-	@.venv-lint/bin/python $(PIP_INSTALL) --require-hashes --only-binary :all: --requirement requirements-lint.lock
+	@.venv-lint/bin/python $(PIP_INSTALL) --no-compile --require-hashes --only-binary :all: --requirement requirements-lint.lock
 	@touch $@
 
 lint: dev .venv-lint/.ready ## style and house rules

@@ -17,8 +17,6 @@ from quoth.ingest.markdown import make_parser, read_markdown
 from quoth.ingest.meta import Meta
 from quoth.types import Section
 
-pytestmark = pytest.mark.unmeasured
-
 LENGTH = 100_000
 MOST_S = 3.0
 UNITS = [

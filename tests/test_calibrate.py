@@ -84,7 +84,7 @@ def test_a_probability_worked_by_hand() -> None:
 def read(key: str, score: float) -> Candidate:
     """A candidate that the reranker has scored."""
     each = candidate(key)
-    return replace(each, legs={**each.legs, RERANK: LegScore(1, score)})
+    return each._replace(legs={**each.legs, RERANK: LegScore(1, score)})
 
 
 def test_the_signs_of_a_hit_that_was_read() -> None:

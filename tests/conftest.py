@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import socket
+from collections import Counter
 from collections.abc import Generator, Iterator
 from ipaddress import ip_address
 from pathlib import Path
@@ -108,11 +109,21 @@ def sample_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
+MEASURED = 8
+"""Runs of one test, each with other values, that are measured for coverage."""
+_runs: Counter[str] = Counter()
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, bool | None, bool | None]:
-    """Leave tests that run the same lines over and over out of what is measured as covered."""
+    """Leave what runs the same lines over and over out of what is measured as covered.
+
+    That is what is marked so, and a test that has been run with `MEASURED` other values before.
+    """
     stopped = []
-    if item.get_closest_marker("unmeasured"):
+    test = item.nodeid.partition("[")[0]
+    _runs[test] += 1
+    if item.get_closest_marker("unmeasured") or _runs[test] > MEASURED:
         while measuring := Coverage.current():  # one began with the process, one with the tests
             measuring.stop()
             stopped.append(measuring)

@@ -134,7 +134,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, bool | None, b
     test = item.nodeid.partition("[")[0]
     _runs[test] += 1
     if item.get_closest_marker("unmeasured") or _runs[test] > MEASURED:
-        while measuring := Coverage.current():  # one began with the process, one with the tests
+        while measuring := Coverage.current():  # a process may have several
             measuring.stop()
             stopped.append(measuring)
     try:

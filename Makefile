@@ -65,7 +65,8 @@ chromium: | .venv/bin/python
 # What checks the house rules does not go together with our own packages.
 .venv-lint/.ready: requirements-lint.lock | .venv/bin/python
 	@$(PYTHON) -m venv .venv-lint
-	@.venv-lint/bin/python $(PIP_INSTALL) --no-compile --require-hashes --only-binary :all: --requirement requirements-lint.lock
+	@.venv-lint/bin/python $(PIP_INSTALL) --no-compile --require-hashes --only-binary :all: \
+		--requirement requirements-lint.lock
 	@touch $@
 
 lint: dev .venv-lint/.ready ## style and house rules

@@ -111,10 +111,7 @@ def sample_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def pytest_collection_finish() -> None:
-    """Keep the ten thousand tests themselves out of what the garbage collector looks through.
-
-    Each time it looked through everything it took so long that tests of time limits felt it.
-    """
+    """Keep the ten thousand tests themselves, which stay to the end, from the garbage collector."""
     gc.collect()
     gc.freeze()
 

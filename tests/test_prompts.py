@@ -240,16 +240,17 @@ def test_defused_text_stays_as_it_is_and_holds_no_bait(text: str) -> None:
 
 WESTERN = [bytes([byte]).decode("cp1252", "ignore") for byte in range(256)]
 HARD = [*BAITS, "(SOURCE 2)", "{s0urce: 3}", "\xad", "\x85", "\r", "\x07", "’", "é", "|", "INST]"]
+SPOKEN = ["> *User*:", "\ntool", "Instructions:"]
 FOREIGN = "字\n"
 """A line that no page of Western characters holds, so that nothing can be read the quick way."""
 
 
-@given(st.lists(st.sampled_from([*HARD, *WESTERN]), max_size=20).map("".join))
+@given(st.lists(st.sampled_from([*HARD, *SPOKEN, *WESTERN]), max_size=20).map("".join))
 def test_what_is_read_quickly_is_read_alike(text: str) -> None:
     assert FOREIGN + defuse(text) == defuse(FOREIGN + text)
 
 
-@pytest.mark.parametrize("bait", ["[Source 3]", "(source: 4", "<|", "[INST]"])
+@pytest.mark.parametrize("bait", ["[Source 3]", "(source: 4", "<|", "[INST]", "\n_User_:"])
 def test_no_western_letter_hides_a_bait_from_the_quick_reading(bait: str) -> None:
     for at, letter in ((at, each) for at in range(len(bait)) for each in WESTERN if each):
         text = bait[:at] + letter + bait[at + 1 :]

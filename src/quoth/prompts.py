@@ -224,14 +224,17 @@ _TOKEN = re.compile(
     r"|(?<=[|｜])(?=>)"
     r"|(?<=[\[<])(?=/?INST\]|<?/?SYS>))"
 )
+_ROLES = ("system", "assistant", "user", "human", "developer", "tool", "instruction", "response")
+_INDENT = " \t>#*_"
 _SPEAKER = re.compile(
-    r"^([ \t>#*_]*(?:system|assistant|user|human|developer|tool|instructions?|response)[*_]*)"
-    r"(?=[:：])",
+    rf"^([{_INDENT}]*(?:{'|'.join(_ROLES)}|instructions)[*_]*)(?=[:：])",
     re.IGNORECASE | re.MULTILINE,
 )
 
 
 _WESTERN = "cp1252"
+_ROLE_BYTES = tuple(role.encode() for role in _ROLES)
+_BEFORE_ROLE = _INDENT.encode()
 _UNSEEN_BYTES = bytes(
     byte
     for byte in range(256)
@@ -253,19 +256,28 @@ def defuse(text: str) -> str:
     raw = _western(text)
     if raw is None or len(raw.translate(None, _UNSEEN_BYTES)) < len(raw):
         text, raw = INVISIBLE.sub("", _BREAKS.sub("\n", text)), None
-    if raw is None or b"urce" in raw.lower():
+    low = None if raw is None else raw.lower()
+    if low is None or b"urce" in low:
         text = without_heads(text)
-    if raw is None or b"<" in raw or b"|" in raw or b"[" in raw:
+    if low is None or b"<" in low or b"|" in low or b"[" in low:
         text = _TOKEN.sub(lambda found: f"{found.group()} ", text)
-    return _SPEAKER.sub(r"\1 ", text)
+    if low is None or _may_speak(low):
+        text = _SPEAKER.sub(r"\1 ", text)
+    return text
 
 
 def _western(text: str) -> bytes | None:
     """Give a text one byte a character, in the code page of Western languages, if it fits."""
     try:
-        return text.encode(_WESTERN)
+        return text.encode("ascii" if text.isascii() else _WESTERN)  # a copy, or a look-up each
     except UnicodeEncodeError:
         return None
+
+
+def _may_speak(low: bytes) -> bool:
+    """Whether a line in small letters begins with a role, as far as bytes tell."""
+    lines = low.split(b"\n") if b":" in low else ()
+    return any(line.lstrip(_BEFORE_ROLE).startswith(_ROLE_BYTES) for line in lines)
 
 
 def without_heads(text: str) -> str:

@@ -33,7 +33,7 @@ def smooth_scores(
     nearest = min(neighbours, len(known) - 1)
     if weight <= 0 or nearest < 1:
         return list(candidates)
-    rows = np.stack([vectors[candidates[at].chunk_id] for at in known]).astype(np.float32)
+    rows = np.array([vectors[candidates[at].chunk_id] for at in known], np.float32)
     likeness = rows @ rows.T
     np.fill_diagonal(likeness, -np.inf)
     around = np.argsort(-likeness, axis=1, kind="stable")[:, :nearest]

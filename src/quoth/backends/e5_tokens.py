@@ -45,7 +45,7 @@ def normalizer() -> normalizers.Normalizer:
 def full_tokenizer(vocabulary: Vocabulary) -> Tokenizer:
     """Build the whole tokenizer, as it is saved for other programs in ``tokenizer.json``."""
     pieces = list(zip(vocabulary.pieces, vocabulary.scores, strict=True))
-    tokenizer = _unigram(pieces, unk=vocabulary.unk)
+    tokenizer = _unigram(pieces, unk=vocabulary.unk, rules=normalizer())
     names = [(vocabulary.pieces[at], at) for at in (vocabulary.bos, vocabulary.eos)]
     single = f"{names[0][0]} $A {names[1][0]}"
     tokenizer.post_processor = processors.TemplateProcessing(single=single, special_tokens=names)
@@ -77,7 +77,7 @@ class LeanTokenizer:
         self.ends = (1, 1)
         # The unknown piece is worth ten less than the worst piece, so that one is always needed.
         self._always = [int(np.flatnonzero(self._ids == unk)[0]), int(np.argmin(self._scores))]
-        self._normalizer = normalizer()
+        self._rules = normalizer()
         self._known: dict[str, list[int]] = {}
 
     def encode(self, texts: Sequence[str], *, limit: int) -> list[list[int]]:
@@ -90,14 +90,14 @@ class LeanTokenizer:
         return [len(ids) for ids in self._content(texts)]
 
     def _content(self, texts: Sequence[str]) -> Iterable[list[int]]:
-        plain = [self._normalizer.normalize_str(text).split(" ") for text in texts]
+        plain = [self._rules.normalize_str(text).split(" ") for text in texts]
         words = {word for each in plain for word in each}
         if len(words) > FEW_WORDS:
             return self._cut(texts, words=words)
         # A word is cut the same way wherever it stands, and questions are made of few words.
         known = self._known if len(self._known) < KNOWN_WORDS else {}
         fresh = [word for word in words if word and word not in known]
-        if any(self._normalizer.normalize_str(word) != word for word in fresh):
+        if any(self._rules.normalize_str(word) != word for word in fresh):
             # Alone it would be read otherwise, as a rare blank that is none within a text.
             return self._cut(texts, words=words)
         if fresh:
@@ -106,19 +106,19 @@ class LeanTokenizer:
         return [[at for word in each if word for at in known[word]] for each in plain]
 
     def _cut(self, texts: Sequence[str], *, words: set[str]) -> Iterable[list[int]]:
-        rows = self._rows_within(words)
-        names = [piece.decode("utf-8") for piece in self._pieces[rows].tolist()]
-        pieces = list(zip(names, self._scores[rows].tolist(), strict=True))
+        found = self._pieces_within(words)
+        rows = sorted(found)
+        pieces = list(zip(map(found.__getitem__, rows), self._scores[rows].tolist(), strict=True))
         ids = self._ids[rows].tolist()
-        tokenizer = _unigram(pieces, unk=rows.index(self._always[0]))
+        tokenizer = _unigram(pieces, unk=rows.index(self._always[0]), rules=self._rules)
         for text in texts:
             # The library cuts a batch in threads of its own, which takes longer to arrange.
             encoding = tokenizer.encode(text, add_special_tokens=False)
             yield [ids[at] for at in encoding.ids]
 
-    def _rows_within(self, words: Iterable[str]) -> list[int]:
-        """Find the rows of all pieces that are a part of one of the words."""
-        found = set(self._always)
+    def _pieces_within(self, words: Iterable[str]) -> dict[int, str]:
+        """Find all pieces that are a part of one of the words, each by its row."""
+        found = {row: self._pieces[row].decode("utf-8") for row in self._always}
         parts: set[str] = set()
         for word in words:
             marked = SPACE + word
@@ -129,21 +129,25 @@ class LeanTokenizer:
                     found.update(self._look_up(parts))
                     parts.clear()
         found.update(self._look_up(parts))
-        return sorted(found)
-
-    def _look_up(self, parts: Iterable[str]) -> list[int]:
-        width = self._pieces.dtype.itemsize
-        encoded = [part.encode("utf-8") for part in parts]
-        wanted = np.array([part for part in encoded if len(part) <= width], self._pieces.dtype)
-        rows = np.minimum(np.searchsorted(self._pieces, wanted), len(self._pieces) - 1)
-        found: list[int] = rows[self._pieces[rows] == wanted].tolist()
         return found
 
+    def _look_up(self, parts: Iterable[str]) -> dict[int, str]:
+        width = self._pieces.dtype.itemsize
+        named = [(part, whole) for part in parts if len(whole := part.encode("utf-8")) <= width]
+        wanted = np.array([whole for _part, whole in named], self._pieces.dtype)
+        rows = np.minimum(np.searchsorted(self._pieces, wanted), len(self._pieces) - 1)
+        there = np.flatnonzero(self._pieces[rows] == wanted)
+        return {
+            row: named[at][0] for row, at in zip(rows[there].tolist(), there.tolist(), strict=True)
+        }
 
-def _unigram(pieces: list[tuple[str, float]], *, unk: int) -> Tokenizer:
+
+def _unigram(
+    pieces: list[tuple[str, float]], *, unk: int, rules: normalizers.Normalizer
+) -> Tokenizer:
     """Build a Unigram tokenizer (Kudo, 2018, https://arxiv.org/abs/1804.10959)."""
     tokenizer = Tokenizer(models.Unigram(pieces, unk_id=unk, byte_fallback=False))
-    tokenizer.normalizer = normalizer()
+    tokenizer.normalizer = rules
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(
         replacement=SPACE, prepend_scheme="always", split=True
     )

@@ -18,7 +18,7 @@ GROUND = {
     *("errors", "types", "protocols", "codec", "analyse", "places", "sentences"),
     *("shelf", "tuning", "subject", "numerals", "openings", "slots", "events", "writing"),
     *("token_estimate", "decode", "breaker", "costs", "ledger", "asked", "rewordings"),
-    *("settings_aliases", "extras"),
+    *("settings_aliases", "extras", "nearby"),
 }
 """Values, verbs and pure functions that everybody may use."""
 ENGINE_AND_BELOW = GROUND | {
@@ -66,6 +66,7 @@ BELOW: dict[str, set[str]] = {
     "settings": {"errors", "settings_aliases"},
     "settings_aliases": {"errors"},
     "extras": {"errors"},
+    "nearby": set(),
     "plan": {"errors", "types"},
     "trace": {"errors"},
     "token_estimate": set(),

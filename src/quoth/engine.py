@@ -28,6 +28,7 @@ from quoth.errors import BackendError, StoreDown
 from quoth.events import Done, Event, Found, Progress, Used
 from quoth.kept import remember
 from quoth.ledger import Ledger
+from quoth.nearby import aside
 from quoth.parts import Parts, identity_of, model_names, require_same_identity
 from quoth.plan import Plan, make_plan
 from quoth.prompts import choose_prompt
@@ -189,7 +190,7 @@ class Engine:
 
         foresee(self.parts, request)
         await asyncio.sleep(0)  # the embedder has its thread before this one asks for another
-        return await asyncio.to_thread(begin)
+        return await aside(begin)
 
     async def _stream(
         self,

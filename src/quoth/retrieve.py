@@ -16,6 +16,7 @@ from quoth.budget import within_budget
 from quoth.catalogue.rows import Around, Collection
 from quoth.catalogue.store import Catalogue
 from quoth.errors import IndexCorrupt, InputError, OutOfTime, RetrievalError
+from quoth.nearby import aside
 from quoth.parts import Parts, require_same_identity
 from quoth.plan import Plan, make_plan
 from quoth.protocols import Foresees, Matrix
@@ -262,8 +263,8 @@ async def _gather(
     with trace.stage("fetch"):
         vectors = {key: row for each in ranked for key, row in each.vectors.items()}
         pool = _in_turn(ranked)
-        final, around, copies = await asyncio.to_thread(
-            _fetch, parts.catalogue, pool, plan, vectors=vectors
+        final, around, copies = await aside(
+            partial(_fetch, parts.catalogue, pool, plan, vectors=vectors)
         )
     with trace.stage("neighbours"):
         passages = passages_of(final, around=around, window=plan.context_window)

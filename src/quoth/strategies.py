@@ -10,9 +10,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from quoth.catalogue.rows import Collection
 from quoth.errors import Busy, IndexCorrupt
+from quoth.nearby import aside
 from quoth.parts import Parts
 from quoth.plan import Plan
 from quoth.protocols import Index, Matrix
@@ -238,7 +240,7 @@ async def _expanded(scope: Scope, query: Query, plan: Plan) -> tuple[Variant, ..
             limit_ms=plan.expansion_ms,
         )
     elif plan.expansion != "none":
-        found = await asyncio.to_thread(_local, scope, query)
+        found = await aside(partial(_local, scope, query))
     return found[1:]
 
 
@@ -266,7 +268,7 @@ async def _reranked(scope: Scope, query: Query, plan: Plan, ranking: Ranking) ->
     if reranker is None or not plan.rerank:
         return ranking
     ids = [each.chunk_id for each in ranking]
-    chunks = await asyncio.to_thread(scope.parts.catalogue.unplaced, ids)
+    chunks = await aside(partial(scope.parts.catalogue.unplaced, ids))
     return await scope.trace.attempt(
         "rerank",
         lambda: rerank(

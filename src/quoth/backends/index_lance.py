@@ -21,6 +21,7 @@ from quoth.analyse import search_terms
 from quoth.backends import scan_file
 from quoth.backends.scan_reader import ScanReader, conditions, make_copy
 from quoth.errors import BackendError, RetrievalError, StorageFull
+from quoth.nearby import aside
 from quoth.protocols import Matrix
 from quoth.types import Chunk, Filter, Scored
 
@@ -189,7 +190,7 @@ class LanceIndex:
             return copy.count if copy is not None else await (await self._table()).count()
 
     async def _run(self, work: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+        return await aside(work, pool=self._pool)
 
     def close(self) -> None:
         """Let go of the table, the copy and the threads."""

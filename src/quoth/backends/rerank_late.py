@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from quoth.backends.maxsim import best_matches, weighed
 from quoth.backends.token_store import Packed
 from quoth.backends.token_vectors import TokenVectors
 from quoth.errors import EmbeddingError, RerankError
+from quoth.nearby import aside
 from quoth.protocols import Matrix
 from quoth.types import Chunk
 
@@ -41,7 +43,7 @@ class LateReranker:
                 f"The passages could not be compared with the question: {error}",
                 retryable=error.retryable,
             ) from error
-        return await asyncio.to_thread(self._weighed, question, passages)
+        return await aside(partial(self._weighed, question, passages))
 
     def close(self) -> None:
         """Let go of nothing: the embedder belongs to somebody else."""

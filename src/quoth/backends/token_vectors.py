@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 from quoth.backends.token_space import TokenSpace
 from quoth.backends.token_store import Packed, TokenStore
+from quoth.nearby import aside
 from quoth.protocols import Embedder, Matrix, Role
 from quoth.types import Chunk
 
@@ -92,7 +94,7 @@ class TokenVectors:
         """
         known: dict[str, Packed] = {}
         if self._store is not None:
-            known = await asyncio.to_thread(self._store.get, chunks)
+            known = await aside(partial(self._store.get, chunks))
         absent = [chunk for chunk in chunks if chunk.chunk_id not in known]
         if absent:
             _, tokens = await self._space.documents([chunk.indexed for chunk in absent])

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from quoth.errors import OutOfTime, RetrievalError
+from quoth.nearby import aside
 from quoth.plan import Plan
 from quoth.protocols import Embedder, Index, Matrix
 from quoth.retrieval.fuse import (
@@ -116,7 +117,7 @@ async def _search_one(
         )
         # Looked up here, while the other leg is still embedding the question.
         first = [key for key, _score in (found or [])[:FIRST]]
-        there = await asyncio.to_thread(chunks_of, first)
+        there = await aside(partial(chunks_of, first))
         best = next((there[key] for key in first if key in there), None)
         return found, covered(variant.text, best=best)
 

@@ -45,7 +45,7 @@ def normalizer() -> normalizers.Normalizer:
 def full_tokenizer(vocabulary: Vocabulary) -> Tokenizer:
     """Build the whole tokenizer, as it is saved for other programs in ``tokenizer.json``."""
     pieces = list(zip(vocabulary.pieces, vocabulary.scores, strict=True))
-    tokenizer = _unigram(pieces, unk=vocabulary.unk, rules=normalizer())
+    tokenizer = _tokenizer(_unigram(pieces, unk=vocabulary.unk), rules=normalizer())
     names = [(vocabulary.pieces[at], at) for at in (vocabulary.bos, vocabulary.eos)]
     single = f"{names[0][0]} $A {names[1][0]}"
     tokenizer.post_processor = processors.TemplateProcessing(single=single, special_tokens=names)
@@ -101,20 +101,30 @@ class LeanTokenizer:
             # Alone it would be read otherwise, as a rare blank that is none within a text.
             return self._cut(texts, words=words)
         if fresh:
-            known.update(zip(fresh, self._cut(fresh, words=set(fresh)), strict=True))
+            known.update(zip(fresh, self._cut_words(fresh), strict=True))
             self._known = known
         return [[at for word in each if word for at in known[word]] for each in plain]
 
     def _cut(self, texts: Sequence[str], *, words: set[str]) -> Iterable[list[int]]:
-        found = self._pieces_within(words)
-        rows = sorted(found)
-        pieces = list(zip(map(found.__getitem__, rows), self._scores[rows].tolist(), strict=True))
-        ids = self._ids[rows].tolist()
-        tokenizer = _unigram(pieces, unk=rows.index(self._always[0]), rules=self._rules)
+        model, ids = self._model(words)
+        tokenizer = _tokenizer(model, rules=self._rules)
         for text in texts:
             # The library cuts a batch in threads of its own, which takes longer to arrange.
             encoding = tokenizer.encode(text, add_special_tokens=False)
             yield [ids[at] for at in encoding.ids]
+
+    def _cut_words(self, words: Sequence[str]) -> Iterable[list[int]]:
+        """Cut words that the rules leave as they are, each alone."""
+        model, ids = self._model(words)
+        for word in words:
+            yield [ids[token.id] for token in model.tokenize(SPACE + word)]
+
+    def _model(self, words: Iterable[str]) -> tuple[models.Unigram, list[int]]:
+        """Give a model of the pieces in these words, and the ids that its own stand for."""
+        found = self._pieces_within(words)
+        rows = sorted(found)
+        pieces = list(zip(map(found.__getitem__, rows), self._scores[rows].tolist(), strict=True))
+        return _unigram(pieces, unk=rows.index(self._always[0])), self._ids[rows].tolist()
 
     def _pieces_within(self, words: Iterable[str]) -> dict[int, str]:
         """Find all pieces that are a part of one of the words, each by its row."""
@@ -142,11 +152,14 @@ class LeanTokenizer:
         }
 
 
-def _unigram(
-    pieces: list[tuple[str, float]], *, unk: int, rules: normalizers.Normalizer
-) -> Tokenizer:
-    """Build a Unigram tokenizer (Kudo, 2018, https://arxiv.org/abs/1804.10959)."""
-    tokenizer = Tokenizer(models.Unigram(pieces, unk_id=unk, byte_fallback=False))
+def _unigram(pieces: list[tuple[str, float]], *, unk: int) -> models.Unigram:
+    """Build a Unigram model (Kudo, 2018, https://arxiv.org/abs/1804.10959)."""
+    return models.Unigram(pieces, unk_id=unk, byte_fallback=False)
+
+
+def _tokenizer(model: models.Unigram, *, rules: normalizers.Normalizer) -> Tokenizer:
+    """Let a model cut whole texts: normalised, word by word."""
+    tokenizer = Tokenizer(model)
     tokenizer.normalizer = rules
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(
         replacement=SPACE, prepend_scheme="always", split=True

@@ -48,6 +48,8 @@ LOOK_UP_MS = 250.0
 """The most that looking for an answer to the same question in other words may take."""
 IN_FLIGHT = 16
 """Questions of a batch that are under way at once; they share batches of the embedder."""
+HEAD_START = 4
+"""Turns of the event loop in which the embedder's thread can begin before another is asked for."""
 
 
 class Engine:
@@ -189,7 +191,8 @@ class Engine:
             return Engine(obeyed(self.parts)), library_of(self.parts, request)
 
         foresee(self.parts, request)
-        await asyncio.sleep(0)  # the embedder has its thread before this one asks for another
+        for _ in range(HEAD_START):
+            await asyncio.sleep(0)
         return await aside(begin)
 
     async def _stream(

@@ -57,8 +57,11 @@ def collapse_duplicates(
         return Collapsed(tuple(candidates[:limit]), {})
     kept: list[Candidate] = []
     copies: dict[str, list[str]] = {}
-    likeness = _cosines(candidates, vectors)
     places: list[int] = []
+
+    @cache
+    def likeness() -> Numbers:
+        return _cosines(candidates, vectors)
 
     @cache
     def bag(chunk_id: str) -> frozenset[str]:
@@ -70,15 +73,16 @@ def collapse_duplicates(
         return _shingles(text), frozenset(_NUMBER.findall(text))
 
     def same(place: int, other: int) -> bool:
-        alike = likeness[place, other] >= cosine
         one, two = candidates[place].chunk_id, candidates[other].chunk_id
         if one not in texts or two not in texts:
-            return bool(likeness[place, other] >= max(cosine, ALONE))
-        if len(bag(one) & bag(two)) < REWORKED * len(bag(one)):
+            return bool(likeness()[place, other] >= max(cosine, ALONE))
+        mine = bag(one)
+        if len(mine & bag(two)) < REWORKED * len(mine):
             return False  # runs of words can be shared only where the words are
         (words, numbers), (others, other_numbers) = shape(one), shape(two)
         if not words or not numbers <= other_numbers:
             return False
+        alike = likeness()[place, other] >= cosine
         return len(words & others) >= (REWORKED if alike else COPY) * len(words)
 
     for place, each in enumerate(candidates):

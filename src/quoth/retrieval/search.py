@@ -62,9 +62,9 @@ async def search(
     )
     vectors = asyncio.create_task(_vectors(variants, plan, embedder=embedder, trace=trace))
     try:
-        found = await asyncio.gather(
-            *(one(variant, at=at, vectors=vectors) for at, variant in enumerate(variants))
-        )
+        works = [one(variant, at=at, vectors=vectors) for at, variant in enumerate(variants)]
+        # Every task is another turn of the event loop: the question alone needs none.
+        found = [await works[0]] if len(works) == 1 else await asyncio.gather(*works)
     finally:
         vectors.cancel()
     if found[0] is None:
@@ -121,7 +121,12 @@ async def _search_one(
         best = next((there[key] for key in first if key in there), None)
         return found, covered(variant.text, best=best)
 
-    (vector, dense), (lexical, coverage) = await asyncio.gather(semantic(), keyword())
+    words = asyncio.create_task(keyword())
+    try:
+        vector, dense = await semantic()
+        lexical, coverage = await words
+    finally:
+        words.cancel()
     if (dense is None and not lexical) or (lexical is None and not dense):
         return None
     return Legs(lexical or [], dense or [], vector=vector, coverage=coverage)

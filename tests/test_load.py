@@ -76,8 +76,9 @@ async def test_those_of_a_crowd_who_hang_up_hold_up_nobody(library: Library) -> 
             writer.close()
         (found,) = (await crowd(port, one, clients=1, bodies=questions(201)[200:])).told
         answered = await told_as_answered(port, one.tokens[0])
-    # Those whose turn came before they hung up may have been answered; the rest are not.
-    assert (found.status, answered < 20) == (200, True)
+    # Those whose turn came before they hung up may have been answered; all two hundred of them
+    # would be nine seconds of waiting.
+    assert (found.status, answered < 100, found.seconds < 5) == (200, True, True)
 
 
 async def told_as_answered(port: int, token: str) -> float:

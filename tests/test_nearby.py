@@ -12,7 +12,7 @@ from contextvars import ContextVar
 
 import pytest
 
-from quoth.nearby import aside
+from quoth.nearby import Near, aside
 
 HELD = pytest.mark.skipif(
     not hasattr(os, "sched_setaffinity"), reason="threads cannot be held on cores here"
@@ -75,20 +75,31 @@ async def test_who_waits_no_longer_leaves_the_thread_to_others() -> None:
 
 
 FORKING = """
-import asyncio, os
+import asyncio, os, threading
 from quoth.nearby import aside
 
-print(asyncio.run(aside(lambda: "before")), flush=True)
+def name():
+    return threading.current_thread().name.partition("_")[0]
+
+print(asyncio.run(aside(name)), flush=True)
 child = os.fork()
 if child:
-    raise SystemExit(os.waitpid(child, 0)[1])
-print(asyncio.run(aside(lambda: "behind")), flush=True)
+    assert os.waitpid(child, 0)[1] == 0
+print(asyncio.run(aside(name)), flush=True)
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be forked here")
-def test_a_forked_process_has_a_thread_of_its_own() -> None:
+@HELD
+def test_a_core_that_nobody_can_name_holds_nothing(cores: list[int]) -> None:
+    for core in (-1, 10_000):
+        begun = Near(lambda core=core: core).take(where)  # type: ignore[misc]
+        assert begun is not None
+        assert begun.result()[1] == set(cores)
+
+
+@HELD
+def test_both_sides_of_a_fork_go_on_in_the_pools() -> None:
     done = subprocess.run(
         [sys.executable, "-c", FORKING], capture_output=True, text=True, timeout=30, check=False
     )
-    assert (done.returncode, done.stdout.split()) == (0, ["before", "behind"])
+    assert (done.returncode, done.stdout.split()) == (0, ["near", "asyncio", "asyncio"])

@@ -1,8 +1,8 @@
 """Short work off the event loop, in a thread that stays on the core of the loop.
 
-A question hands over half a dozen pieces of a millisecond or two. A thread woken on another core
-finds nothing of the interpreter's in that core's caches, and may take the core from the embedder,
-which is at work there at the same time: docs/decisions/039.
+A question hands over half a dozen pieces of half a millisecond to two. A thread woken on another
+core finds nothing of the interpreter's in that core's caches, and may take the core from the
+embedder, which is at work there at the same time: docs/decisions/039.
 """
 
 from __future__ import annotations
@@ -52,39 +52,36 @@ class Near:
             self._thread = self._pool.submit(get_native_id).result()
         core = self._core_of_caller()
         if core != self._core:
-            self._core = core
-            with suppress(OSError):  # a core that was just taken from the process
+            with suppress(OSError, ValueError):  # the core was just taken away, or has no number
                 os.sched_setaffinity(self._thread, {core})
+                self._core = core
 
 
 async def aside(work: Callable[[], T], *, pool: Executor | None = None) -> T:
     """Do short work in the near thread if it is free, else in ``pool`` or the loop's own."""
     bound = partial(copy_context().run, work)
-    begun = None if _NEAR is None else _NEAR.take(bound)
+    begun = None if _near is None else _near.take(bound)
     if begun is None:
         return await asyncio.get_running_loop().run_in_executor(pool, bound)
     return await asyncio.wrap_future(begun)
 
 
 def _make() -> Near | None:
-    return None if _CORE is None else Near(_CORE)
-
-
-def _renew() -> None:
-    """Begin anew in a process that was forked, which has no threads."""
-    global _NEAR
-    _NEAR = _make()
-
-
-def _find_core() -> Callable[[], int] | None:
-    """Give what tells the core of the calling thread, where threads can be held on one (Linux)."""
+    """Give the thread where one can be held on a core and cores can be told apart (Linux)."""
     if not hasattr(os, "sched_setaffinity"):
         return None
-    # Calls by `PyDLL` keep the interpreter's lock, which would cost more than so short a call.
-    return getattr(ctypes.PyDLL(None), "sched_getcpu", None)
+    # Calls by `PyDLL` keep the interpreter's lock: letting go of it would take longer than they do.
+    core = getattr(ctypes.PyDLL(None), "sched_getcpu", None)
+    return None if core is None else Near(core)
 
 
-_CORE = _find_core()
-_NEAR = _make()
+def _give_up() -> None:
+    global _near
+    _near = None
+
+
+_near = _make()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew)
+    # A child has no threads, and libraries of numbers start theirs anew, in whichever thread first
+    # needs them: on both sides of a fork everything goes to the pools.
+    os.register_at_fork(after_in_parent=_give_up, after_in_child=_give_up)

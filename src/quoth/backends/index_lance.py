@@ -193,7 +193,7 @@ class LanceIndex:
         return await aside(work, pool=self._pool)
 
     def close(self) -> None:
-        """Let go of the table, the copy and the threads."""
+        """Let go of the table, the copy and the threads; a search of the near thread ends later."""
         self._pool.shutdown(wait=True, cancel_futures=True)
         self._copy.forget()
         self._table.close()

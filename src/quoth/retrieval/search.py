@@ -121,12 +121,7 @@ async def _search_one(
         best = next((there[key] for key in first if key in there), None)
         return found, covered(variant.text, best=best)
 
-    words = asyncio.create_task(keyword())
-    try:
-        vector, dense = await semantic()
-        lexical, coverage = await words
-    finally:
-        words.cancel()
+    (vector, dense), (lexical, coverage) = await asyncio.gather(semantic(), keyword())
     if (dense is None and not lexical) or (lexical is None and not dense):
         return None
     return Legs(lexical or [], dense or [], vector=vector, coverage=coverage)

@@ -51,6 +51,15 @@ def test_a_choice_for_one_question(home: Path) -> None:
     assert quoth(home, "search", "honey", "--set", "plan.nonsense=1").code == 2
 
 
+@pytest.mark.parametrize("command", [("search", "honey"), ("ask", "What is honey?"), ("chat",)])
+def test_what_is_no_setting_is_told_in_a_sentence(home: Path, command: tuple[str, ...]) -> None:
+    said = quoth(home, *command, "--set", "reranker=late")
+    assert (said.code, said.err.strip()) == (
+        2,
+        "'reranker=late' is not a setting. Write --set plan.FIELD=VALUE.",
+    )
+
+
 def test_the_reranker_is_named(home: Path) -> None:
     said = quoth(home, "--json", "--reranker", "fake", "search", NECTAR)
     assert "rerank" in said.json[0]["legs"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from functools import partial
 from io import TextIOWrapper
 from itertools import islice
 from pathlib import Path
@@ -256,14 +255,13 @@ def ask(
     from quoth.cli.asking import ask_question
 
     session: Session = context.obj
-    choices = read_choices(settings, **answering(policy, max_ms, max_usd, llm))
 
     async def work() -> int:
         from quoth.retrieve import Request
 
         request = Request(
             question,
-            choices=choices,
+            choices=read_choices(settings, **answering(policy, max_ms, max_usd, llm)),
             filters=tuple(filters or ()),
             collections=session.collections,
         )
@@ -286,11 +284,12 @@ def chat(
     from quoth.cli.chat import chat as converse
 
     session: Session = context.obj
-    choices = read_choices(settings, **answering(policy, max_ms, max_usd, llm))
-    talk = partial(
-        converse, with_model(session, llm), choices=choices, filters=tuple(filters or ())
-    )
-    end_with(session, talk)
+
+    def work() -> int:
+        choices = read_choices(settings, **answering(policy, max_ms, max_usd, llm))
+        return converse(with_model(session, llm), choices=choices, filters=tuple(filters or ()))
+
+    end_with(session, work)
 
 
 @app.command()

@@ -74,6 +74,14 @@ async def test_who_waits_no_longer_leaves_the_thread_to_others() -> None:
             pass
 
 
+@HELD
+def test_a_core_that_nobody_can_name_holds_nothing(cores: list[int]) -> None:
+    for core in (-1, 10_000):
+        begun = Near(lambda core=core: core).take(where)  # type: ignore[misc]
+        assert begun is not None
+        assert begun.result()[1] == set(cores)
+
+
 FORKING = """
 import asyncio, os, threading
 from quoth.nearby import aside
@@ -87,14 +95,6 @@ if child:
     assert os.waitpid(child, 0)[1] == 0
 print(asyncio.run(aside(name)), flush=True)
 """
-
-
-@HELD
-def test_a_core_that_nobody_can_name_holds_nothing(cores: list[int]) -> None:
-    for core in (-1, 10_000):
-        begun = Near(lambda core=core: core).take(where)  # type: ignore[misc]
-        assert begun is not None
-        assert begun.result()[1] == set(cores)
 
 
 @HELD

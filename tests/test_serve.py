@@ -31,6 +31,7 @@ from quoth.settings import Settings
 from quoth.telling.metrics import Metrics
 from quoth.telling.tracing import observe_spans
 from quoth.wiring import open_tenants
+from tests.counters import samples
 from tests.served import PATIENT
 from tests.tour import write_sources
 from tests.uploading import send
@@ -62,9 +63,7 @@ async def ask(app: FastAPI, question: str = "What is honey made from?") -> httpx
 async def counters(app: FastAPI) -> dict[str, float]:
     """The samples of /metrics, by name and labels as they are written."""
     async with client(app) as asking:
-        text = (await asking.get("/metrics")).text
-    pairs = (line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
-    return {name: float(value) for name, value in pairs}
+        return samples((await asking.get("/metrics")).text)
 
 
 async def test_readiness_tells_what_there_is(app: FastAPI) -> None:

@@ -143,12 +143,12 @@ class LeanTokenizer:
 
     def _look_up(self, parts: Iterable[str]) -> dict[int, str]:
         width = self._pieces.dtype.itemsize
-        named = [(part, whole) for part in parts if len(whole := part.encode("utf-8")) <= width]
-        wanted = np.array([whole for _part, whole in named], self._pieces.dtype)
+        fits = {part: whole for part in parts if len(whole := part.encode("utf-8")) <= width}
+        wanted = np.array(list(fits.values()), self._pieces.dtype)
         rows = np.minimum(np.searchsorted(self._pieces, wanted), len(self._pieces) - 1)
-        there = np.flatnonzero(self._pieces[rows] == wanted)
+        there = (self._pieces[rows] == wanted).tolist()
         return {
-            row: named[at][0] for row, at in zip(rows[there].tolist(), there.tolist(), strict=True)
+            row: part for part, row, same in zip(fits, rows.tolist(), there, strict=True) if same
         }
 
 

@@ -53,7 +53,7 @@ test: ## everything that must hold: lint, types, docs, tests, coverage
 
 models: dev ## build and fetch the models that tests use
 	@$(BIN)/quoth --quiet models build
-	@$(BIN)/python tests/fetch_models.py
+	@$(BIN)/python tests/support/fetch_models.py
 
 # Tests that look at pages as a browser does are skipped where there is none and none can be had.
 chromium: | .venv/bin/python

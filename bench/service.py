@@ -24,8 +24,8 @@ from pathlib import Path
 from statistics import median
 
 from bench.load import Orders, from_outside, quantile
-from quoth.settings import Settings, load_settings
-from quoth.wiring import open_engine
+from quoth.bootstrap import open_engine
+from quoth.core.settings import Settings, load_settings
 
 QUOTH = ("-m", "quoth")
 

@@ -14,11 +14,11 @@ from typing import cast
 import typer.main
 from pydantic_core import PydanticUndefined
 
-from quoth import errors, plan, settings
-from quoth import settings_aliases as aliases
-from quoth.cli.app import app, with_evaluation
-from quoth.retrieval.filters import KEYS
-from quoth.service.app import make_app
+from quoth.core import errors, plan, settings
+from quoth.core import settings_aliases as aliases
+from quoth.interfaces.cli.app import app, with_evaluation
+from quoth.interfaces.http.app import make_app
+from quoth.query.filters.parse import KEYS
 from quoth.tenants import Tenants
 
 HERE = Path(__file__).parent

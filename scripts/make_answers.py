@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from quoth.sentences import sentences
+from quoth.text.sentences import sentences
 
 Row = Mapping[str, Any]
 

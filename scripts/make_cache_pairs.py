@@ -24,9 +24,9 @@ from pathlib import Path
 
 import numpy as np
 
-from quoth.protocols import Matrix
-from quoth.settings import Settings
-from quoth.wiring import open_embedder
+from quoth.bootstrap import open_embedder
+from quoth.core.protocols import Matrix
+from quoth.core.settings import Settings
 
 NEAREST = 150
 EDITS = 40

@@ -16,12 +16,12 @@ from tempfile import TemporaryDirectory
 
 from sqlalchemy import Engine, MetaData, text
 
-from quoth.catalogue import schema
-from quoth.catalogue.copying import copy_rows
-from quoth.catalogue.migrating import step_to
-from quoth.catalogue.sqlite import connect
-from tests.old_catalogues import FOLDER, QUESTIONS
-from tests.tour import add, open_tour, write_sources
+from quoth.store import schema
+from quoth.store.copy import copy_rows
+from quoth.store.migrate import step_to
+from quoth.store.sqlite import connect
+from tests.support.old_catalogues import FOLDER, QUESTIONS
+from tests.support.small_library import add, open_tour, write_sources
 
 WHEN = "2026-01-01T00:00:00.000+00:00"
 TIMES = {"collections": "created_at", "documents": "added_at", "queries": "created_at"}

@@ -17,10 +17,10 @@ import pytest
 from coverage import Coverage
 from hypothesis import settings
 
-from quoth.settings import Settings
-from quoth.types import Document
-from quoth.wiring import open_engine
-from tests.databases import address, new_address, server
+from quoth.bootstrap import open_engine
+from quoth.core.settings import Settings
+from quoth.core.types import Document
+from tests.support.databases import address, new_address, server
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Started in the background: processes begun here would never hear of Ctrl-C.

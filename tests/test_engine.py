@@ -1,7 +1,7 @@
 """The whole path of a question, over a small library about bees.
 
 Read this to see what quoth does: sources go in, a question is asked, and every sentence that
-comes out proves itself. The doubles are in `quoth.backends.fake`, the library in `tests.tour`.
+comes out proves itself. The doubles are in `testing`, the library in `small_library`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,27 @@ from typing import Any
 
 import pytest
 
-from quoth.backends.fake import (
+from quoth.core.errors import (
+    IndexMismatch,
+    InputError,
+    NotFound,
+    OutOfTime,
+    RetrievalError,
+    StorageFull,
+)
+from quoth.core.events import (
+    Cited,
+    Done,
+    Found,
+    Progress,
+    Token,
+)
+from quoth.core.protocols import Embedder, Matrix
+from quoth.core.settings import Settings
+from quoth.core.types import Chunk, Filter, Scored
+from quoth.engine import Engine
+from quoth.pipeline.retrieve import NO_MATCH, RELAXED, Request
+from quoth.testing import (
     FailingEmbedder,
     FailingIndex,
     HashEmbedder,
@@ -23,15 +43,8 @@ from quoth.backends.fake import (
     SlowEmbedder,
     SlowIndex,
 )
-from quoth.engine import Engine
-from quoth.errors import IndexMismatch, InputError, NotFound, OutOfTime, RetrievalError, StorageFull
-from quoth.events import Cited, Done, Found, Progress, Token
-from quoth.protocols import Embedder, Matrix
-from quoth.retrieve import NO_MATCH, RELAXED, Request
-from quoth.settings import Settings
-from quoth.types import Chunk, Filter, Scored
-from tests.disk import no_room
-from tests.tour import add, open_tour, write_sources
+from tests.support.full_disk import no_room
+from tests.support.small_library import add, open_tour, write_sources
 
 Rows = dict[str, tuple[Chunk, Matrix]]
 NECTAR = "What is honey made from?"

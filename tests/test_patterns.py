@@ -18,7 +18,7 @@ def slow_patterns(
 ) -> tuple[list[dict[str, Any]], int]:
     """What is slower on texts of that length, and how many patterns were looked at."""
     said = subprocess.run(
-        [sys.executable, "-m", "tests.patterns", str(characters), str(most_ms), str(step)],
+        [sys.executable, "-m", "tests.support.patterns", str(characters), str(most_ms), str(step)],
         capture_output=True,
         check=True,
         cwd=ROOT,

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from weakref import ref
 
-from quoth.retrieve import Request
-from quoth.settings import Settings
+from quoth.bootstrap import open_tenants
+from quoth.core.settings import Settings
+from quoth.pipeline.retrieve import Request
 from quoth.tenants import Tenants
-from quoth.wiring import open_tenants
 
 QUESTION = "How many stones has the bridge?"
 

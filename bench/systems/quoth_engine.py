@@ -18,16 +18,16 @@ import numpy as np
 from bench.corpus import Corpus
 from bench.system import Found, Hit, Retrieve, Tools
 from quoth.answering.context import build_context, estimate_tokens
-from quoth.catalogue.rows import Entry
-from quoth.commit import BATCH_CHUNKS, commit_entries
+from quoth.bootstrap import open_engine
+from quoth.core.errors import QuothError
+from quoth.core.settings import Settings, load_settings
+from quoth.core.trace import Trace
+from quoth.core.types import Chars, Chunk, Document
 from quoth.engine import Engine
-from quoth.errors import QuothError
-from quoth.parts import identity_of
-from quoth.retrieve import Request
-from quoth.settings import Settings, load_settings
-from quoth.trace import Trace
-from quoth.types import Chars, Chunk, Document
-from quoth.wiring import open_engine
+from quoth.pipeline.commit import BATCH_CHUNKS, commit_entries
+from quoth.pipeline.components import identity_of
+from quoth.pipeline.retrieve import Request
+from quoth.store.rows import Entry
 
 DOCUMENT_CHUNKS = 50
 

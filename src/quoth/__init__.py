@@ -15,7 +15,7 @@ from __future__ import annotations
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
-from quoth.errors import (
+from quoth.core.errors import (
     BackendError,
     Busy,
     ConfigError,
@@ -25,10 +25,17 @@ from quoth.errors import (
     NotFound,
     QuothError,
 )
-from quoth.types import Answer, Citation, Document, Filter, Hit, Turn
+from quoth.core.types import (
+    Answer,
+    Citation,
+    Document,
+    Filter,
+    Hit,
+    Turn,
+)
 
 if TYPE_CHECKING:
-    from quoth.facade import Library
+    from quoth.library import Library
 
 try:
     __version__ = version("quoth")
@@ -57,6 +64,6 @@ __all__ = [
 
 def open(home: str | None = None, **settings: Any) -> Library:
     """Open the library in a folder, by default the user's own; settings as in `Settings`."""
-    from quoth.facade import Library
+    from quoth.library import Library
 
     return Library(home, **settings)

@@ -1,6 +1,6 @@
 """``python -m quoth`` is the command line."""
 
-from quoth.cli.app import main
+from quoth.interfaces.cli.app import main
 
 if __name__ == "__main__":
     main()

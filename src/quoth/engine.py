@@ -1,6 +1,6 @@
 """The path of a question, top to bottom: understand → expand → search → fuse → rerank →
-calibrate → diversify → neighbours (`quoth.retrieve`) → context → generate → verify → cite →
-Answer (`quoth.respond`).
+calibrate → diversify → neighbours (`retrieve`) → context → generate → verify → cite →
+Answer (`quoth.pipeline.generate`).
 
 `Engine` orders the stages and owns nothing but its parts. `stream` is the only implementation;
 `answer` drains it.
@@ -17,29 +17,53 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from quoth import suggest, upkeep
-from quoth.add import Given, add_documents
-from quoth.budget import note_pace, note_withheld
-from quoth.cache import Key, key_of
-from quoth.catalogue.rows import Collection
-from quoth.commit import Advance
-from quoth.consent import count_tokens, obeyed
-from quoth.errors import BackendError, StoreDown
-from quoth.events import Done, Event, Found, Progress, Used
-from quoth.kept import remember
-from quoth.ledger import Ledger
-from quoth.nearby import aside
-from quoth.parts import Parts, identity_of, model_names, require_same_identity
-from quoth.plan import Plan, make_plan
-from quoth.prompts import choose_prompt
-from quoth.protocols import AsksModel
-from quoth.quote import new_query_id
-from quoth.record import Record, record_of
-from quoth.respond import respond, spelled
-from quoth.retrieve import Library, Request, Retrieved, foresee, library_of, retrieve
-from quoth.trace import Trace
-from quoth.types import Answer, Document, Hit, Usage
-from quoth.uploads import forget_documents
+from quoth.answering.prompts import choose_prompt
+from quoth.core.concurrency import aside
+from quoth.core.errors import BackendError, StoreDown
+from quoth.core.events import (
+    Done,
+    Event,
+    Found,
+    Progress,
+    Used,
+)
+from quoth.core.plan import Plan, make_plan
+from quoth.core.protocols import AsksModel
+from quoth.core.trace import Trace
+from quoth.core.types import (
+    Answer,
+    Document,
+    Hit,
+    Usage,
+)
+from quoth.pipeline import maintain as upkeep
+from quoth.pipeline import suggest
+from quoth.pipeline.add import Given, add_documents
+from quoth.pipeline.answer_cache import Key, key_of
+from quoth.pipeline.budget import note_pace, note_withheld
+from quoth.pipeline.commit import Advance
+from quoth.pipeline.components import (
+    Parts,
+    identity_of,
+    model_names,
+    require_same_identity,
+)
+from quoth.pipeline.egress import count_tokens, obeyed
+from quoth.pipeline.extract import new_query_id
+from quoth.pipeline.generate import respond, spelled
+from quoth.pipeline.record import Record, record_of
+from quoth.pipeline.record_codec import remember
+from quoth.pipeline.retrieve import (
+    Library,
+    Request,
+    Retrieved,
+    foresee,
+    library_of,
+    retrieve,
+)
+from quoth.pipeline.uploads import forget_documents
+from quoth.pipeline.usage import Ledger
+from quoth.store.rows import Collection
 
 T = TypeVar("T")
 log = logging.getLogger("quoth.engine")

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from threading import Lock
 from weakref import WeakValueDictionary
 
-from quoth.catalogue.database import Database
+from quoth.core.settings import Settings
 from quoth.engine import Engine
-from quoth.settings import Settings
+from quoth.store.database import Database
 
 
 class Tenants:

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from quoth.backends.embed_onnx import OnnxEmbedder
-from quoth.backends.fake import HashEmbedder
-from quoth.protocols import Embedder
-from tests.tiny_e5 import build_tiny
+from quoth.backends.embedders.onnx import OnnxEmbedder
+from quoth.core.protocols import Embedder
+from quoth.testing import HashEmbedder
+from tests.support.tiny_e5 import build_tiny
 
 TEXTS = [
     "the tokenizer",

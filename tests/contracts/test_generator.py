@@ -14,13 +14,18 @@ from typing import Any
 
 import pytest
 
-from quoth.backends import backend
-from quoth.backends.llm_access import Access
-from quoth.errors import GenerationError
-from quoth.protocols import Generator
-from quoth.types import Usage
-from quoth.writing import Finish, Message, Writing, Written
-from tests.llm_servers import DIALECTS, MODELS, Asked, Dialect, Fault, Reply, Server
+from quoth.backends.generators.access import Access
+from quoth.backends.registry import backend
+from quoth.core.errors import GenerationError
+from quoth.core.messages import (
+    Finish,
+    Message,
+    Writing,
+    Written,
+)
+from quoth.core.protocols import Generator
+from quoth.core.types import Usage
+from tests.support.llm_servers import DIALECTS, MODELS, Asked, Dialect, Fault, Reply, Server
 
 KEY = "key-of-the-tests"
 PIECES = ("Gradients ", "point uphill", " [Source 3].")

@@ -10,10 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from quoth.backends.fake import MemoryIndex
-from quoth.backends.index_lance import LanceIndex
-from quoth.protocols import Index, Matrix
-from quoth.types import Chars, Chunk, Filter, Pages, Place, Seconds
+from quoth.backends.indexes.lancedb.index import LanceIndex
+from quoth.core.protocols import Index, Matrix
+from quoth.core.types import (
+    Chars,
+    Chunk,
+    Filter,
+    Pages,
+    Place,
+    Seconds,
+)
+from quoth.testing import MemoryIndex
 
 DIMENSION = 8
 BOOK = Chunk("book.0", "book", 0, 0, 9, "", Chars(0, 9), "text")

@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from quoth.backends.embed_onnx import OnnxEmbedder
-from quoth.backends.fake import FailingReranker, WordReranker
-from quoth.backends.rerank_chain import Chain
-from quoth.backends.rerank_colbert import ColbertReranker
-from quoth.backends.rerank_late import LateReranker
-from quoth.backends.rerank_onnx import OnnxReranker
-from quoth.backends.token_space import TokenSpace
-from quoth.backends.token_vectors import open_vectors
-from quoth.protocols import Reranker
-from tests.tiny_e5 import build_tiny
-from tests.toy_rerankers import (
+from quoth.backends.embedders.onnx import OnnxEmbedder
+from quoth.backends.late_interaction.token_space import TokenSpace
+from quoth.backends.late_interaction.token_vectors import open_vectors
+from quoth.backends.rerankers.colbert import ColbertReranker
+from quoth.backends.rerankers.cross_encoder import OnnxReranker
+from quoth.backends.rerankers.fallback import Chain
+from quoth.backends.rerankers.late_interaction import LateReranker
+from quoth.core.protocols import Reranker
+from quoth.testing import FailingReranker, WordReranker
+from tests.support.tiny_e5 import build_tiny
+from tests.support.toy_rerankers import (
     PASSAGES,
     QUESTION,
     RIGHT,

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.old_catalogues import VERSIONS
-from tests.test_backup import back_up_while_adding
-from tests.test_damage import flip_bytes
-from tests.test_full_disk import ROOMS, fill_up
-from tests.test_migrations import ask_libraries
+from tests.operations.test_backup import back_up_while_adding
+from tests.store.test_damage import flip_bytes
+from tests.store.test_full_disk import ROOMS, fill_up
+from tests.store.test_migrations import ask_libraries
+from tests.support.old_catalogues import VERSIONS
 
 pytestmark = pytest.mark.soak
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_canaries import log, play
+from tests.interfaces.http.test_canaries import log, play
 
 __all__ = ["log"]
 

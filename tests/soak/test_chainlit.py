@@ -19,7 +19,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.tour import write_sources
+from tests.support.small_library import write_sources
 
 ROOT = Path(__file__).parents[2]
 QUOTH = ROOT / ".venv-chainlit" / "bin" / "quoth"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.citing import cite_everything
+from tests.support.cite_everything import cite_everything
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT.parent / "shared" / "data"

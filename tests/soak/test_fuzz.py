@@ -7,9 +7,9 @@ from typing import get_args
 
 import pytest
 
-from quoth.errors import DocumentCode
-from tests.mutants import FORMATS
-from tests.test_fuzz import read_all
+from quoth.core.errors import DocumentCode
+from tests.ingest.test_fuzz import read_all
+from tests.support.mutants import FORMATS
 
 pytestmark = pytest.mark.soak
 COUNT = 1000

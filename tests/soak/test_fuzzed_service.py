@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fuzzed import fuzz
+from tests.support.fuzzing import fuzz
 
 pytestmark = pytest.mark.soak
 

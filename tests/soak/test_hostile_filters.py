@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from quoth.settings import Settings
-from tests.test_hostile_filters import ask_all
+from quoth.core.settings import Settings
+from tests.pipeline.test_hostile_filters import ask_all
 
 pytestmark = pytest.mark.soak
 

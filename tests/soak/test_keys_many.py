@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from quoth.catalogue.keys import LABEL, new_token, split
-from tests.gated import gated
+from quoth.store.keys import LABEL, new_token, split
+from tests.support.auth_app import gated
 
 pytestmark = pytest.mark.soak
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.killing import kill_and_recover, write_files
+from tests.support.killed_process import kill_and_recover, write_files
 
 KILLS = 40
 

@@ -12,9 +12,17 @@ import pytest
 from bench.crowd import SETTLE_S, Weighed, figures, weighed
 from bench.load import REFUSED, Orders
 from bench.service import Pace, ask_engine, cpu_seconds
-from quoth.settings import Settings
-from quoth.wiring import default_model, open_embedder
-from tests.crowd import Library, crowd, foreign, make_library, questions, running, torn
+from quoth.bootstrap import default_model, open_embedder
+from quoth.core.settings import Settings
+from tests.support.many_clients import (
+    Library,
+    crowd,
+    foreign,
+    make_library,
+    questions,
+    running,
+    torn,
+)
 
 pytestmark = pytest.mark.soak
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_poison import SUBJECTS, lies_found
-from tests.test_quality_gate import needs_model
+from tests.evaluation.test_quality_gate import needs_model
+from tests.ingest.test_poison import SUBJECTS, lies_found
 
 pytestmark = pytest.mark.soak
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli import quoth_process
-from tests.test_purge import CANARY, OTHER, SECRET, _holding
+from tests.operations.test_purge import CANARY, OTHER, SECRET, _holding
+from tests.support.cli import quoth_process
 
 MOST = 60
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from quoth.types import Reading
-from tests.test_span_invariant import readings
-from tests.test_verify import MANNERS, unproved
+from quoth.core.types import Reading
+from tests.answering.test_span_invariant import readings
+from tests.answering.test_verification import MANNERS, unproved
 
 WANTED = 10_000
 

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from tests.hand import DEADLY, Killed, Maker, make_hands
-from tests.library_model import Library
-from tests.test_work import kill_and_recover, text
+from tests.operations.test_worker import kill_and_recover, text
+from tests.support.controlled_process import DEADLY, Killed, Maker, make_hands
+from tests.support.library_model import Library
 
 NAMED, RANDOM = 25, 25
 EXAMPLES, PART, STEPS = 500, 25, 50

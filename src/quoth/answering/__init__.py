@@ -1,1 +1,1 @@
-"""From passages to a cited answer: functions over values."""
+"""From passages to a cited answer."""

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from quoth.places import label, locate
-from quoth.prompts import defuse
-from quoth.sentences import Span, sentences
-from quoth.token_estimate import estimate_tokens as estimate_tokens
-from quoth.types import Passage, Seconds
+from quoth.answering.prompts import defuse
+from quoth.core.types import Passage, Seconds
+from quoth.text.locators import label, locate
+from quoth.text.sentences import Span, sentences
+from quoth.text.token_count import estimate_tokens as estimate_tokens
 
 CountTokens = Callable[[Sequence[str]], Sequence[int]]
 """Counts the tokens of each text with the answering model's tokenizer, or over-estimates them."""

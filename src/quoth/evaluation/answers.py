@@ -15,17 +15,31 @@ from typing import Any
 
 import numpy as np
 
-from quoth.analyse import terms
+from quoth.core.errors import InputError
+from quoth.core.settings import Settings
+from quoth.core.types import Answer, Chars, Citation
 from quoth.engine import Engine
-from quoth.errors import InputError
 from quoth.evaluation.corpus import Told, open_corpus
 from quoth.evaluation.datasets import Question, Source, load_corpus
-from quoth.evaluation.jsonl import Row, find, objects, optional, read_rows, text, texts, truth
-from quoth.evaluation.spans import Folded, fold_letters, overlaps, word_line
-from quoth.retrieve import Request
-from quoth.sentences import sentences
-from quoth.settings import Settings
-from quoth.types import Answer, Chars, Citation
+from quoth.evaluation.jsonl import (
+    Row,
+    find,
+    objects,
+    optional,
+    read_rows,
+    text,
+    texts,
+    truth,
+)
+from quoth.evaluation.spans import (
+    Folded,
+    fold_letters,
+    overlaps,
+    word_line,
+)
+from quoth.pipeline.retrieve import Request
+from quoth.text.analyzer import terms
+from quoth.text.sentences import sentences
 
 NUGGET = 0.6
 """The part of a nugget's words that an answer must hold, beside all of its numbers."""

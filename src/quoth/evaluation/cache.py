@@ -7,11 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from quoth.errors import InputError
-from quoth.evaluation.jsonl import find, read_rows, text, truth
-from quoth.settings import Settings
-from quoth.slots import LEAST_COSINE, same_question
-from quoth.wiring import open_embedder
+from quoth.bootstrap import open_embedder
+from quoth.core.errors import InputError
+from quoth.core.settings import Settings
+from quoth.evaluation.jsonl import (
+    find,
+    read_rows,
+    text,
+    truth,
+)
+from quoth.query.paraphrase.compare import LEAST_COSINE, same_question
 
 PAIRS = "pairs.jsonl"
 THRESHOLD = LEAST_COSINE
@@ -53,7 +58,7 @@ class Rates:
 
 @dataclass(frozen=True, slots=True)
 class CacheReport:
-    """What the cache would do at its threshold, with the guard of `quoth.slots`.
+    """What the cache would do at its threshold, with the guard of `quoth.query.paraphrase.compare`.
 
     ``hit_rate`` is over ``same`` pairs; ``false_hits`` counts of ``different`` ones, with their
     share in ``false_hit_rate``. ``sweep`` gives the same for other thresholds, with and without

@@ -10,8 +10,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from quoth.retrieval.calibrate import Signals, group_of, probability
-from quoth.tuning import Calibration
+from quoth.core.calibration import Calibration
+from quoth.retrieval.calibration import Signals, group_of, probability
 
 Floats = npt.NDArray[np.float64]
 Bins = Literal["mass", "width"]
@@ -108,7 +108,7 @@ def _newton(
 def joined(groups: Mapping[str, Calibration]) -> Calibration:
     """Make one calibration of those that were fitted for each group of signs apart.
 
-    Keys are names of `quoth.retrieval.calibrate.GROUPS`, "" for the rest. The constant of a group
+    Keys are names of `quoth.retrieval.calibration.GROUPS`, "" for the rest. The constant of a group
     is the weight of its own sign.
     """
     bias = groups[""].bias if "" in groups else 0.0

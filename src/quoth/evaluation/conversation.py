@@ -11,16 +11,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from quoth.core.errors import InputError
+from quoth.core.settings import Settings
+from quoth.core.trace import Trace
+from quoth.core.types import Query, Turn
 from quoth.engine import Engine
-from quoth.errors import InputError
 from quoth.evaluation.corpus import Told, open_corpus
 from quoth.evaluation.datasets import Source, load_corpus
-from quoth.evaluation.jsonl import Row, find, objects, optional, read_rows, text, texts
+from quoth.evaluation.jsonl import (
+    Row,
+    find,
+    objects,
+    optional,
+    read_rows,
+    text,
+    texts,
+)
 from quoth.evaluation.measures import document_ranking
-from quoth.retrieve import Request, Retrieved
-from quoth.settings import Settings
-from quoth.trace import Trace
-from quoth.types import Query, Turn
+from quoth.pipeline.retrieve import Request, Retrieved
 
 SPLIT = "heldout"
 DEPTH = 5

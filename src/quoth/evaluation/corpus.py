@@ -10,16 +10,16 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from hashlib import sha256
 
-from quoth.add import PIPELINE, make_entry
-from quoth.analyse import ANALYSER
-from quoth.catalogue.rows import Entry, digest
-from quoth.commit import write_batch
+from quoth.bootstrap import open_engine
+from quoth.core.settings import Settings
+from quoth.core.types import Chars, Place, Reading
 from quoth.engine import Engine
 from quoth.evaluation.datasets import Source, corpus_hash
-from quoth.parts import identity_of
-from quoth.settings import Settings
-from quoth.types import Chars, Place, Reading
-from quoth.wiring import open_engine
+from quoth.pipeline.add import PIPELINE, make_entry
+from quoth.pipeline.commit import write_batch
+from quoth.pipeline.components import identity_of
+from quoth.store.rows import Entry, digest
+from quoth.text.analyzer import ANALYSER
 
 COLLECTION = "eval"
 BATCH_DOCUMENTS = 128

@@ -8,8 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from quoth.errors import InputError
-from quoth.evaluation.jsonl import find, optional, read_lines, read_rows, text
+from quoth.core.errors import InputError
+from quoth.evaluation.jsonl import (
+    find,
+    optional,
+    read_lines,
+    read_rows,
+    text,
+)
 
 Judgments = Mapping[str, Mapping[str, int]]
 """Grade of each judged document, per question id; 0 and less is not relevant."""

@@ -15,10 +15,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from quoth.errors import InputError
-from quoth.ingest.files import find_files
-from quoth.ingest.sandbox import Outcome, Readers
-from quoth.types import Json, Pages, Reading
+from quoth.core.errors import InputError
+from quoth.core.types import Json, Pages, Reading
+from quoth.ingest.sandbox.parent import Outcome, Readers
+from quoth.ingest.sources.files import find_files
 
 MANIFEST = "manifest.jsonl"
 _CHARACTERS_APART = 0.15

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from quoth.errors import InputError
+from quoth.core.errors import InputError
 
 Row = Mapping[str, object]
 

@@ -18,9 +18,9 @@ from typing import Literal
 
 import numpy as np
 
-from quoth.analyse import STOP_WORDS, terms
-from quoth.answering.quotable import Quotable, quotable_sentences
-from quoth.types import Chunk, Document, Passage
+from quoth.answering.extractive.candidates import Quotable, quotable_sentences
+from quoth.core.types import Chunk, Document, Passage
+from quoth.text.analyzer import STOP_WORDS, terms
 
 Form = Literal["sentence", "definition", "heading"]
 

@@ -13,18 +13,35 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from quoth.analyse import search_terms, terms
-from quoth.answering.extractive import shortlist
-from quoth.answering.quality import weigh_evidence
-from quoth.catalogue.rows import Collection
-from quoth.commit import chunk_vectors
+from quoth.answering.answerability import weigh_evidence
+from quoth.answering.extractive.select import shortlist
+from quoth.core.protocols import Matrix
+from quoth.core.types import (
+    Candidate,
+    Chunk,
+    Document,
+    Passage,
+    Query,
+    Scored,
+)
 from quoth.evaluation.made_questions import MadeQuestion, folded
-from quoth.parts import Parts
-from quoth.protocols import Matrix
-from quoth.retrieval.calibrate import READER, Signals, question_signals, read_scores
-from quoth.retrieval.fuse import KEYWORD, SEMANTIC, convex_combination, covered
+from quoth.pipeline.commit import chunk_vectors
+from quoth.pipeline.components import Parts
+from quoth.retrieval.calibration import (
+    READER,
+    Signals,
+    question_signals,
+    read_scores,
+)
+from quoth.retrieval.fusion import (
+    KEYWORD,
+    SEMANTIC,
+    convex_combination,
+    covered,
+)
 from quoth.retrieval.rerank import rerank
-from quoth.types import Candidate, Chunk, Document, Passage, Query, Scored
+from quoth.store.rows import Collection
+from quoth.text.analyzer import search_terms, terms
 
 DEPTH = 100
 BATCH = 16

@@ -7,11 +7,24 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, get_args
 
-from quoth.errors import InputError
-from quoth.evaluation.jsonl import Row, find, objects, read_object, read_rows, text, texts
-from quoth.retrieval.labels import from_roman, to_roman
-from quoth.shelf import Heading, Shelf
-from quoth.types import Document, FilterField, QueryKind, Turn
+from quoth.core.errors import InputError
+from quoth.core.outline import Heading, Shelf
+from quoth.core.types import (
+    Document,
+    FilterField,
+    QueryKind,
+    Turn,
+)
+from quoth.evaluation.jsonl import (
+    Row,
+    find,
+    objects,
+    read_object,
+    read_rows,
+    text,
+    texts,
+)
+from quoth.text.roman import from_roman, to_roman
 
 SHELF = "shelf.json"
 KINDS: tuple[str, ...] = get_args(QueryKind)

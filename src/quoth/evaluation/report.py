@@ -7,16 +7,16 @@ from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
 
-from quoth import webpage
-from quoth.errors import InputError, MissingExtra
+from quoth.core.errors import InputError, MissingExtra
+from quoth.core.types import Json
 from quoth.evaluation.significance import (
     Comparison,
     PerQuestion,
     bootstrap_interval,
     series_of,
 )
-from quoth.types import Json
-from quoth.webpage import escaped
+from quoth.text import html_page as webpage
+from quoth.text.html_page import escaped
 
 INSTALL = "The plots of --report need matplotlib. Install it with: pip install 'quoth[eval]'"
 _STYLE = """

@@ -15,16 +15,16 @@ from typing import Any
 
 import numpy as np
 
+from quoth.core.errors import InputError
+from quoth.core.plan import Plan
+from quoth.core.settings import Settings
+from quoth.core.trace import Trace
 from quoth.engine import Engine
-from quoth.errors import InputError
 from quoth.evaluation.corpus import open_corpus
 from quoth.evaluation.datasets import RetrievalSet, load_retrieval_set
 from quoth.evaluation.measures import document_ranking, mean, per_question
-from quoth.plan import Plan
-from quoth.retrieve import Request
-from quoth.settings import Settings
-from quoth.strategies import Ranked
-from quoth.trace import Trace
+from quoth.pipeline.retrieve import Request
+from quoth.pipeline.strategies import Ranked
 
 DEPTH = 100
 """Documents ranked per question; recall@100 needs as many."""

@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from quoth.errors import InputError
+from quoth.core.errors import InputError
 from quoth.evaluation.jsonl import read_object
 
 ROUNDS = 10_000

@@ -13,16 +13,22 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from quoth.catalogue.rows import Collection, now
+from quoth.core.calibration import Calibration, Tuning
+from quoth.core.plan import make_plan
+from quoth.core.types import Chunk, Document
 from quoth.engine import Engine
-from quoth.evaluation.calibration import Outcome, fit_calibration, joined, parted
+from quoth.evaluation.calibration import (
+    Outcome,
+    fit_calibration,
+    joined,
+    parted,
+)
 from quoth.evaluation.everyday import EVERYDAY
 from quoth.evaluation.made_questions import make_questions
 from quoth.evaluation.probe import Asked, Prober, Words
 from quoth.evaluation.significance import compare_series
-from quoth.parts import require_same_identity
-from quoth.plan import make_plan
-from quoth.retrieval.calibrate import (
+from quoth.pipeline.components import require_same_identity
+from quoth.retrieval.calibration import (
     HIT_SIGNALS,
     QUESTION_SIGNALS,
     UNREAD,
@@ -32,8 +38,7 @@ from quoth.retrieval.calibrate import (
     probability,
     tuning_for,
 )
-from quoth.tuning import Calibration, Tuning
-from quoth.types import Chunk, Document
+from quoth.store.rows import Collection, now
 
 LEAST = 20
 """Questions below which nothing is learnt."""

@@ -17,11 +17,16 @@ from pathlib import Path
 
 import numpy as np
 
-from quoth.evaluation.questions import Condition, Expected, UnderstandingSet, load_understanding
-from quoth.retrieval.aspects import MOST_ASPECTS
-from quoth.retrieval.names import read_names
-from quoth.retrieval.understand import understand
-from quoth.types import Filter, Query
+from quoth.core.types import Filter, Query
+from quoth.evaluation.questions import (
+    Condition,
+    Expected,
+    UnderstandingSet,
+    load_understanding,
+)
+from quoth.query.comparison_aspects import MOST_ASPECTS
+from quoth.query.entity_index import read_names
+from quoth.query.understand import understand
 
 SPLIT = "heldout"
 """What is measured unless another part is named; rules are written with the other one."""

@@ -9,10 +9,16 @@ from functools import lru_cache
 from pathlib import Path
 from time import perf_counter
 
-from quoth.answering.verify import Sources, Verdict, read_sources, verify
-from quoth.answering.verify.align import align
-from quoth.answering.verify.model import SIGNS
-from quoth.errors import InputError
+from quoth.answering.verification import (
+    Sources,
+    Verdict,
+    read_sources,
+    verify,
+)
+from quoth.answering.verification.align import align
+from quoth.answering.verification.calibration import SIGNS
+from quoth.core.calibration import Calibration
+from quoth.core.errors import InputError
 from quoth.evaluation.calibration import Outcome, calibration_error, fit_calibration
 from quoth.evaluation.verify_cases import (
     Case,
@@ -23,7 +29,6 @@ from quoth.evaluation.verify_cases import (
     part_of,
     quote_cases,
 )
-from quoth.tuning import Calibration
 
 MISSES = 50
 """Misses that a report lists."""
@@ -117,7 +122,7 @@ def _sources(sentences: tuple[str, ...], language: str) -> Sources:
 
 
 def fit_words(folder: Path, *, part: Part = "dev", source: str = "") -> Calibration:
-    """Fit the model of `quoth.answering.verify.model` on one half of a set; raises InputError."""
+    """Fit the model of `calibration` on one half of a set; raises InputError."""
     cases = [case for case in load_cases(folder, split=part) if case.group in FITTED]
     counts = {group: sum(case.group == group for case in cases) for group in FITTED}
     outcomes = []

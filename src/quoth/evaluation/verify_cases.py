@@ -17,11 +17,21 @@ from pathlib import Path
 from typing import Literal
 
 from quoth.answering.context import Block
-from quoth.answering.verify.tokens import tokens
-from quoth.answering.verify.values import Value, read_values
-from quoth.errors import InputError
-from quoth.evaluation.jsonl import Row, find, read_rows, text
-from quoth.types import Chars, Chunk, Document, Passage
+from quoth.answering.verification.tokens import tokens
+from quoth.answering.verification.values import Value, read_values
+from quoth.core.errors import InputError
+from quoth.core.types import (
+    Chars,
+    Chunk,
+    Document,
+    Passage,
+)
+from quoth.evaluation.jsonl import (
+    Row,
+    find,
+    read_rows,
+    text,
+)
 
 EVIDENCE, CORPUS = "evidence.jsonl", "corpus.jsonl"
 Label = Literal["support", "contradict", "neither"]

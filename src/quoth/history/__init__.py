@@ -1,1 +1,1 @@
-"""What was asked: listed, explained, asked again, handed on."""
+"""Stored queries: explain, replay, export."""

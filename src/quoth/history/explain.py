@@ -6,13 +6,26 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from quoth.answering.fallbacks import went_without
-from quoth.catalogue.store import Catalogue
-from quoth.history.fates import Fate, ended
-from quoth.places import label, link
-from quoth.plan import Plan
-from quoth.record import Considered, Record, Searched, Span
-from quoth.types import Answer, Chunk, Document, Filter, LegScore, Query, ScoreKind
+from quoth.answering.fallback_messages import went_without
+from quoth.core.plan import Plan
+from quoth.core.types import (
+    Answer,
+    Chunk,
+    Document,
+    Filter,
+    LegScore,
+    Query,
+    ScoreKind,
+)
+from quoth.history.candidate_outcome import Fate, ended
+from quoth.pipeline.record import (
+    Considered,
+    Record,
+    Searched,
+    Span,
+)
+from quoth.store.catalogue import Catalogue
+from quoth.text.locators import label, link
 
 BEYOND = (3, 0)
 """The place, in the order of `how_far`, of what was no candidate."""

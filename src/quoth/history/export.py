@@ -10,12 +10,17 @@ from io import StringIO
 from typing import Literal
 from urllib.parse import quote
 
-from quoth.codec import to_json
-from quoth.errors import InputError
-from quoth.places import label
-from quoth.record import Record
-from quoth.types import Answer, Citation
-from quoth.webpage import anchor, escaped, is_safe, page
+from quoth.core.errors import InputError
+from quoth.core.types import Answer, Citation
+from quoth.pipeline.record import Record
+from quoth.text.html_page import (
+    anchor,
+    escaped,
+    is_safe,
+    page,
+)
+from quoth.text.json_codec import to_json
+from quoth.text.locators import label
 
 Format = Literal["md", "html", "json", "csv"]
 

@@ -7,16 +7,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from quoth.catalogue.store import Catalogue
-from quoth.codec import to_json
+from quoth.core.errors import InputError
+from quoth.core.plan import Plan
+from quoth.core.types import Citation, Filter, Query
 from quoth.engine import Engine
-from quoth.errors import InputError
 from quoth.history.explain import Text, filter_text, texts_of
-from quoth.places import label
-from quoth.plan import Plan
-from quoth.record import Record
-from quoth.retrieve import Request
-from quoth.types import Citation, Filter, Query
+from quoth.pipeline.record import Record
+from quoth.pipeline.retrieve import Request
+from quoth.store.catalogue import Catalogue
+from quoth.text.json_codec import to_json
+from quoth.text.locators import label
 
 OWN = ("profile", "filters", "cache")
 """Fields of a plan that are not handed on: filters are read out of the question anew."""

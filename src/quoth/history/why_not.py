@@ -7,16 +7,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from quoth.catalogue.rows import Collection
-from quoth.errors import InputError
-from quoth.history.explain import BEYOND, Text, Way, filter_text, how_far, texts_of, ways_of
-from quoth.history.fates import Fate, ended_in_context
-from quoth.history.find import holding
-from quoth.parts import Parts
-from quoth.plan import BOUNDS
-from quoth.record import Record, Searched
-from quoth.retrieval.filters import FIELDS
-from quoth.types import Chunk, Filter, LegScore, Scored
+from quoth.core.errors import InputError
+from quoth.core.plan import BOUNDS
+from quoth.core.types import (
+    Chunk,
+    Filter,
+    LegScore,
+    Scored,
+)
+from quoth.history.candidate_outcome import Fate, ended_in_context
+from quoth.history.explain import (
+    BEYOND,
+    Text,
+    Way,
+    filter_text,
+    how_far,
+    texts_of,
+    ways_of,
+)
+from quoth.history.find_text import holding
+from quoth.pipeline.components import Parts
+from quoth.pipeline.record import Record, Searched
+from quoth.query.filters.parse import FIELDS
+from quoth.store.rows import Collection
 
 DEEP = 1000
 """How deep both legs are searched for a passage that was not among the candidates."""

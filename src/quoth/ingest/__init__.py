@@ -1,1 +1,1 @@
-"""From files to chunks that know their exact place."""
+"""From a source to chunks."""

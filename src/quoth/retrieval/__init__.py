@@ -1,1 +1,1 @@
-"""From a question to a ranking: functions over values."""
+"""Ranking: functions over values."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from quoth.catalogue.rows import Around
-from quoth.places import link
+from quoth.core.types import Candidate, Hit, Passage
 from quoth.retrieval.neighbours import widen
-from quoth.types import Candidate, Hit, Passage
+from quoth.store.rows import Around
+from quoth.text.locators import link
 
 
 def hit_of(each: Candidate, *, rank: int, around: Around) -> Hit:

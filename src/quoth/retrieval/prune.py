@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from quoth.analyse import search_terms, terms
-from quoth.sentences import Span, sentences
-from quoth.types import Passage, Query
+from quoth.core.types import Passage, Query
+from quoth.text.analyzer import search_terms, terms
+from quoth.text.sentences import Span, sentences
 
 SHARE = 0.5
 """Part of the passages' characters that is kept."""

@@ -8,8 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
-from quoth.protocols import Reranker
-from quoth.types import Candidate, Chunk, LegScore, Query
+from quoth.core.protocols import Reranker
+from quoth.core.types import (
+    Candidate,
+    Chunk,
+    LegScore,
+    Query,
+)
 
 RERANK = "rerank"
 FUSED = "fused"

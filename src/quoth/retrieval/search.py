@@ -7,19 +7,24 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from quoth.errors import OutOfTime, RetrievalError
-from quoth.nearby import aside
-from quoth.plan import Plan
-from quoth.protocols import Embedder, Index, Matrix
-from quoth.retrieval.fuse import (
+from quoth.core.concurrency import aside
+from quoth.core.errors import OutOfTime, RetrievalError
+from quoth.core.plan import Plan
+from quoth.core.protocols import Embedder, Index, Matrix
+from quoth.core.trace import Trace
+from quoth.core.types import (
+    Candidate,
+    Chunk,
+    Scored,
+    Variant,
+)
+from quoth.retrieval.fusion import (
     convex_combination,
     covered,
     reciprocal_rank_fusion,
     single_leg,
     weighted_sum,
 )
-from quoth.trace import Trace
-from quoth.types import Candidate, Chunk, Scored, Variant
 
 ChunksOf = Callable[[Sequence[str]], Mapping[str, Chunk]]
 """Gives the chunks of ids, those that are there."""
@@ -33,7 +38,7 @@ class Legs:
     """What each leg found, best first.
 
     ``vector`` is the question's, None where it was not made; ``coverage`` is the share of the
-    question's terms that the best keyword hit holds (`quoth.retrieval.fuse.covered`).
+    question's terms that the best keyword hit holds (`quoth.retrieval.fusion.covered`).
     """
 
     keyword: list[Scored]

@@ -12,9 +12,9 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from quoth.ingest.chunk import chunk
-from quoth.ingest.read import read
-from quoth.types import Chunk
+from quoth.core.types import Chunk
+from quoth.ingest.chunker import chunk
+from quoth.ingest.readers.registry import read
 
 HERE = Path(__file__).resolve().parent
 SAMPLES = HERE.parents[2] / "examples" / "hf-course"

@@ -1,1 +1,0 @@
-"""What programs are shown of answers and passages, over the Model Context Protocol and else."""

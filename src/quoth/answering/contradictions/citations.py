@@ -1,0 +1,85 @@
+"""Both sides of a contradiction, cited side by side and named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from quoth.answering.contradictions.detect import Said, contradictions, wording
+from quoth.answering.extractive.select import (
+    Shortlist,
+    Statement,
+    span_of,
+    statement_at,
+)
+from quoth.core.types import Citation, Contradiction, Passage
+
+MOST = 2
+"""Sentences that are added to an answer because they contradict it."""
+
+
+def with_other_sides(statements: Sequence[Statement], listed: Shortlist) -> tuple[Statement, ...]:
+    """Put behind each statement the sentence of the shortlist that contradicts it, if there is one.
+
+    What the statements were chosen from holds the other side where it was relevant at all.
+    """
+    material = listed.material
+    chosen = {span_of(each) for each in statements}
+    others = [statement_at(material, place, score=0.0, cosine=None) for place in listed.places]
+    others = [each for each in others if span_of(each) not in chosen]
+    languages = {each.chunk_id: each.language for each in material.sentences}
+    found = contradictions(
+        [_said(each, languages) for each in statements],
+        against=[_said(each, languages) for each in others],
+    )
+    behind: dict[int, Statement] = {}
+    for one, two, _about in found:
+        if two >= len(statements) and len(behind) < MOST:
+            behind.setdefault(one, others[two - len(statements)])
+    shown = [part for at, each in enumerate(statements) for part in (each, behind.get(at))]
+    # One sentence may contradict two that were chosen, and stands once.
+    return tuple({span_of(each): each for each in shown if each is not None}.values())
+
+
+def disagreements(
+    citations: Sequence[Citation], *, passages: Sequence[Passage]
+) -> tuple[Contradiction, ...]:
+    """Name the citations that contradict one another, by their numbers."""
+    said = _cited(citations, passages)
+    return tuple(
+        Contradiction(citations[one].number, citations[two].number, about)
+        for one, two, about in contradictions(said)
+    )
+
+
+def with_counterparts(
+    citations: Sequence[Citation], known: Sequence[Citation], *, passages: Sequence[Passage]
+) -> tuple[Citation, ...]:
+    """Give the citations with those of ``known`` that contradict them, numbered on."""
+    cited = {each.id for each in citations}
+    others = [each for each in known if each.id not in cited]
+    found = contradictions(_cited(citations, passages), against=_cited(others, passages))
+    more = dict.fromkeys(two - len(citations) for _, two, _ in found if two >= len(citations))
+    last = max((each.number for each in citations), default=0)
+    added = [replace(others[at], number=last + n) for n, at in enumerate([*more][:MOST], start=1)]
+    return (*citations, *added)
+
+
+def told(found: Sequence[Contradiction], *, language: str) -> tuple[str, ...]:
+    """Give the sentences that tell a reader of contradictions."""
+    return tuple(
+        wording(f"[{each.first}]", f"[{each.second}]", each.about, language=language)
+        for each in found
+    )
+
+
+def _said(each: Statement, languages: Mapping[str, str]) -> Said:
+    return Said(each.text, each.document_id, each.start, languages.get(each.chunk_id, "en"))
+
+
+def _cited(citations: Sequence[Citation], passages: Sequence[Passage]) -> list[Said]:
+    languages = {chunk.chunk_id: chunk.language for each in passages for chunk in each.chunks}
+    return [
+        Said(each.snippet, each.document_id, each.snippet_start, languages.get(each.chunk_id, "en"))
+        for each in citations
+    ]

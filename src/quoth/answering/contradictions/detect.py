@@ -1,0 +1,174 @@
+"""Find statements that say different things about the same: both belong side by side.
+
+Two sentences contradict one another where they agree word by word but for one thing: a number, a
+date, a name or a "not". Where two things differ they speak of two things; another name at the
+beginning is another subject, unless so much agrees that it must be one event. So what is found is
+nearly always right, and contradictions in other words are not found (docs/decisions/024).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from quoth.answering.verification.claim import Change, overlap
+from quoth.answering.verification.contradiction_rules import POLES
+from quoth.answering.verification.tokens import NEGATIONS, Token, tokens
+from quoth.answering.verification.units import UNITS
+from quoth.answering.verification.values import Kind, Value, read_values
+
+ALIKE = 0.6
+"""The part of the words of both that must agree, in their order."""
+FEWEST = 3
+"""Words with a meaning that must agree."""
+EVENT = 8
+"""Words with a meaning that agree from which two sentences tell of one event, whoever it names."""
+SLOT = 6
+"""Words that a difference may take on either side."""
+APART = 2000
+"""Characters between two places of one document from which they count as two sources."""
+
+Found = tuple[int, int, str]
+"""The places of two statements in what was given, the earlier first, and what they differ about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A sentence, and where it is said: characters of its document from `start`."""
+
+    text: str
+    document_id: str
+    start: int = 0
+    language: str = "en"
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    tokens: tuple[Token, ...]
+    values: tuple[Value, ...]
+    text: str
+    stems: frozenset[str]
+
+    def shown(self, first: int, last: int) -> str:
+        """Give the text of the tokens from one to before another."""
+        return self.text[self.tokens[first].start : self.tokens[last - 1].end]
+
+
+def contradictions(
+    statements: Sequence[Said], *, against: Sequence[Said] = ()
+) -> tuple[Found, ...]:
+    """Name the pairs that contradict one another, from different documents or far apart in one.
+
+    Statements are compared with each other and with the sentences ``against``, whose places go
+    on from theirs; those are not compared among themselves.
+    """
+    said = [*statements, *against]
+    read = [_read(each) for each in said]
+    found = []
+    for one, two in combinations(range(len(said)), 2):
+        if one < len(statements) and _comparable(said[one], said[two], read[one], read[two]):
+            about = _difference(read[one], read[two])
+            if about is not None:
+                found.append((one, two, about))
+    return tuple(found)
+
+
+def wording(first: str, second: str, about: str, *, language: str) -> str:
+    """Say that two citations differ; ``first`` and ``second`` are how the answer marks them."""
+    if language == "fr":
+        return f"Les sources {first} et {second} se contredisent : {about}."
+    return f"The sources {first} and {second} contradict each other: {about}."
+
+
+def _read(said: Said) -> _Read:
+    parts = tokens(said.text, language=said.language)
+    values = read_values(said.text, parts, language=said.language)
+    stems = frozenset(part.stem for part in parts if part.stem)
+    return _Read(parts, values, said.text, stems)
+
+
+def _comparable(one: Said, two: Said, first: _Read, second: _Read) -> bool:
+    if one.language != two.language or len(first.stems & second.stems) < FEWEST:
+        return False
+    return one.document_id != two.document_id or abs(one.start - two.start) >= APART
+
+
+def _difference(one: _Read, two: _Read) -> str | None:
+    """Say in what one thing two sentences differ; None where it is none, or more than one."""
+    share, codes = overlap(one.tokens, two.tokens)
+    if share < ALIKE or share * len(one.tokens) < ALIKE * len(two.tokens):
+        return None
+    agreed = sum(
+        bool(part.stem)
+        for tag, i1, i2, _, _ in codes
+        if tag == "equal"
+        for part in one.tokens[i1:i2]
+    )
+    changes = [code for code in codes if code[0] != "equal" and _tells(one, two, code)]
+    different = {
+        (tuple(_words(one.tokens[i1:i2])), tuple(_words(two.tokens[j1:j2])))
+        for _, i1, i2, j1, j2 in changes
+    }
+    if agreed < FEWEST or len(different) != 1:
+        return None
+    return _about(one, two, changes[0], begun=agreed >= EVENT or _begun(one, changes[0], codes))
+
+
+def _words(parts: Sequence[Token]) -> list[str]:
+    return [part.word for part in parts]
+
+
+def _begun(one: _Read, change: Change, codes: Sequence[Change]) -> bool:
+    """Whether something with a meaning stands before a change in both sentences."""
+    return any(
+        part.stem
+        for tag, i1, i2, _, _ in codes
+        if tag == "equal" and i2 <= change[1]
+        for part in one.tokens[i1:i2]
+    )
+
+
+def _tells(one: _Read, two: _Read, code: Change) -> bool:
+    """Whether a change touches a word with a meaning."""
+    _, i1, i2, j1, j2 = code
+    changed = (*one.tokens[i1:i2], *two.tokens[j1:j2])
+    return any(part.stem or part.word in NEGATIONS for part in changed)
+
+
+def _about(one: _Read, two: _Read, code: Change, *, begun: bool) -> str | None:
+    _, i1, i2, j1, j2 = code
+    if i2 - i1 > SLOT or j2 - j1 > SLOT:
+        return None
+    ours, theirs = one.tokens[i1:i2], two.tokens[j1:j2]
+    if _only_negates(ours, theirs):
+        word = next(part.word for part in (*ours, *theirs) if part.word in NEGATIONS)
+        return f"“{word}”"
+    if not ours or not theirs:
+        return None
+    kinds = set(_kinds(one, i1, i2))
+    same = kinds & set(_kinds(two, j1, j2))
+    turned = any(
+        POLES.get(part.word, 0) * POLES.get(other.word, 0) < 0 for part in ours for other in theirs
+    )
+    units = {UNITS.get(part.word) for part in (*ours, *theirs)}
+    if (
+        same & {"number", "date"}
+        or (len(units) > 1 and None not in units)
+        or (begun and ("name" in same or turned))
+    ):
+        return f"{one.shown(i1, i2)} / {two.shown(j1, j2)}"
+    return None
+
+
+def _kinds(read: _Read, first: int, last: int) -> Iterator[Kind]:
+    for value in read.values:
+        if first <= value.first < last:
+            yield value.kind
+
+
+def _only_negates(ours: Sequence[Token], theirs: Sequence[Token]) -> bool:
+    """Whether one side has a "not" and little else that the other does not have."""
+    sides = [sum(part.word in NEGATIONS for part in side) for side in (ours, theirs)]
+    others = [part for part in (*ours, *theirs) if part.stem]
+    return sides[0] % 2 != sides[1] % 2 and not others

@@ -1,0 +1,237 @@
+"""Split passages into the sentences that an answer may quote, and say how fit each one is."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from quoth.answering.extractive.wording import fold
+from quoth.core.types import Chunk, Locator, Passage
+from quoth.text.discourse import (
+    LEANING,
+    LINKING,
+    NOT_LEANING,
+    TALKING,
+)
+from quoth.text.locators import locate
+from quoth.text.sentences import sentences
+
+LONGEST = 400
+"""Characters from which a sentence is cut at its clauses; a printed sentence rarely has more."""
+PIECE = 240
+"""Characters that a piece of a cut sentence aims at."""
+LIST = 600
+"""Characters up to which a list is quoted with the sentence that leads to it."""
+
+_OPENING = re.compile(r"(?:[-–—•‣▪◦·*>»#]+|\(?\d{1,2}[.)]|[a-z]\)|[⁰¹²³⁴-⁹]+)\s+")
+_NOISE = re.compile(r"[\[(♪][^\])]*[\])♪]?")
+_BULLET = re.compile(r"(?<=\s)[•‣▪◦](?=\s)")
+_CLAUSE = re.compile(r"[,;:.!?…–—]\)?[ \n]|\n")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_SIGN = re.compile(r"[^\w\s]|_")
+_CAPITAL = re.compile(r"\b[^\W\d_a-zà-öø-ÿ]\w+")
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
+_ENDS = (".", "!", "…", "。", "！", ":", ";", "।", "؟", "۔")
+_QUESTION_ENDS = ("?", "？", "؟")
+_TAG = re.compile(r",\s*(?:right|okay|ok|yes|no|huh|n'est-ce pas|non|hein|d'accord|verdad)\s*\?$")
+"""What makes no question of what was said before it: "It is nowhere near five, right?"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quotable:
+    """A sentence of a passage that may be quoted.
+
+    ``start`` and ``end`` count characters of the document's stored text. ``passage`` is the
+    place of its passage in the list, ``order`` its own place in the passage. ``fitness`` is 1
+    for a plain statement and less for what reads badly in an answer. ``leaning`` says that it
+    opens with a word for something named before, and ``joined`` that nothing but a space parts
+    it from the sentence before. ``cut`` says that it is only a piece of a longer sentence.
+    """
+
+    document_id: str
+    chunk_id: str
+    start: int
+    end: int
+    text: str
+    language: str
+    passage: int
+    order: int
+    fitness: float = 1.0
+    leaning: bool = False
+    joined: bool = False
+    question: bool = False
+    cut: bool = False
+
+
+def locator_of(each: Quotable, passage: Passage) -> Locator:
+    """Say where a sentence stands in its source."""
+    places = [place for chunk in passage.chunks for place in chunk.places]
+    return locate(places, each.start, each.end) if places else passage.chunks[0].locator
+
+
+def quotable_sentences(passages: Sequence[Passage]) -> tuple[Quotable, ...]:
+    """Give the sentences of the passages in order, without pure noise such as "[Music]".
+
+    A character that two passages share is quoted from the first of them only.
+    """
+    seen: set[tuple[str, int]] = set()
+    found: list[Quotable] = []
+    for index, passage in enumerate(passages):
+        for each in _of_passage(passage, index):
+            if (each.document_id, each.start) not in seen:
+                seen.add((each.document_id, each.start))
+                found.append(each)
+    return tuple(found)
+
+
+def _of_passage(passage: Passage, index: int) -> Iterator[Quotable]:
+    text = passage.text
+    starts = [chunk.start - passage.start for chunk in passage.chunks]
+    titles = {fold(title).strip() for chunk in passage.chunks for title in chunk.section}
+    titles.add(fold(passage.document.title).strip())
+    order, before = 0, 0
+    for first, last in _with_lists(text, _spans(passage, text)):
+        first = _without_opening(text, first, last)
+        shown = text[first:last]
+        words = _count_words(shown)
+        if words == 0 or _NOISE.fullmatch(shown):
+            continue
+        chunk = passage.chunks[max(0, bisect_right(starts, first) - 1)]
+        folded = fold(shown[:60])
+        bare = shown.rstrip("\"'»”’) ")
+        question = bare.endswith(_QUESTION_ENDS) and not _TAG.search(fold(bare[-20:]))
+        yield Quotable(
+            document_id=passage.document.document_id,
+            chunk_id=chunk.chunk_id,
+            start=passage.start + first,
+            end=passage.start + last,
+            text=shown,
+            language=chunk.language,
+            passage=index,
+            order=order,
+            fitness=_fitness(shown, folded, words=words, titles=titles, question=question),
+            leaning=bool(LEANING.match(folded)) and not NOT_LEANING.match(folded),
+            joined=order > 0 and "\n\n" not in text[before:first],
+            question=question,
+            cut=_is_cut(text, first, last),
+        )
+        order, before = order + 1, last
+
+
+def _spans(passage: Passage, text: str) -> Iterator[tuple[int, int]]:
+    cues = [place.end - passage.start for chunk in passage.chunks for place in chunk.places]
+    borders = [0, *(c.start - passage.start for c in _section_openers(passage)), len(text)]
+    for opening, closing in pairwise(borders):
+        for first, last in sentences(text[opening:closing], breaks=[c - opening for c in cues]):
+            first, last = first + opening, last + opening
+            bullets = [match.start() for match in _BULLET.finditer(text, first + 1, last)]
+            for low, high in pairwise([first, *bullets, last]):
+                yield from _shortened(text, *_trimmed(text, low, high), cues=cues)
+
+
+def _with_lists(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Join a sentence that ends in a colon with the items below it: alone it says nothing."""
+    group: list[tuple[int, int]] = []
+    for span in spans:
+        if group and not _OPENING.match(text, *span):
+            yield from _joined(group)
+            group = []
+        if group or text[span[1] - 1] == ":":
+            group.append(span)
+        else:
+            yield span
+    yield from _joined(group)
+
+
+def _joined(group: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    if group and group[-1][1] - group[0][0] <= LIST:
+        yield group[0][0], group[-1][1]
+    else:
+        yield from group
+
+
+def _shortened(
+    text: str, first: int, last: int, *, cues: Sequence[int]
+) -> Iterator[tuple[int, int]]:
+    if last - first <= LONGEST:
+        yield first, last
+    else:
+        yield from cut_at_clauses(text, first, last, cues=cues)
+
+
+def _section_openers(passage: Passage) -> list[Chunk]:
+    return [right for left, right in pairwise(passage.chunks) if left.section != right.section]
+
+
+def cut_at_clauses(
+    text: str, first: int, last: int, *, cues: Sequence[int] = ()
+) -> Iterator[tuple[int, int]]:
+    """Cut a long sentence into spans of about `PIECE` characters, behind clauses or cues.
+
+    Where neither is in reach the cut is made between words, and at worst between characters.
+    """
+    borders = sorted(
+        {match.end() for match in _CLAUSE.finditer(text, first, last)}
+        | {cue for cue in cues if first < cue < last}
+    )
+    while last - first > LONGEST:
+        near = [border for border in borders if first + PIECE // 3 < border <= first + PIECE]
+        space = max(text.rfind(" ", first, first + PIECE), text.rfind("\n", first, first + PIECE))
+        cut = near[-1] if near else space + 1 if space > first else first + PIECE
+        yield _trimmed(text, first, cut)
+        first = _trimmed(text, cut, last)[0]
+    yield first, last
+
+
+def _trimmed(text: str, first: int, last: int) -> tuple[int, int]:
+    while first < last and text[first].isspace():
+        first += 1
+    while last > first and text[last - 1].isspace():
+        last -= 1
+    return first, last
+
+
+def _without_opening(text: str, first: int, last: int) -> int:
+    match = _OPENING.match(text, first, last)
+    return match.end() if match and match.end() < last else first
+
+
+def _count_words(shown: str) -> int:
+    words = len(_WORD.findall(shown))
+    return words if shown.isascii() else words + len(_CJK.findall(shown)) // 2
+
+
+def _is_cut(text: str, first: int, last: int) -> bool:
+    """A piece starts in lower case behind a comma, or stops without a full stop before more."""
+    ahead = text[last:].lstrip()[:1]
+    behind = text[:first].rstrip()[-1:]
+    starts_inside = text[first : first + 1].islower() and behind.isalnum() | (behind in ",;")
+    stops_inside = text[last - 1 : last] not in ".!?…:;\"'»”)" and ahead.islower()
+    return bool(behind and starts_inside) or stops_inside
+
+
+def _fitness(shown: str, folded: str, *, words: int, titles: set[str], question: bool) -> float:
+    """Judge by shape alone: questions and headings are poor answers, greetings not much better."""
+    if question:
+        return 0.4
+    if words <= 2 or (len(shown) <= LONGEST and fold(shown).strip(" .:#") in titles):
+        return 0.3
+    if len(_SIGN.findall(shown)) > 0.15 * len(shown) + 3:
+        return 0.4
+    fitness = 1.0
+    if words >= 8 and len(_CAPITAL.findall(shown)) > 0.5 * words:
+        fitness = 0.6
+    if not shown.rstrip("\"'»”’)] ").endswith((*_ENDS, *_QUESTION_ENDS)):
+        fitness = min(fitness, 0.6 if words <= 9 else 0.9)
+    if shown.endswith(":"):
+        fitness = min(fitness, 0.8 if words > 8 else 0.3)
+    if words <= 4:
+        fitness = min(fitness, 0.8)
+    if TALKING.match(folded):
+        fitness = min(fitness, 0.75)
+    elif LINKING.match(folded):
+        fitness = min(fitness, 0.9)
+    return fitness

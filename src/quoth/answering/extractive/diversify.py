@@ -1,0 +1,167 @@
+"""Which of the scored sentences make the answer: near the best, each saying something new."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from quoth.answering.extractive.score import Material
+from quoth.answering.extractive.wording import NEGATION, PRONOUN, fold
+from quoth.text.analyzer import terms
+
+MARGIN = 1.2
+"""How far below the best sentence another may score, in log-odds: about a third as likely."""
+BROAD = 1.6
+"""The same for a question that asks for all there is: "Tell me about …"."""
+REACH = 2
+"""How many sentences before it one may stand that says what a leaning sentence speaks of."""
+ASPECT = 3.0
+"""How far below the best a sentence may score that alone speaks of a thing to be compared."""
+READABLE = 0.8
+"""The fitness a sentence needs to join another."""
+UNFIT = 4.0
+"""What a sentence of no fitness loses."""
+HANGING = 0.15
+"""What a sentence loses that opens with a pronoun for something that the one before is no help
+with."""
+SAME = 0.7
+"""Sentences that share this part of their words (Jaccard) say the same thing."""
+
+_FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
+
+
+def pick(
+    material: Material, score_of: Mapping[int, float], *, most: int, margin: float = MARGIN
+) -> list[int]:
+    """Take places best first, while they are near the best one and say something new.
+
+    ``score_of`` are the scores of the places to choose from. A sentence that leans on the one
+    before it brings that one along, unless what stands before it is there already.
+    """
+    ranked = sorted(score_of, key=lambda place: -score_of[place])
+    plain = [place for place in ranked if not material.sentences[place].question] or ranked
+    kept: list[int] = []
+    for place in plain:
+        if len(kept) >= most or score_of[plain[0]] - score_of[place] > margin:
+            break
+        if kept and material.sentences[place].fitness < READABLE:
+            continue
+        if place in kept or any(alike(material, place, other) for other in kept):
+            continue
+        kept.append(place)
+        support = leaned_on(material, place)
+        if support is not None and len(kept) < most and not _introduced(material, place, kept):
+            kept.append(support)
+    return kept
+
+
+def _introduced(material: Material, place: int, kept: Sequence[int]) -> bool:
+    passage = material.sentences[place].passage
+    return any(
+        0 < place - other <= REACH and material.sentences[other].passage == passage
+        for other in kept
+    )
+
+
+def with_aspects(
+    material: Material,
+    kept: Sequence[int],
+    *,
+    aspects: Sequence[str],
+    score_of: Mapping[int, float],
+    most: int,
+) -> list[int]:
+    """Give every thing that is compared a sentence, where one speaks of it; others make room."""
+    chosen = list(kept)
+    best = max(score_of.values(), default=0.0)
+    needed: list[int] = []
+    for aspect in aspects:
+        speak = [place for place in score_of if speaks_of(material, place, aspect)]
+        if there := [place for place in chosen if place in speak]:
+            needed.append(there[0])
+            continue
+        top = max(speak, key=lambda place: score_of[place], default=None)
+        if top is not None and best - score_of[top] <= ASPECT:
+            needed.append(top)
+    rest = [place for place in chosen if place not in needed]
+    return [*dict.fromkeys(needed), *rest][: max(most, 1)]
+
+
+def speaks_of(material: Material, place: int, aspect: str) -> bool:
+    """Whether a sentence names a thing, or stands under titles that do."""
+    each = material.sentences[place]
+    wanted = frozenset(terms(aspect, language=each.language))
+    return bool(wanted) and wanted <= material.stems[place] | material.around[place]
+
+
+def flaw(material: Material, place: int) -> float:
+    """Give what a sentence loses because it reads badly by itself."""
+    each = material.sentences[place]
+    hanging = HANGING if each.leaning and leaned_on(material, place) is None else 0.0
+    return UNFIT * (1 - each.fitness) + hanging
+
+
+def alike(material: Material, place: int, other: int) -> bool:
+    """Tell near-doubles: most words shared, or one sentence all but contained in the other.
+
+    Sentences that differ in a number or in a "not" contradict one another, and both are kept.
+    """
+    one, two = material.stems[place], material.stems[other]
+    texts = (material.sentences[place].text, material.sentences[other].text)
+    if not one or not two or _figures(texts[0]) != _figures(texts[1]):
+        return False
+    if bool(NEGATION.search(fold(texts[0]))) != bool(NEGATION.search(fold(texts[1]))):
+        return False
+    shared = len(one & two)
+    smaller = min(len(one), len(two))
+    return shared >= SAME * len(one | two) or (smaller >= 4 and shared >= 0.9 * smaller)
+
+
+def _figures(text: str) -> frozenset[str]:
+    return frozenset(_FIGURE.findall(text))
+
+
+def leaned_on(material: Material, place: int) -> int | None:
+    """Give the sentence before one that opens with a pronoun ("It …"), if it reads well.
+
+    What opens with "This theory …" names what it speaks of.
+    """
+    here = material.sentences[place]
+    if place == 0 or not (here.leaning and here.joined) or not PRONOUN.match(fold(here.text[:40])):
+        return None
+    before = material.sentences[place - 1]
+    if before.passage != here.passage or before.leaning or before.fitness < READABLE:
+        return None
+    return place - 1
+
+
+def reading_order(material: Material, kept: Sequence[int]) -> list[int]:
+    """Documents in the order of their best sentence, sentences in the order of their document."""
+    first: dict[str, int] = {}
+    for rank, place in enumerate(kept):
+        first.setdefault(material.sentences[place].document_id, rank)
+    return sorted(
+        kept,
+        key=lambda place: (
+            first[material.sentences[place].document_id],
+            material.sentences[place].start,
+        ),
+    )
+
+
+def by_aspect(
+    material: Material, kept: Sequence[int], *, aspects: Sequence[str]
+) -> list[tuple[str, int]]:
+    """Put what speaks of several things or of none first, then what speaks of one, under its name.
+
+    Names are only given where at least two things have a sentence of their own.
+    """
+    ordered = reading_order(material, kept)
+    about = {
+        place: [each for each in aspects if speaks_of(material, place, each)] for place in ordered
+    }
+    shared = [("", place) for place in ordered if len(about[place]) != 1]
+    single = [(each, place) for each in aspects for place in ordered if about[place] == [each]]
+    if len({each for each, _ in single}) < 2:
+        return [("", place) for place in ordered]
+    return shared + single

@@ -1,0 +1,141 @@
+"""Answers to questions about a place: what stands on a page, what a chapter says in all.
+
+Nothing is ranked against the question here: the place was named, and what stands there is asked
+for. A summary's sentences were chosen when the document was added.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from quoth.answering.answerability import Evidence
+from quoth.answering.extractive.candidates import Quotable
+from quoth.answering.extractive.diversify import alike, reading_order
+from quoth.answering.extractive.score import Material
+from quoth.answering.extractive.select import Shortlist, Statement, statement_at
+from quoth.core.outline import Leaf
+from quoth.core.plan import Plan
+from quoth.core.types import Passage, Query
+from quoth.query.subject import only_asks_for_a_place
+
+CERTAIN = Evidence(coverage=1.0, gap=None, foreign=False)
+"""What speaks for an answer that was looked up: it stands where it was asked for."""
+FITTEST = 0.8
+"""The fitness a sentence needs to stand for a page."""
+
+
+def placed_statements(
+    query: Query,
+    passages: Sequence[Passage],
+    chosen_from: Shortlist,
+    *,
+    leaves: Sequence[Leaf],
+    looked_up: bool,
+    plan: Plan,
+) -> tuple[Statement, ...]:
+    """Answer a question about a place; nothing for any other question.
+
+    ``leaves`` are the sentences of the summary that was asked for; ``looked_up`` says that the
+    passages are all that stands at the place, and little else: a chunk may begin a page before.
+    """
+    if leaves:
+        return statements_of(leaves, passages)
+    if not looked_up or not only_asks_for_a_place(query):
+        return ()
+    asked = any(each.field == "segment" and "qa" in each.values for each in plan.filters)
+    return central_statements(
+        chosen_from.material, max_sentences=plan.max_sentences, questions=asked
+    )
+
+
+def statements_of(leaves: Sequence[Leaf], passages: Sequence[Passage]) -> tuple[Statement, ...]:
+    """Make statements of a summary's sentences, as far as their chunks are in the passages.
+
+    Where they come from several parts, each stands under the title of its part.
+    """
+    held = {
+        chunk.chunk_id: (place, chunk)
+        for place, passage in enumerate(passages)
+        for chunk in passage.chunks
+    }
+    found = []
+    paths = []
+    for leaf in leaves:
+        if leaf.chunk_id not in held:
+            continue
+        place, chunk = held[leaf.chunk_id]
+        paths.append((passages[place].document.title, *chunk.section))
+        text = chunk.text[leaf.start - chunk.start : leaf.end - chunk.start]
+        found.append(
+            Statement(
+                document_id=chunk.document_id,
+                chunk_id=chunk.chunk_id,
+                start=leaf.start,
+                end=leaf.end,
+                text=text,
+                passage=place,
+                score=1.0,
+                coverage=1.0,
+                cosine=None,
+            )
+        )
+    titles = part_titles(paths)
+    return tuple(replace(each, heading=title) for each, title in zip(found, titles, strict=True))
+
+
+def part_titles(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """Give for each path the title at which the paths part; none where one title would be empty.
+
+    Paths come in the order of the source. Titles that come back after others would tear the text
+    apart, so that nothing stands under a title then.
+    """
+    depth = 0
+    while paths and all(len(each) > depth for each in paths) and len({p[depth] for p in paths}) < 2:
+        depth += 1
+    titles = [each[depth] if len(each) > depth else "" for each in paths]
+    runs = [title for title, _ in groupby(titles)]
+    torn = len(runs) != len(set(runs))
+    return tuple("" if torn or not all(titles) else title for title in titles)
+
+
+def central_statements(
+    material: Material, *, max_sentences: int, questions: bool = False
+) -> tuple[Statement, ...]:
+    """Choose the sentences that share most with the others, in their own order.
+
+    ``questions`` says that questions are what was asked for.
+
+    A sentence's weight is the mean frequency of its words over the sentences of the place (as in
+    SumBasic, Nenkova and Vanderwende 2005), times its fitness.
+    """
+    counts = Counter(stem for stems in material.stems for stem in stems)
+    whole = max(1, len(material.stems))
+
+    def weight(place: int) -> float:
+        stems = material.stems[place]
+        if not stems:
+            return 0.0
+        mean = sum(counts[stem] for stem in stems) / (len(stems) * whole)
+        return mean * material.sentences[place].fitness
+
+    places = range(len(material.sentences))
+    fit = [place for place in places if _stands_alone(material.sentences[place])]
+    if questions:
+        fit = [place for place in places if material.sentences[place].question]
+    kept: list[int] = []
+    for place in sorted(fit or places, key=lambda one: -weight(one)):
+        if len(kept) == max_sentences:
+            break
+        if not any(alike(material, place, other) for other in kept):
+            kept.append(place)
+    return tuple(
+        statement_at(material, place, score=weight(place), cosine=None)
+        for place in reading_order(material, kept)
+    )
+
+
+def _stands_alone(each: Quotable) -> bool:
+    return not each.question and not each.leaning and each.fitness >= FITTEST

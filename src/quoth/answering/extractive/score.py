@@ -1,0 +1,328 @@
+"""How well a sentence answers a question: words, neighbourhood, likeness, passage and shape."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from quoth.answering.extractive.answer_type import shows, sought
+from quoth.answering.extractive.candidates import Quotable
+from quoth.answering.extractive.wording import (
+    ASKING_WEIGHT,
+    COPULA,
+    DEFINING,
+    INVERTED,
+    fold,
+)
+from quoth.core.protocols import Matrix
+from quoth.core.types import Passage, Query
+from quoth.query.subject import ASKING
+from quoth.text.analyzer import terms
+
+Scores = npt.NDArray[np.float64]
+_JOINED = re.compile(r"\w[-./@&_]\w")
+_SIGNS = " .,;:!?\"'()[]«»“”…¿¡"
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """How much each sign counts, in log-odds that a sentence belongs to the answer.
+
+    ``words``, ``around`` and ``passage`` are shares from 0 to 1, ``definition`` and ``lacking``
+    are there or not, ``late``, ``asked``, ``beside`` and ``cosine`` are in standard deviations.
+    docs/decisions/025.
+    """
+
+    words: float
+    around: float
+    passage: float
+    late: float = 0.0
+    asked: float = 0.0
+    beside: float = 0.0
+    cosine: float = 0.0
+    definition: float = 2.0
+    lacking: float = -0.5
+
+
+WORDS = Weights(words=4.3, around=0.85, passage=5.0)
+LATE = Weights(words=2.0, around=1.15, passage=3.7, late=1.0, asked=0.5, beside=0.5, lacking=-1.0)
+COSINE = Weights(words=2.5, around=1.2, passage=4.0, cosine=1.2)
+BOTH = Weights(
+    words=1.3,
+    around=1.2,
+    passage=3.0,
+    late=0.7,
+    asked=0.5,
+    beside=0.5,
+    cosine=0.8,
+    lacking=-1.0,
+)
+"""The weights by what is known: words alone, with late interaction, with vectors, with both."""
+LEAST_SPREAD = 0.008
+"""The smallest standard deviation of cosines that is taken for one: a few of them may be alike."""
+TITLE = 60
+"""Characters of a title that are embedded before a sentence of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A word of the question: its stems in the languages at hand, and its weight (rarity).
+
+    ``parts`` are the stems of the parts of a joined word: "fine-tuning" is there where
+    "finetuning" is, and where both "fine" and "tuning" are.
+    """
+
+    word: str
+    """The word as asked, folded."""
+    forms: frozenset[str]
+    parts: tuple[frozenset[str], ...]
+    weight: float
+
+    def among(self, stems: frozenset[str]) -> bool:
+        """Whether the stems hold the word."""
+        if self.forms & stems:
+            return True
+        return bool(self.parts) and all(part & stems for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """A question's terms and the sentences to choose from, with the stems that each holds."""
+
+    terms: tuple[Term, ...]
+    sentences: tuple[Quotable, ...]
+    stems: tuple[frozenset[str], ...]
+    around: tuple[frozenset[str], ...]
+    titles: tuple[str, ...]
+
+    def led_text(self, place: int) -> str:
+        """Give a sentence on one line behind the title of its passage, ready to be embedded."""
+        each = self.sentences[place]
+        title = self.titles[each.passage][:TITLE]
+        text = " ".join(each.text.split())
+        return f"{title}. {text}" if title else text
+
+    def coverage(self, stems: frozenset[str]) -> float:
+        """Give the part of the question's words that are among the stems, by weight, in [0, 1]."""
+        whole = sum(term.weight for term in self.terms)
+        held = sum(term.weight for term in self.terms if term.among(stems))
+        return held / whole if whole else 0.0
+
+
+def gather(
+    query: Query,
+    passages: Sequence[Passage],
+    *,
+    sentences: Sequence[Quotable],
+    document_frequency: Callable[[str], int] | None = None,
+    documents: int = 0,
+) -> Material:
+    """Stem the question and the sentences, and weigh the question's words by their rarity.
+
+    The weight is ln(1 + (N − n + .5) / (n + .5)), as in BM25, with n counted by
+    ``document_frequency`` among ``documents`` chunks, else among the sentences at hand.
+    """
+    stems = tuple(frozenset(terms(each.text, language=each.language)) for each in sentences)
+    counts = Counter(stem for each in stems for stem in each)
+    asked = _question_forms(query, {each.language for each in sentences})
+    if document_frequency is None or documents <= 0:
+        document_frequency, documents = counts.__getitem__, len(stems)
+    weighed = []
+    for word, forms, parts in asked:
+        n = max(map(document_frequency, forms), default=0)
+        if parts:
+            n = max(n, min(max(map(document_frequency, part)) for part in parts))
+        n = min(n, documents)
+        rarity = math.log(1 + (documents - n + 0.5) / (n + 0.5))
+        weight = rarity * (ASKING_WEIGHT if word in ASKING else 1)
+        weighed.append(Term(word, forms, parts, weight))
+    return Material(
+        terms=tuple(weighed),
+        sentences=tuple(sentences),
+        stems=stems,
+        around=_surroundings(passages, sentences=sentences, stems=stems),
+        titles=tuple(_title(passage) for passage in passages),
+    )
+
+
+def _title(passage: Passage) -> str:
+    section = passage.chunks[0].section
+    return (section[-1] if section else passage.document.title).replace("_", " ").strip()
+
+
+def _question_forms(
+    query: Query, languages: set[str]
+) -> list[tuple[str, frozenset[str], tuple[frozenset[str], ...]]]:
+    """Stem each word in the question's language and, if it counts there, in the others too.
+
+    A joined word comes with its parts, since the analyser gives the parts and then the whole.
+    """
+    asked: dict[str, tuple[str, frozenset[str], tuple[frozenset[str], ...]]] = {}
+    for word in query.standalone.split():
+        bare = INVERTED.sub("", word).strip(_SIGNS)
+        own = terms(bare, language=query.language)
+        others = [terms(bare, language=language) for language in sorted(languages)]
+        forms = [
+            frozenset({stem, *(each[place] for each in others if len(each) == len(own))})
+            for place, stem in enumerate(own)
+        ]
+        if len(own) > 2 and _JOINED.search(bare):
+            asked.setdefault(own[-1], (fold(bare), forms[-1], tuple(forms[:-1])))
+            continue
+        for stem, each in zip(own, forms, strict=True):
+            asked.setdefault(stem, (fold(bare), each, ()))
+    return list(asked.values())
+
+
+def _surroundings(
+    passages: Sequence[Passage], *, sentences: Sequence[Quotable], stems: Sequence[frozenset[str]]
+) -> tuple[frozenset[str], ...]:
+    """Give for each sentence the stems of its titles and of the sentence before it."""
+    titles: dict[int, frozenset[str]] = {}
+    for index, passage in enumerate(passages):
+        first = passage.chunks[0]
+        words = " ".join((passage.document.title, *first.section, first.prefix))
+        titles[index] = frozenset(terms(words.replace("_", " "), language=first.language))
+    found = []
+    for place, each in enumerate(sentences):
+        before = frozenset[str]()
+        if place and sentences[place - 1].passage == each.passage:
+            before = stems[place - 1]
+        found.append(titles[each.passage] | before)
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """How near late interaction finds each sentence to the question, in standard scores.
+
+    ``whole`` is for all of the question, ``asked`` for its asking word and what stands right
+    behind it. ``beside`` is the half sum of ``whole`` of the sentences before and after: where
+    one repeats the question, a sentence beside it may answer.
+    """
+
+    whole: Scores
+    asked: Scores
+    beside: Scores
+
+
+def late_signs(
+    material: Material, *, whole: Sequence[float], asked: Sequence[float] | None
+) -> Late:
+    """Take the signs of late interaction, from its scores for every sentence of the material.
+
+    Without ``asked`` nearness to the whole question counts alone.
+    """
+    near = _standard(np.array(whole, np.float64))
+    if asked is None:
+        return Late(near, np.zeros_like(near), np.zeros_like(near))
+    passages = np.array([each.passage for each in material.sentences])
+    follows = passages[1:] == passages[:-1]
+    beside = np.zeros_like(near)
+    beside[1:] += follows * near[:-1] / 2
+    beside[:-1] += follows * near[1:] / 2
+    return Late(near, _standard(np.array(asked, np.float64)), beside)
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """What speaks for each sentence; `Weights` says how much each sign counts.
+
+    ``lacking`` is 1 for a sentence without the time, number, name or reason that is asked for.
+    """
+
+    words: Scores
+    around: Scores
+    passage: Scores
+    definition: Scores
+    lacking: Scores
+
+    def scores(self, *, late: Late | None = None, cosines: Scores | None = None) -> Scores:
+        """Add up the signs of all sentences; higher is better.
+
+        Cosines of one embedder crowd together and those of another spread out; the standard
+        score makes one weight fit both. A cosine that is not known is NaN and counts as the mean.
+        """
+        weights = _weights(late=late is not None, cosine=cosines is not None)
+        total = weights.words * self.words + weights.around * self.around
+        total += weights.passage * self.passage + weights.definition * self.definition
+        total += weights.lacking * self.lacking
+        if late is not None:
+            total += weights.late * late.whole
+            total += weights.asked * late.asked + weights.beside * late.beside
+        if cosines is not None:
+            total += weights.cosine * _standard(cosines)
+        return total
+
+
+def _weights(*, late: bool, cosine: bool) -> Weights:
+    if late:
+        return BOTH if cosine else LATE
+    return COSINE if cosine else WORDS
+
+
+def _standard(likeness: Scores) -> Scores:
+    known = likeness[~np.isnan(likeness)]
+    if known.size < 2:
+        return np.zeros_like(likeness)
+    standard: Scores = (likeness - known.mean()) / max(float(known.std()), LEAST_SPREAD)
+    return np.nan_to_num(standard)
+
+
+def signs_of(query: Query, material: Material, *, passages: Sequence[Passage]) -> Signs:
+    """Take the signs that need no vectors, for every sentence of the material."""
+    best = max((passage.score for passage in passages), default=0.0) or 1.0
+    subject = _defined_subject(material, fold(query.standalone))
+    kind = sought(query.standalone)
+    rows = []
+    for place, each in enumerate(material.sentences):
+        held = material.coverage(material.stems[place])
+        more = material.coverage(material.stems[place] | material.around[place]) - held
+        rows.append(
+            (
+                held,
+                more,
+                max(0.0, passages[each.passage].score / best),
+                float(subject is not None and _defines(subject, fold(each.text))),
+                float(kind is not None and not shows(each.text, kind, question=query.standalone)),
+            )
+        )
+    columns = np.array(rows, np.float64).reshape(len(rows), 5).T
+    return Signs(*columns)
+
+
+def cosines_to(question: Matrix, vectors: Matrix) -> Scores:
+    """Give the cosine of each unit row with the question's unit vector."""
+    found: Scores = vectors.astype(np.float64) @ question.astype(np.float64).ravel()
+    return found
+
+
+def _defined_subject(material: Material, question: str) -> re.Pattern[str] | None:
+    """For "What is X?" give the pattern of X."""
+    if not material.terms or len(material.terms) > 4 or not DEFINING.match(question):
+        return None
+    words = dict.fromkeys(term.word.removesuffix("s") for term in material.terms)
+    return re.compile(r"[\s'-]+".join(re.escape(each) + r"s?" for each in words))
+
+
+_BEFORE_SUBJECT = re.compile(
+    r"(?:(?:an?|the|une?|les?|la|des|du|l'|d')\s*+)?[\"«'(]?\s*(?:[\w'-]+\s+){0,2}"
+)
+_BEHIND_SUBJECT = re.compile(
+    r"[\"»')]?(?:\s*\([^)]*\))?,?(?:\s+[\w'-]+){0,3}?\s+(?:ne |n')?" + COPULA
+)
+
+
+def _defines(subject: re.Pattern[str], sentence: str) -> bool:
+    """Whether a sentence opens with "(The) X … is"."""
+    return any(
+        _BEFORE_SUBJECT.fullmatch(sentence, 0, found.start())
+        and _BEHIND_SUBJECT.match(sentence, found.end())
+        for found in subject.finditer(sentence)
+    )

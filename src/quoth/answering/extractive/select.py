@@ -1,0 +1,341 @@
+"""The answer without a language model: the best verbatim sentences of the passages.
+
+Plain steps, so that what reads models between them can fail or be left out: `shortlist` by words,
+`read_closely` by late interaction, the caller's vectors, `choose_statements`. `extract` does all
+of it with vectors alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from quoth.answering.extractive.answer_type import asking_place
+from quoth.answering.extractive.candidates import locator_of, quotable_sentences
+from quoth.answering.extractive.diversify import (
+    BROAD,
+    MARGIN,
+    by_aspect,
+    flaw,
+    pick,
+    reading_order,
+    speaks_of,
+    with_aspects,
+)
+from quoth.answering.extractive.score import (
+    Late,
+    Material,
+    Scores,
+    Signs,
+    cosines_to,
+    gather,
+    late_signs,
+    signs_of,
+)
+from quoth.answering.generative.sanitize import plain_quotation
+from quoth.core.protocols import Matrix
+from quoth.core.types import (
+    Chunk,
+    Filter,
+    Passage,
+    Query,
+    Sentence,
+)
+from quoth.text.locators import stands_within
+
+Embed = Callable[[Sequence[str]], Awaitable[Matrix]]
+"""Gives one unit row per text, embedded as documents."""
+
+READ_SHORTLIST = 6
+"""Sentences worth a vector where late interaction has read them all."""
+SHORTLIST = 12
+"""Sentences worth a vector where the question's words point the way: about 5 ms each on a core."""
+FOREIGN_SHORTLIST = 24
+"""Sentences worth a vector where no sentence holds half of the question, as in another language."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence chosen for the answer, with its exact span in the document's stored text.
+
+    ``coverage`` is the part of the question's words it holds, weighed by their rarity, in [0, 1];
+    ``cosine`` is its likeness to the question, None where no vectors were made. ``passage`` is
+    the place of its passage in the list that was given. ``heading`` is what it stands under in
+    the answer, such as the thing that it says something of; it is no part of the statement.
+    """
+
+    document_id: str
+    chunk_id: str
+    start: int
+    end: int
+    text: str
+    passage: int
+    score: float
+    coverage: float
+    cosine: float | None
+    cut: bool = False
+    heading: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Shortlist:
+    """The sentences that promise most, best first, and what they were chosen from.
+
+    ``places`` are their places in ``material.sentences``, ``signs`` and ``late`` those of all
+    sentences; ``late`` is None where late interaction has not read them.
+    """
+
+    query: Query
+    material: Material
+    signs: Signs
+    places: tuple[int, ...]
+    late: Late | None = None
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts to embed, in the order of `places`, each led by the title it stands under."""
+        return tuple(self.material.led_text(place) for place in self.places)
+
+
+def shortlist(
+    query: Query,
+    passages: Sequence[Passage],
+    *,
+    limit: int | None = None,
+    document_frequency: Callable[[str], int] | None = None,
+    documents: int = 0,
+    filters: Sequence[Filter] = (),
+) -> Shortlist:
+    """Choose the sentences that are worth a vector, `limit` of them or as many as the case needs.
+
+    Only those count that stand on the pages and in the seconds that ``filters`` name: a passage
+    may begin a page before.
+
+    At least half are the best by words, the rest are taken from each passage in turn: that keeps
+    a question in another language alive, where no word is shared and only vectors can tell.
+    """
+    sentences = tuple(
+        each
+        for each in quotable_sentences(passages)
+        if stands_within(locator_of(each, passages[each.passage]), filters)
+    )
+    material = gather(
+        query,
+        passages,
+        sentences=sentences,
+        document_frequency=document_frequency,
+        documents=documents,
+    )
+    signs = signs_of(query, material, passages=passages)
+    ranked = _ranked(material, signs.scores())
+    if limit is None:
+        limit = SHORTLIST if signs.words.max(initial=0.0) >= 0.5 else FOREIGN_SHORTLIST
+    held = sum(1 for place in ranked[:limit] if signs.words[place] > 0)
+    chosen = ranked[: max(limit // 2, held)]
+    chosen += _in_turn(material, ranked, taken=set(chosen), limit=limit - len(chosen))
+    rank = {place: at for at, place in enumerate(ranked)}
+    return Shortlist(query, material, signs, tuple(sorted(chosen, key=rank.__getitem__)))
+
+
+def _ranked(material: Material, scores: Scores) -> list[int]:
+    fit = scores - np.array([flaw(material, place) for place in range(len(scores))])
+    return [int(place) for place in np.argsort(-fit, kind="stable")]
+
+
+def spans_of(
+    listed: Shortlist, passages: Sequence[Passage]
+) -> tuple[tuple[Chunk, ...], tuple[tuple[int, int, int], ...]]:
+    """Give the chunks of the passages, and where in their texts the sentences stand.
+
+    A span is the place of its chunk and the characters of that chunk's text; what a sentence has
+    beyond the end of its chunk is left out.
+    """
+    chunks = {chunk.chunk_id: chunk for each in passages for chunk in each.chunks}
+    at = {key: place for place, key in enumerate(chunks)}
+    spans = []
+    for each in listed.material.sentences:
+        chunk = chunks[each.chunk_id]
+        end = min(each.end - chunk.start, len(chunk.text))
+        spans.append((at[each.chunk_id], each.start - chunk.start, end))
+    return tuple(chunks.values()), tuple(spans)
+
+
+def read_closely(
+    listed: Shortlist,
+    late: tuple[Sequence[float], Sequence[float]] | None,
+    *,
+    limit: int = READ_SHORTLIST,
+) -> Shortlist:
+    """Choose the shortlist anew by late interaction; as it was where there are no scores.
+
+    ``late`` has two scores for each sentence, in the order of `spans_of`: how near it comes to
+    the whole question, and how near to what is asked for.
+    """
+    if late is None or not listed.places:
+        return listed
+    whole, asked = late
+    # A claim asks for nothing, nor does "Qu'est-ce que …" have a word for the kind of thing.
+    asks = asking_place(listed.query.standalone) is not None
+    read = late_signs(listed.material, whole=whole, asked=asked if asks else None)
+    ranked = _ranked(listed.material, listed.signs.scores(late=read))
+    return replace(listed, places=tuple(ranked[:limit]), late=read)
+
+
+def _in_turn(
+    material: Material, ranked: Sequence[int], *, taken: set[int], limit: int
+) -> list[int]:
+    queues: dict[int, list[int]] = {}
+    for place in ranked:
+        if place not in taken:
+            queues.setdefault(material.sentences[place].passage, []).append(place)
+    rounds = [
+        place
+        for turn in range(max(map(len, queues.values()), default=0))
+        for _, queue in sorted(queues.items())
+        for place in queue[turn : turn + 1]
+    ]
+    return rounds[:limit]
+
+
+def choose_statements(
+    listed: Shortlist, *, max_sentences: int, cosines: Scores | None = None
+) -> tuple[Statement, ...]:
+    """Choose the best sentences of a shortlist, in the order in which they read best.
+
+    ``cosines`` are those of the shortlist's texts with the question, None to go by words alone.
+    The document of the best sentence comes first; within a document the sentences stand in its
+    order. A sentence that leans on the one before it brings that one along. A comparison is
+    arranged by the things that are compared.
+    """
+    material, places, query = listed.material, listed.places, listed.query
+    if not places:
+        return ()
+    known: Scores | None = None
+    if cosines is not None:
+        known = np.full(len(material.sentences), np.nan)
+        known[list(places)] = cosines
+    scores = listed.signs.scores(late=listed.late, cosines=known)
+    score_of = {place: float(scores[place]) - flaw(material, place) for place in places}
+    cosine_of = {} if cosines is None else dict(zip(places, map(float, cosines), strict=True))
+    margin = BROAD if query.kind in ("exploratory", "summary") else MARGIN
+    kept = pick(material, score_of, most=max_sentences, margin=margin)
+    if len(query.aspects) > 1:
+        kept = with_aspects(
+            material, kept, aspects=query.aspects, score_of=score_of, most=max_sentences
+        )
+        arranged = by_aspect(material, kept, aspects=query.aspects)
+    else:
+        arranged = [("", place) for place in reading_order(material, kept)]
+    return tuple(
+        replace(
+            statement_at(
+                material, place, score=score_of.get(place, 0.0), cosine=cosine_of.get(place)
+            ),
+            heading=heading,
+        )
+        for heading, place in arranged
+    )
+
+
+def aspects_without(listed: Shortlist, statements: Sequence[Statement]) -> tuple[str, ...]:
+    """Give the things to be compared of which no statement speaks."""
+    spans = {span_of(each) for each in statements}
+    said = [
+        place
+        for place, each in enumerate(listed.material.sentences)
+        if (each.document_id, each.start, each.end) in spans
+    ]
+    return tuple(
+        aspect
+        for aspect in listed.query.aspects
+        if not any(speaks_of(listed.material, place, aspect) for place in said)
+    )
+
+
+def statement_at(
+    material: Material, place: int, *, score: float, cosine: float | None
+) -> Statement:
+    """Make a statement of the sentence at a place of the material."""
+    each = material.sentences[place]
+    return Statement(
+        document_id=each.document_id,
+        chunk_id=each.chunk_id,
+        start=each.start,
+        end=each.end,
+        text=each.text,
+        passage=each.passage,
+        score=score,
+        coverage=material.coverage(material.stems[place]),
+        cosine=cosine,
+        cut=each.cut,
+    )
+
+
+async def extract(
+    query: Query,
+    passages: Sequence[Passage],
+    *,
+    max_sentences: int,
+    question_vector: Matrix | None = None,
+    embed: Embed | None = None,
+    document_frequency: Callable[[str], int] | None = None,
+    documents: int = 0,
+) -> tuple[Statement, ...]:
+    """Answer from the passages: shortlist, embed the shortlist if there is a way, choose.
+
+    ``question_vector`` is the one the search used. Raises EmbeddingError from ``embed``.
+    """
+    chosen_from = shortlist(
+        query, passages, document_frequency=document_frequency, documents=documents
+    )
+    cosines = None
+    if embed is not None and question_vector is not None and chosen_from.places:
+        cosines = cosines_to(question_vector, await embed(chosen_from.texts))
+    return choose_statements(chosen_from, max_sentences=max_sentences, cosines=cosines)
+
+
+def write_answer(statements: Sequence[Statement]) -> tuple[str, tuple[Sentence, ...]]:
+    """Join the statements to a text with their markers, and say where each sentence stands.
+
+    Numbers follow the order of the text; the same span has the same number. White space inside
+    a sentence becomes single spaces, and a piece of a longer sentence is shown between ellipses;
+    nothing else differs from the source. Headings stand on lines of their own, in no sentence.
+    """
+    text = ""
+    found: list[Sentence] = []
+    numbers = number_spans(statements)
+    heading = ""
+    for statement in statements:
+        if statement.heading != heading:
+            heading = statement.heading
+            text += ("\n\n" if text else "") + (f"{plain_quotation(heading)}:\n" if heading else "")
+        elif text:
+            text += " "
+        shown = shown_text(statement)
+        number = numbers[span_of(statement)]
+        found.append(Sentence(len(text), len(text) + len(shown), (number,), "supported", 1.0))
+        text += f"{shown} [{number}]"
+    return text, tuple(found)
+
+
+def span_of(statement: Statement) -> tuple[str, int, int]:
+    """Give what makes two statements the same source: document, start and end."""
+    return statement.document_id, statement.start, statement.end
+
+
+def number_spans(statements: Sequence[Statement]) -> dict[tuple[str, int, int], int]:
+    """Number the distinct spans from 1, in the order of the statements."""
+    spans = dict.fromkeys(map(span_of, statements))
+    return {span: number for number, span in enumerate(spans, start=1)}
+
+
+def shown_text(statement: Statement) -> str:
+    """Give the statement as an answer shows it: on one line, pieces marked by ellipses."""
+    shown = plain_quotation(statement.text)
+    if not statement.cut:
+        return shown
+    opening = "… " if shown[:1].islower() else ""
+    closing = "" if shown[-1:] in ".!?…" else " …"
+    return f"{opening}{shown}{closing}"

@@ -1,0 +1,172 @@
+"""What becomes of an answer that a language model wrote, once every sentence was checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Literal
+
+from quoth.answering.contradictions.citations import disagreements, told, with_counterparts
+from quoth.answering.generative.assemble import Composed
+from quoth.core.types import (
+    Answer,
+    AnswerStatus,
+    Passage,
+    Sentence,
+)
+from quoth.text.analyzer import detect_language
+
+Note = Literal[
+    "unsupported", "dropped", "cut", "refused", "silent", "empty", "failed", "language", "links"
+]
+
+FEWEST_LETTERS = 40
+"""Letters below which an answer's language cannot be told."""
+
+_WORDING: Mapping[str, Mapping[Note, str]] = MappingProxyType(
+    {
+        "en": {
+            "unsupported": "No source supports what is marked as unsupported.",
+            "dropped": "What no source supports was left out.",
+            "cut": "The language model broke off; what it had written is shown.",
+            "refused": "The language model would not answer; these are the sources' own words.",
+            "silent": "The language model finds no answer in the sources; these are the sentences "
+            "that come closest.",
+            "failed": "The language model did not answer; these are the sources' own words.",
+            "empty": "The language model said nothing that a source supports; these are the "
+            "sources' own words.",
+            "language": "The language model did not answer in the language of the question.",
+            "links": "Links that the language model wrote were taken out; citations open the "
+            "sources.",
+        },
+        "fr": {
+            "unsupported": "Aucune source n'appuie ce qui est marqué comme non appuyé.",
+            "dropped": "Ce qu'aucune source n'appuie a été retiré.",
+            "cut": "Le modèle de langage s'est interrompu\u202f; ce qu'il avait écrit est affiché.",
+            "refused": "Le modèle de langage a refusé de répondre\u202f; voici les sources "
+            "mot à mot.",
+            "silent": "Le modèle de langage ne trouve pas de réponse dans les sources\u202f; voici "
+            "les phrases qui s'en approchent le plus.",
+            "failed": "Le modèle de langage n'a pas répondu\u202f; voici les sources mot à mot.",
+            "empty": "Le modèle de langage n'a rien dit qu'une source appuie\u202f; voici les "
+            "sources mot à mot.",
+            "language": "Le modèle de langage n'a pas répondu dans la langue de la question.",
+            "links": "Les liens écrits par le modèle de langage ont été retirés\u202f; les "
+            "citations ouvrent les sources.",
+        },
+    }
+)
+
+
+def conclude(
+    quoted: Answer,
+    composed: Composed,
+    *,
+    passages: Sequence[Passage],
+    writer: tuple[str, str] | None = None,
+) -> Answer:
+    """Put what the model wrote in place of the verbatim sentences, if anything of it is proved.
+
+    ``quoted`` is the verbatim answer to the same question; it stands, with a warning, where the
+    model refused, failed, found nothing or said nothing that a source supports. ``passages`` are
+    those that the model saw.
+    """
+    finish = composed.finish
+    usage = quoted.usage if finish is None else finish.usage
+    known = replace(
+        quoted,
+        usage=usage,
+        counts=replace(quoted.counts, invented=composed.invented),
+    )
+    claims = [each for each in composed.sentences if each.support != "unverified"]
+    proved = [each for each in claims if each.citations]
+    refused = finish is not None and finish.reason == "refusal"
+    if refused or not proved:
+        return _stands(known, composed, refused=refused, silent=not claims)
+    language = quoted.query.language
+    citations = with_counterparts(composed.citations, quoted.citations, passages=passages)
+    disputed = disagreements(citations, passages=passages)
+    warnings = [note(each, language=language) for each in _notes(composed, quoted)]
+    # What was said of the verbatim sentences' contradictions speaks of other numbers.
+    before = [
+        each
+        for each in quoted.warnings
+        if each not in told(quoted.contradictions, language=language)
+    ]
+    used = tuple(chunk.chunk_id for each in passages for chunk in each.chunks)
+    return replace(
+        known,
+        text=composed.text,
+        sentences=composed.sentences,
+        citations=citations,
+        contradictions=disputed,
+        status=_status(quoted.status, composed, claims=claims),
+        grounded=all(each.citations for each in claims),
+        warnings=(*before, *warnings, *told(disputed, language=language)),
+        counts=replace(
+            known.counts,
+            in_context=len(used),
+            cited=len({each.chunk_id for each in citations}),
+        ),
+        used_chunks=used,
+        provider=finish.provider if finish else writer and writer[0],
+        model=finish.model if finish else writer and writer[1],
+    )
+
+
+def note(kind: Note, *, language: str) -> str:
+    """Word what happened to a model's answer, in English where a language has no wording."""
+    return _WORDING.get(language, _WORDING["en"])[kind]
+
+
+def _stands(quoted: Answer, composed: Composed, *, refused: bool, silent: bool) -> Answer:
+    """Keep the verbatim sentences, and say why."""
+    status, degraded = quoted.status, quoted.degraded
+    kind: Note
+    if refused:
+        kind = "refused"
+    elif composed.finish is None or not (composed.sentences or composed.dropped):
+        kind = "failed"
+    elif silent and not composed.dropped and composed.finish.reason != "length":
+        kind, status = "silent", "low_relevance"
+    else:
+        kind = "empty"
+    if kind in ("refused", "empty"):  # a failure is in the trace already, silence is none
+        degraded = (*degraded, f"generate:{kind}:extractive")
+    said = note(kind, language=quoted.query.language)
+    return replace(quoted, status=status, warnings=(*quoted.warnings, said), degraded=degraded)
+
+
+def _status(
+    status: AnswerStatus, composed: Composed, *, claims: Sequence[Sentence]
+) -> AnswerStatus:
+    if status != "answered":
+        return status
+    finish = composed.finish
+    whole = finish is not None and finish.reason != "length" and not composed.dropped
+    return (
+        "answered" if whole and all(each.support == "supported" for each in claims) else "partial"
+    )
+
+
+def _notes(composed: Composed, quoted: Answer) -> list[Note]:
+    found: list[Note] = []
+    if any(each.support == "unsupported" for each in composed.sentences):
+        found.append("unsupported")
+    if composed.dropped:
+        found.append("dropped")
+    if composed.finish is None or composed.finish.reason == "length":
+        found.append("cut")
+    if composed.cleaned:
+        found.append("links")
+    if _foreign(composed.text, quoted.query.language):
+        found.append("language")
+    return found
+
+
+def _foreign(text: str, language: str) -> bool:
+    if sum(sign.isalpha() for sign in text) < FEWEST_LETTERS:
+        return False
+    others = ("en", "fr") if language in ("en", "fr") else (language, "en", "fr")
+    return detect_language(text, among=others, fallback=language) != language

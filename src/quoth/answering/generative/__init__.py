@@ -1,0 +1,1 @@
+"""What a language model writes, read sentence by sentence."""

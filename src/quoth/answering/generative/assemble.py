@@ -1,0 +1,159 @@
+"""From the pieces that a language model writes to checked, cited sentences, as they come."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from typing import TypeGuard
+
+from quoth.answering.generative.stream_reader import AnswerReader, Closed, Text
+from quoth.answering.verification import Proof, Verdict
+from quoth.core.events import Cited, Token, Verified
+from quoth.core.messages import Finish, Written
+from quoth.core.plan import Policy
+from quoth.core.types import Citation, Sentence
+
+TORN = Verdict("unverified", 0.0, ())
+"""Of a sentence that the model never finished: what it would have said, nobody can check."""
+_ENDED = re.compile(r"[.!?…:。！？|][\"'”’»)\]*]*\Z")
+
+Check = Callable[[str, Sequence[int]], Awaitable[Verdict]]
+"""Checks a sentence against the sources that it cites, by their numbers."""
+Cite = Callable[[Proof, Verdict, int], Citation]
+"""Makes the citation of a proof under its number in the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """A whole answer as a model wrote it, with what the check of each sentence found.
+
+    ``dropped`` counts the sentences left out for want of support, ``invented`` the sources that
+    were cited and never seen, ``cleaned`` the links and tags taken out. ``finish`` is None where
+    the model broke off.
+    """
+
+    text: str
+    sentences: tuple[Sentence, ...]
+    citations: tuple[Citation, ...]
+    finish: Finish | None
+    dropped: int = 0
+    invented: int = 0
+    cleaned: int = 0
+
+
+@dataclass(slots=True)
+class _Draft:
+    """The answer so far."""
+
+    text: str = ""
+    sentences: list[Sentence] = field(default_factory=list)
+    citations: dict[str, Citation] = field(default_factory=dict)
+    dropped: int = 0
+
+    def cite(self, verdict: Verdict, make: Cite) -> tuple[list[Citation], tuple[int, ...]]:
+        """Give the citations that are new, and the numbers of all; one span has one number."""
+        new, numbers = [], []
+        for proof in verdict.proofs:
+            made = make(proof, verdict, len(self.citations) + 1)
+            if made.id not in self.citations:
+                self.citations[made.id] = made
+                new.append(made)
+            numbers.append(self.citations[made.id].number)
+        return new, tuple(dict.fromkeys(numbers))
+
+    def take(self, part: Closed, verdict: Verdict, numbers: tuple[int, ...]) -> str:
+        """Add a sentence with its marks; gives what was added."""
+        lead = part.lead if self.text else part.lead.lstrip()
+        start = len(self.text) + len(lead)
+        end = start + len(part.text)
+        self.sentences.append(Sentence(start, end, numbers, verdict.support, verdict.score))
+        shown = lead + part.text + marks(numbers)
+        self.text += shown
+        return shown
+
+
+def marks(numbers: Sequence[int]) -> str:
+    """Write citations as they stand behind a sentence."""
+    return "".join(f" [{number}]" for number in numbers)
+
+
+async def compose(
+    pieces: AsyncGenerator[Written, None],
+    *,
+    reader: AnswerReader,
+    check: Check,
+    cite: Cite,
+    policy: Policy,
+) -> AsyncGenerator[Token | Cited | Verified | Composed, None]:
+    """Read, check and cite sentence by sentence; `Composed` comes last.
+
+    With the policy "mark" every sentence stays and says how well it is supported; "drop" leaves
+    out the unsupported ones once they are checked; "strict" shows a sentence only after that.
+    """
+    draft = _Draft()
+    finish: Finish | None = None
+    async with aclosing(_parts(pieces, reader)) as parts:
+        async for part in parts:
+            if isinstance(part, Finish):
+                finish = part
+            elif isinstance(part, Text):
+                if policy != "strict":
+                    yield Token(part.text)
+            else:
+                verdict = TORN if part.torn else await check(part.text, part.numbers)
+                for event in _closed(part, verdict, draft=draft, cite=cite, policy=policy):
+                    yield event
+    yield Composed(
+        draft.text,
+        tuple(draft.sentences),
+        tuple(draft.citations.values()),
+        finish,
+        dropped=draft.dropped,
+        invented=reader.invented,
+        cleaned=reader.cleaned,
+    )
+
+
+def _closed(
+    part: Closed, verdict: Verdict, *, draft: _Draft, cite: Cite, policy: Policy
+) -> Iterator[Token | Cited | Verified]:
+    """Add a sentence that was checked to the answer, or leave it out."""
+    kept = policy == "mark" or not (part.torn or verdict.support == "unsupported")
+    new, numbers = draft.cite(verdict, cite) if kept else ([], ())
+    for citation in new:
+        yield Cited(citation)
+    number = len(draft.sentences) + draft.dropped + 1
+    if kept:
+        shown = draft.take(part, verdict, numbers)
+        if policy != "strict":
+            shown = marks(numbers)
+        if shown:
+            yield Token(shown)
+    else:
+        draft.dropped += 1
+    yield Verified(number, part.text, numbers, verdict.support, verdict.score, kept)
+
+
+def _torn(part: Text | Closed) -> TypeGuard[Closed]:
+    return isinstance(part, Closed) and part.kind == "sentence" and not _ENDED.search(part.text)
+
+
+async def _parts(
+    pieces: AsyncGenerator[Written, None], reader: AnswerReader
+) -> AsyncGenerator[Text | Closed | Finish, None]:
+    """Read the pieces, and at the end what was held back."""
+    finish = None
+    async with aclosing(pieces):
+        async for piece in pieces:
+            if isinstance(piece, Finish):
+                finish = piece
+                continue
+            for part in reader.feed(piece):
+                yield part
+    broken = finish is None or finish.reason == "length"
+    for part in reader.close():
+        yield replace(part, torn=True) if broken and _torn(part) else part
+    if finish is not None:
+        yield finish

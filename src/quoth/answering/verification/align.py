@@ -1,0 +1,130 @@
+"""Lay a statement beside the sentences of its sources: which of them hold it, and what differs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from quoth.answering.verification.claim import Claim, overlap, read_claim
+from quoth.answering.verification.contradiction_rules import Fault, change_faults, turned_faults
+from quoth.answering.verification.source_index import Line, Sources, read_line
+from quoth.answering.verification.value_checks import order_faults, value_faults
+
+MOST_LINES = 3
+"""Sentences that prove one statement together, at most."""
+ADDS = 0.12
+"""The part of a statement's weight that a further sentence must add."""
+NEAR_QUOTE = 0.6
+"""The part of a statement's words, in their order, that makes it a quotation with changes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """A statement beside the sentences that hold most of it, the best one first.
+
+    ``signs`` are what speaks for support (`signals`), ``shared`` counts the words with a meaning
+    that both have, ``near`` says that it quotes the first sentence with changes.
+    """
+
+    lines: tuple[Line, ...]
+    signs: Mapping[str, float]
+    faults: tuple[Fault, ...]
+    shared: int
+    near: bool = False
+
+
+def align(statement: str, lines: Sequence[Line], *, sources: Sources) -> Alignment | None:
+    """Lay a statement beside sentences of one language; None where they share no word."""
+    if not lines:
+        return None
+    claim = read_claim(statement, language=lines[0].language, sources=sources)
+    chosen = cover(claim, lines)
+    if not chosen:
+        return None
+    share, codes = overlap(claim.tokens, chosen[0].tokens)
+    near = share >= NEAR_QUOTE
+    read = [read_line(line) for line in chosen]
+    found = list(value_faults(claim, read, sources=sources, near=near))
+    found += change_faults(claim, read, codes) if near else turned_faults(claim, read)
+    found += order_faults(claim, read[0])
+    signs = signals(claim, chosen, share=share) | _clean(found)
+    signs["told"] = claim.recall(_told(claim, chosen, sources=sources))
+    held = sum(
+        any(stem in line.stems for line in chosen)
+        for stem, weight in claim.weights.items()
+        if weight
+    )
+    return Alignment(chosen, signs, tuple(dict.fromkeys(found)), held, near)
+
+
+def _told(claim: Claim, chosen: Sequence[Line], *, sources: Sources) -> frozenset[str]:
+    """Give the stems of the proofs, and those by which the statement calls their sources."""
+    titles = frozenset().union(*(sources.by_number[line.number].title for line in chosen))
+    called = {part.stem for part in claim.tokens if part.word in titles}
+    return frozenset(called).union(*(line.stems for line in chosen))
+
+
+def _clean(found: Sequence[Fault]) -> dict[str, float]:
+    """Give 1 for each kind of fault that was not found."""
+    kinds = {fault.what.partition(" ")[0] for fault in found}
+    return {
+        "values": float(not kinds & {"number", "date", "unit", "sign"}),
+        "names": float("name" not in kinds),
+        "parity": float("negation" not in kinds),
+        "direction": float("direction" not in kinds),
+        "changes": float("word" not in kinds),
+    }
+
+
+def cover(claim: Claim, lines: Sequence[Line]) -> tuple[Line, ...]:
+    """Choose the sentence that holds most of a statement, and up to two that add to it.
+
+    One word in common is no proof: a further sentence adds two, or a number or a name.
+    """
+    chosen: list[Line] = []
+    wanted = frozenset(claim.weights)
+    values = {claim.tokens[value.first].stem for value in claim.values if value.sure}
+    least = 1e-9
+    while len(chosen) < MOST_LINES and wanted:
+        gains = [sum(claim.weights[stem] for stem in wanted & line.stems) for line in lines]
+        best = max(range(len(lines)), key=gains.__getitem__)
+        new = wanted & lines[best].stems
+        if gains[best] < least or (chosen and len(new) < 2 and not new & values):
+            break
+        chosen.append(lines[best])
+        wanted -= new
+        least = ADDS * claim.weight
+    return tuple(chosen)
+
+
+def signals(claim: Claim, chosen: Sequence[Line], *, share: float) -> dict[str, float]:
+    """Give what speaks for support, each sign in [0, 1] and the more the better.
+
+    ``best`` and ``cover`` are the weighted recall of the best sentence and of all, ``pairs`` of
+    neighbouring stems, ``order`` the part of the words that stand in order in the best one,
+    ``rarest`` is 1 when the statement's rarest word is there.
+    """
+    held = frozenset().union(*(line.stems for line in chosen))
+    stems = [part.stem for part in claim.tokens if part.stem]
+    beside = {pair for line in chosen for pair in _pairs(line)}
+    pairs = list(pairwise(stems))
+    missing = [weight for stem, weight in claim.weights.items() if stem not in held]
+    heaviest = max(claim.weights.values(), default=1.0)
+    return {
+        "best": claim.recall(chosen[0].stems) if chosen else 0.0,
+        "cover": claim.recall(held),
+        "pairs": sum(pair in beside for pair in pairs) / len(pairs) if pairs else 0.0,
+        "order": share,
+        "kin": claim.kinship(held),
+        "rarest": 1 - max(missing, default=0.0) / heaviest,
+    }
+
+
+def _pairs(line: Line) -> Iterator[tuple[str, str]]:
+    """Give the stems that stand near each other, in either order."""
+    stems = [part.stem for part in line.tokens if part.stem]
+    for at, stem in enumerate(stems):
+        for other in stems[at + 1 : at + 4]:
+            yield stem, other
+            yield other, stem

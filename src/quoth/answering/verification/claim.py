@@ -1,0 +1,80 @@
+"""A statement read as its sources are, and where it agrees with another text word by word."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from quoth.answering.verification.source_index import Sources
+from quoth.answering.verification.tokens import Token, tokens
+from quoth.answering.verification.values import Value, read_values
+
+ROOT = 6
+"""Letters by which words are kin that are not the same."""
+
+Change = tuple[str, int, int, int, int]
+"""What was done to which tokens of one text to get which of another, as difflib says it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A statement, read in the language of sources."""
+
+    text: str
+    tokens: tuple[Token, ...]
+    values: tuple[Value, ...]
+    weights: Mapping[str, float]
+    """Each stem once, in order, with its rarity."""
+
+    @property
+    def weight(self) -> float:
+        """The rarity of all stems together."""
+        return sum(self.weights.values())
+
+    def recall(self, stems: frozenset[str]) -> float:
+        """Give the part of the statement that is among the stems, by weight, in [0, 1]."""
+        held = sum(weight for stem, weight in self.weights.items() if stem in stems)
+        return held / (self.weight or 1.0)
+
+    def kinship(self, stems: frozenset[str]) -> float:
+        """Give the recall where a word also counts that begins as one of the stems does."""
+        roots = {stem[:ROOT] for stem in stems if len(stem) >= ROOT}
+        kin = {stem for stem in self.weights if len(stem) >= ROOT and stem[:ROOT] in roots}
+        return self.recall(stems | kin)
+
+    def shown(self, value: Value) -> str:
+        """Give a value as the statement writes it."""
+        if value.last < value.first:
+            return value.key
+        return self.text[self.tokens[value.first].start : self.tokens[value.last].end]
+
+
+_REPORTING = frozenset(
+    "according mention mentioned mentions said say says source sources tell tells told write "
+    "writes written wrote dit disent ecrit ecrivent ecrivit mentionne mentionnent selon".split()
+)
+
+
+def read_claim(text: str, *, language: str, sources: Sources) -> Claim:
+    """Cut a statement as its sources are cut."""
+    parts = tokens(text, language=language)
+    stems = dict.fromkeys(part.stem for part in parts if part.stem)
+    # Who says something is a name; that it is said proves nothing.
+    empty = {part.stem for part in parts if part.word in _REPORTING}
+    return Claim(
+        text=text,
+        tokens=parts,
+        values=read_values(text, parts, language=language),
+        weights={stem: 0.0 if stem in empty else sources.weight(stem) for stem in stems},
+    )
+
+
+def overlap(ours: Sequence[Token], theirs: Sequence[Token]) -> tuple[float, list[Change]]:
+    """Give the part of our words that stand in theirs in the same order, and what differs."""
+    words, others = ([part.stem or part.word for part in each] for each in (ours, theirs))
+    if not words or not others:
+        return 0.0, []
+    codes: list[Change] = list(SequenceMatcher(None, words, others, autojunk=False).get_opcodes())
+    same = sum(i2 - i1 for tag, i1, i2, _, _ in codes if tag == "equal")
+    return same / len(words), codes

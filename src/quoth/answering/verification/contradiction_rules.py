@@ -1,0 +1,142 @@
+"""What was changed on the way from a sentence to a statement, and what of it turns the meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from quoth.answering.verification.claim import Change, Claim
+from quoth.answering.verification.source_index import ReadLine
+from quoth.answering.verification.tokens import NEGATIONS, Token, negated
+
+CLAUSE = 8
+"""Words before a fragment that may turn its meaning."""
+SLOT = 3
+"""Words that one may be exchanged for, at most; longer parts are other clauses."""
+
+Severity = Literal["wrong", "doubtful"]
+"""A statement with a wrong fault is not supported; one with a doubtful one is so in part."""
+
+_RISING = """increase increases increased increasing rise rises rose rising risen raise raises
+raised grow grows grew growing growth higher high more gain gains gained greater larger upregulate
+upregulates upregulated up elevated enhance enhances enhanced enhancing promote promotes promoted
+activate activates activated activation accelerate accelerates accelerated enable enables enabled
+best before positive positively early earlier maximum accept accepts accepted true
+augmente augmentent augmenter augmentation hausse plus eleve elevee meilleur avant croissance
+positif accepte"""
+_FALLING = """decrease decreases decreased decreasing fall falls fell falling fallen reduce
+reduces reduced shrink shrinks shrank shrinking reduction lower low less lose loses lost fewer
+smaller downregulate downregulates downregulated down depleted impair impairs impaired impairing
+inhibit inhibits inhibited suppress suppressed suppresses deactivate deactivates inactivation
+inactivated slow slows slowed disable disables disabled worst after negative negatively late later
+minimum reject rejects rejected false
+diminue diminuent diminuer diminution baisse moins bas faible pire apres declin negatif refuse"""
+POLES: Mapping[str, int] = {
+    **dict.fromkeys(_RISING.split(), 1),
+    **dict.fromkeys(_FALLING.split(), -1),
+}
+"""Words that say one direction or the other."""
+_COMPARING = frozenset("<>≤≥")
+CONDITIONS = frozenset(
+    "if whether unless myth false falsely untrue deny denies denied unlikely doubt doubts si sauf "
+    "faux fausse nie".split()
+)
+"""Words before a clause that leave open whether it holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something in a statement that its proof does not bear out."""
+
+    what: str
+    severity: Severity
+
+
+def turned_faults(claim: Claim, chosen: Sequence[ReadLine]) -> Iterator[Fault]:
+    """Say whether a statement in other words denies what its sentences say, or turns it round."""
+    parts = [part for each in chosen for part in each.line.tokens]
+    ours, theirs = negated(claim.tokens), negated(parts)
+    if bool(ours) != bool(theirs):
+        yield Fault(f"negation {(ours or theirs)[0]}", "doubtful")
+    poles, others = _poles(claim.tokens), _poles(parts)
+    if len(set(poles.values())) == 1 and set(others.values()) == {-each for each in poles.values()}:
+        yield Fault(f"direction {next(iter(poles))}", "doubtful")
+
+
+def change_faults(
+    claim: Claim, chosen: Sequence[ReadLine], codes: Sequence[Change]
+) -> Iterator[Fault]:
+    """Judge each change that makes a statement out of the first of its sentences."""
+    parts = chosen[0].line.tokens
+    elsewhere = any(negated(each.line.tokens) for each in chosen[1:])
+    same = [code for code in codes if code[0] == "equal"]
+    for code in codes:
+        tag, i1, i2, j1, j2 = code
+        if tag == "equal":
+            continue
+        ours, theirs = claim.tokens[i1:i2], parts[j1:j2]
+        inside = same[0][1] < i2 and i1 < same[-1][2]
+        if inside:
+            yield from _denied(ours, theirs)
+        elif not (len(ours) > SLOT and elsewhere):
+            # What the statement leaves out at its ends may deny something else.
+            yield from _denied(ours, theirs if negated(ours) else ())
+        if i2 <= same[0][1]:
+            yield from _left_open(ours, theirs[-CLAUSE:])
+        yield from _turned(ours, theirs)
+        yield from _exchanged(claim, chosen[0], code)
+
+
+def left_open(before: Sequence[Token]) -> str | None:
+    """Give the word that leaves open or denies what follows it in a sentence, None where none."""
+    words = [part.word for part in before[-CLAUSE:]]
+    return next((word for word in words if word in NEGATIONS or word in CONDITIONS), None)
+
+
+def _left_open(ours: Sequence[Token], before: Sequence[Token]) -> Iterator[Fault]:
+    word = left_open(before)
+    if word is not None and left_open(ours) is None:
+        denied = word in NEGATIONS
+        name = "negation" if denied else "condition"
+        yield Fault(f"{name} {word}", "wrong" if denied else "doubtful")
+
+
+def _denied(ours: Sequence[Token], theirs: Sequence[Token]) -> Iterator[Fault]:
+    mine, other = negated(ours), negated(theirs)
+    if len(mine) % 2 != len(other) % 2:
+        yield Fault(f"negation {(mine or other)[0]}", "wrong")
+
+
+def _turned(ours: Sequence[Token], theirs: Sequence[Token]) -> Iterator[Fault]:
+    poles = set(_poles(theirs).values())
+    for word, pole in _poles(ours).items():
+        if -pole in poles and pole not in poles:
+            yield Fault(f"direction {word}", "wrong")
+    signs = {part.word for part in ours} & _COMPARING
+    if signs and {part.word for part in theirs} & _COMPARING - signs:
+        yield Fault(f"sign {min(signs)}", "wrong")
+
+
+def _exchanged(claim: Claim, read: ReadLine, code: Change) -> Iterator[Fault]:
+    """Judge values and words that stand where the sentence has others."""
+    _, i1, i2, j1, j2 = code
+    parts = read.line.tokens[j1:j2]
+    theirs = [value for value in read.values if j1 <= value.first < j2]
+    kept = {value.key for value in theirs} | {part.word for part in parts}
+    kinds = {each.kind for each in theirs}
+    for value in claim.values:
+        if i1 <= value.first < i2 and value.key not in kept and value.kind in kinds:
+            yield Fault(f"{value.kind} {claim.shown(value)}", "wrong")
+    stems = {part.stem for part in parts if part.stem}
+    if i2 - i1 > SLOT or j2 - j1 > SLOT or not stems:
+        return
+    taken = {at for value in claim.values for at in range(value.first, value.last + 1)}
+    for at in range(i1, i2):
+        part = claim.tokens[at]
+        if part.stem and at not in taken and part.stem not in stems:
+            yield Fault(f"word {part.word}", "doubtful")
+
+
+def _poles(parts: Sequence[Token]) -> dict[str, int]:
+    return {part.word: POLES[part.word] for part in parts if part.word in POLES}

@@ -1,0 +1,120 @@
+"""Check a statement against sentences in another language, where no words are shared.
+
+The cosines of an embedder that knows both languages crowd together, so the best sentence is judged
+by how far it stands out among all that the model saw. Numbers must be the same in any language;
+a "not" on one side only, or names of which none is alike, leave a doubt. Cosines hardly see a
+"not", so what they say is never more than the words allow (docs/decisions/024).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+
+import numpy as np
+
+from quoth.answering.verification.align import Alignment
+from quoth.answering.verification.contradiction_rules import Fault
+from quoth.answering.verification.source_index import (
+    Line,
+    ReadLine,
+    Sources,
+    read_line,
+)
+from quoth.answering.verification.tokens import Token, negated, tokens
+from quoth.answering.verification.values import Value, is_number, read_values
+from quoth.core.protocols import Matrix
+
+Embed = Callable[[Sequence[str]], Awaitable[Matrix]]
+"""Gives one unit row per text, embedded as documents."""
+
+MOST = 24
+"""Sentences of the sources in question that are embedded."""
+YARDSTICK = 36
+"""Sentences in all, with those of other sources."""
+FEWEST = 8
+"""Sentences below which nothing stands out."""
+TELLING = frozenset(("de", "en", "es", "fr"))
+"""Languages of which we know the words for "not"; in others nothing is supported by this alone."""
+BEGINNING = 3
+"""Letters by which a name is known in another language."""
+
+
+def remembering(embed: Embed) -> Embed:
+    """Stand in for an embedder that is asked for the same sentences with every statement."""
+    known: dict[str, Matrix] = {}
+
+    async def remembered(texts: Sequence[str]) -> Matrix:
+        absent = [text for text in dict.fromkeys(texts) if text not in known]
+        if absent:
+            known.update(zip(absent, await embed(absent), strict=True))
+        return np.stack([known[text] for text in texts])
+
+    return remembered
+
+
+async def align_foreign(
+    statement: str,
+    lines: Sequence[Line],
+    *,
+    sources: Sources,
+    language: str,
+    embed: Embed,
+) -> Alignment | None:
+    """Find the sentence of another language that says the same; None where too few are there.
+
+    The signs are the standard score of its cosine among all (``stands_out``) and its lead before
+    the next one, in the same unit (``leads``). Raises EmbeddingError.
+    """
+    parts = tokens(statement, language=language)
+    values = read_values(statement, parts, language=language)
+    numbers = {value.key for value in values if value.kind == "number"}
+    words = [len(numbers & {part.stem for part in line.tokens}) for line in lines]
+    ranked = sorted(range(len(lines)), key=lambda at: -words[at])
+    among = [lines[at] for at in ranked[:MOST]]
+    others = [each for each in _all(sources) if each not in among]
+    yardstick = others[: max(0, YARDSTICK - len(among))]
+    if len(among) + len(yardstick) < FEWEST:
+        return None
+    texts = [" ".join(line.text.split()) for line in (*among, *yardstick)]
+    vectors = await embed([statement, *texts])
+    cosines = vectors[1:].astype(np.float64) @ vectors[0].astype(np.float64)
+    best = int(cosines[: len(among)].argmax())
+    rest = np.delete(cosines, best)
+    spread = float(rest.std()) + 1e-3
+    signs = {
+        "stands_out": float(cosines[best] - rest.mean()) / spread,
+        "leads": float(cosines[best] - rest.max()) / spread,
+    }
+    found = list(_faults(statement, parts, values=values, line=read_line(among[best])))
+    unread = {language, among[best].language} - TELLING
+    found += [Fault(f"language {each}", "doubtful") for each in sorted(unread)]
+    return Alignment((among[best],), signs, tuple(found), len(parts))
+
+
+def _all(sources: Sources) -> Iterator[Line]:
+    """Give the sentences of all sources in turn, so that each has its share."""
+    lists = [source.lines for source in sources.by_number.values()]
+    for turn in range(max(map(len, lists), default=0)):
+        for lines in lists:
+            yield from lines[turn : turn + 1]
+
+
+def _faults(
+    statement: str, parts: Sequence[Token], *, values: Sequence[Value], line: ReadLine
+) -> Iterator[Fault]:
+    for value in values:
+        shown = statement[parts[value.first].start : parts[value.last].end]
+        if value.kind == "number" and not line.holds(value):
+            # A number in words may be an article or a pronoun in the other language.
+            digits = is_number(parts[value.first])
+            yield Fault(f"number {shown}", "wrong" if digits else "doubtful")
+    ours, theirs = negated(parts), negated(line.line.tokens)
+    if bool(ours) != bool(theirs):
+        yield Fault(f"negation {(ours or theirs)[0]}", "doubtful")
+    names = [
+        each.key for each in values if each.kind == "name" and each.sure and each.key.isascii()
+    ]
+    known = {word[:BEGINNING] for word in line.words}
+    strange = [name for name in names if name[:BEGINNING] not in known]
+    if len(strange) * 2 > len(names):
+        yield Fault(f"name {strange[0]}", "doubtful")

@@ -1,0 +1,35 @@
+"""Quotations inside of a statement: what stands between quotation marks stands in a source."""
+
+from __future__ import annotations
+
+import re
+
+from quoth.answering.verification.source_index import Sources
+from quoth.answering.verification.tokens import tokens
+
+FEWEST = 3
+"""Words from which something in quotation marks is a quotation; fewer may be a term."""
+
+_QUOTED = re.compile(r"“([^“”]+)”|«([^«»]+)»|„([^„“”]+)[“”]|\"([^\"]+)\"")
+_LEFT_OUT = re.compile(r"\[?(?:…|\.\.\.)\]?|\[[^\[\]]*\]")
+
+
+def invented_quotation(statement: str, sources: Sources) -> str | None:
+    """Give the first quotation of a statement that stands in no source, None where all do.
+
+    The parts around "…" and around what stands in square brackets are looked for by themselves.
+    """
+    for match in _QUOTED.finditer(statement):
+        whole = next(each for each in match.groups() if each is not None)
+        for part in _LEFT_OUT.split(whole):
+            if not _stands(part, sources):
+                return " ".join(part.split())
+    return None
+
+
+def _stands(part: str, sources: Sources) -> bool:
+    return any(
+        len(wanted := tokens(part, language=source.language)) < FEWEST
+        or next(source.find(wanted), None) is not None
+        for source in sources.by_number.values()
+    )

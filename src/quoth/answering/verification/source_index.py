@@ -1,0 +1,194 @@
+"""What the model saw, cut once per answer so that every sentence can be checked against it."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from quoth.answering.context import Block
+from quoth.answering.extractive.candidates import quotable_sentences
+from quoth.answering.verification.tokens import (
+    BETWEEN,
+    Token,
+    joined,
+    tokens,
+)
+from quoth.answering.verification.values import Value, read_values
+from quoth.core.types import Seconds
+from quoth.text.analyzer import fold
+from quoth.text.sentences import Span
+
+FEWEST_LINES = 30
+"""Sentences that the rarity of a word is counted among, at least: of few sentences each word
+would be rare."""
+
+HEADING = 0.3
+"""The fitness for a quotation that a title has at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A whole sentence of a source; ``start`` and ``end`` count characters of its document."""
+
+    number: int
+    start: int
+    end: int
+    text: str
+    language: str
+    tokens: tuple[Token, ...]
+    stems: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadLine:
+    """A sentence read closely: its values, and all its words and parts of words."""
+
+    line: Line
+    values: tuple[Value, ...]
+    words: frozenset[str]
+
+    def holds(self, value: Value) -> bool:
+        """Whether a value of a statement stands in this sentence."""
+        if value.kind == "name":
+            parts = value.parts
+            return value.key in self.words or (bool(parts) and self.words >= parts)
+        return any(each.key == value.key and each.kind == value.kind for each in self.values)
+
+
+def read_line(line: Line) -> ReadLine:
+    """Read a sentence closely; it takes as long as all that was done with it before."""
+    found = {part.word for part in line.tokens}
+    found |= {one.word + two.word for one, two in pairwise(line.tokens)}
+    for part in line.tokens:
+        raw = line.text[part.start - line.start : part.end - line.start]
+        if "-" in raw:
+            found |= {fold(each) for each in raw.split("-")}
+    values = read_values(line.text, line.tokens, language=line.language, offset=line.start)
+    return ReadLine(line, values, frozenset(found))
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One numbered source as the model saw it: its tokens in order, and its sentences."""
+
+    number: int
+    document_id: str
+    language: str
+    tokens: tuple[Token, ...]
+    joined: str
+    lines: tuple[Line, ...]
+    title: frozenset[str]
+
+    def find(self, wanted: Sequence[Token]) -> Iterator[Span]:
+        """Yield the characters of the document where a quotation stands word by word."""
+        searched = joined(wanted)
+        at = self.joined.find(searched) if wanted else -1
+        while at >= 0:
+            first = self.joined.count(BETWEEN, 0, at)
+            yield self.tokens[first].start, self.tokens[first + len(wanted) - 1].end
+            at = self.joined.find(searched, at + 1)
+
+    def around(self, start: int, end: int) -> tuple[Line, ...]:
+        """Give the sentences that characters of the document stand in."""
+        return tuple(line for line in self.lines if line.start < end and start < line.end)
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """All that the model saw, by source number, and how often each stem stands in it."""
+
+    by_number: Mapping[int, Source]
+    counts: Mapping[str, int]
+    lines: int
+
+    @property
+    def languages(self) -> frozenset[str]:
+        """The languages of the sources."""
+        return frozenset(
+            line.language for source in self.by_number.values() for line in source.lines
+        )
+
+    def weight(self, stem: str) -> float:
+        """Weigh a stem by its rarity, ln(1 + (N − n + .5) / (n + .5)), as BM25 does."""
+        whole = max(self.lines, FEWEST_LINES)
+        held = self.counts.get(stem, 0)
+        return math.log(1 + (whole - held + 0.5) / (held + 0.5))
+
+
+def read_sources(
+    blocks: Sequence[Block], *, kept: Mapping[int, Sequence[Span]] | None = None
+) -> Sources:
+    """Cut what the model saw into sentences and tokens.
+
+    ``kept`` are the parts that were shown of a pruned passage, by its number, as
+    `quoth.answering.context.build_context` takes them; what it left out proves nothing.
+    """
+    found = [_read(block, spans=(kept or {}).get(block.number)) for block in blocks]
+    lines = [line for source in found for line in source.lines]
+    counts = Counter(stem for line in lines for stem in line.stems)
+    by_number: dict[int, Source] = {}
+    for source in found:
+        by_number.setdefault(source.number, source)
+    return Sources(by_number, counts, len(lines))
+
+
+def _read(block: Block, *, spans: Sequence[Span] | None) -> Source:
+    passage = block.passage
+    # Of a block that had to be cut all of the beginning is shown, and nothing behind it.
+    whole = [(block.start, block.end)]
+    shown = spans if spans and spans[-1][1] <= block.end else whole
+    language = passage.chunks[0].language
+    parts: list[Token] = []
+    for low, high in shown:
+        text = passage.text[low - passage.start : high - passage.start]
+        parts += tokens(text, language=language, offset=low)
+    return Source(
+        number=block.number,
+        document_id=passage.document.document_id,
+        language=language,
+        tokens=tuple(parts),
+        joined=joined(parts),
+        lines=tuple(_lines(block, shown, parts)),
+        title=_title_words(block),
+    )
+
+
+def _lines(block: Block, shown: Sequence[Span], parts: Sequence[Token]) -> Iterator[Line]:
+    """Give the whole sentences that were shown; their tokens are those of the source."""
+    starts = [part.start for part in parts]
+    headings = {fold(each) for chunk in block.passage.chunks for each in chunk.section}
+    language = block.passage.chunks[0].language
+    for each in quotable_sentences([block.passage]):
+        if not any(low <= each.start and each.end <= high for low, high in shown):
+            continue
+        if each.fitness <= HEADING and fold(" ".join(each.text.split())) in headings:
+            continue  # a title names what is told below it, and tells nothing
+        held = tuple(parts[bisect_left(starts, each.start) : bisect_left(starts, each.end)])
+        if each.language != language:
+            held = tokens(each.text, language=each.language, offset=each.start)
+        yield Line(
+            number=block.number,
+            start=each.start,
+            end=each.end,
+            text=each.text,
+            language=each.language,
+            tokens=held,
+            stems=frozenset(part.stem for part in held if part.stem),
+        )
+
+
+def _title_words(block: Block) -> frozenset[str]:
+    """Give the words of the lines above a source, by which a statement may call it."""
+    passage = block.passage
+    texts = [passage.document.title.replace("_", " "), passage.document.speaker or ""]
+    for chunk in passage.chunks:
+        texts += chunk.section
+        if isinstance(chunk.locator, Seconds):
+            texts.append(chunk.locator.speaker or "")
+    language = passage.chunks[0].language
+    parts = (tokens(text, language=language) for text in dict.fromkeys(texts))
+    return frozenset(part.word for each in parts for part in each)

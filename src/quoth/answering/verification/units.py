@@ -1,0 +1,75 @@
+"""How numbers are spelled and what they count: words that compare by one name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from quoth.text.numbers import ORDINALS, WORDS
+
+
+def _grouped(text: str) -> Mapping[str, str]:
+    """Each word of a line stands for the line's first word."""
+    lines = [line.split() for line in text.strip().splitlines()]
+    return MappingProxyType({word: line[0] for line in lines for word in line})
+
+
+UNITS = _grouped(
+    """
+    % percent percents percentage pourcent
+    ‰ permille
+    $ dollar dollars usd
+    € euro euros eur
+    £ gbp sterling
+    ¥ yen yens jpy
+    km kilometre kilometres kilometer kilometers
+    m metre metres meter meters
+    cm centimetre centimetres centimeter centimeters
+    mm millimetre millimetres millimeter millimeters
+    mile miles
+    foot feet pied pieds
+    kg kilo kilos kilogram kilograms kilogramme kilogrammes
+    g gram grams gramme grammes
+    mg milligram milligrams milligramme milligrammes
+    ton tons tonne tonnes
+    litre litres liter liters
+    ml millilitre millilitres milliliter milliliters
+    second seconds seconde secondes sec
+    ms millisecond milliseconds milliseconde millisecondes
+    minute minutes min
+    hour hours heure heures
+    day days jour jours
+    week weeks semaine semaines
+    month months mois
+    year years yr yrs an ans annee annees
+    century centuries siecle siecles
+    byte bytes octet octets
+    kb kilobyte kilobytes ko
+    mb megabyte megabytes mo
+    gb gigabyte gigabytes go
+    hz hertz
+    degree degrees degre degres °
+    celsius
+    fahrenheit
+    page pages
+    chapter chapters chapitre chapitres
+    """
+)
+"""Units in English and French, folded, and the one name that each compares by."""
+SCALES: Mapping[str, int] = {
+    **dict.fromkeys("hundred hundreds cents".split(), 10**2),
+    **dict.fromkeys("thousand thousands mille milliers k".split(), 10**3),
+    **dict.fromkeys("million millions".split(), 10**6),
+    **dict.fromkeys("billion billions milliard milliards".split(), 10**9),
+    **dict.fromkeys("trillion trillions".split(), 10**12),
+}
+"""Words that multiply the number before them."""
+_VAGUE = frozenset("one un une first premier premiere second seconde neuf sept".split())
+"""Numbers that are other words more often."""
+SPELLED = {
+    word.replace(" ", ""): str(number)
+    for words in (WORDS, ORDINALS)
+    for word, number in words.items()
+    if word not in _VAGUE
+}
+"""Numbers in words, folded and without spaces, and their digits."""

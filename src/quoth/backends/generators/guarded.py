@@ -1,0 +1,256 @@
+"""Keeps a language model within its limits: time, size, tries."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import aclosing, contextmanager
+from dataclasses import replace
+from functools import partial
+from random import random as uniform
+from typing import TypeVar, cast
+
+from quoth.backends.generators.limits import Limits, RetryBudget
+from quoth.core.circuit_breaker import Breaker
+from quoth.core.errors import BackendError, GenerationCode, GenerationError
+from quoth.core.messages import (
+    Finish,
+    Message,
+    Writing,
+    Written,
+)
+from quoth.core.prices import Pace, price
+from quoth.core.protocols import Generator
+from quoth.core.types import Usage
+
+T = TypeVar("T")
+
+FIRST_PAUSE_S = 0.5
+"""The longest wait before the second try; twice as long before the third."""
+FIRST = "first piece"
+LEAST_BYTES = 4096
+TOKEN_BYTES = 32
+"""Five times what a token is long; who writes more than that does not count tokens."""
+REACHABLE = frozenset[GenerationCode](
+    {"llm_denied", "llm_empty", "llm_refused", "llm_too_long", "llm_unknown_model"}
+)
+"""Failures of a model that is there; waiting does not mend them and hides their reason."""
+
+
+def model_breaker(generator: Generator, *, clock: Callable[[], float] = time.monotonic) -> Breaker:
+    """Make the breaker of a language model: 5 failures in a row within 30 s, then 15 s alone."""
+    return Breaker(
+        f"The model {generator.model} of {generator.provider}",
+        error=partial(GenerationError, code="llm_unavailable"),
+        counts=is_failure,
+        clock=clock,
+    )
+
+
+def guarded(
+    generator: Generator, *, limits: Limits | None = None, breakers: list[Breaker] | None = None
+) -> Generator:
+    """Guard one language model; its breaker is added to those that health is told from."""
+    breaker = model_breaker(generator)
+    if breakers is not None:
+        breakers.append(breaker)
+    return GuardedGenerator(generator, breaker=breaker, limits=limits)
+
+
+def in_all(generator: Generator, *, limits: Limits | None = None) -> Generator:
+    """Hold several that stand in for each other to the time and size of one answer."""
+    if isinstance(generator, GuardedGenerator):
+        return generator
+    limits = limits or Limits()
+    return GuardedGenerator(
+        generator, limits=replace(limits, first_token_s=limits.total_s, retries=0)
+    )
+
+
+def is_failure(error: BackendError) -> bool:
+    """Say whether an error shows that the provider is not well."""
+    return error.code not in REACHABLE
+
+
+class GuardedGenerator:
+    """A `Generator` around another one, which it holds to ``limits``.
+
+    A call that fails before its first piece may be tried again; behind the first piece an error
+    ends it, so that no text comes twice. A stream ends with `Finish` or with GenerationError,
+    never without a word, and closing it closes the one inside. ``clock`` gives seconds.
+    """
+
+    def __init__(
+        self,
+        generator: Generator,
+        *,
+        breaker: Breaker | None = None,
+        limits: Limits | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        random: Callable[[], float] = uniform,
+    ) -> None:
+        self.inner = generator
+        self.breaker = breaker
+        self.limits = limits or Limits()
+        self.provider = generator.provider
+        self.model = generator.model
+        self.window = generator.window
+        self.endpoint = generator.endpoint
+        self.local = generator.local
+        self._budget = RetryBudget(clock=clock)
+        self._pace = Pace()
+        self._clock = clock
+        self._sleep = sleep
+        self._random = random
+
+    @property
+    def first_token_ms(self) -> float | None:
+        """The usual time to the first token, None before the first call that had one."""
+        return self._pace.usual_ms.get(FIRST)
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Count the tokens of each text as the model does, or over-estimate them."""
+        return self.inner.count_tokens(texts)
+
+    def usd(self, usage: Usage) -> float | None:
+        """Give the most that so many tokens cost in dollars, None where nobody knows."""
+        return self.inner.usd(usage)
+
+    async def stream(
+        self, messages: Sequence[Message], *, writing: Writing
+    ) -> AsyncIterator[Written]:
+        """Yield the answer piece by piece and `Finish` at the end; raises GenerationError."""
+        began, tries, written = self._begin(), 0, False
+        while True:
+            pieces = self._try(messages, writing=writing, began=began)
+            try:
+                async with aclosing(pieces):
+                    async for piece in pieces:
+                        written = True
+                        yield piece
+                return
+            except GenerationError as error:
+                pause = None if written else self._pause(error, tries=tries, began=began)
+                if pause is None:
+                    raise
+            await self._sleep(pause)
+            tries += 1
+
+    async def complete(self, instructions: str, text: str, *, max_tokens: int) -> str:
+        """Do a small task on a text, such as rewording it; raises GenerationError."""
+        began, tries = self._begin(), 0
+        while True:
+            try:
+                with self._passing():
+                    reply = await self._in_time(
+                        partial(self.inner.complete, instructions, text, max_tokens=max_tokens),
+                        began=began,
+                        limit_s=self.limits.total_s,
+                    )
+                    self._measure(reply, already=0, max_tokens=max_tokens)
+                    return reply
+            except GenerationError as error:
+                pause = self._pause(error, tries=tries, began=began)
+                if pause is None:
+                    raise
+            await self._sleep(pause)
+            tries += 1
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        await self.inner.close()
+
+    async def _try(
+        self, messages: Sequence[Message], *, writing: Writing, began: float
+    ) -> AsyncGenerator[Written, None]:
+        """One call: its pieces, and `Finish` at the end."""
+        tried, size, limit_s, said = self._clock(), 0, self.limits.first_token_s, False
+        inner = cast(AsyncGenerator[Written, None], self.inner.stream(messages, writing=writing))
+        with self._passing():
+            async with aclosing(inner):
+                while True:
+                    ahead = partial(anext, inner, None)
+                    piece = await self._in_time(ahead, began=began, limit_s=limit_s)
+                    if isinstance(piece, Finish):
+                        break
+                    if piece is None:
+                        raise self._error("broke off in its answer", code="llm_garbled")
+                    if not piece:
+                        continue
+                    if not size:
+                        self._pace.note(FIRST, 1000 * (self._clock() - tried))
+                    size = self._measure(piece, already=size, max_tokens=writing.max_tokens)
+                    limit_s = self.limits.between_tokens_s
+                    said = said or not piece.isspace()
+                    yield piece
+                if not said:
+                    raise self._error("wrote nothing", code="llm_empty")
+        yield self._priced(piece)
+
+    @contextmanager
+    def _passing(self) -> Iterator[None]:
+        if self.breaker is None:
+            yield
+            return
+        with self.breaker.call():
+            yield
+
+    async def _in_time(
+        self, work: Callable[[], Awaitable[T]], *, began: float, limit_s: float
+    ) -> T:
+        """Wait for the work as long as it and the whole call may take; raises GenerationError."""
+        left = began + self.limits.total_s - self._clock()
+        # What is there at once never gives the event loop a chance to see that time is over.
+        if left > 0:
+            try:
+                async with asyncio.timeout(min(limit_s, left)) as limit:
+                    return await work()
+            except TimeoutError:
+                if not limit.expired():
+                    raise
+        what = f"wrote nothing for {limit_s:g} s" if limit_s < left else "was not done in time"
+        raise self._error(what, code="llm_timeout")
+
+    def _measure(self, piece: str, *, already: int, max_tokens: int) -> int:
+        """Add the bytes of a piece up; raises GenerationError when there are too many."""
+        size = already + len(piece.encode("utf-8", "replace"))
+        if size > min(self.limits.max_bytes, max(LEAST_BYTES, TOKEN_BYTES * max_tokens)):
+            raise self._error("wrote more than it was allowed to", code="llm_too_long")
+        return size
+
+    def _pause(self, error: GenerationError, *, tries: int, began: float) -> float | None:
+        """Seconds to wait before the next try, at random; None where there is to be none."""
+        if not error.retryable or tries >= self.limits.retries:
+            return None
+        if self.breaker is not None and self.breaker.state != "closed":
+            return None
+        pause = self._random() * FIRST_PAUSE_S * 2**tries
+        asked = error.retry_after_s
+        begins = self._clock() - began + pause + (asked or 0)
+        room = self.limits.total_s - self.limits.first_token_s
+        if begins > (self.limits.retry_within_s if asked is None else room):
+            return None
+        return pause + (asked or 0) if self._budget.take() else None
+
+    def _begin(self) -> float:
+        if self.breaker is None or self.breaker.state != "open":
+            self._budget.called()
+        return self._clock()
+
+    def _priced(self, finish: Finish) -> Finish:
+        if finish.provider != self.provider or finish.usage.usd:
+            return finish  # Another generator wrote, or priced it.
+        for model in (finish.model, self.model):
+            usd = price(finish.usage, provider=self.provider, model=model, local=self.local)
+            if usd is not None:
+                return replace(finish, usage=replace(finish.usage, usd=usd))
+        return finish
+
+    def _error(self, what: str, *, code: GenerationCode) -> GenerationError:
+        return GenerationError(
+            f"The model {self.model} of {self.provider} {what}. "
+            "Ask again, or choose another model with --llm.",
+            code=code,
+        )

@@ -1,0 +1,71 @@
+"""A language model whose packages are loaded when it is first asked.
+
+They take two seconds to load, in which the verbatim answer is long on the screen.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
+from typing import cast
+
+from quoth.backends.generators.access import Access, where
+from quoth.backends.registry import backend, require
+from quoth.core.messages import Message, Writing, Written
+from quoth.core.prices import price
+from quoth.core.protocols import Generator
+from quoth.core.types import Usage
+
+
+class LateGenerator:
+    """Stands for the model of an `Access`, and opens it at the first question.
+
+    That its packages are there is checked at once: raises ConfigError and MissingExtra.
+    """
+
+    def __init__(self, access: Access) -> None:
+        require("generator", access.provider)
+        self.provider = access.provider
+        self.model = access.model
+        self.window = access.window
+        self.endpoint, self.local = where(access)
+        self._access = access
+        self._inner: Generator | None = None
+        self._alone = asyncio.Lock()
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Count the tokens of each text with the set tokenizer, or over-estimate them."""
+        return self._access.count_tokens(texts)
+
+    def usd(self, usage: Usage) -> float | None:
+        """Give the price in dollars by the dated table, None where it is not known."""
+        return price(usage, provider=self.provider, model=self.model, local=self.local)
+
+    async def stream(
+        self, messages: Sequence[Message], *, writing: Writing
+    ) -> AsyncIterator[Written]:
+        """Yield the answer piece by piece and `Finish` at the end; raises GenerationError."""
+        inner = await self.opened()
+        pieces = cast(AsyncGenerator[Written, None], inner.stream(messages, writing=writing))
+        async with aclosing(pieces):
+            async for piece in pieces:
+                yield piece
+
+    async def complete(self, instructions: str, text: str, *, max_tokens: int) -> str:
+        """Do a small task on a text, such as rewording it; raises GenerationError."""
+        inner = await self.opened()
+        return await inner.complete(instructions, text, max_tokens=max_tokens)
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        if self._inner is not None:
+            await self._inner.close()
+
+    async def opened(self) -> Generator:
+        """Give the model itself, with its packages loaded."""
+        async with self._alone:
+            if self._inner is None:
+                make = await asyncio.to_thread(backend, "generator", self.provider)
+                self._inner = cast(Generator, make(self._access))
+            return self._inner

@@ -1,0 +1,272 @@
+"""A language model of any provider as a `Generator`: one request, its pieces, its end."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Sequence
+from contextlib import AsyncExitStack, aclosing
+from itertools import groupby
+
+import httpx2
+from pydantic_ai.direct import model_request, model_request_stream
+from pydantic_ai.exceptions import UnexpectedModelBehavior
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    ModelResponseStreamEvent,
+    PartDeltaEvent,
+    PartStartEvent,
+    SystemPromptPart,
+    TextPart,
+    TextPartDelta,
+    UserPromptPart,
+)
+from pydantic_ai.models import Model
+from pydantic_ai.settings import ModelSettings
+
+from quoth.backends.generators.access import Access, where
+from quoth.backends.generators.errors import (
+    LIBRARY_ERRORS,
+    Lacking,
+    Option,
+    broken_off,
+    empty,
+    lacking,
+    refused,
+    typed,
+)
+from quoth.backends.generators.http_client import collecting
+from quoth.backends.generators.reasoning_filter import WithoutThoughts
+from quoth.core.errors import GenerationError
+from quoth.core.messages import (
+    Finish,
+    FinishReason,
+    Message,
+    Writing,
+    Written,
+)
+from quoth.core.prices import price
+from quoth.core.types import Usage
+
+_REASONS: dict[str | None, FinishReason] = {
+    "stop": "end",
+    "length": "length",
+    "content_filter": "refusal",
+}
+_log = logging.getLogger("quoth.llm")
+
+
+class ModelGenerator:
+    """Writes with one model.
+
+    ``dropped`` are the options that the model turned out not to have: they are left out from
+    then on, and the log says so once. Models are asked not to think where they can be: the
+    evidence is before them, and thoughts would use the answer's tokens up. With
+    ``cold_when_thinking`` a model that cannot be kept from it takes no temperature.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        access: Access,
+        *,
+        close: Callable[[], Awaitable[None]],
+        lacks: Collection[Option] = (),
+        cold_when_thinking: bool = False,
+    ) -> None:
+        self.provider = access.provider
+        self.model = access.model
+        self.window = access.window
+        self.endpoint, self.local = where(access)
+        self.dropped: frozenset[Option] = frozenset()
+        self._model = model
+        self._count_tokens = access.count_tokens
+        self._close = close
+        self._cold_when_thinking = cold_when_thinking
+        self._drop(frozenset(lacks))
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Count the tokens of each text with the set tokenizer, or over-estimate them."""
+        return self._count_tokens(texts)
+
+    def usd(self, usage: Usage) -> float | None:
+        """Give the price in dollars by the dated table, None where it is not known."""
+        return price(usage, provider=self.provider, model=self.model, local=self.local)
+
+    async def stream(
+        self, messages: Sequence[Message], *, writing: Writing
+    ) -> AsyncIterator[Written]:
+        """Yield the answer piece by piece and `Finish` at the end; raises GenerationError.
+
+        A model that refuses before its first word raises ``llm_refused``; one that stops amid
+        its answer ends with the reason ``refusal``. A server that cannot stream is asked again
+        without it, and gives its answer in one piece.
+        """
+        wire, without, begun = _on_the_wire(messages), self.dropped, False
+        while True:
+            work = self._written if "stream" in without else self._streamed
+            try:
+                async with aclosing(work(wire, self._settings(writing, without))) as pieces:
+                    async for each in pieces:
+                        begun = True
+                        yield each
+            except Lacking as error:
+                if begun or error.option in without:
+                    raise error.otherwise from None
+                without |= {error.option}
+            else:
+                self._drop(without)
+                return
+
+    async def complete(self, instructions: str, text: str, *, max_tokens: int) -> str:
+        """Do a small task on a text, without streaming; raises GenerationError."""
+        wire = _on_the_wire([Message("system", instructions), Message("user", text)])
+        writing, without = Writing(temperature=0, max_tokens=max_tokens), self.dropped
+        while True:
+            try:
+                response = await self._response(wire, self._settings(writing, without))
+            except Lacking as error:
+                if error.option in without:
+                    raise error.otherwise from None
+                without |= {error.option}
+            else:
+                self._drop(without)
+                return self._answer_in(response)
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        await self._close()
+
+    async def _streamed(
+        self, wire: list[ModelMessage], settings: ModelSettings
+    ) -> AsyncGenerator[Written]:
+        said, heard, spoken = WithoutThoughts(), False, False
+        responses: list[httpx2.Response] = []
+        try:
+            async with AsyncExitStack() as closing:
+                with collecting(responses):
+                    opening = model_request_stream(
+                        self._model, wire, model_settings=settings, instrument=False
+                    )
+                    streamed = await closing.enter_async_context(opening)
+                async for event in streamed:
+                    heard = True
+                    if piece := said.feed(_text_in(event)):
+                        spoken = True
+                        yield piece
+                response = streamed.get()
+        except LIBRARY_ERRORS as error:
+            # A server that knows no streaming sends its answer whole, which is no stream.
+            mute = isinstance(error, UnexpectedModelBehavior) and not heard
+            raise self._ours(error, otherwise_lacks="stream" if mute else None) from None
+        finally:
+            for each in responses:
+                await each.aclose()
+        if piece := said.end():
+            spoken = True
+            yield piece
+        finish = self._finish(response)
+        if not spoken:
+            raise self._speechless(finish.reason)
+        yield finish
+
+    async def _written(
+        self, wire: list[ModelMessage], settings: ModelSettings
+    ) -> AsyncGenerator[Written]:
+        response = await self._response(wire, settings)
+        yield self._answer_in(response)
+        yield self._finish(response)
+
+    async def _response(self, wire: list[ModelMessage], settings: ModelSettings) -> ModelResponse:
+        try:
+            return await model_request(self._model, wire, model_settings=settings, instrument=False)
+        except LIBRARY_ERRORS as error:
+            raise self._ours(error) from None
+
+    def _ours(
+        self, error: Exception, *, otherwise_lacks: Option | None = None
+    ) -> GenerationError | Lacking:
+        # Its name only: its text may repeat the question, or the key.
+        _log.debug("%s:%s failed: %s", self.provider, self.model, type(error).__name__)
+        ours = typed(error, provider=self.provider, model=self.model)
+        option = lacking(error) or otherwise_lacks
+        return ours if option is None else Lacking(option, ours)
+
+    def _settings(self, writing: Writing, without: frozenset[Option]) -> ModelSettings:
+        settings = ModelSettings(max_tokens=writing.max_tokens)
+        thinking = "thinking" in without
+        if not thinking:
+            settings["thinking"] = False
+        if "temperature" not in without and not (thinking and self._cold_when_thinking):
+            settings["temperature"] = writing.temperature
+        return settings
+
+    def _answer_in(self, response: ModelResponse) -> str:
+        said = WithoutThoughts()
+        parts = "".join(part.content for part in response.parts if isinstance(part, TextPart))
+        if text := said.feed(parts) + said.end():
+            return text
+        raise self._speechless(self._finish(response).reason)
+
+    def _speechless(self, reason: FinishReason) -> GenerationError:
+        if reason == "refusal":
+            return refused(self.provider)
+        return empty(self.provider, used_up=reason == "length")
+
+    def _finish(self, response: ModelResponse) -> Finish:
+        if response.finish_reason is None and not _ended(response):
+            raise broken_off(self.provider)
+        return Finish(
+            reason=_REASONS.get(response.finish_reason, "other"),
+            usage=Usage(
+                input_tokens=response.usage.input_tokens,
+                output_tokens=response.usage.output_tokens,
+            ),
+            provider=self.provider,
+            model=_bare(response.model_name or self.model),
+        )
+
+    def _drop(self, options: frozenset[Option]) -> None:
+        for option in sorted(options - self.dropped):
+            _log.info("%s:%s goes on without '%s'", self.provider, self.model, option)
+        self.dropped |= options
+
+
+def _on_the_wire(messages: Sequence[Message]) -> list[ModelMessage]:
+    wire: list[ModelMessage] = []
+    for answered, turn in groupby(messages, key=lambda message: message.speaker == "assistant"):
+        if answered:
+            wire.append(ModelResponse(parts=[TextPart(_text_of(each)) for each in turn]))
+        else:
+            wire.append(ModelRequest(parts=[_part(each) for each in turn]))
+    return wire
+
+
+def _part(message: Message) -> SystemPromptPart | UserPromptPart:
+    if message.speaker == "system":
+        return SystemPromptPart(_text_of(message))
+    return UserPromptPart(_text_of(message))
+
+
+def _text_of(message: Message) -> str:
+    """Give what can be sent: half a character, as a broken file may hold, cannot."""
+    return message.text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _text_in(event: ModelResponseStreamEvent) -> str:
+    if isinstance(event, PartStartEvent) and isinstance(event.part, TextPart):
+        return event.part.content
+    if isinstance(event, PartDeltaEvent) and isinstance(event.delta, TextPartDelta):
+        return event.delta.content_delta
+    return ""
+
+
+def _bare(name: str) -> str:
+    """Give a model's name without the folders that some servers call it by."""
+    return name.rpartition("/")[2] if name.startswith("/") else name
+
+
+def _ended(response: ModelResponse) -> bool:
+    """Whether the provider gave a reason for its end, if only one that is its own."""
+    return bool({"finish_reason", "block_reason"} & set(response.provider_details or {}))

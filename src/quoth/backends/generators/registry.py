@@ -1,0 +1,111 @@
+"""Opens the language models that the settings name; without a name there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from quoth.backends.generators.access import (
+    PROVIDERS,
+    Access,
+    CountTokens,
+    host_of,
+)
+from quoth.backends.generators.fallback import FallbackGenerator
+from quoth.backends.generators.lazy import LateGenerator
+from quoth.backends.registry import require
+from quoth.core.errors import ConfigError
+from quoth.core.protocols import Generator
+from quoth.text.token_count import estimate_tokens
+
+if TYPE_CHECKING:
+    from quoth.core.settings import Settings
+
+NONE = ("none", "extractive")
+"""Names for answers in the sources' own words, which no language model takes part in."""
+PROXIES = ("http", "https", "socks5", "socks5h")
+Guard = Callable[[Generator], Generator]
+
+
+def unguarded(generator: Generator) -> Generator:
+    """Leave a generator as it is."""
+    return generator
+
+
+def open_generator(
+    settings: Settings, *, default: str = "none", guard: Guard = unguarded
+) -> Generator | None:
+    """Open the language models of the setting ``generator``, or of the profile's ``default``.
+
+    ``guard`` wraps each of several by itself, so that one that fails is told from the next.
+    Gives None where no language model is named: then nothing leaves this machine, whatever keys
+    there are. Raises ConfigError and MissingExtra.
+    """
+    names = settings.generator or default
+    if names.strip() in NONE:
+        return None
+    wanted = [each.strip() for each in names.split(",") if each.strip()]
+    if not wanted or set(NONE) & set(wanted):
+        raise ConfigError(
+            f"'{names}' names no language models. Name one, such as ollama:qwen3:8b, or several "
+            "set apart by commas, or say none."
+        )
+    accesses = [_access(each, settings, alone=len(wanted) == 1) for each in wanted]
+    if settings.llm_base_url and not any(each.url == settings.llm_base_url for each in accesses):
+        raise ConfigError(
+            "The setting 'llm_base_url' belongs to one language model, and none of those named "
+            "takes it. Write the address behind the name, as in openai:MODEL@https://HOST/v1."
+        )
+    opened = [guard(LateGenerator(each)) for each in accesses]
+    return opened[0] if len(opened) == 1 else FallbackGenerator(*opened)
+
+
+def _access(name: str, settings: Settings, *, alone: bool) -> Access:
+    named, at, host = name.partition("@http")
+    provider, _, model = named.partition(":")
+    if provider not in PROVIDERS:
+        require("generator", provider)  # raises for what is not in the table
+    known = PROVIDERS[provider]
+    url = f"http{host}" if at else None
+    if url is None and (alone or known.url is None):
+        url = settings.llm_base_url
+    url = url or known.url
+    if url is None:
+        raise ConfigError(
+            f"The generator '{provider}' needs an address. Set 'llm_base_url', such as "
+            f"http://127.0.0.1:8080/v1, or write it behind the name: {provider}@http://…"
+        )
+    host_of(url)
+    secret = getattr(settings, known.key)
+    if secret is None and known.key_need == "needed":
+        raise ConfigError(
+            f"The generator '{provider}' needs a key, and there is none. Set {known.variable}, or "
+            "answer without a language model by --llm none."
+        )
+    if provider == "openrouter" and model and "/" not in model:
+        raise ConfigError(
+            f"OpenRouter names a model with its maker, such as openai/{model}. Name it so in the "
+            "setting 'generator'."
+        )
+    proxy = None if settings.llm_proxy is None else settings.llm_proxy.get_secret_value()
+    if proxy is not None and urlsplit(proxy).scheme not in PROXIES:
+        raise ConfigError("The setting 'llm_proxy' is no address of a proxy.")
+    return Access(
+        provider=provider,
+        model=model or known.model,
+        url=url,
+        window=settings.llm_window or known.window,
+        key=None if secret is None else secret.get_secret_value(),
+        proxy=proxy,
+        count_tokens=_counter(settings.llm_tokenizer),
+    )
+
+
+def _counter(file: Path | None) -> CountTokens:
+    if file is None:
+        return estimate_tokens
+    from quoth.backends.generators.token_count import open_counter
+
+    return open_counter(file)

@@ -1,0 +1,87 @@
+"""Checksums of a table's files, kept beside it: LanceDB keeps none, and reads what it finds.
+
+A table's files are written once and never changed, so it is enough to note each when it appears,
+in the writers' turn, and to look at all of them when the table is opened. A file of checksums that
+is itself damaged, or a file that is not in it yet, says nothing; the next write notes it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from quoth.core.errors import IndexCorrupt
+
+PIECE = 1 << 20
+CHANGING = ("latest_version_hint.json",)
+"""Files that are written anew in place; they only say where to begin to look."""
+
+Sums = dict[str, tuple[int, int]]
+"""Bytes and CRC-32 of each file, by its path within the table."""
+
+
+class TableSums:
+    """The checksums of one table of a folder."""
+
+    def __init__(self, folder: Path, table: str) -> None:
+        self._root = folder / f"{table}.lance"
+        self._file = folder / f"{table}.sums"
+
+    def check(self) -> None:
+        """Read every file of the table that was noted; raises IndexCorrupt."""
+        for name, noted in self._read().items():
+            with suppress(FileNotFoundError):  # cleared away by a writer
+                if _sum(self._root / name) != noted:
+                    raise IndexCorrupt(
+                        f"The index is damaged: its file {name.rpartition('/')[2]} is not as it "
+                        "was written. Build it anew with: quoth reindex"
+                    )
+
+    def note(self) -> None:
+        """Note the files that are new and forget those that are gone; for the turn of a writer."""
+        known = self._read()
+        now: Sums = {}
+        for name in self._there():
+            with suppress(FileNotFoundError):
+                now[name] = known.get(name) or _sum(self._root / name)
+        if now == known:
+            return
+        text = json.dumps(now, separators=(",", ":"))
+        draft = self._file.with_name(f"{self._file.name}.{os.getpid()}.tmp")
+        try:
+            draft.write_text(f"{zlib.crc32(text.encode())}\n{text}", encoding="utf-8")
+            draft.replace(self._file)
+        finally:
+            draft.unlink(missing_ok=True)
+
+    def forget(self) -> None:
+        """Remove the checksums, as the table is removed."""
+        self._file.unlink(missing_ok=True)
+
+    def _there(self) -> Iterator[str]:
+        for folder, _folders, names in os.walk(self._root):
+            inside = Path(folder).relative_to(self._root)
+            for name in names:
+                if name not in CHANGING:
+                    yield (inside / name).as_posix()
+
+    def _read(self) -> Sums:
+        try:
+            check, _, text = self._file.read_text(encoding="utf-8").partition("\n")
+            if zlib.crc32(text.encode()) != int(check):
+                return {}
+            return {name: (size, crc) for name, (size, crc) in json.loads(text).items()}
+        except (OSError, ValueError, TypeError, AttributeError):
+            return {}
+
+
+def _sum(path: Path) -> tuple[int, int]:
+    size, crc = 0, 0
+    with path.open("rb", buffering=0) as file:
+        while piece := file.read(PIECE):
+            size, crc = size + len(piece), zlib.crc32(piece, crc)
+    return size, crc

@@ -1,0 +1,251 @@
+"""One table of a LanceDB folder: written in turns, searched as it is, read for a copy of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from filelock import FileLock, Timeout
+
+from quoth.backends.indexes.lancedb.checksums import TableSums
+from quoth.backends.indexes.lancedb.client import MatchQuery, col, lancedb
+from quoth.backends.indexes.lancedb.schema import (
+    INDEXED,
+    column_index,
+    predicate,
+    rows,
+    schema,
+)
+from quoth.backends.indexes.snapshot.search import Numbers
+from quoth.core.errors import IndexCorrupt, IndexMismatch
+from quoth.core.protocols import Matrix
+from quoth.core.types import Chunk, Filter, Scored
+
+KEEP_VERSIONS = timedelta(minutes=10)
+"""Old versions stay readable this long for searches that are under way."""
+
+TURN_PAUSE_S = 0.02
+
+
+class LanceStore:
+    """One table, opened when it is first needed.
+
+    ``on_operation`` is told the name of every write before and after it is done.
+    """
+
+    def __init__(
+        self, folder: Path, table: str, *, dimension: int, on_operation: Callable[[str], None]
+    ) -> None:
+        self._folder = folder
+        self._name = table
+        self._schema = schema(dimension)
+        self._on_operation = on_operation
+        self._sums = TableSums(folder, table)
+        self._table: Any = None
+        self._opening = asyncio.Lock()
+
+    async def found(self) -> Any:
+        """The table, None where nothing was ever written; raises IndexMismatch for an old one."""
+        if self._table is None and self._folder.is_dir():
+            async with self._opening:
+                self._table = self._table or await self._existing(await self._connect())
+        return self._table
+
+    async def there(self) -> Any:
+        """The table for searching; raises IndexCorrupt where nothing was ever written."""
+        table = await self.found()
+        if table is None:
+            raise IndexCorrupt("The index is not there. Build it anew with: quoth reindex")
+        return table
+
+    async def _open(self) -> Any:
+        """The table for writing, made if it is not there."""
+        async with self._opening:
+            if self._table is None:
+                self._folder.mkdir(parents=True, exist_ok=True)
+                database = await self._connect()
+                self._table = await self._existing(database) or await self._create(database)
+        return self._table
+
+    async def _connect(self) -> Any:
+        return await lancedb.connect_async(self._folder, read_consistency_interval=timedelta(0))
+
+    async def _existing(self, database: Any) -> Any:
+        if self._name not in (await database.list_tables()).tables:
+            return None
+        await asyncio.to_thread(self._sums.check)
+        try:
+            table = await database.open_table(self._name)
+        except ValueError as error:
+            if "not found" not in str(error):
+                raise
+            return None  # its folder is there, and another process is just filling it
+        if (await table.schema()).names != self._schema.names:
+            raise IndexMismatch(
+                "The index was made by an older version of quoth, which kept less of each passage. "
+                "Build it anew with: quoth reindex"
+            )
+        return None if await _lacking(table) else table
+
+    async def _create(self, database: Any) -> Any:
+        async with self.turn("create index"):
+            table = await database.create_table(self._name, schema=self._schema, exist_ok=True)
+            for column in await _lacking(table):
+                await table.create_index(column, config=column_index(column))
+            return table
+
+    @asynccontextmanager
+    async def turn(self, operation: str) -> AsyncIterator[None]:
+        """One writer at a time, over all processes."""
+        lock = FileLock(self._folder / f"{self._name}.lock")
+        # Asking again and again, not waiting in a thread: a thread cannot be cancelled, and the
+        # lock takes two waiters in one thread of a pool for one that waits for itself.
+        while not _taken(lock):  # noqa: ASYNC110 - another process sets no event
+            await asyncio.sleep(TURN_PAUSE_S)
+        try:
+            self._on_operation(f"before {operation}")
+            yield
+            await asyncio.to_thread(self._sums.note)
+            self._on_operation(f"after {operation}")
+        finally:
+            lock.release()
+
+    # --- writing ------------------------------------------------------------------------------
+
+    async def upsert(self, chunks: Sequence[Chunk], *, vectors: Matrix) -> None:
+        """Write chunks with their vectors; writing a chunk again replaces it."""
+        made = await asyncio.to_thread(rows, chunks, vectors=vectors)
+        table = await self._open()
+        async with self.turn("upsert chunks"):
+            merge = table.merge_insert("id")
+            merge = merge.when_matched_update_all().when_not_matched_insert_all()
+            await merge.execute(made)
+
+    async def delete(self, document_ids: Sequence[str]) -> None:
+        """Remove every chunk of the documents."""
+        table = await self.found()
+        if table is not None:
+            async with self.turn("delete chunks"):
+                await table.delete(col("document_id").isin(list(document_ids)))
+
+    async def optimize(self) -> bool:
+        """Bring recent writes into the indexes of the table; False where there is none."""
+        table = await self.found()
+        if table is None:
+            return False
+        async with self.turn("optimize index"):
+            await table.optimize(cleanup_older_than=KEEP_VERSIONS)
+        return True
+
+    async def drop(self) -> None:
+        """Remove the table; the caller has its turn."""
+        database = await self._connect()
+        await database.drop_table(self._name, ignore_missing=True)
+        self._sums.forget()
+        self._table = None
+
+    # --- searching ----------------------------------------------------------------------------
+
+    async def nearest(
+        self, vector: Matrix, *, limit: int, filters: Sequence[Filter]
+    ) -> list[Scored]:
+        """Rank chunks by exact cosine, best first, reading every vector."""
+        table = await self.there()
+        query = table.query().nearest_to(vector).distance_type("cosine")
+        if filters:
+            query = query.where(predicate(filters))
+        found = await query.limit(limit).select(["id", "_distance"]).to_arrow()
+        far = found["_distance"].to_pylist()
+        return [(key, 1.0 - each) for key, each in zip(found["id"].to_pylist(), far, strict=True)]
+
+    async def match(
+        self, words: Sequence[str], *, limit: int, filters: Sequence[Filter]
+    ) -> list[Scored]:
+        """Rank chunks by BM25 (k1 1.2, b .75), best first."""
+        table = await self.there()
+        query = table.query().nearest_to_text(
+            MatchQuery(" ".join(words), "terms")  # type: ignore[call-arg]
+        )
+        if filters:
+            query = query.where(predicate(filters))
+        found = await query.limit(limit).select(["id", "_score"]).to_arrow()
+        return list(zip(found["id"].to_pylist(), found["_score"].to_pylist(), strict=True))
+
+    # --- reading ------------------------------------------------------------------------------
+
+    async def vectors(self, chunk_ids: Sequence[str]) -> Mapping[str, Matrix]:
+        """Give the stored vectors of those chunks that are there."""
+        table = await self.there()
+        query = table.query().where(col("id").isin(list(chunk_ids)))
+        found = await query.select(["id", "vector"]).to_arrow()
+        return dict(zip(found["id"].to_pylist(), matrix_of(found["vector"]), strict=True))
+
+    async def document_ids(self) -> dict[str, int]:
+        """How many chunks each document has here; none where nothing was ever written."""
+        table = await self.found()
+        if table is None:
+            return {}
+        column = (await table.query().select(["document_id"]).to_arrow())["document_id"]
+        counts = column.value_counts()
+        return {each["values"].as_py(): each["counts"].as_py() for each in counts}
+
+    async def count(self) -> int:
+        """How many chunks there are."""
+        table = await self.found()
+        return 0 if table is None else await table.count_rows()
+
+    async def stamps(self) -> tuple[Numbers, Numbers]:
+        """Give the row ids and the stamps of all rows."""
+        table = await self.there()
+        found = await table.query().select(["stamp"]).with_row_id().to_arrow()
+        return found["_rowid"].to_numpy(), found["stamp"].to_numpy()
+
+    async def take(self, row_ids: Numbers) -> pa.Table:
+        """Give whole rows by their ids; fewer where they were moved or deleted meanwhile."""
+        table = await self.there()
+        query = table.take_row_ids(row_ids.tolist())
+        return await query.select(self._schema.names).to_arrow()
+
+    async def columns(self) -> pa.Table:
+        """Give all rows without their vectors."""
+        table = await self.there()
+        names = [name for name in self._schema.names if name != "vector"]
+        return await table.query().select(names).to_arrow()
+
+    async def batches(self) -> AsyncIterator[tuple[Numbers, Matrix]]:
+        """Yield the stamps and vectors of all rows, some at a time."""
+        table = await self.there()
+        async for batch in await table.query().select(["stamp", "vector"]).to_batches():
+            yield batch["stamp"].to_numpy(), matrix_of(batch["vector"])
+
+    def close(self) -> None:
+        """Let go of the table."""
+        if self._table is not None:
+            self._table.close()
+            self._table = None
+
+
+def matrix_of(column: Any) -> Matrix:
+    """Give a column of vectors as one matrix."""
+    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    found: Matrix = whole.flatten().to_numpy().reshape(len(whole), whole.type.list_size)
+    return found
+
+
+async def _lacking(table: Any) -> list[str]:
+    """The columns without their index, as when a process died while it made the table."""
+    there = {index.name for index in await table.list_indices()}
+    return [column for column in INDEXED if f"{column}_idx" not in there]
+
+
+def _taken(lock: FileLock) -> bool:
+    try:
+        lock.acquire(blocking=False)
+    except Timeout:
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""Exact search over a memory-mapped copy of the index."""

@@ -1,0 +1,1 @@
+"""Late interaction over stored token vectors."""

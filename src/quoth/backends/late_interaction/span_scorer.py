@@ -1,0 +1,81 @@
+"""How near sentences come to a question, from the token vectors that are kept of their chunks.
+
+The vectors were made while the whole chunk was read, so a sentence that opens with "It" is known
+by what "it" is; and nothing is embedded at question time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+
+import numpy as np
+
+from quoth.backends.late_interaction.maxsim import best_matches, summed, weighed
+from quoth.backends.late_interaction.token_store import Packed
+from quoth.backends.late_interaction.token_vectors import TokenVectors
+from quoth.core.protocols import Matrix
+from quoth.core.types import Chunk
+
+Span = tuple[int, int, int]
+"""The place of a chunk in the list, and the characters of its text."""
+
+_PIECE = re.compile(r"\w{1,5}|[^\w\s]")
+"""About a token. Counting them exactly takes 20 ms instead of half a millisecond; the scores then
+correlate by .98, since a word more or less at either end seldom is the nearest one."""
+
+ASKED = 3
+"""Tokens that tell what is asked for: the asking word and the two behind it."""
+
+
+class LateSpans:
+    """Scores spans of chunks as the late reranker scores chunks; docs/decisions/025."""
+
+    def __init__(self, vectors: TokenVectors) -> None:
+        self._vectors = vectors
+
+    async def score(
+        self,
+        question: str,
+        chunks: Sequence[Chunk],
+        *,
+        spans: Sequence[Span],
+        asking: int = 0,
+    ) -> tuple[list[float], list[float]]:
+        """Give two scores per span, cosines, higher is better; raises EmbeddingError.
+
+        The first are for the whole question, the second for its tokens from the character
+        ``asking`` on, `ASKED` of them.
+        """
+        if not spans:
+            return [], []
+        asked, kept = await asyncio.gather(
+            self._vectors.question(question), self._vectors.passages(chunks)
+        )
+        matches = await asyncio.to_thread(self._matches, asked, kept, chunks=chunks, spans=spans)
+        share = len(asked) / max(1, len(_PIECE.findall(question)))
+        first = min(round(len(_PIECE.findall(question[:asking])) * share), len(asked) - 1)
+        return weighed(matches), summed(matches[first : first + ASKED])
+
+    def _matches(
+        self,
+        asked: Matrix,
+        kept: Sequence[Packed],
+        *,
+        chunks: Sequence[Chunk],
+        spans: Sequence[Span],
+    ) -> Matrix:
+        rows = [self._vectors.form.unpack(packed) for packed in kept]
+        pieces = [[match.start() for match in _PIECE.finditer(each.indexed)] for each in chunks]
+        found = []
+        for place, start, end in spans:
+            chunk, starts = chunks[place], pieces[place]
+            ahead = len(chunk.indexed) - len(chunk.text)
+            share = len(rows[place]) / max(1, len(starts))
+            low = round(bisect_left(starts, ahead + start) * share)
+            high = max(low + 1, round(bisect_left(starts, ahead + end) * share))
+            found.append(rows[place][low:high])
+        sizes = [len(each) for each in found]
+        return best_matches(asked, np.concatenate(found), sizes=sizes)

@@ -1,0 +1,201 @@
+"""Token vectors on disk, in few bytes each, for rerankers that compare tokens.
+
+One file holds a document's chunks and appears in one step. What is here is derived: a file that
+is missing, damaged or made by another model only means that its vectors are computed again. A
+document's id follows from its content, so a file never grows old.
+
+A file is: "QTOK2", three zero bytes, the number of chunks, the bytes of a token, the CRC-32 of
+what follows before the tokens; then the end of each chunk counted in tokens, the CRC-32 of each
+chunk's tokens (all uint32, little-endian), and the tokens, row after row. What is read is checked
+when it is read: a look at whole files would cost more than the search. Files of the time before
+the checksums ("QTOK1") lack them, and are read as they are.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import struct
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from quoth.core.errors import RerankError, StorageFull
+from quoth.core.types import Chunk
+
+MAGIC = b"QTOK2\0\0\0"
+UNCHECKED = b"QTOK1\0\0\0"
+ENDING = ".tokens"
+FIRST_BYTES = 4096
+"""What is read of a file at once: the head of all but long documents."""
+
+Packed = npt.NDArray[np.uint8]
+Numbers = npt.NDArray[np.uint32]
+
+
+class Head(NamedTuple):
+    """The head of a file: the end of each chunk, where the tokens begin, each chunk's checksum."""
+
+    ends: Numbers
+    body: int
+    checks: Numbers | None
+
+
+class TokenStore:
+    """The token vectors of documents, ``width`` bytes each.
+
+    ``folder`` is for one model: another model's vectors belong into another folder. It is safe
+    to use from several threads, and from processes that read while one writes.
+    """
+
+    def __init__(self, folder: Path, *, width: int) -> None:
+        self._folder = folder
+        self._width = width
+
+    def put(self, document_id: str, chunks: Mapping[int, Packed]) -> None:
+        """Add a document's chunks by ordinal to those that are there, in one step.
+
+        Raises StorageFull and RerankError.
+        """
+        kept = self._read(document_id)
+        count = max((at + 1 for at in (*chunks, *kept)), default=0)
+        none = np.zeros((0, self._width), np.uint8)
+        rows = [chunks[at] if at in chunks else kept.get(at, none) for at in range(count)]
+        ends = np.cumsum([0, *(len(each) for each in rows)], dtype=np.uint32)[1:]
+        whole = [np.ascontiguousarray(each).tobytes() for each in rows]
+        checks = np.array([zlib.crc32(each) for each in whole], np.uint32)
+        head = ends.astype("<u4").tobytes() + checks.astype("<u4").tobytes()
+        about = MAGIC + np.array([count, self._width, zlib.crc32(head)], "<u4").tobytes()
+        path = self._path(document_id)
+        draft = path.with_suffix(f".{os.getpid()}.draft")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with draft.open("wb") as file:
+                file.write(about + head)
+                file.writelines(whole)
+            draft.replace(path)
+        except OSError as error:
+            raise _failure(error, path) from error
+        finally:
+            with contextlib.suppress(OSError):
+                draft.unlink(missing_ok=True)
+
+    def get(self, chunks: Sequence[Chunk]) -> dict[str, Packed]:
+        """Give the stored rows of those chunks that are there, by chunk id."""
+        wanted: dict[str, list[Chunk]] = {}
+        for chunk in chunks:
+            wanted.setdefault(chunk.document_id, []).append(chunk)
+        found: dict[str, Packed] = {}
+        for document_id, of_it in wanted.items():
+            rows = self._read(document_id, [chunk.ordinal for chunk in of_it])
+            found.update(
+                (chunk.chunk_id, rows[chunk.ordinal]) for chunk in of_it if chunk.ordinal in rows
+            )
+        return found
+
+    def delete(self, document_ids: Iterable[str]) -> None:
+        """Remove documents; those that are not there are gone already."""
+        for document_id in document_ids:
+            with contextlib.suppress(FileNotFoundError):
+                self._path(document_id).unlink()
+
+    def has(self, document_id: str) -> bool:
+        """Say whether a document has its vectors here."""
+        try:
+            with self._path(document_id).open("rb", buffering=0) as file:
+                return self._head(file) is not None
+        except OSError:
+            return False
+
+    def keep_only(self, document_ids: Iterable[str], *, all_models: bool = False) -> int:
+        """Remove all other documents and give their number; of this model, or of all beside it."""
+        kept = {self._path(each).name for each in document_ids}
+        folders = self._folder.parent.glob("*") if all_models else (self._folder,)
+        files = (path for folder in folders for path in folder.glob(f"*/*{ENDING}"))
+        strangers = [path for path in files if path.name not in kept]
+        for path in strangers:
+            path.unlink(missing_ok=True)
+        return len(strangers)
+
+    def size(self) -> int:
+        """Count the bytes of all files."""
+        return sum(path.stat().st_size for path in self._folder.glob(f"*/*{ENDING}"))
+
+    def drop(self) -> None:
+        """Remove everything."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _path(self, document_id: str) -> Path:
+        name = blake2b(document_id.encode("utf-8", "replace"), digest_size=16).hexdigest()
+        return self._folder / name[:2] / f"{name}{ENDING}"
+
+    def _read(self, document_id: str, ordinals: Sequence[int] | None = None) -> dict[int, Packed]:
+        """Give the rows of those chunks of a document that are there; None means all.
+
+        Nothing stays open: mapping a file takes longer than reading a chunk, and a question's
+        passages come from ever other documents.
+        """
+        found: dict[int, Packed] = {}
+        try:
+            with self._path(document_id).open("rb", buffering=0) as file:
+                head = self._head(file)
+                if head is None:
+                    return found
+                for at in range(len(head.ends)) if ordinals is None else ordinals:
+                    rows = self._rows(file, head, ordinal=at)
+                    if len(rows):
+                        found[at] = rows
+        except OSError:
+            return found
+        return found
+
+    def _rows(self, file: BinaryIO, head: Head, *, ordinal: int) -> Packed:
+        """Read one chunk's rows, none where it is not there or not as it was written."""
+        if ordinal >= len(head.ends):
+            return np.zeros((0, self._width), np.uint8)
+        first = int(head.ends[ordinal - 1]) if ordinal else 0
+        wanted = (int(head.ends[ordinal]) - first) * self._width
+        file.seek(head.body + first * self._width)
+        content = file.read(wanted)
+        spoilt = head.checks is not None and zlib.crc32(content) != head.checks[ordinal]
+        if spoilt or len(content) != wanted:
+            content = b""
+        return np.frombuffer(content, np.uint8).reshape(-1, self._width)
+
+    def _head(self, file: BinaryIO) -> Head | None:
+        """Read the head of a file, None for one that is not as it was written."""
+        size = os.fstat(file.fileno()).st_size
+        begin = file.read(FIRST_BYTES)
+        magic = begin[: len(MAGIC)]
+        checked = magic == MAGIC
+        start = len(MAGIC) + (12 if checked else 8)
+        if len(begin) < start or magic not in (MAGIC, UNCHECKED):
+            return None
+        count, width, *check = struct.unpack(f"<{(start - len(MAGIC)) // 4}I", begin[8:start])
+        middle = start + 4 * count
+        body = middle + 4 * count if checked else middle
+        if width != self._width or size < body:
+            return None
+        if body > len(begin):
+            begin += file.read(body - len(begin))
+        if len(begin) < body or (checked and zlib.crc32(begin[start:body]) != check[0]):
+            return None
+        ends = np.frombuffer(begin, "<u4", count, offset=start)
+        checks = np.frombuffer(begin, "<u4", count, offset=middle) if checked else None
+        tokens = int(ends[-1]) if count else 0
+        if size != body + tokens * width or (ends[1:] < ends[:-1]).any():
+            return None
+        return Head(ends, body, checks)
+
+
+def _failure(error: OSError, path: Path) -> StorageFull | RerankError:
+    reason = f"The token vectors could not be written to {path.parent}: {error.strerror}."
+    if error.errno in (28, 122):  # no space left on the device, quota exceeded
+        return StorageFull(f"{reason} Free some space there, or set QUOTH_TOKEN_VECTORS=false.")
+    return RerankError(f"{reason} Look at the folder, or set QUOTH_TOKEN_VECTORS=false.")

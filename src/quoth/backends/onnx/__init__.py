@@ -1,0 +1,1 @@
+"""What ONNX models share."""

@@ -1,0 +1,260 @@
+"""A ColBERT model in ONNX form: texts to unit vectors of their tokens.
+
+A folder holds ``model.onnx`` or ``onnx/model.onnx``, ``tokenizer.json`` and ``config.json``, and
+what ColBERT adds: ``artifact.metadata``, or ``config_sentence_transformers.json`` and ``1_Dense``.
+Questions are filled up with masks, which stand for words they might have held too; punctuation in
+documents gets no vector. Khattab and Zaharia, SIGIR 2020, https://arxiv.org/abs/2004.12832.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import string
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime
+from tokenizers import Tokenizer
+
+from quoth.backends.late_interaction.maxsim import product, unit
+from quoth.backends.onnx.batching import Batcher
+from quoth.backends.onnx.model_folder import read_json
+from quoth.backends.onnx.safetensors import read_tensor
+from quoth.backends.onnx.session import SESSION_ERRORS, open_runtime
+from quoth.backends.rerankers.model_folder import (
+    Folder,
+    check_vocabulary,
+    describe_reranker,
+    misfit,
+)
+from quoth.backends.rerankers.pair_encoding import encoded, open_tokenizer
+from quoth.core.errors import ConfigError, EmbeddingError, RerankError
+from quoth.core.protocols import Matrix, Role
+
+QUESTION_TOKENS = 32
+MARKERS = (("[unused0]", "[unused1]"), ("[Q]", "[D]"))
+MASKS = ("[MASK]", "<mask>")
+INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+PROJECTIONS = ("1_Dense/model.safetensors", "model.safetensors")
+PROJECTION = "linear.weight"
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """One text's tokens: all of them, how many the model attends to, whose vectors are kept."""
+
+    ids: list[int]
+    attended: int
+    kept: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """An open ColBERT; ``projection`` is None where the graph has it inside."""
+
+    folder: Folder
+    runtime: onnxruntime.InferenceSession
+    output: str
+    projection: Matrix | None
+
+    def vectors(self, texts: Sequence[Marked]) -> list[Matrix]:
+        """Give the unit vectors of the tokens that are kept; raises RerankError."""
+        found = []
+        for text in texts:
+            row = np.array([text.ids], np.int64)
+            mask = (np.arange(row.shape[1]) < text.attended).astype(np.int64)[None]
+            given = dict(zip(INPUTS, (row, mask, np.zeros_like(row)), strict=True))
+            feed = {node.name: given[node.name] for node in self.runtime.get_inputs()}
+            try:
+                (output,) = self.runtime.run([self.output], feed)
+            except SESSION_ERRORS as error:
+                raise RerankError(f"The reranker {self.folder.name} failed: {error}") from error
+            rows = np.asarray(output[0], np.float32)[text.kept]
+            found.append(
+                unit(rows if self.projection is None else product(rows, self.projection.T))
+            )
+        return found
+
+
+class Marker:
+    """Sets the marks of questions and documents; raises ConfigError where they are missing."""
+
+    def __init__(self, folder: Folder) -> None:
+        self._tokenizer = open_tokenizer(folder.tokenizer)
+        self.size: int = self._tokenizer.get_vocab_size(with_added_tokens=True)
+        told = _told(folder.path)
+        self._ids = self._marker_ids(folder, told)
+        self._mask = _first_id(self._tokenizer, MASKS)
+        if self._mask is None:
+            raise ConfigError(
+                f"The tokenizer {folder.tokenizer} has no mask token, with which ColBERT fills "
+                "questions up. Save the tokenizer of the same model there."
+            )
+        self._attends = bool(
+            told.get("attend_to_mask_tokens") or told.get("attend_to_expansion_tokens")
+        )
+        self._question = int(
+            told.get("query_length") or told.get("query_maxlen") or QUESTION_TOKENS
+        )
+        document = told.get("document_length") or told.get("doc_maxlen") or folder.max_tokens
+        self._document = min(int(document), folder.max_tokens)
+        skipped = told.get("skiplist_words", list(string.punctuation))
+        ids = [self._tokenizer.token_to_id(word) for word in skipped]
+        self._skipped = frozenset(each for each in ids if each is not None)
+
+    def question(self, text: str) -> Marked:
+        """Mark a question and fill it up with masks; a long one gets whole multiples of them."""
+        ids = self._marked(text, self._ids[0], limit=self._document)
+        length = min(self._document, -(-len(ids) // self._question) * self._question)
+        filled = ids + [self._mask or 0] * (length - len(ids))
+        return Marked(filled, length if self._attends else len(ids), list(range(length)))
+
+    def document(self, text: str) -> Marked:
+        """Mark a document; its punctuation is read but not kept."""
+        ids = self._marked(text, self._ids[1], limit=self._document)
+        kept = [at for at, each in enumerate(ids) if each not in self._skipped]
+        return Marked(ids, len(ids), kept)
+
+    def _marked(self, text: str, marker: int, *, limit: int) -> list[int]:
+        (encoding,) = encoded(self._tokenizer, [text])
+        special = self._tokenizer.num_special_tokens_to_add(is_pair=False)
+        encoding.truncate(max(0, limit - special - 1))
+        first, *rest = self._tokenizer.post_process(encoding).ids
+        return [first, marker, *rest]
+
+    def _marker_ids(self, folder: Folder, told: dict[str, Any]) -> tuple[int, int]:
+        named = [
+            (told.get("query_prefix"), told.get("document_prefix")),
+            (told.get("query_token_id"), told.get("doc_token_id")),
+            (told.get("query_token"), told.get("doc_token")),
+            *MARKERS,
+        ]
+        for pair in named:
+            ids = [self._tokenizer.token_to_id(str(each or "").strip()) for each in pair]
+            if ids[0] is not None and ids[1] is not None:
+                return ids[0], ids[1]
+        raise ConfigError(
+            f"The tokenizer {folder.tokenizer} has no tokens that mark questions and documents "
+            f"({' or '.join('/'.join(pair) for pair in MARKERS)}). Save the model's "
+            "artifact.metadata or config_sentence_transformers.json and its own tokenizer there."
+        )
+
+
+class ColbertModel:
+    """Gives the token vectors of questions and documents; a `TokenEmbedder`.
+
+    Opening looks at the folder and loads in the background; the first call waits, and raises
+    ConfigError where files do not fit each other. Texts are computed one at a time on each of
+    ``threads`` threads.
+    """
+
+    def __init__(self, folder: Path, *, threads: int) -> None:
+        described = describe_reranker(folder)
+        self.name = described.name
+        self.revision = _stamp(described)
+        self.dimension = _dimension(described)
+        self._opening = ThreadPoolExecutor(1, thread_name_prefix="colbert-open")
+        self._opened: Future[tuple[Marker, Model]] = self._opening.submit(
+            _open, described, dimension=self.dimension
+        )
+        self._batches = Batcher[Marked, Matrix](
+            lambda texts: self._opened.result()[1].vectors(texts),
+            most=1,
+            threads=threads,
+            size=lambda text: len(text.ids),
+            name="colbert",
+        )
+
+    async def embed_tokens(
+        self, texts: Sequence[str], *, role: Role
+    ) -> tuple[Matrix, list[Matrix]]:
+        """Give the unit vectors of each text's tokens; the rows for whole texts are empty."""
+        marker, _ = await asyncio.to_thread(self._opened.result)
+        mark = marker.question if role == "query" else marker.document
+        try:
+            marked = await asyncio.to_thread(lambda: [mark(text) for text in texts])
+            vectors = await self._batches.run(marked)
+        except RerankError as error:
+            raise EmbeddingError(str(error)) from error
+        return np.zeros((len(texts), 0), np.float32), vectors
+
+    def close(self) -> None:
+        """Release threads and memory."""
+        self._opening.shutdown(wait=True)
+        self._batches.close()
+
+
+def _open(folder: Folder, *, dimension: int) -> tuple[Marker, Model]:
+    marker = Marker(folder)
+    check_vocabulary(folder, size=marker.size)
+    runtime = open_runtime(folder.model)
+    for node in runtime.get_inputs():
+        if node.name not in INPUTS:
+            raise misfit(folder, f"it wants the input {node.name}")
+    shapes = {node.name: node.shape for node in runtime.get_outputs()}
+    tokens = [name for name, shape in shapes.items() if len(shape or ()) == 3]
+    if not tokens:
+        raise misfit(folder, f"none of its outputs ({', '.join(shapes)}) has a vector per token")
+    model = Model(folder, runtime, tokens[0], None)
+    last = Marked([*marker.question("a").ids, marker.size - 1], 1, [0])
+    try:
+        width = model.vectors([last])[0].shape[1]
+    except RerankError as error:
+        raise misfit(
+            folder, f"it failed on the last token of {folder.tokenizer} ({error})"
+        ) from error
+    if width == dimension:
+        return marker, model
+    matrix = _projection(folder.path)
+    if matrix is None or matrix.shape != (dimension, width):
+        raise misfit(
+            folder,
+            f"its token vectors have {width} components, and no projection from {width} to "
+            f"{dimension} ({PROJECTION}) is in {' or '.join(PROJECTIONS)}",
+        )
+    return marker, Model(folder, runtime, tokens[0], matrix)
+
+
+def _projection(folder: Path) -> Matrix | None:
+    for place in PROJECTIONS:
+        if (matrix := read_tensor(folder / place, PROJECTION)) is not None:
+            return matrix
+    return None
+
+
+def _told(folder: Path) -> dict[str, Any]:
+    """What the folder says about marks and lengths, whichever library wrote it."""
+    return {
+        **read_json(folder / "artifact.metadata"),
+        **read_json(folder / "config_sentence_transformers.json"),
+    }
+
+
+def _dimension(folder: Folder) -> int:
+    dense = read_json(folder.path / "1_Dense" / "config.json").get("out_features")
+    told = dense or _told(folder.path).get("dim")
+    if not told:
+        matrix = _projection(folder.path)
+        told = matrix.shape[0] if matrix is not None else folder.config.get("hidden_size")
+    if not told:
+        raise ConfigError(
+            f"The reranker's folder {folder.path} does not say how long its token vectors are. "
+            "Add artifact.metadata (dim), 1_Dense/config.json (out_features) or config.json "
+            "(hidden_size)."
+        )
+    return int(told)
+
+
+def _first_id(tokenizer: Tokenizer, names: Sequence[str]) -> int | None:
+    ids = (tokenizer.token_to_id(name) for name in names)
+    return next((each for each in ids if each is not None), None)
+
+
+def _stamp(folder: Folder) -> str:
+    """Tell this model file from another one, as far as its size and time do."""
+    facts = folder.model.stat()
+    return f"{facts.st_size:x}.{facts.st_mtime_ns:x}"

@@ -1,0 +1,52 @@
+"""Several rerankers in a row: the next one scores where one fails."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from quoth.core.errors import RerankError
+from quoth.core.protocols import Reranker
+from quoth.core.types import Chunk
+
+
+def unheard(_name: str, _error: RerankError) -> None:
+    """Tell nobody."""
+
+
+class Chain:
+    """A `Reranker` made of others, the preferred one first.
+
+    When one raises RerankError the next scores all chunks anew, so that no ranking mixes the
+    scores of two models. When all fail the last error is raised, and the request's trace goes on
+    with the fused order. ``on_failure`` hears the name of each reranker that failed, and why.
+    """
+
+    def __init__(
+        self,
+        *rerankers: Reranker,
+        on_failure: Callable[[str, RerankError], None] = unheard,
+    ) -> None:
+        if not rerankers:
+            raise ValueError("A chain needs at least one reranker.")
+        self._rerankers = rerankers
+        self._on_failure = on_failure
+        self.name = " → ".join(each.name for each in rerankers)
+
+    async def score(self, query: str, chunks: Sequence[Chunk]) -> list[float]:
+        """Give one score per chunk, all by the same reranker; raises RerankError."""
+        return (await self.score_by(query, chunks))[1]
+
+    async def score_by(self, query: str, chunks: Sequence[Chunk]) -> tuple[str, list[float]]:
+        """Give the name of the reranker that scored, and its scores; raises RerankError."""
+        *earlier, last = self._rerankers
+        for each in earlier:
+            try:
+                return each.name, await each.score(query, chunks)
+            except RerankError as error:
+                self._on_failure(each.name, error)
+        return last.name, await last.score(query, chunks)
+
+    def close(self) -> None:
+        """Release what each of them holds."""
+        for each in self._rerankers:
+            each.close()

@@ -1,0 +1,41 @@
+"""Leaves a reranker alone that keeps failing or is too slow."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from quoth.core.circuit_breaker import Breaker
+from quoth.core.errors import RerankError
+from quoth.core.protocols import Reranker
+from quoth.core.types import Chunk
+
+
+class GuardedReranker:
+    """A `Reranker` in front of another one; ``limit_s`` is for one call, None for no limit."""
+
+    def __init__(
+        self, reranker: Reranker, *, breaker: Breaker | None = None, limit_s: float | None = None
+    ) -> None:
+        self.inner = reranker
+        self.name = reranker.name
+        self.breaker = breaker or Breaker(f"The reranker {reranker.name}", error=RerankError)
+        self._limit_s = limit_s
+        # Only a reranker that has a block is asked in blocks.
+        if hasattr(reranker, "block"):
+            self.block = reranker.block
+
+    async def score(self, query: str, chunks: Sequence[Chunk]) -> list[float]:
+        """Give one score per chunk, higher is better; raises RerankError."""
+        with self.breaker.call():
+            try:
+                async with asyncio.timeout(self._limit_s) as limit:
+                    return await self.inner.score(query, chunks)
+            except TimeoutError:
+                if not limit.expired():
+                    raise
+            raise RerankError(f"The reranker {self.name} took longer than {self._limit_s:g} s.")
+
+    def close(self) -> None:
+        """Release threads and memory."""
+        self.inner.close()

@@ -1,0 +1,172 @@
+"""What a reranking model's folder says about itself, and where the named ones are looked for.
+
+Nothing is ever downloaded: a name stands for a folder below the models folder, and a message says
+which files belong there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from quoth.backends.onnx.model_folder import model_file, read_json
+from quoth.core.errors import ConfigError
+
+Kind = Literal["pair", "answer", "colbert"]
+"""Scores a pair; answers yes or no to a prompt; gives token vectors to compare."""
+
+NAMES: Mapping[str, Kind] = {
+    "cross-encoder/ms-marco-MiniLM-L-6-v2": "pair",
+    "BAAI/bge-reranker-base": "pair",
+    "BAAI/bge-reranker-v2-m3": "pair",
+    "cross-encoder/ettin-reranker-17m-v1": "pair",
+    "cross-encoder/ettin-reranker-32m-v1": "pair",
+    "cross-encoder/ettin-reranker-68m-v1": "pair",
+    "Qwen/Qwen3-Reranker-0.6B": "answer",
+    "answerdotai/answerai-colbert-small-v1": "colbert",
+}
+"""The canonical names of the rerankers that are known to fit, and what they are."""
+ALIASES: Mapping[str, str] = {
+    "sentence-transformers/ms-marco-MiniLM-L-6-v2": "cross-encoder/ms-marco-MiniLM-L-6-v2",
+    "cross-encoder/ettin-reranker-17m": "cross-encoder/ettin-reranker-17m-v1",
+    "cross-encoder/ettin-reranker-32m": "cross-encoder/ettin-reranker-32m-v1",
+    "cross-encoder/ettin-reranker-68m": "cross-encoder/ettin-reranker-68m-v1",
+}
+MOST_TOKENS = 512
+"""Question and passage together; longer inputs cost more than they tell."""
+OFFSET_POSITIONS = ("roberta", "xlm-roberta", "camembert")
+"""Their first two positions are never used."""
+SPARE_VOCABULARY = 64
+"""Rows by which a table may be longer than the vocabulary, besides two in a hundred."""
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A reranking model's files; ``max_tokens`` counts special tokens as well."""
+
+    path: Path
+    name: str
+    kind: Kind
+    model: Path
+    tokenizer: Path
+    config: Mapping[str, Any]
+    max_tokens: int
+
+
+def canonical(name: str) -> str | None:
+    """Give the canonical name for any spelling of a known one, with or without its owner."""
+    wanted = name.casefold()
+    for known in (*NAMES, *ALIASES):
+        if wanted in (known.casefold(), short(known)):
+            return ALIASES.get(known, known)
+    return None
+
+
+def short(name: str) -> str:
+    """Give a name without its owner, in small letters, as profiles and tables write it."""
+    return name.rpartition("/")[2].casefold()
+
+
+def find_folder(name: str, *, models: Path) -> Path:
+    """Give the folder of a reranker: a path as it is, a name below ``models``.
+
+    Raises ConfigError naming the files to put there.
+    """
+    path = Path(name).expanduser()
+    if path.is_dir():
+        return path
+    known = canonical(name)
+    if known is None:
+        names = ", ".join(short(each) for each in NAMES)
+        raise ConfigError(
+            f"There is no folder {path} and no reranker of that name. Name a folder with "
+            f"model.onnx, tokenizer.json and config.json, or one of: late, {names}."
+        )
+    owner, _, last = known.rpartition("/")
+    places = [
+        models / owner / last,
+        models / f"{owner}--{last}",
+        models / last,
+        models / short(known),
+    ]
+    for place in places:
+        if place.is_dir():
+            return place
+    raise ConfigError(
+        f"The reranker {known} is not there, and quoth downloads nothing. Put its model.onnx (or "
+        f"onnx/model.onnx), tokenizer.json and config.json into {places[-1]}, as an export to ONNX "
+        "writes them, or choose the reranker 'late', which needs no files."
+    )
+
+
+def describe_reranker(folder: Path) -> Folder:
+    """Say what is in a folder; raises ConfigError naming the file that is missing or wrong."""
+    if not folder.is_dir():
+        raise ConfigError(
+            f"The reranker's folder {folder} does not exist. Name a folder with model.onnx, "
+            "tokenizer.json and config.json, or choose the reranker 'late', which needs none."
+        )
+    for name, what in (("config.json", "configuration"), ("tokenizer.json", "fast tokenizer")):
+        if not (folder / name).is_file():
+            raise ConfigError(
+                f"The reranker's folder {folder} has no {name}. Save the model's {what} there, "
+                "or name another folder."
+            )
+    config = read_json(folder / "config.json")
+    return Folder(
+        path=folder,
+        name=canonical(folder.name.replace("--", "/")) or folder.name,
+        kind=_kind(folder, config),
+        model=model_file(folder),
+        tokenizer=folder / "tokenizer.json",
+        config=config,
+        max_tokens=_max_tokens(folder, config),
+    )
+
+
+def check_vocabulary(folder: Folder, *, size: int) -> None:
+    """Refuse a tokenizer that is not the model's; raises ConfigError."""
+    table = folder.config.get("vocab_size")
+    if isinstance(table, int) and not table - table // 50 - SPARE_VOCABULARY <= size <= table:
+        raise ConfigError(
+            f"The tokenizer {folder.tokenizer} has {size} tokens and the model's config.json says "
+            f"{table} (vocab_size), so they do not belong together. Save the tokenizer of the "
+            "same model there, or name another folder."
+        )
+
+
+def misfit(folder: Folder, reason: str) -> ConfigError:
+    """Say that a model is not a reranker of the kind its folder says."""
+    return ConfigError(
+        f"The model file {folder.model} cannot be used as a reranker: {reason}. Export the whole "
+        "model with its scoring head to ONNX (task text-classification), or name another folder."
+    )
+
+
+def _kind(folder: Path, config: Mapping[str, Any]) -> Kind:
+    built = [str(each) for each in config.get("architectures") or ()]
+    if any(each.endswith("ForCausalLM") for each in built):
+        return "answer"
+    late = read_json(folder / "config_sentence_transformers.json")
+    if (
+        any("colbert" in each.casefold() for each in built)
+        or (folder / "artifact.metadata").is_file()
+        or "query_length" in late
+    ):
+        return "colbert"
+    return "pair"
+
+
+def _max_tokens(folder: Path, config: Mapping[str, Any]) -> int:
+    positions = config.get("max_position_embeddings")
+    if isinstance(positions, int) and config.get("model_type") in OFFSET_POSITIONS:
+        positions -= 2
+    limits = [
+        MOST_TOKENS,
+        positions,
+        read_json(folder / "tokenizer_config.json").get("model_max_length"),
+        read_json(folder / "sentence_bert_config.json").get("max_seq_length"),
+    ]
+    return int(min(each for each in limits if isinstance(each, int | float) and each > 0))

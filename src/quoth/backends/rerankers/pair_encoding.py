@@ -1,0 +1,129 @@
+"""Turns a question and its passages into the rows of numbers that a reranking model reads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from tokenizers import Encoding, Tokenizer
+
+from quoth.core.errors import ConfigError, RerankError
+
+SURROGATES = re.compile("[\ud800-\udfff]")
+QUESTION_SHARE = 0.5
+"""A question is cut only when it would take more than this share of the room."""
+# The prompt that Qwen3-Reranker was trained with, from its model card.
+HEAD = (
+    "<|im_start|>system\nJudge whether the Document meets the requirements based on the Query and "
+    'the Instruct provided. Note that the answer can only be "yes" or "no".<|im_end|>\n'
+    "<|im_start|>user\n"
+)
+TASK = "Given a web search query, retrieve relevant passages that answer the query"
+TAIL = "<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n"
+YES, NO = "yes", "no"
+
+
+class Row(NamedTuple):
+    """The tokens of one question with one passage, and which of the two each belongs to."""
+
+    ids: list[int]
+    types: list[int]
+
+
+class Rows(Protocol):
+    """Makes the rows of one question with several passages."""
+
+    size: int
+
+    def of(self, question: str, passages: Sequence[str]) -> list[Row]:
+        """Give a row per passage; raises RerankError."""
+        ...
+
+
+class PairRows:
+    """Question and passage with the model's own special tokens around them.
+
+    Only the passage is cut to fit; raises ConfigError for a file that is no tokenizer.
+    """
+
+    def __init__(self, path: Path, *, limit: int) -> None:
+        self._tokenizer = open_tokenizer(path)
+        self.size = self._tokenizer.get_vocab_size(with_added_tokens=True)
+        self._room = limit - self._tokenizer.num_special_tokens_to_add(is_pair=True)
+
+    def of(self, question: str, passages: Sequence[str]) -> list[Row]:
+        """Give a row per passage; raises RerankError."""
+        asked, *texts = encoded(self._tokenizer, [question, *passages])
+        asked.truncate(max(1, int(self._room * QUESTION_SHARE)))
+        rows = []
+        for text in texts:
+            text.truncate(max(0, self._room - len(asked.ids)))
+            pair = self._tokenizer.post_process(asked, text)
+            rows.append(Row(pair.ids, pair.type_ids))
+        return rows
+
+
+class PromptRows:
+    """The prompt of Qwen3-Reranker, whose next word is to be yes or no.
+
+    https://arxiv.org/abs/2506.05176. Only the document is cut to fit. Raises ConfigError where
+    the tokenizer lacks one of the two words.
+    """
+
+    def __init__(self, path: Path, *, limit: int) -> None:
+        self._tokenizer = open_tokenizer(path)
+        self.size = self._tokenizer.get_vocab_size(with_added_tokens=True)
+        yes, no = (self._tokenizer.token_to_id(word) for word in (YES, NO))
+        if yes is None or no is None:
+            raise ConfigError(
+                f"The tokenizer {path} has no single tokens for '{YES}' and '{NO}', which "
+                "Qwen3-Reranker answers with. Save the tokenizer of that model there."
+            )
+        self.yes: int = yes
+        self.no: int = no
+        self._tokenizer.encode_special_tokens = False
+        self._head, self._tail = (each.ids for each in encoded(self._tokenizer, [HEAD, TAIL]))
+        # From here on a text that spells a special token stays a text.
+        self._tokenizer.encode_special_tokens = True
+        self._room = limit - len(self._head) - len(self._tail)
+
+    def of(self, question: str, passages: Sequence[str]) -> list[Row]:
+        """Give a row per passage; raises RerankError."""
+        start = f"<Instruct>: {TASK}\n<Query>: {question}\n<Document>:"
+        asked, *texts = encoded(self._tokenizer, [start, *(f" {each}" for each in passages)])
+        before = asked.ids[: max(1, int(self._room * QUESTION_SHARE))]
+        rows = []
+        for text in texts:
+            passage = text.ids[: max(0, self._room - len(before))]
+            ids = [*self._head, *before, *passage, *self._tail]
+            rows.append(Row(ids, [0] * len(ids)))
+        return rows
+
+
+def open_tokenizer(path: Path) -> Tokenizer:
+    """Open a tokenizer that takes every text for a text; raises ConfigError."""
+    try:
+        tokenizer = Tokenizer.from_buffer(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise ConfigError(
+            f"The tokenizer {path} cannot be read ({error}). Save the model's fast tokenizer "
+            "there, or name another folder."
+        ) from error
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    tokenizer.encode_special_tokens = True
+    return tokenizer
+
+
+def encoded(tokenizer: Tokenizer, texts: Sequence[str]) -> list[Encoding]:
+    """Encode texts without special tokens; raises RerankError."""
+    clean = [SURROGATES.sub("\ufffd", text) for text in texts]
+    try:
+        return tokenizer.encode_batch(clean, add_special_tokens=False)
+    except Exception as error:
+        # The library raises the bare class; anything more precise is not its own complaint.
+        if type(error) is not Exception:
+            raise
+        raise RerankError(f"The tokenizer failed on a text: {error}") from error

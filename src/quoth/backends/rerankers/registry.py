@@ -1,0 +1,72 @@
+"""Opens rerankers by name, folder or chain of names: the models once, the rest for each tenant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from quoth.backends.late_interaction.token_vectors import TokenVectors
+from quoth.backends.registry import backend
+from quoth.backends.rerankers.fallback import Chain
+from quoth.backends.rerankers.model_folder import canonical, describe_reranker, find_folder
+from quoth.core.errors import ConfigError
+from quoth.core.protocols import Reranker
+
+Make = Callable[[TokenVectors | None, Path | None], Reranker]
+"""Makes a tenant's reranker of the kept token vectors and of where a ColBERT keeps its own."""
+
+
+class Rerankers:
+    """The rerankers that are named, set apart by commas, each to stand in for the one before.
+
+    A name is a row of the table or a folder; ``models`` is where named models lie. A model is
+    opened once, however many tenants it reads for. Raises ConfigError and MissingExtra.
+    """
+
+    def __init__(self, names: str, *, models: Path, threads: int) -> None:
+        wanted = [each.strip() for each in names.split(",") if each.strip()]
+        if not wanted:
+            raise ConfigError("No reranker is named. Name one, such as late, or say none.")
+        self._models: list[Reranker] = []
+        self._makes = [self._make(each, models=models, threads=threads) for each in wanted]
+
+    def over(self, vectors: TokenVectors | None, *, store: Path | None = None) -> Reranker:
+        """Give a tenant's reranker; ``vectors`` are the embedder's token vectors (for 'late').
+
+        ``store`` is where a ColBERT keeps its own. Raises ConfigError.
+        """
+        made = [each(vectors, store) for each in self._makes]
+        return made[0] if len(made) == 1 else Chain(*made)
+
+    def close(self) -> None:
+        """Release the models."""
+        for each in self._models:
+            each.close()
+
+    def _make(self, name: str, *, models: Path, threads: int) -> Make:
+        if name == "late":
+            return _late
+        if name == "fake":
+            fake: Reranker = backend("reranker", name)()
+            return lambda _vectors, _store: fake
+        known = canonical(name)
+        if known is None and not Path(name).expanduser().is_dir() and "/" not in name:
+            backend("reranker", name)  # raises for what is not in the table, or not here
+        folder = find_folder(name, models=models)
+        if describe_reranker(folder).kind != "colbert":
+            pairs: Reranker = backend("reranker", "onnx")(folder, threads=threads)
+            self._models.append(pairs)
+            return lambda _vectors, _store: pairs
+        colbert = backend("reranker", "colbert")(folder, threads=threads)
+        self._models.append(colbert)
+        return lambda _vectors, store: colbert.over(store)
+
+
+def _late(vectors: TokenVectors | None, _store: Path | None) -> Reranker:
+    if vectors is None:
+        raise ConfigError(
+            "The reranker 'late' compares the embedder's token vectors, and this embedder "
+            "shows none. Choose another embedder, or another reranker."
+        )
+    late: Reranker = backend("reranker", "late")(vectors)
+    return late

@@ -1,1 +1,0 @@
-"""Copies of a library, made while it is in use, checked and brought back."""

@@ -1,0 +1,356 @@
+"""Where backends meet the engine: the only place that knows both."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
+
+from quoth.answering.prompts import Prompt, operator_prompts
+from quoth.backends.registry import backend, require
+from quoth.core.circuit_breaker import Breaker
+from quoth.core.errors import ConfigError, InputError
+from quoth.core.plan import make_plan, profile
+from quoth.core.prices import Pace
+from quoth.core.protocols import (
+    Embedder,
+    Generator,
+    Index,
+    Judge,
+)
+from quoth.core.settings import Settings
+from quoth.engine import Engine
+from quoth.ingest.sandbox.parent import Readers
+from quoth.pipeline.answer_cache import AnswerCache
+from quoth.pipeline.components import Observe, Parts, unobserved
+from quoth.pipeline.entity_index import Shelves
+from quoth.store.catalogue import Catalogue
+from quoth.store.database import Database, open_database
+from quoth.store.folders import index_folder, tokens_folder
+from quoth.store.ingest_jobs import Jobs
+from quoth.tenants import Tenants
+
+if TYPE_CHECKING:
+    from quoth.backends.late_interaction.token_space import TokenSpace
+    from quoth.backends.rerankers.registry import Rerankers
+
+DEFAULT_EMBEDDER = "multilingual-e5-small-int8"
+
+
+def quiet(_line: str) -> None:
+    """Say nothing."""
+
+
+@asynccontextmanager
+async def open_engine(
+    settings: Settings, *, progress: Callable[[str], None] = quiet
+) -> AsyncIterator[Engine]:
+    """Open the library of the settings' own tenant and close it at the end.
+
+    ``progress`` gets a line for each step of the one-time model build. Raises ConfigError,
+    MissingExtra and StorageFull.
+    """
+    async with open_tenants(settings, progress=progress) as tenants:
+        yield tenants.engine(settings.tenant)
+
+
+@asynccontextmanager
+async def open_tenants(
+    settings: Settings, *, progress: Callable[[str], None] = quiet, observe: Observe = unobserved
+) -> AsyncIterator[Tenants]:
+    """Open everything the settings name, for any number of tenants, and close it at the end.
+
+    ``progress`` gets a line for each step of the one-time model build. Raises ConfigError,
+    MissingExtra and StorageFull.
+    """
+    from quoth.backends.embedders.cached import CachedEmbedder
+    from quoth.backends.embedders.circuit_broken import GuardedEmbedder
+
+    check_profile(settings)
+    async with AsyncExitStack() as closing:
+        embedder = open_embedder(settings, progress=progress)
+        closing.push_async_callback(asyncio.to_thread, embedder.close)
+        asked = GuardedEmbedder(embedder)
+        breakers = [asked.breaker]
+        generator = open_model(settings, breakers=breakers)
+        if generator is not None:
+            closing.push_async_callback(generator.close)
+        judge = open_judge(settings, generator)
+        if judge is not None:
+            closing.push_async_callback(judge.close)
+        rerankers, space = open_reranking(settings, embedder)
+        if rerankers is not None:
+            closing.push_async_callback(asyncio.to_thread, rerankers.close)
+        prompts, about = operator_prompts(settings.prompts)
+        on_operation = kill_at(settings.crash_at)
+        database = open_database(settings.catalogue, on_operation=on_operation)
+        closing.callback(database.close)
+        readers = open_readers(settings)
+        closing.push_async_callback(readers.close)
+        shared = Shared(
+            embedder=embedder,
+            asked=CachedEmbedder(asked),
+            readers=readers,
+            generator=generator,
+            judge=judge,
+            breakers=tuple(breakers),
+            rerankers=rerankers,
+            space=space,
+            prompts=prompts,
+            about=about,
+            observe=observe,
+        )
+
+        def open_tenant(tenant: str) -> Engine:
+            own = settings.model_copy(update={"tenant": tenant})
+            return tenant_engine(own, shared, database=database)
+
+        closing.callback(shared.close_indexes)
+        yield Tenants(settings, database=database, open_tenant=open_tenant)
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What all tenants use together: it keeps nothing of theirs but for the answers' cache.
+
+    That cache has the tenant in every key. The ``indexes`` are known here to be closed at the end.
+    """
+
+    embedder: Embedder
+    asked: Embedder
+    readers: Readers
+    generator: Generator | None
+    judge: Judge | None
+    breakers: tuple[Breaker, ...]
+    rerankers: Rerankers | None
+    space: TokenSpace | None
+    prompts: Mapping[str, Prompt]
+    about: str
+    observe: Observe
+    cache: AnswerCache = field(default_factory=AnswerCache)
+    pace: Pace = field(default_factory=Pace)
+    indexes: WeakSet[Indexes] = field(default_factory=WeakSet)
+
+    def close_indexes(self) -> None:
+        """Close those of the tenants that are still open."""
+        for each in self.indexes:
+            each.close()
+
+
+def tenant_engine(settings: Settings, shared: Shared, *, database: Database) -> Engine:
+    """Open what belongs to the settings' tenant; what it holds goes with it."""
+    from quoth.backends.late_interaction.span_scorer import LateSpans
+    from quoth.backends.late_interaction.token_vectors import open_vectors
+    from quoth.backends.rerankers.guarded import GuardedReranker
+
+    store = tokens_folder(settings)
+    vectors = kept = None
+    if shared.space is not None:
+        vectors = open_vectors(shared.space, folder=store if settings.token_vectors else None)
+        kept = vectors if settings.token_vectors else None
+    guarded = None
+    if shared.rerankers is not None:
+        reranker = shared.rerankers.over(vectors, store=store)
+        guarded = GuardedReranker(reranker, limit_s=settings.rerank_seconds)
+    catalogue = Catalogue(database, tenant=settings.tenant)
+    indexes = Indexes(
+        settings, dimension=shared.embedder.dimension, on_operation=database.on_operation
+    )
+    shared.indexes.add(indexes)
+    return Engine(
+        Parts(
+            settings=settings,
+            catalogue=catalogue,
+            jobs=Jobs(catalogue),
+            shelves=Shelves(catalogue),
+            embedder=shared.asked,
+            open_index=indexes,
+            readers=shared.readers,
+            reranker=guarded,
+            tokens=kept,
+            spans=None if kept is None else LateSpans(kept),
+            generator=shared.generator,
+            judge=shared.judge,
+            breakers=shared.breakers if guarded is None else (*shared.breakers, guarded.breaker),
+            prompts=shared.prompts,
+            about=shared.about,
+            cache=shared.cache,
+            pace=shared.pace,
+            observe=shared.observe,
+        )
+    )
+
+
+def check_profile(settings: Settings) -> None:
+    """Refuse a profile of which a part is missing; raises ConfigError and MissingExtra."""
+    chosen = profile(settings.profile)
+    try:
+        make_plan(settings.profile, "factual", overrides=settings.plan)
+    except InputError as error:
+        raise ConfigError(f"The settings choose a plan that cannot be: {error}") from None
+    if settings.embedder is None:
+        backend("embedder", chosen.embedder)
+    backend("store", chosen.store)
+    if chosen.reranker is not None:
+        backend("reranker", chosen.reranker)
+    if chosen.generator != "extractive" and settings.generator is None:
+        require("generator", chosen.generator)
+
+
+def open_embedder(settings: Settings, *, progress: Callable[[str], None] = quiet) -> Embedder:
+    """Open the embedder the settings or the profile name, building the default model if needed."""
+    name = settings.embedder or profile(settings.profile).embedder
+    folder = Path(name).expanduser()
+    if settings.embedder and (folder.is_dir() or os.sep in settings.embedder):
+        opened: Any = backend("embedder", "onnx")(folder, threads=settings.threads)
+        return _as_embedder(opened)
+    made = backend("embedder", name)
+    if name == "fake":
+        return _as_embedder(made())
+    folder = settings.models / name
+    if name == DEFAULT_EMBEDDER:
+        build_default_model(settings, progress=progress)
+    if not folder.is_dir():
+        raise ConfigError(f"The model folder {folder} is not there. Name one with --embedder.")
+    return _as_embedder(made(folder, threads=settings.threads))
+
+
+def open_readers(settings: Settings) -> Readers:
+    """Make ready the processes that read files; each starts when it is first needed."""
+    return Readers(
+        seconds=settings.parser_seconds,
+        memory_mb=settings.parser_memory_mb,
+        workers=settings.threads,
+    )
+
+
+def open_model(settings: Settings, *, breakers: list[Breaker]) -> Generator | None:
+    """Open the language models of the settings or the profile, held to time, size and tries.
+
+    Adds the breaker of each to ``breakers``. Raises ConfigError and MissingExtra.
+    """
+    from quoth.backends.generators.guarded import guarded, in_all
+    from quoth.backends.generators.limits import Limits
+    from quoth.backends.generators.registry import open_generator
+
+    limits = Limits(
+        first_token_s=settings.llm_first_seconds,
+        between_tokens_s=settings.llm_first_seconds,
+        total_s=settings.llm_seconds,
+        retries=settings.llm_retries,
+    )
+    guard = partial(guarded, limits=limits, breakers=breakers)
+    opened = open_generator(settings, default=profile(settings.profile).generator, guard=guard)
+    return None if opened is None else in_all(opened, limits=limits)
+
+
+def open_judge(settings: Settings, generator: Generator | None) -> Judge | None:
+    """Open what the settings name to take part in the check; raises ConfigError."""
+    if settings.judge is None:
+        return None
+    from quoth.backends.entailment import registry as judge_open
+
+    return judge_open.open_judge(
+        settings.judge, models=settings.models, threads=settings.threads, generator=generator
+    )
+
+
+def open_reranking(
+    settings: Settings, embedder: Embedder
+) -> tuple[Rerankers | None, TokenSpace | None]:
+    """Open the rerankers that the settings or the profile name, and the space of token vectors.
+
+    Without a name late interaction reranks where its vectors are kept: computed anew for each
+    question they would take a second. Raises ConfigError and MissingExtra.
+    """
+    from quoth.backends.late_interaction.token_space import TokenEmbedder, TokenSpace
+    from quoth.backends.rerankers.registry import Rerankers
+
+    space = None
+    # Another model may show no tokens, which only opening it would tell.
+    named = "late" in (settings.reranker or "")
+    if isinstance(embedder, TokenEmbedder) and (named or embedder.name == DEFAULT_EMBEDDER):
+        space = TokenSpace(embedder)
+    default = "late" if space is not None and settings.token_vectors else "none"
+    name = settings.reranker or profile(settings.profile).reranker or default
+    if name == "none":
+        return None, space
+    return Rerankers(name, models=settings.models, threads=settings.threads), space
+
+
+def default_model(settings: Settings) -> tuple[Path, bool]:
+    """The folder of the default model, and whether the model is built there."""
+    from quoth.backends.embedders.e5.card import is_built
+
+    folder = settings.models / DEFAULT_EMBEDDER
+    return folder, is_built(folder)
+
+
+def build_default_model(
+    settings: Settings, *, weights: Path | None = None, progress: Callable[[str], None] = quiet
+) -> None:
+    """Build the default model unless it is there; raises ConfigError and StorageFull."""
+    folder, built = default_model(settings)
+    if built:
+        return
+    # What builds a model takes a second to load and is needed once.
+    from quoth.backends.embedders.e5.build import build_e5
+
+    build_e5(folder, weights=weights, progress=progress)
+
+
+def _as_embedder(opened: Any) -> Embedder:
+    embedder: Embedder = opened
+    return embedder
+
+
+class Indexes:
+    """The indexes of one home folder, each opened once, when it is first asked for."""
+
+    def __init__(
+        self, settings: Settings, *, dimension: int, on_operation: Callable[[str], None]
+    ) -> None:
+        self._made = backend("store", profile(settings.profile).store)
+        self._folder = index_folder(settings)
+        self._dimension = dimension
+        self._vector_rows = settings.vector_index_rows
+        self._on_operation = on_operation
+        self._open: dict[str, Index] = {}
+
+    def __call__(self, table: str) -> Index:
+        """Give the index of that table."""
+        if table not in self._open:
+            self._open[table] = self._made(
+                self._folder,
+                table,
+                dimension=self._dimension,
+                vector_rows=self._vector_rows,
+                on_operation=self._on_operation,
+            )
+        return self._open[table]
+
+    def close(self) -> None:
+        """Close every index that was opened."""
+        for index in self._open.values():
+            index.close()
+        self._open.clear()
+
+
+def kill_at(operation: int | None) -> Callable[[str], None]:
+    """Make the hook that kills this process at its n-th store operation, for crash tests."""
+    seen = 0
+
+    def count(_name: str) -> None:
+        nonlocal seen
+        seen += 1
+        if seen == operation:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return count

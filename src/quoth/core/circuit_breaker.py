@@ -1,0 +1,112 @@
+"""Leaves a part alone that keeps failing, and tries it again after a while."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Literal
+
+from quoth.core.errors import BackendError
+
+State = Literal["closed", "open", "half_open"]
+"""Calls pass; no call passes; one call may pass and decides."""
+
+
+def every_error(_error: BackendError) -> bool:
+    """Count whatever a backend raises."""
+    return True
+
+
+class Breaker:
+    """Opens after ``failures`` in a row within ``within_s`` seconds, for ``half_open_s`` seconds.
+
+    Then a single call passes: when it succeeds all may pass again, when it fails the wait begins
+    anew. A success between failures sets the count back, so that a busy part is not cut off for
+    the few calls in a hundred that go wrong.
+
+    ``name`` is the part as a sentence begins with it; ``error`` makes what a refused call raises;
+    ``counts`` says which errors are the part's own failure: others, such as a refusal to answer,
+    show that it is there. ``clock`` gives seconds. One event loop uses a breaker.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        error: Callable[[str], BackendError] = BackendError,
+        counts: Callable[[BackendError], bool] = every_error,
+        failures: int = 5,
+        within_s: float = 30.0,
+        half_open_s: float = 15.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.name = name
+        self._error = error
+        self._counts = counts
+        self._failures: deque[float] = deque(maxlen=failures)
+        self._within_s = within_s
+        self._half_open_s = half_open_s
+        self._clock = clock
+        self._opened: float | None = None
+        self._probing = False
+
+    @property
+    def state(self) -> State:
+        """What would happen to a call now."""
+        if self._opened is None:
+            return "closed"
+        return "half_open" if self.waits_s == 0 else "open"
+
+    @property
+    def waits_s(self) -> float:
+        """Seconds until a call may be tried again; 0 where it may be now."""
+        if self._opened is None:
+            return 0.0
+        return max(0.0, self._opened + self._half_open_s - self._clock())
+
+    @contextmanager
+    def call(self) -> Iterator[None]:
+        """Do the block, and remember how it ended; raises the breaker's error when it is open.
+
+        A block that is cancelled, or that a bug ends, says nothing about the part.
+        """
+        probe = self._enter()
+        try:
+            yield
+        except BackendError as error:
+            self._ended(failed=self._counts(error), probe=probe)
+            raise
+        else:
+            self._ended(failed=False, probe=probe)
+        finally:
+            if probe:
+                self._probing = False
+
+    def _enter(self) -> bool:
+        """Say whether the call that begins is the one that decides."""
+        state = self.state
+        if state == "closed":
+            return False
+        if state == "open" or self._probing:
+            wait = f"in {self.waits_s:.0f} s" if state == "open" else "as soon as one call succeeds"
+            raise self._error(
+                f"{self.name} failed {self._failures.maxlen} times in a row and is left alone. "
+                f"It is tried again {wait}."
+            )
+        self._probing = True
+        return True
+
+    def _ended(self, *, failed: bool, probe: bool) -> None:
+        if self._opened is not None and not probe:
+            return  # It began before the breaker opened, and says nothing new.
+        now = self._clock()
+        if not failed:
+            self._opened = None
+            self._failures.clear()
+            return
+        self._failures.append(now)
+        full = len(self._failures) == self._failures.maxlen
+        if probe or (full and now - self._failures[0] <= self._within_s):
+            self._opened = now

@@ -1,0 +1,97 @@
+"""What streams while an answer is made; `Done`, with the whole answer, comes last.
+
+The field ``event`` of each is its name on every surface: lines of the command line's machine
+output, server-sent events, Python.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from quoth.core.types import (
+    Answer,
+    Citation,
+    Hit,
+    Sentence,
+    Support,
+    Usage,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The stage that has just begun."""
+
+    stage: str
+    event: Literal["status"] = "status"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The passages that the answer will be made from."""
+
+    hits: tuple[Hit, ...]
+    event: Literal["hits"] = "hits"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The best verbatim sentences, cited and true as they stand, while a model still writes."""
+
+    text: str
+    sentences: tuple[Sentence, ...]
+    citations: tuple[Citation, ...]
+    event: Literal["evidence"] = "evidence"
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """The next piece of the answer's text; provisional until its sentence is verified."""
+
+    text: str
+    event: Literal["token"] = "token"
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """A citation of the text streamed so far."""
+
+    citation: Citation
+    event: Literal["citation"] = "citation"
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What the check of one sentence found.
+
+    ``number`` counts the sentences that were streamed, from 1; ``text`` is the sentence without
+    its markers. ``kept`` false says that the sentence is not part of the answer.
+    """
+
+    number: int
+    text: str
+    citations: tuple[int, ...]
+    support: Support
+    score: float | None
+    kept: bool = True
+    event: Literal["verification"] = "verification"
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """What the generator used."""
+
+    usage: Usage
+    event: Literal["usage"] = "usage"
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The whole answer; the last event of a stream that did not fail."""
+
+    answer: Answer
+    event: Literal["done"] = "done"
+
+
+Event = Progress | Found | Evidence | Token | Cited | Verified | Used | Done

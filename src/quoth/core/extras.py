@@ -1,0 +1,22 @@
+"""Optional packages, asked for before anything of them is loaded."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from quoth.core.errors import MissingExtra
+
+
+def is_installed(module: str) -> bool:
+    """Whether a module can be imported; the packages above it are loaded for that."""
+    above, _, _ = module.rpartition(".")
+    return (not above or is_installed(above)) and find_spec(module) is not None
+
+
+def require_extra(extra: str, *, module: str, what: str) -> None:
+    """Raise MissingExtra with the line that installs it, unless the module is there."""
+    if not is_installed(module):
+        raise MissingExtra(
+            f"{what} needs packages that are not installed. Install them with: "
+            f"pip install 'quoth[{extra}]'"
+        )

@@ -1,0 +1,45 @@
+"""What goes to a language model and what comes back, whoever serves it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from quoth.core.types import Usage
+
+Speaker = Literal["system", "user", "assistant"]
+FinishReason = Literal["end", "length", "refusal", "other"]
+"""Why a model stopped: it was done, had no tokens left, would not answer, or something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a conversation with a model; only the operator speaks as the system."""
+
+    speaker: Speaker
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """How an answer is to be written; what a provider lacks it leaves out knowingly."""
+
+    temperature: float = 0.1
+    max_tokens: int = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """The end of what a model wrote: why it stopped, what it used, and who it was.
+
+    ``usage.usd`` is by the dated price table, 0 where the model is free or has no known price.
+    """
+
+    reason: FinishReason
+    usage: Usage
+    provider: str
+    model: str
+
+
+Written = str | Finish
+"""A piece of text, or the end; nothing comes behind the end."""

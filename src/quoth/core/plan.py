@@ -1,0 +1,342 @@
+"""Every choice that one request can make, and the profiles that choose for it.
+
+`make_plan` is the only maker of a `Plan`: the profile's values, then those of the question's
+kind, then what the caller asked for. An ablation is ``replace(plan, …)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
+from typing import Any, Literal, get_args
+
+from quoth.core.errors import ConfigError, InputError
+from quoth.core.types import (
+    Filter,
+    FilterField,
+    Mode,
+    QueryKind,
+)
+
+Fusion = Literal["convex", "rrf"]
+ContextOrder = Literal["best_first", "edges", "document"]
+Strategy = Literal["rank", "look_up", "cover", "aspects"]
+"""How passages are found: by ranking, by their place, by covering a document, per aspect."""
+Expansion = Literal["none", "local", "generated"]
+Policy = Literal["mark", "drop", "strict"]
+Caching = Literal["none", "exact", "semantic"]
+
+RANGES: tuple[FilterField, ...] = ("page", "seconds", "date")
+"""Fields whose filters are ranges of numbers."""
+
+MODE_SPELLINGS: Mapping[str, Mode] = {
+    "hybrid": "hybrid",
+    "semantic": "semantic",
+    "dense": "semantic",
+    "vector": "semantic",
+    "keyword": "keyword",
+    "bm25": "keyword",
+    "fts": "keyword",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How one question is answered; the defaults are the measured ones (docs/decisions)."""
+
+    profile: str = "default"
+    mode: Mode = "hybrid"
+    candidates_per_leg: int = 100
+    """Depth of both legs."""
+    fusion: Fusion = "convex"
+    dense_weight: float = 0.55
+    """Weight of the semantic leg in a convex combination; the keyword leg has the rest, as far as
+    its best hit covers the question."""
+    rrf_k: int = 60
+    smoothing: float = 0.2
+    """How far passages that say alike things lend each other their scores; 0 turns it off."""
+    rerank_pool: int = 30
+    """Candidates that go on from fusion to reranking and diversity."""
+    final_k: int = 8
+    mmr_lambda: float = 1.0
+    """Weight of relevance against novelty; 1 turns diversity off."""
+    max_per_document: int | None = None
+    context_window: int = 1
+    """Neighbouring chunks taken in on either side of a hit."""
+    max_context_tokens: int = 8000
+    context_order: ContextOrder = "best_first"
+    max_sentences: int = 4
+    """Sentences of an extractive answer."""
+    deadline_ms: float | None = None
+    filters: tuple[Filter, ...] = ()
+    classify: bool = False
+    """Whether the generator, where there is one, may correct how the question was read."""
+    strategy: Strategy = "rank"
+    expansion: Expansion = "none"
+    """Other wordings to search with: none, from the collection itself, or by the generator."""
+    hyde: bool = False
+    """Search also with an imagined answer, in the semantic leg only."""
+    expansion_ms: float = 300.0
+    """Time that a generator may take to read or widen the question; later it counts no more."""
+    rerank: bool = True
+    """Whether the reranker, where there is one, reorders the pool."""
+    rerank_weight: float = 0.4
+    """Weight of the reranker against the first stage."""
+    min_probability: float = 0.0
+    """Hits less likely to be relevant are left out; needs a calibration."""
+    duplicate_cosine: float = 0.95
+    """Passages whose vectors are at least this alike count as one; 1 turns it off."""
+    prune: bool = False
+    """Whether sentences beside the question are left out of the context."""
+    generate: bool = True
+    """Whether the language model, where there is one, writes the answer."""
+    prompt: str | None = None
+    """The name of the prompt; None for the profile's own."""
+    temperature: float = 0.1
+    max_tokens: int = 1024
+    """Tokens of an answer that a language model writes."""
+    history_turns: int = 3
+    """Turns of the conversation that the language model is told."""
+    policy: Policy = "mark"
+    """What happens to a sentence that its source does not support: it is marked, or dropped when
+    it was checked, or (strict) never shown before it was checked."""
+    judge: bool = True
+    """Whether the judge, where there is one, takes part in the check."""
+    max_usd: float | None = None
+    """Dollars the answer may cost; what would cost more is done without a language model."""
+    cache: Caching = "exact"
+    """Which answers may be given again: none, those to the same question, or (semantic) those to
+    a question that asks the same in other words, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A named set of parts and defaults (values of each field of `Plan` by name)."""
+
+    embedder: str = "multilingual-e5-small-int8"
+    store: str = "lancedb"
+    reranker: str | None = None
+    generator: str = "extractive"
+    plan: Mapping[str, Any] = field(default_factory=dict)
+    by_kind: Mapping[QueryKind, Mapping[str, Any]] = field(default_factory=dict)
+
+
+STRATEGIES: Mapping[QueryKind, Strategy] = {
+    "page_specific": "look_up",
+    "summary": "cover",
+    "comparison": "aspects",
+}
+"""How passages are found by the question's kind, in every profile; ranking where none is named."""
+
+PROFILES: Mapping[str, Profile] = {
+    "default": Profile(
+        by_kind={
+            "comparison": {"max_per_document": 2},
+            "exploratory": {"max_per_document": 2, "final_k": 12},
+            "summary": {"max_sentences": 6, "final_k": 12},
+        },
+    ),
+    "talks": Profile(
+        embedder="bge-m3",
+        store="sqlite-vec",
+        reranker="bge-reranker-v2-m3",
+        generator="anthropic",
+        plan={
+            "mode": "semantic",
+            "candidates_per_leg": 20,
+            "rerank_pool": 20,
+            "final_k": 5,
+            "mmr_lambda": 0.8,
+            "context_window": 1,
+            "max_context_tokens": 4000,
+            "temperature": 0.3,
+        },
+        by_kind={
+            "conceptual": {"hyde": True},
+            "summary": {"final_k": 10, "mmr_lambda": 0.9},
+            "comparison": {"final_k": 8, "mmr_lambda": 0.6},
+            "exploratory": {"final_k": 8, "mmr_lambda": 0.5},
+        },
+    ),
+    "local": Profile(
+        embedder="qwen3-embedding-0.6b",
+        store="lancedb",
+        reranker="answerai-colbert-small-v1",
+        generator="ollama",
+        plan={
+            "candidates_per_leg": 20,
+            "dense_weight": 0.7,
+            "rerank_pool": 20,
+            "final_k": 10,
+            "context_window": 5,
+            "max_context_tokens": 4000,
+        },
+    ),
+    "documents": Profile(
+        store="pinecone",
+        generator="openai",
+        plan={
+            "candidates_per_leg": 20,
+            "fusion": "rrf",
+            "rerank_pool": 10,
+            "final_k": 10,
+            "mmr_lambda": 0.5,
+            "context_window": 0,
+            "max_context_tokens": 6000,
+            "max_tokens": 2048,
+        },
+    ),
+    "book": Profile(
+        embedder="voyage",
+        store="chroma",
+        reranker="cohere",
+        generator="gemini",
+        plan={
+            "candidates_per_leg": 50,
+            "fusion": "rrf",
+            "rerank_pool": 50,
+            "final_k": 5,
+            "context_window": 0,
+            "max_context_tokens": 4000,
+            "expansion": "generated",
+        },
+        by_kind={"conceptual": {"hyde": True}},
+    ),
+    "lecture": Profile(
+        embedder="text-embedding-3-large",
+        store="chroma",
+        reranker="ms-marco-minilm-l-6-v2",
+        generator="openrouter",
+        plan={
+            "mode": "semantic",
+            "candidates_per_leg": 10,
+            "rerank_pool": 10,
+            "final_k": 3,
+            "context_window": 0,
+            "deadline_ms": 500.0,
+            "expansion": "local",
+        },
+    ),
+}
+
+BOUNDS: Mapping[str, tuple[float, float]] = {
+    "candidates_per_leg": (1, 1000),
+    "dense_weight": (0, 1),
+    "rrf_k": (1, 1000),
+    "smoothing": (0, 1),
+    "rerank_pool": (1, 2000),
+    "final_k": (1, 100),
+    "mmr_lambda": (0, 1),
+    "max_per_document": (1, 100),
+    "context_window": (0, 20),
+    "max_context_tokens": (50, 1_000_000),
+    "max_sentences": (1, 20),
+    "deadline_ms": (1, 3_600_000),
+    "expansion_ms": (1, 60_000),
+    "rerank_weight": (0, 1),
+    "min_probability": (0, 1),
+    "duplicate_cosine": (0, 1),
+    "temperature": (0, 2),
+    "max_tokens": (1, 100_000),
+    "history_turns": (0, 20),
+    "max_usd": (0, 1000),
+}
+WHOLE = frozenset(
+    name for name in BOUNDS if isinstance(getattr(Plan(), name), int) or name == "max_per_document"
+)
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    "fusion": get_args(Fusion),
+    "context_order": get_args(ContextOrder),
+    "strategy": get_args(Strategy),
+    "expansion": get_args(Expansion),
+    "policy": get_args(Policy),
+    "cache": get_args(Caching),
+}
+SWITCHES = ("classify", "hyde", "rerank", "prune", "generate", "judge")
+
+
+def profile(name: str) -> Profile:
+    """Give the profile of that name; raises ConfigError listing the names there are."""
+    try:
+        return PROFILES[name]
+    except KeyError:
+        names = ", ".join(PROFILES)
+        raise ConfigError(f"There is no profile '{name}'. The profiles are: {names}.") from None
+
+
+def make_plan(
+    profile_name: str,
+    kind: QueryKind,
+    *,
+    learned: Mapping[str, Any] | None = None,
+    overrides: Mapping[str, Any] | None = None,
+) -> Plan:
+    """Make the plan of one request; raises InputError for an unknown or impossible value.
+
+    Later ones outrank earlier ones: the defaults of `Plan`, the profile, the question's kind,
+    what the collection has ``learned`` about itself, ``overrides`` (where None means "not
+    given"). The pool never exceeds what both legs can give,
+    and the final number never exceeds the pool.
+    """
+    chosen = profile(profile_name)
+    given = {name: value for name, value in (overrides or {}).items() if value is not None}
+    _refuse_unknown(given)
+    found = {"strategy": STRATEGIES.get(kind, "rank")}
+    values = {**found, **chosen.plan, **chosen.by_kind.get(kind, {}), **(learned or {}), **given}
+    if "mode" in values:
+        values["mode"] = _mode(str(values["mode"]))
+    if "filters" in values:
+        values["filters"] = _filters(values["filters"])
+    for name, value in values.items():
+        _check(name, value)
+    plan = replace(Plan(profile=profile_name), **values)
+    final_k = min(plan.final_k, 2 * plan.candidates_per_leg)
+    pool = max(final_k, min(plan.rerank_pool, 2 * plan.candidates_per_leg))
+    return replace(plan, rerank_pool=pool, final_k=final_k)
+
+
+def _mode(spelling: str) -> Mode:
+    try:
+        return MODE_SPELLINGS[spelling.casefold()]
+    except KeyError:
+        raise InputError(
+            f"'{spelling}' is not a search mode. Use hybrid, semantic or keyword."
+        ) from None
+
+
+def _filters(given: Any) -> tuple[Filter, ...]:
+    if not isinstance(given, (tuple, list)) or not all(isinstance(each, Filter) for each in given):
+        raise InputError(f"'filters' is a sequence of quoth.Filter, not {given!r}.")
+    for each in given:
+        numbers = len(each.values) == 2 and all(isinstance(v, (int, float)) for v in each.values)
+        is_range = each.field in RANGES
+        if is_range != (each.operator == "overlaps") or is_range != numbers or not each.values:
+            raise InputError(
+                f"{each!r} is not a filter: {', '.join(RANGES)} take 'overlaps' and two numbers, "
+                "every other field takes 'in' and texts."
+            )
+    return tuple(given)
+
+
+def _refuse_unknown(given: Mapping[str, Any]) -> None:
+    known = {each.name for each in fields(Plan)} - {"profile"}
+    for name in given:
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            hint = f" Did you mean '{near[0]}'?" if near else ""
+            raise InputError(f"'{name}' is not a field of the plan.{hint}")
+
+
+def _check(name: str, value: Any) -> None:
+    if name in CHOICES and value not in CHOICES[name]:
+        raise InputError(f"'{name}' is one of {', '.join(CHOICES[name])}, not '{value}'.")
+    if name in SWITCHES and not isinstance(value, bool):
+        raise InputError(f"'{name}' is true or false, not {value!r}.")
+    if value is None or name not in BOUNDS:
+        return
+    low, high = BOUNDS[name]
+    kinds = (int,) if name in WHOLE else (int, float)
+    if isinstance(value, bool) or not isinstance(value, kinds) or not low <= value <= high:
+        number = "a whole number" if name in WHOLE else "a number"
+        raise InputError(f"'{name}' must be {number} from {low:g} to {high:g}, not {value!r}.")

@@ -1,0 +1,195 @@
+"""What language models cost, and what is done without when there is too little money or time.
+
+Prices are those of the table that comes with the package ``genai-prices``; nothing is looked up
+on the network.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from importlib.util import find_spec
+from typing import Any
+
+from quoth.core.types import Usage
+
+Usd = Callable[[Usage], float | None]
+"""Dollars for so many tokens, None where nobody knows."""
+
+TABLE = "genai_prices"
+"""The package; it comes with every extra for a language model."""
+LEAST_TOKENS = 128
+"""An answer shorter than this is none."""
+LEAST_CONTEXT = 500
+"""Tokens of sources below which a model answers no better than the sentences themselves."""
+SMALL_TASK = Usage(input_tokens=400, output_tokens=200)
+"""What reading or rewording a question takes at most."""
+NEWEST = 0.2
+"""Weight of the last call in what a stage usually takes."""
+FADING = 0.98
+"""What is left of a stage's usual time each time that it is left out."""
+OUT_OF_TIME = ("expand", "rerank", "generate")
+"""What is left out when time is short, in this order: first what the answer loses least by."""
+PUBLISHERS: Mapping[str, str] = {
+    "anthropic": "anthropic",
+    "gemini": "google",
+    "openai": "openai",
+    "openrouter": "openrouter",
+}
+"""The table's names of those providers that sell by published prices."""
+
+
+@dataclass(frozen=True, slots=True)
+class PriceTable:
+    """Which table the prices are from; ``newest`` is the day of its newest price in force."""
+
+    name: str
+    version: str
+    newest: date
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What can be done for the money; ``left_out`` are pairs of a stage and what it does instead.
+
+    ``small_tasks`` says whether the model may help to read the question.
+    """
+
+    generate: bool
+    small_tasks: bool
+    max_tokens: int
+    context_tokens: int
+    left_out: tuple[tuple[str, str], ...] = ()
+
+
+def price(usage: Usage, *, provider: str, model: str, local: bool = False) -> float | None:
+    """Give the price in dollars: 0 for a model on this machine, None where it is not known."""
+    if local:
+        return 0.0
+    if provider not in PUBLISHERS or not find_spec(TABLE):
+        return None
+    from genai_prices import Usage as Tokens
+    from genai_prices import calc_price
+
+    used = Tokens(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens)
+    try:
+        found = calc_price(used, model, provider_id=PUBLISHERS[provider])
+    except LookupError:
+        return None
+    return float(found.total_price)
+
+
+def price_table() -> PriceTable | None:
+    """Say which prices are used; None where the package is not installed."""
+    if not find_spec(TABLE):
+        return None
+    from genai_prices import __version__
+    from genai_prices.data_snapshot import get_snapshot
+
+    today = datetime.now(UTC).date()
+    days = _days([model for each in get_snapshot().providers for model in each.models])
+    newest = max((day for day in days if day <= today), default=date.min)
+    return PriceTable("genai-prices", __version__, newest)
+
+
+def afford(
+    *,
+    max_usd: float | None,
+    usd: Usd,
+    prompt_tokens: int,
+    context_tokens: int,
+    max_tokens: int,
+    small_tasks: Sequence[str] = (),
+) -> Means:
+    """Say what can be done for ``max_usd``, what is left of it when some is spent already.
+
+    ``prompt_tokens`` are those of the instructions, the history and the question, and
+    ``context_tokens`` those of the passages; ``small_tasks`` are the stages that would ask the
+    model before it answers. When all is too much, it is left out in this order: the small tasks;
+    the length of the answer, down to 128 tokens; the passages, down to 500 tokens; the model. A
+    model without a known price is not asked when there is a limit.
+    """
+
+    def fits(context: int, tokens: int, tasks: int = 0) -> bool:
+        cost = usd(Usage(prompt_tokens + context, tokens))
+        task = usd(SMALL_TASK) if tasks else 0.0
+        if max_usd is None:
+            return True
+        return cost is not None and task is not None and cost + tasks * task <= max_usd
+
+    def most(low: int, high: int, enough: Callable[[int], bool]) -> int:
+        """The most from ``low`` to ``high`` that is cheap enough, and ``low`` where none is."""
+        low = min(low, high)
+        return max(
+            low, low - 1 + bisect_right(range(low, high + 1), 0, key=lambda n: not enough(n))
+        )
+
+    whole = Means(True, True, max_tokens, context_tokens)
+    if fits(context_tokens, max_tokens, len(small_tasks)):
+        return whole
+    left = tuple((stage, "no model") for stage in small_tasks)
+    if fits(context_tokens, max_tokens):
+        return Means(True, False, max_tokens, context_tokens, left)
+    tokens = most(LEAST_TOKENS, max_tokens, lambda n: fits(context_tokens, n))
+    left = (*left, ("generate", "a shorter answer"))
+    if fits(context_tokens, tokens):
+        return Means(True, False, tokens, context_tokens, left)
+    context = most(LEAST_CONTEXT, context_tokens, lambda n: fits(n, tokens))
+    left = (*left, ("context", "fewer passages"))
+    if fits(context, tokens):
+        return Means(True, False, tokens, context, left)
+    return Means(False, False, 0, context_tokens, (("generate", "extractive"),))
+
+
+def skip_for_time(
+    remaining_ms: float | None, *, usual_ms: Mapping[str, float], least_ms: float = 0.0
+) -> tuple[str, ...]:
+    """Name the stages to leave out so that the others fit into the time that is left.
+
+    ``usual_ms`` is what each of `OUT_OF_TIME` takes as a rule, for an answer the time to its first
+    token; stages that are not named take no part. ``least_ms`` is for everything else. As few as
+    possible go, in the order of `OUT_OF_TIME`; what fits again once a later one is gone stays.
+    """
+    if remaining_ms is None:
+        return ()
+    there = [stage for stage in OUT_OF_TIME if stage in usual_ms]
+    room = remaining_ms - least_ms
+    out: list[str] = []
+    for stage in there:
+        if sum(usual_ms[each] for each in there if each not in out) <= room:
+            break
+        out.append(stage)
+    for stage in reversed(out[:-1]):
+        if sum(usual_ms[each] for each in there if each not in out or each == stage) <= room:
+            out.remove(stage)
+    return tuple(out)
+
+
+def _days(models: Sequence[Any]) -> set[date]:
+    """The days from which prices of the table hold, where it names one."""
+    prices = [each for model in models if isinstance(model.prices, list) for each in model.prices]
+    days = {getattr(each.constraint, "start_date", None) for each in prices}
+    return {day for day in days if day is not None}
+
+
+class Pace:
+    """How long stages take as a rule, in milliseconds; the last calls count most."""
+
+    def __init__(self) -> None:
+        self._usual: dict[str, float] = {}
+
+    @property
+    def usual_ms(self) -> Mapping[str, float]:
+        """What each stage takes that was noted so far."""
+        return dict(self._usual)
+
+    def note(self, stage: str, spent_ms: float) -> None:
+        """Note how long a stage took; of an answer, how long its first token took."""
+        before = self._usual.get(stage, spent_ms)
+        self._usual[stage] = before + NEWEST * (spent_ms - before)
+
+    def left_out(self, stage: str) -> None:
+        """Note that a stage was left out: in the end it is tried again, for it may be quick now."""
+        self._usual[stage] *= FADING

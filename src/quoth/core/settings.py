@@ -1,0 +1,323 @@
+"""Settings: the only reader of the environment and of configuration files.
+
+Values come, in this order of weight, from the caller (command line or Python), the environment
+(``QUOTH_HOME``, ``QUOTH_PROFILE`` …), the files ``quoth.toml`` and ``quoth.yaml`` in the home
+folder, and the defaults below. An unknown name is an error that says where it stands. Keys of
+providers are also found under the providers' own names (`PROVIDER_VARIABLES`), where none of the
+former gives one; a key by itself turns nothing on.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from platformdirs import user_cache_path, user_data_path
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+)
+
+from quoth.core.errors import ConfigError
+from quoth.core.settings_aliases import Aliased, read_aliases, read_yaml
+
+PREFIX = "QUOTH_"
+PROVIDER_VARIABLES: Mapping[str, tuple[str, ...]] = {
+    "anthropic_api_key": ("ANTHROPIC_API_KEY",),
+    "openai_api_key": ("OPENAI_API_KEY",),
+    "gemini_api_key": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    "openrouter_api_key": ("OPENROUTER_API_KEY",),
+}
+"""The environment variables that providers themselves use for the keys they give out."""
+
+
+class Settings(BaseSettings):
+    """Everything that is set once for a process; per-request choices are in `Plan`."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_ignore_empty=True, extra="forbid", frozen=True
+    )
+
+    home: Path = Field(default_factory=lambda: user_data_path("quoth"))
+    """The folder that holds the catalogue, the indexes and ``quoth.toml``."""
+    models: Path = Field(default_factory=lambda: user_cache_path("quoth") / "models")
+    """The folder in which models are built once."""
+    collection: str = Field(default="default", min_length=1, max_length=100)
+    """The collection used when none is named."""
+    profile: str = "default"
+    """The named set of defaults: default, talks, local, documents, book or lecture."""
+    embedder: str | None = None
+    """A name of the embedder table or a folder with an ONNX model; None for the profile's own."""
+    reranker: str | None = None
+    """Rerankers by name or folder, set apart by commas, each standing in for the one before; none
+    for no reranking; None for the profile's own."""
+    generator: str | None = None
+    """Language models as PROVIDER, PROVIDER:MODEL or PROVIDER:MODEL@ADDRESS, set apart by commas,
+    each standing in for the one before; none for answers in the sources' own words; None for the
+    profile's own. Providers: anthropic, openai, gemini, openrouter, ollama, openai-compatible."""
+    rerank_seconds: float = Field(default=2, gt=0, le=3600)
+    """Time that a reranker has for one call; later the passages stay in the order of the search."""
+    judge: str | None = None
+    """What takes part in the check of sentences: llm (the language model itself) or a folder with
+    an ONNX model for entailment, by path or by its name in the models folder; None for none."""
+    llm_base_url: str | None = None
+    """The address of the one language model that is named, or of the openai-compatible one."""
+    llm_api_key: SecretStr | None = None
+    """The key of an openai-compatible server or of Ollama, where it wants one."""
+    anthropic_api_key: SecretStr | None = None
+    """The key of Anthropic; also found as ANTHROPIC_API_KEY."""
+    openai_api_key: SecretStr | None = None
+    """The key of OpenAI; also found as OPENAI_API_KEY."""
+    gemini_api_key: SecretStr | None = None
+    """The key of the Gemini API; also found as GEMINI_API_KEY or GOOGLE_API_KEY."""
+    openrouter_api_key: SecretStr | None = None
+    """The key of OpenRouter; also found as OPENROUTER_API_KEY."""
+    llm_window: int | None = Field(default=None, ge=512, le=100_000_000)
+    """Tokens that the language model reads and writes together; None for the provider's usual."""
+    llm_tokenizer: Path | None = None
+    """The language model's tokenizer.json, to count as it does; None for an over-estimate."""
+    llm_first_seconds: float = Field(default=10, gt=0, le=3600)
+    """Time that a language model has for its first word, and between words; a model that this
+    machine computes, or loads first, may want more."""
+    llm_seconds: float = Field(default=30, gt=0, le=3600)
+    """Time that a language model has for a whole answer."""
+    llm_retries: int = Field(default=2, ge=0, le=10)
+    """Times that a call to a language model is tried again after a failure that may pass."""
+    llm_proxy: SecretStr | None = None
+    """The proxy through which language models are asked; those of the environment are not used."""
+    prompts: dict[str, str] = {}
+    """The operator's wordings of prompts by name, and under corpus_description what the documents
+    are: a table of the file."""
+    plan: dict[str, Any] = {}
+    """Choices for every question that outrank the profile's, by the names of the plan's fields: a
+    table of the file."""
+    token_vectors: bool = True
+    """Whether adding keeps the vectors of tokens too, so that late interaction is fast."""
+    tenant: str = Field(default="local", min_length=1, max_length=100)
+    """The owner of the data; one built-in tenant serves local use."""
+    database: SecretStr | None = None
+    """The PostgreSQL server that holds the catalogue, as postgresql://USER:PASSWORD@HOST/DATABASE;
+    None for a file in the home folder."""
+    tokens_per_day: int | None = Field(default=None, ge=0)
+    """Tokens that language models may read and write for one tenant in a day (UTC); beyond that its
+    questions are answered in the sources' own words. None for no limit."""
+    history: Literal["off", "hash", "full"] = "full"
+    """What is kept of a question: everything (full), a hash of it with ids and scores but no texts
+    (hash), or nothing (off)."""
+    threads: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1, le=256)
+    """Threads for embedding; one chunk is computed on one thread."""
+    vector_index_rows: int = Field(default=256, ge=256)
+    """Chunks from which a collection gets a copy made for searching."""
+    chunk_tokens: int = Field(default=200, ge=32, le=2000)
+    """Tokens of the embedder that a chunk aims at."""
+    max_file_mb: int = Field(default=500, ge=1)
+    """Files larger than this are refused."""
+    allow_urls: bool = False
+    """Whether addresses of the web may be added: quoth fetches them itself, from the public
+    internet alone."""
+    parser_seconds: float = Field(default=120, gt=0)
+    """Time one file's parser may take, in CPU seconds and, four times over, in wall seconds."""
+    parser_memory_mb: int = Field(default=2048, ge=256)
+    """Memory that one file's parser may take."""
+    hosts: str = Field(default="", max_length=2000)
+    """Names and addresses, set apart by commas, under which the service is asked, beside those of
+    this machine: what stands in the address line of its users."""
+    keys_needed: Literal["auto", "always", "never"] = "auto"
+    """Whether who asks the service needs a key: not on this machine before the first one was made
+    (auto), always, or never on this machine (never)."""
+    key_questions_per_minute: int = Field(default=60, ge=1, le=1_000_000)
+    """Questions and other work that one key may ask of the service in a minute."""
+    key_questions_burst: int = Field(default=20, ge=1, le=1_000_000)
+    """Questions that one key may ask all at once."""
+    key_questions_at_once: int = Field(default=4, ge=1, le=100_000)
+    """Questions of one key that may be under way at the same time."""
+    key_requests_per_minute: int = Field(default=1200, ge=1, le=10_000_000)
+    """Everything else that one key may ask of the service in a minute: reading, parts of files."""
+    key_requests_at_once: int = Field(default=32, ge=1, le=100_000)
+    """Everything else of one key that may be under way at the same time."""
+    wrong_keys_per_minute: int = Field(default=10, ge=1, le=1_000_000)
+    """Wrong keys that one address may try in a minute."""
+    max_body_kb: int = Field(default=1024, ge=1, le=1_048_576)
+    """What a request to the service may send, unless it is a file."""
+    max_upload_mb: int = Field(default=100, ge=1, le=1_048_576)
+    """The largest file that the service takes."""
+    body_seconds: float = Field(default=30, gt=0, le=3600)
+    """Time a request's body may take to come in, and each part of a file."""
+    tenants_open: int = Field(default=256, ge=1, le=100_000)
+    """Tenants whose files the service keeps open when nobody asks for them."""
+    questions_at_once: int | None = Field(default=None, ge=1, le=10_000)
+    """Questions that the service answers at the same time; None for two a processor, and more
+    where a language model is waited for."""
+    questions_waiting: int = Field(default=1024, ge=0, le=100_000)
+    """Questions that may wait for their turn; more are told at once to come again."""
+    wait_seconds: float = Field(default=10, ge=0, le=600)
+    """Time that a question waits for its turn before it is told to come again."""
+    stop_seconds: float = Field(default=20, ge=0, le=600)
+    """Time that the service gives what is under way when it is stopped."""
+    crash_at: int | None = Field(default=None, ge=1)
+    """For crash tests: the process kills itself at this store operation."""
+
+    @field_validator("database")
+    @classmethod
+    def _be_a_server(cls, address: SecretStr | None) -> SecretStr | None:
+        if address is None or not address.get_secret_value().strip():
+            return None
+        if not address.get_secret_value().startswith(("postgresql://", "postgres://")):
+            raise ValueError("write it as postgresql://USER:PASSWORD@HOST/DATABASE")
+        return address
+
+    @property
+    def catalogue(self) -> Path | str:
+        """Where the catalogue is: its file, or the address of its server, which is a secret."""
+        if self.database is None:
+            return self.home / "catalogue.sqlite"
+        return self.database.get_secret_value()
+
+    @field_validator("collection", "tenant")
+    @classmethod
+    def _be_text(cls, name: str) -> str:
+        if any("\ud800" <= character <= "\udfff" for character in name) or "\x00" in name:
+            raise ValueError("it holds bytes that are no text")
+        return name
+
+    @field_validator(
+        "llm_api_key",
+        "anthropic_api_key",
+        "openai_api_key",
+        "gemini_api_key",
+        "openrouter_api_key",
+    )
+    @classmethod
+    def _be_a_key(cls, key: SecretStr | None) -> SecretStr | None:
+        if key is None:
+            return None
+        bare = key.get_secret_value().strip()
+        if not bare.isascii() or not bare.isprintable() or " " in bare:
+            raise ValueError("a key has no blanks and no letters beyond ASCII")
+        return SecretStr(bare) if bare else None
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """The caller, then the environment; `load_settings` puts the file below both."""
+        return (init_settings, env_settings)
+
+
+def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
+    """Read the settings; raises ConfigError naming the variable or key that is wrong.
+
+    ``overrides`` are the caller's own; a value of None means "not given".
+    """
+    given = {name: value for name, value in (overrides or {}).items() if value is not None}
+    _refuse_unknown_variables()
+    named = {name: value for name, value in _environment().items() if value and name not in given}
+    home = Path(
+        given.get("home")
+        or named.get("home")
+        or Settings.model_fields["home"].get_default(call_default_factory=True)
+    )
+    file = home.expanduser() / "quoth.toml"
+    written = _file(file)
+    other = _yaml(home.expanduser() / "quoth.yaml")
+    below = {name: value for name, value in written.items() if name not in named}
+    set_here = given.keys() | named.keys() | below.keys()
+    theirs = {name: found for name, found in _provider_keys().items() if name not in set_here}
+    also = read_aliases(os.environ)
+    below |= {name: value for name, value in also.settings.items() if name not in named}
+    below = {name: value for name, value in other.settings.items() if name not in named} | below
+    tables = (
+        other.plan,
+        written.get("plan"),
+        also.plan,
+        _json(_environment().get("plan", "")),
+        given.get("plan"),
+    )
+    if all(isinstance(each, dict | None) for each in tables):
+        below["plan"] = {name: value for each in tables for name, value in (each or {}).items()}
+        given.pop("plan", None)
+    try:
+        settings = Settings(**{**theirs, **below, **given})
+    except SettingsError as error:
+        raise ConfigError(f"An environment variable holds no JSON: {error}.") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(str(part) for part in first["loc"])
+        where = f"in {file}" if name in below else f"(variable {PREFIX}{name.upper()} or option)"
+        if name in theirs:
+            where = f"(variable {' or '.join(PROVIDER_VARIABLES[name])})"
+        raise ConfigError(f"The setting '{name}' {where} is wrong: {first['msg']}.") from None
+    paths = {
+        name: path.expanduser()
+        for name in ("home", "models", "llm_tokenizer")
+        if (path := getattr(settings, name)) is not None
+    }
+    return settings.model_copy(update=paths)
+
+
+def _json(text: str) -> Any:
+    """Read a table; what is none is read again, and told of, when the settings are made."""
+    try:
+        return json.loads(text) if text else None
+    except ValueError:
+        return text
+
+
+def _environment() -> dict[str, str]:
+    return {
+        name.removeprefix(PREFIX).lower(): value
+        for name, value in os.environ.items()
+        if name.startswith(PREFIX)
+    }
+
+
+def _provider_keys() -> dict[str, str]:
+    found = {
+        name: next((os.environ[each] for each in variables if os.environ.get(each)), "")
+        for name, variables in PROVIDER_VARIABLES.items()
+    }
+    return {name: key for name, key in found.items() if key}
+
+
+def _refuse_unknown_variables() -> None:
+    unknown = sorted(set(_environment()) - set(Settings.model_fields))
+    if unknown:
+        known = ", ".join(PREFIX + name.upper() for name in Settings.model_fields)
+        raise ConfigError(
+            f"The environment variable {PREFIX}{unknown[0].upper()} is not a setting of quoth. "
+            f"The settings are: {known}."
+        )
+
+
+def _file(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        return {}
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"The settings file {path} is not valid TOML: {error}.") from None
+    except OSError as error:
+        raise ConfigError(f"The settings file {path} cannot be read: {error.strerror}.") from None
+
+
+def _yaml(path: Path) -> Aliased:
+    if not path.is_file():
+        return Aliased()
+    try:
+        return read_yaml(path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError:
+        raise ConfigError(f"The settings file {path} is not in UTF-8.") from None
+    except OSError as error:
+        raise ConfigError(f"The settings file {path} cannot be read: {error.strerror}.") from None

@@ -1,0 +1,200 @@
+"""Names that other designs of such a program have for its settings, and what they set here.
+
+Environment variables count as the environment does, below quoth's own ``QUOTH_`` names; the file
+``quoth.yaml`` counts below ``quoth.toml``. What could not be obeyed is refused, so that nobody
+believes in a setting that does nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from quoth.core.errors import ConfigError
+
+PLAN: Mapping[str, tuple[str, type]] = {
+    "GOOGLE_TEMPERATURE": ("temperature", float),
+    "GOOGLE_MAX_TOKENS": ("max_tokens", int),
+    "RAG_TOP_K": ("final_k", int),
+    "RAG_MMR_LAMBDA": ("mmr_lambda", float),
+    "RAG_MAX_CONTEXT_TOKENS": ("max_context_tokens", int),
+    "RAG_TEMPERATURE": ("temperature", float),
+    "RETRIEVAL_METHOD": ("mode", str),
+    "RRF_K": ("rrf_k", int),
+}
+"""Names and the fields of the plan that they set; of two for one field the later one counts."""
+SETTINGS: Mapping[str, str] = {
+    "LLM_MAX_RETRIES": "llm_retries",
+    "LLM_TIMEOUT_SECONDS": "llm_seconds",
+}
+"""Names and the settings that they set."""
+FIXED: Mapping[str, float] = {"BM25_K1": 1.2, "BM25_B": 0.75}
+"""Numbers that are part of every index; they may be named, and not changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aliased:
+    """What the variables set: settings and fields of the plan, both by our own names."""
+
+    settings: dict[str, Any] = field(default_factory=dict)
+    plan: dict[str, Any] = field(default_factory=dict)
+
+
+def read_aliases(environment: Mapping[str, str]) -> Aliased:
+    """Read the variables that are there; raises ConfigError naming the one that is wrong."""
+    found = Aliased()
+    for name, (place, kind) in PLAN.items():
+        if text := environment.get(name, "").strip():
+            found.plan[place] = _read(name, text, kind=kind)
+    for name, place in SETTINGS.items():
+        if text := environment.get(name, "").strip():
+            found.settings[place] = text
+    for name, number in FIXED.items():
+        text = environment.get(name, "").strip()
+        if text and _read(name, text, kind=float) != number:
+            raise ConfigError(
+                f"The environment variable {name} asks for {text}, and quoth ranks words with "
+                f"{number:g}, which is part of its indexes. Take the variable away."
+            )
+    return found
+
+
+def _read(name: str, text: str, *, kind: type) -> Any:
+    try:
+        return kind(text)
+    except ValueError:
+        wanted = "a whole number" if kind is int else "a number"
+        raise ConfigError(
+            f"The environment variable {name} must be {wanted}, not '{text[:40]}'."
+        ) from None
+
+
+# --- the file quoth.yaml ----------------------------------------------------------------------
+
+Scalar = str | int | float | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Knob:
+    """What a key of the file sets; ``made`` turns its value, of that kind, into ours."""
+
+    kind: type
+    place: str
+    made: Callable[[Any], Any] = lambda value: value
+
+
+KNOBS: Mapping[str, Knob] = {
+    "retrieval.top_k_initial": Knob(int, "plan.rerank_pool"),
+    "retrieval.top_k_final": Knob(int, "plan.final_k"),
+    "retrieval.similarity_threshold": Knob(float, "plan.min_probability"),
+    "retrieval.include_context": Knob(bool, "plan.context_window", int),
+    "retrieval.diversity_lambda": Knob(float, "plan.mmr_lambda", lambda share: 1 - share),
+    "retrieval.hybrid_alpha": Knob(float, "plan.dense_weight"),
+    "retrieval.use_reranker": Knob(bool, "plan.rerank"),
+    "reranker.model": Knob(str, "reranker"),
+    "llm.provider": Knob(str, "generator"),
+    "llm.model": Knob(str, "generator"),
+    "llm.temperature": Knob(float, "plan.temperature"),
+    "llm.max_tokens": Knob(int, "plan.max_tokens"),
+}
+"""Keys of the file and what they set: a setting, or a field of the plan."""
+HELD: Mapping[str, tuple[Scalar, str]] = {
+    "reranker.device": ("cpu", "rerankers are computed on the processor"),
+    "reranker.use_fp16": (False, "a model is used as it is stored"),
+    "llm.streaming": (True, "each request says whether it wants the answer as it comes"),
+}
+"""Keys that may be named and not changed: their one value, and why."""
+
+_NUMBER = re.compile(r"[+-]?[0-9]{1,15}(?P<part>\.[0-9]{1,15})?")
+
+
+def read_yaml(text: str) -> Aliased:
+    """Read the file ``quoth.yaml``: sections of keys with one value each, and no other YAML.
+
+    Raises ConfigError naming the line, or the key by its path.
+    """
+    found = Aliased()
+    given = _scalars(text)
+    for path, value in given.items():
+        if path in HELD:
+            _hold(path, value)
+            continue
+        knob = KNOBS.get(path)
+        if knob is None:
+            known = ", ".join((*KNOBS, *HELD))
+            raise ConfigError(f"'{path}' in quoth.yaml is no setting. Its settings are: {known}.")
+        plain = float(value) if knob.kind is float and type(value) is int else value
+        if type(plain) is not knob.kind:
+            raise ConfigError(f"'{path}' in quoth.yaml must be {_KINDS[knob.kind]}, not '{value}'.")
+        place, _, name = knob.place.rpartition(".")
+        (found.plan if place else found.settings)[name] = knob.made(plain)
+    if "llm.model" in given:
+        if "llm.provider" not in given:
+            raise ConfigError("'llm.model' in quoth.yaml needs 'llm.provider' beside it.")
+        found.settings["generator"] = f"{given['llm.provider']}:{given['llm.model']}"
+    return found
+
+
+_KINDS: Mapping[type, str] = {
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    str: "a text",
+}
+
+
+def _hold(path: str, value: Scalar) -> None:
+    only, why = HELD[path]
+    if type(value) is not type(only) or value != only:
+        shown = str(only).lower()
+        raise ConfigError(f"'{path}' in quoth.yaml can only be {shown}: {why}. Take it away.")
+
+
+def _scalars(text: str) -> dict[str, Scalar]:
+    """Give the values by the path of their keys, as section.key."""
+    found: dict[str, Scalar] = {}
+    section = ""
+    for number, line in enumerate(text.splitlines(), start=1):
+        key, colon, rest = line.partition(":")
+        if not key.strip() or key.lstrip().startswith("#"):
+            if line.strip() and not line.lstrip().startswith("#"):
+                raise _unread(number)
+            continue
+        value = _scalar(rest.strip()) if not rest or rest.startswith(" ") else None
+        nested = key.startswith(" ")
+        wrong = not colon or not key.strip(" ").isidentifier() or value is None
+        if wrong or nested is (value == "") or (nested and not section):
+            raise _unread(number)
+        if not nested:
+            section = key
+            continue
+        path = f"{section}.{key.strip()}"
+        if path in found:
+            raise ConfigError(f"'{path}' stands twice in quoth.yaml.")
+        assert value is not None
+        found[path] = value
+    return found
+
+
+def _unread(number: int) -> ConfigError:
+    return ConfigError(
+        f"Line {number} of quoth.yaml cannot be read. Write sections of lines KEY: VALUE, and "
+        "everything else into quoth.toml."
+    )
+
+
+def _scalar(text: str) -> Scalar | None:
+    """Read a value, behind which a comment may stand; empty without one, None for what is none."""
+    if text[:1] in ("'", '"'):
+        inside, mark, behind = text[1:].partition(text[0])
+        plain = mark and "\\" not in inside and inside
+        return plain if plain and (not behind or behind.lstrip().startswith("#")) else None
+    bare = "" if text.startswith("#") else text.partition(" #")[0].rstrip()
+    if bare in ("true", "false"):
+        return bare == "true"
+    if number := _NUMBER.fullmatch(bare):
+        return float(bare) if number["part"] else int(bare)
+    # Lists, maps, anchors, tags and blocks of text are YAML too, and nothing that is set here.
+    return None if bare[:1] in tuple("[]{}&*!|>%@`-?,") else bare

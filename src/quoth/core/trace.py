@@ -1,0 +1,159 @@
+"""The record of one request: its deadline, its timings, and what it had to do without."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, aclosing, contextmanager
+from typing import TypeVar
+
+from quoth.core.errors import BackendError
+
+T = TypeVar("T")
+
+
+class Trace:
+    """Times the stages of one request and turns their failures into fallbacks.
+
+    ``clock`` gives seconds; ``deadline_ms`` is for the whole request, None for no limit.
+    """
+
+    def __init__(
+        self, *, deadline_ms: float | None = None, clock: Callable[[], float] = time.perf_counter
+    ) -> None:
+        self._clock = clock
+        self._began = clock()
+        self._deadline_ms = deadline_ms
+        self._timings: dict[str, float] = {}
+        self._spans: dict[str, tuple[float, float]] = {}
+        self._degraded: list[str] = []
+        self._failures: list[str] = []
+
+    @property
+    def degraded(self) -> tuple[str, ...]:
+        """The fallbacks taken, as ``stage:reason:fallback``, in order."""
+        return tuple(dict.fromkeys(self._degraded))
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """Those fallbacks that were taken because something failed, not for want of a budget."""
+        return tuple(dict.fromkeys(self._failures))
+
+    def elapsed_ms(self) -> float:
+        """Milliseconds since the request began."""
+        return (self._clock() - self._began) * 1000
+
+    def remaining_ms(self) -> float | None:
+        """Milliseconds left until the deadline, never negative; None without a deadline."""
+        if self._deadline_ms is None:
+            return None
+        return max(0.0, self._deadline_ms - self.elapsed_ms())
+
+    def timings_ms(self) -> dict[str, float]:
+        """Milliseconds per stage, and in all."""
+        stages = {stage: round(spent, 3) for stage, spent in self._timings.items()}
+        return {**stages, "total": round(self.elapsed_ms(), 3)}
+
+    def reached(self, name: str) -> None:
+        """Note when something was there first, in milliseconds since the request began."""
+        self._timings.setdefault(name, self.elapsed_ms())
+
+    def note(self, stage: str, *, reason: str, fallback: str, failed: bool = False) -> None:
+        """Record that a stage was done another way, for a reason that is no failure unless said."""
+        self._degraded.append(f"{stage}:{reason}:{fallback}")
+        if failed:
+            self._failures.append(self._degraded[-1])
+
+    def spans_ms(self) -> dict[str, tuple[float, float]]:
+        """When each stage first began and last ended, in milliseconds since the request did."""
+        return dict(self._spans)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Time the block under this name; a name used twice adds up."""
+        began = self._clock()
+        try:
+            yield
+        finally:
+            spent = (self._clock() - began) * 1000
+            self._timings[name] = self._timings.get(name, 0.0) + spent
+            start, end = (began - self._began) * 1000, self.elapsed_ms()
+            first, last = self._spans.get(name, (start, end))
+            self._spans[name] = (min(first, start), max(last, end))
+
+    async def attempt(
+        self,
+        stage: str,
+        work: Callable[[], Awaitable[T]],
+        *,
+        otherwise: Callable[[], T],
+        fallback: str,
+        limit_ms: float | None = None,
+        timed: bool = True,
+    ) -> T:
+        """Do the work, or take the fallback when a backend fails or the deadline passes.
+
+        ``limit_ms`` is the most that this stage may take of what is left. ``timed`` false leaves
+        the deadline to the stages inside, so that each of them takes its own fallback.
+
+        This is the only place where a failure becomes a fallback. It catches `BackendError` and
+        the deadline and nothing else, so that a bug stays visible. ``fallback`` names what is
+        used instead, for the answer, the logs and the metrics.
+        """
+        limits = (self.remaining_ms(), limit_ms) if timed else ()
+        remaining = min((each for each in limits if each is not None), default=None)
+        reason = "deadline"
+        with self.stage(stage):
+            limit = asyncio.timeout(None if remaining is None else remaining / 1000)
+            try:
+                if remaining != 0:
+                    async with limit:
+                        return await work()
+            except TimeoutError:
+                if not limit.expired():
+                    raise
+            except BackendError as error:
+                reason = error.code
+        self._fail(stage, reason, fallback)
+        return otherwise()
+
+    async def follow(
+        self, stage: str, items: AsyncIterator[T], *, fallback: str, cut: str
+    ) -> AsyncGenerator[T, None]:
+        """Pass on what comes until the end, or until a backend fails or the deadline passes.
+
+        It is `attempt` for a stream: ``fallback`` names what stands in when nothing had come yet,
+        ``cut`` what becomes of a stream that broke off. What came is never taken back.
+        """
+        reason = ""
+        came = False
+        async with AsyncExitStack() as closing:
+            if isinstance(items, AsyncGenerator):
+                await closing.enter_async_context(aclosing(items))
+            while not reason:
+                remaining = self.remaining_ms()
+                # What is there at once never lets the event loop see that time is over.
+                if remaining == 0:
+                    reason = "deadline"
+                    break
+                limit = asyncio.timeout(None if remaining is None else remaining / 1000)
+                try:
+                    with self.stage(stage):
+                        async with limit:
+                            item = await anext(items)
+                except StopAsyncIteration:
+                    return
+                except TimeoutError:
+                    if not limit.expired():
+                        raise
+                    reason = "deadline"
+                except BackendError as error:
+                    reason = error.code
+                else:
+                    came = True
+                    yield item
+        self._fail(stage, reason, cut if came else fallback)
+
+    def _fail(self, stage: str, reason: str, fallback: str) -> None:
+        self.note(stage, reason=reason, fallback=fallback, failed=True)

@@ -1,0 +1,89 @@
+"""How far each candidate of a question came, and what ended its way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from quoth.pipeline.record import Considered, Record, Searched
+
+Fate = Literal[
+    "cited",
+    "beside",
+    "not_quoted",
+    "over_budget",
+    "copy",
+    "passed_over",
+    "below_final",
+    "unlikely",
+    "beyond_pool",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What became of a candidate, as a fixed word and as a sentence.
+
+    ``other`` is the chunk that was shown in its place, where it was a copy.
+    """
+
+    fate: Fate
+    why: str
+    other: str | None = None
+
+
+def ended(each: Considered, *, within: Searched, record: Record) -> Ended:
+    """Say what became of a candidate."""
+    if (read := ended_in_context(each.chunk_id, record)) is not None:
+        return read
+    if each.chunk_id in record.copies:
+        return Ended("copy", "says what a better passage says", record.copies[each.chunk_id])
+    if each.pool is not None:
+        return _in_pool(each, within, record)
+    if record.plan.min_probability > 0 and each.fused.rank <= record.plan.rerank_pool:
+        least = record.plan.min_probability
+        return Ended("unlikely", f"less likely to be relevant than {least:g} (min_probability)")
+    most = sum(one.pool is not None for one in within.candidates)
+    return Ended("beyond_pool", f"place {each.fused.rank} after fusion; {most} went on")
+
+
+def ended_in_context(chunk_id: str, record: Record) -> Ended | None:
+    """Say what became of a chunk that is in a passage; None where it is in none."""
+    numbers = numbers_of(record, [chunk_id])
+    if numbers:
+        return Ended("cited", f"cited as {numbers}")
+    passage = next((each for each in record.passages if chunk_id in each), None)
+    if passage is None:
+        return None
+    if chunk_id not in record.answer.used_chunks:
+        most = record.plan.max_context_tokens
+        return Ended("over_budget", f"did not fit into the {most} tokens of context")
+    numbers = numbers_of(record, passage)
+    if numbers:
+        return Ended("beside", f"read; what is cited as {numbers} stands beside it")
+    if record.answer.status == "no_results":
+        return Ended("not_quoted", "read; nothing was quoted, because nothing seemed to answer")
+    hits = (each.chunk_id for one in record.searched for each in one.candidates if each.shown)
+    how = "read" if chunk_id in hits else "read beside a hit"
+    return Ended("not_quoted", f"{how}, but none of its sentences was chosen")
+
+
+def numbers_of(record: Record, chunk_ids: Iterable[str]) -> str:
+    """Give the numbers of the citations that come from these chunks: "1, 3", or nothing."""
+    wanted = set(chunk_ids)
+    found = [str(each.number) for each in record.answer.citations if each.chunk_id in wanted]
+    return ", ".join(dict.fromkeys(found))
+
+
+def _in_pool(each: Considered, within: Searched, record: Record) -> Ended:
+    assert each.pool is not None
+    places = [one.pool.rank for one in within.candidates if one.pool and one.shown is not None]
+    if each.pool.rank > max(places, default=0):
+        why = f"place {each.pool.rank} of the pool; {len(places)} were taken"
+        return Ended("below_final", why)
+    most = record.plan.max_per_document
+    if most is not None:
+        why = f"its document had its {most} passage{'' if most == 1 else 's'} (max_per_document)"
+        return Ended("passed_over", why)
+    return Ended("passed_over", "passed over: a copy, or its document was being removed")

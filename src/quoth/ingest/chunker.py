@@ -1,0 +1,263 @@
+"""Cut a reading into chunks: about so many tokens each, whole sentences, one section."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
+from operator import add
+from typing import assert_never
+
+from quoth.core.types import (
+    Chars,
+    Chunk,
+    Locator,
+    Pages,
+    Place,
+    Reading,
+    Seconds,
+    Section,
+)
+from quoth.ingest.readers.blocks import ARROW
+from quoth.text.locators import clip, locate
+from quoth.text.sentences import sentences
+
+SLACK = 1.5
+"""How far above its target a chunk may go."""
+MID_PARAGRAPH = 0.06
+"""What it costs to end within a paragraph, where being off the target by half costs 0.25."""
+
+_PAUSES = (re.compile(r"\n"), re.compile(r"[.;:!?…—–]\s"), re.compile(r"[,)]\s"), re.compile(r"\s"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A sentence with the white space behind it; ``closes`` says that a paragraph ends there."""
+
+    start: int
+    end: int
+    tokens: int
+    closes: bool
+
+
+def chunk(
+    reading: Reading,
+    *,
+    document_id: str,
+    chunk_id: Callable[[int], str],
+    count_tokens: Callable[[Sequence[str]], list[int]],
+    target_tokens: int = 200,
+    language: str,
+) -> list[Chunk]:
+    """Partition the text of a reading into chunks.
+
+    ``count_tokens`` is called once for all sentences, and again only for the parts of sentences
+    that are too long for a chunk. The tokens of a chunk are the sum of those of its sentences,
+    at most SLACK times the target unless a single character has more.
+    """
+    borders = _section_borders(reading)
+    spans = _sentence_spans(reading, borders)
+    pieces = _counted(reading.text, spans, count_tokens=count_tokens, target=target_tokens)
+    starts = [place.start for place in reading.places]
+    chunks: list[Chunk] = []
+    first = 0
+    while first < len(pieces):
+        border = borders[bisect_right(borders, pieces[first].start)]
+        last = bisect_left(pieces, border, lo=first, key=lambda piece: piece.start)
+        for group in _groups(pieces[first:last], target=target_tokens):
+            number = len(chunks)
+            chunks.append(
+                _make(
+                    reading,
+                    group,
+                    starts=starts,
+                    ids=(chunk_id(number), document_id),
+                    ordinal=number,
+                    language=language,
+                )
+            )
+        first = last
+    return chunks
+
+
+def _section_borders(reading: Reading) -> list[int]:
+    """Every offset at which a section begins or ends, and both ends of the text."""
+    inner = {offset for section in reading.sections for offset in (section.start, section.end)}
+    length = len(reading.text)
+    return sorted({0, length, *(offset for offset in inner if 0 < offset < length)})
+
+
+def _sentence_spans(reading: Reading, borders: Sequence[int]) -> list[tuple[int, int]]:
+    """Sentences, each grown by the white space behind it, so that together they are the text."""
+    breaks = [place.start for place in reading.places] if reading.kind == "transcript" else []
+    begins: list[int] = []
+    for low, high in pairwise(borders):
+        inside = [offset - low for offset in breaks[bisect_left(breaks, low) :] if offset < high]
+        begins.extend(low + start for start, _ in sentences(reading.text[low:high], breaks=inside))
+    if not begins:
+        return []
+    return list(pairwise([0, *begins[1:], len(reading.text)]))
+
+
+def _counted(
+    text: str,
+    spans: Sequence[tuple[int, int]],
+    *,
+    count_tokens: Callable[[Sequence[str]], list[int]],
+    target: int,
+) -> list[_Piece]:
+    """Count all sentences at once; cut those that no chunk could hold, and count their parts."""
+    most = int(SLACK * target)
+    done: list[tuple[int, int, int]] = []
+    waiting = list(spans)
+    while waiting:
+        counts = count_tokens([text[start:end] for start, end in waiting])
+        longer: list[tuple[int, int]] = []
+        for (start, end), tokens in zip(waiting, counts, strict=True):
+            if tokens > most and end - start > 1:
+                longer.extend(_parts(text, start, end, parts=1 + tokens // target))
+            else:
+                done.append((start, end, tokens))
+        waiting = longer
+    return [
+        _Piece(start, end, tokens, closes=_closes(text, start, end))
+        for start, end, tokens in sorted(done)
+    ]
+
+
+def _closes(text: str, start: int, end: int) -> bool:
+    piece = text[start:end]
+    return end == len(text) or "\n\n" in piece[len(piece.rstrip()) :]
+
+
+def _parts(text: str, start: int, end: int, *, parts: int) -> list[tuple[int, int]]:
+    """Cut a span into parts of like length, at a line, a clause or a word near each cut."""
+    size = max(1, (end - start) // max(2, parts))
+    cuts = [start]
+    while end - cuts[-1] > 1.5 * size and len(cuts) < parts + 8:
+        low = cuts[-1]
+        cuts.append(_pause(text, low + max(1, size // 2), min(end - 1, low + size)))
+    if len(cuts) == 1:
+        cuts.append(start + max(1, (end - start) // 2))
+    return list(pairwise([*cuts, end]))
+
+
+def _pause(text: str, least: int, most: int) -> int:
+    window = text[least:most]
+    for pause in _PAUSES:
+        found = [match.end() for match in pause.finditer(window)]
+        if found:
+            return least + found[-1]
+    return max(least, most)
+
+
+def _groups(pieces: Sequence[_Piece], *, target: int) -> list[Sequence[_Piece]]:
+    """Share the sentences of one section out so that the chunks are nearest to the target.
+
+    Minimises the sum of squared relative distances to the target, plus a price for every chunk
+    that ends within a paragraph, over all ways to cut (shortest path, as in line breaking:
+    Knuth and Plass 1981). No chunk has more than SLACK times the target.
+    """
+    totals = [0, *accumulate(piece.tokens for piece in pieces)]
+    best = [0.0] + [float("inf")] * len(pieces)
+    origin = [0] * (len(pieces) + 1)
+    most = int(SLACK * target)
+    distances = [(tokens - target) / target for tokens in range(most + 1)]
+    squares = [distance * distance for distance in distances]
+    for end in range(1, len(pieces) + 1):
+        price = 0.0 if pieces[end - 1].closes or end == len(pieces) else MID_PARAGRAPH
+        total = totals[end]
+        # Not more sentences than a chunk has tokens, or those without any would have no end.
+        low = bisect_left(totals, total - most, max(0, end - most), end)
+        if low == end:  # one sentence that is too long, and stays alone
+            distance = (total - totals[end - 1] - target) / target
+            best[end], origin[end] = best[end - 1] + distance * distance + price, end - 1
+            continue
+        # For every beginning, the nearest first; in one go, since a text may have very many.
+        tokens = map(total.__sub__, totals[low:end][::-1])
+        costs = list(map(add, best[low:end][::-1], map(squares.__getitem__, tokens)))
+        least = min(costs)
+        best[end], origin[end] = least + price, end - 1 - costs.index(least)
+    groups: list[Sequence[_Piece]] = []
+    end = len(pieces)
+    while end:
+        groups.append(pieces[origin[end] : end])
+        end = origin[end]
+    return groups[::-1]
+
+
+def _make(
+    reading: Reading,
+    group: Sequence[_Piece],
+    *,
+    starts: Sequence[int],
+    ids: tuple[str, str],
+    ordinal: int,
+    language: str,
+) -> Chunk:
+    start, end = group[0].start, group[-1].end
+    path = _path(reading.sections, start)
+    section = ARROW.join(path) or None
+    low = max(0, bisect_right(starts, start) - 1)
+    near = reading.places[low : bisect_left(starts, end)]
+    places = tuple(
+        _in_section(clip(place, start, end), section) for place in near if place.end > start
+    )
+    words = _trimmed(reading.text, start, end)
+    locator = locate(places or near or reading.places[-1:], *words)
+    return Chunk(
+        chunk_id=ids[0],
+        document_id=ids[1],
+        ordinal=ordinal,
+        start=start,
+        end=end,
+        text=reading.text[start:end],
+        locator=replace(locator, section=section) if path else locator,
+        kind=reading.kind,
+        places=places,
+        section=path,
+        prefix=_prefix(reading, path, locator),
+        language=language,
+        tokens=sum(piece.tokens for piece in group),
+        date=reading.date,
+    )
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    piece = text[start:end]
+    return start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip())
+
+
+def _path(sections: Sequence[Section], offset: int) -> tuple[str, ...]:
+    number = bisect_right(sections, offset, key=lambda section: section.start) - 1
+    return sections[number].path if number >= 0 and offset < sections[number].end else ()
+
+
+def _in_section(place: Place, section: str | None) -> Place:
+    locator = place.locator
+    if section is None or locator.section:
+        return place
+    # Spelled out: `replace` takes several times as long, and books have many lines.
+    match locator:
+        case Pages():
+            pages = (locator.first, locator.last, locator.label_first, locator.label_last)
+            made: Locator = Pages(*pages, section=section, boxes=locator.boxes)
+        case Seconds():
+            made = Seconds(locator.start, locator.end, locator.speaker, section)
+        case Chars():
+            made = Chars(locator.start, locator.end, section, locator.anchor)
+        case _:
+            assert_never(locator)
+    return Place(place.start, place.end, made, place.hyphen)
+
+
+def _prefix(reading: Reading, path: Sequence[str], locator: Locator) -> str:
+    """Title, titles of the sections and speaker, each once, whatever its case."""
+    speaker = locator.speaker if isinstance(locator, Seconds) else None
+    seen: dict[str, str] = {}
+    for part in (reading.title, *path, speaker or reading.speaker or ""):
+        if part.strip():
+            seen.setdefault(part.strip().casefold(), part.strip())
+    return ARROW.join(seen.values())

@@ -1,0 +1,40 @@
+"""Gives titles a say of their own in the vectors of the chunks below them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from quoth.core.protocols import Embedder, Matrix
+
+PREFIX_SHARE = 0.25
+"""Weight of the prefix's vector against the text's 1 (docs/decisions/015)."""
+
+
+async def prefixed_vectors(
+    texts: Sequence[str],
+    *,
+    prefixes: Sequence[str],
+    embedder: Embedder,
+    share: float = PREFIX_SHARE,
+) -> Matrix:
+    """Embed texts and lean each vector towards that of its prefix; raises EmbeddingError.
+
+    Gives unit rows, shape (texts, dimension): ``text + share · prefix``, made one long again. A
+    text holds its prefix already, but one line among two hundred tokens weighs little in a mean
+    over tokens. Every prefix is embedded once, however many texts have it; a text without one
+    keeps its own vector.
+    """
+    known = list(dict.fromkeys(each for each in prefixes if each.strip()))
+    rows = await embedder.embed([*texts, *known], role="document")
+    if not known or share <= 0:
+        return rows[: len(texts)]
+    at = {prefix: len(texts) + number for number, prefix in enumerate(known)}
+    leaning = [row for row, prefix in enumerate(prefixes) if prefix in at]
+    mixed: Matrix = rows[: len(texts)].copy()
+    mixed[leaning] += np.float32(share) * rows[[at[prefixes[row]] for row in leaning]]
+    length = np.linalg.norm(mixed[leaning], axis=1, keepdims=True)
+    # A prefix that points exactly the other way at the same weight leaves nothing to lean on.
+    mixed[leaning] /= np.where(length > 0, length, 1)
+    return mixed

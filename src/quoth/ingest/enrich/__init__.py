@@ -1,0 +1,1 @@
+"""Outline, chapters, summaries and entities of a document."""

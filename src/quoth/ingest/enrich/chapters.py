@@ -1,0 +1,256 @@
+"""The contents of a document: its chapters and sections as ranges of chunks, with numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from quoth.core.outline import Heading
+from quoth.core.types import Chunk, Reading
+from quoth.text.analyzer import fold
+from quoth.text.numbers import WORDS, number_of, roman_number
+
+LEAST_CHAPTERS = 3
+"""Top sections from which their places are taken for chapter numbers, where none is printed."""
+
+_WORDS = "|".join(sorted((w.replace(" ", "[ -]") for w in WORDS), key=len, reverse=True))
+_NUMBER = rf"(?:\d{{1,3}}(?:er|ere|re)?|[ivxlc]{{1,8}}|{_WORDS})"
+_CHAPTER = re.compile(rf"(?:chapter|chapitre|chap\.?|ch\.)\s*+(?:n[o°]\s*+)?({_NUMBER})(?![\w'])")
+_APPENDIX = re.compile(
+    r"(?:appendix|appendice|annexe|annex)(?:\s+([a-z]|\d{1,2}|[ivx]{1,5}))?\b(?!')"
+)
+_PART = re.compile(rf"(?:part|partie|book|livre|volume|tome)\s+({_NUMBER})(?![\w'])|"
+                   r"\w+ partie\b")  # fmt: skip
+_DOTTED = re.compile(r"(\d{1,3}|[a-z])\.\d{1,3}(?:\.\d{1,3}){0,3}\.?(?=\s|$)")
+_BARE = re.compile(r"(\d{1,3})(?:[.:)]|\s*[-–—]\s|\s)\s*(?=\S)")
+_ALONE = re.compile(r"\d{1,2}[.:]\s*(?=[^\W\d])")
+_BARE_ROMAN = re.compile(r"([ivxl]{1,7})(?:[.:)]|\s+[-–—]\s|\s)\s*(?=\S)")
+_BARE_LETTER = re.compile(r"([a-z])(?:[.:)]|\s)\s*(?=\S)")
+
+_OUTSIDE = re.compile(
+    r"(?:front ?matter|back ?matter|(?:front |back |inside )?cover|half.?title|title page|copyright"
+    r"|dedication|epigraph|(?:table of |brief |detailed )?contents|toc|figures|tables"
+    r"|(?:list|table) of \w+|preface|foreword|prologue|epilogue|afterword|postscript"
+    r"|acknowledge?ments?|about (?:the|this) .*|abstract|executive summary|abbreviations|acronyms"
+    r"|notation|symbols|glossary|(?:selected |annotated )?bibliography|references|works cited"
+    r"|further reading|(?:subject |author |name |general )?index|(?:end|foot)?notes|colophon"
+    r"|credits|permissions|appendi(?:x|ces)\b.*|errata|imprint|series page|praise for .*"
+    r"|couverture|quatrieme de couverture|page de (?:titre|garde)|dedicace|sommaire"
+    r"|table des matieres|(?:liste|table) des .*|avant[- ]propos|preface.*|remerciements"
+    r"|bibliographie|references|glossaire|lexique|annexes?\b.*|postface|mentions legales"
+    r"|a propos d.*|abreviations|sigles|index .*|notes?|credits|errata)[\s.:]*"
+)
+"""Titles, folded, of what stands around the chapters of a book."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Numbering:
+    """What the titles of one document have for numbers; ``bare`` is the depth that counts.
+
+    ``roman`` says that the bare numbers are Roman, ``letters`` are those of bare appendices.
+    """
+
+    words: bool
+    dotted: bool
+    bare: int | None = None
+    roman: bool = False
+    letters: frozenset[str] = frozenset()
+    roman_appendices: bool = False
+
+
+def headings_of(reading: Reading, chunks: Sequence[Chunk]) -> tuple[Heading, ...]:
+    """Give the contents of a document in the order of its text, every part before its own parts.
+
+    A heading spans all the chunks whose path of titles begins with its own. Its chapter is that
+    of the nearest title with a number; where no title of a paged document has one, chapters are
+    counted among the sections at the top, without what stands around them (`_OUTSIDE`).
+    """
+    found = list(_nested(chunks))
+    numbering = _numbering([each.path for each in found])
+    numbered = [replace(each, chapter=_chapter(each.path, numbering)) for each in found]
+    if reading.pages is not None and not any(each.chapter for each in numbered):
+        numbered = _by_position(numbered)
+    return tuple(numbered)
+
+
+def _nested(chunks: Sequence[Chunk]) -> Iterator[Heading]:
+    """Give a heading for each title on the paths of consecutive chunks, the outer ones first.
+
+    The same section twice in a row is one: nothing tells them apart.
+    """
+    begun: list[tuple[tuple[str, ...], int]] = []
+    lasts: list[int] = []
+    open_now: list[int] = []
+    path: tuple[str, ...] = ()
+    for ordinal, chunk in enumerate(chunks):
+        if chunk.section == path:
+            continue
+        same = 0
+        while same < min(len(path), len(chunk.section)) and path[same] == chunk.section[same]:
+            same += 1
+        for place in open_now[same:]:
+            lasts[place] = ordinal - 1
+        del open_now[same:]
+        path = chunk.section
+        for depth in range(same, len(path)):
+            open_now.append(len(begun))
+            begun.append((path[: depth + 1], ordinal))
+            lasts.append(len(chunks) - 1)
+    for (titles, first), last in zip(begun, lasts, strict=True):
+        yield Heading(chunks[0].document_id, titles, first, last)
+
+
+# --- numbers in titles ------------------------------------------------------------------------
+
+
+def _numbering(paths: Sequence[tuple[str, ...]]) -> _Numbering:
+    """Find out how the titles of a document are numbered.
+
+    A number alone before a title means something only as one of a row: "3 Attention" behind
+    "2 Embeddings" is a chapter, "3 ways to sleep well" is not. With a full stop it is one too where
+    it stands above everything: the document is that chapter of something.
+    """
+    titles = [(len(path), fold(path[-1])) for path in paths]
+    appendices = [match[1] for _, title in titles if (match := _APPENDIX.match(title)) and match[1]]
+    roman_appendices = bool(appendices) and appendices[0] == "i"
+    words = any(_CHAPTER.match(title) for _, title in titles)
+    dots = [match for _, title in titles if (match := _DOTTED.match(title))]
+    rows = [_parts(match[0]) for match in dots if match[1].isdigit()]
+    # Releases are listed backwards, chapters are not.
+    dotted = bool(rows) and all(before <= after for before, after in pairwise(rows))
+    if words:
+        return _Numbering(words, dotted, roman_appendices=roman_appendices)
+    top = [title for depth, title in titles if depth == 1]
+    if len(top) == 1 < len(titles) and _ALONE.match(top[0]):
+        return _Numbering(words, dotted, bare=1, roman_appendices=roman_appendices)
+    for roman, pattern in ((False, _BARE), (True, _BARE_ROMAN)):
+        for depth in sorted({depth for depth, _ in titles})[:3]:
+            row = [
+                roman_number(match[1]) if roman else int(match[1])
+                for at, title in titles
+                if at == depth and not _PART.match(title) and (match := pattern.match(title))
+            ]
+            if _is_row([number for number in row if number is not None]):
+                letters = frozenset(_letters(titles, depth, {match[1] for match in dots}))
+                return _Numbering(words, dotted, depth, roman, letters, roman_appendices)
+    return _Numbering(words, dotted, roman_appendices=roman_appendices)
+
+
+def _parts(dotted: str) -> list[int]:
+    return [int(part) for part in dotted.split(".") if part]
+
+
+def _is_row(numbers: Sequence[int]) -> bool:
+    """Whether they are at least two, begin low, and most of them follow each other."""
+    if len(numbers) < 2 or numbers[0] > 2:
+        return False
+    steps = [after - before for before, after in pairwise(numbers)]
+    return min(steps) > 0 and 4 * sum(step == 1 for step in steps) >= 3 * len(steps)
+
+
+def _letters(titles: Sequence[tuple[int, str]], depth: int, heads: set[str]) -> Iterator[str]:
+    """Give the letters of appendices that are set like the chapters before them: A, B and so on."""
+    rows = [
+        match[1]
+        for at, title in titles
+        if at == depth and (match := _BARE_LETTER.match(title)) and not _BARE.match(title)
+    ]
+    expected = "abcdefghijklmnopqrstuvwxyz"[: len(rows)]
+    if "".join(rows) == expected and (len(rows) > 1 or set(rows) & heads):
+        yield from rows
+
+
+def _chapter(path: Sequence[str], numbering: _Numbering) -> str:
+    """Give the number that the outermost numbered title of a path bears."""
+    for depth, title in enumerate(path, start=1):
+        number = _number(fold(title), depth, numbering)
+        if number:
+            return number
+    return ""
+
+
+def _number(title: str, depth: int, numbering: _Numbering) -> str:
+    chapter = _CHAPTER.match(title)
+    if chapter:
+        return str(number_of(chapter[1]) or "")
+    appendix = _APPENDIX.match(title)
+    if appendix:
+        return _letter(appendix[1] or "a", roman=numbering.roman_appendices)
+    dotted = _DOTTED.match(title)
+    if dotted and dotted[1].isdigit():
+        return str(int(dotted[1])) if numbering.dotted else ""
+    if dotted and numbering.dotted:
+        return dotted[1]
+    if depth != numbering.bare or _PART.match(title):
+        return ""
+    bare = (_BARE_ROMAN if numbering.roman else _BARE).match(title)
+    if bare:
+        return str(number_of(bare[1]) or "")
+    letter = _BARE_LETTER.match(title)
+    return letter[1] if letter and letter[1] in numbering.letters else ""
+
+
+def _letter(name: str, *, roman: bool) -> str:
+    """Name an appendix by its letter, also where it is printed with a number."""
+    number = int(name) if name.isdigit() else roman_number(name) if roman else None
+    if number is None and len(name) > 1:
+        number = roman_number(name)
+    return chr(ord("a") + min(number, 26) - 1) if number else name
+
+
+# --- numbers by position ----------------------------------------------------------------------
+
+
+def _by_position(headings: Sequence[Heading]) -> list[Heading]:
+    """Count the chapters of a book whose titles bear no numbers."""
+    chapters = [each for each in tops(headings) if not stands_outside(each)]
+    if len(chapters) < LEAST_CHAPTERS:
+        return list(headings)
+    numbers = {(each.path, each.first): str(n) for n, each in enumerate(chapters, start=1)}
+    current: tuple[Heading, str] | None = None
+    found = []
+    for each in headings:
+        number = numbers.get((each.path, each.first))
+        if number is not None:
+            current = (each, number)
+        inside = current is not None and current[0].first <= each.first <= current[0].last
+        below = current is not None and each.path[: len(current[0].path)] == current[0].path
+        found.append(replace(each, chapter=current[1]) if current and inside and below else each)
+    return found
+
+
+def tops(headings: Sequence[Heading]) -> list[Heading]:
+    """Give the headings that divide the document at the top: its chapters, where it has any.
+
+    A single title above all others, such as that of the document itself, is looked through, and
+    so are parts.
+    """
+    depth = 1
+    level = [each for each in headings if len(each.path) == depth]
+    while len(level) == 1 and any(len(each.path) > depth for each in headings):
+        depth += 1
+        level = [each for each in headings if len(each.path) == depth]
+    if not any(_is_part(each) for each in level):
+        return level
+    found: list[Heading] = []
+    part: Heading | None = None
+    for each in headings:
+        if len(each.path) == depth:
+            part = each if _is_part(each) else None
+            found.append(each)
+        elif part and len(each.path) == depth + 1 and each.path[:depth] == part.path:
+            if found[-1] is part:
+                found.pop()  # it has chapters, and is none itself
+            found.append(each)
+    return found
+
+
+def stands_outside(heading: Heading) -> bool:
+    """Whether a heading is of what stands around the chapters: contents, preface, index."""
+    return _OUTSIDE.fullmatch(fold(heading.path[-1])) is not None
+
+
+def _is_part(heading: Heading) -> bool:
+    return _PART.match(fold(heading.path[-1])) is not None

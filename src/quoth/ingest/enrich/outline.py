@@ -1,0 +1,47 @@
+"""What a document contains: its headings and segments, and the chunks that know theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from quoth.core.outline import Heading
+from quoth.core.types import Chunk, Reading
+from quoth.ingest.enrich.chapters import headings_of
+from quoth.ingest.enrich.segments import segments_of
+
+
+def contents_of(
+    reading: Reading, chunks: Sequence[Chunk]
+) -> tuple[tuple[Chunk, ...], tuple[Heading, ...]]:
+    """Give the chunks with their chapter and segment, and the headings in order of the text.
+
+    A segment that a heading names is marked on that heading; one that was only heard is a
+    heading of its own, without a title.
+    """
+    segments = segments_of(chunks)
+    titled = {(each.path, each.first): each for each in segments if each.path}
+    found = [
+        replace(each, segment=titled[each.path, each.first].segment)
+        if (each.path, each.first) in titled
+        else each
+        for each in headings_of(reading, chunks)
+    ]
+    found += [each for each in segments if not each.path]
+    return _marked(chunks, found, segments=segments), tuple(found)
+
+
+def _marked(
+    chunks: Sequence[Chunk], headings: Sequence[Heading], *, segments: Sequence[Heading]
+) -> tuple[Chunk, ...]:
+    chapters: dict[int, str] = {}
+    for each in headings:  # the inner ones come behind the outer ones
+        if each.chapter:
+            chapters.update(dict.fromkeys(range(each.first, each.last + 1), each.chapter))
+    kinds = {at: each.segment for each in segments for at in range(each.first, each.last + 1)}
+    return tuple(
+        replace(chunk, chapter=chapters.get(at, ""), segment=kinds.get(at, ""))
+        if at in chapters or at in kinds
+        else chunk
+        for at, chunk in enumerate(chunks)
+    )

@@ -1,0 +1,203 @@
+"""Extractive summaries of a document and its parts, each made of sentences of those below it.
+
+A tree as in RAPTOR (Sarthi and others, 2024), but along the document's own chapters and with
+sentences instead of written summaries, so that every summary is its own proof. Sections choose
+from their central chunks, chapters from the leaves of their sections, the document from those of
+its chapters. No sentence is embedded: the vectors that the chunks have anyway say which of them
+are central, and the words which of their sentences are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+
+from quoth.core.outline import Heading, Leaf, Summary
+from quoth.core.protocols import Matrix
+from quoth.core.types import Chunk
+from quoth.ingest.enrich.chapters import stands_outside, tops
+from quoth.ingest.enrich.summary_sentences import (
+    Candidate,
+    candidates_of,
+    commonness,
+    distinct,
+    lexical_centrality,
+)
+
+LEAST_CHUNKS = 3
+"""Chunks of a section that is summed up; a shorter one is soon read."""
+MOST_CHUNKS = 6
+"""Chunks of a section, or of a chapter or document without any, that are looked at."""
+SECTION_LEAVES = (3, 6)
+DOCUMENT_LEAVES = (5, 8)
+"""Fewest and most leaves of a summary, where the text has as many."""
+SHARED = 0.5
+"""Share of the words that two leaves may have in common."""
+
+_FIRST = 0.1
+_NEARNESS = 1.0
+_WORDS = 0.5
+
+
+@dataclass(slots=True)
+class _Source:
+    """A document at work: every chunk is cut into sentences at most once."""
+
+    chunks: Sequence[Chunk]
+    vectors: Matrix
+    cut: dict[int, tuple[Candidate, ...]] = field(default_factory=dict)
+
+    def candidates(self, place: int) -> tuple[Candidate, ...]:
+        if place not in self.cut:
+            self.cut[place] = candidates_of(self.chunks[place], place=place)
+        return self.cut[place]
+
+    def nearness(self, first: int, last: int) -> Matrix:
+        """The cosine of each chunk of a part with the middle of the part."""
+        part = self.vectors[first : last + 1]
+        middle = part.mean(axis=0)
+        length = float(np.linalg.norm(middle)) or 1.0
+        found: Matrix = part @ (middle / length)
+        return found
+
+
+def summaries_of(
+    chunks: Sequence[Chunk], *, headings: Sequence[Heading], vectors: Matrix
+) -> tuple[Summary, ...]:
+    """Give the summaries of a document: the whole, its chapters, longer sections and segments.
+
+    ``vectors`` has one unit row per chunk. A part in which no sentence can stand by itself, such
+    as a table, has no summary.
+    """
+    if not chunks:
+        return ()
+    source = _Source(chunks, vectors)
+    titled = [each for each in headings if each.path]
+    chapters = [each for each in tops(titled) if not stands_outside(each)] if titled else []
+    if len(chapters) < 2:
+        chapters = []
+    found: list[Summary] = []
+    groups: list[Sequence[Candidate]] = []
+    places = {(each.path, each.first): at for at, each in enumerate(titled)}
+    for chapter in chapters:
+        sections = list(_below(chapter, titled, at=places[chapter.path, chapter.first]))
+        below, leaves = _chapter(source, chapter, sections)
+        if leaves:
+            found += [_summary(source, 1, chapter, leaves), *below]
+            groups.append(leaves)
+    last = len(chunks) - 1
+    found += _heard(source, headings)
+    if not groups:
+        groups = _looked_at(source, 0, last, most=DOCUMENT_LEAVES[1], one_of=2)
+    leaves = _choose(source, groups, span=(0, last), size=DOCUMENT_LEAVES)
+    if leaves:
+        whole = Heading(chunks[0].document_id, (), 0, last)
+        found.insert(0, _summary(source, 0, whole, leaves))
+    return tuple(found)
+
+
+def _chapter(
+    source: _Source, chapter: Heading, sections: Sequence[Heading]
+) -> tuple[list[Summary], Sequence[Candidate]]:
+    """Give the summaries of a chapter's sections, and the leaves of the chapter itself."""
+    sections = [each for each in sections if not stands_outside(each)]
+    long = [each for each in sections if each.last - each.first + 1 >= LEAST_CHUNKS]
+    found: list[Summary] = []
+    groups: list[Sequence[Candidate]] = []
+    for each in long:
+        within = _looked_at(source, each.first, each.last)
+        leaves = _choose(source, within, span=(each.first, each.last), size=SECTION_LEAVES)
+        if leaves:
+            found.append(_summary(source, 2, each, leaves))
+            groups.append(leaves)
+    if not groups:
+        groups = _looked_at(source, chapter.first, chapter.last)
+    span = (chapter.first, chapter.last)
+    return found, _choose(source, groups, span=span, size=SECTION_LEAVES)
+
+
+def _heard(source: _Source, headings: Sequence[Heading]) -> Iterator[Summary]:
+    """Give the summaries of the segments of a talk, which stand below no title."""
+    for each in headings:
+        if each.path or each.last - each.first + 1 == len(source.chunks):
+            continue
+        within = _looked_at(source, each.first, each.last)
+        leaves = _choose(source, within, span=(each.first, each.last), size=SECTION_LEAVES)
+        if leaves:
+            yield _summary(source, 2, each, leaves)
+
+
+def _below(chapter: Heading, headings: Sequence[Heading], *, at: int) -> Iterator[Heading]:
+    """Give the headings one step below the one at this place; they come right behind it."""
+    for place in range(at + 1, len(headings)):
+        each = headings[place]
+        if each.first > chapter.last or len(each.path) <= len(chapter.path):
+            return
+        if len(each.path) == len(chapter.path) + 1:
+            yield each
+
+
+def _looked_at(
+    source: _Source, first: int, last: int, *, most: int = MOST_CHUNKS, one_of: int = 3
+) -> list[Sequence[Candidate]]:
+    """Divide a part evenly, and give the sentences of the chunk most central to it in each.
+
+    Only one chunk of so many is looked at: to cut them all into sentences would cost more than
+    all the rest.
+    """
+    nearness = source.nearness(first, last)
+    count = min(most, max(1, -(-len(nearness) // one_of)))
+    borders = [len(nearness) * step // count for step in range(count + 1)]
+    found: list[Sequence[Candidate]] = []
+    for low, high in pairwise(borders):
+        for offset in np.argsort(-nearness[low:high], kind="stable")[:2]:
+            sentences = source.candidates(first + low + int(offset))
+            if sentences:
+                found.append(sentences)
+                break
+    return found
+
+
+def _choose(
+    source: _Source,
+    groups: Sequence[Sequence[Candidate]],
+    *,
+    span: tuple[int, int],
+    size: tuple[int, int],
+) -> list[Candidate]:
+    """Choose leaves: the best of every group first, then the best of the rest, none twice."""
+    every = [each for group in groups for each in group]
+    if not every:
+        return []
+    common = commonness(every)
+    nearness = source.nearness(*span)
+    words = {each.start: lexical_centrality(each, common) for each in every}
+    most_words = max(words.values()) or 1.0
+
+    def score(each: Candidate) -> float:
+        near = float(nearness[each.place - span[0]])
+        return each.fitness * (
+            _NEARNESS * near + _WORDS * words[each.start] / most_words + _FIRST * each.first
+        )
+
+    ranked = [sorted(group, key=lambda each: (-score(each), each.start)) for group in groups]
+    heads = sorted((group[0] for group in ranked), key=lambda each: (-score(each), each.start))
+    # A sentence that leans on another is taken only where there are too few.
+    rest = sorted(
+        (each for group in ranked for each in group[1:]),
+        key=lambda each: (-score(each), each.start),
+    )
+    least, most = size
+    chosen = list(distinct(heads, most=most, shared=SHARED))
+    if len(chosen) < least:
+        chosen = list(distinct([*chosen, *rest], most=least, shared=SHARED))
+    return sorted(chosen, key=lambda each: each.start)
+
+
+def _summary(source: _Source, level: int, part: Heading, leaves: Sequence[Candidate]) -> Summary:
+    chunks = source.chunks
+    made = tuple(Leaf(chunks[each.place].chunk_id, each.start, each.end) for each in leaves)
+    return Summary(part.document_id, level, part.path, part.first, part.last, made)

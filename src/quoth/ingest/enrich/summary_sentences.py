@@ -1,0 +1,139 @@
+"""The sentences of a chunk that can stand in a summary: whole, said plainly, and by themselves."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from quoth.core.types import Chunk
+from quoth.text.analyzer import ENGLISH, FRENCH, fold
+from quoth.text.discourse import (
+    LEANING,
+    LINKING,
+    NOT_LEANING,
+    TALKING,
+)
+from quoth.text.sentences import sentences
+
+SHORTEST, LONGEST = 40, 350
+"""Characters of a sentence that can be a leaf."""
+FEWEST_WORDS = 5
+
+_WORD = re.compile(r"[^\W\d_]{4,}")
+_SIGN = re.compile(r"[^\w\s,.'’\"“”()-]|_")
+_ENDS = (".", "!", "…", "。", "！", "।", "۔")
+_QUESTION = re.compile(r"[?？؟]")
+_CLOSERS = "\"'»”’)]"
+_ITEM = re.compile(r"(?:[-–—•‣▪◦*>#|]|\(?\d{1,3}[.)]\s|\(?[a-z]\)\s|\[)")
+_STOPS = ENGLISH | FRENCH
+_LEADING_ON = re.compile(
+    r"\b(?:(?:we|you|i)(?:'ll| will| are going to|'re going to) |we recommend\b|(?:in|of|by) this "
+    r"(?:page|chapter|section|video|course|part|book|talk|tutorial|lesson)\b|(?:next|previous|"
+    r"following|coming|later) (?:chapter|section|video|part|page|lesson)s?\b|vous apprendrez\b"
+    r"|nous (?:allons|verrons)\b|on va\b|(?:dans|de) (?:ce|cette) (?:chapitre|section|partie|video"
+    r"|page|cours|livre|tutoriel)\b|(?:chapitre|section|partie)s? (?:suivante?|precedente?)s?\b)"
+)
+"""How an author speaks of his own text instead of its matter."""
+_UNPUNCTUATED = 300
+"""Characters of speech without a single full stop, from which its pieces count as sentences."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A sentence that may become a leaf: characters of the document's text, within one chunk.
+
+    ``place`` is the chunk's in its document; ``fitness`` is 1 for a plain statement and less for
+    one that leans on others; ``first`` says that nothing of its section stands before it.
+    """
+
+    place: int
+    start: int
+    end: int
+    words: frozenset[str]
+    fitness: float
+    first: bool
+
+
+def candidates_of(chunk: Chunk, *, place: int) -> tuple[Candidate, ...]:
+    """Give the sentences of a chunk that can be leaves, in order."""
+    text = chunk.text
+    breaks: list[int] = []
+    pieces_count = False
+    if chunk.kind == "transcript":
+        breaks = [each.start - chunk.start for each in chunk.places]
+        pieces_count = len(text) > _UNPUNCTUATED and not any(end in text for end in _ENDS)
+    titles = {fold(title) for title in chunk.section}
+    found: list[Candidate] = []
+    before = -1
+    for low, high in sentences(text, breaks=breaks):
+        opens = before < 0 or "\n\n" in text[before:low]
+        before = high
+        if not SHORTEST <= high - low <= LONGEST:
+            continue
+        shown = text[low:high]
+        fitness = _fitness(shown, titles, whole=not pieces_count)
+        if not fitness:
+            continue
+        words = frozenset(_WORD.findall(shown.casefold())) - _STOPS
+        found.append(Candidate(place, chunk.start + low, chunk.start + high, words, fitness, opens))
+    return tuple(found)
+
+
+def _fitness(shown: str, titles: set[str], *, whole: bool) -> float:
+    """Judge a sentence by its shape; 0 where it cannot be a leaf at all."""
+    if whole and not shown.rstrip(_CLOSERS).endswith(_ENDS):
+        return 0.0
+    if _QUESTION.search(shown) or _ITEM.match(shown) or (whole and shown[0].islower()):
+        return 0.0
+    if "\n\n" in shown or shown.count("\n") > 3 or shown.count(" ") + 1 < FEWEST_WORDS:
+        return 0.0 if shown.isascii() or " " in shown else 1.0  # not every script has spaces
+    if len(_SIGN.findall(shown)) > 0.06 * len(shown):
+        return 0.0
+    folded = fold(shown)
+    if folded.rstrip(". ") in titles:
+        return 0.0
+    if LEANING.match(folded) and not NOT_LEANING.match(folded):
+        return 0.4
+    if TALKING.match(folded):
+        return 0.4
+    if _LEADING_ON.search(folded):
+        return 0.6
+    trails_off = shown.endswith(("...", "…"))
+    return 0.75 if trails_off or LINKING.match(folded) else 1.0
+
+
+def commonness(candidates: Sequence[Candidate]) -> Mapping[str, float]:
+    """Give each word the share of the sentences that hold it."""
+    counts: dict[str, int] = {}
+    for each in candidates:
+        for word in each.words:
+            counts[word] = counts.get(word, 0) + 1
+    return {word: count / len(candidates) for word, count in counts.items()}
+
+
+def lexical_centrality(each: Candidate, common: Mapping[str, float]) -> float:
+    """Give the mean share of sentences that hold a word of this one (SumBasic: Nenkova, 2005).
+
+    The square root of the number of words divides, since short sentences would win otherwise.
+    """
+    if not each.words:
+        return 0.0
+    return sum(common.get(word, 0.0) for word in each.words) / math.sqrt(len(each.words))
+
+
+def distinct(ordered: Sequence[Candidate], *, most: int, shared: float) -> Iterator[Candidate]:
+    """Give the first of those that say the same: no two share more than this part of words."""
+    kept: list[Candidate] = []
+    for each in ordered:
+        if len(kept) == most:
+            return
+        if all(_overlap(each.words, other.words) <= shared for other in kept):
+            kept.append(each)
+            yield each
+
+
+def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
+    smaller = min(len(one), len(other))
+    return len(one & other) / smaller if smaller else 0.0

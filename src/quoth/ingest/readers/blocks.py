@@ -1,0 +1,90 @@
+"""Building a reading: cleaning text, and setting blocks one after the other with their places."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from quoth.core.types import Chars, Place, Section
+
+GAP = "\n\n"
+"""What stands between two paragraphs."""
+ARROW = " ▸ "
+"""What stands between the titles of a section's path."""
+
+_NEWLINES = re.compile(r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+# Control characters, lone surrogates, and marks that are only there for the typesetter.
+_UNSEEN = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\u00ad\u200b\u2060\ufeff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_RUN = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One paragraph, heading, list item, table row or piece of code.
+
+    ``level`` is that of a heading (1 is the highest), 0 for anything else.
+    """
+
+    text: str
+    level: int = 0
+    anchor: str | None = None
+
+
+def clean(text: str) -> str:
+    """Normalise newlines and accents (NFC) and take out what cannot be seen or stored."""
+    text = _UNSEEN.sub("", _NEWLINES.sub("\n", text))
+    return unicodedata.normalize("NFC", _SURROGATE.sub("\ufffd", text))
+
+
+def fold(text: str) -> str:
+    """Make every run of white space one space; a lone non-breaking space stays what it is."""
+    return _RUN.sub(lambda run: run[0] if run[0] in "\u00a0\u202f" else " ", text).strip()
+
+
+def assemble(blocks: Sequence[Block]) -> tuple[str, tuple[Place, ...], tuple[Section, ...]]:
+    """Set blocks apart by empty lines; give the text, one place per block, and the sections.
+
+    A section reaches from its heading to the next one. A heading that is followed by a lower
+    one at once has nothing of its own and belongs to the section below it.
+    """
+    parts: list[str] = []
+    places: list[Place] = []
+    sections: list[Section] = []
+    titles: list[tuple[int, str]] = []
+    position = 0
+    follows_heading = False
+    for block in blocks:
+        text = block.text.strip("\n").rstrip()
+        if not text.strip():
+            continue
+        if parts:
+            parts.append(GAP)
+            position += len(GAP)
+        if block.level:
+            lower = bool(titles) and titles[-1][0] < block.level
+            titles = [(level, title) for level, title in titles if level < block.level]
+            titles.append((block.level, fold(text)))
+            begin = sections.pop().start if follows_heading and lower else position
+            if sections and sections[-1].end < 0:
+                sections[-1] = replace(sections[-1], end=begin)
+            path = tuple(title for _, title in titles)
+            sections.append(Section(start=begin, end=-1, path=path, anchor=block.anchor))
+        follows_heading = bool(block.level)
+        parts.append(text)
+        places.append(_place(text, position, titles=titles, sections=sections))
+        position += len(text)
+    if sections:
+        sections[-1] = replace(sections[-1], end=position)
+    return "".join(parts), tuple(places), tuple(sections)
+
+
+def _place(
+    text: str, position: int, *, titles: Sequence[tuple[int, str]], sections: Sequence[Section]
+) -> Place:
+    end = position + len(text)
+    path = ARROW.join(title for _, title in titles) or None
+    anchor = sections[-1].anchor if sections else None
+    return Place(position, end, Chars(position, end, section=path, anchor=anchor))

@@ -1,0 +1,257 @@
+"""Transcripts: cues become readable text in which every word keeps its second."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from quoth.core.errors import DocumentError
+from quoth.core.types import Place, Reading, Seconds
+from quoth.ingest.readers.blocks import GAP, clean, fold
+from quoth.ingest.readers.cue_parsers import (
+    Cue,
+    read_json,
+    read_lines,
+    vtt_language,
+)
+from quoth.ingest.readers.metadata import Meta, file_title, make_meta
+from quoth.ingest.readers.speaker_turns import certain_names, turns, voices
+
+NEAR = 1.0
+"""Seconds within which a cue can repeat the one before it."""
+PAUSE = 2.0
+"""Seconds of silence after a sentence that begin a new paragraph."""
+
+_TAG = re.compile(
+    r"</?(?:b|i|u|s|c|v|font|lang|ruby|rt)(?:[.\s][^<>]*)?>"
+    r"|<\d{1,4}:\d\d[\d:.]*>|\{\\[^{}]*\}",
+    re.IGNORECASE,
+)
+_BREAK = re.compile(r"<(?:br|BR)\s*/?>|\\N(?![a-z])")
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
+_ASIDE = re.compile(r"\[[^\[\]]*\]|\([^()]*\)")
+_LONE_SPACE = re.compile(r" (?=[,.])")
+_NOTES = re.compile(r"[♩♪♫♬#]*[♩♪♫♬][♩♪♫♬#]*")
+_SOUND = re.compile(
+    r"(?i)music|musique|applau|laugh|\brires?\b|chuckl|whoosh|swoosh|striking|ding(?:s|ing)?\b|chim|"
+    r"click|beep|\bbip|cough|\btoux\b|silence|clap|cheer|\bnoise|\bbruit|snap|thud|jingle|\blogo\b|"
+    r"\bintro\b|\boutro\b|\bbell\b|sigh|soupir|clears? throat|static|foreign$"
+)
+_UNHEARD = re.compile(r"(?i)unintelligible|inaudible|crosstalk")
+_STOPPED = re.compile(r"[.!?…][\"'”’»)\]\s]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A readable piece of a cue; ``new`` says that it begins a paragraph."""
+
+    start: float
+    end: float
+    text: str
+    speaker: str | None
+    new: bool = False
+
+
+def read_captions(text: str, *, vtt: bool, meta: Meta, name: str) -> Reading:
+    """Read SRT, SBV or WebVTT; raises DocumentError when no cue can be used."""
+    own = Meta(language=vtt_language(text)) if vtt else Meta()
+    return make_transcript(read_lines(text, vtt=vtt), meta=meta.over(own), name=name)
+
+
+def read_json_transcript(text: str, *, meta: Meta, name: str) -> Reading:
+    """Read a transcript in JSON; raises DocumentError when it is damaged, empty or none."""
+    try:
+        found = read_json(text)
+    except ValueError:
+        raise DocumentError(
+            "damaged", f"{name} is not valid JSON. Export the transcript again."
+        ) from None
+    if found is None:
+        raise DocumentError(
+            "unsupported",
+            f"{name} is JSON but holds no transcript: a list of texts with their times.",
+        )
+    cues, beside = found
+    own, _ = make_meta(beside, where=name)
+    return make_transcript(
+        [replace(cue, text=clean(cue.text)) for cue in cues], meta=meta.over(own), name=name
+    )
+
+
+def make_transcript(cues: Sequence[Cue], *, meta: Meta, name: str) -> Reading:
+    """Make the reading of a recording from its cues, in any order."""
+    ordered = sorted((_straight(cue) for cue in cues), key=lambda cue: (cue.start, cue.end))
+    cues = _in_turn(list(_without_repeats(_whole_asides(ordered))))
+    said = list(_spoken(cues, speaker=meta.speaker))
+    if not said:
+        raise DocumentError("empty", f"{name} holds no cue with words in it.")
+    said = list(_paragraphs(said))
+    text, places = compose(said)
+    return Reading(
+        kind="transcript",
+        title=meta.title or file_title(name),
+        text=text,
+        places=places,
+        language=meta.language,
+        url=meta.url,
+        speaker=meta.speaker,
+        seconds=max(piece.end for piece in said),
+    )
+
+
+def compose(said: Sequence[Said]) -> tuple[str, tuple[Place, ...]]:
+    """Join the pieces by spaces, and by an empty line where a paragraph begins."""
+    parts: list[str] = []
+    places: list[Place] = []
+    position = 0
+    for piece in said:
+        if parts:
+            gap = GAP if piece.new else " "
+            parts.append(gap)
+            position += len(gap)
+        end = position + len(piece.text)
+        locator = Seconds(start=piece.start, end=piece.end, speaker=piece.speaker)
+        places.append(Place(position, end, locator))
+        parts.append(piece.text)
+        position = end
+    return "".join(parts), tuple(places)
+
+
+def _straight(cue: Cue) -> Cue:
+    return replace(
+        cue, start=round(cue.start, 3), end=round(max(cue.start, cue.end), 3), text=cue.text.strip()
+    )
+
+
+def _whole_asides(cues: Sequence[Cue]) -> Iterator[Cue]:
+    """Take out an aside such as "[MUSIC" … "BY BACH]" that is spread over several cues."""
+    open_since: int | None = None
+    for number, cue in enumerate(cues):
+        if open_since is None:
+            opens = cue.text.startswith("[") and "]" not in cue.text and _SOUND.search(cue.text)
+            closed = any("]" in later.text for later in cues[number + 1 : number + 4])
+            if opens and closed:
+                open_since = number
+                continue
+            yield cue
+        elif "]" in cue.text:
+            open_since = None
+            yield replace(cue, text=cue.text.split("]", 1)[1].strip())
+
+
+def _without_repeats(cues: Iterator[Cue]) -> Iterator[Cue]:
+    """Undo rolling captions, in which a cue shows the last line of the one before it again.
+
+    A file rolls when at least a third of its cues begin as the cue before them ended. In any
+    file a cue that only repeats the one before it, at the same time, is dropped.
+    """
+    filled = [cue for cue in cues if _bare(cue.text).strip()]
+    lines = [
+        [line.split() for line in _bare(cue.text).split("\n") if line.strip()] for cue in filled
+    ]
+    shared = [0, *(_shared(one, other) for one, other in pairwise(lines))]
+    near = [False, *(other.start - one.end < NEAR for one, other in pairwise(filled))]
+    repeats = sum(words > 1 and close for words, close in zip(shared, near, strict=True))
+    rolls = repeats >= 2 and 3 * repeats >= len(filled)
+    for number, cue in enumerate(filled):
+        words = [word for line in lines[number] for word in line]
+        if rolls and near[number] and shared[number]:
+            if len(words) > shared[number]:
+                yield replace(cue, text=" ".join(words[shared[number] :]))
+        elif not number or shared[number] < len(words) or cue.start >= filled[number - 1].end:
+            yield cue
+
+
+def _in_turn(cues: Sequence[Cue]) -> list[Cue]:
+    """End a cue where the next begins, if most of them overlap: two lines are shown at a time."""
+    overlaps = sum(other.start < one.end - 0.05 for one, other in pairwise(cues))
+    if not overlaps or 2 * overlaps < len(cues):
+        return list(cues)
+    ends = [min(one.end, max(one.start, other.start)) for one, other in pairwise(cues)]
+    return [*(replace(cue, end=end) for cue, end in zip(cues, ends, strict=False)), cues[-1]]
+
+
+def _shared(before: Sequence[Sequence[str]], after: Sequence[Sequence[str]]) -> int:
+    """Count the words with which a cue repeats the last whole lines of the one before it."""
+    words = [word for line in after for word in line]
+    best = 0
+    tail: list[str] = []
+    for line in reversed(before):
+        tail = [*line, *tail]
+        if words[: len(tail)] == tail:
+            best = len(tail)
+    return best
+
+
+def _spoken(cues: Sequence[Cue], *, speaker: str | None) -> Iterator[Said]:
+    """Clean the cues and follow who speaks; ``speaker`` is taken where nobody is named."""
+    pieces = [
+        (cue, replace(voice, text=_plain(voice.text)))
+        for cue in cues
+        for voice in voices(cue.text, speaker=cue.speaker)
+    ]
+    names = certain_names(voice.text for _, voice in pieces)
+    voiced = any(voice.new for _, voice in pieces)
+    current, changed, heard = speaker, False, False
+    for cue, voice in pieces:
+        if voiced:
+            changed |= voice.speaker != current
+            current = voice.speaker
+        for turn in turns(voice.text, names=names):
+            # The dash before the first words marks nobody new.
+            if turn.new and (heard or turn.speaker) and not (voiced and turn.speaker is None):
+                changed, current = True, turn.speaker
+            words = without_asides(turn.text)
+            if any(character.isalnum() for character in words):
+                yield Said(cue.start, cue.end, words, current, new=changed and heard)
+                changed, heard = False, True
+
+
+def _plain(text: str) -> str:
+    return clean(_ENTITY.sub(lambda found: html.unescape(found[0]), _bare(text)))
+
+
+def _bare(text: str) -> str:
+    return _TAG.sub("", _BREAK.sub("\n", text))
+
+
+def without_asides(text: str) -> str:
+    """Take sounds such as "[MUSIC]" out of one piece of text and join its lines.
+
+    "[INAUDIBLE]" stays within a sentence, where it says that words are missing.
+    """
+    text = _NOTES.sub(" ", fold(text)).strip()
+    alone = _ASIDE.fullmatch(text.strip(" .-"))
+    if alone and _is_noise(alone[0]):
+        return ""
+    kept = _ASIDE.sub(lambda aside: " " if _is_sound(aside[0]) else aside[0], text)
+    return _LONE_SPACE.sub("", fold(kept)).lstrip(" ,.") if kept != text else text
+
+
+def _is_noise(aside: str) -> bool:
+    """Whether an aside that stands alone tells of a sound, or of words that were not heard."""
+    words = len(aside.split())
+    if aside[0] == "[":
+        return words <= 12
+    return words <= 4 and (_SOUND.search(aside) or _UNHEARD.search(aside)) is not None
+
+
+def _is_sound(aside: str) -> bool:
+    return aside[0] == "[" and len(aside.split()) <= 10 and _SOUND.search(aside) is not None
+
+
+def _paragraphs(said: Sequence[Said]) -> Iterator[Said]:
+    """Begin a paragraph where somebody else speaks, and after a pause behind a sentence.
+
+    Where full stops are rare, as in automatic captions, the pause alone is enough.
+    """
+    stops = sum(1 for piece in said if re.search(r"[.!?…]", piece.text))
+    unpunctuated = stops * 10 < len(said)
+    yield said[0]
+    for before, piece in pairwise(said):
+        pause = piece.start - before.end >= PAUSE
+        ended = unpunctuated or _STOPPED.search(before.text) is not None
+        yield replace(piece, new=piece.new or (pause and ended))

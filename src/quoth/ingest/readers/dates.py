@@ -1,0 +1,66 @@
+"""The day of a document, as it is kept: ``2024``, ``2024-03`` or ``2024-03-01``.
+
+A PDF's own creation date is not used: it tells when the file was made, which for a scan, a reprint
+or a page that was printed today is not when the work appeared. A sidecar or the name of the
+file can say it.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from pathlib import Path
+
+from quoth.text.analyzer import fold
+
+_ISO = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?(?:[T ]\d{1,2}[:h].*)?")
+_COMPACT = re.compile(r"((?:1[5-9]|20)\d\d)(\d\d)(\d\d)")
+_DAY_FIRST = re.compile(r"(?:(\d{1,2})(?:er|st|nd|rd|th)? (?:of )?)?([a-z]{3,9})\.?,? (\d{4})")
+_MONTH_FIRST = re.compile(r"([a-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})")
+_NAMED = re.compile(r"(\d{4}-\d{2}-\d{2})(?![\w.]*\d{4}-\d{2})(?=[\s_.-]|$)")
+_MONTHS = {
+    name: number
+    for row in (
+        "january february march april may june july august september october november december",
+        "jan feb mar apr may jun jul aug sep oct nov dec",
+        "janvier fevrier mars avril mai juin juillet aout septembre octobre novembre decembre",
+        "janv fevr mars avr mai juin juil aout sept oct nov dec",
+    )
+    for number, name in enumerate(row.split(), start=1)
+}
+EARLIEST, LATEST = 1000, 2999
+
+
+def normal_date(text: str) -> str | None:
+    """Give a date in its kept form, as precise as it was said; None where it is no date.
+
+    Read are ISO 8601 with or without a time, eight digits, and days and months named in English
+    or French ("March 1, 2024", "1er mars 2024", "March 2024").
+    """
+    folded = fold(text)
+    found = _ISO.fullmatch(folded.upper()) or _COMPACT.fullmatch(folded)
+    if found:
+        return _checked(found[1], found[2], found[3])
+    found = _MONTH_FIRST.fullmatch(folded)
+    if found:
+        return _checked(found[3], _MONTHS.get(found[1], 0), found[2])
+    found = _DAY_FIRST.fullmatch(folded)
+    if found:
+        return _checked(found[3], _MONTHS.get(found[2], 0), found[1])
+    return None
+
+
+def name_date(path: Path) -> str | None:
+    """Give the date that a file's name begins with ("2024-03-01-keynote.srt"), if it does."""
+    found = _NAMED.match(path.name)
+    return normal_date(found[1]) if found else None
+
+
+def _checked(year: str, month: str | int | None, day: str | None) -> str | None:
+    try:
+        made = date(int(year), int(month or 1), int(day or 1))
+    except ValueError:
+        return None
+    if not EARLIEST <= made.year <= LATEST or month == 0:
+        return None
+    return made.isoformat()[: 10 if day else 7 if month else 4]

@@ -1,0 +1,242 @@
+"""Telling what a file holds: its encoding and its format."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from pathlib import Path
+from typing import Literal
+
+from quoth.core.errors import DocumentError
+from quoth.ingest.readers.blocks import clean
+from quoth.ingest.readers.cue_parsers import read_json, timing
+from quoth.ingest.readers.metadata import SIDECAR
+from quoth.ingest.readers.speaker_turns import is_spoken
+
+Format = Literal["pdf", "html", "markdown", "spoken", "text", "vtt", "srt", "sbv", "json"]
+
+SUFFIX_FORMATS: dict[str, Format] = {
+    ".pdf": "pdf",
+    ".html": "html",
+    ".htm": "html",
+    ".xhtml": "html",
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".txt": "text",
+    ".text": "text",
+    ".srt": "srt",
+    ".vtt": "vtt",
+    ".sbv": "sbv",
+    ".json": "json",
+    ".json3": "json",
+    ".jsonl": "json",
+}
+"""What the suffix of a file promises."""
+SUFFIXES = frozenset(SUFFIX_FORMATS)
+"""The suffixes, in small letters, of the files that a walk through a folder picks up."""
+
+FORMAT_NAMES: dict[Format, str] = {
+    "pdf": "a PDF",
+    "html": "HTML",
+    "markdown": "Markdown",
+    "spoken": "a transcript in Markdown",
+    "text": "plain text",
+    "vtt": "WebVTT captions",
+    "srt": "SRT captions",
+    "sbv": "SBV captions",
+    "json": "JSON",
+}
+"""How a format is called in a sentence."""
+HEAD = 4096
+"""Bytes of a file that are enough to know a PDF or a binary file."""
+_MAGIC = (
+    (b"PK\x03\x04", "a ZIP archive, as Word, PowerPoint and EPUB files are"),
+    (b"\xd0\xcf\x11\xe0", "an old Office file"),
+    (b"{\\rtf", "an RTF file"),
+    (b"%!PS", "a PostScript file"),
+    (b"\x89PNG", "a picture"),
+    (b"\xff\xd8\xff", "a picture"),
+    (b"GIF8", "a picture"),
+    (b"\x1f\x8b", "a compressed file"),
+    (b"7z\xbc\xaf", "a compressed file"),
+    (b"ID3", "a sound file"),
+    (b"OggS", "a sound file"),
+    (b"RIFF", "a sound or video file"),
+    (b"\x1aE\xdf\xa3", "a video file"),
+    (b"\x7fELF", "a program"),
+    (b"SQLite format 3\x00", "a database"),
+)
+_CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+_HTML_START = re.compile(
+    r"\s*(?:<\?xml[^>]*>\s*|<!--.{0,4000}?-->\s*)*<(?:!doctype\s+html|html|head|body)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_XML_START = re.compile(r"\s*<(?:\?xml\b|!doctype\s+(?!html)|svg\b|rss\b|tt\b)", re.IGNORECASE)
+_TAG = re.compile(r"</?[a-zA-Z][\w-]*(?:\s[^<>]*)?/?>")
+_CHARSET = re.compile(
+    rb"(?:charset|encoding)\s{0,9}=\s{0,9}[\"']?\s{0,9}([\w.:-]{3,30})", re.IGNORECASE
+)
+_ENCODINGS = re.compile(
+    r"utf-(?:8|16|32)(?:-sig|-[lb]e)?|ascii|iso8859-\d+|cp\d+|koi8-[rtu]|mac-\w+|gbk?|gb\d+|big5\w*"
+    r"|euc_\w+|shift_jis\w*|iso2022_\w+|johab|tis-620|hz"
+)
+_JSON_CUE = re.compile(r'"(?:tStartMs|start|start_time|begin|segments|timestamp)"\s*:')
+
+
+def is_wanted(path: Path) -> bool:
+    """Whether a walk through a folder picks the file up: by suffix, and JSON only with times."""
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES or path.name.lower().endswith(SIDECAR):
+        return False
+    if SUFFIX_FORMATS[suffix] != "json":
+        return True
+    try:
+        with path.open("rb") as file:
+            return _JSON_CUE.search(file.read(1 << 16).decode("utf-8", "replace")) is not None
+    except OSError:
+        return True  # reading it says what is wrong
+
+
+def decode(data: bytes, *, name: str) -> tuple[str, str | None]:
+    """Turn bytes into clean text, and say so when the encoding was a guess.
+
+    Raises DocumentError: ``unsupported`` when it is no text, ``empty`` when there is none.
+    """
+    for magic, what in _MAGIC:
+        if data.startswith(magic):
+            raise _unsupported(name, what)
+    text, guess = _decode(data)
+    controls = sum(1 for _ in _CONTROL.finditer(text[:100_000]))
+    strange = text[:100_000].count("\ufffd")
+    if controls + strange > 0.02 * min(len(text), 100_000) + 2:
+        raise _unsupported(name, "binary data")
+    if "\x00" in text:
+        guess = guess or "The text had NUL characters in it; they were left out."
+    text = clean(text)
+    if not text.strip():
+        raise DocumentError("empty", f"{name} is empty. There is nothing to read in it.")
+    return text, guess
+
+
+def text_encoding(name: str) -> str | None:
+    """Give Python's name of an encoding that pages are written in, None for any other codec.
+
+    Among those that Python knows are some that take very long, and some that are no encodings.
+    """
+    try:
+        found = codecs.lookup(name).name
+    except (LookupError, ValueError):
+        return None
+    return found if _ENCODINGS.fullmatch(found) else None
+
+
+def sniff(text: str, *, suffix: str, name: str) -> Format:
+    """Tell the format of a text by what it holds, and by its suffix where that is open.
+
+    Raises DocumentError when no reader fits, or when captions are damaged beyond reading.
+    """
+    expected = SUFFIX_FORMATS.get(suffix)
+    captions = expected in ("srt", "vtt", "sbv")
+    if text.lstrip().startswith("WEBVTT"):
+        return "vtt"
+    if _HTML_START.match(text):
+        return "html"
+    timed = _first_timing(text, within=None if captions else 6)
+    if timed is not None:
+        return "srt" if "-->" in timed or "->" in timed else "sbv"
+    if captions and "-->" in text:
+        raise DocumentError(
+            "damaged", f"{name} holds no cue whose times can be read. Export the captions again."
+        )
+    if text.lstrip()[:1] in ("{", "[") and (expected == "json" or _is_json_transcript(text)):
+        return "json"
+    if _XML_START.match(text):
+        raise _unsupported(name, "XML that is no web page")
+    if expected == "html" and _TAG.search(text):
+        return "html"
+    if expected in (None, "text", "pdf") and _is_fragment(text):
+        return "html"
+    if is_spoken(text):
+        return "spoken"
+    return "markdown" if expected == "markdown" else "text"
+
+
+def is_pdf(head: bytes, *, suffix: str) -> bool:
+    """Whether the PDF reader is to take a file that begins like this.
+
+    It is told by its mark, and by its name if it is binary and nothing else that is known.
+    """
+    marked = b"%PDF-" in head[:1024]
+    if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"%PDF-"):
+        return True
+    binary = b"\x00" in head or b"\xff" in head or any(byte in head for byte in b"\x01\x02\x03\x04")
+    known = any(head.startswith(magic) for magic, _ in _MAGIC)
+    return (marked and (binary or suffix == ".pdf")) or (suffix == ".pdf" and binary and not known)
+
+
+def _first_timing(text: str, *, within: int | None) -> str | None:
+    """The first timing line among so many lines that are not empty (None for all)."""
+    seen = 0
+    for line in text.split("\n"):
+        if not line.strip():
+            continue
+        if timing(line) is not None:
+            return line
+        seen += 1
+        if within is not None and seen >= within:
+            return None
+    return None
+
+
+def _is_json_transcript(text: str) -> bool:
+    if not _JSON_CUE.search(text[: 1 << 16]):
+        return False
+    try:
+        return read_json(text) is not None
+    except ValueError:
+        return False
+
+
+def _is_fragment(text: str) -> bool:
+    """Whether a text is a piece of a web page: tags all over, from its first sign to its last."""
+    stripped = text.strip()
+    return stripped[:1] == "<" and stripped[-1:] == ">" and len(_TAG.findall(stripped[:20_000])) > 5
+
+
+def _unsupported(name: str, what: str) -> DocumentError:
+    known = "PDF, Markdown, plain text, HTML, and transcripts in SRT, WebVTT, SBV or JSON"
+    return DocumentError(
+        "unsupported", f"{name} is {what}, which cannot be read. quoth reads {known}."
+    )
+
+
+def _decode(data: bytes) -> tuple[str, str | None]:
+    """Try the encodings in the order of how surely they can be told."""
+    if data.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        return data.decode("utf-32", "replace"), None
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16", "replace"), None
+    for first, encoding in ((1, "utf-16-le"), (0, "utf-16-be")):
+        half = data[first:4096:2]
+        if len(half) >= 4 and half.count(0) > 0.4 * len(half) > 8 * data[
+            1 - first : 4096 : 2
+        ].count(0):
+            return data.decode(
+                encoding, "replace"
+            ), "The text was read as UTF-16, which is a guess."
+    try:
+        return data.decode("utf-8-sig"), None
+    except UnicodeDecodeError:
+        pass
+    named = _CHARSET.search(data[:2048]) if data.lstrip()[:1] == b"<" else None
+    declared = text_encoding(named[1].decode("ascii")) if named else None
+    if declared is not None:
+        try:
+            return data.decode(declared), None
+        except UnicodeDecodeError:
+            pass
+    utf8 = data.decode("utf-8-sig", "replace")
+    bad = utf8.count("\ufffd")
+    if 4 * bad < sum(not character.isascii() for character in utf8[:1_000_000]):
+        return utf8, f"The text is UTF-8 with {bad} broken characters."
+    return data.decode("cp1252", "replace"), "The text is not UTF-8; it was read as Windows-1252."

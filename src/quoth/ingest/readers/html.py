@@ -1,0 +1,260 @@
+"""HTML: the main text of a page without its furniture, each heading with its anchor."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from urllib.parse import urljoin
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from quoth.core.types import Reading
+from quoth.ingest.readers.blocks import (
+    Block,
+    assemble,
+    clean,
+    fold,
+)
+from quoth.ingest.readers.dates import normal_date
+from quoth.ingest.readers.metadata import (
+    Meta,
+    file_title,
+    normal_language,
+    normal_url,
+)
+
+CELL_GAP = " | "
+DEEPEST = 1000
+"""Open elements beyond which no more are opened: the parser's time grows with their square."""
+
+_SKIPPED = frozenset(
+    [
+        *("script", "style", "template", "head", "noscript", "svg", "iframe", "object", "canvas"),
+        *("audio", "video", "button", "select", "textarea", "datalist", "dialog", "rp"),
+        *("annotation", "annotation-xml"),
+    ]
+)
+_FURNITURE = frozenset(["nav", "footer", "aside"])
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_BLOCKS = frozenset(
+    [
+        *("address", "article", "aside", "blockquote", "body", "caption", "center", "dd"),
+        *("details", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form"),
+        *("header", "hr", "html", "legend", "li", "main", "nav", "ol", "p", "pre", "section"),
+        *("summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul"),
+        *_HEADINGS,
+    ]
+)
+_PUBLISHED = (
+    "meta[property='article:published_time']",
+    "meta[itemprop='datePublished']",
+    "meta[name='citation_publication_date']",
+    "meta[name='dcterms.date'], meta[name='DC.date']",
+    "meta[name='date']",
+)
+_PERMALINKS = ("¶", "#", "§", "🔗", "⚓", "")
+_NESTING = re.compile(
+    r"<(?P<close>/?)(?!(?:p|li|dt|dd|tr|td|th|thead|tbody|tfoot|option|br|hr|img|input|meta|link|base|"
+    r"col|area|embed|source|track|wbr|rp|rt)\b)[a-zA-Z][^<>]*>",
+    re.IGNORECASE,
+)
+_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_SPACE = re.compile(r"[ \t\n\r\f]+")
+_WORD = re.compile(r"\w")
+
+
+def read_html(text: str, *, meta: Meta, name: str) -> Reading:
+    """Read a page; the ``name`` of the file is the last resort for a title."""
+    tree = LexborHTMLParser(_shallow(text))
+    blocks = list(_blocks(tree))
+    stored, places, sections = assemble(blocks)
+    own = _own_meta(tree)
+    heading = next((block.text for block in blocks if block.level == 1), None)
+    known = meta.over(own).over(Meta(title=fold(heading) if heading else file_title(name)))
+    return Reading(
+        kind="html",
+        title=known.title or name,
+        text=stored,
+        places=places,
+        sections=sections,
+        language=known.language,
+        url=known.url,
+        date=known.date,
+        speaker=known.speaker,
+    )
+
+
+def html_blocks(text: str) -> list[Block]:
+    """Give the blocks of a page or a piece of one, headings with level and anchor."""
+    return list(_blocks(LexborHTMLParser(_shallow(text))))
+
+
+def _shallow(text: str) -> str:
+    """Leave out opening tags that only serve to nest a page beyond every measure."""
+    if text.count("<") <= DEEPEST:
+        return text
+    depth = 0
+
+    def keep(tag: re.Match[str]) -> str:
+        nonlocal depth
+        depth = max(0, depth - 1) if tag["close"] else depth + 1
+        return tag[0] if tag["close"] or depth <= DEEPEST or tag[0].endswith("/>") else " "
+
+    return _NESTING.sub(keep, text)
+
+
+@dataclass(slots=True)
+class _Draft:
+    """The block in hand while the tree is walked."""
+
+    parts: list[str] = field(default_factory=list)
+    cells: list[str] = field(default_factory=list)
+    rows: list[bool] = field(default_factory=list)
+    level: int = 0
+    anchor: str | None = None
+    pending: str | None = None
+    pre: int = 0
+
+    def take(self) -> Block | None:
+        """Close the block; None when it has no text or is a cell of the row in hand."""
+        text = clean("".join(self.parts))
+        self.parts = []
+        if not self.pre:
+            text = "\n".join(line for part in text.split("\n") if (line := fold(part)))
+        if not text.strip():
+            return None
+        if self.rows and self.rows[-1]:
+            self.cells.append(fold(text))
+            return None
+        anchor = (self.anchor or self.pending) if self.level else None
+        self.pending = None
+        return Block(fold(text) if self.level else text, level=self.level, anchor=anchor)
+
+
+def _blocks(tree: LexborHTMLParser) -> Iterator[Block]:
+    root, inner = _main(tree)
+    if root is None:
+        return
+    draft = _Draft()
+    for node, entering in _walk(root, inner=inner):
+        tag = node.tag or ""
+        if tag == "-text":
+            if entering:
+                text = node.text(deep=False) or ""
+                draft.parts.append(text if draft.pre else _SPACE.sub(" ", text))
+        elif tag == "br":
+            draft.parts.append("\n" if entering else "")
+        else:
+            if entering:
+                draft.pending = _name(node) or draft.pending
+            if tag in _BLOCKS:
+                yield from _cross(draft, node, entering=entering)
+    last = draft.take()
+    if last is not None:
+        yield last
+
+
+def _cross(draft: _Draft, node: LexborNode, *, entering: bool) -> Iterator[Block]:
+    """Close the block in hand at the border of an element, and note what the element begins."""
+    block = draft.take()
+    if block is not None:
+        yield block
+    tag = node.tag or ""
+    if tag in _HEADINGS:
+        draft.level = _HEADINGS[tag] if entering else 0
+        draft.anchor = _name(node) if entering else None
+    elif tag == "pre":
+        draft.pre += 1 if entering else -1
+    elif tag == "tr" and entering:
+        # A table that only serves the layout holds tables, headings and lists in its cells.
+        layout = node.css_first("table, ul, ol, pre, h1, h2, h3, h4, h5, h6, p + p") is not None
+        draft.rows.append(not layout and not any(draft.rows))
+    elif tag == "tr" and draft.rows.pop() and draft.cells:
+        cells, draft.cells = draft.cells, []
+        yield Block(CELL_GAP.join(cells))
+
+
+def _walk(root: LexborNode, *, inner: bool) -> Iterator[tuple[LexborNode, bool]]:
+    """Visit the tree in order, each node when it is entered and left, without calling itself."""
+    stack: list[tuple[LexborNode, bool]] = [(root, True)]
+    while stack:
+        node, entering = stack.pop()
+        if not entering:
+            yield node, False
+            continue
+        if _is_skipped(node, inner=inner):
+            if node.tag == "a":
+                # The sign behind a heading may carry the heading's id.
+                yield node, True
+            continue
+        yield node, True
+        stack.append((node, False))
+        stack.extend((child, True) for child in reversed(list(node.iter(include_text=True))))
+
+
+def _is_skipped(node: LexborNode, *, inner: bool) -> bool:
+    tag = node.tag or ""
+    if tag == "-text":
+        return False
+    if tag.startswith("-") or tag in _SKIPPED or (inner and tag in _FURNITURE):
+        return True
+    attributes = node.attributes
+    if not attributes:
+        return False
+    if tag == "a" and (attributes.get("href") or "").startswith("#"):
+        # The sign behind a heading that links to the heading itself.
+        return (node.text(deep=True) or "").strip() in _PERMALINKS
+    return (
+        "hidden" in attributes
+        or attributes.get("aria-hidden") == "true"
+        or _HIDDEN_STYLE.search(attributes.get("style") or "") is not None
+    )
+
+
+def _main(tree: LexborHTMLParser) -> tuple[LexborNode | None, bool]:
+    """Find the node that holds the content, and whether the page marks its content at all."""
+    for node in tree.css("main, [role=main]"):
+        if _WORD.search(node.text(deep=True) or ""):
+            return node, True
+    articles = [node for node in tree.css("article") if _WORD.search(node.text(deep=True) or "")]
+    if len(articles) == 1:
+        return articles[0], True
+    return tree.body or tree.root, bool(articles)
+
+
+def _own_meta(tree: LexborHTMLParser) -> Meta:
+    title = tree.css_first("head title")
+    root = tree.css_first("html")
+    language = (root.attributes.get("lang") if root is not None else None) or ""
+    canonical = _attribute(tree, "link[rel=canonical]", "href")
+    base = _attribute(tree, "base", "href")
+    try:
+        address = normal_url(urljoin(base, canonical))
+    except ValueError:
+        address = None
+    return Meta(
+        title=(fold(clean(title.text(deep=True) or "")) or None) if title is not None else None,
+        url=address,
+        language=normal_language(language),
+        date=_published(tree),
+    )
+
+
+def _published(tree: LexborHTMLParser) -> str | None:
+    """Give the day that a page says it appeared on: in its head, else in its first dated time."""
+    named = (normal_date(_attribute(tree, selector, "content")) for selector in _PUBLISHED)
+    return next(filter(None, named), None) or normal_date(
+        _attribute(tree, "time[datetime]", "datetime")
+    )
+
+
+def _attribute(tree: LexborHTMLParser, selector: str, name: str) -> str:
+    node = tree.css_first(selector)
+    return ((node.attributes.get(name) if node is not None else None) or "").strip()
+
+
+def _name(node: LexborNode) -> str | None:
+    attributes = node.attributes
+    own = attributes.get("id") or (attributes.get("name") if node.tag == "a" else None)
+    return own.strip() or None if own else None

@@ -1,0 +1,135 @@
+"""Markdown: the text as it reads, a block per paragraph, heading, list item, row and code."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_inline import StateInline, image, link
+from markdown_it.token import Token
+
+from quoth.core.types import Reading
+from quoth.ingest.readers.blocks import (
+    Block,
+    assemble,
+    clean,
+    fold,
+)
+from quoth.ingest.readers.html import html_blocks
+from quoth.ingest.readers.metadata import Meta, file_title
+
+DEEPEST = 60
+"""Levels of lists and quotes that are followed; the parser calls itself for each."""
+DEEPEST_BRACKETS = 10
+CELL_GAP = " | "
+
+_HEADING_ID = re.compile(r"\{#([\w:.-]++)[^{}]*+\}\s*+$")
+_LINE_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
+
+
+def make_parser() -> MarkdownIt:
+    """CommonMark with tables and strikethrough."""
+    parser = MarkdownIt("commonmark", {"maxNesting": DEEPEST}).enable(["table", "strikethrough"])
+    parser.inline.ruler.at("link", _shallow(link))
+    parser.inline.ruler.at("image", _shallow(image))
+    return parser
+
+
+def _shallow(rule: Callable[[StateInline, bool], bool]) -> Callable[[StateInline, bool], bool]:
+    """Let a rule give up where the brackets that it looks into are nested too deep.
+
+    It looks into each of them anew, to the deepest: brackets alone would take it very long.
+    """
+
+    def look(state: StateInline, silent: bool) -> bool:
+        if silent and state.level > DEEPEST_BRACKETS:
+            state.pos = state.posMax
+            return True
+        return rule(state, silent)
+
+    return look
+
+
+def read_markdown(text: str, *, meta: Meta, name: str) -> Reading:
+    """Read Markdown without front matter; the file's ``name`` is the last resort for a title."""
+    blocks = list(markdown_blocks(text))
+    stored, places, sections = assemble(blocks)
+    heading = next((block.text for block in blocks if block.level == 1), None)
+    return Reading(
+        kind="markdown",
+        title=meta.title or (fold(heading) if heading else None) or file_title(name),
+        text=stored,
+        places=places,
+        sections=sections,
+        language=meta.language,
+        url=meta.url,
+        speaker=meta.speaker,
+    )
+
+
+def markdown_blocks(text: str) -> Iterator[Block]:
+    """Give the blocks of a Markdown text in order; headings carry the anchor GitHub gives them."""
+    tokens = make_parser().parse(text)
+    slugs: Counter[str] = Counter()
+    row: list[str] = []
+    for number, token in enumerate(tokens):
+        match token.type:
+            case "inline" if number and tokens[number - 1].type == "heading_open":
+                level = int(tokens[number - 1].tag[1])
+                yield _heading(inline_text(token.children or []), level=level, slugs=slugs)
+            case "inline" if number and tokens[number - 1].type in ("td_open", "th_open"):
+                row.append(fold(inline_text(token.children or [])))
+            case "inline":
+                yield Block(clean(inline_text(token.children or [])))
+            case "tr_close":
+                yield Block(CELL_GAP.join(cell for cell in row if cell))
+                row = []
+            case "fence" | "code_block":
+                yield Block(token.content)
+            case "html_block":
+                yield from _html(token.content, slugs=slugs)
+
+
+def inline_text(tokens: Sequence[Token]) -> str:
+    """Give the text of inline Markdown: links, images and emphasis as their words alone."""
+    parts: list[str] = []
+    for token in tokens:
+        if token.type in ("text", "code_inline", "text_special"):
+            parts.append(token.content)
+        elif token.type == "image":
+            parts.append(inline_text(token.children or []))
+        elif token.type == "hardbreak" or _LINE_BREAK.fullmatch(token.content):
+            parts.append("\n")
+        elif token.type == "softbreak":
+            parts.append(" ")
+    lines = clean("".join(parts)).split("\n")
+    return "\n".join(line.strip(" \t") for line in lines).strip()
+
+
+def slug(heading: str) -> str:
+    """Give the anchor that GitHub makes of a heading: small letters, hyphens, no punctuation."""
+    return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+
+
+def _heading(text: str, *, level: int, slugs: Counter[str]) -> Block:
+    own = _HEADING_ID.search(text)
+    if own is not None:
+        return Block(fold(text[: own.start()]), level=level, anchor=own[1])
+    title = fold(text)
+    base = slug(title)
+    anchor = base
+    while anchor in slugs:
+        anchor = f"{base}-{slugs[base]}"
+        slugs[base] += 1
+    slugs[anchor] += 1
+    return Block(title, level=level, anchor=anchor or None)
+
+
+def _html(content: str, *, slugs: Counter[str]) -> Iterator[Block]:
+    for block in html_blocks(content):
+        if block.level:
+            yield _heading(block.text, level=block.level, slugs=slugs)
+        else:
+            yield block

@@ -1,0 +1,183 @@
+"""What is said about a file beside it (a sidecar) or at its top (front matter)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+
+from quoth.ingest.readers.blocks import clean, fold
+from quoth.ingest.readers.dates import normal_date
+from quoth.text.locators import watch_url, youtube_url
+
+SIDECAR = ".meta.json"
+LARGEST_SIDECAR = 1 << 20
+
+_KEYS = {"title", "url", "speaker", "language", "date"}
+_OTHER_NAMES = {
+    "lang": "language",
+    "author": "speaker",
+    "youtube": "video",
+    "youtube_id": "video",
+    "video_id": "video",
+    "link": "url",
+    "webpage_url": "url",
+    "published": "date",
+    "publish_date": "date",
+    "published_at": "date",
+    "upload_date": "date",
+}
+_FRONT = re.compile(r"\s*---[ \t]*\n(?P<lines>.*?\n)?(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+_PAIR = re.compile(r"(?P<key>[A-Za-z_][\w -]{0,60}?)[ \t]*:(?:[ \t]+(?P<value>.*))?$")
+_LANGUAGE = re.compile(r"(?P<primary>[A-Za-z]{2,3})(?:[-_][A-Za-z0-9]{1,8})*")
+
+
+@dataclass(frozen=True, slots=True)
+class Meta:
+    """What is known of a document apart from its text."""
+
+    title: str | None = None
+    url: str | None = None
+    speaker: str | None = None
+    language: str | None = None
+    date: str | None = None
+
+    def normal(self) -> Meta:
+        """The same with address and language in the form in which documents have them."""
+        url = self.url and (normal_url(self.url) or self.url)
+        language = self.language and (normal_language(self.language) or self.language)
+        return replace(self, url=url, language=language)
+
+    def over(self, lower: Meta) -> Meta:
+        """Put this above another: what is missing here is taken from there."""
+        names = [each.name for each in fields(self)]
+        return Meta(**{name: getattr(self, name) or getattr(lower, name) for name in names})
+
+
+UNTOLD = Meta()
+"""Of what nobody said anything."""
+
+
+def sidecar(path: Path) -> Path | None:
+    """Give the file that describes this one: ``talk.srt.meta.json``, else ``talk.meta.json``."""
+    for name in (f"{path.name}{SIDECAR}", f"{path.stem}{SIDECAR}"):
+        beside = path.with_name(name)
+        if beside != path and beside.is_file():
+            return beside
+    return None
+
+
+def read_sidecar(path: Path) -> tuple[Meta, list[str]]:
+    """Read the sidecar of a file, if there is one; what is wrong with it is only a warning."""
+    beside = sidecar(path)
+    if beside is None:
+        return Meta(), []
+    try:
+        if beside.stat().st_size > LARGEST_SIDECAR:
+            return Meta(), [f"{beside.name} is too large for a description and was not used."]
+        values = json.loads(beside.read_text(encoding="utf-8-sig"))
+    except (ValueError, OSError, RecursionError):
+        return Meta(), [f"{beside.name} is not valid JSON and was not used."]
+    if not isinstance(values, dict):
+        return Meta(), [f"{beside.name} does not hold an object of JSON and was not used."]
+    return make_meta(values, where=beside.name)
+
+
+def front_matter(text: str) -> tuple[Meta, str, list[str]]:
+    """Take ``---`` lines of ``key: value`` off the top of a text; gives what they say and the rest.
+
+    Only plain values are read; lists and nested values are passed over without a word. A text
+    that merely begins with a line of dashes is left as it is.
+    """
+    head = _FRONT.match(text)
+    if head is None:
+        return Meta(), text, []
+    values: dict[str, object] = {}
+    for line in (head["lines"] or "").splitlines():
+        if not line.strip() or line.lstrip().startswith(("#", "- ")) or line[:1].isspace():
+            continue
+        pair = _PAIR.match(line.rstrip())
+        if pair is None:
+            return Meta(), text, []
+        value = _scalar(pair["value"] or "")
+        if value:
+            values[pair["key"]] = value
+    known = {key: value for key, value in values.items() if _name(key) in _KEYS | {"video"}}
+    if not values:
+        return Meta(), text, []
+    meta, warnings = make_meta(known, where="The front matter")
+    return meta, text[head.end() :], warnings
+
+
+def make_meta(values: Mapping[str, object], *, where: str) -> tuple[Meta, list[str]]:
+    """Sort out described values; ``where`` names their origin in the warnings."""
+    found: dict[str, str] = {}
+    warnings: list[str] = []
+    unknown: list[str] = []
+    for key, value in values.items():
+        name = _name(key)
+        if name not in _KEYS | {"video"}:
+            unknown.append(key)
+        elif value is None or value == "":
+            continue
+        elif name == "date" and type(value) is int:  # a year alone, as JSON has it
+            found.setdefault(name, str(value))
+        elif not isinstance(value, str):
+            warnings.append(f"{where}: the value of '{clean(key)}' is not a text and was not used.")
+        else:
+            found.setdefault(name, fold(clean(value)))
+    if unknown:
+        names = ", ".join(f"'{clean(key)[:40]}'" for key in unknown[:10])
+        warnings.append(f"{where}: not known and not used: {names}.")
+    url = _video_url(found.pop("video", "")) or normal_url(found.get("url", ""))
+    if found.get("url") and url is None:
+        warnings.append(f"{where}: '{found['url'][:80]}' is not a web address and was not used.")
+    language = normal_language(found.get("language", ""))
+    if found.get("language") and language is None:
+        warnings.append(f"{where}: '{found['language'][:40]}' is not a language code.")
+    date = normal_date(found.get("date", ""))
+    if found.get("date") and date is None:
+        warnings.append(f"{where}: '{found['date'][:40]}' is not a date and was not used.")
+    title, speaker = found.get("title") or None, found.get("speaker") or None
+    meta = Meta(title=title, url=url, speaker=speaker, language=language, date=date)
+    return meta, warnings
+
+
+def file_title(name: str) -> str:
+    """Make a title of the name of a file, for want of a better one."""
+    return fold(clean(Path(name).stem.replace("_", " "))) or name
+
+
+def normal_url(text: str) -> str | None:
+    """Give a web address as it is kept: YouTube's in one form, others as they are, else None."""
+    address = text.strip()
+    video = youtube_url(address)
+    if video:
+        return video
+    return address if re.match(r"(?i)https?://[^\s/]+", address) else None
+
+
+def normal_language(text: str) -> str | None:
+    """Give the primary part of a language code: ``fr`` for ``fr-CA``."""
+    code = _LANGUAGE.fullmatch(text.strip())
+    return code["primary"].lower() if code else None
+
+
+def _video_url(text: str) -> str | None:
+    return watch_url(text) or youtube_url(text) if text else None
+
+
+def _name(key: str) -> str:
+    name = key.strip().lower().replace("-", "_").replace(" ", "_")
+    return _OTHER_NAMES.get(name, name)
+
+
+def _scalar(value: str) -> str:
+    text = value.strip()
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
+        return text[1:-1].strip()
+    if text[:1] in ("[", "{", "|", ">", "&", "*"):
+        return ""
+    return re.sub(r"(?<!\s)\s+#.*$", "", text)

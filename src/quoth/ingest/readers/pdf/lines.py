@@ -1,0 +1,275 @@
+"""The printed lines of a PDF page, in reading order, each with its box.
+
+PDFium gives glyphs in the order in which the page draws them, with a guess at line ends. This
+module puts the pieces of a line together again (superscripts and formulas tear it apart) and
+keeps columns apart. Accents that were drawn as glyphs of their own are composed with their
+letter, and raised digits become superscript digits.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+
+from quoth.core.types import Box
+from quoth.ingest.readers.pdf.glyphs import (
+    COLUMN_GAP,
+    Glyph,
+    Run,
+    is_code,
+    page_runs,
+    turned,
+)
+
+HYPHENS = "-\u2010\u00ad"
+_SPACING_ACCENTS = {
+    "\u00a8": "\u0308",
+    "\u00b4": "\u0301",
+    "`": "\u0300",
+    "\u02c6": "\u0302",
+    "^": "\u0302",
+    "\u02dc": "\u0303",
+    "\u02c7": "\u030c",
+    "\u00b8": "\u0327",
+    "\u02da": "\u030a",
+}
+_DOTLESS = {"\u0131": "i", "\u0237": "j"}
+_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_MARK_BEFORE = re.compile(r"^[⁰¹²³⁴⁵⁶⁷⁸⁹]+(?=[^\W\d_])")
+_MARK_AFTER = re.compile(r"(?<=[^\W\d_]{4})(?=[⁰¹²³⁴⁵⁶⁷⁸⁹])")
+_DESCENDING = frozenset("gjpqyQJ,;()[]{}|/@$_")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Line:
+    """A printed line: clean text, its box, and the geometry that layout is read from.
+
+    Two lines are equal only when they are the same line.
+
+    ``x0 y0 x1 y1`` and ``baseline`` are in points in the direction of reading (x grows along the
+    line, y towards the line above), whichever way the text is turned; ``box`` is what `Box` says.
+    ``hyphen`` is the hyphen at the end that may only mark a broken word; it is not in ``text``.
+    """
+
+    page: int
+    text: str
+    box: Box
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    baseline: float
+    size: float
+    turn: int = 0
+    column: int = 0
+    hyphen: str = ""
+    code: bool = False
+    follows: bool = False
+    """Whether PDFium saw this piece on the same line as the one before."""
+    row: bool = False
+    """Whether wide gaps part the line, as they part the cells of a table."""
+
+
+def page_lines(textpage: object, *, page: int) -> list[Line]:
+    """Give the lines of a page in reading order; `textpage` is a raw PDFium text page."""
+    pieces = [
+        piece for run in page_runs(textpage) if (piece := _piece(run, page=page, textpage=textpage))
+    ]
+    cells = _join(pieces, across_gaps=False)
+    gutters = _gutters(cells)
+    if gutters:
+        cells = [replace(cell, column=_column(cell, gutters)) for cell in cells]
+        cells = _ordered(cells, columns=len(gutters) + 1)
+    lines = _join(cells, across_gaps=True)
+    if not gutters:
+        lines = _downwards(lines)
+    return [replace(line, text=_with_marks_apart(line.text)) for line in lines]
+
+
+# --- pieces -----------------------------------------------------------------------------------
+
+
+def _piece(run: Run, *, page: int, textpage: object) -> Line | None:
+    """Make a line of one run, or None when nothing of it can be shown."""
+    inked = [glyph for glyph in run.glyphs if glyph[0] != " "]
+    if not inked:
+        return None
+    _, lefts, bottoms, rights, tops = zip(*inked, strict=True)
+    x0, y0, x1, y1 = min(lefts), min(bottoms), max(rights), max(tops)
+    letters = [g for g in inked if g[0] not in _DESCENDING and g[0].isalpha()]
+    baseline = median(g[2] for g in letters or inked)
+    # Old-style figures stand at many heights: without letters, none of them counts as raised.
+    cap = max(g[4] for g in letters) - baseline if letters else 0.0
+    text = _text(run.glyphs, baseline=baseline, cap=cap)
+    hyphen = run.hyphen
+    if not hyphen and len(text) > 1 and text[-1] in HYPHENS and text[-2].isalnum():
+        text, hyphen = text[:-1], text[-1]
+    text = text.replace("\u00ad", "")
+    if not text.strip():
+        return None
+    ux0, uy0, ux1, uy1 = turned((x0, y0, x1, y1), turn=-run.turn % 4)
+    return Line(
+        page=page,
+        text=text,
+        box=Box(page, *(round(edge, 2) for edge in (ux0, uy0, ux1, uy1))),
+        x0=x0,
+        y0=y0,
+        x1=x1,
+        y1=y1,
+        baseline=baseline,
+        size=run.size or (y1 - y0),
+        turn=run.turn,
+        hyphen=hyphen,
+        code=is_code(textpage, run.indices),
+        follows=run.follows,
+    )
+
+
+def _text(glyphs: Sequence[Glyph], *, baseline: float, cap: float) -> str:
+    """Write the glyphs of a run as text, with accents composed and raised digits kept raised."""
+    parts: list[str] = []
+    accent: tuple[str, float, float] | None = None
+    for character, x0, y0, x1, _ in glyphs:
+        if accent and parts and x0 < (accent[1] + accent[2]) / 2 < x1:
+            parts[-1] = _DOTLESS.get(character, character)
+            parts.append(_SPACING_ACCENTS[accent[0]])
+            accent = None
+            continue
+        accent = (character, x0, x1) if character in _SPACING_ACCENTS else None
+        if "0" <= character <= "9" and y0 - baseline > 0.25 * cap > 0:
+            character = character.translate(_SUPERSCRIPTS)
+        parts.append(character)
+    return unicodedata.normalize("NFC", "".join(parts)).strip()
+
+
+def _with_marks_apart(text: str) -> str:
+    """Part the raised number of a footnote from the word it stands at, so that both are found."""
+    return _MARK_AFTER.sub(" ", _MARK_BEFORE.sub(r"\g<0> ", text))
+
+
+def _join(pieces: Sequence[Line], *, across_gaps: bool) -> list[Line]:
+    """Put together what stands on one line; across wide gaps only what PDFium saw together."""
+    lines: list[Line] = []
+    for piece in pieces:
+        if lines and _continues(lines[-1], piece, across_gaps=across_gaps):
+            lines[-1] = _joined(lines[-1], piece)
+        else:
+            lines.append(piece)
+    return lines
+
+
+def _continues(line: Line, piece: Line, *, across_gaps: bool) -> bool:
+    if line.turn != piece.turn or line.column != piece.column:
+        return False
+    overlap = min(line.y1, piece.y1) - max(line.y0, piece.y0)
+    if overlap < 0.3 * min(line.y1 - line.y0, piece.y1 - piece.y0):
+        return False
+    size = max(line.size, piece.size)
+    gap = piece.x0 - line.x1
+    if across_gaps and piece.follows:
+        return gap > -0.5 * size
+    return -0.5 * size < gap < COLUMN_GAP * size
+
+
+def _joined(line: Line, piece: Line) -> Line:
+    main = line if len(line.text) >= len(piece.text) else piece
+    other = piece if main is line else line
+    gap = piece.x0 - line.x1
+    left = line.text + line.hyphen
+    right = piece.text
+    raised = other.size < 0.9 * main.size and other.y0 - main.baseline > 0.1 * main.size
+    if raised and other.text.isascii() and other.text.isdigit():
+        if other is piece:
+            right = right.translate(_SUPERSCRIPTS)
+        else:
+            left = left.translate(_SUPERSCRIPTS)
+    a, b = line.box, piece.box
+    return replace(
+        main,
+        text=f"{left} {right}" if gap > 0.11 * main.size else left + right,
+        box=Box(a.page, min(a.x0, b.x0), min(a.y0, b.y0), max(a.x1, b.x1), max(a.y1, b.y1)),
+        x0=min(line.x0, piece.x0),
+        y0=min(line.y0, piece.y0),
+        x1=max(line.x1, piece.x1),
+        y1=max(line.y1, piece.y1),
+        hyphen=piece.hyphen,
+        code=line.code and piece.code,
+        row=line.row or piece.row or gap > COLUMN_GAP * main.size,
+        follows=line.follows,
+    )
+
+
+# --- columns ----------------------------------------------------------------------------------
+
+
+def _gutters(cells: Sequence[Line]) -> list[float]:
+    """Find the x of the white strips that part columns of running text; none for tables.
+
+    A strip parts columns when lines with several words stand on both sides of it, side by side,
+    and few lines cross it.
+    """
+    prose = [cell for cell in cells if cell.turn == cells[0].turn and len(cell.text) >= 15]
+    if len(prose) < 8:
+        return []
+    width = max(c.x1 for c in prose) - min(c.x0 for c in prose)
+    starts = sorted(round(cell.x0) for cell in prose)
+    gutters: list[float] = []
+    for x in sorted(set(starts)):
+        if starts.count(x) < 3 or (gutters and x - gutters[-1] < 0.15 * width):
+            continue
+        edge = x - 2.0
+        left = [c for c in prose if c.x1 < edge and (not gutters or c.x0 > gutters[-1])]
+        right = [c for c in prose if c.x0 >= edge]
+        crossing = len(prose) - sum(1 for c in prose if c.x1 < edge or c.x0 >= edge)
+        if len(left) < 4 or len(right) < 4 or crossing > 0.3 * len(prose):
+            continue
+        if _beside(left, right) and min(_typical(left), _typical(right)) > 0.18 * width:
+            gutters.append(edge)
+    return gutters
+
+
+def _typical(cells: Sequence[Line]) -> float:
+    return median(cell.x1 - cell.x0 for cell in cells)
+
+
+def _beside(left: Sequence[Line], right: Sequence[Line]) -> bool:
+    top = min(max(c.y1 for c in left), max(c.y1 for c in right))
+    bottom = max(min(c.y0 for c in left), min(c.y0 for c in right))
+    size = median(cell.size for cell in left)
+    return top - bottom > 3 * size
+
+
+def _column(cell: Line, gutters: Sequence[float]) -> int:
+    """Number the column of a cell from 1; 0 for one that crosses a gutter."""
+    if any(cell.x0 < gutter < cell.x1 for gutter in gutters):
+        return 0
+    return 1 + sum(1 for gutter in gutters if cell.x0 >= gutter)
+
+
+def _ordered(cells: list[Line], *, columns: int) -> list[Line]:
+    """Keep the order in which the page was written unless it jumps between the columns."""
+    flow = [cell.column for cell in cells if cell.column and len(cell.text) >= 15]
+    jumps = sum(1 for a, b in itertools.pairwise(flow) if a != b)
+    spans = sum(1 for cell in cells if not cell.column)
+    if jumps <= 2 * columns + spans + len(flow) // 20:
+        return cells
+    walls = sorted((cell.baseline for cell in cells if not cell.column), reverse=True)
+
+    def key(cell: Line) -> tuple[int, int, float, float]:
+        band = sum(1 for wall in walls if wall > cell.baseline + 0.1)
+        return (band, cell.column if cell.column else columns + 1, -cell.baseline, cell.x0)
+
+    return sorted(cells, key=key)
+
+
+def _downwards(lines: list[Line]) -> list[Line]:
+    """Order a page from top to bottom if no two of its lines stand side by side."""
+    falling = sorted(lines, key=lambda line: -line.baseline)
+    for above, below in itertools.pairwise(falling):
+        if above.turn != below.turn or below.y1 - above.y0 > 0.5 * below.size:
+            return lines
+    return falling

@@ -1,0 +1,203 @@
+"""The chapters and sections of a PDF: from its outline, or from its headings if it has none."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+import pypdfium2 as pdfium2
+import pypdfium2.raw as pdfium
+
+from quoth.core.types import Section
+from quoth.ingest.readers.pdf.glyphs import clean_text
+from quoth.ingest.readers.pdf.lines import Line
+from quoth.ingest.readers.pdf.reflow import body_size
+
+_MAX_ENTRIES = 20_000
+_MAX_HEADING = 160
+_NUMBERING = re.compile(
+    r"(?:chapter|section|part|appendix|kapitel|chapitre|anhang|annexe|partie)?[0-9ivxlcdm]{0,8}[a-z]?"
+)
+_TOP_PARAMETER = {
+    pdfium.PDFDEST_VIEW_XYZ: 1,
+    pdfium.PDFDEST_VIEW_FITH: 0,
+    pdfium.PDFDEST_VIEW_FITBH: 0,
+    pdfium.PDFDEST_VIEW_FITR: 3,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A title of the outline, the titles above it, and where it points to.
+
+    ``page`` is 1-based, ``top`` is a height in the page's user space; None where the entry does
+    not say. ``line`` is the line that begins it, once found; ``tail`` is the last line of the title
+    as it is printed, None where the title is not on the page.
+    """
+
+    path: tuple[str, ...]
+    page: int | None
+    top: float | None = None
+    line: Line | None = None
+    tail: Line | None = None
+
+
+def read_outline(document: pdfium2.PdfDocument) -> list[Heading]:
+    """Read the outline in its own order; entries without a title are left out."""
+    headings: list[Heading] = []
+    path: list[str] = []
+    for mark in islice(document.get_toc(max_depth=12), _MAX_ENTRIES):
+        title = clean_text(_title(mark))
+        del path[mark.level :]
+        path += [""] * (mark.level - len(path)) + [title]
+        if not title:
+            continue
+        page, top = None, None
+        target = mark.get_dest()
+        if target is not None and (index := target.get_index()) is not None:
+            page = index + 1
+            mode, position = target.get_view()
+            parameter = _TOP_PARAMETER.get(mode)
+            if parameter is not None and parameter < len(position):
+                top = float(position[parameter]) or None
+        headings.append(Heading(tuple(part for part in path if part), page, top))
+    return headings
+
+
+def _title(mark: pdfium2.PdfBookmark) -> str:
+    size = pdfium.FPDFBookmark_GetTitle(mark.raw, None, 0)
+    buffer = ctypes.create_string_buffer(size)
+    pdfium.FPDFBookmark_GetTitle(mark.raw, buffer, size)
+    return buffer.raw[: max(0, size - 2)].decode("utf-16-le", "replace")
+
+
+def find_lines(headings: Sequence[Heading], pages: Mapping[int, Sequence[Line]]) -> list[Heading]:
+    """Find the line that begins each section, in order of the text.
+
+    Entries that lead to the same line are one section: the last of those whose title is printed
+    there, which is the deepest, gives the name.
+
+    An entry is found by its words on the page it points to, else by the height it points to,
+    else it begins with the page. Entries that point nowhere are left out.
+    """
+    order = {
+        line: place for place, line in enumerate(ln for lines in pages.values() for ln in lines)
+    }
+    keys = {page: [_key(line.text) for line in lines] for page, lines in pages.items()}
+    last = max(pages, default=0)
+    found: list[Heading] = []
+    for heading in headings:
+        if heading.page is None:
+            continue
+        lines = pages.get(heading.page, ())
+        match = _by_words(heading, lines, keys.get(heading.page, ()))
+        line, tail = match or (_by_height(heading, lines), None)
+        page = heading.page
+        while line is None and page < last:
+            page += 1
+            line = next(iter(pages.get(page, ())), None)
+        if line is not None:
+            found.append(replace(heading, line=line, tail=tail))
+    found.sort(key=lambda heading: order[heading.line])  # type: ignore[index]
+    begun: dict[Line | None, Heading] = {}
+    for heading in found:
+        before = begun.get(heading.line)
+        if before is None or before.tail is None or heading.tail is not None:
+            begun[heading.line] = heading
+    return list(begun.values())
+
+
+def _key(text: str) -> str:
+    return "".join(character for character in text.casefold() if character.isalnum())
+
+
+def _by_words(
+    heading: Heading, lines: Sequence[Line], keys: Sequence[str]
+) -> tuple[Line, Line] | None:
+    wanted = _key(heading.path[-1])
+    if not wanted:
+        return None
+    matches = []
+    for start, line in enumerate(lines):
+        joined = ""
+        for end in range(start, min(start + 4, len(lines))):
+            joined += keys[end]
+            if len(joined) > len(wanted) + 20:
+                break
+            if _same_title(joined, wanted):
+                matches.append((line, lines[end]))
+                break
+    if not matches:
+        return None
+    top = heading.top
+    if top is None:
+        return max(matches, key=lambda match: match[1].size)
+    return min(matches, key=lambda match: abs(match[0].box.y1 - top))
+
+
+def _same_title(printed: str, wanted: str) -> bool:
+    if printed.endswith(wanted):
+        return _NUMBERING.fullmatch(printed[: len(printed) - len(wanted)]) is not None
+    if len(printed) > 3 and wanted.endswith(printed):
+        return _NUMBERING.fullmatch(wanted[: len(wanted) - len(printed)]) is not None
+    return False
+
+
+def _by_height(heading: Heading, lines: Sequence[Line]) -> Line | None:
+    top = heading.top
+    if top is None or not lines or lines[0].turn:
+        return lines[0] if lines else None
+    return next((line for line in lines if line.box.y1 <= top + 4), None)
+
+
+def find_headings(pages: Mapping[int, Sequence[Line]]) -> list[Heading]:
+    """Take short lines set clearly larger than the text for headings; larger ones lead smaller."""
+    lines = [line for page in pages.values() for line in page]
+    least = 1.15 * body_size(lines)
+    groups: list[list[Line]] = []
+    for line in lines:
+        if line.size < least or line.code or not any(c.isalpha() for c in line.text):
+            continue
+        if groups and _same_heading(groups[-1][-1], line):
+            groups[-1].append(line)
+        else:
+            groups.append([line])
+    groups = [g for g in groups if sum(len(line.text) for line in g) <= _MAX_HEADING]
+    if len(groups) > 0.15 * len(lines):
+        return []
+    sizes = sorted({round(group[0].size) for group in groups}, reverse=True)
+    path: list[str] = []
+    headings: list[Heading] = []
+    for group in groups:
+        level = min(sizes.index(round(group[0].size)), 3)
+        path = [*path[:level], clean_text(" ".join(line.text + line.hyphen for line in group))]
+        headings.append(Heading(tuple(path), group[0].page, group[0].box.y1, group[0], group[-1]))
+    return headings
+
+
+def _same_heading(line: Line, after: Line) -> bool:
+    drop = line.baseline - after.baseline
+    return (
+        line.page == after.page
+        and abs(line.size - after.size) < 0.05 * line.size
+        and 0 < drop < 1.6 * line.size
+    )
+
+
+def sections(
+    headings: Sequence[Heading], *, starts: Mapping[Line, int], end: int
+) -> tuple[Section, ...]:
+    """Turn found headings into sections that reach to the next one, the last to `end`."""
+    begun = sorted(
+        ((starts[heading.line], heading.path) for heading in headings if heading.line is not None),
+        key=lambda item: item[0],
+    )
+    limits = [*(start for start, _ in begun), end][1:]
+    return tuple(
+        Section(start, limit, path)
+        for (start, path), limit in zip(begun, limits, strict=True)
+        if limit > start
+    )

@@ -1,0 +1,348 @@
+"""Makes running text from printed lines: paragraphs that go over columns and pages.
+
+Three things tear the sentences of a book apart, and are undone here: running heads and page
+numbers (left out), footnotes at the foot of a page (set before the paragraph that goes on over
+the page), and words broken by a hyphen (joined, when the document gives no reason to think that
+the hyphen belongs to the word). Lines that were broken on purpose (code, lists, verse, tables)
+stay lines: they are set apart by a line feed, paragraphs by an empty line, everything else by a
+space.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from quoth.core.types import Pages, Place
+from quoth.ingest.readers.pdf.lines import Line
+
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_LAST_PART = re.compile(r"(?<![^\W\d_])[^\W\d_]+$")
+_LAST_WORD = re.compile(r"(?<![^\W\d_])(?<![^\W\d_]-)[^\W\d_]+(?:-[^\W\d_]+)*+$")
+_FIRST_WORD = re.compile(r"^[^\W\d_]+")
+_NUMBER = re.compile(r"\d+")
+_BARE_NUMBER = re.compile(r"^\W*+(?:page|seite|p\.?)?\s*+(\d+|[ivxlcdm]+)\W*$", re.I)
+_BULLET = re.compile(r"^[•▪◦‣●○■*]\s")
+_ITEM = re.compile(r"^(?:\(?\d{1,3}[.)]|\(?[a-zA-Z][.)]|\[\d+\]|[–—-])\s")
+_NOTE = re.compile(r"^(?:[⁰¹²³⁴⁵⁶⁷⁸⁹]+|[*†‡§∗]+|\d{1,3})\s?[^\W\d_(“\"‘']")
+_TERMINAL = re.compile(r"[.!?:;…。！？؟][\"'”’»)\]⁰¹²³⁴⁵⁶⁷⁸⁹]*$")
+_UNSPACED = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")
+"""Chinese and Japanese, which are written without spaces between words, and so between lines."""
+_KEPT_BEFORE = frozenset({"self", "non", "quasi", "ex"})
+_KEPT_AFTER = frozenset(
+    {"ci", "là", "même", "mêmes", "être", "il", "elle", "ils", "elles", "on", "je", "tu", "ce"}
+    | {"moi", "toi", "lui", "nous", "vous", "leur"}
+)
+
+
+_TEXT_PITCH = 1.45
+_CODE_PITCH = 2.0
+"""Distances of baselines within one block, in font heights; code is set wider."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """A document's text with a place for each line, and the offset at which each line begins."""
+
+    text: str
+    places: tuple[Place, ...]
+    starts: Mapping[Line, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """The edges of a block of lines, and whether most of its lines reach the right one."""
+
+    left: float
+    right: float
+    justified: bool
+
+
+# --- what is left out -------------------------------------------------------------------------
+
+
+def without_running_heads(
+    pages: Mapping[int, Sequence[Line]], labels: Mapping[int, str]
+) -> dict[int, list[Line]]:
+    """Leave out page numbers and the heads and feet that repeat from page to page.
+
+    A line goes when it is the outermost of its page and is the page's number or label, or when
+    the same words (numbers aside) stand at the same height on most pages, or on a page nearby
+    while most pages have such a line at that height. Two rounds, for heads of two lines. Where
+    most pages have but one line, that line is the text, and stays.
+    """
+    kept = {page: list(lines) for page, lines in pages.items()}
+    may_empty = 2 * sum(len(lines) > 1 for lines in kept.values()) > len(kept)
+    for _ in range(2):
+        for top in (True, False):
+            edges = {page: _edge(lines, top=top) for page, lines in kept.items() if lines}
+            for page, line in _repeated(edges, labels=labels).items():
+                if may_empty or len(kept[page]) > 1:
+                    kept[page].remove(line)
+    return kept
+
+
+def _edge(lines: Sequence[Line], *, top: bool) -> Line:
+    level = [line for line in lines if line.turn == lines[0].turn]
+    return max(level, key=lambda line: line.baseline if top else -line.baseline)
+
+
+def _repeated(edges: Mapping[int, Line], *, labels: Mapping[int, str]) -> dict[int, Line]:
+    keys = {page: _NUMBER.sub("#", line.text.casefold()) for page, line in edges.items()}
+    near: dict[tuple[str, int], list[int]] = defaultdict(list)
+    for page, line in edges.items():
+        near[keys[page], round(line.baseline / 6)].append(page)
+    gone: dict[int, Line] = {}
+    echoes: dict[int, Line] = {}
+    for page, line in edges.items():
+        if _is_page_number(line.text, page=page, label=labels.get(page, "")):
+            gone[page] = line
+            continue
+        slot = round(line.baseline / 6)
+        same = [p for s in (slot - 1, slot, slot + 1) for p in near.get((keys[page], s), ())]
+        if len(same) >= 3 and len(same) >= 0.5 * len(edges):
+            gone[page] = line
+        elif any(0 < abs(other - page) <= 2 for other in same):
+            echoes[page] = line
+    heights = Counter(round(line.baseline / 6) for line in (*echoes.values(), *gone.values()))
+    for page, line in echoes.items():
+        slot = round(line.baseline / 6)
+        if sum(heights[s] for s in (slot - 1, slot, slot + 1)) >= max(4, 0.5 * len(edges)):
+            gone[page] = line
+    return gone
+
+
+def _is_page_number(text: str, *, page: int, label: str) -> bool:
+    found = _BARE_NUMBER.match(text)
+    return bool(found) and found[1].casefold() in (str(page), label.casefold())  # type: ignore[index]
+
+
+# --- the order of notes -----------------------------------------------------------------------
+
+
+def _with_notes_before(lines: Sequence[Line], *, body: float) -> list[Line]:
+    """Set a page's footnotes before its last paragraph, if that goes on over the page.
+
+    Pages stay in order, and the sentence that goes over the page is in one piece.
+    """
+    first = len(lines)
+    while first and lines[first - 1].size < 0.93 * body and not lines[first - 1].code:
+        first -= 1
+    notes = lines[first:]
+    if not notes or not first or not _NOTE.match(notes[0].text):
+        return list(lines)
+    text = lines[:first]
+    last = text[-1]
+    if _TERMINAL.search(last.text) and not last.hyphen:
+        return list(lines)
+    start = len(text) - 1
+    while start and not _breaks(text[start - 1], text[start], edges=_edges(text)):
+        start -= 1
+    return [*text[:start], *notes, *text[start:]]
+
+
+# --- paragraphs -------------------------------------------------------------------------------
+
+
+def flow(
+    pages: Mapping[int, Sequence[Line]],
+    *,
+    labels: Mapping[int, str],
+    heads: frozenset[Line] = frozenset(),
+    tails: frozenset[Line] = frozenset(),
+) -> Flow:
+    """Join the lines to paragraphs; one begins at each of `heads` and ends at each of `tails`."""
+    everything = [line for lines in pages.values() for line in lines]
+    body = body_size(everything)
+    lines: list[Line] = []
+    edges: dict[Line, _Block] = {}
+    for page_lines in pages.values():
+        ordered = _with_notes_before(page_lines, body=body)
+        edges |= _edges(ordered)
+        lines += ordered
+    words = _vocabulary(lines)
+    parts: list[str] = []
+    places: list[Place] = []
+    starts: dict[Line, int] = {}
+    offset = 0
+    following: list[Line | None] = [*lines[1:], None]
+    for line, after in zip(lines, following, strict=True):
+        starts.setdefault(line, offset)
+        text, hyphen, gap = line.text + line.hyphen, "", ""
+        if after is not None:
+            apart = after in heads or line in tails
+            gap = "\n\n" if apart else _gap(line, after, edges=edges)
+            if line.hyphen and gap != "\n\n" and _is_word_joint(line, after):
+                gap = ""
+                if not _belongs(line, after, words=words):
+                    text, hyphen = line.text, line.hyphen
+            elif gap == " " and _UNSPACED.match(text[-1]) and _UNSPACED.match(after.text):
+                gap = ""
+        label = labels.get(line.page) or str(line.page)
+        locator = Pages(line.page, line.page, label, label, boxes=(line.box,))
+        places.append(Place(offset, offset + len(text), locator, hyphen=hyphen))
+        parts += (text, gap)
+        offset += len(text) + len(gap)
+    return Flow("".join(parts), tuple(places), starts)
+
+
+def body_size(lines: Sequence[Line]) -> float:
+    """Give the font height in which most characters are set, in points; 0 without lines."""
+    sizes: Counter[float] = Counter()
+    for line in lines:
+        sizes[round(line.size, 1)] += len(line.text)
+    return sizes.most_common(1)[0][0] if sizes else 0.0
+
+
+def _edges(lines: Sequence[Line]) -> dict[Line, _Block]:
+    """Give the edges of the block that each line stands in: a run of one size, column, pitch."""
+    edges: dict[Line, _Block] = {}
+    block: list[Line] = []
+    for line in [*lines, None]:
+        if line is not None and (not block or _same_block(block[-1], line)):
+            block.append(line)
+            continue
+        if block:
+            right = max(b.x1 for b in block)
+            full = sum(right - b.x1 < 0.5 * b.size for b in block)
+            span = _Block(min(b.x0 for b in block), right, full >= 3 and 2 * full > len(block))
+            edges |= dict.fromkeys(block, span)
+        block = [line] if line is not None else []
+    return edges
+
+
+def _same_block(line: Line, after: Line) -> bool:
+    if (line.page, line.column, line.turn) != (after.page, after.column, after.turn):
+        return False
+    drop = line.baseline - after.baseline
+    small, large = sorted((line.size, after.size))
+    pitch = _CODE_PITCH if line.code and after.code else _TEXT_PITCH
+    return 0 < drop < pitch * large and small > 0.85 * large
+
+
+def _gap(line: Line, after: Line, *, edges: Mapping[Line, _Block]) -> str:
+    """Say what stands between two lines: a space, a line feed or an empty line."""
+    if line.code and after.code:
+        return _gap_in_code(line, after, edges=edges)
+    if _same_block(line, after):
+        return _gap_in_block(line, after, edges=edges)
+    if _goes_on(line, after, edges=edges):
+        return " "
+    return "\n\n"
+
+
+def _breaks(line: Line, after: Line, *, edges: Mapping[Line, _Block]) -> bool:
+    return _gap(line, after, edges=edges) == "\n\n"
+
+
+def _gap_in_block(line: Line, after: Line, *, edges: Mapping[Line, _Block]) -> str:
+    left, right = edges[line].left, edges[line].right
+    step = 0.6 * line.size
+    ended = bool(_TERMINAL.search(line.text)) and not line.hyphen
+    short = (line.row and after.row) or _is_short(line, after, right=right)
+    if _BULLET.match(after.text):
+        return "\n"
+    if _ITEM.match(after.text) and (ended or short):
+        return "\n"
+    if after.x0 - line.x0 > step and (ended or short) and line.x0 - left < step:
+        return "\n" if _BULLET.match(line.text) or _ITEM.match(line.text) else "\n\n"
+    if short:
+        return "\n"
+    return " "
+
+
+def _gap_in_code(line: Line, after: Line, *, edges: Mapping[Line, _Block]) -> str:
+    """Keep lines of code apart, and the indentation of the second."""
+    if not _same_block(line, after):
+        return "\n\n" if line.page == after.page else "\n"
+    width = (after.x1 - after.x0) / max(1, len(after.text))
+    return "\n" + " " * min(40, max(0, round((after.x0 - edges[after].left) / width)))
+
+
+def _is_short(line: Line, after: Line, *, right: float) -> bool:
+    """Whether the next line's first word would have fitted: the break is then on purpose."""
+    if line.hyphen:
+        return False
+    first = len(after.text.split(maxsplit=1)[0]) + 1
+    width = (after.x1 - after.x0) / max(1, len(after.text))
+    return right - line.x1 > first * width + 0.5 * line.size
+
+
+def _goes_on(line: Line, after: Line, *, edges: Mapping[Line, _Block]) -> bool:
+    """Whether a paragraph goes on in another column, on the next page or behind a formula."""
+    small, large = sorted((line.size, after.size))
+    if small < 0.9 * large or line.code != after.code:
+        return False
+    if line.hyphen:
+        return True
+    ended = bool(_TERMINAL.search(line.text))
+    moved = line.page != after.page or after.baseline > line.baseline
+    if not moved:
+        drop = line.baseline - after.baseline
+        return not ended and after.text[0].islower() and drop < 1.9 * large
+    block = edges[line]
+    if _BULLET.match(after.text):
+        return False
+    if not ended and after.text[0].islower():
+        return True
+    indented = after.x0 - edges[after].left > 0.6 * after.size
+    gap = block.right - line.x1
+    if ended:
+        full = block.justified and gap < 0.5 * line.size
+        return full and not indented and not line.text.endswith(":")
+    return not indented and gap < 0.25 * (block.right - block.left)
+
+
+# --- broken words -----------------------------------------------------------------------------
+
+
+def _vocabulary(lines: Sequence[Line]) -> Counter[str]:
+    """Count the words that are not broken, with inner hyphens, and the parts of those."""
+    words: Counter[str] = Counter()
+    for before, line in pairwise([None, *lines]):
+        if line is None:
+            continue
+        found = _WORD.findall(line.text)
+        if line.hyphen:
+            found = found[:-1]
+        if before is not None and before.hyphen:
+            found = found[1:]
+        words.update(found)
+    return words
+
+
+def _is_word_joint(line: Line, after: Line) -> bool:
+    return bool(line.text) and line.text[-1].isalnum() and after.text[0].isalnum()
+
+
+def _belongs(line: Line, after: Line, *, words: Counter[str]) -> bool:
+    """Whether the hyphen at the end of a line is part of the word, as in "well-known".
+
+    What the document does elsewhere decides; without such evidence, a hyphen between lower-case
+    letters marks a broken word.
+    """
+    if line.hyphen == "\u00ad":
+        return False
+    whole, part, first = (
+        _LAST_WORD.search(line.text),
+        _LAST_PART.search(line.text),
+        _FIRST_WORD.match(after.text),
+    )
+    if not (whole and part and first):
+        return True
+    left, right = part[0], first[0]
+    joined = words[left + right] + words[(left + right).capitalize()]
+    if not (left[-1].islower() and right[0].islower()):
+        return not joined
+    compound = words[f"{whole[0]}-{right}"] + words[f"{left}-{right}"]
+    if joined or compound:
+        return compound > joined
+    if left.casefold() in _KEPT_BEFORE or right in _KEPT_AFTER:
+        return True
+    if after.text[first.end() : first.end() + 1] == "-" and words[left] and words[right]:
+        return True
+    two_words = min(len(left), len(right)) >= 4 and words[left] and words[right]
+    return bool(two_words) or "-" in whole[0]

@@ -1,0 +1,96 @@
+"""Transcripts written as Markdown: paragraphs that name their speaker, and now and then a time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from quoth.core.types import Reading
+from quoth.ingest.readers.blocks import fold
+from quoth.ingest.readers.captions import Said, compose, without_asides
+from quoth.ingest.readers.cue_parsers import seconds
+from quoth.ingest.readers.markdown import inline_text, make_parser
+from quoth.ingest.readers.metadata import Meta, file_title
+from quoth.ingest.readers.speaker_turns import SPEAKER_PARAGRAPH, TIME_MARK, paragraphs
+
+# A clock inside another remark belongs to the raw recording: "[unintelligible 00:27:31.27]".
+_RAW_CLOCK = re.compile(r"(?<=[^\W\d_])\s+\d{1,2}:\d{2}(?::\d{2})?(?:\.\d+)?(?=\\?\])")
+_HEADING = re.compile(r"#{1,6}\s+(?P<title>.*)")
+
+
+def read_spoken(text: str, *, meta: Meta, name: str) -> Reading:
+    """Read such a transcript.
+
+    A place reaches from the last time mark to the next one, since nothing between them is known.
+    The end of the recording is estimated from how fast it was spoken before the last mark.
+    """
+    title: str | None = None
+    speaker = meta.speaker
+    said: list[Said] = []
+    marks: list[tuple[int, float]] = []
+    for paragraph in paragraphs(text):
+        heading = _HEADING.fullmatch(paragraph)
+        if heading is not None:
+            title = title or fold(heading["title"].rstrip("#").rstrip())
+            continue
+        label = SPEAKER_PARAGRAPH.match(paragraph)
+        pieces = list(_pieces(paragraph[label.end() :] if label else paragraph))
+        if label is not None and any(words for _, words in pieces):
+            speaker = fold(label["name"])
+        begins = True
+        for time, words in pieces:
+            if time is not None and (not marks or time >= marks[-1][1]):
+                marks.append((len(said), time))
+            if words:
+                said.append(Said(0.0, 0.0, words, speaker, new=begins))
+                begins = False
+    timed = _timed(said, marks)
+    stored, places = compose(timed)
+    return Reading(
+        kind="transcript",
+        title=meta.title or title or file_title(name),
+        text=stored,
+        places=places,
+        language=meta.language,
+        url=meta.url,
+        speaker=meta.speaker,
+        seconds=max((piece.end for piece in timed), default=None),
+        warnings=(
+            f"Times are known at {len(marks)} marks only; a place reaches from one to the next.",
+        ),
+    )
+
+
+def _pieces(paragraph: str) -> Iterator[tuple[float | None, str]]:
+    """Cut a paragraph at its time marks; gives each piece with the mark before it."""
+    time: float | None = None
+    position = 0
+    for mark in TIME_MARK.finditer(paragraph):
+        yield time, _readable(paragraph[position : mark.start()])
+        time, position = seconds(mark["time"]), mark.end()
+    yield time, _readable(paragraph[position:])
+
+
+def _readable(text: str) -> str:
+    inline = make_parser().parseInline(_RAW_CLOCK.sub("", text))
+    words = without_asides(
+        inline_text([child for token in inline for child in token.children or []])
+    )
+    return words if any(character.isalnum() for character in words) else ""
+
+
+def _timed(said: Sequence[Said], marks: Sequence[tuple[int, float]]) -> list[Said]:
+    """Give every piece the time of the mark before it and of the mark after it."""
+    if not said:
+        return []
+    until, last = marks[-1]
+    before = sum(len(piece.text) for piece in said[:until])
+    after = sum(len(piece.text) for piece in said[until:])
+    end = round(last * (1 + after / before), 1) if before else last
+    borders = [(0, 0.0), *marks, (len(said), end)]
+    timed: list[Said] = []
+    for (first, start), (following, stop) in pairwise(borders):
+        timed.extend(replace(piece, start=start, end=stop) for piece in said[first:following])
+    return timed

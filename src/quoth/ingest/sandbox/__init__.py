@@ -1,0 +1,1 @@
+"""The limited child process that parses files."""

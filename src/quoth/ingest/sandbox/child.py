@@ -1,0 +1,170 @@
+"""The process that parses: reads one file after the other, within limits (see `sandbox`).
+
+Started with ``python -m quoth.ingest.sandbox.child``. Requests come as lines of JSON on standard
+input; answers go back as JSON with their length in front, on what was standard output at the
+start (a library that prints cannot disturb them). When the input ends, so does the process, even
+in the middle of a file.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import math
+import os
+import queue
+import sys
+import threading
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any
+
+from quoth.core.errors import DocumentError
+from quoth.core.types import Json
+from quoth.ingest.sandbox.wire import LENGTH, encode_reading
+
+resource: Any
+try:
+    import resource
+except ImportError:  # Windows has no such limits; the parent's clock still stops this process.
+    resource = None
+
+
+_NEW_NETWORK = 0x4000_0000
+_NEW_USERS = 0x1000_0000
+"""Flags of Linux's unshare."""
+
+
+def main() -> None:
+    """Answer requests until the input ends."""
+    answers = os.fdopen(os.dup(1), "wb")
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    sys.excepthook = _Report(answers)
+    offline = leave_network()  # before there is a second thread, after which it is not allowed
+    from quoth.ingest.readers.registry import read as _  # noqa: F401 - parsers are loaded before the limits
+
+    requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(sys.stdin.buffer, requests), daemon=True).start()
+    bare_mb = address_space_mb()
+    send(answers, {"ready": True, "bare_mb": bare_mb, "offline": offline})
+    while True:
+        request = json.loads(requests.get())
+        limit(seconds=request["seconds"], memory_mb=bare_mb + request["memory_mb"])
+        try:
+            answer = respond(request)
+            peak_mb = _peak_mb()
+            send(answers, {**answer, "peak_mb": peak_mb, "sound": True})
+        except MemoryError:
+            send(answers, {"code": "parser_memory", "sound": False})
+
+
+def respond(request: Json) -> Json:
+    """Read the file that a request names; a document that cannot be read is an answer, too."""
+    from quoth.ingest.readers.metadata import Meta
+    from quoth.ingest.readers.registry import read
+
+    try:
+        reading = read(Path(request["path"]), Meta(**request["given"]))
+    except DocumentError as error:
+        return {"code": error.code, "message": str(error)}
+    return {"reading": encode_reading(reading)}
+
+
+def send(answers: IO[bytes], answer: Json) -> None:
+    """Write one answer; text that is not Unicode (a lone surrogate) is an error here."""
+    data = json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode()
+    answers.write(LENGTH.pack(len(data)) + data)
+    answers.flush()
+
+
+def limit(*, seconds: float, memory_mb: float) -> None:
+    """Limit what this process may use, from now on.
+
+    Processor time is counted from the start of a process, so its limit moves with every file.
+    Files cannot be written, and a crash leaves no core file.
+    """
+    if resource is None:
+        return
+    _lower(resource.RLIMIT_CORE, 0)
+    _lower(resource.RLIMIT_FSIZE, 0)
+    _lower(resource.RLIMIT_AS, int(memory_mb * (1 << 20)))
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    _lower(resource.RLIMIT_CPU, math.ceil(usage.ru_utime + usage.ru_stime + seconds))
+
+
+def leave_network() -> bool:
+    """Go where there is no network, not even this machine's own; False where that cannot be.
+
+    Linux lets a process do so that may, and others in a world of users of their own, unless the
+    operator forbade it.
+    """
+    if not sys.platform.startswith("linux"):
+        return False
+    try:
+        unshare = ctypes.CDLL(None, use_errno=True).unshare
+    except (OSError, AttributeError):
+        return False
+    return any(unshare(flags) == 0 for flags in (_NEW_NETWORK, _NEW_NETWORK | _NEW_USERS))
+
+
+def _lower(kind: int, value: int) -> None:
+    """Set the soft limit, below the hard one that this process was born with."""
+    _, hard = resource.getrlimit(kind)
+    most = value if hard == resource.RLIM_INFINITY else min(value, hard)
+    resource.setrlimit(kind, (most, hard))
+
+
+def _listen(source: IO[bytes], requests: queue.SimpleQueue[bytes]) -> None:
+    for line in source:
+        requests.put(line)
+    os._exit(0)
+
+
+class _Report:
+    """Tells the parent which error ends this process, in place of a traceback, and ends it."""
+
+    def __init__(self, answers: IO[bytes]) -> None:
+        self._answers = answers
+
+    def __call__(
+        self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
+    ) -> None:
+        where = ""
+        while trace is not None:
+            frame = trace.tb_frame.f_code
+            where = f" in {Path(frame.co_filename).name}, {frame.co_name}"
+            trace = trace.tb_next
+        message = f"{kind.__name__}{where}: {error}"[:400]
+        send(
+            self._answers,
+            {"code": "crash", "message": message.encode(errors="replace").decode(), "sound": False},
+        )
+        os._exit(1)
+
+
+def address_space_mb(process: int | str = "self") -> float:
+    """Give the address space a process has, in MB; 0 where the system does not tell."""
+    try:
+        pages = int(Path(f"/proc/{process}/statm").read_text().split()[0])
+    except (OSError, IndexError):
+        return 0.0
+    return pages * os.sysconf("SC_PAGE_SIZE") / (1 << 20)
+
+
+def _peak_mb() -> float | None:
+    """Give the highest resident memory so far; the kernel's count of it survives the start of a
+    new program, so that on Linux only the figure of the address space is right.
+    """
+    with suppress(OSError, StopIteration):
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return int(next(line.split()[1] for line in lines if line.startswith("VmHWM"))) / (1 << 10)
+    if resource is None:
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return float(peak) / (1 << 20 if sys.platform == "darwin" else 1 << 10)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""Bounds for what a document says of itself, which stands beside each of its passages.
+
+A title, a heading or a name is repeated with every chunk: one of 100 kB in a document of the same
+size would make thousands of times as much of it. The text itself stays as it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import assert_never
+
+from quoth.core.types import (
+    Chars,
+    Locator,
+    Pages,
+    Place,
+    Reading,
+    Seconds,
+    Section,
+)
+from quoth.ingest.readers.blocks import ARROW
+
+LONGEST_TITLE = 300
+LONGEST_NAME = 120
+LONGEST_LABEL = 40
+LONGEST_ANCHOR = 300
+LONGEST_ADDRESS = 2048
+"""Characters; an anchor or an address that is longer is left out, since half of one leads
+nowhere, and all else is cut."""
+MOST_SECTIONS = 10_000
+"""Every section has chunks of its own: a heading in each line makes hundreds of them of a page."""
+DEEPEST = 12
+"""Headings within headings that a place names."""
+
+
+def bounded(reading: Reading) -> Reading:
+    """Give the reading with titles, headings, names, labels and addresses within bounds."""
+    url = reading.url if reading.url and len(reading.url) <= LONGEST_ADDRESS else None
+    many = len(reading.sections) > MOST_SECTIONS
+    warning = f"There are more than {MOST_SECTIONS:,} headings; those behind them name no section."
+    return replace(
+        reading,
+        title=_cut(reading.title, LONGEST_TITLE),
+        speaker=_name(reading.speaker),
+        url=url,
+        labels=tuple(each[:LONGEST_LABEL] for each in reading.labels),
+        places=tuple(_place(each) for each in reading.places),
+        sections=tuple(_section(each) for each in reading.sections[:MOST_SECTIONS]),
+        warnings=(*reading.warnings, warning) if many else reading.warnings,
+    )
+
+
+def _section(section: Section) -> Section:
+    path = tuple(_cut(each, LONGEST_TITLE) for each in section.path[:DEEPEST])
+    return replace(section, path=path, anchor=_anchor(section.anchor))
+
+
+def _place(place: Place) -> Place:
+    bound = _locator(place.locator)
+    return place if bound is place.locator else replace(place, locator=bound)
+
+
+def _locator(locator: Locator) -> Locator:
+    section = None if locator.section is None else _path(locator.section)
+    match locator:
+        case Pages(label_first=first, label_last=last):
+            if max(len(first), len(last)) <= LONGEST_LABEL and section == locator.section:
+                return locator
+            return replace(
+                locator,
+                section=section,
+                label_first=first[:LONGEST_LABEL],
+                label_last=last[:LONGEST_LABEL],
+            )
+        case Seconds(speaker=speaker):
+            if _name(speaker) == speaker and section == locator.section:
+                return locator
+            return replace(locator, section=section, speaker=_name(speaker))
+        case Chars(anchor=anchor):
+            if _anchor(anchor) == anchor and section == locator.section:
+                return locator
+            return replace(locator, section=section, anchor=_anchor(anchor))
+        case _:
+            assert_never(locator)
+
+
+@lru_cache(maxsize=256)
+def _path(section: str) -> str:
+    if len(section) <= LONGEST_TITLE and section.count(ARROW) < DEEPEST:
+        return section
+    parts = section.split(ARROW)[:DEEPEST]
+    return ARROW.join(_cut(each, LONGEST_TITLE) for each in parts)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
+
+
+def _name(name: str | None) -> str | None:
+    return None if name is None else _cut(name, LONGEST_NAME)
+
+
+def _anchor(anchor: str | None) -> str | None:
+    return anchor if anchor is None or len(anchor) <= LONGEST_ANCHOR else None

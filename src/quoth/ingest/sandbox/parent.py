@@ -1,0 +1,293 @@
+"""Reads files in child processes that may take only so much time and memory.
+
+A file from outside may crash its parser, keep it busy for ever or make it fill the memory. So it
+is read in a process of its own: a fresh interpreter without inherited files and environment, in
+its own session, with limits on processor time, address space, file size and core files where the
+platform has them, without a network where the system lets it, and with a limit on the clock
+everywhere. What it read comes back as JSON and is
+rebuilt field by field; nothing it sends is executed.
+
+A child ends as soon as its standard input ends, so none outlives its parent, however that died.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+import time
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self, get_args
+
+from quoth.core.errors import ConfigError, DocumentCode, DocumentError
+from quoth.core.types import Json, Reading
+from quoth.ingest.readers.metadata import UNTOLD, Meta
+from quoth.ingest.sandbox.child import address_space_mb
+from quoth.ingest.sandbox.wire import LENGTH, decode_reading
+
+_START_SECONDS = 60
+_WALL_PER_CPU = 4
+_WATCH_SECONDS = 0.02
+_MAX_GREETING = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of one file: a reading or a problem, with what it took.
+
+    ``seconds`` is by the clock; ``peak_mb`` is the highest resident memory of the child so far,
+    None when the child died or the platform does not say.
+    """
+
+    reading: Reading | None
+    problem: DocumentError | None
+    seconds: float
+    peak_mb: float | None = None
+
+
+class Readers:
+    """Keeps a few child processes at hand, so that many small files do not pay a start each.
+
+    Each child reads one file at a time; it is replaced after a failure that may have left it in a
+    bad state, and after `files_per_child` files. ``seconds`` limits the processor time of a file
+    and, four times over, its time by the clock; ``memory_mb`` what a file may take on top of the
+    bare child. Use it in one event loop, as an async context manager, or `close` it.
+    """
+
+    def __init__(
+        self, *, seconds: float, memory_mb: int, workers: int = 1, files_per_child: int = 100
+    ) -> None:
+        self._seconds = seconds
+        self._memory_mb = memory_mb
+        self._files_per_child = files_per_child
+        self._places = asyncio.Semaphore(workers)
+        self._idle: list[_Child] = []
+        self.offline: bool | None = None
+        """Whether children have no network; None until the first has started."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """End all children."""
+        while self._idle:
+            await self._idle.pop().end()
+
+    async def read(self, path: Path, given: Meta = UNTOLD) -> Reading:
+        """Read a file as `quoth.ingest.readers.registry.read` does.
+
+        Raises DocumentError: those of the parser, and ``parser_timeout``, ``parser_memory``, or
+        ``damaged`` when the parser broke down over the file.
+        """
+        outcome = await self.outcome(path, given)
+        if outcome.reading is None:
+            raise outcome.problem or DocumentError("damaged", f"{path.name} could not be read.")
+        return outcome.reading
+
+    async def outcome(self, path: Path, given: Meta = UNTOLD) -> Outcome:
+        """Read a file and say what it took; a file that cannot be read is an outcome, too."""
+        request: Json = {
+            "path": os.path.join(os.getcwd(), path),  # the child works elsewhere
+            "given": asdict(given),
+            "seconds": self._seconds,
+            "memory_mb": self._memory_mb,
+        }
+        async with self._places:
+            child = self._idle.pop() if self._idle else await _Child.start()
+            self.offline = child.offline
+            try:
+                outcome, sound = await child.ask(request, name=path.name)
+            except BaseException:
+                await child.kill()
+                raise
+            if sound and child.files < self._files_per_child:
+                self._idle.append(child)
+            elif sound:
+                await child.end()
+            else:
+                await child.kill()
+            return outcome
+
+
+# --- the parent's side ------------------------------------------------------------------------
+
+
+class _Child:
+    """One child process, as its parent sees it."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+        self._bare_mb = 0.0
+        self._largest_mb = 0.0
+        self.offline = False
+        self.files = 0
+
+    @classmethod
+    async def start(cls) -> _Child:
+        """Start a child and wait until it has loaded the parsers; raises ConfigError."""
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-B",
+            "-P",
+            "-m",
+            "quoth.ingest.sandbox.child",
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            start_new_session=True,
+            cwd=Path(sys.executable).anchor,
+            env=_bare_environment(),
+        )
+        child = cls(process)
+        try:
+            async with asyncio.timeout(_START_SECONDS):
+                greeting = await child._receive(limit=_MAX_GREETING)
+        except (asyncio.IncompleteReadError, TimeoutError, ValueError):
+            greeting = {}
+        except BaseException:
+            await child.kill()
+            raise
+        if not greeting.get("ready"):
+            await child.kill()
+            raise ConfigError(
+                "The process that reads documents does not start"
+                f" ({greeting.get('message', 'no reason given')}); check the installation."
+            )
+        child._bare_mb = float(greeting["bare_mb"])
+        child.offline = bool(greeting.get("offline"))
+        return child
+
+    async def ask(self, request: Json, *, name: str) -> tuple[Outcome, bool]:
+        """Have a file read; the flag says whether the child can go on to the next."""
+        self.files += 1
+        began = time.perf_counter()
+        stdin = self._process.stdin
+        assert stdin is not None
+        answer: Json = {}
+        watch = asyncio.create_task(self._watch())
+        try:
+            async with asyncio.timeout(_WALL_PER_CPU * request["seconds"]):
+                stdin.write(json.dumps(request).encode() + b"\n")
+                await stdin.drain()
+                answer = await self._receive(limit=request["memory_mb"] << 20)
+            reading = None
+            if "reading" in answer:
+                reading = await asyncio.to_thread(decode_reading, answer["reading"])
+            problem = None if reading else _refusal(answer, name=name, request=request)
+            sound = bool(answer.get("sound"))
+        except TimeoutError:
+            await self.kill()
+            reading, problem, sound = None, _too_slow(name, request["seconds"]), False
+        except (asyncio.IncompleteReadError, ConnectionError):
+            reading, problem, sound = None, await self._death(request, name=name), False
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+            await self.kill()
+            reading, problem, sound = None, _broke_down(name, "an answer without sense"), False
+        finally:
+            watch.cancel()
+        peak = answer.get("peak_mb")
+        peak_mb = float(peak) if isinstance(peak, int | float) else None
+        return Outcome(reading, problem, time.perf_counter() - began, peak_mb), sound
+
+    async def _watch(self) -> None:
+        """Note how large the child grows: a library that gets no memory dies like any crash."""
+        while True:
+            self._largest_mb = max(self._largest_mb, address_space_mb(self._process.pid))
+            await asyncio.sleep(_WATCH_SECONDS)
+
+    async def _receive(self, *, limit: int) -> Json:
+        stdout = self._process.stdout
+        assert stdout is not None
+        (length,) = LENGTH.unpack(await stdout.readexactly(LENGTH.size))
+        if length > limit:
+            return {"code": "parser_memory"}
+        answer = await asyncio.to_thread(json.loads, await stdout.readexactly(length))
+        if not isinstance(answer, dict):
+            raise TypeError("an answer is an object")
+        return answer
+
+    async def _death(self, request: Json, *, name: str) -> DocumentError:
+        """Say why a child died from what the system says of its end."""
+        code = await self._process.wait()
+        if hasattr(signal, "SIGXCPU") and code == -signal.SIGXCPU:
+            return _too_slow(name, request["seconds"])
+        if hasattr(signal, "SIGKILL") and code == -signal.SIGKILL:
+            return _too_large(name, request["memory_mb"])
+        if self._largest_mb - self._bare_mb > 0.5 * request["memory_mb"]:
+            return _too_large(name, request["memory_mb"])
+        reason = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+        return _broke_down(name, reason)
+
+    async def end(self) -> None:
+        """Let the child go: it ends when its input does."""
+        stdin = self._process.stdin
+        assert stdin is not None
+        stdin.close()
+        try:
+            async with asyncio.timeout(2):
+                await self._process.wait()
+        except TimeoutError:
+            await self.kill()
+
+    async def kill(self) -> None:
+        """End the child, and whatever it may have started, at once."""
+        with suppress(ProcessLookupError, PermissionError):
+            if hasattr(os, "killpg"):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            else:
+                self._process.kill()
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        await self._process.wait()
+
+
+def _bare_environment() -> dict[str, str]:
+    """Give a child what it needs to find this package, and no secret of its parent."""
+    environment = {"PYTHONPATH": os.pathsep.join(sys.path[:]), "PYTHONUTF8": "1"}
+    if sys.platform == "win32":
+        environment["SYSTEMROOT"] = r"C:\Windows"
+    return environment
+
+
+def _too_slow(name: str, seconds: float) -> DocumentError:
+    return DocumentError(
+        "parser_timeout",
+        f"{name} took longer than the {seconds:g} s that a file may take to read; "
+        "raise the setting parser_seconds or split the file.",
+    )
+
+
+def _too_large(name: str, memory_mb: int) -> DocumentError:
+    return DocumentError(
+        "parser_memory",
+        f"{name} needs more than the {memory_mb} MB that a file may take to read; "
+        "raise the setting parser_memory_mb or split the file.",
+    )
+
+
+def _broke_down(name: str, reason: str) -> DocumentError:
+    return DocumentError(
+        "damaged", f"{name} is damaged: the parser broke down over it ({reason}); repair the file."
+    )
+
+
+def _refusal(answer: Json, *, name: str, request: Json) -> DocumentError:
+    code = answer["code"]
+    if code == "parser_memory":
+        return _too_large(name, request["memory_mb"])
+    if code not in get_args(DocumentCode):
+        return _broke_down(name, str(answer["message"])[:500])
+    return DocumentError(code, str(answer["message"]))

@@ -1,0 +1,79 @@
+"""Finding the files to add, and telling whether one has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from itertools import product
+from os.path import isdir, isfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from quoth.ingest.readers.detect import is_wanted
+from quoth.ingest.readers.metadata import SIDECAR, sidecar
+
+if TYPE_CHECKING:
+    from hashlib import _Hash
+
+BLOCK = 1 << 20
+
+
+def find_files(sources: Sequence[Path]) -> Iterator[Path]:
+    """Give the files named, and those below the folders named that a reader knows, each once.
+
+    A file that is named itself is given whatever its name, but for a sidecar beside others; below
+    folders, hidden files, sidecars and unknown suffixes are passed over. A source that is not
+    there is given too: reading it says so.
+    """
+    seen: set[Path] = set()
+    for source in sources:
+        # What may not be looked at is no folder here; reading it says what is wrong.
+        if len(sources) > 1 and source.name.endswith(SIDECAR):
+            continue
+        for path in _below(source) if isdir(source) else [source]:
+            real = path if "\x00" in str(path) else path.resolve()
+            if real not in seen:
+                seen.add(real)
+                yield real
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    for path in sorted(folder.rglob("*")):
+        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
+        if not hidden and isfile(path) and is_wanted(path):
+            yield path
+
+
+def fingerprint(path: Path, *, given: Sequence[str | None]) -> str:
+    """Give the SHA-256 of the file, its sidecar and what the caller says of it."""
+    return _sealed(_content(path), (*given, _text(sidecar(path))))
+
+
+def is_still(path: Path, *, known: str, said: Sequence[str | None]) -> bool:
+    """Whether a file is the one whose fingerprint is ``known``.
+
+    ``said`` is what is kept of the document, in the order of `fingerprint`: each of it may have
+    been given by the caller, or have come out of the file. Raises OSError.
+    """
+    content, beside = _content(path), _text(sidecar(path))
+    choices = ((None, each) if each else (None,) for each in said)
+    return any(_sealed(content, (*given, beside)) == known for given in product(*choices))
+
+
+def _content(path: Path) -> _Hash:
+    found = sha256()
+    with path.open("rb") as file:
+        while block := file.read(BLOCK):
+            found.update(block)
+    return found
+
+
+def _sealed(content: _Hash, parts: Sequence[str | None]) -> str:
+    found = content.copy()
+    for part in parts:
+        found.update(b"\x00" if part is None else b"\x01" + part.encode("utf-8", "replace"))
+    return found.hexdigest()
+
+
+def _text(path: Path | None) -> str | None:
+    return path.read_text(encoding="utf-8", errors="replace") if path else None

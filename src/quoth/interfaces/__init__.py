@@ -1,0 +1,1 @@
+"""Command line, HTTP, MCP and chat page."""

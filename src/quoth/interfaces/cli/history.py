@@ -1,0 +1,85 @@
+"""`quoth history`: what was asked."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from quoth.interfaces.cli.session import DONE, Session, run
+from quoth.text.json_codec import to_json
+
+if TYPE_CHECKING:
+    from quoth.pipeline.record import Record
+    from quoth.store.catalogue import Catalogue
+    from quoth.store.history import Asked
+
+QueryId = Annotated[
+    str, typer.Argument(help="Id of a question, as `quoth history` shows it, or its beginning.")
+]
+
+COLOURS = {"answered": "green", "no_results": "red", "degraded": "red"}
+WIDTH = len("low_relevance")
+
+
+def history(
+    context: typer.Context,
+    number: Annotated[int, typer.Option("-n", min=1, help="How many questions.")] = 20,
+) -> None:
+    """List the questions that were asked, the newest first; of all collections, or of one."""
+    session: Session = context.obj
+    collection = next(iter(session.collections), None)
+
+    async def work() -> int:
+        with catalogue_of(session) as catalogue:
+            asked = await asyncio.to_thread(catalogue.asked, limit=number, collection=collection)
+        if session.json:
+            session.put([to_json(each) for each in asked])
+        else:
+            show(session, asked)
+        return DONE
+
+    run(session, work)
+
+
+def show(session: Session, asked: list[Asked]) -> None:
+    """Show questions, one line for each: its id, when (UTC), how it ended, and its words."""
+    if not asked:
+        session.say("Nothing was asked yet, or nothing was kept. Ask with: quoth ask QUESTION")
+        return
+    # One line each, the question last: it is as long as it likes, on any width of terminal.
+    collections = {each.collection for each in asked}
+    for each in asked:
+        when = each.created_at[:16].replace("T", " ")
+        line = Text(f"{each.query_id}  {when}  ", style="dim")
+        if len(collections) > 1:
+            line.append(f"{each.collection}  ", style="not dim")
+        line.append(f"{each.status:<{WIDTH}}  ", style=f"not dim {COLOURS.get(each.status, '')}")
+        line.append(" ".join(each.text.split()), style="not dim")
+        session.out.print(line, soft_wrap=True)
+
+
+@contextmanager
+def catalogue_of(session: Session) -> Iterator[Catalogue]:
+    """Open the catalogue alone: what was kept needs no model and no index."""
+    from quoth.store.catalogue import Catalogue
+    from quoth.store.database import open_database
+
+    settings = session.settings
+    database = open_database(settings.catalogue)
+    catalogue = Catalogue(database, tenant=settings.tenant)
+    try:
+        yield catalogue
+    finally:
+        catalogue.close()
+
+
+def record_from(catalogue: Catalogue, query_id: str) -> Record:
+    """Give what was kept of a question; raises NotFound, and InputError where several fit."""
+    from quoth.pipeline.record_codec import recall
+
+    return recall(catalogue, query_id)

@@ -1,0 +1,48 @@
+"""`quoth mcp`: the tools for agents over standard input and output."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from quoth.core.extras import require_extra
+from quoth.interfaces.cli.session import DONE, Session, run
+
+if TYPE_CHECKING:
+    from quoth.interfaces.mcp.server import Seat
+
+
+def mcp(context: typer.Context) -> None:
+    """Serve agents over the Model Context Protocol; stdin and stdout are the protocol's."""
+    session: Session = context.obj
+
+    async def work() -> int:
+        require_extra("mcp", module="mcp.server.mcpserver", what="Serving agents (quoth mcp)")
+        await serve(session)
+        return DONE
+
+    run(session, work)
+
+
+async def serve(session: Session) -> None:
+    """Serve until the other side hangs up; the library is opened at the first call."""
+    from quoth.interfaces.markdown import web_only
+    from quoth.interfaces.mcp.server import Seat, make_server
+
+    seats: list[Seat] = []
+    alone = asyncio.Lock()
+    async with AsyncExitStack() as closing:
+
+        async def seat_of(_request: Any) -> Seat:
+            async with alone:
+                if not seats:
+                    from quoth.bootstrap import open_engine
+
+                    opening = open_engine(session.settings, progress=session.say)
+                    seats.append(Seat(await closing.enter_async_context(opening), web_only))
+            return seats[0]
+
+        await make_server(seat_of).run_stdio_async()

@@ -1,0 +1,70 @@
+"""Options that several commands have in common, and what they choose."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from quoth.interfaces.cli.session import Session
+
+
+class SearchMode(StrEnum):
+    """The legs that take part in a search."""
+
+    hybrid = "hybrid"
+    semantic = "semantic"
+    keyword = "keyword"
+
+
+class Policy(StrEnum):
+    """What happens to a sentence that its source does not support."""
+
+    mark = "mark"
+    drop = "drop"
+    strict = "strict"
+
+
+Question = Annotated[str, typer.Argument(help="The question, in quotes.")]
+Filters = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--filter",
+        help="Only what matches KEY=VALUE; may be given again. KEY=any or none drops what the "
+        "question itself says about where to look.",
+    ),
+]
+Choices = Annotated[
+    list[str] | None, typer.Option("--set", help="plan.FIELD=VALUE, for this question.")
+]
+
+Llm = Annotated[
+    str | None,
+    typer.Option(help="Language models as PROVIDER:MODEL, or none for verbatim sentences."),
+]
+Policies = Annotated[
+    Policy | None, typer.Option(help="What happens to a sentence without support.")
+]
+MaxMs = Annotated[int | None, typer.Option(help="Milliseconds the answer may take.")]
+MaxUsd = Annotated[float | None, typer.Option(help="Dollars the answer may cost.")]
+
+
+def answering(
+    policy: Policy | None, max_ms: int | None, max_usd: float | None, llm: str | None
+) -> dict[str, Any]:
+    """Give the fields of the plan that options of their own choose."""
+    return {
+        "policy": policy.value if policy else None,
+        "deadline_ms": None if max_ms is None else float(max_ms),
+        "max_usd": max_usd,
+        "generate": False if llm == "none" else None,
+    }
+
+
+def with_model(session: Session, llm: str | None) -> Session:
+    """Give the session with the language models that this call names."""
+    if llm is None:
+        return session
+    return replace(session, settings=session.settings.model_copy(update={"generator": llm}))

@@ -1,0 +1,118 @@
+"""`quoth replay`: a question asked again, and what is different."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from quoth.interfaces.cli.history import QueryId, catalogue_of, record_from
+from quoth.interfaces.cli.options import Llm, with_model
+from quoth.interfaces.cli.session import (
+    DONE,
+    FAILED,
+    Session,
+    engine_of,
+    run,
+)
+
+if TYPE_CHECKING:
+    from quoth.history.replay import Move, Replay, Since
+
+
+def replay(context: typer.Context, query_id: QueryId, llm: Llm = None) -> None:
+    """Ask a question again by the same plan and show what is different; exit code 1 if anything is.
+
+    It runs on the collection as it is now, and says so if that has changed.
+    """
+    session: Session = with_model(context.obj, llm)
+
+    async def work() -> int:
+        from quoth.history.replay import plain, request_again
+        from quoth.history.replay import replay as ask_again
+
+        with catalogue_of(session) as catalogue:
+            record = await asyncio.to_thread(record_from, catalogue, query_id)
+        request_again(record)  # what was not kept is refused before a model is loaded
+        async with engine_of(session) as engine:
+            found = await ask_again(record, engine)
+        if session.json:
+            session.put(plain(found))
+        else:
+            show(session, found)
+        return DONE if found.same else FAILED
+
+    run(session, work)
+
+
+def show(session: Session, found: Replay) -> None:
+    """Show what is the same and what is not."""
+    for text, style in lines(found):
+        session.out.print(Text(text, style=style), soft_wrap=True)
+    table = Table("stage", "then", "now", box=None)
+    for name, (before, now) in found.timings_ms.items():
+        table.add_row(name, *("" if each is None else f"{each:.1f} ms" for each in (before, now)))
+    session.out.print(table)
+
+
+def lines(found: Replay) -> Iterator[tuple[str, str]]:
+    """Give the lines that a person reads, each with its style."""
+    yield found.question, "bold"
+    yield from ((about(each), "") for each in found.since)
+    for change in (*found.makers, *found.changes):
+        yield f"{change.what}: {change.before or 'none'} → {change.now or 'none'}", "yellow"
+    if not found.changes:
+        yield "understood, planned and ended the same", "green"
+    if found.candidates is None:
+        yield "candidates: those of then were not kept", ""
+    else:
+        counted = found.candidates
+        yield (
+            f"candidates: {counted.same} at the same place, {counted.moved} moved, "
+            f"{counted.gained} new, {counted.lost} gone",
+            "",
+        )
+    yield from ((f"  {moved(each)}", "yellow") for each in found.hits)
+    if not (found.cited_before or found.cited_now):
+        yield "citations: the same", "green"
+    yield from ((f"- {each}", "red") for each in found.cited_before)
+    yield from ((f"+ {each}", "green") for each in found.cited_now)
+    if found.text_before == found.text_now:
+        yield "answer: the same, word for word", "green"
+    else:
+        yield "answer: other words", "yellow"
+        yield f"- {found.text_before}", "red"
+        yield f"+ {found.text_now}", "green"
+
+
+def about(each: Since) -> str:
+    """Say what became of a collection since."""
+    if each.pinned:
+        return f"{each.collection}: unchanged, index version {each.now}"
+    what = "its index was built anew" if each.rebuilt else "it has changed"
+    words = [
+        f"{each.collection}: {what} since; the question was answered from {each.before}, which is "
+        f"no longer there, and is asked of {each.now}"
+    ]
+    if each.added:
+        more = f" and {len(each.added) - 3} more" if len(each.added) > 3 else ""
+        words.append(f"added since: {', '.join(each.added[:3])}{more}")
+    if each.gone:
+        words.append(f"{each.gone} of the passages found then are gone")
+    return "; ".join(words)
+
+
+def moved(each: Move) -> str:
+    """Say how the rank of a hit changed."""
+    name = each.at.name or f"a passage that is gone ({each.chunk_id})"
+    match each.before, each.now:
+        case None, now:
+            return f"new at {now}: {name}"
+        case before, None:
+            return f"was {before}, is not shown: {name}"
+        case before, now:
+            return f"was {before}, is {now}: {name}"

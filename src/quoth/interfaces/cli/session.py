@@ -1,0 +1,145 @@
+"""What every command shares: the settings, the way out of errors, the way to the engine."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich.console import Console
+
+from quoth.core.errors import ConfigError, InputError, QuothError
+from quoth.core.settings import Settings
+
+if TYPE_CHECKING:
+    from quoth.engine import Engine
+
+DONE, FAILED, USAGE, CONFIGURATION = 0, 1, 2, 3
+INTERRUPTED = 130
+STOPPED = "Stopped."
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """The global options of one call; questions may go to several ``collections``."""
+
+    settings: Settings
+    json: bool
+    quiet: bool
+    out: Console
+    err: Console
+    collections: tuple[str, ...] = ()
+
+    def say(self, line: str) -> None:
+        """Tell a person something that is not the result."""
+        if not self.quiet:
+            self.err.print(line, highlight=False, markup=False)
+
+    def put(self, value: Any) -> None:
+        """Write one JSON value as a line of the machine output."""
+        put(value)
+
+
+class Screen(Console):
+    """A console that lets `run` decide what happens when nobody reads on."""
+
+    def on_broken_pipe(self) -> None:
+        """Pass the error on; the library would end the process with a failure."""
+        raise BrokenPipeError
+
+
+def put(value: Any) -> None:
+    """Write a value to stdout as one line of JSON, in escapes where the encoding lacks a sign."""
+    line = json.dumps(value, ensure_ascii=False)
+    try:
+        line.encode(sys.stdout.encoding)
+    except UnicodeEncodeError:
+        line = json.dumps(value)
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+@asynccontextmanager
+async def engine_of(session: Session) -> AsyncIterator[Engine]:
+    """Open the engine, telling what a first start builds."""
+    from quoth.bootstrap import open_engine
+
+    async with open_engine(session.settings, progress=session.say) as engine:
+        yield engine
+
+
+def run(
+    session: Session, work: Callable[[], Coroutine[Any, Any, int]], *, stopped: str = STOPPED
+) -> None:
+    """Run a command's work and end the process with its exit code.
+
+    ``stopped`` is what somebody is told who stops it with Ctrl-C.
+    """
+    end_with(session, lambda: asyncio.run(work()), stopped=stopped)
+
+
+def end_with(session: Session, work: Callable[[], int], *, stopped: str = STOPPED) -> None:
+    """Do a command's work, which gives the exit code, and end the process with it."""
+    try:
+        code = work()
+    except KeyboardInterrupt:
+        session.err.print(f"\n{stopped}")
+        code = INTERRUPTED
+    except QuothError as error:
+        code = report(error, err=session.err, as_json=session.json)
+    except BrokenPipeError:
+        # The reader of our output has left: nothing more to say, and no traceback either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = DONE
+    raise typer.Exit(code)
+
+
+def report(error: QuothError, *, err: Console, as_json: bool) -> int:
+    """Show an error and give its exit code."""
+    if as_json:
+        put(problem(error))
+    err.print(str(error), highlight=False, markup=False, style="red", soft_wrap=True)
+    if isinstance(error, ConfigError):
+        return CONFIGURATION
+    return USAGE if isinstance(error, InputError) else FAILED
+
+
+def problem(error: QuothError) -> dict[str, Any]:
+    """The error as RFC 9457 problem details, which are also the last event of a stream."""
+    return {
+        "event": "error",
+        "type": f"urn:quoth:problem:{error.code}",
+        "code": error.code,
+        "title": (type(error).__doc__ or "").strip().split("\n")[0],
+        "detail": str(error),
+        "request_id": None,
+    }
+
+
+def read_choices(texts: Sequence[str] | None, **given: Any) -> dict[str, Any]:
+    """Read ``plan.FIELD=VALUE`` settings; raises InputError.
+
+    ``given`` are fields that have an option of their own, which counts where it was used.
+    """
+    choices: dict[str, Any] = {}
+    for text in texts or ():
+        name, found, value = text.removeprefix("plan.").partition("=")
+        if not found or not text.startswith("plan."):
+            raise InputError(f"'{text}' is not a setting. Write --set plan.FIELD=VALUE.")
+        choices[name] = _value(value)
+    return choices | {name: value for name, value in given.items() if value is not None}
+
+
+def _value(text: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return {"none": None, "true": True, "false": False}.get(text.casefold(), text)

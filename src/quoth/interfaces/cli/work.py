@@ -1,0 +1,43 @@
+"""`quoth work`: takes in uploaded files, in a process of its own beside `quoth serve`."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from contextlib import suppress
+from typing import Annotated
+
+import typer
+
+from quoth.interfaces.cli.session import DONE, Session, run
+
+
+def work(
+    context: typer.Context,
+    workers: Annotated[
+        int, typer.Option(min=1, max=64, help="Files that are taken in at the same time.")
+    ] = 1,
+) -> None:
+    """Take in uploaded files until Ctrl-C or SIGTERM; any number of these may run at once."""
+    session: Session = context.obj
+
+    async def until_told() -> int:
+        from quoth.bootstrap import open_tenants
+        from quoth.operations.logging import begin_telling
+        from quoth.operations.worker import run_workers
+
+        begin_telling(as_json=session.json or not sys.stderr.isatty())
+        stop = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for each in (signal.SIGINT, signal.SIGTERM):
+            # Windows has no such handlers; Ctrl-C ends the work at once there, and loses nothing.
+            with suppress(NotImplementedError):
+                loop.add_signal_handler(each, stop.set)
+        async with open_tenants(session.settings, progress=session.say) as tenants:
+            session.say("Waiting for uploads. Ctrl-C ends it when the file in hand is done.")
+            await run_workers(tenants, count=workers, stop=stop)
+        session.say("Stopped.")
+        return DONE
+
+    run(session, until_told)

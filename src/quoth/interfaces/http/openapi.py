@@ -1,0 +1,99 @@
+"""What the OpenAPI description says beside the routes: the errors, the tags, an introduction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from quoth.interfaces.http.middleware.auth import OPEN
+from quoth.interfaces.http.openai_schemas import SPOKEN
+from quoth.interfaces.http.problem_details import MEDIA_TYPE
+
+ABOUT = """Answers questions from documents, and proves every sentence with a citation that opens
+the exact second, page or words. Every request carries a key (`Authorization: Bearer KEY`); a key
+belongs to one tenant and reaches nothing of any other. What is another tenant's looks in every
+answer like what is not there."""
+
+TAGS = [
+    {"name": "questions", "description": "Asking, searching, and what was asked."},
+    {"name": "library", "description": "Collections and their documents."},
+    {"name": "use", "description": "Feedback, suggestions and figures."},
+    {"name": "privacy", "description": "What is kept, what leaves, taking and deleting it."},
+    {"name": "keys", "description": "Keys and shares of the caller's tenant."},
+    {"name": "others", "description": "Clients of OpenAI, and agents."},
+    {"name": "operation", "description": "Whether it runs, and its counters."},
+]
+
+PROBLEM: dict[str, Any] = {
+    "type": "object",
+    "title": "Problem",
+    "description": "A failure as RFC 9457 has it.",
+    "required": ["type", "code", "title", "status", "detail", "request_id"],
+    "properties": {
+        "type": {"type": "string", "examples": ["urn:quoth:problem:not_found"]},
+        "code": {"type": "string", "examples": ["not_found"]},
+        "title": {"type": "string", "examples": ["Not found"]},
+        "status": {"type": "integer", "examples": [404]},
+        "detail": {"type": "string", "examples": ["There is nothing here by this name or id."]},
+        "request_id": {"type": "string", "examples": ["0d4c2f6b9f7d4a3c"]},
+    },
+}
+EVERYWHERE = {
+    "400": "The body cannot be read, or what came in is no HTTP.",
+    "401": "A key is needed, or this one is not good.",
+    "403": "This key may not do that.",
+    "413": "What was sent is over a limit, which the detail names.",
+    "421": "The service is not asked under this name.",
+    "422": "The request cannot be served as it stands; the detail names the fields.",
+    "429": "This key asks too much at once; Retry-After says when to try again.",
+    "431": "The head of the request is over the limit, which the detail names.",
+    "500": "Something went wrong inside.",
+    "503": "A part does not answer, or too many ask; Retry-After says when to try again.",
+}
+"""The problems that any operation may answer with, by status."""
+ABSENT = "Nothing is here by this name or id, or it is another tenant's."
+TOO_SLOW = "The body did not come in within its time."
+OLD_INDEX = "The collection was indexed by another model and has to be rebuilt."
+FULL = "There is no room left to write."
+
+OTHERS_PROBLEM: dict[str, Any] = {
+    "type": "object",
+    "required": ["error"],
+    "properties": {"error": {"type": "object"}},
+}
+KEY = {"key": {"type": "http", "scheme": "bearer", "description": "A key of one tenant."}}
+
+
+def described(schema: dict[str, Any]) -> dict[str, Any]:
+    """Give the description with every problem in the form in which it is sent."""
+    components = schema.setdefault("components", {})
+    schemas = components.setdefault("schemas", {})
+    for unused in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(unused, None)
+    schemas["Problem"] = PROBLEM
+    components["securitySchemes"] = KEY
+    schema["security"] = [{"key": []}]
+    for path, operations in schema["paths"].items():
+        for method, operation in operations.items():
+            _describe(operation, path=path, method=method)
+    return schema
+
+
+def _describe(operation: dict[str, Any], *, path: str, method: str) -> None:
+    problems = dict(EVERYWHERE)
+    if "{" in path or operation.get("requestBody") or operation.get("parameters"):
+        problems["404"] = ABSENT
+    if operation.get("requestBody"):
+        problems |= {"408": TOO_SLOW, "409": OLD_INDEX}
+    if method != "get":
+        problems["507"] = FULL
+    responses = operation["responses"]
+    responses.pop("422", None)
+    content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    if SPOKEN.fullmatch(path):
+        content["application/json"] = {"schema": OTHERS_PROBLEM}
+    for status, text in sorted(problems.items()):
+        own = responses.get(status, {}).get("description")
+        responses[status] = {"description": own or text, "content": content}
+    operation["responses"] = dict(sorted(responses.items()))
+    if path in OPEN:
+        operation["security"] = []

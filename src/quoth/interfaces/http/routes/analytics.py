@@ -1,0 +1,33 @@
+"""Figures about what was asked."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from starlette.responses import Response
+
+from quoth.interfaces.http.dependencies import Owner
+from quoth.interfaces.http.requests import collection_of
+from quoth.interfaces.http.responses import Shown
+from quoth.interfaces.http.schemas import InCollection
+from quoth.store.analytics import Figures, Measured
+
+router = APIRouter(tags=["use"])
+
+
+@router.get("/v1/analytics", summary="Show figures", response_model=Figures)
+async def analytics(
+    caller: Owner,
+    days: Annotated[int, Query(ge=1, le=366, description="How far to look back.")] = 30,
+    collection: InCollection = None,
+) -> Response:
+    """Count questions, times, cost, feedback, and name what found no answer.
+
+    Only what was kept counts: not what was asked with `store: false` or while no history is kept.
+    """
+    if collection is not None:
+        await asyncio.to_thread(collection_of, caller, collection)
+    measured = Measured.of(caller.engine.parts.catalogue)
+    return Shown(await asyncio.to_thread(measured.figures, days=days, collection=collection))

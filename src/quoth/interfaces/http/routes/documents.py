@@ -1,0 +1,230 @@
+"""Documents: what a collection holds, their passages, and the files that they were made from."""
+
+from __future__ import annotations
+
+import asyncio
+import mimetypes
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from starlette.responses import (
+    FileResponse,
+    MalformedRangeHeader,
+    RangeNotSatisfiable,
+    Response,
+)
+
+from quoth.core.errors import Gone, NotFound
+from quoth.core.types import Chunk, Document, Locator
+from quoth.ingest.sources.files import is_still
+from quoth.interfaces.http.dependencies import Caller, Reader, Writer
+from quoth.interfaces.http.problem_details import NoSuchPart
+from quoth.interfaces.http.requests import listing_of, usual_or_named
+from quoth.interfaces.http.responses import Shown, is_web
+from quoth.interfaces.http.schemas import (
+    Id,
+    InCollection,
+    Limit,
+    OneId,
+    Skip,
+)
+from quoth.pipeline.uploads import blobs_of
+from quoth.store.blobs import clean_name, shown_source
+from quoth.text.locators import link
+
+router = APIRouter(tags=["library"])
+
+GIVEN_AS = ("application/pdf", "audio/*", "video/*", "text/plain", "application/epub+zip")
+"""Media types that a file is given out as; a browser runs nothing of them."""
+HARMLESS = tuple(each.removesuffix("*") for each in GIVEN_AS)
+SANDBOX = "default-src 'none'; sandbox"
+NOT_HERE = "The file of this document is not here any more. What was read out of it still is."
+ANOTHER = "The file is not the one any more that was added. Add it again."
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """A page of documents, by title, then those under way or failed."""
+
+    documents: list[Document]
+    total: int
+    skip: int
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a document's stored text, and where it stands."""
+
+    chunk_id: str
+    document_id: str
+    ordinal: int
+    start: int
+    end: int
+    text: str
+    section: tuple[str, ...]
+    locator: Locator
+    link: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """Consecutive parts of one document."""
+
+    document_id: str
+    title: str
+    total: int
+    passages: list[Piece]
+
+
+class Original(FileResponse):
+    """A file, or the part of it that was asked for; one that it has not is a problem (RFC 9457)."""
+
+    # The library offers no other place to say what becomes of a range.
+    @classmethod
+    def _parse_range_header(cls, http_range: str, file_size: int) -> list[tuple[int, int]]:
+        try:
+            return super()._parse_range_header(http_range, file_size)
+        except MalformedRangeHeader:
+            return []  # what is no range is passed over, and the whole file sent (RFC 9110, 14.2)
+        except RangeNotSatisfiable as error:
+            raise NoSuchPart(error.max_size) from error
+
+
+@router.get("/v1/documents", summary="List documents", response_model=Documents)
+async def documents(
+    caller: Reader, skip: Skip = 0, limit: Limit = 20, collection: InCollection = None
+) -> Response:
+    """List the documents of a collection with how far each of them is."""
+    found = await asyncio.to_thread(usual_or_named, caller, collection)
+    if found is None:
+        return Shown(Documents([], 0, skip, limit))
+    there, total = await asyncio.to_thread(
+        listing_of(caller.engine).documents, found, skip=skip, limit=limit
+    )
+    return Shown(Documents(there, total, skip, limit))
+
+
+@router.get("/v1/documents/{document_id}", summary="Show a document", response_model=Document)
+async def document(document_id: OneId, caller: Reader) -> Response:
+    """Show a document: what it is, how far it is, why it could not be read."""
+    return Shown(await _found(document_id, caller))
+
+
+@router.delete("/v1/documents/{document_id}", summary="Delete a document", status_code=204)
+async def delete(document_id: OneId, caller: Writer) -> Response:
+    """Delete a document from the catalogue and the index."""
+    found = await _found(document_id, caller)
+    gone = await caller.engine.remove([document_id], collection=found.collection)
+    if not gone:
+        raise NotFound(f"There is no document with the id '{document_id}'.")
+    return Response(status_code=204)
+
+
+@router.head("/v1/documents/{document_id}/original", include_in_schema=False)
+@router.get(
+    "/v1/documents/{document_id}/original",
+    summary="Give out a document's file",
+    response_class=FileResponse,
+    responses={
+        200: {
+            "description": "The file as it came, always as an attachment.",
+            "content": {
+                kind: {"schema": {"type": "string", "format": "binary"}}
+                for kind in ("application/octet-stream", *GIVEN_AS)
+            },
+        },
+        206: {"description": "A part of the file."},
+        410: {"description": "The file is gone, or is not the one any more that was added."},
+        416: {"description": "There is no such part."},
+    },
+)
+async def original(document_id: OneId, caller: Reader) -> Response:
+    """Give out the file that a document was made from, as long as it is the same."""
+    found = await _found(document_id, caller)
+    file = await asyncio.to_thread(_file, found, caller)
+    name = clean_name(shown_source(found.source))
+    kind = mimetypes.guess_type(name)[0] or ""
+    return Original(
+        file,
+        filename=name,
+        media_type=kind if kind.startswith(HARMLESS) else "application/octet-stream",
+        content_disposition_type="attachment",
+        headers={"x-content-type-options": "nosniff", "content-security-policy": SANDBOX},
+    )
+
+
+@router.get(
+    "/v1/documents/{document_id}/passages", summary="Read in a document", response_model=Pieces
+)
+async def passages(
+    document_id: OneId,
+    caller: Reader,
+    around: Annotated[
+        Id | None, Query(description="The id of a passage, as in a citation.")
+    ] = None,
+    window: Annotated[int, Query(ge=0, le=10, description="Passages on either side.")] = 1,
+    skip: Skip = 0,
+    limit: Limit = 20,
+) -> Response:
+    """Give the text of a document in parts: around one of them, or page by page."""
+    found = await _found(document_id, caller)
+    catalogue = caller.engine.parts.catalogue
+    first, last = skip, skip + limit - 1
+    if around is not None:
+        at = await asyncio.to_thread(
+            listing_of(caller.engine).ordinal, around, document_id=document_id
+        )
+        first, last = max(0, at - window), at + window
+    chunks = await asyncio.to_thread(catalogue.chunk_ranges, [(document_id, first, last)])
+    pieces = [_piece(each, found) for each in chunks]
+    return Shown(Pieces(document_id, found.title, found.chunks, pieces))
+
+
+async def _found(document_id: str, caller: Caller) -> Document:
+    listing = listing_of(caller.engine)
+    return await asyncio.to_thread(listing.document, document_id, collection=caller.collection)
+
+
+def _file(document: Document, caller: Caller) -> Path:
+    """Find the file by what the catalogue says; nothing of the request is part of the way.
+
+    Raises Gone.
+    """
+    source = document.source
+    kept = blobs_of(caller.engine.parts).original(source)
+    if kept is not None:
+        return kept
+    # What the operator added from the disk of this machine. It is kept without links: one that
+    # stands there now leads to something that nobody added.
+    path = Path(source)
+    named = not source.startswith("file:") and not is_web(source)
+    if not (named and path.is_absolute() and path.is_file() and path.resolve() == path):
+        raise Gone(NOT_HERE)
+    known = listing_of(caller.engine).fingerprint(document.document_id)
+    said = (document.title, document.url, document.speaker, document.language)
+    try:
+        if known is None or not is_still(path, known=known, said=said):
+            raise Gone(ANOTHER)
+    except OSError as error:
+        raise Gone(NOT_HERE) from error
+    return path
+
+
+def _piece(chunk: Chunk, document: Document) -> Piece:
+    address = link(
+        chunk.locator, url=document.url, source=document.source, seconds=document.seconds
+    )
+    return Piece(
+        chunk.chunk_id,
+        chunk.document_id,
+        chunk.ordinal,
+        chunk.start,
+        chunk.end,
+        chunk.text,
+        chunk.section,
+        chunk.locator,
+        address,
+    )

@@ -1,0 +1,58 @@
+"""Answers to hand on."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from quoth.history.export import Format, exported
+from quoth.interfaces.http.dependencies import Owner
+from quoth.interfaces.http.responses import shown_answer
+from quoth.interfaces.http.routes.queries import record_of
+from quoth.interfaces.http.schemas import OneId
+
+router = APIRouter(tags=["questions"])
+
+MEDIA = {
+    "md": "text/markdown; charset=utf-8",
+    "html": "text/html; charset=utf-8",
+    "json": "application/json",
+    "csv": "text/csv; charset=utf-8",
+}
+
+
+@router.get(
+    "/v1/queries/{query_id}/export",
+    summary="Export an answer",
+    response_class=Response,
+    responses={
+        200: {
+            "description": "The answer with its citations, as a file.",
+            "content": {name.partition(";")[0]: {} for name in MEDIA.values()},
+        }
+    },
+)
+async def export(
+    query_id: OneId,
+    caller: Owner,
+    request: Request,
+    form: Annotated[Format, Query(alias="format", description="What it is written as.")] = "md",
+) -> Response:
+    """Give an answer with its citations and sources as Markdown, HTML, JSON or CSV."""
+    record = await record_of(query_id, caller)
+    base = str(request.base_url).rstrip("/")
+    record = replace(record, answer=shown_answer(record.answer, base=base))
+    text = await asyncio.to_thread(exported, record, form)
+    return Response(
+        text.encode("utf-8", "replace"),
+        media_type=MEDIA[form],
+        headers={
+            "content-disposition": f'attachment; filename="{record.query_id}.{form}"',
+            "x-content-type-options": "nosniff",
+        },
+    )

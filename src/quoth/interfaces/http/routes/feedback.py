@@ -1,0 +1,36 @@
+"""What people think of the answers."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+from fastapi import APIRouter, Body
+from starlette.responses import Response
+
+from quoth.interfaces.http.dependencies import Owner
+from quoth.interfaces.http.schemas import Opinion
+from quoth.pipeline.components import Parts
+from quoth.pipeline.egress import privacy_of
+from quoth.store.analytics import Measured
+
+router = APIRouter(tags=["use"])
+
+EXAMPLE = {"good": {"value": {"query_id": "q_8f3a2b1c4d5e", "rating": 1, "comment": "Just so."}}}
+
+
+@router.post("/v1/feedback", summary="Rate an answer", status_code=204)
+async def feedback(
+    body: Annotated[Opinion, Body(openapi_examples=EXAMPLE)], caller: Owner
+) -> Response:
+    """Keep what somebody thinks of an answer: 1 or -1, and why; the last word counts.
+
+    Where no texts are kept of questions, none is kept of the comment.
+    """
+    await asyncio.to_thread(_rate, caller.engine.parts, body)
+    return Response(status_code=204)
+
+
+def _rate(parts: Parts, body: Opinion) -> None:
+    comment = body.comment if privacy_of(parts).history == "full" else ""
+    Measured.of(parts.catalogue).rate(body.query_id, rating=body.rating, comment=comment)

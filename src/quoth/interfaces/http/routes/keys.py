@@ -1,0 +1,117 @@
+"""Keys and shares of the caller's own tenant; whoever makes them has the scope ``admin``."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+from fastapi import APIRouter
+from pydantic import Field
+from starlette.requests import Request
+from starlette.responses import Response
+
+from quoth.core.errors import Denied
+from quoth.interfaces.http.dependencies import Admin, Caller
+from quoth.interfaces.http.responses import Shown
+from quoth.interfaces.http.schemas import (
+    Body,
+    CollectionName,
+    Line,
+    OneId,
+)
+from quoth.store.keys import (
+    LONGEST_LABEL,
+    MOST_DAYS,
+    Key,
+    Keys,
+    NewKey,
+    Scope,
+)
+from quoth.store.shares import MOST_DAYS as MOST_DAYS_OF_A_SHARE
+from quoth.store.shares import NewShare, Share, Shares
+
+router = APIRouter(tags=["keys"])
+
+
+class KeyWanted(Body):
+    """A key to be made: whose use it is for, what it may do, and days until it runs out."""
+
+    label: Annotated[Line, Field(min_length=1, max_length=LONGEST_LABEL, examples=["intranet"])]
+    scopes: Annotated[list[Scope], Field(min_length=1, max_length=4, examples=[["read"]])]
+    expires_days: Annotated[float | None, Field(gt=0, le=MOST_DAYS, allow_inf_nan=False)] = None
+
+
+class ShareWanted(Body):
+    """A share to be made: the one collection that it opens, and days until it runs out."""
+
+    collection: CollectionName
+    expires_days: Annotated[
+        float, Field(gt=0, le=MOST_DAYS_OF_A_SHARE, allow_inf_nan=False, examples=[7])
+    ] = 7
+
+
+@router.post("/v1/keys", status_code=201, summary="Make a key", responses={201: {"model": NewKey}})
+async def make_key(request: Request, caller: Admin, wanted: KeyWanted) -> Shown:
+    """Make a key; its token is in this response and nowhere else."""
+    beyond = set(wanted.scopes) - caller.scopes
+    if beyond:
+        raise Denied(f"A key cannot give what it may not do itself: {', '.join(sorted(beyond))}.")
+    made = await asyncio.to_thread(
+        _keys(caller).add,
+        label=wanted.label,
+        scopes=wanted.scopes,
+        expires_days=wanted.expires_days,
+    )
+    request.state.object_id = made.key.key_id
+    return Shown(made, 201)
+
+
+@router.get("/v1/keys", summary="List the keys", response_model=list[Key])
+async def list_keys(caller: Admin) -> Shown:
+    """Give every key of this tenant without its secret, the newest first."""
+    return Shown(await asyncio.to_thread(_keys(caller).all))
+
+
+@router.delete("/v1/keys/{key_id}", status_code=204, summary="Revoke a key")
+async def revoke_key(caller: Admin, key_id: OneId) -> Response:
+    """Let a key open nothing any more, within a second."""
+    await asyncio.to_thread(_keys(caller).revoke, key_id)
+    return Response(status_code=204)
+
+
+@router.post(
+    "/v1/shares",
+    status_code=201,
+    summary="Share a collection",
+    responses={201: {"model": NewShare}},
+)
+async def make_share(request: Request, caller: Admin, wanted: ShareWanted) -> Shown:
+    """Make a token that opens one collection for reading; it is in this response only."""
+    if "read" not in caller.scopes:
+        raise Denied("A share gives what this key may not do itself: read.")
+    made = await asyncio.to_thread(
+        _shares(caller).add, collection=wanted.collection, expires_days=wanted.expires_days
+    )
+    request.state.object_id = made.share.share_id
+    return Shown(made, 201)
+
+
+@router.get("/v1/shares", summary="List the shares", response_model=list[Share])
+async def list_shares(caller: Admin) -> Shown:
+    """Give every share of this tenant without its token, the newest first."""
+    return Shown(await asyncio.to_thread(_shares(caller).all))
+
+
+@router.delete("/v1/shares/{share_id}", status_code=204, summary="Revoke a share")
+async def revoke_share(caller: Admin, share_id: OneId) -> Response:
+    """Let a share open nothing any more, within a second."""
+    await asyncio.to_thread(_shares(caller).revoke, share_id)
+    return Response(status_code=204)
+
+
+def _keys(caller: Caller) -> Keys:
+    return Keys.of(caller.engine.parts.catalogue)
+
+
+def _shares(caller: Caller) -> Shares:
+    return Shares.of(caller.engine.parts.catalogue)

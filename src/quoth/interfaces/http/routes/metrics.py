@@ -1,0 +1,32 @@
+"""The counters of the process, for Prometheus."""
+
+from __future__ import annotations
+
+import asyncio
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from quoth.core.errors import NotFound
+from quoth.interfaces.http.dependencies import Admin
+from quoth.interfaces.http.server.state import Operation
+from quoth.operations.metrics import FORMAT
+
+router = APIRouter()
+
+
+@router.get(
+    "/metrics",
+    tags=["operation"],
+    summary="Counters in Prometheus' text format",
+    response_class=Response,
+    responses={200: {"content": {"text/plain": {}}}},
+)
+async def metrics(request: Request, _caller: Admin) -> Response:
+    """Give all counters and histograms of this process; needs the scope ``admin``."""
+    operation: Operation | None = getattr(request.app.state, "operation", None)
+    if operation is None:
+        raise NotFound("This application counts nothing.")
+    # What waits is counted in the catalogue, for which nobody else has to wait.
+    return Response(await asyncio.to_thread(operation.metrics.text), media_type=FORMAT)

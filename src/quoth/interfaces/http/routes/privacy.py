@@ -1,0 +1,143 @@
+"""What is kept of a tenant and what leaves the machine: to see, to decide, to take, to delete."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from fastapi import APIRouter
+from pydantic import ConfigDict, Field
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from quoth.engine import Engine
+from quoth.interfaces.http.dependencies import Admin, Owner
+from quoth.interfaces.http.responses import Shown, as_bytes
+from quoth.interfaces.http.schemas import Body
+from quoth.operations.purge import Purged, delete_everything, purge
+from quoth.operations.tenant_data import Everything, Proof
+from quoth.pipeline.egress import Leaving, leaving, privacy_of
+from quoth.store.privacy_settings import (
+    AUDIT_DAYS,
+    MOST_DAYS,
+    Decisions,
+    Keeping,
+)
+
+router = APIRouter(tags=["privacy"])
+
+
+class Wanted(Body):
+    """A decision; it takes the place of the one before as a whole."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"history": "hash", "retention_days": 30, "may_leave": False}]
+        },
+    )
+
+    history: Keeping
+    """What is kept of a question: everything, no texts, nothing."""
+    retention_days: int = Field(ge=1, le=MOST_DAYS)
+    """Days after which questions, answers and feedback are deleted."""
+    may_leave: bool
+    """Whether texts may be sent to the places that ``leaves`` lists."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shows:
+    """What holds for the tenant.
+
+    ``history`` is what is kept of a question, which is never more than the operator keeps;
+    ``leaves`` lists where texts are sent if ``may_leave`` is true, nothing else leaves.
+    """
+
+    history: Keeping
+    retention_days: int
+    audit_days: int
+    may_leave: bool
+    leaves: tuple[Leaving, ...]
+    telemetry: bool
+    decided_at: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Deleted:
+    """What was deleted, and whether anything of it is left on the disk."""
+
+    proof: Proof
+    purged: Purged
+    complete: bool
+
+
+@router.get("/v1/privacy", summary="Show what is kept and what leaves", response_model=Shows)
+async def show(caller: Owner) -> Response:
+    """Say what is kept of this tenant, for how long, and which texts are sent where."""
+    return Shown(await asyncio.to_thread(_holding, caller.engine))
+
+
+@router.put("/v1/privacy", summary="Decide what is kept and what leaves", response_model=Shows)
+async def decide(caller: Admin, wanted: Wanted) -> Response:
+    """Decide for the whole tenant; it holds from the next question on."""
+    engine = caller.engine
+    await asyncio.to_thread(
+        Decisions.of(engine.parts.catalogue).decide,
+        history=wanted.history,
+        retention_days=wanted.retention_days,
+        may_leave=wanted.may_leave,
+    )
+    return Shown(await asyncio.to_thread(_holding, engine))
+
+
+@router.get(
+    "/v1/privacy/export",
+    summary="Take everything",
+    response_class=StreamingResponse,
+    responses={200: {"description": "A row in each line.", "content": {"application/jsonl": {}}}},
+)
+async def export(caller: Admin) -> Response:
+    """Give everything that is stored of this tenant as JSON lines, each with its ``table``.
+
+    The documents' own files are given by ``GET /v1/documents/{document_id}/original``.
+    """
+    return StreamingResponse(
+        _lines(Everything.of(caller.engine.parts.catalogue)),
+        media_type="application/jsonl",
+        headers={"content-disposition": 'attachment; filename="quoth-export.jsonl"'},
+    )
+
+
+@router.delete("/v1/privacy/data", summary="Delete everything", response_model=Deleted)
+async def delete(caller: Admin, request: Request) -> Response:
+    """Delete all documents, questions and shares of this tenant, and every trace of them.
+
+    Keys, decisions and the audit stay: the audit holds the digest of what was deleted.
+    """
+    proof, done = await delete_everything(caller.engine.parts)
+    request.state.object_id = proof.digest
+    return Shown(Deleted(proof, done, done.complete))
+
+
+@router.post("/v1/privacy/purge", summary="Leave no trace of what was deleted")
+async def purge_now(caller: Admin) -> Purged:
+    """Remove every trace of documents that were deleted: old versions, quotes, free pages."""
+    return await purge(caller.engine.parts)
+
+
+def _lines(everything: Everything) -> Iterator[bytes]:
+    for row in everything.rows():
+        yield as_bytes(row) + b"\n"
+
+
+def _holding(engine: Engine) -> Shows:
+    holds = privacy_of(engine.parts)
+    return Shows(
+        history=holds.history,
+        retention_days=holds.retention_days,
+        audit_days=AUDIT_DAYS,
+        may_leave=holds.may_leave,
+        leaves=leaving(engine.parts),
+        telemetry=False,
+        decided_at=holds.decided_at,
+    )

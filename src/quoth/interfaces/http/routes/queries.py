@@ -1,0 +1,197 @@
+"""Asking, and what was asked."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Body, Query
+from pydantic import AfterValidator
+from starlette.responses import Response
+
+from quoth.core.errors import NotFound
+from quoth.core.types import Answer
+from quoth.history.explain import Explanation, explain
+from quoth.history.why_not import WhyNot, why_not
+from quoth.interfaces.http.dependencies import Caller, Owner, Reader
+from quoth.interfaces.http.requests import collection_of, keeper_of, request_of
+from quoth.interfaces.http.responses import Shown
+from quoth.interfaces.http.schemas import (
+    Ask,
+    Id,
+    InCollection,
+    Limit,
+    OneId,
+    Skip,
+    plain,
+)
+from quoth.interfaces.http.sse import EventStream
+from quoth.pipeline.record import Record
+from quoth.pipeline.record_codec import recall
+from quoth.pipeline.uploads import arrivals_of
+from quoth.store.analytics import Feedback, Measured
+from quoth.store.history import Asked
+
+router = APIRouter(tags=["questions"])
+
+EXAMPLE = {
+    "answer": {
+        "summary": "An answer as one object",
+        "value": {"query": "What is transfer learning?", "collection": "default"},
+    },
+    "stream": {
+        "summary": "The same as it comes",
+        "value": {"query": "What is transfer learning?", "stream": True},
+    },
+    "narrow": {
+        "summary": "Only on some pages of the PDFs of two collections",
+        "value": {
+            "query": "How is a model fine-tuned?",
+            "scope": {"collections": ["course", "talks"], "kinds": ["pdf"]},
+            "filters": {"page": "12-40"},
+            "top_k": 5,
+            "llm": "none",
+            "store": False,
+        },
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A page of what was asked, the newest first."""
+
+    queries: list[Asked]
+    skip: int
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A question with its answer, and what was thought of it.
+
+    ``question`` and the texts of the answer are empty where only a hash was kept.
+    """
+
+    query_id: str
+    created_at: str
+    collection: str
+    question: str
+    answer: Answer
+    feedback: Feedback | None
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """How an answer came about, and why what was asked for is not in it."""
+
+    explanation: Explanation
+    why_not: WhyNot | None
+
+
+@router.post(
+    "/v1/query",
+    summary="Ask a question",
+    response_model=Answer,
+    responses={
+        200: {
+            "description": "The answer, or with `stream` its events: `status`, `hits`, `token`, "
+            "`citation`, `verification`, `usage`, and `done` or `error` as the last.",
+            "content": {
+                "text/event-stream": {
+                    "schema": {"type": "string"},
+                    "example": 'event: token\ndata: {"text":"The idea of","event":"token"}\n\n',
+                }
+            },
+        }
+    },
+)
+async def ask(body: Annotated[Ask, Body(openapi_examples=EXAMPLE)], caller: Reader) -> Response:
+    """Answer a question from the documents of a collection, every sentence with its proof.
+
+    With `stream` the events come as they do on the command line. `store: false` keeps nothing.
+    """
+    request = await request_of(body, caller)
+    keep = keeper_of(caller, store=body.store, upload_id=body.upload_id)
+    if not body.stream:
+        return Shown(await caller.engine.answer(request, keep=keep))
+    events = caller.engine.stream(request, keep=keep)
+    return EventStream(events, first=await anext(events), request_id=caller.request_id)
+
+
+@router.get("/v1/queries", summary="List what was asked", response_model=History)
+async def queries(
+    caller: Owner,
+    skip: Skip = 0,
+    limit: Limit = 20,
+    collection: InCollection = None,
+    upload_id: Annotated[Id | None, Query(description="Only of this upload.")] = None,
+) -> Response:
+    """List the questions of the whole tenant, by any of its keys, the newest first."""
+    catalogue = caller.engine.parts.catalogue
+    if upload_id is not None:
+        await asyncio.to_thread(arrivals_of(caller.engine.parts).find, upload_id)
+    if collection is not None:
+        await asyncio.to_thread(collection_of, caller, collection)
+    found = await asyncio.to_thread(
+        catalogue.asked, skip=skip, limit=limit, collection=collection, upload_id=upload_id
+    )
+    return Shown(History(found, skip, limit))
+
+
+@router.get("/v1/queries/{query_id}", summary="Show a question again", response_model=Kept)
+async def query(query_id: OneId, caller: Owner) -> Response:
+    """Give a question with its answer as it was given."""
+    record = await record_of(query_id, caller)
+    measured = Measured.of(caller.engine.parts.catalogue)
+    return Shown(
+        Kept(
+            record.query_id,
+            record.created_at,
+            record.collection,
+            record.request.question,
+            record.answer,
+            await asyncio.to_thread(measured.feedback, query_id),
+        )
+    )
+
+
+@router.delete("/v1/queries/{query_id}", summary="Forget a question", status_code=204)
+async def forget(query_id: OneId, caller: Owner) -> Response:
+    """Delete a question with its answer, its record and what was thought of it."""
+    parts = caller.engine.parts
+    if not await asyncio.to_thread(parts.catalogue.forget, query_id):
+        raise NotFound(f"There is no question with the id '{query_id}'.")
+    parts.cache.clear()
+    return Response(status_code=204)
+
+
+@router.get("/v1/queries/{query_id}/explain", summary="Explain an answer", response_model=Explained)
+async def explained(
+    query_id: OneId,
+    caller: Owner,
+    missed: Annotated[
+        str | None,
+        AfterValidator(lambda text: text and plain(text)),
+        Query(
+            alias="why_not",
+            min_length=3,
+            max_length=1000,
+            description="Words of a passage that was not cited.",
+        ),
+    ] = None,
+) -> Response:
+    """Say how an answer came about: the stages, every candidate's way; and why one was missed."""
+    record = await record_of(query_id, caller)
+    parts = caller.engine.parts
+    found = await asyncio.to_thread(explain, record, parts.catalogue)
+    asked = None if missed is None else await why_not(missed, record, parts=parts)
+    return Shown(Explained(found, asked))
+
+
+async def record_of(query_id: str, caller: Caller) -> Record:
+    """Give what was kept of a question, by its whole id; raises NotFound."""
+    catalogue = caller.engine.parts.catalogue
+    await asyncio.to_thread(catalogue.answer, query_id)
+    return await asyncio.to_thread(recall, catalogue, query_id)

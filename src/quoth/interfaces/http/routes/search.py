@@ -1,0 +1,49 @@
+"""Searching: ranked passages, without an answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Body
+from starlette.responses import Response
+
+from quoth.core.trace import Trace
+from quoth.core.types import Hit, Query
+from quoth.interfaces.http.dependencies import Reader
+from quoth.interfaces.http.requests import request_of
+from quoth.interfaces.http.responses import Shown
+from quoth.interfaces.http.schemas import Seek
+
+router = APIRouter(tags=["questions"])
+
+EXAMPLE = {
+    "search": {
+        "summary": "Five passages by words alone",
+        "value": {"query": "tokenizer training", "mode": "keyword", "top_k": 5},
+    }
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """The passages for a question, best first, and how the question was read."""
+
+    query: Query
+    hits: tuple[Hit, ...]
+    warnings: tuple[str, ...]
+    degraded: tuple[str, ...]
+    timings_ms: dict[str, float]
+
+
+@router.post("/v1/search", summary="Search passages", response_model=Ranked)
+async def search(
+    body: Annotated[Seek, Body(openapi_examples=EXAMPLE)],
+    caller: Reader,
+) -> Response:
+    """Rank passages for a question; nothing is written and nothing is kept."""
+    request = await request_of(body, caller)
+    trace = Trace(deadline_ms=None if body.max_ms is None else float(body.max_ms))
+    found = await caller.engine.retrieve(request, trace=trace)
+    ranked = Ranked(found.query, found.hits, found.warnings, trace.degraded, trace.timings_ms())
+    return Shown(ranked)

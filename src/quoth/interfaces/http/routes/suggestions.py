@@ -1,0 +1,51 @@
+"""Questions to ask next."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import AfterValidator
+from starlette.responses import Response
+
+from quoth.interfaces.http.dependencies import Owner
+from quoth.interfaces.http.requests import usual_or_named
+from quoth.interfaces.http.responses import Shown
+from quoth.interfaces.http.routes.queries import record_of
+from quoth.interfaces.http.schemas import Id, InCollection, plain
+
+router = APIRouter(tags=["use"])
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestions:
+    """Questions, the likeliest first."""
+
+    suggestions: tuple[str, ...]
+
+
+@router.get("/v1/suggestions", summary="Suggest questions", response_model=Suggestions)
+async def suggestions(
+    caller: Owner,
+    beginning: Annotated[
+        str,
+        AfterValidator(plain),
+        Query(alias="q", max_length=200, description="What was typed so far."),
+    ] = "",
+    after: Annotated[
+        Id | None, Query(description="The id of a question that was answered.")
+    ] = None,
+    collection: InCollection = None,
+) -> Response:
+    """Suggest how to end what was typed, or what to ask after an answer."""
+    found = await asyncio.to_thread(usual_or_named, caller, collection)
+    if found is None:
+        return Shown(Suggestions(()))
+    if after is not None:
+        record = await record_of(after, caller)
+        return Shown(Suggestions(await caller.engine.suggest(record.answer, collection=found.name)))
+    if not await asyncio.to_thread(caller.engine.parts.catalogue.languages, found):
+        return Shown(Suggestions(()))
+    return Shown(Suggestions(await caller.engine.suggest(beginning, collection=found.name)))

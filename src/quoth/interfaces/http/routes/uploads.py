@@ -1,0 +1,397 @@
+"""Sending files: in one request or piece by piece, and seeing what becomes of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal, cast
+
+from fastapi import APIRouter, Depends, Header, Query, Request, Response
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from starlette.requests import ClientDisconnect
+
+from quoth.core.errors import InputError
+from quoth.core.types import Problem
+from quoth.ingest.readers.metadata import normal_language, normal_url
+from quoth.interfaces.http.dependencies import Caller, allowed
+from quoth.interfaces.http.problem_details import as_response, problem_of
+from quoth.interfaces.http.responses import is_web
+from quoth.interfaces.http.schemas import (
+    CollectionName,
+    Limit,
+    OneId,
+    Skip,
+    addressable,
+    plain,
+    read_json,
+)
+from quoth.interfaces.http.sse import EventStream
+from quoth.interfaces.http.uploads.multipart import FORM, file_of
+from quoth.interfaces.http.uploads.receive import (
+    WrongOffset,
+    check_size,
+    kept,
+    receive_more,
+    receive_page,
+    receive_whole,
+    received,
+)
+from quoth.pipeline.components import Parts
+from quoth.pipeline.uploads import arrivals_of, blobs_of, clear_up
+from quoth.store.blobs import clean_name
+from quoth.store.upload_tasks import State, Task
+
+router = APIRouter(tags=["library"])
+
+LOOK_S = 0.3
+"""Seconds between two looks at an upload of which somebody follows the progress."""
+NO_URL = (
+    "Name the page as url. A file is sent itself, as application/octet-stream or as a form, "
+    "whatever it holds."
+)
+GONE = 499
+"""What the log says of a request whose client went away; nobody reads it."""
+
+Ingesting = Annotated[Caller, Depends(allowed("ingest"))]
+Number = Annotated[int | None, Header(ge=0, le=2**53)]
+
+JSON = "application/json"
+BODY = {
+    "requestBody": {
+        "description": "The file itself, or a form with one file and the fields named above; or "
+        "those fields as JSON, with the url of a page that is fetched where that is allowed.",
+        "content": {
+            "application/octet-stream": {"schema": {"type": "string", "format": "binary"}},
+            FORM: {
+                "schema": {
+                    "type": "object",
+                    "required": ["file"],
+                    "properties": {"file": {"type": "string", "format": "binary"}},
+                }
+            },
+            JSON: {
+                "schema": {
+                    "type": "object",
+                    "required": ["url"],
+                    "properties": {"url": {"type": "string", "format": "uri"}},
+                },
+                "example": {"url": "https://example.org/bees.html", "title": "Bees"},
+            },
+        },
+    }
+}
+PIECE = {
+    "requestBody": {
+        "description": "The bytes from Upload-Offset on.",
+        "content": {
+            "application/offset+octet-stream": {"schema": {"type": "string", "format": "binary"}}
+        },
+    }
+}
+
+
+class About(BaseModel):
+    """What is said about a file; it outranks what the file says of itself."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str | None = Field(default=None, max_length=4096, examples=["lecture-3.pdf"])
+    collection: CollectionName | None = None
+    title: Annotated[str | None, Field(max_length=500)] = None
+    url: Annotated[str | None, Field(max_length=2000)] = None
+    speaker: Annotated[str | None, Field(max_length=200)] = None
+    language: Annotated[str | None, Field(max_length=20, examples=["en"])] = None
+
+    @field_validator("collection")
+    @classmethod
+    def _have_an_address(cls, name: str | None) -> str | None:
+        return None if name is None else addressable(name)
+
+    @field_validator("title", "speaker")
+    @classmethod
+    def _be_text(cls, text: str | None) -> str | None:
+        return None if text is None else plain(text)
+
+    @field_validator("url")
+    @classmethod
+    def _be_of_the_web(cls, text: str | None) -> str | None:
+        if text is not None and not (is_web(plain(text)) and normal_url(text)):
+            raise ValueError("it is no address of the web: write https://…")
+        return text
+
+    @field_validator("language")
+    @classmethod
+    def _be_a_language(cls, name: str | None) -> str | None:
+        if name is not None and normal_language(name) is None:
+            raise ValueError("it is no language: write en, fr or pt-BR")
+        return name
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """How far the work on a file is, in chunks; 0 of 0 before it is known."""
+
+    chunks: int
+    of_chunks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file on its way; sizes are in bytes. ``document_id`` is known when it is ready."""
+
+    id: str
+    state: State
+    name: str
+    collection: str
+    size: int
+    received: int
+    progress: Done
+    document_id: str | None
+    error: Problem | None
+    created_at: str
+    updated_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Uploads:
+    """A page of uploads, the newest first."""
+
+    uploads: list[Upload]
+    total: int
+    skip: int
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An event of an upload: ``status`` on its way, ``done`` when its fate is known."""
+
+    upload: Upload
+    event: Literal["status", "done"]
+
+
+@router.post(
+    "/v1/uploads",
+    status_code=202,
+    response_model=Upload,
+    openapi_extra=BODY,
+    summary="Send a file",
+    responses={
+        200: {"description": "The same file is there already: its upload.", "model": Upload},
+        201: {"description": "An upload in pieces was opened.", "model": Upload},
+    },
+)
+async def begin_upload(
+    request: Request,
+    response: Response,
+    caller: Ingesting,
+    about: Annotated[About, Query()],
+    upload_length: Number = None,
+) -> Upload | Response:
+    """Send a whole file as the body or as a form; with Upload-Length, open an upload in pieces.
+
+    JSON names a page instead, which is fetched. The same bytes sent again give the same upload and
+    the same document.
+    """
+    parts = caller.engine.parts
+    if upload_length is not None:
+        check_size(parts, upload_length)
+        said = about.model_dump()
+        task = await asyncio.to_thread(
+            arrivals_of(parts).begin,
+            name=clean_name(about.name or ""),
+            collection=about.collection or parts.settings.collection,
+            given=kept(said),
+            size=upload_length,
+            key_id=caller.key_id,
+        )
+        response.status_code = 201
+    else:
+        bring = _visited if _media_type(request) == JSON else _sent
+        try:
+            task, new = await bring(request, about, caller)
+        except ClientDisconnect:
+            return Response(status_code=GONE)
+        response.status_code = 202 if new else 200
+    request.state.object_id = task.id
+    response.headers["Location"] = f"/v1/uploads/{task.id}"
+    return _shown(task, parts, response)
+
+
+@router.patch(
+    "/v1/uploads/{upload_id}",
+    response_model=Upload,
+    openapi_extra=PIECE,
+    summary="Send the next bytes",
+)
+async def send_bytes(
+    request: Request,
+    response: Response,
+    caller: Ingesting,
+    upload_id: OneId,
+    upload_offset: Annotated[int, Header(ge=0, le=2**53)],
+) -> Upload | Response:
+    """Go on with an upload from Upload-Offset, which is where it stands; else 409.
+
+    With its last byte the file is queued.
+    """
+    parts = caller.engine.parts
+    try:
+        await receive_more(parts, upload_id, request.stream(), offset=upload_offset)
+    except WrongOffset as error:
+        told = problem_of(request, error)
+        told.headers["Upload-Offset"] = str(error.offset)
+        return as_response(told)
+    except ClientDisconnect:
+        return Response(status_code=GONE)
+    return await _found(parts, upload_id, response)
+
+
+@router.head("/v1/uploads/{upload_id}", include_in_schema=False)
+@router.get("/v1/uploads/{upload_id}", summary="See where an upload stands")
+async def read_upload(response: Response, caller: Ingesting, upload_id: OneId) -> Upload:
+    """Give an upload: how much of it is there, how far the work is, what became of it."""
+    return await _found(caller.engine.parts, upload_id, response)
+
+
+@router.get("/v1/uploads", summary="List uploads")
+async def list_uploads(
+    caller: Ingesting,
+    skip: Skip = 0,
+    limit: Limit = 20,
+    state: Annotated[State | None, Query(description="Only those in this state.")] = None,
+) -> Uploads:
+    """List uploads, the newest first."""
+    parts = caller.engine.parts
+
+    def read() -> Uploads:
+        arrivals = arrivals_of(parts)
+        found = arrivals.tasks(skip=skip, limit=limit, state=state)
+        shown = [_upload(each, parts) for each in found]
+        return Uploads(shown, arrivals.count(state=state), skip, limit)
+
+    return await asyncio.to_thread(read)
+
+
+@router.delete("/v1/uploads/{upload_id}", status_code=204, summary="Stop an upload")
+async def stop_upload(caller: Ingesting, upload_id: OneId) -> None:
+    """Stop an upload and forget it; a document that came of it already stays."""
+    parts = caller.engine.parts
+
+    def stop() -> None:
+        task = arrivals_of(parts).drop(upload_id)
+        blobs_of(parts).part(task.id).unlink(missing_ok=True)
+        settings = parts.settings
+        clear_up(parts.catalogue.database, home=settings.home, tenant=settings.tenant)
+
+    await asyncio.to_thread(stop)
+
+
+@router.get(
+    "/v1/uploads/{upload_id}/events",
+    response_class=EventStream,
+    summary="Follow an upload",
+    responses={200: {"description": "Events `status`, then `done`; each holds the upload."}},
+)
+async def follow_upload(caller: Ingesting, upload_id: OneId) -> Any:
+    """Follow an upload by server-sent events until its fate is known."""
+    parts = caller.engine.parts
+    steps = _steps(parts, upload_id)
+    first = await anext(steps)
+    return EventStream(cast(Any, steps), first=cast(Any, first), request_id=caller.request_id)
+
+
+async def _steps(parts: Parts, key: str) -> AsyncGenerator[Step, None]:
+    last: Upload | None = None
+    while True:
+        task = await asyncio.to_thread(arrivals_of(parts).find, key)
+        upload = _upload(task, parts)
+        if task.ended:
+            yield Step(upload, "done")
+            return
+        if last is None or replace(upload, updated_at=last.updated_at) != last:
+            yield Step(upload, "status")
+        last = upload
+        await asyncio.sleep(LOOK_S)
+
+
+async def _found(parts: Parts, key: str, response: Response) -> Upload:
+    task = await asyncio.to_thread(arrivals_of(parts).find, key)
+    return _shown(task, parts, response)
+
+
+def _shown(task: Task, parts: Parts, response: Response) -> Upload:
+    upload = _upload(task, parts)
+    response.headers["Upload-Offset"] = str(upload.received)
+    response.headers["Upload-Length"] = str(upload.size)
+    return upload
+
+
+def _upload(task: Task, parts: Parts) -> Upload:
+    there = task.received
+    if task.state == "receiving":
+        there = received(blobs_of(parts).part(task.id))
+    return Upload(
+        id=task.id,
+        state=task.state,
+        name=task.name,
+        collection=task.collection,
+        size=task.size,
+        received=there,
+        progress=Done(task.chunks, task.of_chunks),
+        document_id=task.document_id,
+        error=None if task.code is None else Problem(task.code, task.message or ""),
+        created_at=task.created_at,
+        updated_at=task.updated_at,
+    )
+
+
+async def _sent(request: Request, about: About, caller: Caller) -> tuple[Task, bool]:
+    """Take in the file that a request brings; True says that it is new."""
+    fields: dict[str, str] = {}
+    return await receive_whole(
+        caller.engine.parts,
+        _file(request, fields),
+        about=lambda: _about(about, fields).model_dump(),
+        key_id=caller.key_id,
+    )
+
+
+async def _visited(request: Request, about: About, caller: Caller) -> tuple[Task, bool]:
+    """Fetch the page that a request names; True says that it is new."""
+    named = read_json(await request.body(), About)
+    said = about.model_copy(update=named.model_dump(exclude_none=True))
+    if named.url is None:
+        raise InputError(NO_URL)
+    state = request.app.state
+    return await receive_page(
+        caller.engine.parts,
+        named.url,
+        said=said.model_dump(),
+        key_id=caller.key_id,
+        ways=getattr(state, "ways_out", None),
+    )
+
+
+def _media_type(request: Request) -> str:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def _file(request: Request, fields: dict[str, str]) -> AsyncIterator[bytes]:
+    """The bytes of the file that a request brings; the fields of a form go into ``fields``."""
+    if _media_type(request).startswith("multipart/"):
+        kind = request.headers["content-type"]
+        return file_of(request.stream(), kind, fields=fields)
+    return request.stream()
+
+
+def _about(said: About, fields: dict[str, str]) -> About:
+    """What was said in the address, and over it what the form says; raises 422."""
+    if not fields:
+        return said
+    try:
+        return About.model_validate({**said.model_dump(exclude_none=True), **fields})
+    except ValidationError as error:
+        raise RequestValidationError(error.errors(include_url=False)) from error

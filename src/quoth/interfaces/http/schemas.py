@@ -1,0 +1,230 @@
+"""What comes in: strict, without unknown fields, in snake_case or camelCase.
+
+A text with half of a character or a control character in it is refused; so is a number that is
+none of the kind wanted.
+"""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
+
+from fastapi import Path, Query
+from fastapi.exceptions import RequestValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
+from pydantic.alias_generators import to_camel
+from starlette.exceptions import HTTPException
+
+from quoth.core.plan import Policy
+from quoth.core.types import DocumentKind
+from quoth.query.understand import validate
+
+Fields = TypeVar("Fields", bound=BaseModel)
+
+MOST_TOP_K = 50
+MOST_PAGE = 100
+FilterKey = Literal[
+    "document",
+    "kind",
+    "language",
+    "speaker",
+    "page",
+    "page_number",
+    "time",
+    "chapter",
+    "section",
+    "segment",
+    "date",
+]
+
+
+def plain(text: str) -> str:
+    """Give a text back unless it holds control characters or halves of characters."""
+    for each in text:
+        if unicodedata.category(each) in ("Cc", "Cs") and each not in "\t\n\r":
+            raise ValueError(f"it holds the character U+{ord(each):04X}, which is no text")
+    return text
+
+
+def whole(number: object) -> object:
+    """Give a value back unless it is one that JSON does not write as a whole number."""
+    if type(number) is not int:
+        raise ValueError("it is no whole number")
+    return number
+
+
+def one_line(text: str) -> str:
+    """Give a name back unless it is blank or holds what no line of text holds."""
+    if not plain(text).strip() or any(each in "\t\n\r" for each in text):
+        raise ValueError("it is no name on one line")
+    return text
+
+
+Line = Annotated[str, AfterValidator(one_line)]
+"""A name on one line."""
+Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")]
+CollectionName = Annotated[Line, Field(min_length=1, max_length=100, examples=["default"])]
+OneId = Annotated[Id, Path(examples=["q_8f3a2b1c4d5e"])]
+OneCollection = Annotated[
+    Line, Path(min_length=1, max_length=100, examples=["default"], description="Its name.")
+]
+Skip = Annotated[int, Query(ge=0, le=1_000_000, description="How many to leave out.")]
+Limit = Annotated[int, Query(ge=1, le=MOST_PAGE, description="How many to give at most.")]
+InCollection = Annotated[
+    Line | None, Query(min_length=1, max_length=100, description="Only of this collection.")
+]
+
+
+def read_json(body: bytes, model: type[Fields]) -> Fields:
+    """Read a body of JSON that no route reads by itself; its errors are told as everywhere.
+
+    Raises RequestValidationError, and HTTPException (400) for what is no UTF-8 or nested too deep.
+    """
+    try:
+        return model.model_validate(json.loads(body))
+    except json.JSONDecodeError as error:
+        wrong = {"type": "json_invalid", "loc": ("body", error.pos), "msg": error.msg}
+        raise RequestValidationError([wrong]) from error
+    except ValidationError as error:
+        found = error.errors(include_url=False)
+        placed = [{**each, "loc": ("body", *each["loc"])} for each in found]
+        raise RequestValidationError(placed) from error
+    except (ValueError, RecursionError) as error:
+        raise HTTPException(400) from error
+
+
+class Body(BaseModel):
+    """A body whose fields may be written in camelCase too."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+    also: ClassVar[Mapping[str, str]] = {}
+    """Other names of fields, and the fields."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _in_snake_case(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        known = {to_camel(name): name for name in cls.model_fields} | dict(cls.also)
+        named: dict[Any, Any] = {}
+        for name, value in given.items():
+            field = name if name in cls.model_fields else known.get(name, name)
+            if field in named:
+                raise ValueError(f"'{field}' is given twice, under two names")
+            named[field] = value
+        return named
+
+
+class Scope(Body):
+    """Where to look: collections by name, documents by id, kinds of documents."""
+
+    collections: Annotated[list[CollectionName], Field(max_length=20)] = []
+    documents: Annotated[list[Id], Field(max_length=100)] = []
+    kinds: Annotated[list[DocumentKind], Field(max_length=5)] = []
+
+
+class Said(Body):
+    """A turn of the conversation so far."""
+
+    question: Annotated[str, Field(min_length=1, max_length=1000), AfterValidator(plain)]
+    answer: Annotated[str, Field(max_length=20_000), AfterValidator(plain)] = ""
+
+
+class Seek(Body):
+    """A question, where to look, and how."""
+
+    also: ClassVar[Mapping[str, str]] = {
+        "question": "query",
+        "rerankerTopK": "rerank_pool",
+        "reranker_top_k": "top_k",
+        "retrieval_method": "mode",
+        "retrievalMethod": "mode",
+        "aiRerank": "rerank",
+        "hybrid_alpha": "dense_weight",
+        "hybridAlpha": "dense_weight",
+    }
+    query: Annotated[str, Field(min_length=3, max_length=1000), AfterValidator(validate)]
+    collection: CollectionName | None = None
+    upload_id: Annotated[Id | None, Field(description="Only in the document of this upload.")] = (
+        None
+    )
+    scope: Scope | None = None
+    filters: Annotated[
+        dict[FilterKey, Annotated[str, Field(min_length=1, max_length=500), AfterValidator(plain)]],
+        Field(max_length=11, examples=[{"speaker": "Ada", "page": "12-14"}]),
+    ] = {}
+    top_k: Annotated[int | None, Field(ge=1, le=MOST_TOP_K)] = None
+    mode: Literal["hybrid", "semantic", "keyword", "dense", "vector", "bm25", "fts"] | None = None
+    mmr_lambda: Annotated[
+        float | None,
+        Field(ge=0, le=1, allow_inf_nan=False, description="Weight of relevance; 1 is off."),
+    ] = None
+    dense_weight: Annotated[float | None, Field(ge=0, le=1, allow_inf_nan=False)] = None
+    rerank: bool | None = None
+    rerank_pool: Annotated[int | None, Field(ge=1, le=200)] = None
+    max_ms: Annotated[int | None, Field(ge=1, le=600_000)] = None
+    history: Annotated[list[Said], Field(max_length=20)] = []
+
+    @model_validator(mode="after")
+    def _one_place(self) -> Self:
+        named = [self.collection, self.upload_id, self.scope]
+        if sum(each is not None for each in named) > 1:
+            raise ValueError("give one of collection, upload_id and scope")
+        return self
+
+
+class Ask(Seek):
+    """A question to be answered."""
+
+    stream: bool = False
+    policy: Policy | None = None
+    llm: Annotated[
+        Annotated[str, Field(max_length=200), AfterValidator(plain)] | None,
+        Field(description="`none` answers in the sources' own words; else the model in use."),
+    ] = None
+    temperature: Annotated[float | None, Field(ge=0, le=2, allow_inf_nan=False)] = None
+    max_tokens: Annotated[int | None, Field(ge=1, le=16_384)] = None
+    max_context_tokens: Annotated[int | None, Field(ge=50, le=100_000)] = None
+    max_usd: Annotated[float | None, Field(ge=0, le=1000, allow_inf_nan=False)] = None
+    cache: Literal["none", "exact", "semantic"] | None = None
+    store: Annotated[bool, Field(description="False keeps nothing of this question.")] = True
+    session: Annotated[
+        str,
+        Field(pattern=r"^[A-Za-z0-9_.:-]{0,100}$", description="Names the conversation."),
+    ] = ""
+
+
+def addressable(name: str) -> str:
+    """Give the name of a collection that can be made; raises ValueError for one without address."""
+    if "/" in name or "\\" in name or name in (".", ".."):
+        raise ValueError("a collection's name is part of its address and has no slash in it")
+    return name
+
+
+class NewCollection(Body):
+    """A collection to be made."""
+
+    name: CollectionName
+
+    @model_validator(mode="after")
+    def _can_be_an_address(self) -> Self:
+        addressable(self.name)
+        return self
+
+
+class Opinion(Body):
+    """What somebody thinks of an answer."""
+
+    query_id: Id
+    rating: Annotated[Literal[1, -1], BeforeValidator(whole)]
+    comment: Annotated[str, Field(max_length=2000), AfterValidator(plain)] = ""

@@ -1,0 +1,129 @@
+"""A form that brings a file (multipart/form-data), read as it comes in and never kept whole."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import MultipartParser, parse_options_header
+
+from quoth.core.errors import InputError, TooLarge
+
+FORM = "multipart/form-data"
+LONGEST_FIELD = 8192
+"""Bytes of a field that is no file."""
+
+BROKEN = "The form cannot be read. Send multipart/form-data with one file in it."
+
+
+# It would log pieces of what was sent.
+logging.getLogger("python_multipart").setLevel(logging.CRITICAL + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The beginning of a part of a form; ``file`` is the name of the file that it brings."""
+
+    name: str
+    file: str | None
+
+
+class FormReader:
+    """Takes a form apart; raises InputError where it is none."""
+
+    def __init__(self, content_type: str) -> None:
+        _kind, options = parse_options_header(content_type)
+        boundary = options.get(b"boundary", b"")
+        if not boundary:
+            raise InputError(BROKEN)
+        self._found: list[Part | bytes] = []
+        self._header = self._value = b""
+        self._disposition = b""
+        self.whole = False
+        try:
+            self._parser = MultipartParser(
+                boundary,
+                {
+                    "on_part_begin": self._begin,
+                    "on_header_field": self._on_field,
+                    "on_header_value": self._on_value,
+                    "on_header_end": self._on_header,
+                    "on_headers_finished": self._on_headers,
+                    "on_part_data": self._on_data,
+                    "on_end": self._on_end,
+                },
+            )
+        except FormParserError as error:
+            raise InputError(BROKEN) from error
+
+    def feed(self, data: bytes) -> list[Part | bytes]:
+        """Give what these bytes bring: beginnings of parts, and pieces of the last part begun."""
+        try:
+            self._parser.write(data)
+        except FormParserError as error:
+            raise InputError(BROKEN) from error
+        found, self._found = self._found, []
+        return found
+
+    def _begin(self) -> None:
+        self._disposition = b""
+
+    def _on_field(self, data: bytes, start: int, end: int) -> None:
+        self._header += data[start:end]
+
+    def _on_value(self, data: bytes, start: int, end: int) -> None:
+        self._value += data[start:end]
+
+    def _on_header(self) -> None:
+        if self._header.lower() == b"content-disposition":
+            self._disposition = self._value
+        self._header = self._value = b""
+
+    def _on_headers(self) -> None:
+        _kind, options = parse_options_header(self._disposition)
+        file = options.get(b"filename")
+        name = options.get(b"name", b"").decode("utf-8", "replace")
+        self._found.append(Part(name, None if file is None else file.decode("utf-8", "replace")))
+
+    def _on_data(self, data: bytes, start: int, end: int) -> None:
+        self._found.append(data[start:end])
+
+    def _on_end(self) -> None:
+        self.whole = True
+
+
+async def file_of(
+    stream: AsyncIterator[bytes], content_type: str, *, fields: dict[str, str]
+) -> AsyncIterator[bytes]:
+    """Give the bytes of the one file in a form; puts the other fields into ``fields``.
+
+    The name of the file goes there as ``name``, unless a field of that name follows.
+    """
+    form = FormReader(content_type)
+    files = 0
+    part: Part | None = None
+    text = b""
+    async for data in stream:
+        for each in form.feed(data):
+            if isinstance(each, Part):
+                _put(part, text, fields)
+                part, text = each, b""
+                files += each.file is not None
+                if files > 1:
+                    raise InputError("A form can bring one file. Send the others by themselves.")
+                if each.file:
+                    fields.setdefault("name", each.file)
+            elif part is not None and part.file is not None:
+                yield each
+            elif len(text := text + each) > LONGEST_FIELD:
+                raise TooLarge(f"A field of a form can have up to {LONGEST_FIELD:,} bytes.")
+    _put(part, text, fields)
+    if not form.whole or not files:
+        raise InputError(BROKEN)
+
+
+def _put(part: Part | None, text: bytes, fields: dict[str, str]) -> None:
+    if part is not None and part.file is None:
+        fields[part.name] = text.decode("utf-8", "replace")

@@ -1,0 +1,234 @@
+"""Receiving files: from the bytes of a request to a task in the queue, without holding them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from uuid import uuid4
+
+from quoth.core.errors import (
+    DocumentError,
+    InputError,
+    StorageFull,
+    TooLarge,
+)
+from quoth.ingest.sources.http import Connect, Resolve, fetch
+from quoth.pipeline.components import Parts
+from quoth.pipeline.uploads import (
+    arrivals_of,
+    blobs_of,
+    content_key,
+    given_of,
+)
+from quoth.store.blobs import BLOCK, Growing, clean_name
+from quoth.store.upload_tasks import LEASE_SECONDS, Task
+from quoth.store.uploads import Arrivals
+
+SAID = ("title", "url", "speaker", "language")
+EMPTY = "There is nothing in this file. Send the file as the body, or as a form."
+
+
+class NotFetched(InputError):
+    """A page could not be fetched; its sentence says why."""
+
+    code = "not_fetched"
+
+
+class WrongOffset(InputError):
+    """The bytes that were sent do not follow those that are there."""
+
+    code = "wrong_offset"
+    status = 409
+
+    def __init__(self, message: str, *, offset: int) -> None:
+        super().__init__(message)
+        self.offset = offset
+
+
+@dataclass(frozen=True, slots=True)
+class WaysOut:
+    """How names are resolved and numbers reached; None for the system's own ways."""
+
+    resolve: Resolve | None = None
+    connect: Connect | None = None
+
+
+def kept(said: dict[str, str | None]) -> dict[str, str]:
+    """Keep what was said about a file: its title, address, speaker and language."""
+    return {name: text for name in SAID if (text := said.get(name))}
+
+
+async def receive_whole(
+    parts: Parts,
+    stream: AsyncIterator[bytes],
+    *,
+    about: Callable[[], dict[str, str | None]],
+    key_id: str,
+) -> tuple[Task, bool]:
+    """Take in a whole file and queue it once; True says that it is new.
+
+    ``about`` is asked what was said of it when the last byte is there. Whatever ends this early
+    leaves nothing behind. Raises InputError, TooLarge and StorageFull.
+    """
+    blobs, arrivals = blobs_of(parts), arrivals_of(parts)
+    part = blobs.part(uuid4().hex)
+    most = parts.settings.max_upload_mb * 2**20
+    async with _growing(part, offset=0, most=most) as growing:
+        try:
+            await _receive(stream, growing)
+            said = about()
+            if not growing.received:
+                raise InputError(EMPTY)
+            await asyncio.to_thread(growing.close)
+            sha256, given = growing.sha256(), kept(said)
+            collection = said["collection"] or parts.settings.collection
+            name = clean_name(said["name"] or "")
+            key = content_key(parts, collection=collection, sha256=sha256, given=given_of(given))
+            return await asyncio.to_thread(
+                arrivals.submit,
+                key,
+                name=name,
+                collection=collection,
+                given=given,
+                size=growing.received,
+                sha256=sha256,
+                key_id=key_id,
+                place=lambda: blobs.keep(part, sha256=sha256, name=name),
+            )
+        finally:
+            growing.discard()
+
+
+async def receive_page(
+    parts: Parts,
+    url: str,
+    *,
+    said: dict[str, str | None],
+    key_id: str,
+    ways: WaysOut | None = None,
+) -> tuple[Task, bool]:
+    """Fetch a page and queue it as a file once; True says that it is new.
+
+    Its url is the address at the end of all redirects. Raises NotFetched and InputError, and as
+    `receive_whole` does.
+    """
+    ways = ways or WaysOut()
+    with TemporaryDirectory(prefix="quoth-") as folder:
+        try:
+            page = await fetch(
+                url,
+                folder=Path(folder),
+                allowed=parts.settings.allow_urls,
+                resolve=ways.resolve,
+                connect=ways.connect,
+            )
+        except DocumentError as error:
+            raise NotFetched(str(error)) from error
+        about = {**said, "url": page.address, "name": said["name"] or page.path.name}
+        return await receive_whole(parts, _blocks(page.path), about=lambda: about, key_id=key_id)
+
+
+async def receive_more(
+    parts: Parts, key: str, stream: AsyncIterator[bytes], *, offset: int
+) -> Task:
+    """Take in the next bytes of an upload, and queue it with its last one.
+
+    What came in before a client went away stays. Raises NotFound, Busy, TooLarge, StorageFull,
+    after which the upload begins anew, and WrongOffset.
+    """
+    blobs, arrivals = blobs_of(parts), arrivals_of(parts)
+    task = await asyncio.to_thread(arrivals.take, key)
+    if task.state != "receiving":
+        # Whoever did not hear that his last piece came in sends it again.
+        sent = sum([len(data) async for data in stream])
+        if task.size in (offset, offset + sent):
+            return task
+        whole = f"This upload is whole: all {task.size:,} bytes are there."
+        raise WrongOffset(whole, offset=task.size)
+    part = blobs.part(key)
+    there = received(part)
+    try:
+        if offset != there:
+            raise WrongOffset(f"{there:,} bytes are there. Go on from that offset.", offset=there)
+        async with _growing(part, offset=offset, most=task.size) as growing:
+            try:
+                await _receive(stream, growing, renew=lambda: arrivals.take(key))
+            except StorageFull:
+                growing.discard()
+                raise
+            finally:
+                there = received(part)
+            await asyncio.to_thread(growing.close)
+            if there < task.size:
+                return task
+            sha256 = await asyncio.to_thread(growing.sha256)
+        return await asyncio.to_thread(_complete, parts, arrivals, task, sha256)
+    finally:
+        # Also when the client is gone: whoever comes back goes on from here.
+        await asyncio.shield(asyncio.to_thread(arrivals.put_down, key, received=there))
+
+
+def received(part: Path) -> int:
+    """How many bytes of an upload are there: the file itself says so, also after a crash."""
+    try:
+        return part.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def check_size(parts: Parts, size: int) -> None:
+    """Refuse a file before its first byte; raises InputError, TooLarge and StorageFull."""
+    most = parts.settings.max_upload_mb
+    if size < 1:
+        raise InputError(EMPTY)
+    if size > most * 2**20:
+        raise TooLarge(f"A file can have up to {most} MB.")
+
+
+def _complete(parts: Parts, arrivals: Arrivals, task: Task, sha256: str) -> Task:
+    blobs = blobs_of(parts)
+    part = blobs.part(task.id)
+    return arrivals.complete(
+        task.id,
+        sha256=sha256,
+        place=lambda: blobs.keep(part, sha256=sha256, name=task.name),
+    )
+
+
+async def _blocks(path: Path) -> AsyncIterator[bytes]:
+    yield await asyncio.to_thread(path.read_bytes)
+
+
+@asynccontextmanager
+async def _growing(part: Path, *, offset: int, most: int) -> AsyncIterator[Growing]:
+    growing = await asyncio.to_thread(Growing, part, offset=offset, most=most)
+    try:
+        yield growing
+    finally:
+        growing.release()
+
+
+async def _receive(
+    stream: AsyncIterator[bytes], growing: Growing, *, renew: Callable[[], object] | None = None
+) -> None:
+    """Write what comes in, block by block; what came before the stream broke off is written."""
+    held = bytearray()
+    renewed = time.monotonic()
+    try:
+        async for data in stream:
+            # Also for a trickle, or another request would write to the same file beside this one.
+            if renew is not None and time.monotonic() - renewed > LEASE_SECONDS / 4:
+                await asyncio.to_thread(renew)
+                renewed = time.monotonic()
+            held += data
+            if len(held) >= BLOCK:
+                block, held = bytes(held), bytearray()
+                await asyncio.to_thread(growing.write, block)
+    finally:
+        if held:
+            await asyncio.shield(asyncio.to_thread(growing.write, bytes(held)))

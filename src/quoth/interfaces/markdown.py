@@ -1,0 +1,153 @@
+"""An answer as Markdown whose marks are links, whole or sentence by sentence while it is made.
+
+Links are built here and nowhere else: an address that stands in a source, or that a language
+model wrote, is parted so that no program makes a link of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from contextlib import aclosing
+from urllib.parse import quote, urlsplit
+
+from quoth.answering.fallback_messages import notes
+from quoth.answering.generative.assemble import marks
+from quoth.answering.generative.sanitize import plain_quotation
+from quoth.core.events import (
+    Cited,
+    Done,
+    Event,
+    Token,
+    Verified,
+)
+from quoth.core.types import Answer, Hit
+from quoth.history.export import DOUBTS as EXPORTED
+from quoth.history.export import pieces
+from quoth.text.analyzer import detect_language
+from quoth.text.locators import label
+
+Address = Callable[[str | None, str], str | None]
+"""Gives the address that may be shown for a link of the engine and its document's id."""
+
+DOUBTS: Mapping[str, str] = {"en": "no source supports this", "fr": "aucune source ne l'appuie"}
+"""What is written behind a sentence that no source supports."""
+NOTE: Mapping[str, str] = {"en": "Note: ", "fr": "Remarque\u202f: "}
+NEAR = 300
+"""Characters of a passage that is shown because nothing better was found."""
+_SAFE = "%/:=&?~+!$,;'@#"
+_ADDRESS = re.compile(r"(?i)(?<=://)(?=\S)|(?<=\bwww\.)(?=\S)")
+_BRACKETS = re.compile(r"[\[\]\\]")
+_LIVE = re.compile(r"(\](?=[(:\[])|<(?=[A-Za-z/!?|]))")
+
+
+def web_only(link: str | None, _document_id: str) -> str | None:
+    """Give a link that leads into the web; one to a file of this machine is not shown."""
+    try:
+        return link if link and urlsplit(link).scheme in ("http", "https") else None
+    except ValueError:
+        return None
+
+
+def linked(answer: Answer, *, address: Address) -> list[str]:
+    """Give an answer as pieces of Markdown, a sentence each, then what the asker is to know.
+
+    Where nothing is cited the closest passages follow, as quotations.
+    """
+    links = {each.number: address(each.link, each.document_id) for each in answer.citations}
+    said = [
+        _sentence(
+            text if answer.model else ticked(text),
+            numbers,
+            links=links,
+            doubted=doubt == EXPORTED["unsupported"],
+        )
+        for text, numbers, doubt in pieces(answer)
+    ]
+    closest = () if answer.citations else answer.closest
+    near = [_near(each, address=address) for each in closest]
+    head = NOTE.get(answer.query.language, NOTE["en"])
+    return said + near + [f"\n\n*{head}{defused(plain_quotation(each))}*" for each in notes(answer)]
+
+
+async def flow(
+    events: AsyncGenerator[Event, None], *, address: Address
+) -> AsyncGenerator[str | Answer, None]:
+    """Give an answer's Markdown as it comes, then the answer; the texts joined are `linked`'s.
+
+    A sentence comes once it is checked, with its links, and none before one is proved: until
+    then the sources' own words may still take the place of what a model wrote. Where a model
+    breaks its answer off, so that they do after all, they follow in a paragraph of their own.
+    """
+    links: dict[int, str | None] = {}
+    tokens = held = sent = ""
+    proved = False
+    async with aclosing(events):
+        async for event in events:
+            if isinstance(event, Token):
+                tokens += event.text
+            elif isinstance(event, Cited):
+                citation = event.citation
+                links[citation.number] = address(citation.link, citation.document_id)
+            elif isinstance(event, Verified):
+                said = tokens.removesuffix(marks(event.citations)) if event.kept else ""
+                tokens = ""
+                held += said and _sentence(
+                    said if sent or held else said.lstrip(),
+                    event.citations,
+                    links=links,
+                    doubted=event.support == "unsupported",
+                )
+                proved = proved or bool(event.citations)
+                if proved and held:
+                    yield held
+                    sent, held = sent + held, ""
+            elif isinstance(event, Done):
+                for piece in _rest(linked(event.answer, address=address), sent):
+                    yield piece
+                yield event.answer
+
+
+def _rest(whole: list[str], sent: str) -> Iterator[str]:
+    """Give what is left of the pieces behind what was sent, or all where it is another text."""
+    if not sent:
+        yield from filter(None, whole)
+        return
+    text = "".join(whole)
+    rest = text.removeprefix(sent) if text.startswith(sent) else f"\n\n{text}"
+    if rest:
+        yield rest
+
+
+def defused(text: str) -> str:
+    """Part what a program that shows Markdown could make a link or a tag of."""
+    return _LIVE.sub(r"\1 ", _ADDRESS.sub(" ", text))
+
+
+def ticked(text: str) -> str:
+    """Take the meaning from the ticks of a source: code would hide the marks behind it."""
+    return text.replace("`", "\\`")
+
+
+def _sentence(
+    text: str, numbers: tuple[int, ...], *, links: Mapping[int, str | None], doubted: bool
+) -> str:
+    cited = "".join(f" {_mark(each, links.get(each))}" for each in numbers)
+    language = detect_language(text.strip(), among=("en", "fr"), fallback="en") if doubted else "en"
+    return f"{defused(text)}{cited}" + (f" *({DOUBTS[language]})*" if doubted else "")
+
+
+def _near(hit: Hit, *, address: Address) -> str:
+    """Quote a passage that is near the question, below its document and place."""
+    shown = plain_quotation(hit.text)
+    if len(shown) > NEAR:
+        shown = f"{shown[:NEAR].rsplit(' ', 1)[0]} …"
+    name = " · ".join(filter(None, (hit.document, label(hit.locator))))
+    head = defused(plain_quotation(_BRACKETS.sub(" ", name)))
+    link = address(hit.link, hit.document_id)
+    linked_head = head if link is None else f"[{head}]({quote(link, safe=_SAFE)})"
+    return f"\n\n> {ticked(linked_head)}: {ticked(defused(shown))}"
+
+
+def _mark(number: int, link: str | None) -> str:
+    return f"[{number}]" if link is None else f"[{number}]({quote(link, safe=_SAFE)})"

@@ -1,0 +1,310 @@
+"""What the tools for agents give back: typed values, and the same as text to read.
+
+Text of documents is set off by ``>`` on every line, so that nothing in it can pass for a line of
+the tool's own; what nobody sees is taken out of it. Everything has a bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from quoth.answering.fallback_messages import notes, went_without
+from quoth.answering.generative.sanitize import Characters
+from quoth.core.types import (
+    Answer,
+    Chunk,
+    Citation,
+    Document,
+    Hit,
+    Locator,
+)
+from quoth.interfaces.markdown import Address
+from quoth.text.locators import label
+
+# The four results have no slots: the SDK would take a slot for a field's default.
+
+TITLE, PASSAGE, OPENED = 200, 1500, 8000
+"""Characters of a title, of a passage in a list, of a passage that was opened."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPassage:
+    """A passage that a search found; ``passage_id`` opens it."""
+
+    rank: int
+    passage_id: str
+    document_id: str
+    document: str
+    collection: str
+    place: str
+    link: str | None
+    score: float
+    text: str
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """Passages, best first, and what is to be known about the search."""
+
+    passages: tuple[FoundPassage, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A citation: the exact words that prove a sentence; ``passage_id`` opens them."""
+
+    number: int
+    passage_id: str
+    document_id: str
+    document: str
+    place: str
+    link: str | None
+    snippet: str
+    support: str
+
+
+@dataclass(frozen=True)
+class AskResult:
+    """An answer whose marks ``[1]`` are the numbers of its citations.
+
+    ``closest`` are passages near the question where nothing answers it. ``status`` is answered,
+    partial, low_relevance, no_results or degraded.
+    """
+
+    answer: str
+    status: str
+    grounded: bool
+    citations: tuple[Proof, ...]
+    closest: tuple[FoundPassage, ...]
+    notes: tuple[str, ...]
+    query_id: str
+
+
+@dataclass(frozen=True)
+class PassageResult:
+    """A passage with the text around it; ``text`` is the passage, or the words that were cited."""
+
+    passage_id: str
+    document_id: str
+    document: str
+    collection: str
+    place: str
+    link: str | None
+    before: str
+    text: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListedDocument:
+    """A document of a collection; ``error`` says why one could not be read."""
+
+    document_id: str
+    title: str
+    collection: str
+    kind: str | None
+    status: str
+    language: str | None
+    pages: int | None
+    seconds: float | None
+    passages: int
+    link: str | None
+    error: str | None
+
+
+@dataclass(frozen=True)
+class ListResult:
+    """Documents from ``offset`` on, of ``total``; ``collections`` are all that can be asked."""
+
+    documents: tuple[ListedDocument, ...]
+    total: int
+    offset: int
+    collection: str
+    collections: tuple[str, ...]
+
+
+def clean(text: str, most: int) -> str:
+    """Give a text without what nobody sees, cut to a length."""
+    seen = Characters().feed(text, final=True).strip()
+    return seen if len(seen) <= most else f"{seen[: most - 2].rstrip()} …"
+
+
+def found_passage(hit: Hit, *, address: Address) -> FoundPassage:
+    """Show a hit."""
+    return FoundPassage(
+        rank=hit.rank,
+        passage_id=hit.chunk_id,
+        document_id=hit.document_id,
+        document=clean(hit.document, TITLE),
+        collection=hit.collection,
+        place=_place(hit.locator),
+        link=address(hit.link, hit.document_id),
+        score=round(hit.score, 4),
+        text=clean(hit.text, PASSAGE),
+    )
+
+
+def search_result(
+    hits: Sequence[Hit],
+    *,
+    said: Sequence[str],
+    degraded: Sequence[str],
+    language: str,
+    address: Address,
+) -> SearchResult:
+    """Show what a search found."""
+    without = (went_without(each, language=language) for each in degraded)
+    return SearchResult(
+        tuple(found_passage(each, address=address) for each in hits), (*said, *without)
+    )
+
+
+def ask_result(answer: Answer, *, address: Address) -> AskResult:
+    """Show an answer."""
+    closest = () if answer.citations else answer.closest
+    return AskResult(
+        answer=answer.text,
+        status=answer.status,
+        grounded=answer.grounded,
+        citations=tuple(_proof(each, address=address) for each in answer.citations),
+        closest=tuple(found_passage(each, address=address) for each in closest),
+        notes=tuple(notes(answer)),
+        query_id=answer.query_id,
+    )
+
+
+def passage_result(
+    passage_id: str,
+    chunks: Sequence[Chunk],
+    document: Document,
+    *,
+    span: tuple[int, int],
+    locator: Locator,
+    link: str | None,
+) -> PassageResult:
+    """Show the characters of ``span`` with what stands around them in these chunks."""
+    text, base = "".join(each.text for each in chunks), chunks[0].start
+    start, end = span[0] - base, span[1] - base
+    room = max(0, OPENED - (end - start)) // 2
+    return PassageResult(
+        passage_id=passage_id,
+        document_id=document.document_id,
+        document=clean(document.title, TITLE),
+        collection=document.collection,
+        place=_place(locator),
+        link=link,
+        before=clean(text[max(0, start - room) : start], OPENED),
+        text=clean(text[start:end], OPENED),
+        after=clean(text[end : end + room], OPENED),
+    )
+
+
+def listed(document: Document, *, address: Address) -> ListedDocument:
+    """Show a document, without where it lies."""
+    ready = document.status == "ready"
+    return ListedDocument(
+        document_id=document.document_id,
+        title=clean(document.title, TITLE),
+        collection=document.collection,
+        kind=document.kind,
+        status=document.status,
+        language=document.language,
+        pages=document.pages,
+        seconds=document.seconds,
+        passages=document.chunks,
+        link=address(document.url or "file:", document.document_id) if ready else None,
+        error=None if document.error is None else document.error.code,
+    )
+
+
+# --- as text ----------------------------------------------------------------------------------
+
+Result = SearchResult | AskResult | PassageResult | ListResult
+
+
+def as_text(result: Result) -> str:
+    """Write a result for somebody who reads."""
+    lines: Iterator[str]
+    match result:
+        case SearchResult():
+            lines = _search_lines(result)
+        case AskResult():
+            lines = _ask_lines(result)
+        case PassageResult():
+            lines = _passage_lines(result)
+        case ListResult():
+            lines = _list_lines(result)
+    return "\n".join(lines)
+
+
+def _search_lines(result: SearchResult) -> Iterator[str]:
+    for each in result.passages:
+        yield from _passage_head(each)
+        yield from _quoted(each.text)
+    if not result.passages:
+        yield "Nothing was found."
+    yield from (f"Note: {each}" for each in result.notes)
+
+
+def _ask_lines(result: AskResult) -> Iterator[str]:
+    yield result.answer
+    yield f"(status: {result.status})"
+    for each in result.citations:
+        yield f"[{each.number}] {_about(each.document, each.place, each.link)}"
+        yield f"    passage_id: {each.passage_id}; {each.support}"
+        yield from _quoted(each.snippet)
+    for near in result.closest:
+        yield from _passage_head(near)
+        yield from _quoted(near.text)
+    yield from (f"Note: {each}" for each in result.notes)
+
+
+def _passage_lines(result: PassageResult) -> Iterator[str]:
+    yield _about(result.document, result.place, result.link)
+    parts = (("Before:", result.before), ("The passage:", result.text), ("After:", result.after))
+    for head, text in parts:
+        if text:
+            yield head
+            yield from _quoted(text)
+
+
+def _list_lines(result: ListResult) -> Iterator[str]:
+    last = result.offset + len(result.documents)
+    yield f"Collection {result.collection}: {result.offset + 1}–{last} of {result.total} documents"
+    for each in result.documents:
+        facts = [each.status, each.kind or "", each.language or "", f"{each.passages} passages"]
+        about = ", ".join(filter(None, facts))
+        yield f"- {_about(each.title, about, each.link)} (document_id: {each.document_id})"
+    yield f"Collections: {', '.join(result.collections) or 'none'}"
+
+
+def _passage_head(each: FoundPassage) -> Iterator[str]:
+    yield f"{each.rank}. {_about(each.document, each.place, each.link)}"
+    yield f"    passage_id: {each.passage_id}"
+
+
+def _about(*parts: str | None) -> str:
+    return " · ".join(" ".join(each.split()) for each in parts if each)
+
+
+def _quoted(text: str) -> Iterator[str]:
+    yield from (f"> {line}" for line in text.splitlines())
+
+
+def _place(locator: Locator) -> str:
+    return clean(label(locator), TITLE)
+
+
+def _proof(each: Citation, *, address: Address) -> Proof:
+    return Proof(
+        number=each.number,
+        passage_id=f"{each.chunk_id}:{each.snippet_start}-{each.snippet_end}",
+        document_id=each.document_id,
+        document=clean(each.document_name, TITLE),
+        place=_place(each.locator),
+        link=address(each.link, each.document_id),
+        snippet=each.snippet,
+        support=each.support,
+    )

@@ -1,0 +1,222 @@
+"""quoth without ``await``: the engine on an event loop of its own, in a thread beside."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar
+from uuid import uuid4
+
+from quoth.bootstrap import open_engine, quiet
+from quoth.core.errors import InputError
+from quoth.core.events import Event
+from quoth.core.settings import load_settings
+from quoth.core.types import (
+    Answer,
+    Document,
+    Filter,
+    Hit,
+    Turn,
+)
+from quoth.engine import Engine
+from quoth.pipeline.add import Given
+from quoth.pipeline.maintain import Health
+from quoth.pipeline.retrieve import Request
+from quoth.store.history import Asked
+
+T = TypeVar("T")
+Source = str | PathLike[str]
+
+
+class Library:
+    """Documents in a folder, and the answers they give.
+
+    Works inside running event loops too (notebooks, servers). Close it, or use it with ``with``.
+    """
+
+    def __init__(
+        self,
+        home: Source | None = None,
+        *,
+        progress: Callable[[str], None] = quiet,
+        **settings: Any,
+    ) -> None:
+        given = load_settings({**settings, "home": None if home is None else Path(home)})
+        self._session = uuid4().hex
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="quoth", daemon=True)
+        self._thread.start()
+        self._opened: AbstractAsyncContextManager[Engine] = open_engine(given, progress=progress)
+        try:
+            self._engine = self._run(self._opened.__aenter__())
+        except BaseException:
+            self._stop()
+            raise
+
+    def add(
+        self,
+        *sources: Source,
+        title: str | None = None,
+        url: str | None = None,
+        speaker: str | None = None,
+        language: str | None = None,
+    ) -> list[Document]:
+        """Add files and folders; gives one document per file, failed ones included."""
+        given = Given(title=title, url=url, speaker=speaker, language=language)
+        paths = [Path(source) for source in sources]
+
+        async def collect() -> list[Document]:
+            steps = self._engine.add(paths, given=given)
+            documents = [step async for step in steps if isinstance(step, Document)]
+            await self._engine.settle()
+            return documents
+
+        return self._run(collect())
+
+    def ask(
+        self,
+        question: str,
+        *,
+        history: Sequence[Turn] = (),
+        collections: Sequence[str] = (),
+        session: str | None = None,
+        **choices: Any,
+    ) -> Answer:
+        """Answer a question; choices are fields of `quoth.core.plan.Plan`.
+
+        ``history`` are the turns so far, for questions such as "and the second one?". With
+        ``cache="semantic"`` the answer to a question that asks the same may be given again, to
+        those who share a ``session``; without one the library is a session of its own.
+        """
+        request = self._request(
+            question, history=history, collections=collections, session=session, choices=choices
+        )
+        return self._run(self._engine.answer(request))
+
+    def ask_all(self, questions: Sequence[str], **choices: Any) -> list[Answer]:
+        """Answer many questions at once, in their order."""
+        requests = [self._request(each, choices=choices) for each in questions]
+        return self._run(self._engine.answer_all(requests))
+
+    def stream(
+        self,
+        question: str,
+        *,
+        history: Sequence[Turn] = (),
+        collections: Sequence[str] = (),
+        session: str | None = None,
+        **choices: Any,
+    ) -> list[Event]:
+        """Answer a question as `ask` does; gives the events in the order in which they came."""
+        request = self._request(
+            question, history=history, collections=collections, session=session, choices=choices
+        )
+
+        async def collect() -> list[Event]:
+            return [event async for event in self._engine.stream(request)]
+
+        return self._run(collect())
+
+    def suggest(self, after: Answer | str = "") -> tuple[str, ...]:
+        """Suggest questions: what to ask after an answer, or how to end what was typed so far."""
+        return self._run(self._engine.suggest(after))
+
+    def history(self, *, most: int = 20, collection: str | None = None) -> list[Asked]:
+        """List the questions that were asked, the newest first; of all collections, or of one."""
+
+        async def asked() -> list[Asked]:
+            catalogue = self._engine.parts.catalogue
+            return await asyncio.to_thread(catalogue.asked, limit=most, collection=collection)
+
+        return self._run(asked())
+
+    def search(
+        self,
+        question: str,
+        *,
+        k: int | None = None,
+        filters: Sequence[Filter] = (),
+        collections: Sequence[str] = (),
+        **choices: Any,
+    ) -> tuple[Hit, ...]:
+        """Rank passages for a question, best first."""
+        choices = {"final_k": k, "filters": tuple(filters), **choices}
+        request = Request(question, choices, collections=tuple(collections))
+        return self._run(self._engine.search(request))
+
+    def documents(self) -> list[Document]:
+        """List the documents of the collection."""
+        return self._run(self._engine.documents())
+
+    def remove(self, *ids: str) -> list[str]:
+        """Delete documents completely; gives the ids that were there."""
+        return self._run(self._engine.remove(ids))
+
+    def reindex(self) -> None:
+        """Build the index anew, as after a change of the embedder; searches go on meanwhile."""
+
+        async def rebuild() -> None:
+            async for _ in self._engine.reindex():
+                pass
+
+        self._run(rebuild())
+
+    def health(self) -> Health:
+        """Check set-up, catalogue and index."""
+        return self._run(self._engine.health())
+
+    def close(self) -> None:
+        """Close everything; a second time does nothing."""
+        if self._thread.is_alive():
+            self._run(self._opened.__aexit__(None, None, None))
+            self._stop()
+
+    def _request(
+        self,
+        question: str,
+        *,
+        choices: Mapping[str, Any],
+        history: Sequence[Turn] = (),
+        collections: Sequence[str] = (),
+        session: str | None = None,
+    ) -> Request:
+        return Request(
+            question,
+            choices,
+            (),
+            tuple(collections),
+            tuple(history),
+            session=self._session if session is None else session,
+        )
+
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        if self._loop.is_closed():
+            work.close()
+            raise InputError("This library is closed. Open it again with quoth.open().")
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()  # on Ctrl-C the work must not go on behind the caller's back
+            raise
+
+    def _stop(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def __enter__(self) -> Library:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

@@ -1,0 +1,1 @@
+"""Worker, backups, retention, logs and metrics."""

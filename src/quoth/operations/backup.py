@@ -1,0 +1,242 @@
+"""Backups of a library while it is in use, and libraries made out of them.
+
+A backup holds the catalogue of all tenants as it was at one moment, the files that came in, the
+settings file without its secrets and, if wanted, the indexes. Indexes are derived: without them a
+restored library is embedded anew.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import tomllib
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from filelock import FileLock, Timeout
+from pydantic import SecretStr
+
+from quoth.core.errors import Busy, InputError
+from quoth.core.settings import Settings
+from quoth.operations.archive import (
+    Packed,
+    Packer,
+    packing,
+    storing,
+    unpack,
+)
+from quoth.store.copy import fill, snapshot
+from quoth.store.database import Database, open_database
+from quoth.store.rows import now
+from quoth.store.schema import HEAD
+
+CATALOGUE = "catalogue.sqlite"
+SETTINGS = "quoth.toml"
+INDEXES = ("index", "tokens")
+PATIENCE_S = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """What a backup holds: when it was made, by which version, and how much of what."""
+
+    path: str
+    made_at: str
+    version: str
+    collections: tuple[tuple[str, str], ...]
+    """Tenants and names."""
+    documents: int
+    chunks: int
+    files: int
+    bytes: int
+    index: bool
+
+
+def make_backup(database: Database, to: Path, *, home: Path, index: bool = False) -> Backup:
+    """Back a library up into a folder or a ``.tar.zst`` file, which appears when it is whole.
+
+    Whoever reads and writes meanwhile goes on; with ``index``, writers of the index wait while it
+    is copied. Raises InputError where `to` is there already or its folder is not, StorageFull,
+    Busy and ConfigError.
+    """
+    if not to.parent.is_dir():
+        raise InputError(f"There is no folder {to.parent} to put the backup into. Make it first.")
+    with TemporaryDirectory(dir=to.parent, prefix=f".{to.name}.") as folder:
+        file = Path(folder, CATALOGUE)
+        # Before all else: what the other files lack of what came later, nobody misses.
+        with storing(to):
+            snapshot(database, file)
+        about = {"made_at": now(), "index": index, **_counts(file)}
+        with packing(to, about=about) as packer:
+            packer.add(CATALOGUE, file)
+            _add_settings(packer, home / SETTINGS)
+            _add_blobs(packer, home)
+            for tree in INDEXES if index else ():
+                with _writers_waiting(home / tree):
+                    _add_tree(packer, home, home / tree, skip=(".lock", ".draft", ".tmp"))
+            packed = Packed(dict(packer.files), about)
+    return _backup(to, packed)
+
+
+def verify_backup(path: Path) -> Backup:
+    """Check every byte of a backup, and its catalogue as a database; raises InputError."""
+    with TemporaryDirectory(prefix="quoth") as folder:
+        packed = unpack(path, into=Path(folder), wanted=lambda name: name == CATALOGUE)
+        _check_catalogue(path, Path(folder, CATALOGUE))
+    return _backup(path, packed)
+
+
+def restore_backup(path: Path, home: Path, *, address: Path | str | None = None) -> Backup:
+    """Make a library out of a backup in a folder that is empty or not there.
+
+    With the ``address`` of a server its catalogue goes there, into a database without rows.
+    Raises InputError, which leaves everything as it was, StorageFull and ConfigError.
+    """
+    if home.exists() and (not home.is_dir() or any(home.iterdir())):
+        raise InputError(f"{home} holds something already. Name a folder that is empty or new.")
+    draft = home.with_name(f".{home.name}.{os.getpid()}.draft")
+    try:
+        with storing(home):
+            draft.mkdir(parents=True)
+        packed = unpack(path, into=draft)
+        _check_catalogue(path, draft / CATALOGUE)
+        _let_go(draft / CATALOGUE)
+        if isinstance(address, str):
+            database = open_database(address)
+            try:
+                fill(database, draft / CATALOGUE)
+            finally:
+                database.close()
+            for left in draft.glob(f"{CATALOGUE}*"):
+                left.unlink()
+        with storing(home):
+            if home.exists():
+                home.rmdir()
+            draft.replace(home)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return _backup(home, packed)
+
+
+def _backup(path: Path, packed: Packed) -> Backup:
+    about = packed.about
+    return Backup(
+        path=str(path),
+        made_at=about["made_at"],
+        version=about["version"],
+        collections=tuple((tenant, name) for tenant, name in about["collections"]),
+        documents=about["documents"],
+        chunks=about["chunks"],
+        files=len(packed.files),
+        bytes=packed.bytes,
+        index=about["index"],
+    )
+
+
+def _counts(file: Path) -> dict[str, Any]:
+    with closing(sqlite3.connect(file)) as catalogue:
+        names = catalogue.execute("SELECT tenant, name FROM collections ORDER BY 1, 2").fetchall()
+        (documents,) = catalogue.execute("SELECT count(*) FROM documents").fetchone()
+        (chunks,) = catalogue.execute("SELECT count(*) FROM chunks").fetchone()
+        (at,) = catalogue.execute("SELECT version_num FROM alembic_version").fetchone()
+    return {"version": at, "collections": names, "documents": documents, "chunks": chunks}
+
+
+def _check_catalogue(path: Path, file: Path) -> None:
+    if not file.is_file():
+        raise InputError(f"The backup {path} holds no catalogue. Take another one.")
+    try:
+        with closing(sqlite3.connect(file)) as catalogue:
+            found = catalogue.execute("PRAGMA integrity_check(1)").fetchone()[0]
+            loose = catalogue.execute("PRAGMA foreign_key_check").fetchone()
+            at = catalogue.execute("SELECT version_num FROM alembic_version").fetchone()[0]
+    except sqlite3.Error as error:
+        found, loose, at = str(error), None, HEAD
+    if found != "ok" or loose is not None:
+        raise InputError(
+            f"The catalogue in the backup {path} is damaged ({found if loose is None else loose}): "
+            "it was so when the backup was made. Take an older one."
+        )
+    if at > HEAD:
+        raise InputError(f"The backup {path} was made by a newer version of quoth. Update quoth.")
+
+
+def _let_go(file: Path) -> None:
+    """End the leases of processes that worked when the backup was made: they are not here."""
+    with storing(file), closing(sqlite3.connect(file)) as catalogue, catalogue:
+        catalogue.execute("DELETE FROM jobs WHERE state = 'running'")
+
+
+def _add_settings(packer: Packer, file: Path) -> None:
+    if not file.is_file():
+        return
+    try:
+        given = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return  # no process can start with it either
+    packer.add_text(SETTINGS, without_secrets(given))
+
+
+def without_secrets(given: Mapping[str, Any]) -> str:
+    """Write settings as TOML again, without keys, passwords and what is not a setting."""
+    open_ones = {
+        name: value
+        for name, value in given.items()
+        if name in Settings.model_fields
+        and SecretStr.__name__ not in str(Settings.model_fields[name].annotation)
+    }
+    plain = [f"{name} = {_toml(v)}" for name, v in open_ones.items() if not isinstance(v, dict)]
+    tables = [
+        "\n".join([f"\n[{name}]", *(f"{_toml(key)} = {_toml(each)}" for key, each in v.items())])
+        for name, v in open_ones.items()
+        if isinstance(v, dict)
+    ]
+    return "\n".join([*plain, *tables, ""])
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, bool | int | float):
+        return json.dumps(value)
+    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _add_blobs(packer: Packer, home: Path) -> None:
+    # What is still coming in is not whole, and whoever sends it will send it again.
+    _add_tree(packer, home, home / "blobs", skip=(".draft",), without="parts")
+
+
+def _add_tree(
+    packer: Packer, home: Path, tree: Path, *, skip: tuple[str, ...], without: str = ""
+) -> None:
+    for path in sorted(tree.rglob("*")):
+        inside = path.relative_to(home)
+        if path.is_file() and not path.name.endswith(skip) and without not in inside.parts:
+            packer.add(inside.as_posix(), path)
+
+
+@contextmanager
+def _writers_waiting(tree: Path) -> Iterator[None]:
+    """Hold the turn of every table of an index, so that no file of it comes or goes."""
+    held: list[FileLock] = []
+    try:
+        for path in sorted(tree.rglob("*.lock")):
+            lock = FileLock(path)
+            lock.acquire(timeout=PATIENCE_S)
+            held.append(lock)
+        yield
+    except Timeout as error:
+        raise Busy(
+            "The index is being written to all the time. Try again later, or without the index.",
+            retryable=True,
+        ) from error
+    finally:
+        for lock in reversed(held):
+            lock.release()

@@ -1,0 +1,71 @@
+"""Takes the texts out of answered questions that showed a document which is no longer there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from quoth.pipeline.record import Record
+from quoth.pipeline.record_codec import opened, pack
+from quoth.store.catalogue import Catalogue
+from quoth.store.erase import Traces
+from quoth.text.analyzer import fold
+
+TOLD_CHARACTERS = 100
+"""Characters of an earlier answer by which a conversation is known to have been kept."""
+
+
+def forget_quotes(catalogue: Catalogue) -> int:
+    """Blank every question whose kept texts may hold words of a deleted document.
+
+    Gives their number. That is so where a citation, a passage or one of the closest hits comes
+    from such a document, where the question named one, and where a conversation was told whose
+    earlier answers are no longer kept. Its ids, times and scores stay, as with history ``hash``.
+    """
+    traces = Traces.of(catalogue)
+    living = {key for each in catalogue.collections() for key in catalogue.ready_ids(each)}
+    told: dict[str, set[str]] = {}
+    blanked = 0
+    unreadable = []
+    for each in traces.all():
+        try:
+            record = opened(each)
+        except (ValueError, KeyError, TypeError):
+            unreadable.append(each.query_id)
+            continue
+        if record.keeping == "hash":
+            continue
+        if _clean(record, living=living, told=told, catalogue=catalogue):
+            said = fold(record.answer.text)[:TOLD_CHARACTERS]
+            told.setdefault(fold(record.request.question), set()).add(said)
+            continue
+        kept = pack(replace(record, keeping="hash"))
+        traces.blank(
+            each.query_id,
+            text=kept.text,
+            plan=kept.plan,
+            answer=kept.answer,
+            record=kept.record,
+        )
+        blanked += 1
+    traces.delete(unreadable)
+    return blanked + len(unreadable)
+
+
+def _clean(
+    record: Record, *, living: set[str], told: Mapping[str, set[str]], catalogue: Catalogue
+) -> bool:
+    answer, query = record.answer, record.answer.query
+    shown = {each.document_id for each in answer.citations}
+    shown |= {each.document_id for each in answer.closest}
+    if not shown <= living:
+        return False
+    for turn in record.request.history:
+        known = told.get(fold(turn.question), set())
+        begins = fold(turn.answer)[:TOLD_CHARACTERS]
+        if turn.answer and not any(each.startswith(begins) for each in known):
+            return False
+    chunks = {*answer.used_chunks, *(key for passage in record.passages for key in passage)}
+    if query.entities or query.filters or query.boosts or query.notes:
+        chunks |= {one.chunk_id for each in record.searched for one in each.candidates}
+    return set(catalogue.owners(sorted(chunks))) == chunks

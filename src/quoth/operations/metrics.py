@@ -1,0 +1,159 @@
+"""Counts of what is asked, stage by stage, in the form that Prometheus reads.
+
+Each thing is counted once, where it happens; rates are derived when they are read. Labels are
+words of this code and of the operator's settings: never a text, an id or a tenant of anybody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.registry import Collector
+
+from quoth.core.trace import Trace
+from quoth.core.types import Answer
+
+FORMAT = CONTENT_TYPE_LATEST
+"""The media type of `Metrics.text`."""
+SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+"""Upper bounds of the histograms' buckets."""
+NOT_STAGES = ("total", "first_evidence", "first_token")
+"""Times of a trace that are moments of the whole, not stages."""
+MOST_LABELS = 100
+"""Different values of a label; more are all called "other"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure that is read when it is asked for; ``values`` are pairs of labels and a number.
+
+    A name that ends in ``_total`` is a counter's, any other a gauge's.
+    """
+
+    name: str
+    about: str
+    values: Sequence[tuple[tuple[str, ...], float]]
+    labels: tuple[str, ...] = ()
+
+
+class Metrics:
+    """The counters of one process, in a registry of their own."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
+        self._labels: dict[str, set[str]] = {}
+        made = self.registry
+        self._questions = Counter(
+            "quoth_questions", "Answers given.", ("status", "cached"), registry=made
+        )
+        self._question_seconds = Histogram(
+            "quoth_question_seconds", "Time of an answer.", buckets=SECONDS, registry=made
+        )
+        self._evidence_seconds = Histogram(
+            "quoth_first_evidence_seconds",
+            "Time until the first cited sentence was there.",
+            buckets=SECONDS,
+            registry=made,
+        )
+        self._stage_seconds = Histogram(
+            "quoth_stage_seconds", "Time of a stage.", ("stage",), buckets=SECONDS, registry=made
+        )
+        self._stage_errors = Counter(
+            "quoth_stage_errors", "Failures of a stage.", ("stage", "reason"), registry=made
+        )
+        self._degraded = Counter(
+            "quoth_degraded", "Stages that were done another way.", ("stage",), registry=made
+        )
+        self._tokens = Counter(
+            "quoth_tokens", "Tokens of language models.", ("provider", "direction"), registry=made
+        )
+        self._usd = Counter(
+            "quoth_usd", "Dollars for language models.", ("provider",), registry=made
+        )
+        self._requests = Counter(
+            "quoth_requests", "Requests answered.", ("method", "route", "status"), registry=made
+        )
+        self._request_seconds = Histogram(
+            "quoth_request_seconds",
+            "Time of a request, to the end of its answer.",
+            ("route",),
+            buckets=SECONDS,
+            registry=made,
+        )
+
+    def observe(self, trace: Trace, answer: Answer | None = None) -> None:
+        """Count a question, or a search where there is no answer."""
+        for name, spent_ms in trace.timings_ms().items():
+            if name not in NOT_STAGES:
+                self._stage_seconds.labels(self._stage(name)).observe(spent_ms / 1000)
+        for each in trace.failures:
+            stage, reason, _fallback = each.split(":", 2)
+            self._stage_errors.labels(self._stage(stage), self._word("reason", reason)).inc()
+        degraded = trace.degraded if answer is None else answer.degraded
+        for stage in {self._stage(each.partition(":")[0]) for each in degraded}:
+            self._degraded.labels(stage).inc()
+        if answer is not None:
+            self._count(answer)
+
+    def request(self, *, method: str, route: str, status: int, seconds: float) -> None:
+        """Count a request; ``route`` is the pattern of its address, not the address."""
+        known = self._word("route", route)
+        self._requests.labels(self._word("method", method), known, str(status)).inc()
+        self._request_seconds.labels(known).observe(seconds)
+
+    def read_also(self, readings: Callable[[], Iterator[Figure]]) -> None:
+        """Let ``readings`` add figures each time that the counters are read."""
+        self.registry.register(_Read(readings))
+
+    def text(self) -> bytes:
+        """Write all counters in Prometheus' text format."""
+        return generate_latest(self.registry)
+
+    def _count(self, answer: Answer) -> None:
+        self._questions.labels(answer.status, str(answer.cached).lower()).inc()
+        self._question_seconds.observe(answer.timings_ms.get("total", 0.0) / 1000)
+        if not answer.cached and "first_evidence" in answer.timings_ms:
+            self._evidence_seconds.observe(answer.timings_ms["first_evidence"] / 1000)
+        used = answer.usage
+        if used.input_tokens or used.output_tokens:
+            provider = self._word("provider", answer.provider or "other")
+            self._tokens.labels(provider, "input").inc(used.input_tokens)
+            self._tokens.labels(provider, "output").inc(used.output_tokens)
+            self._usd.labels(provider).inc(used.usd)
+
+    def _stage(self, name: str) -> str:
+        # Behind a blank stands what the stage was about, such as the name of a collection.
+        return self._word("stage", name.partition(" ")[0])
+
+    def _word(self, label: str, value: str) -> str:
+        known = self._labels.setdefault(label, set())
+        if value not in known:
+            if len(known) >= MOST_LABELS:
+                return "other"
+            known.add(value)
+        return value
+
+
+class _Read(Collector):
+    """Figures that others keep, read when Prometheus asks."""
+
+    def __init__(self, readings: Callable[[], Iterator[Figure]]) -> None:
+        self._readings = readings
+
+    def describe(self) -> list[Metric]:
+        """Name nothing ahead: it would have to be read for that."""
+        return []
+
+    def collect(self) -> Iterator[Metric]:
+        """Read the figures."""
+        for each in self._readings():
+            made = CounterMetricFamily if each.name.endswith("_total") else GaugeMetricFamily
+            family = made(each.name, each.about, labels=each.labels)
+            for labels, value in each.values:
+                family.add_metric(labels, value)
+            yield family

@@ -1,0 +1,54 @@
+"""Spans of OpenTelemetry: one for a question, one for each of its stages.
+
+Only the API is used: who wants the spans installs the SDK and an exporter and starts the service
+under them; without, a span costs next to nothing. Attributes are words of this code, counts and
+times: never a text of anybody.
+"""
+
+from __future__ import annotations
+
+import time
+
+from opentelemetry import trace as telemetry
+from opentelemetry.trace import Status, StatusCode, set_span_in_context
+
+from quoth.core.trace import Trace
+from quoth.core.types import Answer
+from quoth.operations.metrics import NOT_STAGES
+
+NAME = "quoth"
+
+
+def observe_spans(trace: Trace, answer: Answer | None = None) -> None:
+    """Write the spans of a question that was answered just now, below the current span.
+
+    A stage has one span, from when it first began to when it last ended.
+    """
+    tracer, end = telemetry.get_tracer(NAME), time.time_ns()
+    began = end - _ns(trace.elapsed_ms())
+    whole = tracer.start_span("quoth.question" if answer else "quoth.search", start_time=began)
+    if not whole.is_recording():
+        return
+    if answer is not None:
+        whole.set_attribute("quoth.status", answer.status)
+        whole.set_attribute("quoth.cached", answer.cached)
+        whole.set_attribute("quoth.degraded", len(answer.degraded))
+        whole.set_attribute("quoth.cited", answer.counts.cited)
+        whole.set_attribute("quoth.input_tokens", answer.usage.input_tokens)
+        whole.set_attribute("quoth.output_tokens", answer.usage.output_tokens)
+    inside = set_span_in_context(whole)
+    failed = {each.partition(":")[0]: each.split(":")[1] for each in trace.failures}
+    for name, (start_ms, end_ms) in trace.spans_ms().items():
+        if name in NOT_STAGES:
+            continue
+        stage = tracer.start_span(
+            f"quoth.{name.partition(' ')[0]}", context=inside, start_time=began + _ns(start_ms)
+        )
+        if name in failed:
+            stage.set_status(Status(StatusCode.ERROR, failed[name]))
+        stage.end(began + _ns(end_ms))
+    whole.end(end)
+
+
+def _ns(milliseconds: float) -> int:
+    return int(milliseconds * 1_000_000)

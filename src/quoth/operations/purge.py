@@ -1,0 +1,199 @@
+"""Leaves no byte of what was deleted: in indexes, history, files and the database's free pages.
+
+Deleting a document takes it out of every search at once. Its words can still lie in older
+versions of the index, in answers that quoted it, in the file that was uploaded, in pages that
+the database has not used again. All that is found and removed here. Searches go on meanwhile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from uuid import uuid4
+
+import numpy as np
+
+from quoth.core.errors import IndexMismatch
+from quoth.core.types import Chunk
+from quoth.operations.forget_citations import forget_quotes
+from quoth.operations.tenant_data import Everything, Proof
+from quoth.pipeline.commit import chunk_vectors
+from quoth.pipeline.components import Parts, require_same_identity
+from quoth.pipeline.maintain import DROP_AFTER_S
+from quoth.pipeline.uploads import arrivals_of, blobs_of, clear_up
+from quoth.store.erase import compact
+from quoth.store.folders import index_folder
+from quoth.store.rows import Collection
+from quoth.store.uploads import Needs
+
+MOST_CHUNKS = 2000
+"""Chunks that are carried over to a new index at once."""
+TRIES = 5
+SENDING_S = 300.0
+"""The part of an upload that no task tells of is still being sent if it is younger than this."""
+NEVER = ""
+"""The time before which there was none."""
+BUILDING_S = 600.0
+"""An index without a collection that was written to so lately may be on its way to one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Purged:
+    """What was done; ``left`` says in sentences what could not be, and why."""
+
+    indexes: int = 0
+    questions: int = 0
+    files: int = 0
+    left: tuple[str, ...] = field(default_factory=tuple)
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is left of what was deleted."""
+        return not self.left
+
+
+async def purge(parts: Parts) -> Purged:
+    """Remove every trace of what the tenant has deleted so far; raises BackendError.
+
+    Nothing that is still there is lost, and it may be stopped and run again at any time.
+    """
+    left: list[str] = []
+    collections = await asyncio.to_thread(parts.catalogue.collections)
+    for each in collections:
+        left += await _rewrite(parts, each)
+    files = await _clear_files(parts)
+    parts.cache.clear()
+    questions = await asyncio.to_thread(forget_quotes, parts.catalogue)
+    strays = await asyncio.to_thread(_clear_indexes, parts)
+    copies = await asyncio.to_thread(_old_copies, parts)
+    stuck = await asyncio.to_thread(compact, parts.catalogue.database)
+    return Purged(
+        indexes=len(collections),
+        questions=questions,
+        files=files,
+        left=tuple(each for each in (*left, *strays, *copies, stuck) if each),
+    )
+
+
+async def delete_everything(parts: Parts) -> tuple[Proof, Purged]:
+    """Delete all that is stored of the tenant, and every trace of it; raises BackendError.
+
+    What `Everything.delete` leaves stays.
+    """
+    catalogue = parts.catalogue
+    collections = await asyncio.to_thread(catalogue.collections)
+    proof = await asyncio.to_thread(Everything.of(catalogue).delete)
+    for each in collections:
+        await parts.open_index(each.table).drop()
+    return proof, await purge(parts)
+
+
+async def _rewrite(parts: Parts, collection: Collection) -> list[str]:
+    """Carry what is there over to a new index, and drop the old one with all its versions."""
+    name = collection.name
+    try:
+        require_same_identity(collection, parts.embedder)
+    except IndexMismatch as error:
+        return [str(error)]
+    stem = collection.table.rpartition("_")[0]
+    for _ in range(TRIES):
+        table = f"{stem}_{uuid4().hex[:12]}"
+        target = parts.open_index(table)
+        collection = await asyncio.to_thread(parts.catalogue.collection, name)
+        ready = await asyncio.to_thread(parts.catalogue.ready_ids, collection)
+        await _carry(parts, sorted(ready), source=collection.table, target=table)
+        await target.optimize()
+        await target.build()
+        if await asyncio.to_thread(
+            parts.catalogue.switch_index, collection, table=table, identity=collection.identity
+        ):
+            await asyncio.sleep(DROP_AFTER_S)  # for questions that began with the old one
+            await parts.open_index(collection.table).drop()
+            return []
+        await target.drop()
+    return [f"The collection '{name}' kept changing. Run this again when nothing is being added."]
+
+
+async def _carry(parts: Parts, ids: Sequence[str], *, source: str, target: str) -> None:
+    chunks: list[Chunk] = []
+    for number, key in enumerate(ids, start=1):
+        chunks += await asyncio.to_thread(parts.catalogue.document_chunks, key)
+        if len(chunks) >= MOST_CHUNKS or number == len(ids):
+            await _put(parts, chunks, source=source, target=target)
+            chunks = []
+
+
+async def _put(parts: Parts, chunks: Sequence[Chunk], *, source: str, target: str) -> None:
+    """Write chunks with the vectors that they have; one that has none is embedded."""
+    known = dict(
+        await parts.open_index(source).vectors([each.chunk_id for each in chunks], exact=True)
+    )
+    absent = [each for each in chunks if each.chunk_id not in known]
+    if absent:
+        made = await chunk_vectors(absent, embedder=parts.embedder)
+        known |= {each.chunk_id: row for each, row in zip(absent, made, strict=True)}
+    if chunks:
+        vectors = np.stack([known[each.chunk_id] for each in chunks])
+        await parts.open_index(target).upsert(chunks, vectors=vectors)
+
+
+async def _clear_files(parts: Parts) -> int:
+    """Delete uploaded files and token vectors that belong to nothing any more."""
+    gone = await asyncio.to_thread(_clear_blobs, parts)
+    if parts.tokens is not None:
+        gone += await parts.tokens.keep_only(await asyncio.to_thread(_living, parts))
+    return gone
+
+
+def _living(parts: Parts) -> set[str]:
+    collections = parts.catalogue.collections()
+    ready = (parts.catalogue.ready_ids(each) for each in collections)
+    return set().union(*ready, *(parts.jobs.running(each) for each in collections))
+
+
+def _clear_blobs(parts: Parts) -> int:
+    database, settings = parts.catalogue.database, parts.settings
+    gone = clear_up(database, home=settings.home, tenant=settings.tenant)
+    blobs = blobs_of(parts)
+
+    def deserted(needs: Needs) -> int:
+        blobs.clear_parts(needs.uploads, older_s=SENDING_S)
+        return 0
+
+    arrivals_of(parts).clear(deserted, before=NEVER)
+    return gone
+
+
+def _clear_indexes(parts: Parts) -> list[str]:
+    """Remove what belongs to no collection, such as an index whose making was interrupted."""
+    serving = {each.table for each in parts.catalogue.collections()}
+    left = []
+    folder = index_folder(parts.settings)
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if path.name.partition(".")[0] in serving or path.suffix == ".lock":
+            continue
+        if time.time() - _written_at(path) < BUILDING_S:
+            left.append(f"An index is being made ({path.name}). Run this again when it is done.")
+        elif path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+    return left
+
+
+def _old_copies(parts: Parts) -> list[str]:
+    """Name copies of the catalogue that an interrupted change of version left behind."""
+    found = sorted(parts.settings.home.glob("catalogue.sqlite.before-*"))
+    return [f"{each.name} is an older copy of the whole catalogue. Delete it." for each in found]
+
+
+def _written_at(path: Path) -> float:
+    try:
+        times = [each.stat().st_mtime for each in (path, *path.rglob("*"))]
+    except FileNotFoundError:
+        return time.time()
+    return max(times)

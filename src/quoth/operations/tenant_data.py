@@ -1,0 +1,158 @@
+"""Everything that is stored of one tenant: handed out piece by piece, or deleted as a whole."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from sqlalchemy import Connection, Table, delete, select
+
+from quoth.store.blobs import shown_source
+from quoth.store.rows import now
+from quoth.store.schema import (
+    answers,
+    audit,
+    chunks,
+    collections,
+    documents,
+    feedback,
+    headings,
+    jobs,
+    keys,
+    links,
+    privacy,
+    queries,
+    records,
+    shares,
+    spending,
+    spots,
+    summaries,
+    tasks,
+)
+from quoth.store.tenant_connection import Connections
+from quoth.text.json_codec import dump
+
+HANDED_OUT: tuple[Table, ...] = (
+    privacy,
+    collections,
+    documents,
+    chunks,
+    headings,
+    summaries,
+    queries,
+    answers,
+    records,
+    feedback,
+    tasks,
+    jobs,
+    keys,
+    shares,
+    spending,
+    audit,
+)
+"""What a tenant is given of what is stored of them; what is left out is made from the rest."""
+HIDDEN = ("tenant", "secret_hash", "token_hash", "owner", "lease_until", "index_table")
+"""Columns that nobody is given: secrets, and what only the machinery needs."""
+PACKED = ("plan", "answer", "record", "identity", "tuning", "given", "locator", "places", "labels")
+"""Columns that are JSON, handed out as what they say."""
+MACHINE = re.compile(r"(?:file://)?/\S*/")
+"""The folders of a path in a message."""
+DELETED: tuple[Table, ...] = (
+    spots,
+    headings,
+    summaries,
+    links,
+    chunks,
+    documents,
+    jobs,
+    feedback,
+    records,
+    answers,
+    queries,
+    tasks,
+    shares,
+    collections,
+)
+"""What goes when a tenant deletes everything, what hangs on other rows first.
+
+The audit stays, which tells that it was done; so do the keys, or nobody could read the proof, and
+the tokens that were used, or nobody could limit them.
+"""
+WEB = ("http://", "https://")
+BATCH = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What was deleted: rows by table, and the digest of them all.
+
+    Who kept an export from just before can work the digest out again, by `digest_of`.
+    """
+
+    rows: Mapping[str, int]
+    digest: str
+    deleted_at: str
+
+
+class Everything(Connections):
+    """All rows of one tenant."""
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Give every row, with its ``table``, without holding them all."""
+        with self.reading() as connection:
+            for table in HANDED_OUT:
+                yield from self._rows(connection, table)
+
+    def delete(self) -> Proof:
+        """Delete everything of the tenant but the keys, the audit, the decisions and the tokens."""
+        counts = {}
+        with self.writing("delete everything") as connection:
+            given = (table for table in HANDED_OUT if table in DELETED)
+            rows = (row for table in given for row in self._rows(connection, table))
+            digest = digest_of(rows)
+            for table in DELETED:
+                own = table.c.tenant == self.tenant
+                counts[table.name] = connection.execute(delete(table).where(own)).rowcount
+        return Proof(counts, digest, now())
+
+    def _rows(self, connection: Connection, table: Table) -> Iterator[dict[str, Any]]:
+        statement = select(table).where(table.c.tenant == self.tenant)
+        ordered = statement.order_by(*table.primary_key.columns)
+        for row in connection.execute(ordered.execution_options(yield_per=BATCH)):
+            shown = {
+                name: _shown(name, value)
+                for name, value in row._mapping.items()
+                if name not in HIDDEN
+            }
+            yield {"table": table.name, **shown}
+
+
+def digest_of(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Give the SHA-256 of rows as they are handed out, of those alone that a deletion takes."""
+    digest = sha256()
+    gone = {table.name for table in DELETED}
+    for row in rows:
+        if row["table"] in gone:
+            digest.update(dump(dict(sorted(row.items()))).encode("utf-8", "replace") + b"\n")
+    return digest.hexdigest()
+
+
+def _shown(name: str, value: Any) -> Any:
+    """Read what is kept as JSON, and leave the paths of this machine's disk out of it."""
+    if name in PACKED and isinstance(value, str):
+        return _without_paths(json.loads(value))
+    if name == "source":
+        return value if value.startswith(WEB) else shown_source(value)
+    return MACHINE.sub("", value) if name == "message" and value else value
+
+
+def _without_paths(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_paths(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_without_paths(each) for each in value]
+    return shown_source(value) if isinstance(value, str) and value.startswith("file:") else value

@@ -1,0 +1,348 @@
+"""Workers: they take files that came in, from one tenant after the other, and add them.
+
+A worker holds a lease on its task and renews it; one that dies leaves the task to the others.
+What may be done twice is safe because adding is: the same file gives the same document.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from quoth.core.errors import (
+    BackendError,
+    ConfigError,
+    DocumentError,
+    NotFound,
+    QuothError,
+    StoreDown,
+)
+from quoth.core.types import Document, Problem
+from quoth.engine import Engine
+from quoth.pipeline.add import Given
+from quoth.pipeline.commit import Advance
+from quoth.pipeline.uploads import blobs_of, clear_up, given_of
+from quoth.store.blobs import stored_name
+from quoth.store.ingest_jobs import MOST_ATTEMPTS, POISON
+from quoth.store.leases import new_owner
+from quoth.store.upload_queue import SET_ASIDE, Line, Queue
+from quoth.store.upload_tasks import State, Task
+from quoth.tenants import Tenants
+
+log = logging.getLogger("quoth.operations.worker")
+
+TOGETHER = 32
+SMALL_BYTES = 4_000_000
+"""Files that one worker adds together, at most, and what they may have in all: the index is looked
+through once for each addition, and large files are worth a worker each."""
+DOWN = (BackendError, StoreDown)
+"""What may be over in a while: work waits for it."""
+GONE = "The file of this upload is no longer there. Upload it again."
+
+
+@dataclass(frozen=True, slots=True)
+class Rhythm:
+    """How workers spend their time, in seconds.
+
+    ``wait_s`` is how long a file waits while a part that it needs is down; ``grace_s`` is what
+    work in hand has to finish in when the workers are stopped.
+    """
+
+    lease_s: float = 60.0
+    poll_s: float = 0.25
+    beat_s: float = 1.0
+    wait_s: float = 30.0
+    grace_s: float = 20.0
+    tidy_s: float = 600.0
+
+
+@dataclass(slots=True)
+class InHand:
+    """The tasks that a worker has in hand, by id, and how far the work on them is."""
+
+    tasks: dict[str, Task]
+    chunks: int = 0
+    of_chunks: int = 0
+
+    @property
+    def seen(self) -> tuple[int, int]:
+        """How far the work is."""
+        return self.chunks, self.of_chunks
+
+
+async def run_workers(
+    tenants: Tenants, *, count: int, stop: asyncio.Event, rhythm: Rhythm | None = None
+) -> None:
+    """Take in files with so many workers until ``stop`` is set; work in hand is ended or put back.
+
+    Raises ConfigError where the catalogue cannot be used at all.
+    """
+    crew = Crew(tenants, count=count, stop=stop, rhythm=rhythm or Rhythm())
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(count):
+                group.create_task(crew.work())
+            group.create_task(crew.keep_tidy())
+    except ExceptionGroup as several:
+        found, rest = several.split(ConfigError)
+        if found is None or rest is not None:
+            raise
+        raise found.exceptions[0] from several
+
+
+class Crew:
+    """The workers of one process."""
+
+    def __init__(
+        self, tenants: Tenants, *, count: int, stop: asyncio.Event, rhythm: Rhythm
+    ) -> None:
+        self._tenants = tenants
+        self._count = count
+        self._stop = stop
+        self._rhythm = rhythm
+        self._owner = new_owner()
+        self._line = Line(tenants.database)
+        self._last = ""  # the tenant whose turn it was
+        self._added: set[tuple[str, str]] = set()
+        self._places = asyncio.Semaphore(count)
+        self._door = asyncio.Lock()
+
+    async def work(self) -> None:
+        """Take one task after the other."""
+        while not self._stop.is_set():
+            try:
+                found = await asyncio.to_thread(self._take)
+                if found is None:
+                    await self._settle()
+                    await self._rest(self._rhythm.poll_s)
+                    continue
+                if not await self._do(*found):
+                    await self._rest(self._rhythm.wait_s / 10)
+            except DOWN as error:
+                log.warning("queue_waits", extra={"code": error.code})
+                await self._rest(self._rhythm.wait_s / 10)
+
+    async def keep_tidy(self) -> None:
+        """Give up what stands still and delete what nothing uses, every now and then."""
+        while not self._stop.is_set():
+            try:
+                await asyncio.to_thread(self._tidy)
+            except (*DOWN, OSError) as error:
+                log.warning("not_tidied", extra={"kind": type(error).__name__})
+            await self._rest(self._rhythm.tidy_s)
+
+    def _tidy(self) -> None:
+        for tenant in self._line.tenants():
+            clear_up(self._tenants.database, home=self._tenants.settings.home, tenant=tenant)
+
+    def _take(self) -> tuple[str, Queue, InHand] | None:
+        """Lease the next tasks of the tenant whose turn it is."""
+        while (turn := self._line.next(self._last)) is not None:
+            tenant, key = turn
+            self._last = tenant
+            queue = Queue(
+                self._tenants.database,
+                tenant=tenant,
+                owner=self._owner,
+                lease_s=self._rhythm.lease_s,
+            )
+            if tasks := queue.lease(key, together=TOGETHER, most_bytes=SMALL_BYTES):
+                return tenant, queue, InHand({each.id: each for each in tasks})
+        return None
+
+    async def _do(self, tenant: str, queue: Queue, hand: InHand) -> bool:
+        """Work on tasks as long as they are ours; False when a part that they need is down."""
+        adding = asyncio.create_task(self._add(tenant, queue, hand))
+        try:
+            await self._watch(adding, queue, hand)
+        finally:
+            # Also when these workers are cancelled: nobody else works while this one still does.
+            adding.cancel()
+            await asyncio.wait({adding})
+            if adding.cancelled():
+                await asyncio.shield(asyncio.to_thread(queue.put_back, list(hand.tasks)))
+        return adding.cancelled() or await self._conclude(adding, queue, hand)
+
+    async def _watch(self, adding: asyncio.Task[None], queue: Queue, hand: InHand) -> None:
+        """Keep the leases and tell how far the work is, until it ends or one of them is lost."""
+        seen, renewed = hand.seen, time.monotonic()
+        stopped: float | None = None
+        while not adding.done():
+            await asyncio.wait({adding}, timeout=self._rhythm.beat_s)
+            at = time.monotonic()
+            if self._stop.is_set():
+                stopped = stopped or at
+                if at - stopped >= self._rhythm.grace_s:
+                    return
+            late = at - renewed > self._rhythm.lease_s / 4
+            if adding.done() or not (late or seen != hand.seen):
+                continue
+            seen, keys = hand.seen, list(hand.tasks)
+            # What cannot be written now is written with the next beat.
+            with suppress(*DOWN):
+                ours = await asyncio.to_thread(queue.renew, keys, chunks=seen[0], of_chunks=seen[1])
+                if ours < sum(each in hand.tasks for each in keys):
+                    return
+                renewed = at
+
+    async def _add(self, tenant: str, queue: Queue, hand: InHand) -> None:
+        """Add the files; one on which workers died before is worked on alone."""
+        engine = self._tenants.engine(tenant)
+        suspect = any(each.attempts > 1 for each in hand.tasks.values())
+        async with self._room(alone=suspect):
+            if len(hand.tasks) > 1:
+                async for task, document in add_together(engine, hand):
+                    await self._end(queue, hand, task, document)
+            for task in list(hand.tasks.values()):
+                try:
+                    document = await add_file(engine, task, hand)
+                except DOWN:
+                    raise
+                except QuothError as error:
+                    document = _failed(error)
+                await self._end(queue, hand, task, document)
+
+    async def _end(self, queue: Queue, hand: InHand, task: Task, document: Document) -> None:
+        self._added.add((queue.tenant, task.collection))
+        ours = await asyncio.to_thread(_ended, queue, task, document)
+        hand.tasks.pop(task.id, None)
+        if not ours:
+            await self._take_back(queue.tenant, task, document)
+        code = None if document.error is None else document.error.code
+        _tell(task, state="failed" if code else document.status, code=code)
+
+    async def _take_back(self, tenant: str, task: Task, document: Document) -> None:
+        """Remove a document whose upload was stopped while it was made: its file is gone.
+
+        What came another way, with the same content, stays.
+        """
+        engine = self._tenants.engine(tenant)
+        path = blobs_of(engine.parts).path(task.sha256 or "", name=task.name)
+        ours = stored_name(document.source) == path.name
+        if ours and not await asyncio.to_thread(path.is_file):
+            with suppress(NotFound):
+                await engine.remove([document.document_id], collection=task.collection)
+
+    async def _conclude(self, adding: asyncio.Task[None], queue: Queue, hand: InHand) -> bool:
+        """Say what becomes of the tasks that the work did not come to an end with."""
+        error = adding.exception()
+        if isinstance(error, DOWN):
+            log.info("tasks_wait", extra={"tasks": list(hand.tasks), "code": error.code})
+            delay_s = self._rhythm.wait_s
+            await asyncio.to_thread(queue.put_back, list(hand.tasks), delay_s=delay_s)
+            return False
+        if error is not None:
+            log.error("tasks_broke", extra={"tasks": list(hand.tasks)}, exc_info=error)
+            for task in hand.tasks.values():
+                await asyncio.to_thread(_broke, queue, task)
+        return True
+
+    async def _settle(self) -> None:
+        """Build the indexes of what has grown, now that nothing waits."""
+        while self._added:
+            tenant, collection = self._added.pop()
+            # One that was deleted in the meantime needs none.
+            with suppress(NotFound):
+                await self._tenants.engine(tenant).settle(collection=collection)
+
+    async def _rest(self, seconds: float) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._stop.wait()
+
+    @asynccontextmanager
+    async def _room(self, *, alone: bool) -> AsyncIterator[None]:
+        """A place to work; ``alone`` waits for all of them, so that a crash takes nobody along."""
+        wanted, taken = self._count if alone else 1, 0
+        try:
+            async with self._door:
+                while taken < wanted:
+                    await self._places.acquire()
+                    taken += 1
+            yield
+        finally:
+            for _ in range(taken):
+                self._places.release()
+
+
+async def add_together(engine: Engine, hand: InHand) -> AsyncGenerator[tuple[Task, Document], None]:
+    """Add the files of several tasks of a collection; gives each task's document.
+
+    Looking the index through once for all of them saves most of the time. A task whose document
+    is not told, since it came from elsewhere before, has to be added by itself.
+    """
+    blobs = blobs_of(engine.parts)
+    named: dict[str, Task] = {}
+    said: dict[Path, Given] = {}
+    for task in hand.tasks.values():
+        path = blobs.path(task.sha256 or "", name=task.name).resolve()
+        if path.name not in named and path.is_file():
+            named[path.name] = task
+            said[path] = given_of(task.given, name=task.name)
+    collection = next(iter(hand.tasks.values())).collection
+    steps = engine.add(list(said), given=Given(files=said), collection=collection)
+    # Where the collection itself is in the way, each task learns that by itself.
+    with suppress(ConfigError):
+        async with aclosing(steps):
+            async for step in steps:
+                if isinstance(step, Advance):
+                    hand.chunks, hand.of_chunks = step.chunks, step.of_chunks
+                elif (found := named.pop(stored_name(step.source) or "", None)) is not None:
+                    yield found, step
+
+
+async def add_file(engine: Engine, task: Task, hand: InHand) -> Document:
+    """Add the file of a task to its collection; gives the document, which may have failed."""
+    blobs = blobs_of(engine.parts)
+    path = blobs.path(task.sha256 or "", name=task.name)
+    if not path.is_file():
+        raise DocumentError("not_found", GONE)
+    given = given_of(task.given, name=task.name)
+    found: Document | None = None
+    steps = engine.add([path], given=given, collection=task.collection)
+    async with aclosing(steps):
+        async for step in steps:
+            if isinstance(step, Advance):
+                hand.chunks, hand.of_chunks = step.chunks, step.of_chunks
+            else:
+                found = step
+    assert found is not None, "adding one file tells the fate of one document"
+    return found
+
+
+def _ended(queue: Queue, task: Task, document: Document) -> bool:
+    """Say how a task ended; False when it is no longer ours."""
+    if document.error is not None:
+        return queue.end(
+            task.id,
+            state="failed",
+            document_id=document.document_id or None,
+            code=document.error.code,
+            message=document.error.message,
+        )
+    # What a worker finds done that died over it before, it may have done itself.
+    new = document.status == "ready" or task.attempts > 1
+    state: State = "ready" if new else "unchanged"
+    return queue.end(task.id, state=state, document_id=document.document_id, chunks=document.chunks)
+
+
+def _tell(task: Task, *, state: str, code: str | None) -> None:
+    log.info("file_ended", extra={"task": task.id, "state": state, "code": code})
+
+
+def _failed(error: QuothError) -> Document:
+    problem = Problem(error.code, str(error))
+    return Document(document_id="", title="", kind=None, status="failed", error=problem)
+
+
+def _broke(queue: Queue, task: Task) -> None:
+    if task.attempts >= MOST_ATTEMPTS:
+        queue.end(task.id, state="failed", code=POISON, message=SET_ASIDE)
+        _tell(task, state="failed", code=POISON)
+    else:
+        queue.put_off(task.id)

@@ -1,0 +1,1 @@
+"""Orchestration of the stages that need components."""

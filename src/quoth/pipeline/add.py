@@ -1,0 +1,380 @@
+"""Adding documents: read → chunk → embed → index → commit, a batch at a time.
+
+A document counts as there only when its batch is committed. Before that its rows in the index
+lead nowhere, and whoever runs next takes the document up again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from quoth.core.errors import DocumentError
+from quoth.core.types import Document, Problem, Reading
+from quoth.ingest.chunker import chunk
+from quoth.ingest.enrich.entity_graph import links_of
+from quoth.ingest.enrich.outline import contents_of
+from quoth.ingest.readers.blocks import clean, fold
+from quoth.ingest.readers.dates import name_date
+from quoth.ingest.readers.metadata import Meta, file_title
+from quoth.ingest.sources.files import find_files, fingerprint
+from quoth.pipeline.commit import BATCH_CHUNKS, Advance, write_batch
+from quoth.pipeline.components import Parts
+from quoth.store.blobs import source_of
+from quoth.store.ingest_jobs import (
+    LEASE_SECONDS,
+    POISON,
+    SET_ASIDE,
+    Claim,
+)
+from quoth.store.rows import Collection, Entry, digest
+from quoth.text.analyzer import detect_language
+
+T = TypeVar("T")
+
+PIPELINE = "2"
+"""Changes when the same file would give other chunks."""
+
+LANGUAGES = ("en", "fr", "de", "es", "it", "pt", "nl", "ru", "ar", "zh", "ja", "ko")
+"""Languages that a document may be found to be in."""
+
+AHEAD = 2
+"""Files read while another is embedded."""
+
+HELD_PAUSE_S = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What the caller says about the files he adds; it outranks what they say themselves.
+
+    ``name`` is what a file is called that lies under another name; it tells nothing apart.
+    ``files`` holds what is said about single ones, by their resolved paths, in place of this.
+    """
+
+    title: str | None = None
+    url: str | None = None
+    speaker: str | None = None
+    language: str | None = None
+    name: str | None = None
+    files: Mapping[Path, Given] = field(default_factory=dict)
+
+    def of(self, path: Path) -> Given:
+        """What is said about one file."""
+        return self.files.get(path, self)
+
+    def values(self) -> tuple[str | None, ...]:
+        """The values that make a version of a document, in a fixed order."""
+        return (self.title, self.url, self.speaker, self.language)
+
+    def cleaned(self) -> Given:
+        """The same without line breaks and without what cannot be stored."""
+        files = {path: each.cleaned() for path, each in self.files.items()}
+        # As the document will have them, so that the file can be told again by them.
+        meta = Meta(*map(_line, self.values())).normal()
+        return replace(
+            self,
+            title=meta.title,
+            url=meta.url,
+            speaker=meta.speaker,
+            language=meta.language,
+            name=_line(self.name),
+            files=files,
+        )
+
+    def meta(self) -> Meta:
+        """What of it is said about a document."""
+        return Meta(*self.values())
+
+    def title_of(self, path: Path) -> str:
+        """The title of a file of which nothing more is known."""
+        return self.title or fold(clean(Path(self.name or path.name).stem))
+
+    def source_of(self, path: Path) -> str:
+        """Where a document comes from, as it is kept."""
+        return address_of(path) if self.name is None else source_of(path, name=self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A file whose document another file or process has in hand; looked at again at the end."""
+
+    document_id: str
+    path: Path
+
+
+async def add_documents(
+    parts: Parts, collection: Collection, *, sources: Sequence[Path], given: Given
+) -> AsyncGenerator[Document | Advance, None]:
+    """Add files and folders; yields progress, and every document once its fate is known.
+
+    Raises StorageFull, EmbeddingError and RetrievalError; what was committed before stays, and
+    the same call goes on from there.
+    """
+    files = await asyncio.to_thread(lambda: list(find_files(sources)))
+    done = 0
+    held: list[Held] = []
+    batch: list[Entry] = []
+    claimed: set[str] = set()
+    renewing = asyncio.create_task(_renew(parts))
+    try:
+        prepared = _prepared(parts, collection, files=files, given=given, claimed=claimed)
+        async with aclosing(prepared) as results:
+            async for result in results:
+                if isinstance(result, Held):
+                    held.append(result)
+                elif isinstance(result, Document):
+                    done += 1
+                    yield result
+                else:
+                    batch.append(result)
+                    if sum(len(entry.chunks) for entry in batch) < BATCH_CHUNKS:
+                        continue
+                    async for step in write_batch(parts, collection, batch=batch):
+                        yield _counted(step, files=done, of_files=len(files))
+                    done += len(batch)
+                    batch = []
+        if batch:
+            async for step in write_batch(parts, collection, batch=batch):
+                yield _counted(step, files=done, of_files=len(files))
+        for each in held:
+            said = given.of(each.path)
+            after = _after_holder(parts, collection, held=each, given=said, claimed=claimed)
+            async for step in after:
+                yield step
+        # Read anew: a rebuild may have put another table in charge.
+        now = await asyncio.to_thread(parts.catalogue.collection, collection.name)
+        await parts.open_index(now.table).optimize()
+    finally:
+        renewing.cancel()
+        # Also on Ctrl-C: what is not committed is free for whoever comes next.
+        await asyncio.shield(asyncio.to_thread(parts.jobs.release, claimed))
+
+
+async def _renew(parts: Parts) -> None:
+    """Keep the leases while a long file is read or another writer has its turn."""
+    while True:
+        await asyncio.sleep(LEASE_SECONDS / 4)
+        await asyncio.to_thread(parts.jobs.renew)
+
+
+async def _prepared(
+    parts: Parts,
+    collection: Collection,
+    *,
+    files: Sequence[Path],
+    given: Given,
+    claimed: set[str],
+) -> AsyncGenerator[Entry | Document | Held, None]:
+    """Prepare the files in order, some of them ahead of the one in hand."""
+    waiting: deque[asyncio.Task[Entry | Document | Held]] = deque()
+    coming = iter(files)
+    try:
+        while True:
+            while len(waiting) < 1 + AHEAD and (path := next(coming, None)) is not None:
+                said = given.of(path)
+                work = _prepare(parts, collection, path=path, given=said, claimed=claimed)
+                waiting.append(asyncio.create_task(work))
+            if not waiting:
+                return
+            yield await waiting.popleft()
+    finally:
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+
+
+async def _prepare(
+    parts: Parts,
+    collection: Collection,
+    *,
+    path: Path,
+    given: Given,
+    claimed: set[str],
+    first: bool = True,
+) -> Entry | Document | Held:
+    """Read and chunk one file, unless it is there already or in other hands."""
+    source = given.source_of(path)
+    document_id = digest(collection.id, source)
+    title = given.title_of(path)
+    try:
+        sha = await _fingerprint(path, given=given, most_mb=parts.settings.max_file_mb)
+        # What shapes chunks belongs to the identity: a change of it makes a new version.
+        document_id = digest(collection.id, sha, PIPELINE, str(parts.settings.chunk_tokens))
+
+        def take() -> Claim:
+            claim = parts.jobs.claim(collection, document_id, source=source, title=title)
+            if claim == "claimed":
+                claimed.add(document_id)
+            return claim
+
+        claim = await _uncut(asyncio.to_thread(take))
+        if claim == "held":
+            return Held(document_id, path)
+        if claim == "ready":
+            found = await asyncio.to_thread(
+                parts.catalogue.documents_by_id, collection, [document_id]
+            )
+            known = found.get(document_id)
+            # It went in the meantime, or it came from another file, which may be about to change.
+            if known is None or (first and known.source != source):
+                return Held(document_id, path)
+            if known.source == source or await asyncio.to_thread(_is_there, known.source):
+                return replace(known, status="unchanged")
+            # The file has moved: read it again, so that links lead to where it is now.
+        if claim == "poison":
+            problem = Problem(POISON, SET_ASIDE.format(document_id=document_id))
+            return _failed(collection, document_id, problem=problem, source=source, title=title)
+        reading = await parts.readers.read(path, given.meta())
+        reading = called(reading, given.name, path=path)
+        return await asyncio.to_thread(
+            make_entry, parts, collection, reading=reading, source=source, sha=sha, key=document_id
+        )
+    except DocumentError as error:
+        # It names the file, and a name may hold bytes that are no text.
+        error.args = (_called(fold(clean(str(error))), given.name, path=path),)
+        if error.code != "not_found":
+            await asyncio.to_thread(
+                parts.jobs.fail, collection, document_id, source=source, title=title, error=error
+            )
+        problem = Problem(error.code, str(error))
+        return _failed(collection, document_id, problem=problem, source=source, title=title)
+
+
+async def _uncut(work: Coroutine[Any, Any, T]) -> T:
+    """Wait until work in a thread is done, also when cancelled: the thread goes on in any case.
+
+    Otherwise it might take a lease after the leases were given back, which then binds for good.
+    """
+    task = asyncio.create_task(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise
+
+
+def _failed(
+    collection: Collection, document_id: str, *, problem: Problem, source: str, title: str
+) -> Document:
+    return Document(
+        document_id=document_id,
+        title=title,
+        kind=None,
+        status="failed",
+        error=problem,
+        collection=collection.name,
+        source=source,
+    )
+
+
+def called(reading: Reading, name: str | None, *, path: Path) -> Reading:
+    """Give a reading in which a file has its own name in place of the one under which it lies."""
+    if name is None:
+        return reading
+    nameless = reading.title in (path.name, path.stem, file_title(path.name))
+    return replace(
+        reading,
+        title=file_title(name) if nameless else reading.title,
+        date=reading.date or name_date(Path(name)),
+        warnings=tuple(_called(each, name, path=path) for each in reading.warnings),
+    )
+
+
+def _called(text: str, name: str | None, *, path: Path) -> str:
+    return text if name is None else text.replace(str(path), name).replace(path.name, name)
+
+
+def _line(text: str | None) -> str | None:
+    return (text and fold(clean(text))) or None
+
+
+def address_of(path: Path) -> str:
+    """Give a path as it is kept: as it is, or as a file URI where its bytes are no text."""
+    text = str(path)
+    return text if text == text.encode("utf-8", "replace").decode() else path.as_uri()
+
+
+def _is_there(source: str) -> bool:
+    return source.startswith("file:") or Path(source).exists()
+
+
+async def _fingerprint(path: Path, *, given: Given, most_mb: int) -> str:
+    try:
+        size = (await asyncio.to_thread(path.stat)).st_size
+        if size > most_mb * 1_000_000:
+            raise DocumentError(
+                "too_large",
+                f"{path.name} has {size / 1e6:.0f} MB; the most is {most_mb} MB "
+                "(QUOTH_MAX_FILE_MB).",
+            )
+        return await asyncio.to_thread(fingerprint, path, given=given.values())
+    except (FileNotFoundError, ValueError):
+        raise DocumentError("not_found", f"There is no file or folder {path}.") from None
+    except OSError as error:
+        raise DocumentError("unreadable", f"{path} cannot be read: {error.strerror}.") from error
+
+
+def make_entry(
+    parts: Parts, collection: Collection, *, reading: Reading, source: str, sha: str, key: str
+) -> Entry:
+    """Chunk a reading and make what the catalogue commits, but for what vectors tell."""
+    language = reading.language or detect_language(
+        reading.text[:20_000], among=LANGUAGES, fallback="en"
+    )
+    cut = chunk(
+        reading,
+        document_id=key,
+        chunk_id=lambda ordinal: digest(key, PIPELINE, str(ordinal)),
+        count_tokens=parts.embedder.count_tokens,
+        target_tokens=parts.settings.chunk_tokens,
+        language=language,
+    )
+    chunks, headings = contents_of(reading, cut)
+    document = Document(
+        document_id=key,
+        title=reading.title,
+        kind=reading.kind,
+        status="ready",
+        chunks=len(chunks),
+        pages=reading.pages,
+        seconds=reading.seconds,
+        language=language,
+        collection=collection.name,
+        source=source,
+        url=reading.url,
+        speaker=reading.speaker,
+        date=reading.date,
+        warnings=reading.warnings,
+    )
+    links = links_of(chunks)
+    return Entry(document, sha, reading.labels, chunks, headings=headings, links=links)
+
+
+def _counted(step: Document | Advance, *, files: int, of_files: int) -> Document | Advance:
+    if isinstance(step, Advance):
+        return replace(step, files=files, of_files=of_files)
+    return step
+
+
+async def _after_holder(
+    parts: Parts, collection: Collection, *, held: Held, given: Given, claimed: set[str]
+) -> AsyncIterator[Document | Advance]:
+    """Wait for the process that holds a document, and take over if it gives up."""
+    while True:
+        result = await _prepare(
+            parts, collection, path=held.path, given=given, claimed=claimed, first=False
+        )
+        if isinstance(result, Document):
+            yield result
+            return
+        if isinstance(result, Entry):
+            async for step in write_batch(parts, collection, batch=[result]):
+                yield step
+            return
+        await asyncio.sleep(HELD_PAUSE_S)

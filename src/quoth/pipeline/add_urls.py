@@ -1,0 +1,65 @@
+"""Fetching addresses to add: each page becomes a file among those that came in."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from quoth.ingest.sources.http import (
+    Connect,
+    Fetched,
+    Resolve,
+    fetch,
+)
+from quoth.pipeline.add import Given
+from quoth.pipeline.components import Parts
+from quoth.pipeline.uploads import blobs_of
+
+
+def is_address(source: str) -> bool:
+    """Whether somebody means a page of the web by this, and no file."""
+    return source.lower().startswith(("http://", "https://"))
+
+
+async def fetch_all(
+    parts: Parts,
+    urls: Sequence[str],
+    *,
+    given: Given,
+    resolve: Resolve | None = None,
+    connect: Connect | None = None,
+) -> dict[Path, Given]:
+    """Fetch pages into the tenant's files; gives what is to be said of each when it is added.
+
+    Its url is the address at the end of all redirects, to which its citations link. Raises as
+    `quoth.ingest.sources.http` does, and StorageFull.
+    """
+    found: dict[Path, Given] = {}
+    for url in urls:
+        with TemporaryDirectory(prefix="quoth-") as folder:
+            page = await fetch(
+                url,
+                folder=Path(folder),
+                allowed=parts.settings.allow_urls,
+                resolve=resolve,
+                connect=connect,
+            )
+            path = await asyncio.to_thread(_keep, parts, page)
+        about = replace(given, files={}, url=given.url or page.address, name=page.path.name)
+        found[path.resolve()] = about
+    return found
+
+
+def _keep(parts: Parts, page: Fetched) -> Path:
+    data = page.path.read_bytes()
+    blobs = blobs_of(parts)
+    found = sha256(data).hexdigest()
+    # It is written anew, since a file cannot be moved from one disk to another.
+    part = blobs.part(found)
+    part.parent.mkdir(parents=True, exist_ok=True)
+    part.write_bytes(data)
+    return blobs.keep(part, sha256=found, name=page.path.name)

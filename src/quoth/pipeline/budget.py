@@ -1,0 +1,111 @@
+"""What a question may cost and how long it may take, put into its plan before it is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from quoth.core.plan import Plan
+from quoth.core.prices import Pace, afford, skip_for_time
+from quoth.core.protocols import Generator
+from quoth.core.trace import Trace
+
+FRAME_TOKENS = 1500
+"""Of instructions, history and question, as they come around the passages at most."""
+INSTEAD = {"expand": "the question alone", "rerank": "fused order", "generate": "extractive"}
+"""What stands in for a stage that there is no time for."""
+
+
+def within_budget(
+    plan: Plan,
+    *,
+    generator: Generator | None,
+    trace: Trace,
+    pace: Pace,
+) -> Plan:
+    """Give the plan that ``max_usd`` and the deadline allow; the trace notes what it lacks.
+
+    ``pace`` is how long stages take as a rule. The passages are reckoned as all that the plan
+    allows, so that the answer costs no more than was said.
+    """
+    return _in_time(_for_money(plan, generator, trace), generator, trace, pace)
+
+
+def _for_money(plan: Plan, generator: Generator | None, trace: Trace) -> Plan:
+    if generator is None or plan.max_usd is None:
+        return plan
+    if not plan.generate and not plan.classify and not _expands(plan):
+        return plan
+    tasks = [
+        *(["classify"] if plan.classify else []),
+        *(["expand"] if _expands(plan) else []),
+    ]
+    means = afford(
+        max_usd=plan.max_usd,
+        usd=generator.usd,
+        prompt_tokens=FRAME_TOKENS,
+        context_tokens=plan.max_context_tokens,
+        max_tokens=plan.max_tokens,
+        small_tasks=tasks,
+    )
+    for stage, instead in means.left_out:
+        trace.note(stage, reason="max_usd", fallback=instead)
+    if not means.small_tasks:
+        plan = _asking_nobody(plan)
+    if not means.generate:
+        return replace(plan, generate=False)
+    return replace(plan, max_tokens=means.max_tokens, max_context_tokens=means.context_tokens)
+
+
+def note_withheld(plan: Plan, *, reason: str, trace: Trace, writes: bool) -> None:
+    """Note what the plan wants of a language model that may not be asked; ``writes`` an answer."""
+    if plan.generate and writes:
+        trace.note("generate", reason=reason, fallback=INSTEAD["generate"])
+    if _expands(plan):
+        trace.note("expand", reason=reason, fallback=INSTEAD["expand"])
+
+
+def note_pace(pace: Pace, timings_ms: Mapping[str, float]) -> None:
+    """Note how long the stages of an answer took; of the writing, how long its first token."""
+    for stage in ("expand", "rerank"):
+        if stage in timings_ms:
+            pace.note(stage, timings_ms[stage])
+    if "first_token" in timings_ms and "first_evidence" in timings_ms:
+        pace.note("generate", timings_ms["first_token"] - timings_ms["first_evidence"])
+
+
+def _in_time(plan: Plan, generator: Generator | None, trace: Trace, pace: Pace) -> Plan:
+    there = {
+        "expand": generator is not None and _expands(plan),
+        "rerank": plan.rerank,
+        "generate": generator is not None and plan.generate,
+    }
+    # A request has a plan for each of its searches; what one had no time for none has.
+    before = {each.partition(":")[0] for each in trace.degraded if ":max_ms:" in each}
+    usual_ms = {
+        stage: spent
+        for stage, spent in pace.usual_ms.items()
+        if there.get(stage) and stage not in before
+    }
+    late = skip_for_time(trace.remaining_ms(), usual_ms=usual_ms)
+    for stage in late:
+        pace.left_out(stage)
+        trace.note(stage, reason="max_ms", fallback=INSTEAD[stage])
+    out = before.union(late)
+    if "expand" in out:
+        plan = replace(_asking_nobody(plan), classify=plan.classify)
+    return replace(
+        plan,
+        rerank=plan.rerank and "rerank" not in out,
+        generate=plan.generate and "generate" not in out,
+    )
+
+
+def _expands(plan: Plan) -> bool:
+    return plan.expansion == "generated" or plan.hyde
+
+
+def _asking_nobody(plan: Plan) -> Plan:
+    """The plan without the small tasks of a language model."""
+    expansion = "none" if plan.expansion == "generated" else plan.expansion
+    return replace(plan, classify=False, hyde=False, expansion=expansion)

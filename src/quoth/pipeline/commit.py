@@ -1,0 +1,103 @@
+"""Writing prepared documents: embed → sum up → index → commit, a batch at a time.
+
+The index is written first: until the catalogue commits, its rows lead nowhere.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from quoth.core.protocols import Embedder, Matrix
+from quoth.core.types import Chunk, Document
+from quoth.ingest.contextual_embeddings import prefixed_vectors
+from quoth.ingest.enrich.summaries import summaries_of
+from quoth.pipeline.components import Parts, require_same_identity
+from quoth.store.rows import Collection, Entry
+
+BATCH_CHUNKS = 512
+EMBED_CHUNKS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Advance:
+    """How far the work has come: files of all files, and chunks of the batch in hand."""
+
+    source: str
+    files: int
+    of_files: int
+    chunks: int
+    of_chunks: int
+
+
+async def write_batch(
+    parts: Parts, collection: Collection, *, batch: Sequence[Entry]
+) -> AsyncIterator[Document | Advance]:
+    """Embed, sum up, index and commit a batch; its documents come when they are safe."""
+    chunks = [each for entry in batch for each in entry.chunks]
+    source = batch[0].document.title
+    embedder = noting(parts)
+    vectors = []
+    for at in range(0, len(chunks), EMBED_CHUNKS):
+        yield Advance(source, 0, 0, at, len(chunks))
+        part = chunks[at : at + EMBED_CHUNKS]
+        vectors.append(await chunk_vectors(part, embedder=embedder))
+    rows = np.concatenate(vectors)
+    summed = await asyncio.to_thread(_summed_up, batch, rows)
+    await commit_entries(parts, collection.name, entries=summed, chunks=chunks, vectors=rows)
+    yield Advance(source, 0, 0, len(chunks), len(chunks))
+    for entry in batch:
+        yield entry.document
+
+
+def _summed_up(batch: Sequence[Entry], vectors: Matrix) -> list[Entry]:
+    done: list[Entry] = []
+    at = 0
+    for entry in batch:
+        own = vectors[at : at + len(entry.chunks)]
+        at += len(entry.chunks)
+        made = summaries_of(entry.chunks, headings=entry.headings, vectors=own)
+        done.append(replace(entry, summaries=made))
+    return done
+
+
+def noting(parts: Parts) -> Embedder:
+    """The embedder for chunks: one that notes their tokens too, where these are kept."""
+    return parts.embedder if parts.tokens is None else parts.tokens.noting(parts.embedder)
+
+
+async def chunk_vectors(chunks: Sequence[Chunk], *, embedder: Embedder) -> Matrix:
+    """Embed chunks for the index, shape (chunks, dimension); raises EmbeddingError."""
+    return await prefixed_vectors(
+        [each.indexed for each in chunks],
+        prefixes=[each.prefix for each in chunks],
+        embedder=embedder,
+    )
+
+
+async def commit_entries(
+    parts: Parts,
+    name: str,
+    *,
+    entries: Sequence[Entry],
+    chunks: Sequence[Chunk],
+    vectors: Matrix,
+) -> None:
+    """Write the chunks of ready entries to the index, then make them visible in the catalogue."""
+    while True:
+        collection = await asyncio.to_thread(parts.catalogue.collection, name)
+        require_same_identity(collection, parts.embedder)
+        index = parts.open_index(collection.table)
+        await index.upsert(chunks, vectors=vectors)
+        if parts.tokens is not None:
+            await parts.tokens.keep(chunks)
+        replaced = await asyncio.to_thread(parts.catalogue.commit, collection, entries)
+        if replaced is not None:
+            await index.delete(replaced)
+            if parts.tokens is not None:
+                await parts.tokens.delete(replaced)
+            return
+        # A rebuild switched to another table in the meantime: the rows belong there.

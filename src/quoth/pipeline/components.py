@@ -1,0 +1,125 @@
+"""The parts that the engine works with; `quoth.bootstrap` puts them together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from quoth.answering.prompts import PROMPTS, Prompt
+from quoth.core.circuit_breaker import Breaker
+from quoth.core.errors import IndexMismatch
+from quoth.core.prices import Pace
+from quoth.core.protocols import (
+    Embedder,
+    Generator,
+    Index,
+    Judge,
+    Reranker,
+    Spans,
+    Tokens,
+)
+from quoth.core.settings import Settings
+from quoth.core.trace import Trace
+from quoth.core.types import Answer, IndexIdentity, Reading
+from quoth.ingest.readers.metadata import UNTOLD, Meta
+from quoth.pipeline.answer_cache import AnswerCache
+from quoth.pipeline.entity_index import Shelves
+from quoth.store.catalogue import Catalogue
+from quoth.store.ingest_jobs import Jobs
+from quoth.store.rows import Collection
+from quoth.text.analyzer import ANALYSER
+
+Observe = Callable[[Trace, Answer | None], None]
+"""Is told of every question once it is answered, and of every search, which has no answer."""
+
+
+def unobserved(_trace: Trace, _answer: Answer | None) -> None:
+    """Tell nobody."""
+
+
+class Readers(Protocol):
+    """Reads files where a bad one can do no harm."""
+
+    async def read(self, path: Path, given: Meta = UNTOLD) -> Reading:
+        """Read one file; what is ``given`` outranks what it says; raises DocumentError."""
+        ...
+
+    async def close(self) -> None:
+        """End the processes."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Everything an engine needs; ``open_index`` gives the index of a table, opened once."""
+
+    settings: Settings
+    catalogue: Catalogue
+    jobs: Jobs
+    embedder: Embedder
+    open_index: Callable[[str], Index]
+    readers: Readers
+    shelves: Shelves
+    reranker: Reranker | None = None
+    tokens: Tokens | None = None
+    spans: Spans | None = None
+    generator: Generator | None = None
+    withheld: str = ""
+    """Why no language model may be asked though there is one: the reason in `Answer.degraded`."""
+    judge: Judge | None = None
+    prompts: Mapping[str, Prompt] = field(default_factory=lambda: PROMPTS)
+    about: str = ""
+    """What the operator says about the collections."""
+    cache: AnswerCache = field(default_factory=AnswerCache)
+    pace: Pace = field(default_factory=Pace)
+    breakers: tuple[Breaker, ...] = ()
+    observe: Observe = unobserved
+    whole: set[str] = field(default_factory=set)
+    """Tables of indexes that were seen to lack nothing; what is written later is never lacking."""
+
+
+def model_names(parts: Parts) -> tuple[str, str, str, str]:
+    """Name the embedder, the reranker, the generator and the judge; empty where there is none."""
+    generator, embedder = parts.generator, parts.embedder
+    return (
+        f"{embedder.name} {embedder.revision}",
+        parts.reranker.name if parts.reranker else "",
+        f"{generator.provider}:{generator.model}" if generator else "",
+        parts.judge.name if parts.judge else "",
+    )
+
+
+def identity_of(embedder: Embedder) -> IndexIdentity:
+    """What an index built now would be built with."""
+    return IndexIdentity(
+        embedder=embedder.name,
+        revision=embedder.revision,
+        dimension=embedder.dimension,
+        query_prefix=embedder.query_prefix,
+        document_prefix=embedder.document_prefix,
+        analyser=ANALYSER,
+    )
+
+
+def require_same_identity(collection: Collection, embedder: Embedder) -> None:
+    """Refuse to mix vectors or terms of two makes; raises IndexMismatch with the way out."""
+    now = identity_of(embedder)
+    if collection.identity == now:
+        return
+    was = collection.identity
+    what = (
+        f"the model {was.embedder} (revision {was.revision[:12]}, {was.dimension} dimensions)"
+        if (was.embedder, was.revision, was.dimension)
+        != (now.embedder, now.revision, now.dimension)
+        else f"the analyser {was.analyser}"
+        if was.analyser != now.analyser
+        else "other prefixes"
+    )
+    raise IndexMismatch(
+        f"The collection '{collection.name}' was indexed with {what}; this process uses "
+        f"{now.embedder} (revision {now.revision[:12]}, {now.dimension} dimensions, analyser "
+        f"{now.analyser}). Rebuild it with: quoth --collection {collection.name} reindex, or name "
+        "the model it was built with by --embedder."
+    )

@@ -1,0 +1,91 @@
+"""Makes an engine's parts obey what its tenant has decided, and what it may use in a day."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from quoth.core.protocols import AsksModel, Generator
+from quoth.pipeline.components import Parts
+from quoth.store.privacy_settings import Decisions, Privacy
+from quoth.store.usage import Spending
+
+
+@dataclass(frozen=True, slots=True)
+class Leaving:
+    """A place that texts are sent to; ``what`` are the texts, ``local`` says it is this machine."""
+
+    to: str
+    provider: str
+    model: str
+    what: tuple[str, ...]
+    local: bool
+
+
+USED_UP = "budget_exhausted"
+"""The reason in `Answer.degraded` where the tokens of the day are used up."""
+TOLD = ("the question", "the conversation so far", "the passages that were found for it")
+
+
+def privacy_of(parts: Parts) -> Privacy:
+    """Give what holds for the tenant now; reads one row."""
+    return Decisions.of(parts.catalogue).holding(most=parts.settings.history)
+
+
+def obeyed(parts: Parts) -> Parts:
+    """Give the parts as the tenant wants them used.
+
+    A tenant whose texts may not leave the machine is answered without the language model, also
+    by the judge that asks it; one that is computed here stays. So is one that has used up the
+    tokens of the day, which every model counts. Blocks for one look-up, or two.
+    """
+    holds, settings = privacy_of(parts), parts.settings
+    if holds.history != settings.history:
+        parts = replace(parts, settings=settings.model_copy(update={"history": holds.history}))
+    generator = parts.generator
+    if generator is not None and not generator.local and not holds.may_leave:
+        return _without_model(parts)
+    if generator is not None and _is_used_up(parts):
+        return replace(_without_model(parts), withheld=USED_UP)
+    return parts
+
+
+def count_tokens(parts: Parts, tokens: int) -> None:
+    """Count tokens that were used for the tenant, where they are limited."""
+    if tokens and parts.settings.tokens_per_day is not None:
+        _spending(parts).add(tokens)
+
+
+def _is_used_up(parts: Parts) -> bool:
+    most = parts.settings.tokens_per_day
+    return most is not None and _spending(parts).today() >= most
+
+
+def _spending(parts: Parts) -> Spending:
+    return Spending.of(parts.catalogue)
+
+
+def _without_model(parts: Parts) -> Parts:
+    judge = None if isinstance(parts.judge, AsksModel) else parts.judge
+    return replace(parts, generator=None, judge=judge)
+
+
+def leaving(parts: Parts) -> tuple[Leaving, ...]:
+    """List where texts would be sent if the tenant lets them; empty where all is done here."""
+    if parts.generator is None:
+        return ()
+    return tuple(
+        Leaving(each.endpoint, each.provider, each.model, TOLD, each.local)
+        for each in models_within(parts.generator)
+        if each.endpoint
+    )
+
+
+def models_within(generator: Generator) -> Iterator[Generator]:
+    """Give the models that a generator leads to: a chain's, a guard's, or itself."""
+    within: tuple[Generator, ...] = getattr(generator, "generators", ())
+    inner: Generator | None = getattr(generator, "inner", None)
+    for one in within or (() if inner is None else (inner,)):
+        yield from models_within(one)
+    if not within and inner is None:
+        yield generator

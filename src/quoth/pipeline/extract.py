@@ -1,0 +1,225 @@
+"""The answer without a language model: context → judge → choose → cite.
+
+It is made for every question: where a language model writes, it is the evidence that is there at
+once, and what stands when the model fails or says what no source supports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import uuid4
+
+from quoth.answering.answerability import (
+    Evidence,
+    judge,
+    notice,
+    notices,
+    weigh_evidence,
+    weigh_said,
+)
+from quoth.answering.citations import cite_statements
+from quoth.answering.context import build_context
+from quoth.answering.contradictions.citations import disagreements, told, with_other_sides
+from quoth.answering.extractive.answer_type import asking_place
+from quoth.answering.extractive.lookup import CERTAIN, placed_statements
+from quoth.answering.extractive.score import Scores, cosines_to
+from quoth.answering.extractive.select import (
+    Shortlist,
+    Statement,
+    aspects_without,
+    choose_statements,
+    read_closely,
+    shortlist,
+    spans_of,
+    write_answer,
+)
+from quoth.core.protocols import (
+    Embedder,
+    Matrix,
+    Reranker,
+    Spans,
+)
+from quoth.core.trace import Trace
+from quoth.core.types import (
+    Answer,
+    AnswerStatus,
+    Counts,
+    Passage,
+)
+from quoth.pipeline.components import Parts
+from quoth.pipeline.retrieve import Retrieved
+from quoth.query.subject import PLACED, only_asks_for_a_place, without_place
+from quoth.retrieval.calibration import (
+    answer_probability,
+    question_signals,
+    read_scores,
+    said_probability,
+    tuning_for,
+)
+from quoth.retrieval.prune import prune
+from quoth.retrieval.rerank import RERANK
+from quoth.store.rows import now
+from quoth.text.token_count import estimate_tokens
+
+CLOSEST = 3
+"""Passages shown, uncited, when the collection has no answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """The sentences of an answer, its status, and the sentences that go with the status."""
+
+    statements: tuple[Statement, ...]
+    status: AnswerStatus
+    said: tuple[str, ...] = ()
+
+
+async def quote(parts: Parts, found: Retrieved, *, trace: Trace) -> Answer:
+    """Answer with the best verbatim sentences of the passages, each with its citation."""
+    plan, language = found.plan, found.query.language
+    with trace.stage("context"):
+        context = build_context(
+            found.passages,
+            max_tokens=plan.max_context_tokens,
+            count_tokens=estimate_tokens,
+            order=plan.context_order,
+            kept=prune(found.passages, query=found.query) if plan.prune else None,
+        )
+    chosen = await _choose(parts, found, context.passages, trace=trace)
+    with trace.stage("cite"):
+        text, sentences = write_answer(chosen.statements)
+        citations = cite_statements(
+            chosen.statements, context.passages, retrieval_method=plan.mode, created_at=now()
+        )
+        disputed = disagreements(citations, passages=context.passages)
+    status = chosen.status
+    if not citations:
+        status = "no_results"
+        text = notice(status if found.hits else "nothing", language=language)
+    return Answer(
+        query_id=new_query_id(),
+        query=found.query,
+        text=text,
+        sentences=sentences,
+        citations=citations,
+        closest=() if citations else found.hits[:CLOSEST],
+        status=status,
+        grounded=bool(citations),
+        degraded=trace.degraded,
+        warnings=(*found.warnings, *chosen.said, *told(disputed, language=language)),
+        counts=Counts(
+            retrieved=sum(len(each.fused) for each in found.ranked),
+            reranked=sum(RERANK in each.legs for one in found.ranked for each in one.pool),
+            in_context=sum(len(each.chunks) for each in context.passages),
+            cited=len({each.chunk_id for each in citations}),
+        ),
+        used_chunks=tuple(c.chunk_id for each in context.passages for c in each.chunks),
+        timings_ms=trace.timings_ms(),
+        profile=plan.profile,
+        index_version=" ".join(each.collection.index_version for each in found.ranked),
+        contradictions=disputed,
+    )
+
+
+def new_query_id() -> str:
+    """Make the id of a question that is asked now."""
+    return f"q_{uuid4().hex[:12]}"
+
+
+async def _choose(
+    parts: Parts, found: Retrieved, passages: Sequence[Passage], *, trace: Trace
+) -> _Chosen:
+    """Look up → judge → choose."""
+    plan, subject = found.plan, without_place(found.query)
+    placed = any(each.field in PLACED for each in plan.filters)
+    with trace.stage("judge"):
+        listed = shortlist(subject, passages, filters=plan.filters)
+        evidence = weigh_evidence(subject, listed, cosines=found.cosines)
+    statements = placed_statements(
+        found.query, passages, listed, leaves=found.leaves, looked_up=found.looked_up, plan=plan
+    )
+    chance, least = _chance(found, evidence, reranker=parts.reranker, trace=trace)
+    answers: float | None = None
+    if statements:
+        evidence, chance = CERTAIN, None
+    elif not placed and found.query.notes and only_asks_for_a_place(found.query):
+        return _Chosen((), "no_results")  # the place is not there, as a note says
+    elif judge(evidence, probability=chance, answer_from=least) != "no_results":
+        late = await trace.attempt(
+            "read",
+            lambda: _read(parts.spans, found, listed, passages),
+            otherwise=lambda: None,
+            fallback="words",
+        )
+        listed = read_closely(listed, late)
+        cosines = await trace.attempt(
+            "quote",
+            lambda: _likeness(parts.embedder, found.vector, listed.texts),
+            otherwise=lambda: None,
+            fallback="words alone",
+        )
+        statements = choose_statements(listed, max_sentences=plan.max_sentences, cosines=cosines)
+        statements = with_other_sides(statements, listed)
+        weighed = weigh_said(listed, statements)
+        if weighed is not None:
+            answers = said_probability(
+                found.ranked[0].collection.identity,
+                chance=chance,
+                cosine=weighed.cosine,
+                held=weighed.held,
+            )
+    # Judged at the end, since the last steps may have had to do without a part, too.
+    status = judge(
+        evidence,
+        probability=chance,
+        answer_from=least,
+        said=answers,
+        degraded=bool(trace.failures),
+    )
+    if status == "no_results":
+        return _Chosen((), status)
+    language = found.query.language
+    said = notices(status, evidence, language=language) if statements else ()
+    if statements and (without := aspects_without(listed, statements)):
+        said = (*said, notice("missing", language=language, names=without))
+    return _Chosen(statements, status, said)
+
+
+async def _read(
+    spans: Spans | None, found: Retrieved, listed: Shortlist, passages: Sequence[Passage]
+) -> tuple[list[float], list[float]] | None:
+    if spans is None:
+        return None
+    chunks, places = spans_of(listed, passages)
+    question = found.query.standalone
+    return await spans.score(question, chunks, spans=places, asking=asking_place(question) or 0)
+
+
+async def _likeness(
+    embedder: Embedder, vector: Matrix | None, texts: Sequence[str]
+) -> Scores | None:
+    if vector is None or not texts:
+        return None
+    return cosines_to(vector, await embedder.embed(texts, role="document"))
+
+
+def _chance(
+    found: Retrieved, evidence: Evidence, *, reranker: Reranker | None, trace: Trace
+) -> tuple[float | None, float | None]:
+    """Give the probability that the collection answers, and the one from which it does."""
+    failed = any(each.startswith(("embed:", "semantic:", "keyword:")) for each in trace.degraded)
+    if failed or len(found.ranked) != 1:
+        return None, None
+    collection, legs = found.ranked[0].collection, found.ranked[0].legs
+    tuned = tuning_for(collection.identity, mode=found.plan.mode, tuned=collection.tuning)
+    signals = question_signals(
+        keyword=legs.keyword,
+        semantic=legs.semantic,
+        coverage=evidence.coverage,
+        terms=evidence.terms,
+        gap=evidence.gap,
+        foreign=evidence.foreign,
+        read=read_scores(found.ranked[0].pool, reranker=reranker),
+    )
+    return answer_probability(tuned, signals), None if tuned is None else tuned.answer_from

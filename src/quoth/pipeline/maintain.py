@@ -1,0 +1,240 @@
+"""Keeping index and catalogue in step: reconciling, removing, rebuilding."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from uuid import uuid4
+
+from quoth.core.errors import EmbeddingError, IndexCorrupt, IndexMismatch
+from quoth.pipeline.commit import (
+    EMBED_CHUNKS,
+    Advance,
+    chunk_vectors,
+    noting,
+)
+from quoth.pipeline.components import Parts, identity_of, require_same_identity
+from quoth.store.rows import Collection
+
+LEAST_FREE_MB = 500
+DROP_AFTER_S = 1.0
+"""Time that questions under way have to finish with an index that was replaced."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at; `advice` says what to do where it is not as it should be."""
+
+    name: str
+    ok: bool
+    found: str
+    advice: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """All that was looked at."""
+
+    ok: bool
+    checks: tuple[Check, ...]
+
+
+async def examine(parts: Parts, collection: Collection | None) -> Health:
+    """Look at the home folder, the model, the catalogue and the index, changing nothing."""
+    checks = [_home(parts), await _model(parts), _answers(parts), *_left_alone(parts)]
+    if collection is None:
+        name = parts.settings.collection
+        checks.append(
+            Check("collection", True, f"'{name}' is empty. Add to it with: quoth add PATH")
+        )
+    else:
+        checks += [_identity(parts, collection), *await _in_step(parts, collection)]
+        if collection.tuning is not None:
+            learnt = f"by {collection.tuning.questions} questions; back with: quoth tune --reset"
+            checks.append(Check("tuned", True, learnt))
+    return Health(all(check.ok for check in checks), tuple(checks))
+
+
+def _home(parts: Parts) -> Check:
+    home = parts.settings.home
+    free = shutil.disk_usage(home).free // 1_000_000
+    advice = f"Free some space: adding needs room, at least {LEAST_FREE_MB} MB."
+    ok = free >= LEAST_FREE_MB
+    return Check("home", ok, f"{home}, {free:,} MB free", None if ok else advice)
+
+
+async def _model(parts: Parts) -> Check:
+    embedder = parts.embedder
+    advice = "Name another model with --embedder."
+    try:
+        vectors = await embedder.embed(["Is the model awake?"], role="query")
+    except EmbeddingError as error:
+        return Check("model", False, str(error), advice)
+    ok = vectors.shape == (1, embedder.dimension)
+    found = f"{embedder.name}, {embedder.dimension} dimensions, revision {embedder.revision[:12]}"
+    return Check("model", ok, found, None if ok else advice)
+
+
+def _answers(parts: Parts) -> Check:
+    generator = parts.generator
+    if generator is None:
+        found = "in the sources' own words, without a language model; nothing leaves this machine"
+        return Check("answers", True, found)
+    model = f"{generator.provider}:{generator.model}"
+    if generator.local:
+        at = f" at {generator.endpoint}" if generator.endpoint else ""
+        return Check("answers", True, f"{model}{at}; questions and passages stay on this machine")
+    found = f"{model}; questions and passages would go to {generator.endpoint}"
+    return Check("answers", True, found, "Keep them on this machine with: QUOTH_GENERATOR=none")
+
+
+def _left_alone(parts: Parts) -> list[Check]:
+    """Name the parts that are not asked at the moment, because they failed again and again."""
+    return [
+        Check(
+            "left alone",
+            False,
+            f"{each.name} keeps failing; it is tried again in {each.waits_s:.0f} s",
+            "Answers do without it until then.",
+        )
+        for each in parts.breakers
+        if each.state != "closed"
+    ]
+
+
+def _identity(parts: Parts, collection: Collection) -> Check:
+    try:
+        require_same_identity(collection, parts.embedder)
+    except IndexMismatch as error:
+        return Check("identity", False, "the index was built another way", str(error))
+    return Check("identity", True, "the index was built by this model and analyser")
+
+
+async def _in_step(parts: Parts, collection: Collection) -> list[Check]:
+    documents = await asyncio.to_thread(parts.catalogue.documents, collection)
+    rebuild = f"Rebuild the index with: quoth --collection {collection.name} reindex"
+    try:
+        stored = await parts.open_index(collection.table).document_ids()
+    except IndexCorrupt as error:
+        return [Check("index", False, str(error).partition(". ")[0], rebuild)]
+    ready = {each.document_id: each.chunks for each in documents if each.status == "ready"}
+    failed = [each for each in documents if each.status == "failed"]
+    lacking = [key for key, chunks in ready.items() if stored.get(key, 0) != chunks]
+    orphans = set(stored) - set(ready)
+    return [
+        Check(
+            "documents",
+            True,
+            f"{len(ready)} ready with {sum(ready.values())} chunks, {len(failed)} failed",
+            "See why with: quoth list" if failed else None,
+        ),
+        Check(
+            "index",
+            not lacking,
+            f"{len(lacking)} documents are not whole in the index"
+            if lacking
+            else "every document is whole in the index",
+            rebuild if lacking else None,
+        ),
+        Check(
+            "orphans",
+            True,
+            f"{len(orphans)} documents in the index lead nowhere; the next add clears them",
+        ),
+    ]
+
+
+async def reconcile(parts: Parts, collection: Collection) -> tuple[str, ...]:
+    """Delete index rows that lead nowhere; gives the ready documents whose rows are missing.
+
+    Rows lead nowhere when a process died between writing them and committing their document, or
+    between removing a document and deleting its rows.
+    """
+    index = parts.open_index(collection.table)
+    stored = await index.document_ids()
+    # In this order: what is being added now is either still running or ready by then.
+    running = await asyncio.to_thread(parts.jobs.running, collection)
+    ready = await asyncio.to_thread(parts.catalogue.ready_ids, collection)
+    orphans = sorted(set(stored) - ready - running)
+    await index.delete(orphans)
+    if parts.tokens is not None:
+        await parts.tokens.delete(orphans)
+    return tuple(sorted(ready - set(stored)))
+
+
+async def remove(parts: Parts, collection: Collection, *, ids: Sequence[str]) -> list[str]:
+    """Delete documents completely; gives the ids that were there."""
+    possible = [each for each in ids if each.isascii()]  # all an id is made of, and can be stored
+    gone = await asyncio.to_thread(parts.catalogue.remove, collection, possible)
+    # The catalogue first: rows left in the index by a crash lead nowhere and are reconciled.
+    index = parts.open_index(collection.table)
+    await index.delete(gone)
+    if parts.tokens is not None:
+        await parts.tokens.delete(gone)
+    await index.optimize()
+    return gone
+
+
+async def delete_collection(parts: Parts, collection: Collection) -> tuple[str, ...]:
+    """Delete a collection with its index and what was asked of it; gives its documents' ids."""
+    gone = await asyncio.to_thread(parts.catalogue.delete_collection, collection)
+    # The catalogue first: what a crash leaves in the index is reached by nobody.
+    parts.cache.clear()
+    await parts.open_index(collection.table).drop()
+    if parts.tokens is not None:
+        await parts.tokens.delete(gone)
+    return gone
+
+
+async def rebuild(parts: Parts, collection: Collection) -> AsyncIterator[Advance]:
+    """Build the index anew with this process's embedder, beside the one in use, and switch.
+
+    Searches go on with the old index until the new one is whole. Documents that are added or
+    removed meanwhile are followed up before the switch.
+    """
+    table = _next_table(collection.table)
+    index = parts.open_index(table)
+    await index.drop()
+    written: set[str] = set()
+    while True:
+        collection = await asyncio.to_thread(parts.catalogue.collection, collection.name)
+        ready = await asyncio.to_thread(parts.catalogue.ready_ids, collection)
+        await index.delete(sorted(written - ready))
+        missing = sorted(ready - written)
+        for done, key in enumerate(missing):
+            async for at, of in copy(parts, table, document_id=key):
+                yield Advance(key, done, len(missing), at, of)
+        written = ready
+        await index.optimize()
+        await index.build()
+        if await asyncio.to_thread(
+            parts.catalogue.switch_index,
+            collection,
+            table=table,
+            identity=identity_of(parts.embedder),
+        ):
+            break
+    # Questions that began before the switch are still reading the old one.
+    await asyncio.sleep(DROP_AFTER_S)
+    await parts.open_index(collection.table).drop()
+
+
+async def copy(parts: Parts, table: str, *, document_id: str) -> AsyncIterator[tuple[int, int]]:
+    """Embed a document's stored chunks into an index; yields how many of how many are done."""
+    index = parts.open_index(table)
+    chunks = await asyncio.to_thread(parts.catalogue.document_chunks, document_id)
+    for at in range(0, len(chunks), EMBED_CHUNKS):
+        yield at, len(chunks)
+        part = chunks[at : at + EMBED_CHUNKS]
+        vectors = await chunk_vectors(part, embedder=noting(parts))
+        await index.upsert(part, vectors=vectors)
+        if parts.tokens is not None:
+            await parts.tokens.keep(part)
+
+
+def _next_table(table: str) -> str:
+    # Never used before, so that two rebuilds at once do not write into the same one.
+    stem, _, _generation = table.rpartition("_")
+    return f"{stem}_{uuid4().hex[:12]}"

@@ -1,0 +1,177 @@
+"""What is kept of a question, so that it can be explained later and asked again.
+
+Of the library a record holds ids, ranks and scores; the texts that were shown are in the answer
+alone. What is kept at all is a setting: everything, a hash of the question and no texts, nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+
+from quoth.core.plan import Plan, make_plan
+from quoth.core.trace import Trace
+from quoth.core.types import (
+    Answer,
+    Candidate,
+    LegScore,
+    ScoreKind,
+)
+from quoth.pipeline.components import Parts, model_names
+from quoth.pipeline.retrieve import Request, Retrieved
+from quoth.pipeline.strategies import Ranked
+from quoth.store.privacy_settings import Keeping
+
+Span = tuple[float, float]
+"""A beginning and an end, in milliseconds since the question came."""
+
+MOST = 300
+"""Candidates that are kept of a question in all, beside those of the pools."""
+FUSED = "fused"
+"""The leg under which the later stages note what was before them; a record has its own places."""
+
+
+@dataclass(frozen=True, slots=True)
+class Considered:
+    """A chunk that a search found, and how far it came.
+
+    ``legs`` are ranks and raw scores of the legs and the reranker; ``fused`` and ``pool`` its
+    place and score after fusion and in the pool as it went on, ``kind`` what the last of these
+    scores is; ``shown`` its rank among the hits. None where it did not come so far.
+    """
+
+    chunk_id: str
+    legs: Mapping[str, LegScore]
+    fused: LegScore
+    kind: ScoreKind
+    pool: LegScore | None = None
+    shown: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """What the search of one collection found, best first after fusion.
+
+    ``version`` is the index version; ``found`` counts the candidates that there were, of which
+    the first and those of the pool are kept. ``whole`` says that all of them were asked for.
+    """
+
+    collection: str
+    version: str
+    found: int
+    candidates: tuple[Considered, ...]
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Makers:
+    """The names of the models that took part, empty where there was none; and of this version."""
+
+    embedder: str = ""
+    reranker: str = ""
+    generator: str = ""
+    judge: str = ""
+    quoth: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A question with all that was chosen, found and answered.
+
+    ``request`` names the collections that were searched, whether the asker did or not.
+    ``passages`` are the chunk ids of each passage, best first; ``copies`` names for each chunk
+    that only repeats another one the one that was shown; ``spans_ms`` says when each stage
+    first began and last ended. ``searched`` is empty for an answer from the cache, and where
+    the question was kept before there were records.
+    """
+
+    request: Request
+    plan: Plan
+    answer: Answer
+    searched: tuple[Searched, ...] = ()
+    passages: tuple[tuple[str, ...], ...] = ()
+    copies: Mapping[str, str] = field(default_factory=dict)
+    makers: Makers = Makers()
+    spans_ms: Mapping[str, Span] = field(default_factory=dict)
+    created_at: str = ""
+    collection: str = ""
+    keeping: Keeping = "full"
+
+    @property
+    def query_id(self) -> str:
+        """The id of the question."""
+        return self.answer.query_id
+
+
+def makers_of(parts: Parts) -> Makers:
+    """Name the models that an engine works with."""
+    return Makers(*model_names(parts), quoth=_release())
+
+
+@cache
+def _release() -> str:
+    try:
+        return version("quoth")
+    except PackageNotFoundError:  # a source tree that was never installed
+        return ""
+
+
+def record_of(
+    parts: Parts, request: Request, *, answer: Answer, found: Retrieved | None, trace: Trace
+) -> Record:
+    """Put together what is to be kept of an answered question.
+
+    ``found`` is None for an answer that came from the cache.
+    """
+    names = tuple(dict.fromkeys(request.collections)) or (parts.settings.collection,)
+    record = Record(
+        request=replace(request, collections=names),
+        plan=make_plan(parts.settings.profile, answer.query.kind, overrides=request.choices),
+        answer=answer,
+        makers=makers_of(parts),
+        spans_ms=trace.spans_ms(),
+        collection=", ".join(names),
+        keeping=parts.settings.history,
+    )
+    if found is None:
+        return record
+    shown = {each.chunk_id: each.rank for each in found.hits}
+    most = MOST // max(1, len(found.ranked))
+    return replace(
+        record,
+        plan=found.plan,
+        searched=tuple(_searched(each, shown=shown, most=most) for each in found.ranked),
+        passages=tuple(tuple(c.chunk_id for c in each.chunks) for each in found.passages),
+        copies=found.copies,
+    )
+
+
+def _searched(ranked: Ranked, *, shown: Mapping[str, int], most: int) -> Searched:
+    pool = {each.chunk_id: (rank, each) for rank, each in enumerate(ranked.pool, start=1)}
+    return Searched(
+        collection=ranked.collection.name,
+        version=ranked.collection.index_version,
+        found=len(ranked.fused),
+        candidates=tuple(
+            _considered(each, rank, pool=pool.get(each.chunk_id), shown=shown.get(each.chunk_id))
+            for rank, each in enumerate(ranked.fused, start=1)
+            if rank <= most or each.chunk_id in pool
+        ),
+        whole=ranked.whole,
+    )
+
+
+def _considered(
+    each: Candidate, rank: int, *, pool: tuple[int, Candidate] | None, shown: int | None
+) -> Considered:
+    last = each if pool is None else pool[1]
+    return Considered(
+        each.chunk_id,
+        {leg: score for leg, score in {**each.legs, **last.legs}.items() if leg != FUSED},
+        LegScore(rank, each.score),
+        last.score_kind,
+        None if pool is None else LegScore(pool[0], last.score),
+        shown,
+    )

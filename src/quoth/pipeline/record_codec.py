@@ -1,0 +1,260 @@
+"""Records of questions as the catalogue keeps them: texts, some of them JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from hashlib import sha256
+from typing import Any
+
+from quoth.core.errors import NotFound
+from quoth.core.plan import Plan
+from quoth.core.types import (
+    Answer,
+    Filter,
+    LegScore,
+    Query,
+)
+from quoth.pipeline.record import (
+    Considered,
+    Makers,
+    Record,
+    Searched,
+)
+from quoth.pipeline.retrieve import Request
+from quoth.store.catalogue import Catalogue
+from quoth.store.history import Recorded, Spent
+from quoth.text.analyzer import fold
+from quoth.text.json_codec import dump, to_json
+from quoth.text.json_decode import decoded
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A record as the catalogue keeps it: texts, some of them JSON."""
+
+    query_id: str
+    collection: str
+    text: str
+    plan: str
+    answer: str
+    version: str
+    status: str
+    record: str
+    spent: Spent
+
+
+def remember(
+    record: Record,
+    catalogue: Catalogue,
+    *,
+    key_id: str | None = None,
+    upload_id: str | None = None,
+) -> None:
+    """Keep a record in the history, as much of it as its ``keeping`` says."""
+    if record.keeping != "off":
+        kept = pack(record)
+        kept = replace(kept, spent=replace(kept.spent, key_id=key_id, upload_id=upload_id))
+        catalogue.record(**{each.name: getattr(kept, each.name) for each in fields(kept)})
+
+
+def pack(record: Record) -> Kept:
+    """Write a record as the catalogue keeps it; `unpack` gives it back.
+
+    With the keeping ``hash`` no text of the question, the conversation or the library stays: of
+    the question a hash that is the same for the same words, which tells how often it was asked
+    and could be found again by who guesses it.
+    """
+    text = record.request.question.encode("utf-8", "replace").decode()
+    if record.keeping == "hash":
+        text = f"#{sha256(fold(text).encode('utf-8', 'replace')).hexdigest()[:24]}"
+        record = _without_texts(record)
+    names: dict[str, int] = {}
+    searched = [_pack_searched(each, names) for each in record.searched]
+    about = {
+        "request": to_json(record.request),
+        "makers": to_json(record.makers),
+        "searched": searched,
+        "names": list(names),
+        "passages": record.passages,
+        "copies": record.copies,
+        "spans_ms": {
+            name: [round(start, 2), round(end, 2)] for name, (start, end) in record.spans_ms.items()
+        },
+        "keeping": record.keeping,
+    }
+    return Kept(
+        query_id=record.query_id,
+        collection=record.collection[:100],
+        text=text,
+        plan=_json(to_json(record.plan)),
+        answer=_json(to_json(record.answer)),
+        version=record.answer.index_version[:120],
+        status=record.answer.status,
+        record=_json(about),
+        spent=_spent(record.answer),
+    )
+
+
+def recall(catalogue: Catalogue, query_id: str) -> Record:
+    """Give what was kept of a question, by its id or the beginning of it.
+
+    Raises NotFound, and InputError where several fit.
+    """
+    kept = catalogue.recorded(query_id)
+    try:
+        return opened(kept)
+    except ValueError as error:
+        raise NotFound(
+            f"What was kept of the question {kept.query_id} cannot be read by this version of "
+            f"quoth: {error}"
+        ) from None
+
+
+def opened(kept: Recorded) -> Record:
+    """Read what the catalogue kept of a question; raises ValueError for what cannot be read."""
+    return unpack(
+        plan=kept.plan,
+        answer=kept.answer,
+        record=kept.record,
+        created_at=kept.created_at,
+        collection=kept.collection,
+    )
+
+
+def _spent(answer: Answer) -> Spent:
+    return Spent(
+        total_ms=answer.timings_ms.get("total"),
+        input_tokens=answer.usage.input_tokens,
+        output_tokens=answer.usage.output_tokens,
+        usd=answer.usage.usd,
+        degraded=bool(answer.degraded),
+        cached=answer.cached,
+    )
+
+
+def _json(value: Any) -> str:
+    """Write plain data; a sign that no database takes, such as half of a pair, is escaped."""
+    text = dump(value)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        text = json.dumps(value, separators=(",", ":"))
+    return text
+
+
+def unpack(
+    *, plan: str, answer: str, record: str | None, created_at: str = "", collection: str = ""
+) -> Record:
+    """Read what `pack` wrote; without ``record`` the question was kept by an older version.
+
+    Raises ValueError for what cannot be read.
+    """
+    chosen, said = decoded(Plan, json.loads(plan)), decoded(Answer, json.loads(answer))
+    if record is None:
+        read = {each for each in said.query.filters}
+        given = tuple(each for each in chosen.filters if each not in read)
+        request = Request(
+            said.query.original,
+            {"filters": given} if given else {},
+            collections=(collection,) if collection else (),
+        )
+        return Record(request, chosen, said, created_at=created_at, collection=collection)
+    about = json.loads(record)
+    return Record(
+        request=_request(about["request"]),
+        plan=chosen,
+        answer=said,
+        searched=tuple(_unpack_searched(each, about["names"]) for each in about["searched"]),
+        passages=tuple(tuple(each) for each in about["passages"]),
+        copies=about["copies"],
+        makers=decoded(Makers, about["makers"]),
+        spans_ms={name: (start, end) for name, (start, end) in about["spans_ms"].items()},
+        created_at=created_at,
+        collection=collection,
+        keeping=about["keeping"],
+    )
+
+
+def _request(data: Any) -> Request:
+    request = decoded(Request, data)
+    given = request.choices.get("filters")
+    if not given:
+        return request
+    filters = tuple(decoded(Filter, each) for each in given)
+    return replace(request, choices={**request.choices, "filters": filters})
+
+
+def _without_texts(record: Record) -> Record:
+    """Leave out all that says what was asked and what was found, but for ids."""
+    answer, request = record.answer, record.request
+    query = Query("", "", answer.query.language, answer.query.kind, answer.query.is_followup)
+    choices = {name: value for name, value in request.choices.items() if name != "filters"}
+    return replace(
+        record,
+        request=Request("", choices, collections=request.collections, checked=request.checked),
+        plan=replace(record.plan, filters=()),
+        answer=replace(
+            answer,
+            query=query,
+            text="",
+            sentences=(),
+            citations=(),
+            closest=(),
+            warnings=(),
+            contradictions=(),
+        ),
+    )
+
+
+def _pack_searched(each: Searched, names: dict[str, int]) -> dict[str, Any]:
+    return {
+        "collection": each.collection,
+        "version": each.version,
+        "found": each.found,
+        "whole": each.whole,
+        "candidates": [_pack_candidate(one, names) for one in each.candidates],
+    }
+
+
+def _pack_candidate(each: Considered, names: dict[str, int]) -> list[Any]:
+    """One list a candidate, and every word that comes again by its number: a third of the size."""
+    pool, shown = each.pool, each.shown
+    return [
+        each.chunk_id,
+        names.setdefault(each.kind, len(names)),
+        [
+            [names.setdefault(leg, len(names)), one.rank, _short(one.score)]
+            for leg, one in each.legs.items()
+        ],
+        [each.fused.rank, _short(each.fused.score)],
+        *([] if pool is None else [[pool.rank, _short(pool.score)]]),
+        *([] if pool is None or shown is None else [shown]),
+    ]
+
+
+def _unpack_searched(data: Mapping[str, Any], names: Sequence[Any]) -> Searched:
+    return Searched(
+        data["collection"],
+        data["version"],
+        data["found"],
+        tuple(_unpack_candidates(data["candidates"], names)),
+        data["whole"],
+    )
+
+
+def _unpack_candidates(rows: Sequence[Any], names: Sequence[Any]) -> Iterator[Considered]:
+    for chunk_id, kind, legs, fused, *later in rows:
+        yield Considered(
+            chunk_id,
+            {names[leg]: LegScore(rank, score) for leg, rank, score in legs},
+            LegScore(*fused),
+            names[kind],
+            LegScore(*later[0]) if later else None,
+            later[1] if len(later) > 1 else None,
+        )
+
+
+def _short(score: float) -> float:
+    return float(f"{score:.5g}")

@@ -1,0 +1,101 @@
+"""Suggestions of questions, from what the library holds and what was asked of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+
+from quoth.core.outline import Shelf
+from quoth.core.types import Answer, Chunk
+from quoth.pipeline.components import Parts
+from quoth.query.keywords import sought_names
+from quoth.query.suggest_rank import (
+    as_written,
+    completions,
+    nearest_first,
+    suggest,
+)
+from quoth.store.rows import Collection
+from quoth.text.analyzer import detect_language
+
+MOST = 3
+PAST = 200
+"""Past questions that are looked through, the newest."""
+WORTH = ("answered", "partial")
+"""How a past question ended that is worth asking again."""
+CITED = 2
+"""Citations whose surroundings are looked at."""
+RELATED = 30
+"""Names beside those of the question that are looked at."""
+
+
+async def follow_up(
+    parts: Parts, answer: Answer, *, collection: str, most: int = MOST
+) -> tuple[str, ...]:
+    """Suggest what to ask after an answer; nothing after one without citations."""
+    if not answer.citations:
+        return ()
+    return await asyncio.to_thread(_follow_up, parts, answer, collection, most)
+
+
+async def complete(
+    parts: Parts, beginning: str, *, collection: str, most: int = MOST
+) -> tuple[str, ...]:
+    """Suggest questions for what was typed so far; raises NotFound for an unknown collection."""
+
+    def work() -> tuple[str, ...]:
+        found, shelf = parts.shelves.read([collection])[0][0]
+        titles = [each.path[-1] for each in shelf.headings if each.path]
+        return completions(
+            beginning,
+            language=detect_language(beginning, among=("en", "fr"), fallback=shelf.languages[0]),
+            headings=[*titles, *(each.title for each in shelf.documents)],
+            asked=_asked(parts, found),
+            most=most,
+        )
+
+    return await asyncio.to_thread(work)
+
+
+def _follow_up(parts: Parts, answer: Answer, collection: str, most: int) -> tuple[str, ...]:
+    found, shelf = parts.shelves.read([collection])[0][0]
+    cited = parts.catalogue.chunks([each.chunk_id for each in answer.citations[:CITED]])
+    return suggest(
+        answer.query.standalone,
+        language=answer.query.language,
+        headings=_in_turn([_headings_near(shelf, each) for each in cited.values()]),
+        names=_names(parts, found, answer),
+        asked=_asked(parts, found),
+        most=most,
+    )
+
+
+def _headings_near(shelf: Shelf, chunk: Chunk) -> Iterator[str]:
+    """Give the titles in the chunk's document, those around it first."""
+    mine = [each for each in shelf.headings if each.document_id == chunk.document_id]
+    holding = [at for at, each in enumerate(mine) if each.first <= chunk.ordinal <= each.last]
+    return nearest_first([each.path for each in mine], at=holding[-1] if holding else -1)
+
+
+def _in_turn(queues: Sequence[Iterator[str]]) -> Iterator[str]:
+    return (each for row in zip_longest(*queues) for each in row if each)
+
+
+def _names(parts: Parts, collection: Collection, answer: Answer) -> list[str]:
+    """Give the names that stand beside those of the question, the most frequent first.
+
+    They are kept without capitals; of those that the passages of the answer name, their writing
+    is taken from there. What stands there without a capital is a word, not a name.
+    """
+    sought = sought_names(answer.query)
+    related = parts.catalogue.related(collection, sought, limit=RELATED) if sought else []
+    chunks = parts.catalogue.chunks(answer.used_chunks) if related else {}
+    texts = [each.text for each in chunks.values()]
+    written = (as_written(name, texts) for name, _count in related)
+    return [each for each in written if each is not None]
+
+
+def _asked(parts: Parts, collection: Collection) -> Iterator[str]:
+    past = parts.catalogue.asked(limit=PAST, collection=collection.name)
+    return (each.text for each in past if each.status in WORTH)

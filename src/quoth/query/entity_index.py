@@ -1,0 +1,360 @@
+"""The names that questions can use: titles, speakers, headings, and what there is to narrow to.
+
+`read_names` prepares the look-up once for each version of a collection; a question then costs a
+few look-ups, however many documents there are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from quoth.core.outline import Heading, Shelf
+from quoth.core.types import Document
+from quoth.query.tokens import (
+    FUNCTION_WORDS,
+    fold,
+    folded_words,
+    stem,
+)
+
+LONGEST_NAME = 12
+"""Words of a name that are looked for one after the other."""
+SHORTEST_MISSPELT = 5
+LONGEST_MISSPELT = 24
+"""Letters of words whose misspellings are known."""
+ARTICLES = frozenset("the a an le la les l un une des".split())
+
+_TAIL = re.compile(
+    r"(?<!\s)\s*(?:[:;([]|\s[-–—|]\s"
+    r"|,\s*(?:chapt\w+|vol\w*\.?|tome|parte?|partie|episode|lecture)\b).*$",
+    re.DOTALL | re.IGNORECASE,
+)
+_CAPITALS = re.compile(r"(?<!\w)[A-Z]{2,3}(?!\w)")
+_SEVERAL = re.compile(r"(?<!\s)\s*+(?:[,;&/]|\band\b|\bet\b|\bwith\b|\bavec\b)\s*")
+_HEADED = re.compile(
+    r"(?:(?:chapter|chapitre|appendix|annexe|part|partie|section|kapitel)\s+[^\s:.]{1,8}"
+    r"|\d+(?:\.\d+)*)[.:)]?(?:\s*[-–—:.]\s*|\s+)(?=\S)",
+    re.IGNORECASE,
+)
+"""What stands before the title proper of a chapter: "Chapter 5: Locks", "2 SQL"."""
+_NUMBERED = re.compile(r"\s*(\d+(?:\.\d+)*)[.)]?\s+\S")
+HONORIFICS = frozenset(
+    "dr dre doctor docteur prof professor professeur professeure mr mrs ms miss m mme mlle madame "
+    "monsieur sir dame".split()
+)
+
+UMLAUTS = str.maketrans(
+    {
+        "ä": "ae",
+        "ö": "oe",
+        "ü": "ue",
+        "Ä": "Ae",
+        "Ö": "Oe",
+        "Ü": "Ue",
+        "å": "aa",
+        "ø": "oe",
+        "ß": "ss",
+    }
+)
+"""How people spell them who cannot type them."""
+
+NameKind = Literal["speaker", "title", "topic"]
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A real name; ``documents`` are the ids of those it belongs to, in the shelf's order.
+
+    ``words`` are its folded words; ``telling`` the stems of those that carry its subject.
+    """
+
+    real: str
+    kind: NameKind
+    documents: tuple[str, ...]
+    words: tuple[str, ...]
+    telling: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """Names of one kind by their words: stems to the places of names, and misspelt words.
+
+    ``acronyms`` are those words that carry no subject when they are no acronyms: "AI", "IT".
+    """
+
+    names: tuple[Name, ...] = ()
+    by_word: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    acronyms: frozenset[str] = frozenset()
+    misspelt: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The look-up of one version of a collection; documents are given by their ids.
+
+    ``spelled`` finds names by the stems of their words with a blank between, ``longest`` the most
+    words that a name beginning with two stems has, or 1 for a stem that is a name, ``called``
+    speakers by first or last name. ``spread`` counts the documents that name a stem in their title
+    or headings. ``chapters`` lists the documents of a chapter number, ``segments`` those with
+    questions or demos, ``numbered`` the titles of sections by number, ``chaptered`` the documents
+    and numbers of chapters by title. ``dates`` are first and last days as numbers such as
+    20261231, ``labels`` the pages as printed, ``printed`` all of them, ``spoken`` the seconds of
+    recordings. ``everything`` are all documents, ``by_speaker`` and ``by_language`` those of each.
+    """
+
+    languages: tuple[str, ...] = ()
+    documents: Mapping[str, Document] = field(default_factory=dict)
+    spelled: Mapping[str, tuple[Name, ...]] = field(default_factory=dict)
+    longest: Mapping[str, int] = field(default_factory=dict)
+    called: Mapping[str, tuple[Name, ...]] = field(default_factory=dict)
+    titles: Lookup = Lookup()
+    speakers: Lookup = Lookup()
+    topics: Lookup = Lookup()
+    spread: Mapping[str, int] = field(default_factory=dict)
+    chapters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    segments: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    numbered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    chaptered: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
+    dates: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    printed: frozenset[str] = frozenset()
+    everything: tuple[str, ...] = ()
+    by_speaker: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    by_language: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    spoken: Mapping[str, float] = field(default_factory=dict)
+
+
+def read_names(shelf: Shelf, *, labels: Mapping[str, Sequence[str]] | None = None) -> Names:
+    """Prepare the look-up of a shelf; ``labels`` are the printed page labels by document id.
+
+    A paged document without labels is taken to count its pages from 1.
+    """
+    held = shelf.documents
+    titles = _collected("title", [(each.title, each.document_id) for each in held])
+    speakers = _collected("speaker", [(each.speaker or "", each.document_id) for each in held])
+    headings = [(each.path[-1], each.document_id) for each in shelf.headings if each.path]
+    topics = _collected("topic", headings)
+    spelled = _spelled((*titles, *speakers, *topics))
+    longest: dict[str, int] = defaultdict(int)
+    for key in spelled:
+        words = key.split(" ", 2)
+        size = len(words) if len(words) < 3 else 3 + words[2].count(" ")
+        start = f"{words[0]} {words[1]}" if size > 1 else words[0]
+        longest[start] = max(longest[start], size)
+    pages = _labels(held, labels or {})
+    return Names(
+        languages=tuple(
+            dict.fromkeys([*shelf.languages, *(d.language for d in held if d.language)])
+        ),
+        documents={each.document_id: each for each in held},
+        spelled=spelled,
+        longest=dict(longest),
+        called=_called(speakers),
+        titles=_lookup(titles),
+        speakers=_lookup(speakers),
+        topics=_lookup(topics, misspelt=False),
+        spread=_spread(titles, topics),
+        chapters=_by_value((each.chapter, each.document_id) for each in shelf.headings),
+        segments=_by_value((each.segment, each.document_id) for each in shelf.headings),
+        numbered=_by_value(_numbers(shelf.headings)),
+        chaptered=_chaptered(shelf.headings),
+        dates={each.document_id: days for each in held if (days := days_of(each.date or ""))},
+        labels=pages,
+        printed=frozenset([label for each in pages.values() for label in each]),
+        everything=tuple([each.document_id for each in held]),
+        by_speaker=_by_value((each.speaker or "", each.document_id) for each in held),
+        by_language=_by_value((each.language or "", each.document_id) for each in held),
+        spoken={each.document_id: each.seconds for each in held if each.seconds},
+    )
+
+
+def days_of(date: str) -> tuple[int, int] | None:
+    """Read an ISO 8601 date, whole or cut short, as its first and last day; None if it is none."""
+    found = re.match(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?!\d)", date)
+    if not found:
+        return None
+    year, month, day = (int(each) if each else 0 for each in found.groups())
+    low = year * 10_000 + (month or 1) * 100 + (day or 1)
+    end = day or (_last_day(year, month or 12) if month <= 12 else 31)
+    return low, year * 10_000 + (month or 12) * 100 + end
+
+
+def is_day(day: int) -> bool:
+    """Whether a number such as 20261231 is a day of the calendar."""
+    year, month, number = day // 10_000, day // 100 % 100, day % 100
+    return year > 0 and 1 <= month <= 12 and 1 <= number <= _last_day(year, month)
+
+
+def _last_day(year: int, month: int) -> int:
+    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    return (31, 29 if leap else 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)[month - 1]
+
+
+def _collected(kind: NameKind, given: Iterable[tuple[str, str]]) -> tuple[Name, ...]:
+    """Collect names by their real spelling, with all the documents of each."""
+    owners: dict[str, list[str]] = {}
+    for real, document_id in given:
+        owners.setdefault(real, []).append(document_id)
+    found = []
+    for real, ids in owners.items():
+        words = folded_words(real)
+        headed = _HEADED.match(real) if kind == "topic" else None
+        if words:
+            words = (folded_words(real[headed.end() :]) or words) if headed else words
+            left = [word for word in words if word not in FUNCTION_WORDS]
+            telling = frozenset(map(stem, left if left != list(words) else words))
+            telling |= _acronyms(real)
+            telling = telling or frozenset(map(stem, words))
+            found.append(Name(real, kind, tuple(dict.fromkeys(ids)), words, telling))
+    return tuple(found)
+
+
+def _acronyms(real: str) -> frozenset[str]:
+    """Give words such as "AI" and "IT" that would carry no subject in small letters."""
+    found = _CAPITALS.findall(real)
+    return FUNCTION_WORDS.intersection(map(str.lower, found)) if found else frozenset()
+
+
+def _spelled(names: Iterable[Name]) -> dict[str, tuple[Name, ...]]:
+    """File every name under its words, and under what people leave of it."""
+    filed: dict[str, list[Name]] = defaultdict(list)
+    for name in names:
+        for spelling in _spellings(name):
+            if spelling and len(spelling) <= LONGEST_NAME:
+                found = filed[" ".join(map(stem, spelling))]
+                # Spellings of one name follow each other, so that the last one tells.
+                if not found or found[-1] is not name:
+                    found.append(name)
+    return {key: tuple(found) for key, found in filed.items()}
+
+
+def _spellings(name: Name) -> Iterator[tuple[str, ...]]:
+    yield name.words
+    if name.kind == "topic":
+        yield folded_words(name.real)
+    if name.kind == "speaker":
+        yield folded_words(name.real.translate(UMLAUTS))
+        for part in _SEVERAL.split(name.real):
+            words = tuple(word for word in folded_words(part) if word not in HONORIFICS)
+            if len(words) > 1 or words == name.words:
+                yield words
+        return
+    without = name.words[1:] if name.words[0] in ARTICLES else ()
+    if without and _can_stand_alone(without):
+        yield without
+    undated = name.words
+    while undated[1:] and undated[-1].isdecimal():
+        undated = undated[:-1]
+    if undated != name.words and _can_stand_alone(undated):
+        yield undated
+    tail = _TAIL.search(name.real)
+    head = folded_words(name.real[: tail.start()]) if tail else name.words
+    if head != name.words and _can_stand_alone(head):
+        yield head
+        if head[0] in ARTICLES and _can_stand_alone(head[1:]):
+            yield head[1:]
+
+
+def _can_stand_alone(words: tuple[str, ...]) -> bool:
+    telling = [word for word in words if word not in FUNCTION_WORDS]
+    return len(telling) > 1 or any(len(word) > 3 and not word.isdecimal() for word in telling)
+
+
+def _called(speakers: Iterable[Name]) -> dict[str, tuple[Name, ...]]:
+    """File speakers under their first and last names."""
+    filed: dict[str, dict[Name, None]] = defaultdict(dict)
+    for name in speakers:
+        for part in _SEVERAL.split(name.real):
+            words = [word for word in folded_words(part) if word not in HONORIFICS]
+            plain = [
+                word for word in folded_words(part.translate(UMLAUTS)) if word not in HONORIFICS
+            ]
+            for word in words[:1] + words[-1:] + plain[:1] + plain[-1:]:
+                if len(word) > 1 and word not in FUNCTION_WORDS:
+                    filed[word][name] = None
+    return {key: tuple(found) for key, found in filed.items()}
+
+
+def _lookup(names: tuple[Name, ...], *, misspelt: bool = True) -> Lookup:
+    by_word: dict[str, list[int]] = defaultdict(list)
+    for place, name in enumerate(names):
+        for word in name.telling:
+            by_word[word].append(place)
+    slips: dict[str, set[str]] = defaultdict(set)
+    for word in by_word if misspelt else ():
+        if SHORTEST_MISSPELT <= len(word) <= LONGEST_MISSPELT:
+            for slip in slips_of(word):
+                slips[slip].add(word)
+    return Lookup(
+        names,
+        {word: frozenset(places) for word, places in by_word.items()},
+        frozenset(
+            [
+                word
+                for word in FUNCTION_WORDS.intersection(by_word)
+                if any(word in _acronyms(names[place].real) for place in by_word[word])
+            ]
+        ),
+        {slip: tuple(sorted(words)) for slip, words in slips.items()},
+    )
+
+
+def slips_of(word: str) -> list[str]:
+    """Give a word and all that is left of it when one letter is taken out.
+
+    Two words that share one of these are at most a letter added, left out, changed or swapped
+    apart, or two of them (W. Garbe's symmetric deletes, 2012).
+    """
+    return [word, *[word[:at] + word[at + 1 :] for at in range(len(word))]]
+
+
+def _spread(titles: Iterable[Name], topics: Iterable[Name]) -> dict[str, int]:
+    """Count the documents whose title or headings hold a word."""
+    owners: dict[str, set[str]] = defaultdict(set)
+    for name in (*titles, *topics):
+        for word in name.telling:
+            owners[word].update(name.documents)
+    return {word: len(ids) for word, ids in owners.items()}
+
+
+def _labels(
+    documents: Iterable[Document], labels: Mapping[str, Sequence[str]]
+) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    counted: dict[int, tuple[str, ...]] = {}
+    for each in documents:
+        printed = tuple([fold(label) for label in labels.get(each.document_id, ())])
+        if not printed and each.pages:
+            if each.pages not in counted:
+                counted[each.pages] = tuple(map(str, range(1, each.pages + 1)))
+            printed = counted[each.pages]
+        if printed:
+            found[each.document_id] = printed
+    return found
+
+
+def _numbers(headings: Iterable[Heading]) -> Iterator[tuple[str, str]]:
+    for each in headings:
+        if each.path and (number := _NUMBERED.match(each.path[-1])):
+            yield number[1], each.path[-1]
+
+
+def _chaptered(headings: Iterable[Heading]) -> dict[str, tuple[tuple[str, str], ...]]:
+    """File chapters under the titles of their headings: their documents and their numbers."""
+    filed: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for each in headings:
+        if len(each.path) == 1 and each.chapter:
+            filed[each.path[0]].append((each.document_id, each.chapter))
+    return {title: tuple(dict.fromkeys(found)) for title, found in filed.items()}
+
+
+def _by_value(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
+    filed: dict[str, dict[str, None]] = defaultdict(dict)
+    for value, owner in pairs:
+        if value:
+            filed[value][owner] = None
+    return {value: tuple(owners) for value, owners in filed.items()}

@@ -1,0 +1,1 @@
+"""Filters said in the query."""

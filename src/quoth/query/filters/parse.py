@@ -1,0 +1,223 @@
+"""Filters as people write them: ``kind=pdf``, ``page=12-14``, ``time=12:30-14:00``.
+
+``KEY=any`` takes back what was read out of the question for that key, ``none`` all of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from quoth.core.errors import InputError
+from quoth.core.types import Filter, FilterField
+from quoth.query.entity_index import days_of, is_day
+from quoth.text.roman import from_roman, labels_between, to_roman
+
+RANGE = re.compile(r"^\s*+(\S.*?)\s*(?:-|–|\.\.)\s*+(\S.*?)\s*$")
+NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{0,9})?")
+MOST_PAGES = 500
+LONGEST_LABEL = 15
+
+
+ANY = "any"
+NONE = "none"
+LAST_DAY = 9999_12_31
+
+
+def parse_filters(texts: Sequence[str]) -> tuple[Filter, ...]:
+    """Read filters; raises InputError naming what is wrong and what there is.
+
+    Those that only take something back (``KEY=any``, ``none``) give no filter.
+    """
+    return tuple([_parse(text) for text in texts if not _taken_back(text)])
+
+
+def dropped(texts: Sequence[str]) -> frozenset[FilterField]:
+    """Give the fields whose conditions shall not be read out of the question."""
+    return frozenset([field for text in texts for field in _taken_back(text)])
+
+
+def _taken_back(text: str) -> tuple[FilterField, ...]:
+    key, _, value = text.partition("=")
+    key, value = key.strip().casefold(), value.strip().casefold()
+    if key == NONE and not value:
+        return tuple(dict.fromkeys(field for each in FIELDS.values() for field in each))
+    return FIELDS.get(key, ()) if value == ANY else ()
+
+
+def pages_printed(first: str, last: str) -> Filter | None:
+    """The condition that a chunk is on the pages with these printed labels, both included.
+
+    None where the labels make no range; raises InputError for one that is too long or backwards.
+    """
+    low, high = first.casefold(), last.casefold()
+    if max(len(low), len(high)) > LONGEST_LABEL:
+        raise InputError(f"'{first[:20]}…' is not a page label.")
+    between = labels_between(low, high)
+    if between is None:
+        return None
+    if not 0 < len(between) <= MOST_PAGES:
+        raise InputError(f"'{first}-{last}' is not a range of at most {MOST_PAGES} pages.")
+    spell = str if low.isdecimal() else to_roman
+    return Filter("label", "in", tuple(spell(number) for number in between))
+
+
+def _parse(text: str) -> Filter:
+    key, found, value = text.partition("=")
+    key, value = key.strip().casefold(), value.strip()
+    broken = any("\ud800" <= sign <= "\udfff" for sign in text)
+    if not found or not value or key not in KEYS or broken:
+        raise InputError(
+            f"'{text}' is not a filter. Write KEY=VALUE with one of the keys {', '.join(KEYS)}."
+        )
+    return KEYS[key](value)
+
+
+def _ends(value: str) -> tuple[str, str]:
+    span = RANGE.match(value)
+    return (span[1], span[2]) if span else (value, value)
+
+
+def _document(value: str) -> Filter:
+    return Filter("document", "in", _list(value))
+
+
+def _kind(value: str) -> Filter:
+    return Filter("kind", "in", _list(value.casefold()))
+
+
+def _language(value: str) -> Filter:
+    return Filter("language", "in", _list(value.casefold()))
+
+
+def _speaker(value: str) -> Filter:
+    return Filter("speaker", "in", (value,))
+
+
+def _page(value: str) -> Filter:
+    # What looks like a range and is none may be one label, as "A-3" is in many an appendix.
+    first, last = _ends(value)
+    found = pages_printed(first, last)
+    letters = RANGE.match(value) and not any(map(str.isdecimal, value))
+    if found is None and letters and min(len(first), len(last)) == 1:
+        raise InputError(f"'{value}' is not a page or a range of them. Write 12, 12-14 or ix-xi.")
+    return found or Filter("label", "in", (value,))
+
+
+def _page_number(value: str) -> Filter:
+    first, last = _ends(value)
+    if not (first.isdecimal() and last.isdecimal()) or len(first) > 9 or len(last) > 9:
+        raise InputError(f"'{value}' is not a PDF page number or a range of them.")
+    return _overlap("page", float(first), float(last), given=value)
+
+
+def _time(value: str) -> Filter:
+    first, last = (_clock(each) for each in _ends(value))
+    return _overlap("seconds", first, last, given=value)
+
+
+def _overlap(field: FilterField, low: float, high: float, *, given: str) -> Filter:
+    if low > high:
+        raise InputError(f"'{given}' runs backwards. Write the smaller end first.")
+    return Filter(field, "overlaps", (low, high))
+
+
+def _list(value: str) -> tuple[str, ...]:
+    found = tuple(each.strip() for each in value.split(",") if each.strip())
+    if not found:
+        raise InputError(f"'{value}' names nothing to filter by.")
+    return found
+
+
+def _clock(text: str) -> float:
+    parts = text.split(":")
+    if not 1 <= len(parts) <= 3 or not all(map(NUMBER.fullmatch, parts)):
+        raise InputError(f"'{text}' is not a time. Write seconds, m:ss or h:mm:ss.")
+    return sum(float(part) * 60.0**power for power, part in enumerate(reversed(parts)))
+
+
+def _chapter(value: str) -> Filter:
+    first, last = (_chapter_number(each) for each in _ends(value))
+    if first.isdecimal() and last.isdecimal():
+        if not 0 <= int(last) - int(first) <= MOST_PAGES:
+            raise InputError(f"'{value}' is not a range of at most {MOST_PAGES} chapters.")
+        return Filter("chapter", "in", tuple(map(str, range(int(first), int(last) + 1))))
+    return Filter("chapter", "in", tuple(map(_chapter_number, _list(value))))
+
+
+def _chapter_number(text: str) -> str:
+    """Give a chapter as it is stored: a decimal number, or the small letter of an appendix."""
+    if len(text) > LONGEST_LABEL:
+        raise InputError(f"'{text[:20]}…' is not the number of a chapter.")
+    low = text.casefold()
+    if low.isascii() and low.isdecimal():
+        return str(int(low))
+    # "c" and "d" are appendices rather than a hundred and five hundred.
+    roman = from_roman(low) if len(low) > 1 or low in "ivx" else 0
+    return str(roman) if roman else low
+
+
+def _section(value: str) -> Filter:
+    return Filter("section", "in", (value,))
+
+
+def _segment(value: str) -> Filter:
+    segment = SEGMENTS.get(value.casefold())
+    if segment is None:
+        raise InputError(f"'{value}' is not a part of a talk. Use {' or '.join(SEGMENTS)}.")
+    return Filter("segment", "in", (segment,))
+
+
+def _date(value: str) -> Filter:
+    span = DATES.fullmatch(value.strip())
+    given = [each and days_of(each) for each in span.group("first", "last")] if span else []
+    known = [days for days in given if days]
+    wrong = len(known) < len([each for each in given if each is not None]) or not known
+    if not span or wrong or not all(is_day(one) for days in known for one in days):
+        raise InputError(
+            f"'{value}' is not a date. Write 2024, 2024-03, 2024-03-01, or two of them as in "
+            "2023..2024; leave one out for an open end."
+        )
+    low, high = known[0][0], known[-1][1]
+    if span["joint"]:
+        low, high = (low if span["first"] else 0), (high if span["last"] else LAST_DAY)
+    return _overlap("date", low, high, given=value)
+
+
+SEGMENTS: Mapping[str, str] = {"qa": "qa", "demo": "demo"}
+_DAY = r"\d{4}(?:-\d{2}(?:-\d{2})?)?"
+DATES = re.compile(
+    rf"(?P<first>{_DAY})?(?P<joint>\s*(?:\.\.|–|\s-\s"
+    rf"|(?<=\d)-(?=\d{{4}}(?!\d)))\s*(?P<last>{_DAY})?)?",
+    re.ASCII,
+)
+"""A day, month or year, or two with ".." or a dash between them; either may be missing."""
+
+KEYS: Mapping[str, Callable[[str], Filter]] = {
+    "document": _document,
+    "kind": _kind,
+    "language": _language,
+    "speaker": _speaker,
+    "page": _page,
+    "page_number": _page_number,
+    "time": _time,
+    "chapter": _chapter,
+    "section": _section,
+    "segment": _segment,
+    "date": _date,
+}
+FIELDS: Mapping[str, tuple[FilterField, ...]] = {
+    "document": ("document",),
+    "title": ("document",),
+    "kind": ("kind",),
+    "language": ("language",),
+    "speaker": ("speaker",),
+    "page": ("label", "page"),
+    "page_number": ("label", "page"),
+    "time": ("seconds",),
+    "chapter": ("chapter",),
+    "section": ("section",),
+    "segment": ("segment",),
+    "date": ("date",),
+}
+"""The fields that ``KEY=any`` takes back."""

@@ -1,0 +1,105 @@
+"""Picks the words that say what a question, or the passages found for it, are about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from itertools import islice
+
+from quoth.core.types import Query
+from quoth.query.tokens import FUNCTION_WORDS, folded_words
+from quoth.text.analyzer import terms
+
+Frequency = Callable[[str], int]
+"""Counts the chunks that hold a term (in its analysed form)."""
+
+MOST_KEYWORDS = 5
+NAME_WORDS = (2, 1, 3, 4)
+"""Lengths of the runs of words that may be names, the likeliest first."""
+MOST_NAMES = 200
+"""Runs of words looked up for one question."""
+
+_WORD = re.compile(r"[^\W_](?:[\w.@&/+#-]*[\w+#])?")
+_ELIDED = re.compile(r"\b(?:[cdjlmnst]|(?:jus|lors|puis|quoi)?qu)['’](?=\w)", re.IGNORECASE)
+_ENDING = re.compile(r"(?<=\w)['’](?:s|m|t|d|re|ve|ll)\b", re.IGNORECASE)
+# Words by which a question asks, and that a passage with the answer need not hold.
+_ASKING = frozenset(
+    terms(
+        "mean means meaning called define definition difference differences differ compare "
+        "comparison explain explained describe description tell say said talk talks discuss "
+        "discussed mention mentioned give example examples summary summarize summarise overview "
+        "main key list name work works working kind type types way ways thing things happen "
+        "happens purpose role reason reasons point points idea ideas question answer know use "
+        "used many much one someone people",
+        language="en",
+    )
+    + terms(
+        "signifie veut dire appelle définir définition différence différences compare comparer "
+        "comparaison explique expliquer expliquez décrire décrit parle parler parlez donne donner "
+        "donnez exemple exemples résume résumer résumez résumé principal principaux principales "
+        "liste lister fonctionne fonctionnent fonctionner marche marchent type types sorte sortes "
+        "façon manière chose choses sert servent rôle raison raisons point points idée idées "
+        "question réponse savoir sait utilise utiliser faut doit doivent existe",
+        language="fr",
+    )
+)
+
+
+def content_words(text: str, *, language: str) -> list[str]:
+    """Give the telling words of a question as written, in order and without doubles."""
+    found: dict[str, str] = {}
+    for word in _WORD.findall(_ENDING.sub("", _ELIDED.sub(" ", text))):
+        stems = terms(word, language=language)
+        if stems and not _ASKING.issuperset(stems):
+            found.setdefault(stems[-1], word)
+    return list(found.values())
+
+
+def keywords(
+    query: Query, *, frequency: Frequency | None = None, most: int = MOST_KEYWORDS
+) -> tuple[str, ...]:
+    """Give up to ``most`` words of the question that tell most, in the question's order.
+
+    With ``frequency`` these are the rarest that the collection knows; without, words with digits
+    or capitals first, then long ones, since frequent words are short (Zipf).
+    """
+    words = content_words(query.standalone, language=query.language)
+    if frequency is None:
+        first = query.standalone.split(maxsplit=1)[0] if words else ""
+        ranked = sorted(
+            range(len(words)), key=lambda at: (-_telling(words[at], first=words[at] == first), at)
+        )
+    else:
+        counts = [
+            max((frequency(stem) for stem in terms(word, language=query.language)), default=0)
+            for word in words
+        ]
+        known = [at for at, count in enumerate(counts) if count]
+        ranked = sorted(known, key=lambda at: (counts[at], at))
+    return tuple(words[at] for at in sorted(ranked[:most]))
+
+
+def sought_names(query: Query) -> tuple[str, ...]:
+    """Give the runs of up to four words of the question that may be names, folded as links are.
+
+    The entities that were understood come first. Which of the others are names of the
+    collection, its catalogue knows.
+    """
+    entities = [" ".join(folded_words(each)) for each in query.entities]
+    words = folded_words(query.standalone)
+    runs = (
+        words[start : start + length]
+        for length in NAME_WORDS
+        for start in range(len(words) - length + 1)
+    )
+    names = (
+        " ".join(run)
+        for run in runs
+        if not {run[0], run[-1]} & FUNCTION_WORDS and len("".join(run)) > 1
+    )
+    return tuple(islice(dict.fromkeys([*filter(None, entities), *names]), MOST_NAMES))
+
+
+def _telling(word: str, *, first: bool) -> float:
+    marked = any(each.isdigit() for each in word) or not word[1:].islower()
+    return len(word) + (10 if marked or (word[0].isupper() and not first) else 0)

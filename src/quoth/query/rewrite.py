@@ -1,0 +1,151 @@
+"""Makes a question that leans on the conversation one that stands on its own.
+
+The telling words of what was asked and answered before go with it (historical query expansion,
+cf. Yang et al., TREC CAsT 2019): those of the questions back to the last that stood by itself, and
+those of the last answer. Of things that were named together, "the second one" takes one alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from quoth.core.types import Turn
+from quoth.query.followup import is_bare, is_telling, leans
+from quoth.query.tokens import (
+    FUNCTION_WORDS,
+    Asked,
+    asked_of,
+    stem,
+)
+
+MOST_TERMS = 8
+"""Terms taken from the questions before."""
+MOST_SAID, MOST_NAMES = 6, 3
+"""Terms taken from the last answer, where it is meant itself, and names taken elsewhere."""
+_SAID = re.compile(
+    r"(?<![\w'-])(?:that|this|these|those|each|them|ca|cela|ceci|c'est|ce|cette|cet|ces|eux|elles)"
+    r"(?![\w'-])"
+)
+_NOTHING_SAID = re.compile(
+    r"the collection (?:says nothing|is empty)|la collection (?:ne (?:contient|dit) rien|est vide)"
+)
+"""How an answer opens that there was none (`quoth.answering.answerability.notice`)."""
+
+_THE = r"\b(?:the|l[ae]|du|au) "
+"""Without it nothing is picked: "When was it first seen?", "How long did they last?"."""
+_NO_TIME = (
+    r"(?! (?:\w+ )?(?:days?|weeks?|months?|years?|decades?|centur(?:y|ies)|times?"
+    r"|fois|jours?|semaines?|mois|annees?|ans)\b)"
+)
+_ORDINALS = (
+    re.compile(_THE + r"(?:first|former|premiere?)\b(?! \w+ (?:of|de|du|des|in)\b)" + _NO_TIME),
+    re.compile(_THE + r"(?:second|latter|deuxieme|seconde)\b" + _NO_TIME),
+    re.compile(_THE + r"(?:third|troisieme)\b" + _NO_TIME),
+)
+_LAST = re.compile(_THE + r"(?:last|derniere?)\b" + _NO_TIME)
+_PARTED = re.compile(r",? (?:and|or|et|ou) |, ")
+
+
+def standalone(asked: Asked, turns: Sequence[Turn], *, without: Iterable[str] = ()) -> str:
+    """Give the question with the telling words of the turns before, newest questions first.
+
+    ``without`` are words that the question has put others in the place of, such as a speaker.
+    """
+    meant, others = _meant(asked, turns)
+    barred = {stem(word) for word in (*without, *others)}
+    seen = {stem(word) for word in asked.words} | barred
+    terms = _fresh(meant, seen, barred=barred) if meant else []
+    for turn in reversed(turns):
+        found = asked_of(turn.question)
+        terms += _fresh(found, seen, barred=barred)
+        if len(terms) >= 2 and not leans(found):
+            break
+    terms = terms[:MOST_TERMS]
+    answer = asked_of(turns[-1].answer if turns else "")
+    if not meant and not _NOTHING_SAID.match(answer.folded):
+        terms += _of_answer(asked, _fresh(answer, seen, barred=barred))
+    if not terms:
+        return asked.clean
+    return f"{asked.clean.rstrip()} ({' '.join(terms)})"
+
+
+def _of_answer(asked: Asked, fresh: Sequence[str]) -> Sequence[str]:
+    """Choose among the words of the last answer: names, or all where it is what is meant.
+
+    "Who bought it?" speaks of the thing asked about before, "What does that mean?" and "Why?" of
+    what was said of it.
+    """
+    if _SAID.search(asked.folded) or is_bare(asked):
+        return fresh[:MOST_SAID]
+    return [each for each in fresh if not each.islower()][:MOST_NAMES]
+
+
+def _fresh(asked: Asked, seen: set[str], *, barred: Collection[str]) -> list[str]:
+    """Give the telling words that were not seen before, and mark them as seen.
+
+    A word joined by hyphens is one: "GPT-2", "text-generation"; but "rend-il" is "rend".
+    """
+    fresh = []
+    for start, end, words in _joined(asked):
+        stems = {stem(each) for each in words}
+        if any(map(is_telling, words)) and not stems <= seen and stems.isdisjoint(barred):
+            seen |= stems
+            fresh.append(asked.clean[start:end])
+    return fresh
+
+
+def _joined(asked: Asked) -> Iterator[tuple[int, int, list[str]]]:
+    """Give each word with those that a hyphen joins to it, and its place."""
+    held: tuple[int, int, list[str]] | None = None
+    for start, end, word in zip(asked.starts, asked.ends, asked.words, strict=True):
+        if held and word not in FUNCTION_WORDS and asked.folded[held[1] : start] == "-":
+            held = (held[0], end, [*held[2], word])
+            continue
+        if held:
+            yield held
+        held = None if word in FUNCTION_WORDS else (start, end, [word])
+    if held:
+        yield held
+
+
+def _meant(asked: Asked, turns: Sequence[Turn]) -> tuple[Asked | None, list[str]]:
+    """Give the thing that the question picks by its place, and the words of the others."""
+    place = next((at for at, each in enumerate(_ORDINALS) if each.search(asked.folded)), None)
+    if place is None and not _LAST.search(asked.folded):
+        return None, []
+    for text in (turns[-1].question, turns[-1].answer) if turns else ():
+        things = _things(asked_of(text))
+        at = len(things) - 1 if place is None else place
+        if len(things) > max(1, at):
+            words = {word for each in things for word in asked_of(each).words}
+            return asked_of(things[at]), sorted(words.difference(asked_of(things[at]).words))
+    return None, []
+
+
+def _things(asked: Asked) -> list[str]:
+    """Give what is named together: "BERT and GPT-2", "a, b or c"; nothing where that is unsure."""
+    cuts = list(_PARTED.finditer(asked.folded))
+    if not cuts or cuts[-1].group() == ", ":
+        return []
+    starts = [0, *(each.end() for each in cuts)]
+    ends = [*(each.start() for each in cuts), len(asked.folded)]
+    things = [
+        _run(asked, start, end, last=not start) for start, end in zip(starts, ends, strict=True)
+    ]
+    return things if all(things) else []
+
+
+def _run(asked: Asked, start: int, end: int, *, last: bool) -> str:
+    """Give the first words of a stretch that stand together and tell something, or the last."""
+    runs: list[tuple[int, int]] = []
+    for begins, ends, _words in _joined(asked):
+        if start <= begins < end:
+            gap = asked.folded[runs[-1][1] : begins].strip() if runs else "-"
+            if not gap:
+                runs[-1] = (runs[-1][0], ends)
+            else:
+                runs.append((begins, ends))
+    if not runs:
+        return ""
+    return asked.clean[slice(*runs[-1 if last else 0])]

@@ -1,0 +1,126 @@
+"""What somebody may want to ask next: from headings, from past questions, from names nearby."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, zip_longest
+from types import MappingProxyType
+
+from quoth.query.keywords import content_words
+from quoth.text.analyzer import detect_language, fold, terms
+
+LONGEST = 80
+"""Characters of a heading or a name that makes a question."""
+ALIKE = 0.6
+"""Questions that share this part of their words (Jaccard) ask the same."""
+
+_NUMBERED = re.compile(
+    r"^(?:(?:chapter|chapitre|part|partie|section)\b\W*)?[\dIVXivx]*(?:\.\d+)*[.:)\s–—-]+"
+)
+_EMPTY = frozenset(
+    "introduction conclusion summary resume overview contents references bibliography index "
+    "acknowledgements remerciements annexe annexes appendix abstract preface foreword notes "
+    "questions sommaire bibliographie glossary glossaire exercises exercices quiz".split()
+)
+_WORD = re.compile(r"\w+(?:[-.]\w+)*")
+_ABOUT: Mapping[str, str] = MappingProxyType(
+    {"en": "What is said about “{}”?", "fr": "Que dit-on de «\u202f{}\u202f»\u202f?"}
+)
+
+
+def suggest(
+    question: str,
+    *,
+    language: str,
+    headings: Iterable[str],
+    names: Iterable[str],
+    asked: Iterable[str],
+    most: int,
+) -> tuple[str, ...]:
+    """Give up to ``most`` questions, in turn from what was asked before, headings and names.
+
+    ``headings`` and ``names`` are those near the last answer, nearest first; ``asked`` are past
+    questions, newest first, of which those count that share a word with the question. None asks
+    what the question or another suggestion asks.
+    """
+    about = content_stems(question, language)
+    past = (each for each in asked if about & content_stems(each, language))
+    subjects = [_about(headings, language), _about(names, language)]
+    taken = [about] if about else []
+    found: list[str] = []
+    for each in chain.from_iterable(zip_longest(past, *subjects)):
+        words = content_stems(each or "", language)
+        if each and words and not any(_alike(words, other) for other in taken):
+            found.append(each)
+            taken.append(words)
+        if len(found) >= most:
+            break
+    return tuple(found)
+
+
+def completions(
+    beginning: str, *, language: str, headings: Iterable[str], asked: Iterable[str], most: int
+) -> tuple[str, ...]:
+    """Give up to ``most`` questions for what was typed so far: past ones, then headings.
+
+    A past question must begin so; a heading must hold every word, the last one perhaps unfinished.
+    """
+    typed = fold(beginning).lower().strip()
+    if not typed:
+        return ()
+    words = content_words(beginning, language=language) or beginning.split()
+    sought = [fold(each).lower() for each in words]
+    past = [each for each in asked if fold(each).lower().startswith(typed)]
+    fitting = [each for each in headings if all(word in fold(each).lower() for word in sought)]
+    return tuple(dict.fromkeys([*past, *_about(fitting, language)]))[:most]
+
+
+def content_stems(text: str, language: str) -> frozenset[str]:
+    """Give the stems of a question's telling words, by which questions are compared."""
+    own = detect_language(text, among=("en", "fr", language), fallback=language)
+    words = content_words(text, language=own)
+    return frozenset(stem for word in words for stem in terms(word, language=own))
+
+
+def _about(subjects: Iterable[str], language: str) -> Iterator[str]:
+    """Make a question of each heading or name; one that is a question already stays."""
+    for each in subjects:
+        subject = " ".join(_NUMBERED.sub("", each).split())
+        plain = fold(subject).lower()
+        if (
+            not 2 < len(subject) <= LONGEST
+            or plain in _EMPTY
+            or not re.search(r"[^\W\d_]{3}", plain)
+        ):
+            continue
+        if subject.endswith("?"):
+            yield subject
+        else:
+            yield _ABOUT.get(language, _ABOUT["en"]).format(subject.rstrip(" .:"))
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    return len(one & other) >= ALIKE * len(one | other)
+
+
+def nearest_first(titles: Sequence[Sequence[str]], *, at: int) -> Iterator[str]:
+    """Give the last titles of paths, those right behind place ``at`` first, then those before."""
+    order = [*range(at + 1, len(titles)), *range(at - 1, -1, -1)]
+    for place in sorted(order, key=lambda each: (abs(each - at), each < at)):
+        if titles[place]:
+            yield titles[place][-1]
+
+
+def as_written(name: str, texts: Iterable[str]) -> str | None:
+    """Give a folded name as the first text writes it with a capital, None where none does."""
+    words = name.split()
+    for text in texts:
+        found = [(each[0], fold(each[0]).lower()) for each in _WORD.finditer(text)]
+        for at in range(len(found) - len(words) + 1):
+            run = found[at : at + len(words)]
+            if [plain for _, plain in run] == words and all(
+                any(sign.isupper() for sign in each) for each, _ in run
+            ):
+                return " ".join(each for each, _ in run)
+    return None

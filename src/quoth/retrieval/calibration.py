@@ -1,0 +1,266 @@
+"""From scores to probabilities: that a hit is relevant, that the collection answers the question.
+
+A score of one leg says little by itself: cosines of one model crowd together, BM25 grows with the
+question, a fused score compares the hits of one question only. A calibration is a logistic model
+over a few signs of a ranking (docs/decisions/017); it holds for the embedder that it was fitted
+on and for searches with both legs. Where none applies nothing is claimed.
+
+What tells most is how the reranker reads the passages, so a ranking that it has read is judged by
+its scores, and another ("unread") by those of the legs. In each case, and for questions in another
+language, other signs speak: their names begin with that of the group.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+
+from quoth.core.calibration import Calibration, Tuning
+from quoth.core.protocols import Reranker
+from quoth.core.types import (
+    Candidate,
+    IndexIdentity,
+    LegScore,
+    Mode,
+    Scored,
+)
+from quoth.retrieval.calibration_default import SAID, SHIPPED
+from quoth.retrieval.rerank import RERANK
+
+Signals = Mapping[str, float]
+"""Signs of a ranking by name. More of one never makes relevance or an answer less likely, but for
+that of the group, which is 1 where the group's signs stand and has no say beside them."""
+
+FEWEST = 20
+"""Passages that the semantic leg must have compared before its scores mean anything."""
+FIRST_READ, FEWEST_READ = 8, 5
+"""First places whose reranker's scores are compared, and how many of them it must have read."""
+READER = "late"
+"""The reranker whose scores are signs; those of another have another scale."""
+FOREIGN, UNREAD, FOREIGN_UNREAD = "foreign", "unread", "foreign_unread"
+GROUPS = (FOREIGN, UNREAD, FOREIGN_UNREAD)
+"""Cases in which other signs speak than for a ranking that was read in the asker's language."""
+HIT_SIGNALS = (
+    *("read", "ahead", "place"),
+    *("unread", "unread_gap", "unread_words", "unread_place"),
+)
+QUESTION_SIGNALS = (
+    *("matched", "best", "read", "ahead"),
+    *("foreign", "foreign_read", "foreign_ahead"),
+    *("unread", "unread_matched", "unread_gap", "unread_best", "unread_meets", "unread_agree"),
+    *("foreign_unread", "foreign_unread_gap", "foreign_unread_coverage"),
+)
+UNCOMPARED = 0.9
+"""The chance of an answer where the question itself named the few passages that were searched."""
+CLEAR = 1e-6
+"""How near to 0 and 1 a chance counts."""
+TOP = 10
+"""The first places of both legs, in which they are compared."""
+DEPTH = 100
+"""The place in the semantic leg from which a hit of the keyword leg counts as not found there."""
+FUSED = "fused"
+"""The name under which a candidate keeps the score that it was ranked by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Yardstick:
+    """What a question's hits are measured by.
+
+    ``middle`` is the median cosine of the semantic leg, ``best_bm25`` the keyword leg's highest
+    score, ``covered`` the share of the question's terms that its best hit holds, ``read_middle``
+    the median of the reranker's first scores, None where it has not read enough.
+    """
+
+    middle: float
+    best_bm25: float
+    covered: float
+    read_middle: float | None = None
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        keyword: Sequence[Scored],
+        semantic: Sequence[Scored],
+        covered: float,
+        read: Sequence[float] = (),
+    ) -> Yardstick | None:
+        """Take the measure of both legs, best first; None when too little was compared.
+
+        ``read`` are those of `read_scores`.
+        """
+        if len(semantic) < FEWEST:
+            return None
+        middle = median(score for _key, score in semantic)
+        best = max((score for _key, score in keyword), default=0.0)
+        return cls(middle, best, covered, median(read) if len(read) >= FEWEST_READ else None)
+
+    def above_middle(self, cosine: float) -> float:
+        """Give how far a cosine stands above the median, as a part of what is possible."""
+        return max(0.0, (cosine - self.middle) / (1 - self.middle)) if self.middle < 1 else 0.0
+
+
+def probability(calibration: Calibration, signals: Signals) -> float:
+    """Give P = 1 / (1 + exp(−(bias + Σ weight · signal))), in [0, 1]."""
+    total = calibration.bias + sum(
+        weight * signals.get(name, 0.0) for name, weight in calibration.weights.items()
+    )
+    if total >= 0:
+        return 1 / (1 + math.exp(-total))
+    return math.exp(total) / (1 + math.exp(total))
+
+
+def answer_probability(tuning: Tuning | None, signals: Signals | None) -> float | None:
+    """Give the probability that the collection answers; None where nothing can be claimed.
+
+    That is without a calibration, without signs, and for a question of a group (`GROUPS`) of which
+    the calibration has seen none.
+    """
+    if tuning is None or tuning.answerable is None or signals is None:
+        return None
+    if signals.keys().isdisjoint(tuning.answerable.weights):
+        return None
+    return probability(tuning.answerable, signals)
+
+
+def said_probability(
+    identity: IndexIdentity, *, chance: float | None, cosine: float, held: float
+) -> float | None:
+    """Give the probability that what would be said answers; None for an unknown embedder.
+
+    ``chance`` is the `answer_probability`, None where too little was compared; ``cosine`` and
+    ``held`` are those of `quoth.answering.answerability.Said`.
+    """
+    calibration = SAID.get((identity.embedder, identity.revision))
+    if calibration is None:
+        return None
+    known = min(max(UNCOMPARED if chance is None else chance, CLEAR), 1 - CLEAR)
+    signals = {"chance": math.log(known / (1 - known)), "cosine": cosine, "held": held}
+    return probability(calibration, signals)
+
+
+def group_of(signals: Iterable[str]) -> str:
+    """Give the group of signs by their names, "" for a ranking read in the asker's language."""
+    name = f"{next(iter(signals), '')}_"
+    return max((each for each in GROUPS if name.startswith(f"{each}_")), key=len, default="")
+
+
+def read_scores(candidates: Sequence[Candidate], *, reranker: Reranker | None) -> tuple[float, ...]:
+    """Give the raw scores of a ranking's first places; none where they are not `READER`'s.
+
+    The ranking is the pool in its final order, with or without copies.
+    """
+    if reranker is None or reranker.name != READER:
+        return ()
+    first = candidates[:FIRST_READ]
+    return tuple(each.legs[RERANK].score for each in first if RERANK in each.legs)
+
+
+def hit_signals(candidate: Candidate, *, rank: int, yardstick: Yardstick) -> Signals:
+    """Give the signs of one hit; ``rank`` is its place from 1 in the ranking that is shown.
+
+    ``place`` is 1 / log2(1 + rank). Where the reranker has read it, ``read`` is its score, a
+    cosine, and ``ahead`` how far that lies above the median. Elsewhere ``gap`` is the hit's cosine
+    above the median, ``words`` its part of the best BM25 score times what the best hit covers of
+    the question.
+    """
+    place, read = 1 / math.log2(1 + rank), candidate.legs.get(RERANK)
+    if read is not None and yardstick.read_middle is not None:
+        ahead = max(0.0, read.score - yardstick.read_middle)
+        return {"read": read.score, "ahead": ahead, "place": place}
+    semantic, keyword = candidate.legs.get("semantic"), candidate.legs.get("keyword")
+    words = 0.0
+    if keyword is not None and yardstick.best_bm25 > 0:
+        words = max(0.0, keyword.score / yardstick.best_bm25) * yardstick.covered
+    gap = 0.0 if semantic is None else yardstick.above_middle(semantic.score)
+    return _within(UNREAD, {"gap": gap, "words": words, "place": place})
+
+
+def question_signals(
+    *,
+    keyword: Sequence[Scored],
+    semantic: Sequence[Scored],
+    coverage: float,
+    terms: int,
+    gap: float | None,
+    foreign: bool,
+    read: Sequence[float] = (),
+) -> Signals | None:
+    """Give the signs that the collection answers a question; None when too little was compared.
+
+    ``coverage``, ``terms``, ``gap`` and ``foreign`` are those of
+    `quoth.answering.answerability.Evidence`, ``read`` those of `read_scores`. ``matched`` is
+    coverage · ln(1 + terms), since half of eight words is more than half of two; ``best`` the best
+    cosine, ``read`` the reranker's best score and ``ahead`` how far that lies above the median.
+    The words of a question in another language prove little, and are no sign there.
+
+    Where nothing was read, ``meets`` is how high the semantic leg ranks the keyword leg's best hit
+    (1 is the top, 0 is place `DEPTH`, on a logarithmic scale) and ``agree`` the share of the first
+    ten places that both legs give to the same chunks.
+    """
+    if gap is None or len(semantic) < FEWEST:
+        return None
+    matched = coverage * math.log1p(terms)
+    best = max(score for _key, score in semantic)
+    if len(read) >= FEWEST_READ:
+        signs = {"read": max(read), "ahead": max(read) - median(read)}
+        return _within(FOREIGN, signs) if foreign else {"matched": matched, "best": best, **signs}
+    if foreign:
+        return _within(FOREIGN_UNREAD, {"gap": max(0.0, gap), "coverage": coverage})
+    places = {key: place for place, (key, _score) in enumerate(semantic)}
+    first = places.get(keyword[0][0], DEPTH) if keyword else DEPTH
+    shared = {key for key, _score in keyword[:TOP]} & {key for key, _score in semantic[:TOP]}
+    signs = {
+        "matched": matched,
+        "gap": max(0.0, gap),
+        "best": best,
+        "meets": max(0.0, 1 - math.log1p(first) / math.log1p(DEPTH)),
+        "agree": len(shared) / TOP,
+    }
+    return _within(UNREAD, signs)
+
+
+def _within(group: str, signs: Signals) -> Signals:
+    return {group: 1.0, **{f"{group}_{name}": value for name, value in signs.items()}}
+
+
+def calibrated(
+    candidates: Sequence[Candidate], *, calibration: Calibration, yardstick: Yardstick
+) -> list[Candidate]:
+    """Replace the scores of a ranking by probabilities of relevance; the order stays.
+
+    Earlier stages know more than these signs, so a probability never exceeds the one above it.
+    The score that the hit was ranked by is kept as the leg `FUSED`, with its rank. A calibration
+    that knows nothing of what the reranker read goes by the legs.
+    """
+    if "read" not in calibration.weights:
+        yardstick = replace(yardstick, read_middle=None)
+    found: list[Candidate] = []
+    most = 1.0
+    for rank, each in enumerate(candidates, start=1):
+        signals = hit_signals(each, rank=rank, yardstick=yardstick)
+        most = min(most, probability(calibration, signals))
+        legs = {**each.legs, FUSED: LegScore(rank, each.score)}
+        found.append(Candidate(each.chunk_id, most, "probability", legs))
+    return found
+
+
+def tuning_for(identity: IndexIdentity, *, mode: Mode, tuned: Tuning | None) -> Tuning | None:
+    """Give the calibration that a search may claim: the collection's own, else the shipped one.
+
+    A calibration is bound to the embedder's name and revision and to searches with both legs;
+    None means that no probability may be shown and no threshold applied.
+    """
+    shipped = SHIPPED.get((identity.embedder, identity.revision))
+    if mode != "hybrid":
+        return None
+    if shipped is None or tuned is None:
+        return tuned or shipped
+    return replace(
+        tuned,
+        relevance=tuned.relevance or shipped.relevance,
+        answerable=tuned.answerable or shipped.answerable,
+        answer_from=tuned.answer_from if tuned.answer_from is not None else shipped.answer_from,
+    )

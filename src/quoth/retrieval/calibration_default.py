@@ -1,0 +1,73 @@
+"""The calibrations that come with quoth, by embedder; figures and data: docs/decisions/017."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from quoth.core.calibration import Calibration, Tuning
+
+E5 = ("multilingual-e5-small-int8", "1e8f0dda296a589c")
+"""Name and revision of the default embedder."""
+
+SOURCE = "eight collections of five judged sets, three of them also cut down to 90 to 200 passages"
+
+SHIPPED: Mapping[tuple[str, str], Tuning] = MappingProxyType(
+    {
+        E5: Tuning(
+            relevance=Calibration(
+                bias=-8.015,
+                weights=MappingProxyType(
+                    {
+                        "read": 10.767,
+                        "ahead": 20.131,
+                        "place": 1.427,
+                        "unread": 2.835,
+                        "unread_gap": 6.167,
+                        "unread_words": 1.865,
+                        "unread_place": 2.891,
+                    }
+                ),
+                questions=7425,
+                source=SOURCE,
+            ),
+            answerable=Calibration(
+                bias=-26.156,
+                weights=MappingProxyType(
+                    {
+                        "matched": 0.707,
+                        "best": 17.43,
+                        "read": 23.413,
+                        "ahead": 17.913,
+                        "foreign": 10.025,
+                        "foreign_read": 33.432,
+                        "foreign_ahead": 33.785,
+                        "unread": 2.147,
+                        "unread_matched": 1.846,
+                        "unread_gap": 11.466,
+                        "unread_best": 24.137,
+                        "unread_meets": 0.94,
+                        "foreign_unread": 20.955,
+                        "foreign_unread_gap": 23.203,
+                        "foreign_unread_coverage": 4.795,
+                    }
+                ),
+                questions=7425,
+                source=SOURCE,
+            ),
+            answer_from=0.55,
+        )
+    }
+)
+
+SAID: Mapping[tuple[str, str], Calibration] = MappingProxyType(
+    {
+        E5: Calibration(
+            bias=-37.23,
+            weights=MappingProxyType({"chance": 0.63, "cosine": 35.81, "held": 6.4}),
+            questions=857,
+            source="three judged sets, a third of the other questions near to what is there",
+        )
+    }
+)
+"""Whether what would be said is the answer, by the best sentence; docs/decisions/025."""

@@ -1,0 +1,194 @@
+"""Keeps a ranking from saying the same thing twice."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+from quoth.core.protocols import Matrix
+from quoth.core.types import Candidate
+
+Numbers = npt.NDArray[np.float64]
+
+SHINGLE_WORDS = 4
+"""Words of one shingle."""
+COPY = 0.8
+"""Share of a text's shingles that another one holds, from which it is a copy of that one."""
+REWORKED = 0.5
+"""The same where the vectors are alike as well: a copy with another beginning or end."""
+ALONE = 0.98
+"""Cosine that tells a copy by itself, where a text is missing; neighbours of one text reach .97."""
+
+_WORD = re.compile(r"\w+")
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Collapsed:
+    """A ranking without copies; ``copies`` names what each kept chunk stands for, best first."""
+
+    kept: tuple[Candidate, ...]
+    copies: Mapping[str, tuple[str, ...]]
+
+
+def collapse_duplicates(
+    candidates: Sequence[Candidate],
+    *,
+    cosine: float,
+    vectors: Mapping[str, Matrix],
+    texts: Mapping[str, str],
+    limit: int | None = None,
+) -> Collapsed:
+    """Keep the best of every group of near-copies, in order, up to ``limit`` of them.
+
+    A candidate is a copy of a better one where `COPY` of its word shingles are in the other
+    (containment, Broder 1997), or `REWORKED` of them and the cosine of their vectors is at least
+    ``cosine``; one with a number that the other lacks says something else and is no copy. Where
+    a text is not given, a cosine of `ALONE` decides; where neither is, nothing is a copy. 1 turns
+    it off. What comes after the last one kept is not looked at.
+    """
+    if cosine >= 1:
+        return Collapsed(tuple(candidates[:limit]), {})
+    kept: list[Candidate] = []
+    copies: dict[str, list[str]] = {}
+    places: list[int] = []
+
+    @cache
+    def likeness() -> Numbers:
+        return _cosines(candidates, vectors)
+
+    @cache
+    def bag(chunk_id: str) -> frozenset[str]:
+        return frozenset(texts[chunk_id].casefold().split())
+
+    @cache
+    def shape(chunk_id: str) -> tuple[frozenset[int], frozenset[str]]:
+        text = texts[chunk_id].casefold()
+        return _shingles(text), frozenset(_NUMBER.findall(text))
+
+    def same(place: int, other: int) -> bool:
+        one, two = candidates[place].chunk_id, candidates[other].chunk_id
+        if one not in texts or two not in texts:
+            return bool(likeness()[place, other] >= max(cosine, ALONE))
+        mine = bag(one)
+        if len(mine & bag(two)) < REWORKED * len(mine):
+            return False  # runs of words can be shared only where the words are
+        (words, numbers), (others, other_numbers) = shape(one), shape(two)
+        if not words or not numbers <= other_numbers:
+            return False
+        alike = likeness()[place, other] >= cosine
+        return len(words & others) >= (REWORKED if alike else COPY) * len(words)
+
+    for place, each in enumerate(candidates):
+        if len(kept) == limit:
+            break
+        twin = next((other for other in places if same(place, other)), None)
+        if twin is None:
+            kept.append(each)
+            places.append(place)
+        else:
+            copies.setdefault(candidates[twin].chunk_id, []).append(each.chunk_id)
+    return Collapsed(tuple(kept), {key: tuple(ids) for key, ids in copies.items()})
+
+
+def round_robin(rankings: Sequence[Sequence[Candidate]], *, limit: int) -> list[Candidate]:
+    """Merge rankings of different questions so that each gets its share, and no chunk twice.
+
+    They take turns; one whose next chunk is taken already gives the one after it, and one that
+    has run out leaves its turns to the others.
+    """
+    left = [iter(ranking) for ranking in rankings]
+    taken: dict[str, Candidate] = {}
+    while left and len(taken) < limit:
+        still = []
+        for ranking in left:
+            fresh = next((each for each in ranking if each.chunk_id not in taken), None)
+            if fresh is None:
+                continue
+            still.append(ranking)
+            if len(taken) < limit:
+                taken[fresh.chunk_id] = fresh
+        left = still
+    return list(taken.values())
+
+
+def maximal_marginal_relevance(
+    candidates: Sequence[Candidate],
+    *,
+    vectors: Mapping[str, Matrix],
+    mmr_lambda: float,
+    limit: int,
+) -> list[Candidate]:
+    """Pick by ``λ · relevance − (1 − λ) · likeness to what is picked`` (Carbonell, SIGIR 1998).
+
+    λ is the weight of relevance: 1 keeps the order. Relevance is the candidates' score spread
+    over 0 to 1; likeness is the greatest cosine to a picked one, spread over 0 to 1 as well,
+    since a model's cosines may fill only a narrow band. ``vectors`` are unit rows by chunk id;
+    a candidate without one is like nothing. Scores are left as they were.
+    """
+    if mmr_lambda >= 1 or len(candidates) < 2:
+        return list(candidates[:limit])
+    relevance = _spread(np.array([each.score for each in candidates], dtype=np.float64))
+    likeness = _likeness(candidates, vectors)
+    nearest = np.zeros(len(candidates))
+    open_ = np.ones(len(candidates), dtype=bool)
+    picked: list[Candidate] = []
+    while len(picked) < min(limit, len(candidates)):
+        gains = mmr_lambda * relevance - (1 - mmr_lambda) * nearest
+        place = int(np.argmax(np.where(open_, gains, -np.inf)))
+        open_[place] = False
+        picked.append(candidates[place])
+        nearest = np.maximum(nearest, likeness[place])
+    return picked
+
+
+def cap_per_document(
+    candidates: Sequence[Candidate], *, document_of: Callable[[str], str], most: int
+) -> list[Candidate]:
+    """Keep the first ``most`` candidates of every document, in order."""
+    seen: Counter[str] = Counter()
+    kept = []
+    for each in candidates:
+        document = document_of(each.chunk_id)
+        seen[document] += 1
+        if seen[document] <= most:
+            kept.append(each)
+    return kept
+
+
+def _cosines(candidates: Sequence[Candidate], vectors: Mapping[str, Matrix]) -> Numbers:
+    width = next((row.shape[-1] for row in vectors.values()), 1)
+    blank = np.zeros(width, dtype=np.float32)
+    rows = [vectors.get(each.chunk_id, blank) for each in candidates]
+    stacked = np.stack(rows) if rows else np.zeros((0, width), dtype=np.float32)
+    return (stacked @ stacked.T).astype(np.float64)
+
+
+def _shingles(text: str) -> frozenset[int]:
+    """Give the runs of four words, by their hashes; a shorter text is one run."""
+    words = _WORD.findall(text)
+    if len(words) < SHINGLE_WORDS:
+        return frozenset([hash(tuple(words))] if words else [])
+    runs = zip(*(words[start:] for start in range(SHINGLE_WORDS)), strict=False)
+    return frozenset(hash(run) for run in runs)
+
+
+def _likeness(candidates: Sequence[Candidate], vectors: Mapping[str, Matrix]) -> Numbers:
+    known = np.array([each.chunk_id in vectors for each in candidates])
+    pairs = np.outer(known, known) & ~np.eye(len(candidates), dtype=bool)
+    cosines = _cosines(candidates, vectors)
+    spread = np.zeros_like(cosines)
+    if pairs.any():
+        spread[pairs] = _spread(cosines[pairs])
+    return spread
+
+
+def _spread(values: Numbers) -> Numbers:
+    low, high = values.min(), values.max()
+    return np.ones_like(values) if high <= low else (values - low) / (high - low)

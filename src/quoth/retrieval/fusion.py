@@ -1,0 +1,136 @@
+"""Makes one ranking of several legs' rankings. The default was measured: docs/decisions/003."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from quoth.core.types import (
+    Candidate,
+    Chunk,
+    LegScore,
+    Scored,
+    ScoreKind,
+    Variant,
+)
+from quoth.retrieval.fusion_confidence import told_apart
+from quoth.text.analyzer import search_terms, terms
+
+KEYWORD = "keyword"
+SEMANTIC = "semantic"
+
+FULL_TRUST = 0.5
+"""Coverage from which the keyword leg keeps its whole weight."""
+
+Rankings = Mapping[str, Sequence[Scored]]
+"""What each leg found, best first, under the leg's name; a leg names a chunk at most once."""
+
+
+def reciprocal_rank_fusion(
+    rankings: Rankings, *, k: int = 60, weights: Mapping[str, float] | None = None
+) -> list[Candidate]:
+    """Add up ``weight / (k + rank)`` over the legs, ranks from 1 (Cormack et al., SIGIR 2009).
+
+    A leg without a weight has weight 1. Equal sums are ordered by chunk id.
+    """
+    given = weights or {}
+    sums: dict[str, float] = {}
+    for leg in sorted(rankings):
+        for rank, (chunk_id, _score) in enumerate(rankings[leg], start=1):
+            sums[chunk_id] = sums.get(chunk_id, 0.0) + given.get(leg, 1.0) / (k + rank)
+    return _ordered(sums, rankings=rankings, kind="rrf")
+
+
+def convex_combination(
+    rankings: Rankings, *, dense_weight: float, coverage: float = 1.0
+) -> list[Candidate]:
+    """Mix the two legs' normalised scores by weight (Bruch et al., TOIS 2023); gives 0 to 1.
+
+    Cosines are spread from 0 (the last of the list) to 1 (the first), because models use only a
+    narrow band of them; BM25 scores, whose zero means something, are divided by the best. A chunk
+    that a leg did not find has 0 there. ``dense_weight`` is the semantic leg's share, as long as
+    ``coverage`` (0 to 1, see `covered`) is at least `FULL_TRUST`; below, the keyword leg gives
+    its share up in proportion, down to none at 0. The semantic leg gives up of its share what
+    its cosines do not tell apart (`fusion_confidence`). Equal scores are ordered by chunk id.
+    """
+    keyword_weight = (1.0 - dense_weight) * min(1.0, coverage / FULL_TRUST)
+    dense_weight *= told_apart(rankings.get(SEMANTIC, ()))
+    whole = dense_weight + keyword_weight
+    share = dense_weight / whole if whole > 0 else 0.0
+    sums: dict[str, float] = {}
+    for leg, weight, low in (
+        (SEMANTIC, share, _last(rankings.get(SEMANTIC, ()))),
+        (KEYWORD, 1.0 - share, 0.0),
+    ):
+        for chunk_id, score in _spread(rankings.get(leg, ()), low=low):
+            sums[chunk_id] = sums.get(chunk_id, 0.0) + weight * score
+    return _ordered(sums, rankings=rankings, kind="convex")
+
+
+def weighted_sum(
+    rankings: Sequence[Sequence[Candidate]], *, variants: Sequence[Variant]
+) -> list[Candidate]:
+    """Mix the fused rankings of several wordings by weight.
+
+    A candidate keeps the legs of the first wording that found it, under that wording's name.
+
+    Every ranking was fused from the lists of its own wording only: scores of different wordings
+    are never compared before that. Sums are divided by the sum of the weights, so that a convex
+    score stays within 0 to 1. Equal sums are ordered by chunk id.
+    """
+    whole = sum(each.weight for each in variants)
+    sums: dict[str, float] = {}
+    first: dict[str, Candidate] = {}
+    for ranking, variant in zip(rankings, variants, strict=True):
+        for each in ranking:
+            share = variant.weight * each.score / whole
+            sums[each.chunk_id] = sums.get(each.chunk_id, 0.0) + share
+            if each.chunk_id not in first:
+                first[each.chunk_id] = _named(each, variant.name)
+    best_first = sorted(sums, key=lambda chunk_id: (-sums[chunk_id], chunk_id))
+    return [first[chunk_id]._replace(score=sums[chunk_id]) for chunk_id in best_first]
+
+
+def _named(each: Candidate, name: str) -> Candidate:
+    if not name:
+        return each
+    return each._replace(legs={f"{name}: {leg}": score for leg, score in each.legs.items()})
+
+
+def single_leg(rankings: Rankings, *, leg: str, kind: ScoreKind) -> list[Candidate]:
+    """Turn one leg's ranking into candidates with the leg's own scores."""
+    return _ordered(dict(rankings.get(leg, ())), rankings=rankings, kind=kind)
+
+
+def covered(question: str, *, best: Chunk | None) -> float:
+    """Give the share of the question's terms that the best keyword hit contains, 0 to 1.
+
+    It tells how far the keyword leg can be trusted without any judgment: where question and
+    collection do not share a language, even the best hit shares little more than names.
+    """
+    if best is None:
+        return 0.0
+    sought = search_terms(question, languages=(best.language,))
+    found = set(terms(f"{best.prefix}\n{best.text}", language=best.language))
+    return sum(term in found for term in sought) / len(sought) if sought else 0.0
+
+
+def _last(ranking: Sequence[Scored]) -> float:
+    return min((score for _chunk_id, score in ranking), default=0.0)
+
+
+def _spread(ranking: Sequence[Scored], *, low: float) -> Iterable[Scored]:
+    """Map scores to 0…1: ``low`` gives 0, the best gives 1."""
+    high = max((score for _chunk_id, score in ranking), default=0.0)
+    if high <= low:
+        return [(chunk_id, 1.0) for chunk_id, _score in ranking]
+    return [(chunk_id, (score - low) / (high - low)) for chunk_id, score in ranking]
+
+
+def _ordered(sums: Mapping[str, float], *, rankings: Rankings, kind: ScoreKind) -> list[Candidate]:
+    legs: dict[str, dict[str, LegScore]] = {chunk_id: {} for chunk_id in sums}
+    for leg in sorted(rankings):
+        for rank, (chunk_id, score) in enumerate(rankings[leg], start=1):
+            if chunk_id in legs:
+                legs[chunk_id][leg] = LegScore(rank, score)
+    best_first = sorted((-score, chunk_id) for chunk_id, score in sums.items())
+    return [Candidate(each, -score, kind, legs[each]) for score, each in best_first]

@@ -1,0 +1,145 @@
+"""Summaries by coverage: which parts of which documents are meant, and the sentences for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from quoth.core.outline import (
+    Heading,
+    Leaf,
+    Shelf,
+    Summary,
+)
+from quoth.core.types import Document, DocumentKind, Filter
+from quoth.text.analyzer import fold
+
+ABOUT_PARTS = frozenset({"chapter", "section", "segment"})
+ABOUT_DOCUMENTS = frozenset({"document", "kind", "language", "speaker"})
+TO_THE_END = 2**31 - 1
+OWN = 0.9
+"""The share of chunks that a part and its summary must have in common."""
+MOST_PARTS = 12
+"""More documents than this are a subject to search, not something to be summed up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The chunks of a document from `first` to `last` ordinal."""
+
+    document_id: str
+    first: int
+    last: int
+
+
+def named_parts(
+    shelf: Shelf,
+    filters: Sequence[Filter],
+    *,
+    language: str,
+    kind: DocumentKind | None = None,
+) -> tuple[Part, ...]:
+    """Give the documents or chapters that filters name, in the asker's language where there are.
+
+    Without filters a lone document is meant, or the only one of its ``kind``. Nothing for filters
+    that name places within pages or seconds, nor where they name too much.
+    """
+    fields = {each.field for each in filters}
+    if fields - ABOUT_PARTS - ABOUT_DOCUMENTS:
+        return ()
+    about = [each for each in filters if each.field in ABOUT_DOCUMENTS]
+    named = [each for each in shelf.documents if all(_is(each, one) for one in about)]
+    within = [each for each in filters if each.field in ABOUT_PARTS]
+    if not within:
+        if not filters and kind is not None:
+            named = [each for each in named if each.kind == kind]
+        if filters or kind is not None:
+            named = list(_readable(named, language))
+        parts = [Part(each.document_id, 0, TO_THE_END) for each in named]
+        return tuple(parts) if len(parts) <= (MOST_PARTS if filters else 1) else ()
+    ids = {each.document_id for each in named}
+    headings = [
+        each
+        for each in shelf.headings
+        if each.document_id in ids and all(_stands(each, one) for one in within)
+    ]
+    ids = {each.document_id for each in headings}
+    kept = {
+        each.document_id
+        for each in _readable([each for each in named if each.document_id in ids], language)
+    }
+    parts = [
+        Part(each.document_id, each.first, each.last)
+        for each in _outermost(headings)
+        if each.document_id in kept
+    ]
+    return tuple(parts) if len(parts) <= MOST_PARTS else ()
+
+
+def covering(summaries: Sequence[Summary], parts: Sequence[Part], *, most: int) -> tuple[Leaf, ...]:
+    """Give the sentences that sum up the parts, about ``most`` in all and one at least for each.
+
+    A part's own summary serves it, else those of what it is made of; sentences keep the order of
+    their documents, and where there are too many they are taken at even distances.
+    """
+    share = max(1, most // len(parts)) if parts else 0
+    return tuple(leaf for part in parts for leaf in _evenly(_leaves(summaries, part), share))
+
+
+def _readable(documents: Sequence[Document], language: str) -> Sequence[Document]:
+    return [each for each in documents if each.language == language] or documents
+
+
+def _is(document: Document, condition: Filter) -> bool:
+    value = {
+        "document": document.document_id,
+        "kind": document.kind,
+        "language": document.language,
+        "speaker": document.speaker,
+    }[condition.field]
+    return value in condition.values
+
+
+def _stands(heading: Heading, condition: Filter) -> bool:
+    values = [str(each) for each in condition.values]
+    if condition.field == "chapter":
+        return heading.chapter in values
+    if condition.field == "segment":
+        return heading.segment in values
+    return bool(heading.path) and fold(heading.path[-1]) in map(fold, values)
+
+
+def _outermost(headings: Sequence[Heading]) -> list[Heading]:
+    """Leave out what lies within another one of them."""
+    kept: list[Heading] = []
+    for each in sorted(headings, key=lambda one: (one.document_id, one.first, -one.last)):
+        around = kept[-1] if kept else None
+        if around and around.document_id == each.document_id and each.last <= around.last:
+            continue
+        kept.append(each)
+    return kept
+
+
+def _leaves(summaries: Sequence[Summary], part: Part) -> list[Leaf]:
+    here = [each for each in summaries if each.document_id == part.document_id]
+    own = [each for each in here if _alike(each, part, end=max(one.last for one in here))]
+    inside = own or [each for each in here if each.first >= part.first and each.last <= part.last]
+    if not inside:
+        return []
+    highest = min(each.level for each in inside)
+    found = {leaf for each in inside if each.level == highest for leaf in each.leaves}
+    return sorted(found, key=lambda leaf: leaf.start)
+
+
+def _alike(summary: Summary, part: Part, *, end: int) -> bool:
+    """Whether a summary's chunks are those of the part, give or take a title page."""
+    last = min(part.last, end)
+    shared = min(last, summary.last) - max(part.first, summary.first) + 1
+    whole = max(last, summary.last) - min(part.first, summary.first) + 1
+    return shared >= OWN * whole
+
+
+def _evenly(leaves: Sequence[Leaf], most: int) -> list[Leaf]:
+    if len(leaves) <= most:
+        return list(leaves)
+    return [leaves[at * len(leaves) // most] for at in range(most)]

@@ -1,1 +1,0 @@
-"""The door for many: HTTP in front of the engines of all tenants."""

@@ -1,0 +1,188 @@
+"""Figures about what was asked, and what people thought of the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import and_, delete, func, insert, select
+
+from quoth.core.errors import NotFound
+from quoth.store.rows import now
+from quoth.store.schema import feedback, queries
+from quoth.store.tenant_connection import Connections
+
+MOST = 10_000
+"""Questions, the newest, of which the times are looked at for the quantiles."""
+LISTED = 20
+UNANSWERED = ("no_results",)
+"""How questions end that got no citation; every other status comes with some."""
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """What somebody thought of an answer: 1 for good, -1 for bad, and why."""
+
+    rating: int
+    comment: str
+    created_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """Milliseconds within which half, and 95 of 100 questions were answered; None without any."""
+
+    p50: float | None
+    p95: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Unanswered:
+    """A question that found nothing, how often it was asked, and when last."""
+
+    question: str
+    times: int
+    last_asked: str
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What was asked since a time. Shares are between 0 and 1, None where nothing was asked.
+
+    ``found`` is the share of questions that were answered, in part at least; ``cached`` that of
+    the answers given again.
+    """
+
+    since: str
+    queries: int
+    statuses: dict[str, int]
+    latency_ms: Latency
+    found: float | None
+    cached: float | None
+    degraded: float | None
+    input_tokens: int
+    output_tokens: int
+    usd: float
+    liked: int
+    disliked: int
+    unanswered: tuple[Unanswered, ...]
+
+
+class Measured(Connections):
+    """The figures and the feedback of one tenant."""
+
+    def figures(self, *, days: int, collection: str | None = None) -> Figures:
+        """Count what was asked in the last days."""
+        since = (datetime.now(UTC) - timedelta(days=days)).isoformat(timespec="milliseconds")
+        wanted = and_(queries.c.tenant == self.tenant, queries.c.created_at >= since)
+        if collection is not None:
+            wanted = and_(wanted, queries.c.collection == collection)
+        with self.reading() as connection:
+            statuses = {
+                row.status: int(row.n)
+                for row in connection.execute(
+                    select(queries.c.status, func.count().label("n"))
+                    .where(wanted)
+                    .group_by(queries.c.status)
+                )
+            }
+            sums = connection.execute(_sums(wanted)).one()
+            times = connection.execute(
+                select(queries.c.total_ms)
+                .where(wanted, queries.c.total_ms.is_not(None))
+                .order_by(queries.c.created_at.desc())
+                .limit(MOST)
+            ).scalars()
+            spent = sorted(float(each) for each in times)
+            rated = {
+                int(row.rating): int(row.n)
+                for row in connection.execute(
+                    select(feedback.c.rating, func.count().label("n"))
+                    .join_from(feedback, queries, feedback.c.query_id == queries.c.id)
+                    .where(wanted, feedback.c.tenant == self.tenant)
+                    .group_by(feedback.c.rating)
+                )
+            }
+            missed = connection.execute(_missed(wanted)).all()
+        total = sum(statuses.values())
+        return Figures(
+            since=since,
+            queries=total,
+            statuses=statuses,
+            latency_ms=Latency(_quantile(spent, 0.5), _quantile(spent, 0.95)),
+            found=_share(total - sum(statuses.get(each, 0) for each in UNANSWERED), total),
+            cached=_share(sums.cached or 0, total),
+            degraded=_share(sums.degraded or 0, total),
+            input_tokens=int(sums.input_tokens or 0),
+            output_tokens=int(sums.output_tokens or 0),
+            usd=float(sums.usd or 0),
+            liked=sum(n for rating, n in rated.items() if rating > 0),
+            disliked=sum(n for rating, n in rated.items() if rating < 0),
+            unanswered=tuple(Unanswered(row.text, int(row.n), row.last) for row in missed),
+        )
+
+    def rate(self, query_id: str, *, rating: int, comment: str) -> None:
+        """Keep what somebody thought of an answer, in place of what was said before.
+
+        Raises NotFound.
+        """
+        with self.writing("rate answer") as connection:
+            own = select(queries.c.id).where(
+                queries.c.tenant == self.tenant, queries.c.id == query_id
+            )
+            if connection.execute(own).first() is None:
+                raise NotFound(f"There is no question with the id '{query_id}'.")
+            connection.execute(delete(feedback).where(self._about(query_id)))
+            connection.execute(
+                insert(feedback).values(
+                    query_id=query_id,
+                    tenant=self.tenant,
+                    rating=rating,
+                    comment=comment,
+                    created_at=now(),
+                )
+            )
+
+    def feedback(self, query_id: str) -> Feedback | None:
+        """Give what somebody thought of an answer."""
+        statement = select(feedback.c.rating, feedback.c.comment, feedback.c.created_at)
+        with self.reading() as connection:
+            row = connection.execute(statement.where(self._about(query_id))).first()
+        return None if row is None else Feedback(*row)
+
+    def _about(self, query_id: str) -> Any:
+        return and_(feedback.c.tenant == self.tenant, feedback.c.query_id == query_id)
+
+
+def _sums(wanted: Any) -> Any:
+    return select(
+        func.sum(queries.c.input_tokens).label("input_tokens"),
+        func.sum(queries.c.output_tokens).label("output_tokens"),
+        func.sum(queries.c.usd).label("usd"),
+        func.count().filter(queries.c.cached).label("cached"),
+        func.count().filter(queries.c.degraded).label("degraded"),
+    ).where(wanted)
+
+
+def _missed(wanted: Any) -> Any:
+    times, last = func.count().label("n"), func.max(queries.c.created_at).label("last")
+    return (
+        select(queries.c.text, times, last)
+        .where(wanted, queries.c.status.in_(UNANSWERED))
+        .group_by(queries.c.text)
+        .order_by(times.desc(), last.desc())
+        .limit(LISTED)
+    )
+
+
+def _share(part: int, whole: int) -> float | None:
+    return round(part / whole, 4) if whole else None
+
+
+def _quantile(ordered: Sequence[float], share: float) -> float | None:
+    """The nearest rank of sorted numbers."""
+    if not ordered:
+        return None
+    return round(ordered[min(len(ordered) - 1, int(share * len(ordered)))], 2)

@@ -1,0 +1,261 @@
+"""Who did what to which thing, when and from where: rows that are only ever added, in a chain.
+
+Each row holds the hash of the one before it, so that a row which is altered, removed, added or
+moved breaks the chain at a number. Rows that were taken off its end leave a chain that is whole;
+only a `Head` that was kept elsewhere tells of those, up to the row that it names. Rows never
+hold what was asked, answered or uploaded.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, delete, exc, func, insert, select
+
+from quoth.core.errors import Busy
+from quoth.store.rows import now
+from quoth.store.schema import audit
+from quoth.store.tenant_connection import Connections
+from quoth.text.json_codec import dump
+
+T = TypeVar("T")
+
+BEGINNING = ""
+"""What stands in the first row for the hash of the one before."""
+CHECKPOINT = "audit.checkpoint"
+"""The action of a row that vouches for older rows which were removed in their time."""
+TRIES = 60
+"""How often a number is asked for that another writer was quicker to take."""
+LONGEST = 200
+"""Characters of an object's id that are kept."""
+BATCH = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """What somebody did: ``result`` says how it ended, ``object_id`` names the thing."""
+
+    key_id: str
+    action: str
+    object_id: str = ""
+    result: str = "done"
+    request_id: str = ""
+    address: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A deed in its place in the chain; ``at`` is the time in UTC."""
+
+    number: int
+    at: str
+    key_id: str
+    action: str
+    object_id: str
+    result: str
+    request_id: str
+    address: str
+    previous: str
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The newest row at some time: its number and hash, (0, "") where there was none."""
+
+    number: int = 0
+    hash: str = BEGINNING
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether the chain is whole; ``broken_at`` is the number of the first row that is not.
+
+    ``rows`` were read, from ``first`` to ``head``. ``reason`` is a sentence.
+    """
+
+    whole: bool
+    rows: int
+    first: int
+    head: Head
+    broken_at: int | None = None
+    reason: str = ""
+
+
+class Audit(Connections):
+    """The chain of one tenant."""
+
+    def add(self, deeds: Sequence[Deed]) -> Head:
+        """Add deeds in their order, in one transaction, and give the newest row's place.
+
+        Any number of processes may do so at once. Raises Busy where they keep being quicker.
+        """
+        return self._written("write audit", lambda connection: self._append(connection, deeds))
+
+    def head(self) -> Head:
+        """Give the newest row's number and hash."""
+        with self.reading() as connection:
+            return self._head(connection)
+
+    def rows(self, *, limit: int, before: int | None = None) -> list[Row]:
+        """List rows, the newest first; ``before`` leaves out that number and what came later."""
+        wanted = [audit.c.tenant == self.tenant]
+        if before is not None:
+            wanted.append(audit.c.number < before)
+        statement = select(*_COLUMNS).where(*wanted)
+        with self.reading() as connection:
+            found = connection.execute(statement.order_by(audit.c.number.desc()).limit(limit))
+            return [Row(*row) for row in found]
+
+    def all_rows(self) -> Iterator[Row]:
+        """Give every row, the oldest first, without holding them all."""
+        statement = select(*_COLUMNS).where(audit.c.tenant == self.tenant)
+        with self.reading() as connection:
+            streamed = connection.execution_options(yield_per=BATCH)
+            for row in streamed.execute(statement.order_by(audit.c.number)):
+                yield Row(*row)
+
+    def verify(self, *, kept: Head | None = None) -> Verdict:
+        """Read the whole chain and say whether it is as it was written.
+
+        ``kept`` is a head from earlier: its row must still be there, unless it is so old that it
+        was removed in its time.
+        """
+        return checked(self.all_rows(), tenant=self.tenant, kept=kept)
+
+    def prune(self, *, before: str) -> int:
+        """Remove the rows older than a time, vouched for by a checkpoint; gives their number.
+
+        Only rows before which nothing younger stands go, whatever the clock once showed.
+        """
+
+        def work(connection: Connection) -> int:
+            own = audit.c.tenant == self.tenant
+            youngest = select(func.min(audit.c.number)).where(own, audit.c.at >= before)
+            end = connection.execute(youngest).scalar() or self._head(connection).number + 1
+            last = connection.execute(
+                select(audit.c.number, audit.c.hash).where(own, audit.c.number == end - 1)
+            ).first()
+            if last is None:
+                return 0
+            gone = connection.execute(delete(audit).where(own, audit.c.number < end)).rowcount
+            vouched = Deed("quoth", CHECKPOINT, f"{last.number}:{last.hash}", f"removed {gone}")
+            self._append(connection, [vouched], head=_later(self._head(connection), last))
+            return int(gone)
+
+        return self._written("prune audit", work)
+
+    def _written(self, operation: str, work: Callable[[Connection], T]) -> T:
+        """Do it in a transaction, again and again where another took the number first."""
+        for tried in range(TRIES):
+            try:
+                # Not alone: a question's row need not wait until a document is written.
+                with self.writing(operation, alone=False) as connection:
+                    return work(connection)
+            except exc.IntegrityError:
+                time.sleep(random.uniform(0, 0.002 * (tried + 1)))  # noqa: S311 - no secret
+        raise Busy("Too many processes write to the audit at once. Try again.", retryable=True)
+
+    def _append(
+        self, connection: Connection, deeds: Sequence[Deed], *, head: Head | None = None
+    ) -> Head:
+        at = head or self._head(connection)
+        rows = []
+        for each in deeds:
+            row = chained(each, after=at, tenant=self.tenant, when=now())
+            rows.append({"tenant": self.tenant, **asdict(row)})
+            at = Head(row.number, row.hash)
+        if rows:
+            connection.execute(insert(audit), rows)
+        return at
+
+    def _head(self, connection: Connection) -> Head:
+        newest = (
+            select(audit.c.number, audit.c.hash)
+            .where(audit.c.tenant == self.tenant)
+            .order_by(audit.c.number.desc())
+            .limit(1)
+        )
+        found = connection.execute(newest).first()
+        return Head() if found is None else Head(found.number, found.hash)
+
+
+_COLUMNS = [column for column in audit.c if column.name != "tenant"]
+
+
+def _later(head: Head, last: Any) -> Head:
+    return head if head.number else Head(last.number, last.hash)
+
+
+def chained(deed: Deed, *, after: Head, tenant: str, when: str) -> Row:
+    """Make the row that comes after a head."""
+    row = Row(
+        number=after.number + 1,
+        at=when,
+        key_id=_plain(deed.key_id, 20),
+        action=_plain(deed.action, 40),
+        object_id=_plain(deed.object_id, LONGEST),
+        result=_plain(deed.result, 20),
+        request_id=_plain(deed.request_id, 40),
+        address=_plain(deed.address, 60),
+        previous=after.hash,
+        hash="",
+    )
+    return Row(**{**asdict(row), "hash": hash_of(row, tenant=tenant)})
+
+
+def hash_of(row: Row, *, tenant: str) -> str:
+    """Give the SHA-256 of all that a row holds, the hash of the row before it included."""
+    said = {"tenant": tenant, **{name: each for name, each in asdict(row).items()}}
+    del said["hash"]
+    return sha256(dump(dict(sorted(said.items()))).encode()).hexdigest()
+
+
+def checked(rows: Iterator[Row], *, tenant: str, kept: Head | None = None) -> Verdict:
+    """Follow a chain from its oldest row to its newest."""
+    first, count, head, cut = 0, 0, Head(), None
+    seen_kept = kept is None or kept.number == 0
+    for row in rows:
+        count += 1
+        if count == 1:
+            first = row.number
+            if row.number != 1 or row.previous != BEGINNING:
+                cut = f"{row.number - 1}:{row.previous}"
+            head = Head(row.number - 1, row.previous)
+        wrong = _wrong(row, after=head, tenant=tenant)
+        if kept is not None and row.number == kept.number:
+            seen_kept = True
+            if row.hash != kept.hash:
+                wrong = wrong or (row.number, "another row stands where the kept one was")
+        if wrong:
+            return Verdict(False, count, first, head, *wrong)
+        if row.action == CHECKPOINT and row.object_id == cut:
+            cut = None
+        head = Head(row.number, row.hash)
+    if cut is not None:
+        reason = f"the rows before number {first} are gone, and no checkpoint vouches for them"
+        return Verdict(False, count, first, head, first - 1, reason)
+    if not seen_kept and kept is not None and kept.number >= first:
+        reason = f"the rows after number {head.number} are gone: number {kept.number} was there"
+        return Verdict(False, count, first, head, head.number + 1, reason)
+    return Verdict(True, count, first, head)
+
+
+def _wrong(row: Row, *, after: Head, tenant: str) -> tuple[int, str] | None:
+    if row.number != after.number + 1:
+        return after.number + 1, "a row is missing"
+    if row.previous != after.hash:
+        return row.number, "a row does not follow the one before it"
+    if row.hash != hash_of(row, tenant=tenant):
+        return row.number, "a row was altered"
+    return None
+
+
+def _plain(text: str, most: int) -> str:
+    """Leave out what no database takes and what could pass for another line."""
+    return "".join(each if each.isprintable() else "\ufffd" for each in text[:most])

@@ -1,0 +1,53 @@
+"""The newest row of each audit chain, kept in a file beside the database.
+
+A chain tells by itself of every change but one: that its newest rows were taken away. The file
+tells of that, as long as who changes the database cannot change the file; who can do both is told
+by a head that was kept elsewhere, such as in the logs of the service.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from quoth.core.errors import InputError
+from quoth.store.audit import Head
+from quoth.store.rows import folder_name
+
+
+def kept_head(home: Path, tenant: str) -> Head | None:
+    """Give the head that was kept last, None where there is none that can be read."""
+    try:
+        found = json.loads(_path(home, tenant).read_text(encoding="utf-8"))
+        return Head(int(found["number"]), str(found["hash"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def keep_head(home: Path, tenant: str, *, head: Head) -> bool:
+    """Keep a head in place of an older one; False where the disk does not take it."""
+    before = kept_head(home, tenant)
+    if before is not None and before.number >= head.number:
+        return True
+    path = _path(home, tenant)
+    draft = path.with_suffix(f".{os.getpid()}.draft")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft.write_text(json.dumps({"number": head.number, "hash": head.hash}), encoding="utf-8")
+        draft.replace(path)
+    except OSError:
+        return False
+    return True
+
+
+def read_head(text: str) -> Head:
+    """Read NUMBER:HASH; raises InputError."""
+    number, found, value = text.partition(":")
+    if not found or not number.isascii() or not number.isdigit() or not value:
+        raise InputError(f"'{text}' is no head. Write NUMBER:HASH, as `quoth audit verify` does.")
+    return Head(int(number), value)
+
+
+def _path(home: Path, tenant: str) -> Path:
+    return home / "audit" / f"{folder_name(tenant)}.json"

@@ -1,0 +1,406 @@
+"""Reading and writing the catalogue, always for one tenant."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+from typing import Any, TypeVar
+from uuid import uuid4
+
+from sqlalchemy import Connection, Select, and_, delete, func, insert, or_, select, update
+
+from quoth.core.calibration import Tuning
+from quoth.core.errors import NotFound
+from quoth.core.types import Chunk, Document, IndexIdentity
+from quoth.store.database import Database
+from quoth.store.history import History
+from quoth.store.outline import LibraryMap
+from quoth.store.outline_queries import write_map
+from quoth.store.prepared import (
+    COLLECTION,
+    NEAR,
+    OF_CHUNKS,
+    OF_DOCUMENTS,
+    UNPLACED,
+)
+from quoth.store.rows import (
+    Around,
+    Collection,
+    Entry,
+    chunk_from_row,
+    chunk_to_row,
+    collection_from_row,
+    digest,
+    document_from_job,
+    document_from_row,
+    document_to_row,
+    now,
+    pack_tuning,
+    unplaced_from_row,
+)
+from quoth.store.schema import (
+    chunks,
+    collections,
+    documents,
+    jobs,
+    queries,
+    shares,
+    tasks,
+)
+from quoth.text.json_codec import dump
+
+T = TypeVar("T")
+
+BATCH = 400
+"""Ids in one statement; SQLite allows more, PostgreSQL plans well up to about here."""
+
+
+class Catalogue(LibraryMap, History):
+    """The catalogue of one tenant: its collections, documents, chunks and history."""
+
+    def __init__(self, database: Database, *, tenant: str) -> None:
+        super().__init__(database, tenant=tenant)
+        self._languages: dict[tuple[str, str], tuple[str, ...]] = {}
+
+    def _itself(self, collection: Collection) -> Any:
+        return and_(collections.c.tenant == self.tenant, collections.c.id == collection.id)
+
+    # --- collections --------------------------------------------------------------------------
+
+    def collections(self) -> list[Collection]:
+        """List the collections, by name."""
+        statement = select(collections).where(collections.c.tenant == self.tenant)
+        with self.reading() as connection:
+            rows = connection.execute(statement.order_by(collections.c.name)).all()
+        return [collection_from_row(row) for row in rows]
+
+    def collection(self, name: str) -> Collection:
+        """Give the collection of that name; raises NotFound naming those there are."""
+        found = self.find_collection(name)
+        if found is None:
+            names = [each.name for each in self.collections()]
+            there = f"There are: {', '.join(names)}." if names else "Nothing was added yet."
+            raise NotFound(
+                f"There is no collection '{name}' in this library. {there} Make it with: quoth "
+                f"{'' if name == 'default' else f'--collection {name} '}add PATH"
+            )
+        return found
+
+    def find_collection(self, name: str) -> Collection | None:
+        """Give the collection of that name, or None."""
+        with self.reading() as connection:
+            row = connection.execute(COLLECTION, {"tenant": self.tenant, "name": name}).first()
+        return None if row is None else collection_from_row(row)
+
+    def make_collection(self, name: str, *, identity: IndexIdentity) -> Collection:
+        """Give the collection of that name, making it with this identity if it is not there."""
+        found = self.find_collection(name)
+        if found is not None:
+            return found
+        key = digest(self.tenant, name)
+        with self.writing("make collection") as connection:
+            known = select(collections.c.id).where(collections.c.id == key)
+            if connection.execute(known).first() is None:
+                connection.execute(
+                    insert(collections).values(
+                        id=key,
+                        tenant=self.tenant,
+                        name=name,
+                        # Never used before: what was remembered of a collection that was deleted
+                        # must not pass for its namesake's.
+                        index_table=f"c_{key}_{uuid4().hex[:12]}",
+                        identity=dump(asdict(identity)),
+                        version=0,
+                        created_at=now(),
+                    )
+                )
+        return self.collection(name)
+
+    def switch_index(self, collection: Collection, *, table: str, identity: IndexIdentity) -> bool:
+        """Let another index table serve the collection, unless it has changed since it was read.
+
+        What tuning learnt holds for one identity only, and goes with it.
+        """
+        kept = collections.c.tuning if identity == collection.identity else None
+        with self.writing("switch index") as connection:
+            done = connection.execute(
+                update(collections)
+                .where(self._itself(collection), collections.c.version == collection.version)
+                .values(
+                    index_table=table,
+                    identity=dump(asdict(identity)),
+                    tuning=kept,
+                    version=collections.c.version + 1,
+                )
+            )
+        return bool(done.rowcount)
+
+    def tune(self, collection: Collection, tuning: Tuning | None) -> bool:
+        """Keep what was learnt from a collection; not done if its index has changed since."""
+        with self.writing("tune collection") as connection:
+            same = collections.c.index_table == collection.table
+            done = connection.execute(
+                update(collections)
+                .where(self._itself(collection), same)
+                .values(
+                    tuning=None if tuning is None else pack_tuning(tuning),
+                    version=collections.c.version + 1,
+                )
+            )
+        return bool(done.rowcount)
+
+    def delete_collection(self, collection: Collection) -> tuple[str, ...]:
+        """Delete a collection with all that hangs on it; gives the ids of its documents.
+
+        The questions that were asked of it alone go too, since their answers quote it, and so
+        do the shares that open it and the files on their way into it.
+        """
+        ids = select(documents.c.id).where(self.owned(documents, collection))
+        waiting = select(jobs.c.document_id).where(self.owned(jobs, collection))
+        with self.writing("delete collection") as connection:
+            gone = sorted(row[0] for row in connection.execute(ids.union(waiting)))
+            for table in (queries, shares, tasks):
+                of_it = table.c.collection == collection.name
+                connection.execute(delete(table).where(table.c.tenant == self.tenant, of_it))
+            connection.execute(delete(collections).where(self._itself(collection)))
+        return tuple(gone)
+
+    # --- documents ----------------------------------------------------------------------------
+
+    def documents(self, collection: Collection) -> list[Document]:
+        """List what is there: ready documents, then those that failed or are under way."""
+        ready = select(documents).where(self.owned(documents, collection))
+        waiting = select(jobs).where(self.owned(jobs, collection))
+        with self.reading() as connection:
+            done = connection.execute(ready.order_by(documents.c.title, documents.c.id)).all()
+            rest = connection.execute(waiting.order_by(jobs.c.source)).all()
+        name = collection.name
+        return [document_from_row(row, collection=name) for row in done] + [
+            document_from_job(row, collection=name) for row in rest
+        ]
+
+    def documents_by_id(self, collection: Collection, ids: Sequence[str]) -> dict[str, Document]:
+        """Give the ready documents among these ids."""
+        found: dict[str, Document] = {}
+        if not ids:
+            return found
+        with self.reading() as connection:
+            for part in _parts(ids):
+                given = {"tenant": self.tenant, "ids": part}
+                for row in connection.execute(OF_DOCUMENTS, given).all():
+                    if row.collection_id == collection.id:
+                        found[row.id] = document_from_row(row, collection=collection.name)
+        return found
+
+    def added_since(self, collection: Collection, when: str) -> list[str]:
+        """Give the titles of the documents that were added, or added anew, since this time."""
+        statement = select(documents.c.title).where(
+            self.owned(documents, collection), documents.c.added_at > when
+        )
+        with self.reading() as connection:
+            return [row.title for row in connection.execute(statement.order_by(documents.c.title))]
+
+    def ready_ids(self, collection: Collection) -> set[str]:
+        """The ids of all ready documents."""
+        statement = select(documents.c.id).where(self.owned(documents, collection))
+        with self.reading() as connection:
+            return {row.id for row in connection.execute(statement)}
+
+    def scope(self, name: str) -> tuple[Collection, tuple[str, ...]]:
+        """Give the collection of that name and its languages; raises NotFound."""
+        collection = self.collection(name)
+        state = (collection.id, collection.index_version)
+        # They change only with the version, and counting them grows with the documents.
+        if state not in self._languages:
+            self._languages = {state: self.languages(collection)}
+        languages = self._languages[state]
+        if not languages:
+            raise NotFound(
+                f"The collection '{name}' holds no documents yet. Add some with: quoth add PATH"
+            )
+        return collection, languages
+
+    def languages(self, collection: Collection) -> tuple[str, ...]:
+        """The languages of the collection's documents, the most frequent first."""
+        count = func.count().label("n")
+        statement = (
+            select(documents.c.language, count)
+            .where(self.owned(documents, collection))
+            .group_by(documents.c.language)
+            .order_by(count.desc(), documents.c.language)
+        )
+        with self.reading() as connection:
+            return tuple(row.language for row in connection.execute(statement))
+
+    def passages(self, collection: Collection) -> int:
+        """How many chunks the collection's documents have in all."""
+        total = select(func.sum(documents.c.chunks)).where(self.owned(documents, collection))
+        with self.reading() as connection:
+            return int(connection.execute(total).scalar() or 0)
+
+    def labels(self, collection: Collection) -> dict[str, tuple[str, ...]]:
+        """The printed page labels of every paged document, in the order of its pages."""
+        statement = select(documents.c.id, documents.c.labels).where(
+            self.owned(documents, collection), documents.c.labels != "[]"
+        )
+        with self.reading() as connection:
+            return {row.id: tuple(json.loads(row.labels)) for row in connection.execute(statement)}
+
+    def commit(self, collection: Collection, entries: Sequence[Entry]) -> tuple[str, ...] | None:
+        """Make documents visible with their chunks; gives the ids of those they replace.
+
+        A document from the same source with other content is replaced: its rows go in the same
+        transaction, its index rows are left for the caller to delete. None means that nothing
+        was done because another index table serves the collection by now.
+        """
+        replaced: list[str] = []
+        with self.writing("commit documents") as connection:
+            table = select(collections.c.index_table).where(self._itself(collection))
+            if connection.execute(table).scalar() != collection.table:
+                return None
+            for part in _parts(entries):
+                ids = {entry.document.document_id for entry in part}
+                sources = [entry.document.source for entry in part]
+                same_source = select(documents.c.id).where(
+                    self.owned(documents, collection), documents.c.source.in_(sources)
+                )
+                old = {row.id for row in connection.execute(same_source)}
+                replaced += sorted(old - ids)
+                self._erase(connection, collection, old | ids)
+                self._write(connection, collection, part)
+                done = jobs.c.document_id.in_(ids)
+                failed_before = jobs.c.source.in_(sources) & (jobs.c.state == "failed")
+                connection.execute(
+                    delete(jobs).where(self.owned(jobs, collection), done | failed_before)
+                )
+            self._bump(connection, collection)
+        return tuple(replaced)
+
+    def remove(self, collection: Collection, ids: Sequence[str]) -> list[str]:
+        """Delete documents and failed entries with all that hangs on them; gives the ids found."""
+        gone: list[str] = []
+        with self.writing("remove documents") as connection:
+            for part in _parts(ids):
+                ready = select(documents.c.id).where(
+                    self.owned(documents, collection), documents.c.id.in_(part)
+                )
+                waiting = select(jobs.c.document_id).where(
+                    self.owned(jobs, collection), jobs.c.document_id.in_(part)
+                )
+                found = {row[0] for row in connection.execute(ready.union(waiting))}
+                self._erase(connection, collection, found)
+                connection.execute(
+                    delete(jobs).where(self.owned(jobs, collection), jobs.c.document_id.in_(found))
+                )
+                gone += sorted(found)
+            if gone:
+                self._bump(connection, collection)
+        return gone
+
+    def _write(
+        self, connection: Connection, collection: Collection, entries: Sequence[Entry]
+    ) -> None:
+        tenant = self.tenant
+        made = [document_to_row(each, tenant=tenant, collection=collection.id) for each in entries]
+        connection.execute(insert(documents), made)
+        rows = [chunk_to_row(each, tenant=tenant) for entry in entries for each in entry.chunks]
+        if rows:
+            connection.execute(insert(chunks), rows)
+        write_map(connection, entries, tenant=tenant, collection=collection)
+
+    def _erase(self, connection: Connection, collection: Collection, ids: set[str]) -> None:
+        """Delete documents of the collection; all that hangs on them goes with them."""
+        connection.execute(
+            delete(documents).where(self.owned(documents, collection), documents.c.id.in_(ids))
+        )
+
+    def _bump(self, connection: Connection, collection: Collection) -> None:
+        connection.execute(
+            update(collections)
+            .where(self._itself(collection))
+            .values(version=collections.c.version + 1)
+        )
+
+    # --- chunks -------------------------------------------------------------------------------
+
+    def chunks(self, ids: Sequence[str]) -> dict[str, Chunk]:
+        """Give the chunks of these ids that are there."""
+        return self._chunks(OF_CHUNKS, ids, made=chunk_from_row)
+
+    def unplaced(self, ids: Sequence[str]) -> dict[str, Chunk]:
+        """Give what models compare of these chunks: all but their places and sections."""
+        return self._chunks(UNPLACED, ids, made=unplaced_from_row)
+
+    def _chunks(
+        self, statement: Select[Any], ids: Sequence[str], *, made: Callable[[Any], Chunk]
+    ) -> dict[str, Chunk]:
+        found: dict[str, Chunk] = {}
+        with self.reading() as connection:
+            for part in _parts(ids):
+                given = {"tenant": self.tenant, "ids": part}
+                for row in connection.execute(statement, given).all():
+                    found[row.id] = made(row)
+        return found
+
+    def owners(self, ids: Sequence[str]) -> dict[str, str]:
+        """Give the document id of each of these chunks that is there."""
+        found: dict[str, str] = {}
+        with self.reading() as connection:
+            for part in _parts(ids):
+                statement = select(chunks.c.id, chunks.c.document_id).where(
+                    chunks.c.tenant == self.tenant, chunks.c.id.in_(part)
+                )
+                found.update((row.id, row.document_id) for row in connection.execute(statement))
+        return found
+
+    def around(self, collection: Collection, ids: Sequence[str], *, window: int) -> Around:
+        """Give these chunks, up to `window` chunks on either side, and their documents."""
+        found: dict[str, Chunk] = {}
+        with self.reading() as connection:
+            for part in _parts(ids):
+                given = {"tenant": self.tenant, "ids": part, "window": window}
+                for row in connection.execute(NEAR, given).all():
+                    if row[0] not in found:
+                        found[row[0]] = chunk_from_row(row)
+        owners = {each.document_id for each in found.values()}
+        # A change of a document makes another version, and one that is gone has no chunks any more.
+        shelved = self.shelved(collection)
+        known = {key: shelved[key] for key in owners & shelved.keys()}
+        known |= self.documents_by_id(collection, sorted(owners - shelved.keys()))
+        return Around({k: c for k, c in found.items() if c.document_id in known}, known)
+
+    def chunk_ranges(self, ranges: Sequence[tuple[str, int, int]]) -> list[Chunk]:
+        """Give the chunks of documents from a first to a last ordinal, both included, in order."""
+        found: dict[str, Chunk] = {}
+        with self.reading() as connection:
+            for part in _parts(ranges):
+                wanted = (
+                    and_(chunks.c.document_id == key, chunks.c.ordinal.between(first, last))
+                    for key, first, last in part
+                )
+                statement = select(chunks).where(chunks.c.tenant == self.tenant, or_(*wanted))
+                for row in connection.execute(statement):
+                    found[row.id] = chunk_from_row(row)
+        return sorted(found.values(), key=lambda each: (each.document_id, each.ordinal))
+
+    def texts(self, collection: Collection) -> Iterator[tuple[str, str, str]]:
+        """Give the id, the document's id and the text of every chunk, in the order of the texts."""
+        statement = (
+            select(chunks.c.id, chunks.c.document_id, chunks.c.text)
+            .join_from(documents, chunks, chunks.c.document_id == documents.c.id)
+            .where(self.owned(documents, collection))
+            .order_by(chunks.c.document_id, chunks.c.ordinal)
+        )
+        with self.reading() as connection:
+            for row in connection.execution_options(yield_per=BATCH).execute(statement):
+                yield row.id, row.document_id, row.text
+
+    def document_chunks(self, document_id: str) -> list[Chunk]:
+        """Give all chunks of a document, in order; their texts joined are its stored text."""
+        return self.chunk_ranges([(document_id, 0, 2**31 - 1)])
+
+
+def _parts(whole: Sequence[T]) -> Iterator[Sequence[T]]:
+    for at in range(0, len(whole), BATCH):
+        yield whole[at : at + BATCH]

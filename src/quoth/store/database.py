@@ -1,0 +1,146 @@
+"""Opening the catalogue's database: a file of SQLite, or a server of PostgreSQL."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import BoundedSemaphore, Lock
+
+from sqlalchemy import Connection, Engine, exc
+
+from quoth.core.errors import Busy, ConfigError, QuothError
+from quoth.store import postgres, sqlite
+from quoth.store.migrate import bring_to_head
+
+WRITE = {"write": True}
+OTHERS_WRITE = "Others are writing to the catalogue. Try again later."
+PATIENCE_S = 30.0
+"""How long a writer waits for the others before it gives up with `Busy`."""
+MOST_WAITING = 64
+"""Writers of one process that wait for their turn; more are told at once, and hold no thread."""
+EVERYBODY = ""
+"""The turn of what is written for all tenants at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """An open database whose tables stand at `quoth.store.schema.HEAD`.
+
+    ``on_operation`` is told the name of every write before and after it is done; crash tests
+    stop the process there.
+    """
+
+    engine: Engine
+    on_operation: Callable[[str], None]
+    patience_s: float = PATIENCE_S
+    turn: Lock = field(default_factory=Lock)
+    """The writers' turn in this process: SQLite lets them sleep and try, in no order."""
+    line: BoundedSemaphore = field(default_factory=lambda: BoundedSemaphore(MOST_WAITING))
+    """The places of those who write or wait for their turn."""
+
+    def close(self) -> None:
+        """Close the connections."""
+        self.engine.dispose()
+
+    @property
+    def is_file(self) -> bool:
+        """Whether this is a file of SQLite; else it is a server of PostgreSQL."""
+        return self.engine.dialect.name == "sqlite"
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection that sees one state of the database."""
+        with translated_errors(), self.engine.connect() as plain:
+            yield plain if self.is_file else plain.execution_options(**postgres.READING)
+
+    @contextmanager
+    def writing(self, tenant: str, *, alone: bool = True) -> Iterator[Connection]:
+        """A transaction that is done as a whole or not at all.
+
+        As long as it lasts, no other ``alone`` transaction of the tenant writes: what it reads
+        stays true until it is done. An SQLite file has one writer in any case.
+        """
+        with self._turn(), translated_errors(), self.engine.connect() as plain:
+            connection = plain.execution_options(**WRITE)
+            with connection.begin():
+                if alone and not self.is_file:
+                    postgres.take_turn(connection, f"quoth writes for {tenant}")
+                yield connection
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        if not self.is_file:
+            yield
+            return
+        if not self.line.acquire(blocking=False):
+            raise Busy(OTHERS_WRITE, retryable=True, retry_after_s=1.0)
+        try:
+            if not self.turn.acquire(timeout=self.patience_s):
+                raise Busy(OTHERS_WRITE, retryable=True, retry_after_s=1.0)
+            try:
+                yield
+            finally:
+                self.turn.release()
+        finally:
+            self.line.release()
+
+
+def open_database(
+    address: Path | str,
+    *,
+    on_operation: Callable[[str], None] = lambda _name: None,
+    patience_s: float = PATIENCE_S,
+) -> Database:
+    """Open a file, or a server named ``postgresql://…``, making or migrating the tables.
+
+    Raises ConfigError, MissingExtra, StorageFull, Busy and RetrievalError; none of them repeats
+    the address of a server, which may hold a password.
+    """
+    server = isinstance(address, str) and postgres.is_address(address)
+    if not server and "://" in str(address):
+        raise ConfigError(
+            "The database is none that quoth knows. Give the address of a PostgreSQL server, "
+            "postgresql://…, or none for a file in the home folder."
+        )
+    file = None if server else Path(address)
+    if file is None:
+        engine = postgres.connect(str(address), patience_s=patience_s)
+    else:
+        engine = sqlite.connect(file, patience_s=patience_s)
+    place = "The catalogue's database" if file is None else f"The catalogue {file}"
+    try:
+        with translated_errors():
+            bring_to_head(engine, place=place, file=file)
+    except BaseException:
+        engine.dispose()
+        raise
+    return Database(engine, on_operation, patience_s)
+
+
+@contextmanager
+def translated_errors() -> Iterator[None]:
+    """Turn the drivers' errors into those of `quoth.core.errors`."""
+    try:
+        yield
+    except exc.IntegrityError:
+        raise
+    except exc.DBAPIError as error:
+        raise meaning(error.orig) from error
+    except exc.TimeoutError as error:
+        raise Busy(
+            "All connections to the catalogue are in use. Try again later.",
+            retryable=True,
+            retry_after_s=1.0,
+        ) from error
+    except sqlite3.Error as error:
+        raise meaning(error) from error
+
+
+def meaning(error: BaseException | None) -> QuothError:
+    """Give the error of quoth that an error of a driver means."""
+    if isinstance(error, sqlite3.Error):
+        return sqlite.meaning(error)
+    return postgres.meaning(error)

@@ -1,0 +1,154 @@
+"""What the catalogue holds, page by page: collections and documents, each found by its id."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import func, select
+
+from quoth.core.errors import NotFound
+from quoth.core.types import Document
+from quoth.store.rows import (
+    Collection,
+    collection_from_row,
+    document_from_job,
+    document_from_row,
+)
+from quoth.store.schema import (
+    chunks,
+    collections,
+    documents,
+    jobs,
+)
+from quoth.store.tenant_connection import Connections
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A collection in a list: what it holds, and what it was made with."""
+
+    name: str
+    documents: int
+    chunks: int
+    embedder: str
+    index_version: str
+    created_at: str
+
+
+class Listing(Connections):
+    """The lists of one tenant."""
+
+    def collections(self, *, only: str | None = None) -> list[Listed]:
+        """List the collections by name, or only one of them."""
+        held = (
+            select(
+                documents.c.collection_id,
+                func.count().label("documents"),
+                func.sum(documents.c.chunks).label("chunks"),
+            )
+            .where(documents.c.tenant == self.tenant)
+            .group_by(documents.c.collection_id)
+            .subquery()
+        )
+        statement = (
+            select(collections, held.c.documents, held.c.chunks)
+            .outerjoin(held, held.c.collection_id == collections.c.id)
+            .where(collections.c.tenant == self.tenant)
+            .order_by(collections.c.name)
+        )
+        if only is not None:
+            statement = statement.where(collections.c.name == only)
+        with self.reading() as connection:
+            rows = connection.execute(statement).all()
+        made = ((collection_from_row(row), row) for row in rows)
+        return [
+            Listed(
+                each.name,
+                int(row.documents or 0),
+                int(row.chunks or 0),
+                each.identity.embedder,
+                each.index_version,
+                row.created_at,
+            )
+            for each, row in made
+        ]
+
+    def documents(
+        self, collection: Collection, *, skip: int, limit: int
+    ) -> tuple[list[Document], int]:
+        """List documents by title, then those under way or failed; and how many there are."""
+        ready, waiting = self.owned(documents, collection), self.owned(jobs, collection)
+        with self.reading() as connection:
+            done = int(_count(connection, documents, ready))
+            total = done + int(_count(connection, jobs, waiting))
+            first = select(documents).where(ready).order_by(documents.c.title, documents.c.id)
+            rows = connection.execute(first.offset(skip).limit(limit)).all()
+            rest: Sequence[Any] = ()
+            if len(rows) < limit:
+                later = select(jobs).where(waiting).order_by(jobs.c.source, jobs.c.document_id)
+                later = later.offset(max(0, skip - done)).limit(limit - len(rows))
+                rest = connection.execute(later).all()
+        name = collection.name
+        found = [document_from_row(row, collection=name) for row in rows]
+        return [*found, *(document_from_job(row, collection=name) for row in rest)], total
+
+    def document(self, document_id: str, *, collection: str | None = None) -> Document:
+        """Find a document in every collection, or in one; raises NotFound."""
+        for table, made in ((documents, document_from_row), (jobs, document_from_job)):
+            key = documents.c.id if table is documents else jobs.c.document_id
+            statement = (
+                select(table, collections.c.name.label("collection_name"))
+                .join_from(table, collections, table.c.collection_id == collections.c.id)
+                .where(
+                    table.c.tenant == self.tenant,
+                    collections.c.tenant == self.tenant,
+                    key == document_id,
+                )
+            )
+            if collection is not None:
+                statement = statement.where(collections.c.name == collection)
+            with self.reading() as connection:
+                row = connection.execute(statement).first()
+            if row is not None:
+                return made(row, collection=row.collection_name)
+        raise NotFound(f"There is no document with the id '{document_id}'.")
+
+    def fingerprint(self, document_id: str) -> str | None:
+        """Give the fingerprint of the file that a document was made of; None if it is not ready."""
+        statement = select(documents.c.sha256).where(
+            documents.c.tenant == self.tenant, documents.c.id == document_id
+        )
+        with self.reading() as connection:
+            return connection.execute(statement).scalar()
+
+    def all_there(self, ids: Sequence[str], *, collections: Sequence[Collection]) -> bool:
+        """Whether every one of these documents is ready in one of the collections."""
+        wanted = set(ids)
+        statement = select(documents.c.id).where(
+            documents.c.tenant == self.tenant,
+            documents.c.collection_id.in_([each.id for each in collections]),
+            documents.c.id.in_(wanted),
+        )
+        with self.reading() as connection:
+            return {row.id for row in connection.execute(statement)} == wanted
+
+    def ordinal(self, chunk_id: str, *, document_id: str) -> int:
+        """Give the place of a chunk in this document; raises NotFound, also for another's."""
+        statement = select(chunks.c.ordinal).where(
+            chunks.c.tenant == self.tenant,
+            chunks.c.id == chunk_id,
+            chunks.c.document_id == document_id,
+        )
+        with self.reading() as connection:
+            found = connection.execute(statement).scalar()
+        if found is None:
+            raise NotFound(f"There is no passage with the id '{chunk_id}' in this document.")
+        return int(found)
+
+
+def _count(connection: Any, table: Any, condition: Any) -> int:
+    return int(
+        connection.execute(select(func.count()).select_from(table).where(condition)).scalar()
+    )

@@ -1,0 +1,194 @@
+"""The part of the catalogue that keeps what was asked."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+from sqlalchemy import delete, insert, select
+
+from quoth.core.errors import InputError, NotFound
+from quoth.store.rows import now
+from quoth.store.schema import answers, queries, records
+from quoth.store.tenant_connection import Connections
+
+LISTED = 5
+"""Ids that are named where a beginning fits several."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What an answer took, for the figures.
+
+    ``key_id`` says by whose key it was asked, ``upload_id`` to which file the asker kept it.
+    """
+
+    key_id: str | None = None
+    upload_id: str | None = None
+    total_ms: float | None = None
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: float = 0.0
+    degraded: bool = False
+    cached: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question in the list of what was asked; ``text`` is its hash where only that was kept."""
+
+    query_id: str
+    created_at: str
+    collection: str
+    text: str
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """Everything that was kept of a question, as JSON; ``record`` None from before version 3."""
+
+    query_id: str
+    created_at: str
+    collection: str
+    text: str
+    plan: str
+    answer: str
+    version: str
+    record: str | None
+
+
+WHOLE = (
+    select(
+        queries.c.id,
+        queries.c.created_at,
+        queries.c.collection,
+        queries.c.text,
+        queries.c.plan,
+        answers.c.answer,
+        queries.c.index_version,
+        records.c.record,
+    )
+    .join_from(queries, answers, queries.c.id == answers.c.query_id)
+    .outerjoin(records, queries.c.id == records.c.query_id)
+)
+"""What a `Recorded` is read from, of every tenant: whoever uses it says whose rows are meant."""
+
+
+class History(Connections):
+    """The questions of one tenant, with what was kept of each."""
+
+    def record(
+        self,
+        *,
+        query_id: str,
+        collection: str,
+        text: str,
+        plan: str,
+        answer: str,
+        version: str,
+        status: str = "",
+        record: str | None = None,
+        spent: Spent | None = None,
+    ) -> None:
+        """Keep a question, its plan, its answer and how that came about."""
+        owner = {"query_id": query_id, "tenant": self.tenant}
+        with self.writing("record answer", alone=False) as connection:
+            connection.execute(
+                insert(queries).values(
+                    id=query_id,
+                    tenant=self.tenant,
+                    collection=collection,
+                    text=text,
+                    plan=plan,
+                    index_version=version,
+                    created_at=now(),
+                    status=status,
+                    **({} if spent is None else asdict(spent)),
+                )
+            )
+            connection.execute(insert(answers).values(**owner, answer=answer))
+            if record is not None:
+                connection.execute(insert(records).values(**owner, record=record))
+
+    def answer(self, query_id: str) -> str:
+        """Give the kept answer as JSON; raises NotFound."""
+        statement = select(answers.c.answer).where(
+            answers.c.tenant == self.tenant, answers.c.query_id == query_id
+        )
+        with self.reading() as connection:
+            found = connection.execute(statement).scalar()
+        if found is None:
+            raise NotFound(f"There is no question with the id '{query_id}'.")
+        return str(found)
+
+    def asked(
+        self,
+        *,
+        limit: int,
+        skip: int = 0,
+        collection: str | None = None,
+        upload_id: str | None = None,
+    ) -> list[Asked]:
+        """List questions, the newest first; of one collection or upload, or of all."""
+        wanted = [queries.c.tenant == self.tenant]
+        if collection is not None:
+            wanted.append(queries.c.collection == collection)
+        if upload_id is not None:
+            wanted.append(queries.c.upload_id == upload_id)
+        statement = (
+            select(
+                queries.c.id,
+                queries.c.created_at,
+                queries.c.collection,
+                queries.c.text,
+                queries.c.status,
+            )
+            .where(*wanted)
+            .order_by(queries.c.created_at.desc(), queries.c.id)
+            .offset(skip)
+            .limit(limit)
+        )
+        with self.reading() as connection:
+            return [Asked(*row) for row in connection.execute(statement)]
+
+    def forget(self, query_id: str) -> bool:
+        """Delete a question with all that was kept of it; says whether it was there."""
+        with self.writing("forget question") as connection:
+            gone = connection.execute(
+                delete(queries).where(queries.c.tenant == self.tenant, queries.c.id == query_id)
+            )
+        return bool(gone.rowcount)
+
+    def recorded(self, beginning: str) -> Recorded:
+        """Give what was kept of the question whose id begins so, with or without its ``q_``.
+
+        Raises NotFound, and InputError for a beginning that fits several.
+        """
+        query_id = self._whole_id(beginning)
+        statement = WHOLE.where(queries.c.tenant == self.tenant, queries.c.id == query_id)
+        with self.reading() as connection:
+            return Recorded(*connection.execute(statement).one())
+
+    def _whole_id(self, beginning: str) -> str:
+        given = beginning.strip().lower()
+        given = given if given.startswith("q") else f"q_{given}"
+        statement = (
+            select(queries.c.id)
+            .where(queries.c.tenant == self.tenant, queries.c.id.startswith(given, autoescape=True))
+            .order_by(queries.c.id)
+            .limit(LISTED + 1)
+        )
+        with self.reading() as connection:
+            found = [row.id for row in connection.execute(statement)]
+        if not found or len(given) < len("q_") + 1:
+            raise NotFound(
+                f"There is no question with the id '{beginning}'. See what was asked with: "
+                "quoth history"
+            )
+        if len(found) > 1 and given not in found:
+            more = " …" if len(found) > LISTED else ""
+            raise InputError(
+                f"The id '{beginning}' fits several questions: {', '.join(found[:LISTED])}{more}. "
+                "Write more of it."
+            )
+        return given if given in found else str(found[0])

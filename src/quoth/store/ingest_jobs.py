@@ -1,0 +1,160 @@
+"""Who is working on which document: leases that another process can take over when they end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import Any, Literal
+
+from sqlalchemy import insert, select, update
+
+from quoth.core.errors import QuothError
+from quoth.store.catalogue import Catalogue
+from quoth.store.leases import is_over, new_owner
+from quoth.store.rows import Collection
+from quoth.store.schema import documents, jobs
+
+LEASE_SECONDS = 120.0
+MOST_ATTEMPTS = 3
+"""A document whose work ended this often without a result is set aside as poison."""
+
+POISON = "crashes_reader"
+SET_ASIDE = (
+    "Work on this file ended the whole process every time it was tried, so it is set aside. "
+    "To try it again: quoth remove {document_id}, then add it."
+)
+
+Claim = Literal["claimed", "ready", "held", "poison"]
+
+
+class Jobs:
+    """The jobs of one process; ``clock`` gives seconds since the epoch."""
+
+    def __init__(self, catalogue: Catalogue, *, clock: Callable[[], float] = time.time) -> None:
+        self._catalogue = catalogue
+        self._clock = clock
+        self.owner = new_owner()
+        # What this process works on, so that a lease it could not give back does not bind it.
+        self._working: set[str] = set()
+
+    def claim(self, collection: Collection, document_id: str, *, source: str, title: str) -> Claim:
+        """Take the lease on a document, unless it is ready or another living process has it."""
+        catalogue = self._catalogue
+        with catalogue.writing("claim document") as connection:
+            ready = select(documents.c.id, documents.c.source).where(
+                catalogue.owned(documents, collection), documents.c.id == document_id
+            )
+            if connection.execute(ready).first() is not None:
+                return "ready"
+            here = catalogue.owned(jobs, collection) & (jobs.c.document_id == document_id)
+            job = connection.execute(select(jobs).where(here)).first()
+            lease = {"owner": self.owner, "lease_until": self._clock() + LEASE_SECONDS}
+            # Noted within the transaction, so that no other thread can take it for abandoned.
+            if job is None:
+                self._working.add(document_id)
+                connection.execute(
+                    insert(jobs).values(
+                        document_id=document_id,
+                        tenant=catalogue.tenant,
+                        collection_id=collection.id,
+                        source=source,
+                        title=title,
+                        state="running",
+                        attempts=1,
+                        **lease,
+                    )
+                )
+                return "claimed"
+            if job.state == "running" and not self._abandoned(job):
+                return "held"
+            if job.code == POISON:
+                return "poison"
+            # A failed document may be tried anew; one whose worker died counts the attempt.
+            attempts = 1 if job.state == "failed" else job.attempts + 1
+            poison = attempts > MOST_ATTEMPTS
+            if not poison:
+                self._working.add(document_id)
+            connection.execute(
+                update(jobs)
+                .where(here)
+                .values(
+                    state="failed" if poison else "running",
+                    attempts=attempts,
+                    source=source,
+                    title=title,
+                    code=POISON if poison else None,
+                    message=SET_ASIDE.format(document_id=document_id) if poison else None,
+                    **lease,
+                )
+            )
+            return "poison" if poison else "claimed"
+
+    def renew(self) -> None:
+        """Keep every lease of this process for another `LEASE_SECONDS`."""
+        with self._catalogue.writing("renew leases") as connection:
+            connection.execute(
+                update(jobs)
+                .where(jobs.c.owner == self.owner, jobs.c.state == "running")
+                .values(lease_until=self._clock() + LEASE_SECONDS)
+            )
+
+    def fail(
+        self,
+        collection: Collection,
+        document_id: str,
+        *,
+        source: str,
+        title: str,
+        error: QuothError,
+    ) -> None:
+        """Keep the reason why a document cannot be read, in place of any older one."""
+        catalogue = self._catalogue
+        with catalogue.writing("fail document") as connection:
+            mine = (jobs.c.document_id == document_id) & (jobs.c.owner == self.owner)
+            older = (jobs.c.source == source) & (jobs.c.state == "failed")
+            connection.execute(jobs.delete().where(catalogue.owned(jobs, collection), mine | older))
+            known = select(jobs.c.document_id).where(jobs.c.document_id == document_id)
+            if connection.execute(known).first() is not None:
+                return
+            connection.execute(
+                insert(jobs).values(
+                    document_id=document_id,
+                    tenant=catalogue.tenant,
+                    collection_id=collection.id,
+                    source=source,
+                    title=title,
+                    state="failed",
+                    attempts=0,
+                    owner=self.owner,
+                    lease_until=0.0,
+                    code=error.code,
+                    message=str(error),
+                )
+            )
+
+    def release(self, document_ids: Iterable[str]) -> None:
+        """Give back the leases on these documents, uncounted, as when work is asked to stop."""
+        self._working.difference_update(document_ids)
+        with self._catalogue.writing("release leases") as connection:
+            connection.execute(
+                jobs.delete().where(
+                    jobs.c.owner == self.owner,
+                    jobs.c.state == "running",
+                    jobs.c.document_id.in_(list(document_ids)),
+                )
+            )
+
+    def running(self, collection: Collection) -> set[str]:
+        """The documents that a living process is working on."""
+        statement = select(jobs.c.document_id, jobs.c.owner, jobs.c.lease_until).where(
+            self._catalogue.owned(jobs, collection), jobs.c.state == "running"
+        )
+        with self._catalogue.reading() as connection:
+            rows = connection.execute(statement).all()
+        return {row.document_id for row in rows if not self._abandoned(row)}
+
+    def _abandoned(self, job: Any) -> bool:
+        if job.owner == self.owner:
+            return job.document_id not in self._working
+        now = self._clock()
+        return is_over(job.owner, job.lease_until, now=now, seconds=LEASE_SECONDS)

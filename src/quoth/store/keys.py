@@ -1,0 +1,225 @@
+"""Keys of people and programs: made once, shown once, kept only as a hash."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import string
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from hmac import compare_digest
+from typing import Any, Literal, get_args
+
+from sqlalchemy import and_, insert, or_, select, update
+
+from quoth.core.errors import InputError, NotFound
+from quoth.store.database import Database
+from quoth.store.rows import now
+from quoth.store.schema import keys
+from quoth.store.tenant_connection import Connections
+
+Scope = Literal["read", "ingest", "live", "admin"]
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+
+LABEL = "qth_"
+"""What every key begins with, so that people and scanners of secrets know one when they see it."""
+ID_LETTERS = string.ascii_letters + string.digits
+ID_LENGTH = 8
+SECRET_BYTES = 32
+WRITTEN = "[A-Za-z0-9_-]{43}"
+"""How `SECRET_BYTES` random bytes are written."""
+SHAPE = re.compile(f"{LABEL}([A-Za-z0-9]{{{ID_LENGTH}}})_({WRITTEN})")
+LONGEST_LABEL = 100
+MOST_DAYS = 3650
+
+NOBODY = "0" * 64
+"""Compared with where there is no such key, so that the work is the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key without its secret; times are ISO 8601 in UTC, ``expires_at`` None for never."""
+
+    key_id: str
+    tenant: str
+    label: str
+    scopes: tuple[Scope, ...]
+    created_at: str
+    expires_at: str | None = None
+    last_used: str | None = None
+    revoked_at: str | None = None
+
+    @property
+    def live(self) -> bool:
+        """Whether it opens anything at this moment."""
+        return self.revoked_at is None and (self.expires_at is None or now() < self.expires_at)
+
+
+@dataclass(frozen=True, slots=True)
+class NewKey:
+    """A key just made, with the ``token`` that nobody can be shown again."""
+
+    key: Key
+    token: str
+
+
+class Keys(Connections):
+    """The keys of one tenant."""
+
+    def add(
+        self, *, label: str, scopes: Iterable[str], expires_days: float | None = None
+    ) -> NewKey:
+        """Make a key; raises InputError for a scope that does not exist or an empty label."""
+        token = new_token()
+        key_id, secret = split(token)
+        key = Key(
+            key_id,
+            self.tenant,
+            checked_label(label),
+            checked_scopes(scopes),
+            created_at=now(),
+            expires_at=None if expires_days is None else in_days(expires_days),
+        )
+        with self.writing("add key") as connection:
+            connection.execute(
+                insert(keys).values(
+                    id=key_id,
+                    tenant=self.tenant,
+                    secret_hash=hashed(secret),
+                    label=key.label,
+                    scopes=" ".join(key.scopes),
+                    created_at=key.created_at,
+                    expires_at=key.expires_at,
+                )
+            )
+        return NewKey(key, token)
+
+    def all(self) -> list[Key]:
+        """List the keys, the newest first; revoked and expired ones too."""
+        statement = select(keys).where(keys.c.tenant == self.tenant)
+        with self.reading() as connection:
+            rows = connection.execute(statement.order_by(keys.c.created_at.desc(), keys.c.id))
+            return [_key(row) for row in rows]
+
+    def revoke(self, key_id: str) -> None:
+        """Let a key open nothing any more; again is no error. Raises NotFound."""
+        its = and_(keys.c.tenant == self.tenant, keys.c.id == key_id)
+        with self.writing("revoke key") as connection:
+            if connection.execute(select(keys.c.id).where(its)).first() is None:
+                raise NotFound(f"There is no key with the id '{key_id}'.")
+            connection.execute(
+                update(keys).where(its, keys.c.revoked_at.is_(None)).values(revoked_at=now())
+            )
+
+    def touch(self, key_id: str) -> None:
+        """Note that a key was used just now."""
+        with self.writing("use key") as connection:
+            connection.execute(
+                update(keys)
+                .where(keys.c.tenant == self.tenant, keys.c.id == key_id)
+                .values(last_used=now())
+            )
+
+
+def find_key(database: Database, token: str) -> Key | None:
+    """Give the live key that this token opens, of whichever tenant.
+
+    Unknown ids, wrong secrets, revoked and expired keys take the same steps to the same None.
+    It is the one look-up without a tenant: the tenant is what it finds out.
+    """
+    key_id, secret = split(token)
+    with database.reading() as connection:
+        row = connection.execute(select(keys).where(keys.c.id == key_id)).first()
+    right = compare_digest(hashed(secret), NOBODY if row is None else row.secret_hash)
+    key = _key(_NO_ROW if row is None else row)
+    return key if right & key.live & (row is not None) else None
+
+
+def any_key(database: Database, *, live: bool = False) -> bool:
+    """Whether any tenant has a key; with ``live`` one that opens something at this moment."""
+    statement = select(keys.c.id).limit(1)
+    if live:
+        lasting = or_(keys.c.expires_at.is_(None), keys.c.expires_at > now())
+        statement = statement.where(keys.c.revoked_at.is_(None), lasting)
+    with database.reading() as connection:
+        return connection.execute(statement).first() is not None
+
+
+def split(token: str) -> tuple[str, str]:
+    """Give the id and the secret of a key; both empty where it does not have a key's shape."""
+    found = SHAPE.fullmatch(token)
+    return (found[1], found[2]) if found else ("", "")
+
+
+def new_token() -> str:
+    """Make a key's token: its id and its secret, each from the system's own randomness."""
+    return f"{LABEL}{new_id()}_{secrets.token_urlsafe(SECRET_BYTES)}"
+
+
+def new_id() -> str:
+    """Make the id of a key or a share: letters and digits, easy to select and to type."""
+    return "".join(secrets.choice(ID_LETTERS) for _ in range(ID_LENGTH))
+
+
+def hashed(secret: str) -> str:
+    """The SHA-256 of a secret: 256 random bits need no slow hash (docs/decisions/029)."""
+    return sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def in_days(days: float) -> str:
+    """The time so many days from now, as ISO 8601; raises InputError beyond `MOST_DAYS`."""
+    if not 0 < days <= MOST_DAYS:
+        raise InputError(f"A key or share can last up to {MOST_DAYS} days, not {days:g}.")
+    return (datetime.now(UTC) + timedelta(days=days)).isoformat(timespec="milliseconds")
+
+
+def checked_label(label: str) -> str:
+    """Give the label of a key on one line; raises InputError when it is empty or too long."""
+    said = " ".join(label.split())
+    if not said or len(said) > LONGEST_LABEL or not said.isprintable():
+        raise InputError(
+            f"The label says who or what uses the key, in 1 to {LONGEST_LABEL} characters."
+        )
+    return said
+
+
+def checked_scopes(scopes: Iterable[str]) -> tuple[Scope, ...]:
+    """Give the scopes in their order; raises InputError for none, or for one unknown."""
+    wanted = {each.strip() for each in scopes} - {""}
+    unknown = sorted(wanted - set(SCOPES))
+    if unknown or not wanted:
+        which = f"'{unknown[0]}' is not a scope" if unknown else "A key has at least one scope"
+        raise InputError(f"{which}. The scopes are: {', '.join(SCOPES)}.")
+    return tuple(each for each in SCOPES if each in wanted)
+
+
+def _key(row: Any) -> Key:
+    return Key(
+        row.id,
+        row.tenant,
+        row.label,
+        tuple(each for each in SCOPES if each in row.scopes.split()),
+        created_at=row.created_at,
+        expires_at=row.expires_at,
+        last_used=row.last_used,
+        revoked_at=row.revoked_at,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _NoRow:
+    """What stands in for the row of a key that does not exist."""
+
+    id: str = ""
+    tenant: str = ""
+    label: str = ""
+    scopes: str = ""
+    created_at: str = ""
+    expires_at: str | None = None
+    last_used: str | None = None
+    revoked_at: str | None = None
+
+
+_NO_ROW = _NoRow()

@@ -1,0 +1,102 @@
+"""Bringing a database to the newest tables: one process does it, as a whole or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, inspect, text
+
+from quoth.core.errors import ConfigError, StorageFull
+from quoth.store import postgres, sqlite
+from quoth.store.schema import HEAD
+
+FOLDER = Path(__file__).parent / "migrations"
+TURN = "quoth migrates"
+
+
+def revision(connection: Connection) -> str | None:
+    """Give the migration at which the tables stand, None where there are none."""
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    found: str | None = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    return found
+
+
+def bring_to_head(engine: Engine, *, place: str, file: Path | None = None) -> None:
+    """Make the tables, or bring them to `HEAD`; Alembic is loaded only when there is work.
+
+    ``place`` is how messages call the database. An SQLite ``file`` that holds data is copied
+    beside itself before, and the copy is removed once all is well. Raises ConfigError.
+    """
+    with engine.connect() as connection:
+        if revision(connection) == HEAD:
+            return
+    kept: Path | None = None
+    # One writer migrates; a second process waits for its turn and then finds it done.
+    with engine.connect().execution_options(write=True) as connection, connection.begin():
+        if file is None:
+            postgres.take_turn(connection, TURN)
+            _check_encoding(connection)
+        at = revision(connection)
+        if at == HEAD:
+            return
+        if at is not None and at > HEAD:
+            raise _from_the_future(place)
+        if file is not None and at is not None:
+            kept = _copy_beside(file)
+        try:
+            step_to(connection, HEAD)
+        except (ValueError, LookupError, TypeError) as error:
+            copy = f" A copy of it is {kept}." if kept else ""
+            raise ConfigError(
+                f"{place} could not be brought from version {at} to {HEAD}: {error!r}. It stays as "
+                f"it was, for the version of quoth that wrote it.{copy}"
+            ) from error
+    if kept is not None:
+        kept.unlink(missing_ok=True)
+
+
+def step_to(connection: Connection, target: str) -> None:
+    """Migrate up or down to a revision, in the connection's transaction; raises ConfigError."""
+    from alembic import command
+    from alembic.config import Config
+    from alembic.util import CommandError
+
+    config = Config()
+    config.set_main_option("script_location", str(FOLDER).replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    config.attributes["connection"] = connection
+    at = revision(connection)
+    try:
+        (command.upgrade if at is None or at < target else command.downgrade)(config, target)
+    except CommandError as error:
+        raise _from_the_future("The catalogue") from error
+
+
+def _from_the_future(place: str) -> ConfigError:
+    return ConfigError(
+        f"{place} was written by a newer version of quoth. Update quoth, or point --home at "
+        "another folder."
+    )
+
+
+def _copy_beside(file: Path) -> Path:
+    copy = file.with_name(f"{file.name}.before-{HEAD}")
+    try:
+        sqlite.copy_to(file, copy)
+    except OSError as error:
+        raise StorageFull(
+            f"There is no room beside {file} for the copy that is made of a catalogue before it is "
+            f"brought to a new version ({error.strerror}). Free some space; nothing was changed."
+        ) from error
+    return copy
+
+
+def _check_encoding(connection: Connection) -> None:
+    found: Any = connection.execute(text("SHOW server_encoding")).scalar()
+    if found != "UTF8":
+        raise ConfigError(
+            f"The catalogue's database keeps texts as {found}; quoth needs UTF8. Make another one "
+            "with: CREATE DATABASE quoth ENCODING 'UTF8' TEMPLATE template0"
+        )

@@ -1,0 +1,130 @@
+"""Rows of the library map to values and back: spots, headings, summaries and links."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+from quoth.core.outline import Leaf, Summary
+from quoth.core.types import Chunk, Pages, Seconds
+from quoth.store.rows import Entry
+from quoth.text.analyzer import fold
+from quoth.text.json_codec import dump
+
+BETWEEN = "\x1f"
+"""What stands between the titles of a path; readers take it out of every title."""
+LONGEST_NAME = 120
+
+
+def spot_row(chunk: Chunk, *, tenant: str) -> dict[str, Any]:
+    """Make the row that says where a chunk stands."""
+    place = chunk.locator
+    paged = place if isinstance(place, Pages) else None
+    timed = place if isinstance(place, Seconds) else None
+    return {
+        "document_id": chunk.document_id,
+        "ordinal": chunk.ordinal,
+        "tenant": tenant,
+        "speaker": (timed.speaker or "") if timed else "",
+        "labels": _barred(sorted(_labels(chunk))) if paged else "",
+        "page_first": paged.first if paged else None,
+        "page_last": paged.last if paged else None,
+        "second_start": timed.start if timed else None,
+        "second_end": timed.end if timed else None,
+        "chapter": chunk.chapter,
+        "segment": chunk.segment,
+        "sections": _sections(chunk.section),
+    }
+
+
+def barred(value: str) -> str:
+    """Give a label or a folded title as it stands among others in its column."""
+    return f"|{value.replace('|', ' ')}|"
+
+
+def _barred(values: list[str]) -> str:
+    return f"|{'|'.join(each.replace('|', ' ') for each in values)}|" if values else ""
+
+
+@lru_cache(maxsize=1024)  # the chunks of a section follow each other
+def _sections(path: tuple[str, ...]) -> str:
+    return _barred([fold(title) for title in path])
+
+
+def _labels(chunk: Chunk) -> set[str]:
+    pairs = {
+        (each.label_first, each.label_last)
+        for each in (chunk.locator, *(place.locator for place in chunk.places))
+        if isinstance(each, Pages)
+    }
+    return {label.casefold() for pair in pairs for label in pair if label}
+
+
+def heading_rows(entry: Entry, *, tenant: str, collection: str) -> Iterator[dict[str, Any]]:
+    """Make the rows of a document's headings; those that lead are kept of the largest libraries.
+
+    A heading leads when it is at the top, begins a chapter, or is a segment.
+    """
+    chapters: dict[tuple[str, ...], str] = {}
+    for number, each in enumerate(entry.headings):
+        chapters[each.path] = each.chapter
+        above = chapters.get(each.path[:-1], "")
+        yield {
+            "document_id": each.document_id,
+            "number": number,
+            "tenant": tenant,
+            "collection_id": collection,
+            "path": BETWEEN.join(part.replace(BETWEEN, " ") for part in each.path),
+            "first": each.first,
+            "last": each.last,
+            "chapter": each.chapter,
+            "segment": each.segment,
+            "leads": len(each.path) < 2 or bool(each.segment) or each.chapter != above,
+        }
+
+
+def path_of(packed: str) -> tuple[str, ...]:
+    """Give the titles of a packed path."""
+    return tuple(packed.split(BETWEEN)) if packed else ()
+
+
+def summary_rows(entry: Entry, *, tenant: str, collection: str) -> Iterator[dict[str, Any]]:
+    """Make the rows of a document's summaries."""
+    for number, each in enumerate(entry.summaries):
+        yield {
+            "document_id": each.document_id,
+            "number": number,
+            "tenant": tenant,
+            "collection_id": collection,
+            "level": each.level,
+            "path": BETWEEN.join(part.replace(BETWEEN, " ") for part in each.path),
+            "first": each.first,
+            "last": each.last,
+            "leaves": dump([[leaf.chunk_id, leaf.start, leaf.end] for leaf in each.leaves]),
+        }
+
+
+def summary_from_row(row: Any) -> Summary:
+    """Make the summary of a row."""
+    leaves = tuple(Leaf(*each) for each in json.loads(row.leaves))
+    path = path_of(row.path)
+    return Summary(row.document_id, row.level, path, row.first, row.last, leaves)
+
+
+def link_rows(entry: Entry, *, tenant: str, collection: str) -> Iterator[dict[str, Any]]:
+    """Make the rows of a document's links, each pair once."""
+    seen: set[tuple[str, str]] = set()
+    for each in entry.links:
+        pair = (each.name[:LONGEST_NAME], each.other[:LONGEST_NAME])
+        if pair not in seen:
+            seen.add(pair)
+            yield {
+                "document_id": entry.document.document_id,
+                "name": pair[0],
+                "other": pair[1],
+                "tenant": tenant,
+                "collection_id": collection,
+                "count": each.count,
+            }

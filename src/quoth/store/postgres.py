@@ -1,0 +1,137 @@
+"""The catalogue on a PostgreSQL server: how it is opened, who waits for whom, what errors mean."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, func, select
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
+
+from quoth.core.errors import (
+    Busy,
+    ConfigError,
+    InputError,
+    QuothError,
+    RetrievalError,
+    StorageFull,
+    StoreDown,
+)
+from quoth.core.extras import require_extra
+
+SCHEMES = ("postgresql://", "postgres://")
+READING = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+"""All statements of a reading see one state, as they do in an SQLite file."""
+
+KEPT_OPEN, AT_MOST = 8, 32
+"""Connections of one process; a server allows a hundred in all unless it is told otherwise."""
+RENEWED_S = 1800
+CONNECTING = {
+    "connect_timeout": "10",
+    "keepalives_idle": "30",
+    "keepalives_interval": "10",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "30000",
+    "application_name": "quoth",
+}
+"""So that a server that is gone without a word is noticed; the address may say otherwise."""
+
+WAY_OUT = "Look at the address in QUOTH_DATABASE."
+NO_ROOM = ("53100", "53400")
+IN_USE = ("55P03", "40001", "40P01", "53300", "57014")
+NO_ACCESS = ("28", "3D", "3F", "42501", "25006", "0LP01")
+DAMAGED = ("XX001", "XX002")
+GONE = ("08", "57P")
+
+
+def is_address(address: object) -> bool:
+    """Whether this names a PostgreSQL server, and not a file."""
+    return isinstance(address, str) and address.startswith(SCHEMES)
+
+
+def connect(address: str, *, patience_s: float) -> Engine:
+    """Give the engine of a server; raises MissingExtra, and ConfigError for a wrong address.
+
+    No error repeats the address: it may hold a password.
+    """
+    require_extra("postgres", module="psycopg", what="A catalogue on PostgreSQL")
+    try:
+        url = make_url(address).set(drivername="postgresql+psycopg")
+    except (ArgumentError, ValueError):
+        raise ConfigError(
+            "The address of the database cannot be read. Write it as "
+            "postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with % signs for what is special."
+        ) from None
+    missing = {name: value for name, value in CONNECTING.items() if name not in url.query}
+    engine = create_engine(
+        url.update_query_dict(missing),
+        hide_parameters=True,
+        pool_size=KEPT_OPEN,
+        max_overflow=AT_MOST - KEPT_OPEN,
+        pool_timeout=patience_s,
+        pool_recycle=RENEWED_S,
+        pool_pre_ping=True,
+        pool_use_lifo=True,
+    )
+
+    def configure(connection: Any, _record: Any) -> None:
+        connection.autocommit = True
+        connection.execute(f"SET lock_timeout = {round(patience_s * 1000)}")
+        connection.autocommit = False
+
+    event.listen(engine, "connect", configure)
+    return engine
+
+
+def take_turn(connection: Connection, name: str) -> None:
+    """Wait until no other transaction has the turn of this name; this one has it to its end."""
+    key = int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "big", signed=True)
+    connection.execute(select(func.pg_advisory_xact_lock(key)))
+
+
+def meaning(error: Any) -> QuothError:
+    """Give the error of quoth that an error of the driver means."""
+    state, first = _state(error), str(error).strip().partition("\n")[0]
+    if state.startswith(NO_ROOM):
+        return StorageFull(
+            "There is no room left on the disk of the database's server. Free some space there "
+            "and run the same command again; nothing was lost."
+        )
+    if state.startswith(IN_USE):
+        return Busy(
+            "The catalogue's database is in other hands. Try again later.",
+            retryable=True,
+            retry_after_s=1.0,
+        )
+    if state.startswith(NO_ACCESS):
+        return StoreDown(f"The catalogue's database refuses quoth ({first}). {WAY_OUT}")
+    if state.startswith(DAMAGED):
+        return StoreDown(
+            f"The catalogue's database is damaged ({first}). Restore it from a backup."
+        )
+    if state.startswith(GONE):
+        return RetrievalError(
+            "The catalogue's database cannot be reached. Look at whether its server runs; the "
+            "same request works as soon as it does.",
+            retryable=True,
+        )
+    if "NUL" in first and type(error).__name__ == "DataError":
+        return InputError("A text holds the character NUL, which nothing can store or find.")
+    return RetrievalError(f"The catalogue failed: {first}.")
+
+
+def _state(error: Any) -> str:
+    """Give the SQLSTATE; who is refused while connecting gets none from the driver, only words."""
+    if error.sqlstate:
+        return str(error.sqlstate)
+    if type(error).__name__ not in ("OperationalError", "InterfaceError", "ConnectionTimeout"):
+        return ""
+    words = str(error)
+    if "authentication failed" in words or "no pg_hba.conf" in words or "role " in words:
+        return "28000"
+    if "database " in words and "does not exist" in words:
+        return "3D000"
+    if "too many clients" in words or "remaining connection slots" in words:
+        return "53300"
+    return "08006"

@@ -1,0 +1,51 @@
+"""The statements of every question, made once: building them costs more than running them."""
+
+from __future__ import annotations
+
+from sqlalchemy import bindparam, select
+
+from quoth.store.schema import (
+    chunks,
+    collections,
+    documents,
+    privacy,
+)
+
+DOCUMENT = (
+    *(documents.c.id, documents.c.title, documents.c.kind, documents.c.chunks, documents.c.pages),
+    *(documents.c.seconds, documents.c.language, documents.c.source, documents.c.url),
+    *(documents.c.speaker, documents.c.date, documents.c.warnings),
+)
+"""What is read of a document; the labels of its pages may be many."""
+
+COLLECTION = select(collections).where(
+    collections.c.tenant == bindparam("tenant"), collections.c.name == bindparam("name")
+)
+_HIT = chunks.alias("hit")
+_HITS = (_HIT.c.tenant == bindparam("tenant")) & _HIT.c.id.in_(bindparam("ids", expanding=True))
+NEAR = (
+    select(chunks)
+    .join_from(
+        _HIT,
+        chunks,
+        (chunks.c.document_id == _HIT.c.document_id)
+        & (chunks.c.ordinal >= _HIT.c.ordinal - bindparam("window"))
+        & (chunks.c.ordinal <= _HIT.c.ordinal + bindparam("window")),
+    )
+    .where(_HITS)
+)
+_THESE = (chunks.c.tenant == bindparam("tenant")) & chunks.c.id.in_(
+    bindparam("ids", expanding=True)
+)
+OF_CHUNKS = select(chunks).where(_THESE)
+UNPLACED = select(
+    *(chunks.c.id, chunks.c.document_id, chunks.c.ordinal, chunks.c.start, chunks.c.end),
+    *(chunks.c.text, chunks.c.prefix, chunks.c.kind, chunks.c.language, chunks.c.tokens),
+).where(_THESE)
+# Looked up by their ids alone, and the collection compared by who reads the rows: SQLite would
+# take the collection's index, and go through all of its documents.
+OF_DOCUMENTS = select(*DOCUMENT, documents.c.collection_id).where(
+    documents.c.tenant == bindparam("tenant"),
+    documents.c.id.in_(bindparam("ids", expanding=True)),
+)
+PRIVACY = select(privacy).where(privacy.c.tenant == bindparam("tenant"))

@@ -1,0 +1,67 @@
+"""What each tenant has decided about what is kept of them and what may leave the machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlalchemy import insert, update
+
+from quoth.core.errors import InputError
+from quoth.store.prepared import PRIVACY
+from quoth.store.rows import now
+from quoth.store.schema import privacy
+from quoth.store.tenant_connection import Connections
+
+Keeping = Literal["off", "hash", "full"]
+"""What is kept of a question: nothing, no texts, everything."""
+ORDER: tuple[Keeping, ...] = ("off", "hash", "full")
+
+RETENTION_DAYS = 90
+"""Days after which what was asked goes, where a tenant has decided nothing else."""
+AUDIT_DAYS = 365
+MOST_DAYS = 3650
+
+
+@dataclass(frozen=True, slots=True)
+class Privacy:
+    """What holds for a tenant; ``decided_at`` is None where it is all the operator's."""
+
+    history: Keeping
+    retention_days: int = RETENTION_DAYS
+    may_leave: bool = True
+    decided_at: str | None = None
+
+
+class Decisions(Connections):
+    """The decisions of one tenant. ``most`` is what the operator keeps of a question at most."""
+
+    def holding(self, *, most: Keeping) -> Privacy:
+        """Give what holds now: the tenant's decision, which can only keep less than ``most``."""
+        with self.reading() as connection:
+            row = connection.execute(PRIVACY, {"tenant": self.tenant}).first()
+        if row is None:
+            return Privacy(history=most)
+        return Privacy(
+            history=min(most, row.history, key=ORDER.index),
+            retention_days=row.retention_days,
+            may_leave=row.may_leave,
+            decided_at=row.updated_at,
+        )
+
+    def decide(self, *, history: Keeping, retention_days: int, may_leave: bool) -> None:
+        """Put a decision in the place of an earlier one; raises InputError."""
+        if not 1 <= retention_days <= MOST_DAYS:
+            raise InputError(
+                f"What was asked can be kept for 1 to {MOST_DAYS} days, not {retention_days}."
+            )
+        values = {
+            "history": history,
+            "retention_days": retention_days,
+            "may_leave": may_leave,
+            "updated_at": now(),
+        }
+        own = privacy.c.tenant == self.tenant
+        with self.writing("set privacy") as connection:
+            if not connection.execute(update(privacy).where(own).values(values)).rowcount:
+                connection.execute(insert(privacy).values(tenant=self.tenant, **values))

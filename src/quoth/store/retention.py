@@ -1,0 +1,86 @@
+"""What is older than it may be goes: a function of the time and of what is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import delete, select, union
+
+from quoth.store.audit import Audit
+from quoth.store.database import Database
+from quoth.store.privacy_settings import AUDIT_DAYS, Decisions
+from quoth.store.schema import (
+    audit,
+    queries,
+    shares,
+    spending,
+    tasks,
+)
+from quoth.store.tenant_connection import Connections
+from quoth.store.upload_tasks import ENDED
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """How many rows went; ``questions`` with their answers, records and feedback."""
+
+    questions: int = 0
+    shares: int = 0
+    tasks: int = 0
+    audit: int = 0
+
+
+class Retention(Connections):
+    """What is kept of one tenant, and until when."""
+
+    def forget(self, *, now: datetime, days: int, audit_days: int = AUDIT_DAYS) -> Gone:
+        """Remove what is older than ``days`` at that time, and shares that have expired."""
+        end = _stamp(now - timedelta(days=days))
+        with self.writing("forget what is old") as connection:
+            asked = connection.execute(
+                delete(queries).where(queries.c.tenant == self.tenant, queries.c.created_at < end)
+            ).rowcount
+            expired = connection.execute(
+                delete(shares).where(
+                    shares.c.tenant == self.tenant, shares.c.expires_at <= _stamp(now)
+                )
+            ).rowcount
+            connection.execute(
+                delete(spending).where(
+                    spending.c.tenant == self.tenant, spending.c.day < end[: len("2000-01-01")]
+                )
+            )
+            ended = connection.execute(
+                delete(tasks).where(
+                    tasks.c.tenant == self.tenant,
+                    tasks.c.state.in_(ENDED),
+                    tasks.c.updated_at < end,
+                )
+            ).rowcount
+        pruned = Audit.of(self).prune(before=_stamp(now - timedelta(days=audit_days)))
+        return Gone(asked, expired, ended, pruned)
+
+
+def forget_all(database: Database, *, now: datetime) -> dict[str, Gone]:
+    """Do it for every tenant there is, by what each has decided; gives those that lost rows."""
+    found = {}
+    for tenant in tenants_of(database):
+        days = Decisions(database, tenant=tenant).holding(most="full").retention_days
+        gone = Retention(database, tenant=tenant).forget(now=now, days=days)
+        if gone != Gone():
+            found[tenant] = gone
+    return found
+
+
+def tenants_of(database: Database) -> Iterable[str]:
+    """Name the tenants of whom there is anything that grows old."""
+    every = union(*(select(table.c.tenant) for table in (queries, shares, spending, tasks, audit)))
+    with database.reading() as connection:
+        return sorted(connection.execute(every).scalars())
+
+
+def _stamp(when: datetime) -> str:
+    """Write a time as the catalogue does, so that the texts sort as the times."""
+    return when.astimezone(UTC).isoformat(timespec="milliseconds")

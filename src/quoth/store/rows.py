@@ -1,0 +1,233 @@
+"""Rows of the catalogue to values and back."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any
+
+from quoth.core.calibration import Calibration, Tuning
+from quoth.core.outline import Heading, Link, Summary
+from quoth.core.types import (
+    Chars,
+    Chunk,
+    Document,
+    IndexIdentity,
+    Problem,
+)
+from quoth.text.json_codec import (
+    dump,
+    pack_locator,
+    pack_places,
+    unpack_spot,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """A named set of documents with one index identity; `table` is the index that serves it."""
+
+    id: str
+    name: str
+    table: str
+    identity: IndexIdentity
+    version: int
+    tuning: Tuning | None = None
+
+    @property
+    def index_version(self) -> str:
+        """Changes whenever what a search can find changes."""
+        return f"{self.table}:{self.version}"
+
+
+def digest(*parts: str) -> str:
+    """Give a short id that depends on every part and on where one ends and the next begins."""
+    return sha256(json.dumps(parts).encode()).hexdigest()[:24]
+
+
+def folder_name(tenant: str) -> str:
+    """The name of a tenant's own folder among those of its kind; it tells nothing of theirs."""
+    return digest(tenant)[:12]
+
+
+def now() -> str:
+    """The time of day in UTC, as ISO 8601."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A document ready to be committed, with what only the catalogue keeps of it."""
+
+    document: Document
+    sha256: str
+    labels: tuple[str, ...]
+    chunks: tuple[Chunk, ...]
+    headings: tuple[Heading, ...] = ()
+    summaries: tuple[Summary, ...] = ()
+    links: tuple[Link, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """Chunks with their neighbours, and the documents they belong to, both by id."""
+
+    chunks: dict[str, Chunk]
+    documents: dict[str, Document]
+
+
+def collection_from_row(row: Any) -> Collection:
+    """Make the collection of a row."""
+    identity = IndexIdentity(**json.loads(row.identity))
+    return Collection(
+        row.id,
+        row.name,
+        row.index_table,
+        identity,
+        row.version,
+        tuning=None if row.tuning is None else unpack_tuning(row.tuning),
+    )
+
+
+def pack_tuning(tuning: Tuning) -> str:
+    """Write what was learnt as JSON; `unpack_tuning` gives the same value back."""
+    return dump(asdict(tuning))
+
+
+def unpack_tuning(packed: str) -> Tuning:
+    """Read what `pack_tuning` wrote."""
+    values = json.loads(packed)
+    for name in ("relevance", "answerable"):
+        if values[name] is not None:
+            values[name] = Calibration(**values[name])
+    return Tuning(**values)
+
+
+def chunk_to_row(chunk: Chunk, *, tenant: str) -> dict[str, Any]:
+    """Make the row of a chunk."""
+    return {
+        "id": chunk.chunk_id,
+        "tenant": tenant,
+        "document_id": chunk.document_id,
+        "ordinal": chunk.ordinal,
+        "start": chunk.start,
+        "end": chunk.end,
+        "text": chunk.text,
+        "prefix": chunk.prefix,
+        "section": dump(list(chunk.section)),
+        "kind": chunk.kind,
+        "language": chunk.language,
+        "tokens": chunk.tokens,
+        "locator": pack_locator(chunk.locator),
+        "places": pack_places(chunk.places),
+        "chapter": chunk.chapter,
+        "segment": chunk.segment,
+        "date": chunk.date,
+    }
+
+
+def chunk_from_row(row: Any) -> Chunk:
+    """Make the chunk of a row with all columns of the table.
+
+    They are taken in their order: looking each up by its name takes longer than all the rest.
+    """
+    key, _tenant, document_id, ordinal, start, end, text, prefix, section_json, kind, *more = row
+    language, tokens, locator_json, places_json, chapter, segment, date = more
+    locator, places, section = unpack_spot(
+        locator=locator_json, places=places_json, section=section_json
+    )
+    return Chunk(
+        chunk_id=key,
+        document_id=document_id,
+        ordinal=ordinal,
+        start=start,
+        end=end,
+        text=text,
+        locator=locator,
+        kind=kind,
+        places=places,
+        section=section,
+        prefix=prefix,
+        language=language,
+        tokens=tokens,
+        chapter=chapter,
+        segment=segment,
+        date=date,
+    )
+
+
+def unplaced_from_row(row: Any) -> Chunk:
+    """Make a chunk without its places and sections of a row that has none."""
+    key, document_id, ordinal, start, end, text, prefix, kind, language, tokens = row
+    return Chunk(
+        chunk_id=key,
+        document_id=document_id,
+        ordinal=ordinal,
+        start=start,
+        end=end,
+        text=text,
+        locator=Chars(start, end),
+        kind=kind,
+        prefix=prefix,
+        language=language,
+        tokens=tokens,
+    )
+
+
+def document_to_row(entry: Entry, *, tenant: str, collection: str) -> dict[str, Any]:
+    """Make the row of a ready document; ``collection`` is the collection's id."""
+    document = entry.document
+    return {
+        "id": document.document_id,
+        "tenant": tenant,
+        "collection_id": collection,
+        "sha256": entry.sha256,
+        "source": document.source,
+        "title": document.title,
+        "kind": document.kind,
+        "language": document.language,
+        "url": document.url,
+        "speaker": document.speaker,
+        "pages": document.pages,
+        "labels": dump(list(entry.labels)),
+        "seconds": document.seconds,
+        "chunks": len(entry.chunks),
+        "warnings": dump(list(document.warnings)),
+        "added_at": now(),
+        "date": document.date,
+    }
+
+
+def document_from_row(row: Any, *, collection: str) -> Document:
+    """Make the document of a row of the documents table."""
+    return Document(
+        document_id=row.id,
+        title=row.title,
+        kind=row.kind,
+        status="ready",
+        chunks=row.chunks,
+        pages=row.pages,
+        seconds=row.seconds,
+        language=row.language,
+        collection=collection,
+        source=row.source,
+        url=row.url,
+        speaker=row.speaker,
+        date=row.date,
+        warnings=() if row.warnings == "[]" else tuple(json.loads(row.warnings)),
+    )
+
+
+def document_from_job(row: Any, *, collection: str) -> Document:
+    """Make the document of a row of the jobs table: one that failed or is under way."""
+    return Document(
+        document_id=row.document_id,
+        title=row.title,
+        kind=None,
+        status=row.state,
+        error=None if row.code is None else Problem(row.code, row.message or ""),
+        collection=collection,
+        source=row.source,
+    )

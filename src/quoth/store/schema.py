@@ -1,0 +1,314 @@
+"""The tables of the catalogue, which holds the truth; indexes are derived from it."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    UniqueConstraint,
+)
+
+from quoth.store.column_types import words
+
+HEAD = "0004"
+"""The newest migration; a catalogue that already stands at it is opened without Alembic."""
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(column_0_label)s",
+        "uq": "uq_%(table_name)s_%(column_0_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s_%(referred_table_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+collections = Table(
+    "collections",
+    metadata,
+    Column("id", words(32), primary_key=True),
+    Column("tenant", words(100), nullable=False),
+    Column("name", words(100), nullable=False),
+    Column("index_table", words(80), nullable=False),
+    Column("identity", words(), nullable=False),
+    Column("version", Integer, nullable=False, default=0),
+    Column("tuning", words()),
+    Column("created_at", words(40), nullable=False),
+    UniqueConstraint("tenant", "name"),
+)
+
+documents = Table(
+    "documents",
+    metadata,
+    Column("id", words(32), primary_key=True),
+    Column("tenant", words(100), nullable=False),
+    Column("collection_id", ForeignKey("collections.id", ondelete="CASCADE"), nullable=False),
+    Column("sha256", words(64), nullable=False),
+    Column("source", words(), nullable=False),
+    Column("title", words(), nullable=False),
+    Column("kind", words(20), nullable=False),
+    Column("language", words(10), nullable=False),
+    Column("url", words()),
+    Column("speaker", words()),
+    Column("pages", Integer),
+    Column("labels", words(), nullable=False),
+    Column("seconds", Float),
+    Column("chunks", Integer, nullable=False),
+    Column("warnings", words(), nullable=False),
+    Column("added_at", words(40), nullable=False),
+    Column("date", words(40)),
+    Index("ix_documents_collection_source", "collection_id", "source"),
+)
+
+chunks = Table(
+    "chunks",
+    metadata,
+    Column("id", words(32), primary_key=True),
+    Column("tenant", words(100), nullable=False),
+    Column("document_id", ForeignKey("documents.id", ondelete="CASCADE"), nullable=False),
+    Column("ordinal", Integer, nullable=False),
+    Column("start", Integer, nullable=False),
+    Column("end", Integer, nullable=False),
+    Column("text", words(), nullable=False),
+    Column("prefix", words(), nullable=False),
+    Column("section", words(), nullable=False),
+    Column("kind", words(20), nullable=False),
+    Column("language", words(10), nullable=False),
+    Column("tokens", Integer, nullable=False),
+    Column("locator", words(), nullable=False),
+    Column("places", words(), nullable=False),
+    Column("chapter", words(20), nullable=False, server_default=""),
+    Column("segment", words(20), nullable=False, server_default=""),
+    Column("date", words(40)),
+    UniqueConstraint("document_id", "ordinal"),
+)
+
+# Where each chunk stands, in rows so narrow that a look-up by place can read them all: the texts
+# beside which these values would stand otherwise are a hundred times as wide.
+spots = Table(
+    "spots",
+    metadata,
+    Column("document_id", ForeignKey("documents.id", ondelete="CASCADE"), primary_key=True),
+    Column("ordinal", Integer, primary_key=True),
+    Column("tenant", words(100), nullable=False),
+    Column("speaker", words(), nullable=False),
+    Column("labels", words(), nullable=False),
+    Column("page_first", Integer),
+    Column("page_last", Integer),
+    Column("second_start", Float),
+    Column("second_end", Float),
+    Column("chapter", words(20), nullable=False),
+    Column("segment", words(20), nullable=False),
+    Column("sections", words(), nullable=False),
+)
+
+headings = Table(
+    "headings",
+    metadata,
+    Column("document_id", ForeignKey("documents.id", ondelete="CASCADE"), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("tenant", words(100), nullable=False),
+    Column("collection_id", words(32), nullable=False),
+    Column("path", words(), nullable=False),
+    Column("first", Integer, nullable=False),
+    Column("last", Integer, nullable=False),
+    Column("chapter", words(20), nullable=False),
+    Column("segment", words(20), nullable=False),
+    Column("leads", Boolean, nullable=False),
+    Index("ix_headings_collection_order", "collection_id", "leads", "document_id", "number"),
+)
+
+summaries = Table(
+    "summaries",
+    metadata,
+    Column("document_id", ForeignKey("documents.id", ondelete="CASCADE"), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("tenant", words(100), nullable=False),
+    Column("collection_id", words(32), nullable=False),
+    Column("level", Integer, nullable=False),
+    Column("path", words(), nullable=False),
+    Column("first", Integer, nullable=False),
+    Column("last", Integer, nullable=False),
+    Column("leaves", words(), nullable=False),
+)
+
+links = Table(
+    "links",
+    metadata,
+    Column("document_id", ForeignKey("documents.id", ondelete="CASCADE"), primary_key=True),
+    Column("name", words(120), primary_key=True),
+    Column("other", words(120), primary_key=True),
+    Column("tenant", words(100), nullable=False),
+    Column("collection_id", words(32), nullable=False),
+    Column("count", Integer, nullable=False),
+    Index("ix_links_collection_name", "collection_id", "name"),
+    Index("ix_links_collection_other", "collection_id", "other"),
+)
+
+jobs = Table(
+    "jobs",
+    metadata,
+    Column("document_id", words(32), primary_key=True),
+    Column("tenant", words(100), nullable=False),
+    Column("collection_id", ForeignKey("collections.id", ondelete="CASCADE"), nullable=False),
+    Column("source", words(), nullable=False),
+    Column("title", words(), nullable=False),
+    Column("state", words(20), nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("owner", words(40), nullable=False),
+    Column("lease_until", Float, nullable=False),
+    Column("code", words(40)),
+    Column("message", words()),
+)
+
+queries = Table(
+    "queries",
+    metadata,
+    Column("id", words(32), primary_key=True),
+    Column("tenant", words(100), nullable=False),
+    Column("collection", words(100), nullable=False),
+    Column("text", words(), nullable=False),
+    Column("plan", words(), nullable=False),
+    Column("index_version", words(120), nullable=False),
+    Column("created_at", words(40), nullable=False),
+    Column("status", words(20), nullable=False, server_default=""),
+    # What the figures of a service are made of; null where it was kept before they were.
+    Column("key_id", words(20)),
+    Column("upload_id", words(32)),
+    Column("total_ms", Float),
+    Column("input_tokens", Integer),
+    Column("output_tokens", Integer),
+    Column("usd", Float),
+    Column("degraded", Boolean),
+    Column("cached", Boolean),
+    Index("ix_queries_tenant_created_at", "tenant", "created_at"),
+)
+
+answers = Table(
+    "answers",
+    metadata,
+    Column("query_id", ForeignKey("queries.id", ondelete="CASCADE"), primary_key=True),
+    Column("tenant", words(100), nullable=False),
+    Column("answer", words(), nullable=False),
+)
+
+# How each answer came about: ids, ranks and scores, in one wide text that no list of questions
+# has to read past.
+records = Table(
+    "records",
+    metadata,
+    Column("query_id", ForeignKey("queries.id", ondelete="CASCADE"), primary_key=True),
+    Column("tenant", words(100), nullable=False),
+    Column("record", words(), nullable=False),
+)
+
+feedback = Table(
+    "feedback",
+    metadata,
+    Column("query_id", ForeignKey("queries.id", ondelete="CASCADE"), primary_key=True),
+    Column("tenant", words(100), nullable=False),
+    Column("rating", Integer, nullable=False),
+    Column("comment", words(), nullable=False),
+    Column("created_at", words(40), nullable=False),
+)
+
+# Files that came over the network, from their first byte until their document's fate is known.
+tasks = Table(
+    "tasks",
+    metadata,
+    Column("id", words(32), primary_key=True),
+    Column("tenant", words(100), nullable=False),
+    Column("collection", words(100), nullable=False),
+    Column("name", words(), nullable=False),
+    Column("given", words(), nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("received", BigInteger, nullable=False),
+    Column("sha256", words(64)),
+    Column("state", words(20), nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("owner", words(40)),
+    Column("lease_until", Float),
+    Column("document_id", words(32)),
+    Column("chunks", Integer, nullable=False),
+    Column("of_chunks", Integer, nullable=False),
+    Column("code", words(40)),
+    Column("message", words()),
+    Column("key_id", words(20)),
+    Column("created_at", words(40), nullable=False),
+    Column("updated_at", words(40), nullable=False),
+    # The next tenant in turn and its oldest file are found without reading past the others'.
+    Index("ix_tasks_state_tenant", "state", "tenant", "created_at"),
+    Index("ix_tasks_tenant_created_at", "tenant", "created_at"),
+)
+
+# Of a key and of a share only a hash is kept: who reads the database cannot use them.
+keys = Table(
+    "keys",
+    metadata,
+    Column("id", words(20), primary_key=True),
+    Column("tenant", words(100), nullable=False),
+    Column("secret_hash", words(64), nullable=False),
+    Column("label", words(), nullable=False),
+    Column("scopes", words(), nullable=False),
+    Column("created_at", words(40), nullable=False),
+    Column("expires_at", words(40)),
+    Column("last_used", words(40)),
+    Column("revoked_at", words(40)),
+    Index("ix_keys_tenant", "tenant"),
+)
+
+shares = Table(
+    "shares",
+    metadata,
+    Column("id", words(20), primary_key=True),
+    Column("tenant", words(100), nullable=False),
+    Column("token_hash", words(64), nullable=False, unique=True),
+    Column("collection", words(100), nullable=False),
+    Column("created_at", words(40), nullable=False),
+    Column("expires_at", words(40), nullable=False),
+    Column("revoked_at", words(40)),
+    Index("ix_shares_tenant", "tenant"),
+)
+
+# Who did what to which thing, never what it held; each row has the hash of the one before it.
+audit = Table(
+    "audit",
+    metadata,
+    Column("tenant", words(100), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("at", words(40), nullable=False),
+    Column("key_id", words(20), nullable=False),
+    Column("action", words(40), nullable=False),
+    Column("object_id", words(), nullable=False),
+    Column("result", words(20), nullable=False),
+    Column("request_id", words(64), nullable=False),
+    Column("address", words(60), nullable=False),
+    Column("previous", words(64), nullable=False),
+    Column("hash", words(64), nullable=False),
+)
+
+# What a tenant has decided about what is kept and what may leave the machine.
+privacy = Table(
+    "privacy",
+    metadata,
+    Column("tenant", words(100), primary_key=True),
+    Column("history", words(10), nullable=False),
+    Column("retention_days", Integer, nullable=False),
+    Column("may_leave", Boolean, nullable=False),
+    Column("updated_at", words(40), nullable=False),
+)
+
+# Tokens of language models by day, where they are limited: what was asked may be forgotten before.
+spending = Table(
+    "spending",
+    metadata,
+    Column("tenant", words(100), primary_key=True),
+    Column("day", words(10), primary_key=True),
+    Column("tokens", BigInteger, nullable=False),
+)

@@ -1,0 +1,135 @@
+"""Shares: tokens that open one collection for reading, for a while.
+
+They have nothing in common with keys: neither can be made from the other, and a share that
+wanders through the web opens no more than what it was made for.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from dataclasses import dataclass
+from hmac import compare_digest
+from typing import Any
+
+from sqlalchemy import and_, insert, select, update
+
+from quoth.core.errors import InputError, NotFound
+from quoth.store.database import Database
+from quoth.store.keys import (
+    NOBODY,
+    SECRET_BYTES,
+    WRITTEN,
+    hashed,
+    in_days,
+    new_id,
+)
+from quoth.store.rows import now
+from quoth.store.schema import collections, shares
+from quoth.store.tenant_connection import Connections
+
+LABEL = "qsh_"
+"""What every token of a share begins with."""
+SHAPE = re.compile(LABEL + WRITTEN)
+ID_LABEL = "sh_"
+"""What the id of a share begins with, which no id of a key does."""
+MOST_DAYS = 365
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A share without its token; times are ISO 8601 in UTC."""
+
+    share_id: str
+    tenant: str
+    collection: str
+    created_at: str
+    expires_at: str
+    revoked_at: str | None = None
+
+    @property
+    def live(self) -> bool:
+        """Whether it opens its collection at this moment."""
+        return self.revoked_at is None and now() < self.expires_at
+
+
+@dataclass(frozen=True, slots=True)
+class NewShare:
+    """A share just made, with the ``token`` that nobody can be shown again."""
+
+    share: Share
+    token: str
+
+
+class Shares(Connections):
+    """The shares of one tenant."""
+
+    def add(self, *, collection: str, expires_days: float) -> NewShare:
+        """Share a collection; raises NotFound where there is none of that name, and InputError."""
+        if expires_days > MOST_DAYS:
+            raise InputError(f"A share can last up to {MOST_DAYS} days, not {expires_days:g}.")
+        token = LABEL + secrets.token_urlsafe(SECRET_BYTES)
+        share = Share(
+            ID_LABEL + new_id(),
+            self.tenant,
+            collection,
+            created_at=now(),
+            expires_at=in_days(expires_days),
+        )
+        there = select(collections.c.id).where(
+            collections.c.tenant == self.tenant, collections.c.name == collection
+        )
+        with self.writing("add share") as connection:
+            if connection.execute(there).first() is None:
+                raise NotFound(f"There is no collection '{collection}' to share.")
+            connection.execute(
+                insert(shares).values(
+                    id=share.share_id,
+                    tenant=self.tenant,
+                    token_hash=hashed(token),
+                    collection=collection,
+                    created_at=share.created_at,
+                    expires_at=share.expires_at,
+                )
+            )
+        return NewShare(share, token)
+
+    def all(self) -> list[Share]:
+        """List the shares, the newest first; revoked and expired ones too."""
+        statement = select(shares).where(shares.c.tenant == self.tenant)
+        with self.reading() as connection:
+            rows = connection.execute(statement.order_by(shares.c.created_at.desc(), shares.c.id))
+            return [_share(row) for row in rows]
+
+    def revoke(self, share_id: str) -> None:
+        """Let a share open nothing any more; again is no error. Raises NotFound."""
+        its = and_(shares.c.tenant == self.tenant, shares.c.id == share_id)
+        with self.writing("revoke share") as connection:
+            if connection.execute(select(shares.c.id).where(its)).first() is None:
+                raise NotFound(f"There is no share with the id '{share_id}'.")
+            connection.execute(
+                update(shares).where(its, shares.c.revoked_at.is_(None)).values(revoked_at=now())
+            )
+
+
+def find_share(database: Database, token: str) -> Share | None:
+    """Give the live share that this token opens, of whichever tenant; None for all others.
+
+    It has no tenant to ask with: the tenant is what it finds out.
+    """
+    wanted = hashed(token if SHAPE.fullmatch(token) else "")
+    with database.reading() as connection:
+        row = connection.execute(select(shares).where(shares.c.token_hash == wanted)).first()
+    right = compare_digest(wanted, NOBODY if row is None else row.token_hash) and row is not None
+    return _share(row) if right and _share(row).live else None
+
+
+def _share(row: Any) -> Share:
+    return Share(
+        row.id,
+        row.tenant,
+        row.collection,
+        created_at=row.created_at,
+        expires_at=row.expires_at,
+        revoked_at=row.revoked_at,
+    )

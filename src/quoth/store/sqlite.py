@@ -1,0 +1,112 @@
+"""The catalogue in an SQLite file: how it is opened, copied, and what its errors mean."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event
+
+from quoth.core.errors import (
+    Busy,
+    ConfigError,
+    QuothError,
+    RetrievalError,
+    StorageFull,
+    StoreDown,
+)
+
+# A quota and a limit on file sizes are not reported as a full disk, but as a failed write.
+NO_ROOM = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE")
+NO_ACCESS = ("SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_PERM", "SQLITE_AUTH")
+IN_USE = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
+DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
+
+KEPT_OPEN, AT_MOST = 8, 64
+"""Connections: more than so many threads have no use for them at once."""
+
+
+def connect(file: Path, *, patience_s: float) -> Engine:
+    """Give the engine of a file, made if it is not there; raises ConfigError for its folder."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"The home folder {file.parent} cannot be made: {error}.") from error
+    engine = create_engine(
+        URL.create("sqlite", database=str(file)),
+        connect_args={"timeout": patience_s},
+        hide_parameters=True,
+        pool_size=KEPT_OPEN,
+        max_overflow=AT_MOST - KEPT_OPEN,
+        pool_timeout=patience_s,
+    )
+
+    def configure(connection: sqlite3.Connection, _record: Any) -> None:
+        # SQLAlchemy's own BEGIN (see `_begin`) replaces the driver's, which would begin too late
+        # to protect a read that a write follows.
+        connection.isolation_level = None
+        for pragma in (
+            f"busy_timeout={round(patience_s * 1000)}",
+            "journal_mode=WAL",
+            "synchronous=FULL",
+            "foreign_keys=ON",
+            "secure_delete=ON",
+        ):
+            connection.execute(f"PRAGMA {pragma}")
+
+    event.listen(engine, "connect", configure)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _begin(connection: Connection) -> None:
+    write = connection.get_execution_options().get("write", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+
+
+def copy_to(source: Path, target: Path) -> None:
+    """Copy a catalogue as it is at this moment, while others read and write it.
+
+    The copy appears in one step, on the disk. Raises the driver's errors and OSError.
+    """
+    draft = target.with_name(f"{target.name}.{os.getpid()}.draft")
+    try:
+        with closing(sqlite3.connect(source)) as here, closing(sqlite3.connect(draft)) as there:
+            here.backup(there)
+        with draft.open("rb+") as file:
+            os.fsync(file.fileno())
+        draft.replace(target)
+    finally:
+        for ending in ("", "-wal", "-shm", "-journal"):
+            with suppress(FileNotFoundError):
+                draft.with_name(draft.name + ending).unlink()
+
+
+def meaning(error: sqlite3.Error) -> QuothError:
+    """Give the error of quoth that an error of the driver means."""
+    message, code = str(error), getattr(error, "sqlite_errorname", "")
+    if code.startswith(NO_ROOM):
+        return StorageFull(
+            "There is no room left on the disk of the home folder. Free some space and run "
+            "the same command again; nothing was lost."
+        )
+    if code.startswith(IN_USE):
+        return Busy(
+            "Another process is writing to the catalogue. Try again later.",
+            retryable=True,
+            retry_after_s=1.0,
+        )
+    if code.startswith(DAMAGED):
+        return StoreDown(
+            f"The catalogue is damaged ({message}). Restore it from a backup, or point "
+            "--home at another folder and add the documents again."
+        )
+    if code.startswith(NO_ACCESS):
+        return StoreDown(
+            f"The catalogue cannot be opened ({message}). Look at who may write to the home "
+            "folder, or point --home at another one."
+        )
+    return RetrievalError(f"The catalogue failed: {message}.")

@@ -1,0 +1,51 @@
+"""The connections to the catalogue's database, always on behalf of one tenant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Self
+
+from sqlalchemy import Connection, and_
+
+from quoth.store.database import Database
+from quoth.store.rows import Collection
+
+
+class Connections:
+    """The database, as one tenant sees it; several tenants share one."""
+
+    def __init__(self, database: Database, *, tenant: str) -> None:
+        self.database = database
+        self.tenant = tenant
+
+    @classmethod
+    def of(cls, other: Connections) -> Self:
+        """See the database of another one's tenant, by this class."""
+        return cls(other.database, tenant=other.tenant)
+
+    def close(self) -> None:
+        """Close the database, for every tenant that shares it."""
+        self.database.close()
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection that sees one state of the catalogue."""
+        with self.database.reading() as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self, operation: str, *, alone: bool = True) -> Iterator[Connection]:
+        """A transaction that is done as a whole or not at all.
+
+        As long as it lasts, no other ``alone`` one of the tenant writes: what was read in it is
+        still true when it writes. One that only adds rows of its own need not be alone.
+        """
+        self.database.on_operation(f"before {operation}")
+        with self.database.writing(self.tenant, alone=alone) as connection:
+            yield connection
+        self.database.on_operation(f"after {operation}")
+
+    def owned(self, table: Any, collection: Collection) -> Any:
+        """The condition that a row is this tenant's and in this collection."""
+        return and_(table.c.tenant == self.tenant, table.c.collection_id == collection.id)

@@ -1,0 +1,166 @@
+"""Tasks: files that came in over the network, from their first byte to their document's fate.
+
+A task is ``receiving`` until the last byte is there, then ``queued``, ``running`` while a worker
+has a lease on it, and in the end ``ready``, ``unchanged`` or ``failed``.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sqlalchemy import ColumnElement, and_, func, select
+
+from quoth.core.errors import NotFound
+from quoth.store.database import Database
+from quoth.store.leases import is_over, new_owner
+from quoth.store.rows import now
+from quoth.store.schema import tasks
+from quoth.store.tenant_connection import Connections
+
+LEASE_SECONDS = 60.0
+
+State = Literal["receiving", "queued", "running", "ready", "unchanged", "failed"]
+ENDED: tuple[State, ...] = ("ready", "unchanged", "failed")
+
+ABSENT = "There is no upload of this id. List them with: GET /v1/uploads"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A file on its way; ``given`` is what was said about it. Sizes are in bytes."""
+
+    id: str
+    collection: str
+    name: str
+    given: Mapping[str, str]
+    size: int
+    received: int
+    sha256: str | None
+    state: State
+    attempts: int
+    document_id: str | None
+    chunks: int
+    of_chunks: int
+    code: str | None
+    message: str | None
+    created_at: str
+    updated_at: str
+
+    @property
+    def ended(self) -> bool:
+        """Whether its fate is known."""
+        return self.state in ENDED
+
+
+class Tasks(Connections):
+    """The tasks of one tenant, to look at; ``clock`` gives seconds since the epoch.
+
+    ``owner`` is whoever takes leases here; several may have the same one.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        tenant: str,
+        owner: str | None = None,
+        clock: Callable[[], float] = time.time,
+        lease_s: float = LEASE_SECONDS,
+    ) -> None:
+        super().__init__(database, tenant=tenant)
+        self.owner = owner or new_owner()
+        self._clock = clock
+        self._lease_s = lease_s
+
+    def find(self, key: str) -> Task:
+        """Give a task; raises NotFound."""
+        with self.reading() as connection:
+            row = connection.execute(select(tasks).where(self.at(key))).first()
+        if row is None:
+            raise NotFound(ABSENT)
+        return self.task_of(row)
+
+    def tasks(self, *, skip: int = 0, limit: int = 50, state: State | None = None) -> list[Task]:
+        """List tasks, the newest first."""
+        chosen = select(tasks).where(self.mine)
+        if state is not None:
+            chosen = chosen.where(tasks.c.state == state)
+        newest = chosen.order_by(tasks.c.created_at.desc(), tasks.c.id).offset(skip).limit(limit)
+        with self.reading() as connection:
+            return [self.task_of(row) for row in connection.execute(newest)]
+
+    def count(self, *, state: State | None = None) -> int:
+        """Count the tasks."""
+        chosen = select(func.count()).select_from(tasks).where(self.mine)
+        if state is not None:
+            chosen = chosen.where(tasks.c.state == state)
+        with self.reading() as connection:
+            return int(connection.execute(chosen).scalar_one())
+
+    @property
+    def mine(self) -> ColumnElement[bool]:
+        """The condition that a task is this tenant's."""
+        return tasks.c.tenant == self.tenant
+
+    def at(self, key: str) -> ColumnElement[bool]:
+        """The condition that it is this task, and this tenant's."""
+        return and_(self.mine, tasks.c.id == key)
+
+    def lease_row(self) -> dict[str, Any]:
+        """What a row says when the owner has just taken it, or still has it."""
+        return {"owner": self.owner, "lease_until": self._clock() + self._lease_s}
+
+    def deserted(self, row: Any) -> bool:
+        """Whether a task is under way in the hands of nobody."""
+        return row.state == "running" and self.abandoned(row)
+
+    def abandoned(self, row: Any) -> bool:
+        """Whether whoever took a row has died or forgotten it."""
+        return is_over(row.owner, row.lease_until, now=self._clock(), seconds=LEASE_SECONDS)
+
+    def task_of(self, row: Any) -> Task:
+        """Make the task of a row."""
+        # Work that nobody does any more is work that waits, also where no worker runs to say so.
+        state: State = "queued" if self.deserted(row) else row.state
+        return Task(
+            id=row.id,
+            collection=row.collection,
+            name=row.name,
+            given=json.loads(row.given),
+            size=row.size,
+            received=row.received,
+            sha256=row.sha256,
+            state=state,
+            attempts=row.attempts,
+            document_id=row.document_id,
+            chunks=row.chunks,
+            of_chunks=row.of_chunks,
+            code=row.code,
+            message=row.message,
+            created_at=row.created_at,
+            updated_at=row.updated_at,
+        )
+
+
+def queued() -> dict[str, Any]:
+    """What a row says when its task waits."""
+    return {
+        "state": "queued",
+        "owner": None,
+        "lease_until": None,
+        "document_id": None,
+        "chunks": 0,
+        "of_chunks": 0,
+        "code": None,
+        "message": None,
+        "updated_at": now(),
+    }
+
+
+def ended(state: State) -> dict[str, Any]:
+    """What a row says when its task has ended."""
+    return {"state": state, "owner": None, "lease_until": None, "updated_at": now()}

@@ -1,0 +1,201 @@
+"""Files that come in: uploads under way, whole files queued once, and what is cleared up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+from sqlalchemy import ColumnElement, Connection, and_, exists, func, insert, or_, select, update
+from sqlalchemy.exc import IntegrityError
+
+from quoth.core.errors import Busy, NotFound
+from quoth.store.rows import now
+from quoth.store.schema import documents, tasks
+from quoth.store.upload_tasks import (
+    ABSENT,
+    Task,
+    Tasks,
+    queued,
+)
+from quoth.text.json_codec import dump
+
+MOST_RECEIVING = 1000
+"""Uploads of one tenant that may be under way at once."""
+
+
+Place = Callable[[], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What needs files: tasks by hash and name, documents by source, uploads by id."""
+
+    tasks: tuple[tuple[str, str], ...]
+    sources: tuple[str, ...]
+    uploads: frozenset[str]
+
+
+class Arrivals(Tasks):
+    """The tasks of one tenant, for whoever sends files."""
+
+    def begin(
+        self, *, name: str, collection: str, given: Mapping[str, str], size: int, key_id: str
+    ) -> Task:
+        """Open an upload that comes in pieces; raises Busy where too many are under way."""
+        key = uuid4().hex[:24]
+        with self.writing("begin upload") as connection:
+            open_now = select(func.count()).where(self.mine, tasks.c.state == "receiving")
+            if connection.execute(open_now).scalar_one() >= MOST_RECEIVING:
+                raise Busy(
+                    f"There are {MOST_RECEIVING} uploads under way. Finish or delete some first.",
+                    status=429,
+                    retry_after_s=60,
+                )
+            row = self._row(key, name=name, collection=collection, given=given, key_id=key_id)
+            row |= {"size": size, "received": 0, "state": "receiving"}
+            connection.execute(insert(tasks).values(row))
+        return self.find(key)
+
+    def take(self, key: str) -> Task:
+        """Take an upload to write to its part; raises NotFound, and Busy while another does."""
+        with self.writing("take upload") as connection:
+            row = connection.execute(select(tasks).where(self.at(key))).first()
+            if row is None:
+                raise NotFound(ABSENT)
+            if row.state == "receiving":
+                if row.owner not in (None, self.owner) and not self.abandoned(row):
+                    raise Busy(
+                        "Another request is sending bytes of this upload. Ask where it stands "
+                        "with HEAD, and go on from there.",
+                        status=429,
+                        retry_after_s=1,
+                    )
+                connection.execute(update(tasks).where(self.at(key)).values(self.lease_row()))
+        return self.task_of(row)
+
+    def put_down(self, key: str, *, received: int) -> None:
+        """Say how many bytes of an upload are there, and let others go on with it."""
+        with self.writing("put upload down") as connection:
+            connection.execute(
+                update(tasks)
+                .where(self.at(key), tasks.c.state == "receiving", tasks.c.owner == self.owner)
+                .values(received=received, owner=None, lease_until=None, updated_at=now())
+            )
+
+    def complete(self, key: str, *, sha256: str, place: Place) -> Task:
+        """Queue an upload whose last byte is there; ``place`` puts its file where it belongs."""
+        with self.writing("complete upload") as connection:
+            place()
+            connection.execute(
+                update(tasks)
+                .where(self.at(key), tasks.c.state == "receiving")
+                .values(**queued(), sha256=sha256, received=tasks.c.size)
+            )
+        return self.find(key)
+
+    def submit(
+        self,
+        key: str,
+        *,
+        name: str,
+        collection: str,
+        given: Mapping[str, str],
+        size: int,
+        sha256: str,
+        key_id: str,
+        place: Place,
+    ) -> tuple[Task, bool]:
+        """Queue a whole file once; ``key`` depends on its content. True says that it is new.
+
+        A file that failed, or whose document was removed since, is queued again. ``place`` puts
+        the file where it belongs, while nobody clears up.
+        """
+        row = self._row(key, name=name, collection=collection, given=given, key_id=key_id)
+        row |= {"size": size, "received": size, "sha256": sha256, "state": "queued"}
+        try:
+            with self.writing("submit upload") as connection:
+                place()
+                known = connection.execute(select(tasks).where(self.at(key))).first()
+                if known is None:
+                    connection.execute(insert(tasks).values(row))
+                    new = True
+                else:
+                    again = update(tasks).where(self.at(key), self._to_do_again())
+                    new = bool(connection.execute(again.values(**queued(), attempts=0)).rowcount)
+        except IntegrityError:
+            # Another process was quicker by a moment: it is that one's task.
+            new = False
+        return self.find(key), new
+
+    # --- clearing up --------------------------------------------------------------------------
+
+    def drop(self, key: str) -> Task:
+        """Take a task out of the queue, whoever has it; raises NotFound."""
+        task = self.find(key)
+        with self.writing("drop task") as connection:
+            connection.execute(tasks.delete().where(self.at(key)))
+        return task
+
+    def forget(self, document_ids: Sequence[str]) -> None:
+        """Forget how these documents came in."""
+        with self.writing("forget tasks") as connection:
+            named = tasks.c.document_id.in_(list(document_ids))
+            connection.execute(tasks.delete().where(self.mine, named))
+
+    def clear(self, unused: Callable[[Needs], int], *, before: str) -> int:
+        """Forget what is over, then let ``unused`` delete files, while none is put in its place.
+
+        Over are uploads that nobody went on with since ``before`` (ISO 8601), and those whose
+        document is gone. Gives what ``unused`` gives.
+        """
+        with self.writing("clear tasks") as connection:
+            still = and_(tasks.c.state == "receiving", tasks.c.updated_at < before)
+            connection.execute(tasks.delete().where(self.mine, or_(still, self._is_gone())))
+            return unused(self._needs(connection))
+
+    def _needs(self, connection: Connection) -> Needs:
+        waiting = select(tasks.c.sha256, tasks.c.name).where(
+            self.mine, tasks.c.state.in_(("queued", "running", "failed"))
+        )
+        sources = select(documents.c.source).where(
+            documents.c.tenant == self.tenant, documents.c.source.startswith("file:")
+        )
+        parts = select(tasks.c.id).where(self.mine, tasks.c.state == "receiving")
+        return Needs(
+            tuple((row.sha256, row.name) for row in connection.execute(waiting)),
+            tuple(connection.execute(sources).scalars()),
+            frozenset(connection.execute(parts).scalars()),
+        )
+
+    def _is_there(self) -> ColumnElement[bool]:
+        return exists(
+            select(documents.c.id).where(
+                documents.c.tenant == self.tenant, documents.c.id == tasks.c.document_id
+            )
+        )
+
+    def _is_gone(self) -> ColumnElement[bool]:
+        return and_(tasks.c.state.in_(("ready", "unchanged")), ~self._is_there())
+
+    def _to_do_again(self) -> ColumnElement[bool]:
+        return or_(tasks.c.state == "failed", self._is_gone())
+
+    def _row(
+        self, key: str, *, name: str, collection: str, given: Mapping[str, str], key_id: str
+    ) -> dict[str, Any]:
+        at = now()
+        return {
+            "id": key,
+            "tenant": self.tenant,
+            "collection": collection,
+            "name": name,
+            "given": dump(dict(given)),
+            "key_id": key_id[:20],
+            "attempts": 0,
+            "chunks": 0,
+            "of_chunks": 0,
+            "created_at": at,
+            "updated_at": at,
+        }

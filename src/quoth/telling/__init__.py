@@ -1,1 +1,0 @@
-"""What the service tells its operators: logs, counters and spans, none with anybody's text."""

@@ -1,0 +1,388 @@
+"""Doubles that behave: a whole search engine in memory, without a model, a file or a thread.
+
+They keep the contracts of `protocols` and pass the same tests as the real backends, so that
+a stage or the engine can be tried in a millisecond. The failing and slow ones are for the
+fallbacks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import re
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping, Sequence
+from hashlib import blake2b
+from itertools import pairwise
+
+import numpy as np
+
+from quoth.backends.indexes.filter_columns import day_number, label_key, title_key
+from quoth.core.errors import (
+    BackendError,
+    EmbeddingError,
+    RerankError,
+    RetrievalError,
+)
+from quoth.core.messages import (
+    Finish,
+    FinishReason,
+    Message,
+    Writing,
+    Written,
+)
+from quoth.core.protocols import Matrix, Role
+from quoth.core.types import (
+    Chunk,
+    Filter,
+    Pages,
+    Scored,
+    Seconds,
+    Usage,
+)
+
+WORDS = re.compile(r"\w+")
+K1 = 1.2
+B = 0.75
+
+# --- embedders --------------------------------------------------------------------------------
+
+
+class HashEmbedder:
+    """Embeds by hashing words and pairs of words: texts that share some are near each other."""
+
+    name = "hash"
+    revision = "1"
+    dimension = 64
+    max_tokens = 512
+    query_prefix = "query: "
+    document_prefix = "passage: "
+
+    async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
+        """Give one unit row per text, shape (texts, 64)."""
+        prefix = self.query_prefix if role == "query" else self.document_prefix
+        rows = np.zeros((len(texts), self.dimension), np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            words = _words(prefix + text)[: self.max_tokens]
+            for gram in (*words, *map(" ".join, pairwise(words))):
+                digest = blake2b(gram.encode("utf-8", "replace"), digest_size=2).digest()
+                row[digest[0] % self.dimension] += 1 if digest[1] % 2 else -1
+            length = np.linalg.norm(row)
+            row[:] = row / length if length else np.eye(1, self.dimension)[0]
+        return rows
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Count words."""
+        return [len(_words(text)) for text in texts]
+
+    def close(self) -> None:
+        """Release nothing; there is nothing to release."""
+
+
+class FailingEmbedder(HashEmbedder):
+    """Raises EmbeddingError for every text."""
+
+    async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
+        """Fail."""
+        raise EmbeddingError("The embedder is made to fail.")
+
+
+class SlowEmbedder(HashEmbedder):
+    """Takes its time, in seconds, for every call."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+
+    async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
+        """Wait, then embed."""
+        await asyncio.sleep(self._seconds)
+        return await super().embed(texts, role=role)
+
+
+# --- indexes ----------------------------------------------------------------------------------
+
+
+class MemoryIndex:
+    """Both indexes in a dictionary: exact cosine, and BM25 over plain words.
+
+    ``rows`` maps chunk ids to chunks and unit vectors; give one index's rows to another to let
+    them share what is stored.
+    """
+
+    def __init__(self, rows: dict[str, tuple[Chunk, Matrix]] | None = None) -> None:
+        self.rows = {} if rows is None else rows
+
+    async def upsert(self, chunks: Sequence[Chunk], *, vectors: Matrix) -> None:
+        """Write chunks; writing a chunk again replaces it."""
+        for chunk, vector in zip(chunks, vectors, strict=True):
+            self.rows[chunk.chunk_id] = (chunk, vector)
+
+    async def delete(self, document_ids: Sequence[str]) -> None:
+        """Remove every chunk of the documents."""
+        for chunk_id, (chunk, _) in list(self.rows.items()):
+            if chunk.document_id in document_ids:
+                del self.rows[chunk_id]
+
+    async def nearest(
+        self, vector: Matrix, *, limit: int, filters: Sequence[Filter] = ()
+    ) -> list[Scored]:
+        """Rank chunks by cosine, best first."""
+        scores = {
+            chunk_id: float(stored @ vector)
+            for chunk_id, (chunk, stored) in self.rows.items()
+            if passes(chunk, filters)
+        }
+        return _best(scores, limit=limit)
+
+    async def vectors(
+        self, chunk_ids: Sequence[str], *, exact: bool = False
+    ) -> Mapping[str, Matrix]:
+        """Give the stored vectors of those chunks that are there."""
+        return {at: self.rows[at][1] for at in chunk_ids if at in self.rows}
+
+    async def document_ids(self) -> Mapping[str, int]:
+        """How many chunks each document has here."""
+        return Counter(chunk.document_id for chunk, _ in self.rows.values())
+
+    async def count(self) -> int:
+        """How many chunks there are."""
+        return len(self.rows)
+
+    async def optimize(self) -> None:
+        """Do nothing; every write is cheap to search."""
+
+    async def needs_build(self) -> bool:
+        """Never."""
+        return False
+
+    async def build(self) -> bool:
+        """Build nothing."""
+        return False
+
+    async def drop(self) -> None:
+        """Remove everything."""
+        self.rows.clear()
+
+    def close(self) -> None:
+        """Let go of nothing; there is nothing to let go of."""
+
+    async def match(
+        self, text: str, *, languages: Sequence[str], limit: int, filters: Sequence[Filter] = ()
+    ) -> list[Scored]:
+        """Rank chunks by BM25, best first; ``languages`` makes no difference to plain words."""
+        texts = {at: f"{chunk.prefix} {chunk.text}" for at, (chunk, _) in self.rows.items()}
+        scores = bm25(text, texts)
+        return _best(
+            {at: score for at, score in scores.items() if passes(self.rows[at][0], filters)},
+            limit=limit,
+        )
+
+
+class FailingIndex(MemoryIndex):
+    """Stores like the other and raises RetrievalError for every search."""
+
+    async def nearest(
+        self, vector: Matrix, *, limit: int, filters: Sequence[Filter] = ()
+    ) -> list[Scored]:
+        """Fail."""
+        raise RetrievalError("The index is made to fail.")
+
+    async def match(
+        self, text: str, *, languages: Sequence[str], limit: int, filters: Sequence[Filter] = ()
+    ) -> list[Scored]:
+        """Fail."""
+        raise RetrievalError("The index is made to fail.")
+
+
+class SlowIndex(MemoryIndex):
+    """Takes its time, in seconds, for every search."""
+
+    def __init__(
+        self, seconds: float, *, rows: dict[str, tuple[Chunk, Matrix]] | None = None
+    ) -> None:
+        super().__init__(rows)
+        self._seconds = seconds
+
+    async def nearest(
+        self, vector: Matrix, *, limit: int, filters: Sequence[Filter] = ()
+    ) -> list[Scored]:
+        """Wait, then search."""
+        await asyncio.sleep(self._seconds)
+        return await super().nearest(vector, limit=limit, filters=filters)
+
+    async def match(
+        self, text: str, *, languages: Sequence[str], limit: int, filters: Sequence[Filter] = ()
+    ) -> list[Scored]:
+        """Wait, then search."""
+        await asyncio.sleep(self._seconds)
+        return await super().match(text, languages=languages, limit=limit, filters=filters)
+
+
+# --- rerankers --------------------------------------------------------------------------------
+
+
+class WordReranker:
+    """Scores a chunk by the share of the question's words that it holds."""
+
+    name = "words"
+
+    async def score(self, query: str, chunks: Sequence[Chunk]) -> list[float]:
+        """Give one score per chunk, 0 to 1."""
+        sought = set(_words(query))
+        held = [set(_words(f"{chunk.prefix} {chunk.text}")) for chunk in chunks]
+        return [len(sought & words) / max(1, len(sought)) for words in held]
+
+    def close(self) -> None:
+        """Release nothing; there is nothing to release."""
+
+
+class ScriptedGenerator:
+    """Writes what it was given, piece by piece; remembers what it was told.
+
+    A piece that is an error is raised there. ``pause_s`` passes before each piece.
+    """
+
+    provider = "scripted"
+    model = "script"
+    window = 32_000
+    endpoint = ""
+    local = True
+
+    def __init__(
+        self,
+        *pieces: str | BackendError,
+        reason: FinishReason = "end",
+        pause_s: float = 0.0,
+    ) -> None:
+        self._pieces = pieces
+        self._reason: FinishReason = reason
+        self._pause_s = pause_s
+        self.told: list[tuple[Message, ...]] = []
+        self.closed = 0
+        """Streams that ended, to the end or before."""
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Count words."""
+        return [len(text.split()) for text in texts]
+
+    def usd(self, usage: Usage) -> float | None:
+        """Cost nothing."""
+        return 0.0
+
+    async def stream(
+        self, messages: Sequence[Message], *, writing: Writing
+    ) -> AsyncIterator[Written]:
+        """Yield the script."""
+        self.told.append(tuple(messages))
+        try:
+            for piece in self._pieces:
+                await asyncio.sleep(self._pause_s)
+                if isinstance(piece, BackendError):
+                    raise piece
+                yield piece
+            told = sum(self.count_tokens([each.text for each in messages]))
+            usage = Usage(told, sum(len(str(each).split()) for each in self._pieces))
+            yield Finish(self._reason, usage, self.provider, self.model)
+        finally:
+            self.closed += 1
+
+    async def complete(self, instructions: str, text: str, *, max_tokens: int) -> str:
+        """Give the whole script."""
+        return "".join(piece for piece in self._pieces if isinstance(piece, str))
+
+    async def close(self) -> None:
+        """Release nothing; there is nothing to release."""
+
+
+class FailingReranker(WordReranker):
+    """Raises RerankError for every question."""
+
+    name = "failing"
+
+    async def score(self, query: str, chunks: Sequence[Chunk]) -> list[float]:
+        """Fail."""
+        raise RerankError("The reranker is made to fail.")
+
+
+class SlowReranker(WordReranker):
+    """Takes its time, in seconds, for every call."""
+
+    name = "slow"
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+
+    async def score(self, query: str, chunks: Sequence[Chunk]) -> list[float]:
+        """Wait, then score."""
+        await asyncio.sleep(self._seconds)
+        return await super().score(query, chunks)
+
+
+def passes(chunk: Chunk, filters: Sequence[Filter]) -> bool:
+    """Say whether a chunk meets every condition; one on a place it does not have fails."""
+    return all(_meets(chunk, condition) for condition in filters)
+
+
+def bm25(query: str, texts: Mapping[str, str]) -> dict[str, float]:
+    """Score the texts that share a word with the query.
+
+    BM25 with k1 = 1.2, b = 0.75 and the idf that is never negative; Robertson and Zaragoza, 2009,
+    https://doi.org/10.1561/1500000019.
+    """
+    counts = {at: Counter(_words(text)) for at, text in texts.items()}
+    mean = sum(count.total() for count in counts.values()) / max(1, len(counts))
+    scores: dict[str, float] = {}
+    for word in set(_words(query)):
+        holders = [at for at, count in counts.items() if word in count]
+        idf = math.log(1 + (len(counts) - len(holders) + 0.5) / (len(holders) + 0.5))
+        for at in holders:
+            often = counts[at][word]
+            norm = K1 * (1 - B + B * counts[at].total() / mean)
+            scores[at] = scores.get(at, 0.0) + idf * often * (K1 + 1) / (often + norm)
+    return scores
+
+
+def _meets(chunk: Chunk, condition: Filter) -> bool:
+    place = chunk.locator
+    if condition.operator == "overlaps":
+        low, high = (float(value) for value in condition.values)
+        if condition.field == "page" and isinstance(place, Pages):
+            return place.first <= high and place.last >= low
+        if condition.field == "seconds" and isinstance(place, Seconds):
+            return place.start <= high and place.end >= low
+        day = day_number(chunk.date)
+        return condition.field == "date" and day > 0 and low <= day <= high
+    if condition.field == "label":
+        return not _labels(chunk).isdisjoint(label_key(str(value)) for value in condition.values)
+    if condition.field == "section":
+        return not {title_key(title) for title in chunk.section}.isdisjoint(
+            title_key(str(value)) for value in condition.values
+        )
+    held = {
+        "document": chunk.document_id,
+        "kind": chunk.kind,
+        "language": chunk.language,
+        "speaker": place.speaker if isinstance(place, Seconds) else None,
+        "chapter": chunk.chapter,
+        "segment": chunk.segment,
+    }
+    return held.get(condition.field) in condition.values
+
+
+def _labels(chunk: Chunk) -> set[str]:
+    """The labels printed on the chunk's pages, without regard to case."""
+    locators = [chunk.locator, *(place.locator for place in chunk.places)]
+    return {
+        label_key(label)
+        for each in locators
+        if isinstance(each, Pages)
+        for label in (each.label_first, each.label_last)
+    }
+
+
+def _best(scores: Mapping[str, float], *, limit: int) -> list[Scored]:
+    return sorted(scores.items(), key=lambda scored: (-scored[1], scored[0]))[:limit]
+
+
+def _words(text: str) -> list[str]:
+    return WORDS.findall(text.casefold())

@@ -1,0 +1,1 @@
+"""Text: analysis, sentences, numbers, locators."""

@@ -1,0 +1,267 @@
+"""Turns text into the terms that keyword search matches, and tells its language.
+
+The index stores `terms` of every chunk as a column separated by white space; a question goes
+through `search_terms`. Both sides must agree, so `ANALYSER` is part of an index's identity and
+changes with every change of what comes out. The choices are measured in docs/decisions/006.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import unicodedata
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import Stemmer
+
+from quoth.core.errors import StorageFull
+
+if TYPE_CHECKING:
+    from py3langid.langid import LanguageIdentifier
+
+ANALYSER = "quoth-terms-2"
+"""Name and version of the rules; an index built by another one is refused."""
+
+CONFIDENCE_FLOOR = 0.8
+"""Probability among the languages asked for, below which the fallback is taken."""
+
+LONGEST_TERM_BYTES = 39
+"""Terms are cut here on both sides; keyword indexes drop tokens of 40 bytes and more."""
+
+_ENGLISH = """
+    a about above after again against all also am an and any are aren as at be because been
+    before being below between both but by can cannot could couldn did didn do does doesn doing
+    don down during each either else ever every few for from further get had hadn has hasn have
+    haven having he her here hers herself him himself his how i if in into is isn it its itself
+    just let like me might more most mustn my myself no nor not of off on once only or other ought
+    our ours ourselves out over own please same shall shan she should shouldn so some such tell
+    than that the their theirs them themselves then there these they this those through to too
+    under until up upon very was wasn we were weren what when where whether which while who
+    whom whose why will with within without won would wouldn yet you your yours yourself
+    yourselves"""
+_FRENCH = """
+    a à afin ai aie ainsi alors après as au aucun aucune aujourd auquel aura aussi autre autres
+    aux auxquelles auxquels avait avant avec avez avoir avons car ce ceci cela celle celles celui
+    ces cet cette ceux chaque chez ci combien comme comment dans de depuis des desquelles desquels
+    dès donc dont du duquel elle elles en encore entre es est et étaient étais était étant été
+    êtes être eu eux fait faire fais font hui il ils je jusque la là laquelle le lequel les
+    lesquelles lesquels leur leurs lors lorsque lui ma mais me même mêmes mes moi moins mon ne ni
+    non nos notre nôtre nous on ont ou où oui par parce pas pendant peu peut peux plus pour
+    pourquoi puis puisque quand que quel quelle quelles quels quelque quelques qui quoi sa sans se
+    sera ses si sien soi soit sommes son sont sous suis sur ta te tes toi ton tous tout toute
+    toutes très tres tu un une vers veut veux via voici voilà vos votre vôtre vous vu y ça
+    apres ca etaient etais etait etant ete etes etre meme memes voila"""
+ENGLISH = frozenset(_ENGLISH.split())
+FRENCH = frozenset(_FRENCH.split())
+STOP_WORDS: Mapping[str, frozenset[str]] = MappingProxyType({"en": ENGLISH, "fr": FRENCH})
+"""Words that carry no subject, per language; a language without a list keeps all its words."""
+
+STEMMERS: Mapping[str, str] = MappingProxyType(
+    {
+        "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german",
+        "el": "greek", "en": "english", "es": "spanish", "et": "estonian", "eu": "basque",
+        "fi": "finnish", "fr": "french", "ga": "irish", "hi": "hindi", "hu": "hungarian",
+        "hy": "armenian", "id": "indonesian", "it": "italian", "lt": "lithuanian",
+        "ne": "nepali", "nl": "dutch", "no": "norwegian", "nb": "norwegian", "pl": "polish",
+        "pt": "portuguese", "ro": "romanian", "ru": "russian", "sr": "serbian", "sv": "swedish",
+        "ta": "tamil", "tr": "turkish",
+    }
+)  # fmt: skip
+"""Snowball algorithm per language; words of the others stay as they are."""
+
+# Marks that stand inside words but are not \w; blocks whose letters and marks mix are whole.
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc"
+    "\u0900-\u0963\u0966-\u0dff\u0e31-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ebc\u0ec8-\u0ecd"
+    "\u0f71-\u0f84\u102b-\u103e\u17b4-\u17d3"
+)
+_LETTER = rf"[\w{_MARKS}]"
+_TOKEN = re.compile(
+    rf"{_LETTER}+(?:[.\-@&/]{_LETTER}+|,\d{{3}}(?!\d))*(?:\+\+|\#(?!\w))?|(?<![\w.])\.[a-z]\w+"
+)
+# French elisions before a word and English endings after it.
+_ELIDED = re.compile(
+    r"\b(?:[cdjlmnst]|(?:jus|lors|puis|quoi|pres)?qu)'(?=\w)|(?<=\w)'(?:[smtd]|re|ve|ll)\b"
+)
+_FOLDED_FIRST = frozenset({"en", "fr"})
+"""Languages whose words lose their accents before stemming, since many type them without."""
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003134f"
+)
+_UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+")
+_SEPARATOR = re.compile(r"[.'\-@&/_,]+")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)+")
+_PLAIN = re.compile(r"[a-z]+")
+_APOSTROPHES = "\u2019\u2018\u02bc´"
+_INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff\u0640"
+_FOLDS = str.maketrans({"œ": "oe", "æ": "ae", "ø": "o", "ł": "l", "đ": "d", "ı": "i"})
+_STRAIGHT = str.maketrans(dict.fromkeys(_APOSTROPHES, "'") | dict.fromkeys("‐‑–", "-"))
+_stemming = threading.Lock()  # a Stemmer has internal state
+
+
+def terms(text: str, *, language: str) -> list[str]:
+    """Give the terms of a text in the order of its words, without the language's stop words.
+
+    Compatibility forms and case are folded (NFKC, casefold), words are stemmed by Snowball and
+    lose their accents; joined words give their parts and the joined form; scripts without
+    spaces give pairs of characters. No term contains white space.
+    """
+    stop = STOP_WORDS.get(language, frozenset())
+    found = [_analysed(token, language, language) for token in _tokens(text) if token not in stop]
+    return " ".join(found).split()
+
+
+def search_terms(text: str, *, languages: Sequence[str]) -> list[str]:
+    """Give the terms to look for in a collection that holds these languages, without doubles.
+
+    Stop words of the question's own language are left out, unless there is nothing else; each
+    other word gives its term under every language, since chunks carry the terms of their own.
+    """
+    own = detect_language(text, among=(*languages, *STOP_WORDS), fallback="")
+    tokens = _tokens(text)
+    for without in (own, ""):
+        found = [_analysed(token, each, without) for token in tokens for each in languages or [own]]
+        if any(found):
+            break
+    return list(dict.fromkeys(" ".join(found).split()))
+
+
+def fold(text: str) -> str:
+    """Give a name as names are compared: small letters, no accents, single spaces.
+
+    Apostrophes and hyphens of every shape become the plain ones.
+    """
+    text = " ".join(text.casefold().split())
+    if text.isascii():
+        return text
+    return _without_accents(unicodedata.normalize("NFKC", text).translate(_STRAIGHT)).casefold()
+
+
+def detect_language(text: str, *, among: Sequence[str], fallback: str) -> str:
+    """Name the language of a text, one of `among`, or the fallback when it cannot be told.
+
+    Function words decide where they are clear, which takes microseconds; a statistical model
+    (py3langid) decides the rest, and costs a few hundred milliseconds the first time.
+    """
+    languages = tuple(dict.fromkeys(among))
+    if len(languages) < 2:
+        return languages[0] if languages and text.strip() else fallback
+    return _by_function_words(text, languages) or _by_model(text, languages) or fallback
+
+
+def _tokens(text: str) -> list[str]:
+    if not text.isascii():
+        # A pass of `replace` costs a tenth of a regular expression or a translation table.
+        for character in _APOSTROPHES:
+            text = text.replace(character, "'")
+        for character in _INVISIBLE:
+            text = text.replace(character, "")
+        text = unicodedata.normalize("NFKC", text)
+    text = text.casefold()
+    return _TOKEN.findall(_ELIDED.sub(" ", text) if "'" in text else text)
+
+
+@lru_cache(maxsize=250_000)
+def _analysed(token: str, language: str, without: str) -> str:
+    """Give the terms of one token, separated by spaces, without stop words of a language."""
+    stop = STOP_WORDS.get(without, frozenset())
+    if _PLAIN.fullmatch(token):
+        return "" if token in stop else _stemmed(token, language)
+    if _NUMBER.fullmatch(token):
+        return _cut(token.replace(",", ""))
+    if token.endswith(("++", "#")):
+        return _cut(token)
+    parts = [part for part in _SEPARATOR.split(token) if part]
+    telling = [part for part in parts if part not in stop]
+    found = [term for part in telling for term in _of_part(part, language)]
+    if token.startswith("."):
+        found.append(_cut(token))
+    elif len(telling) > 1 and telling == parts:
+        found.append(_stemmed("".join(parts), language))
+    return " ".join(found)
+
+
+def _of_part(part: str, language: str) -> list[str]:
+    if not _UNSPACED_RUN.search(part):
+        return [_stemmed(part, language)]
+    found: list[str] = []
+    at = 0
+    for run in _UNSPACED_RUN.finditer(part):
+        found += [_stemmed(part[at : run.start()], language)] if run.start() > at else []
+        characters = run.group()
+        found += [characters[i : i + 2] for i in range(max(1, len(characters) - 1))]
+        at = run.end()
+    return found + ([_stemmed(part[at:], language)] if at < len(part) else [])
+
+
+def _stemmed(word: str, language: str) -> str:
+    algorithm = STEMMERS.get(language)
+    if language in _FOLDED_FIRST:
+        word = _without_accents(word)
+    if algorithm and not any(character.isdigit() for character in word):
+        with _stemming:
+            word = _stemmer(algorithm).stemWord(word)
+    return _cut(_without_accents(word))
+
+
+@cache
+def _stemmer(algorithm: str) -> Stemmer.Stemmer:
+    return Stemmer.Stemmer(algorithm, 0)
+
+
+def _without_accents(word: str) -> str:
+    if word.isascii():
+        return word
+    decomposed = unicodedata.normalize("NFD", word.translate(_FOLDS))
+    kept = "".join(c for c in decomposed if not "\u0300" <= c <= "\u036f")
+    return unicodedata.normalize("NFC", kept)
+
+
+def _cut(term: str) -> str:
+    if len(term) * 4 <= LONGEST_TERM_BYTES:
+        return term
+    return term.encode()[:LONGEST_TERM_BYTES].decode(errors="ignore")
+
+
+def _by_function_words(text: str, languages: tuple[str, ...]) -> str | None:
+    """Count the words that only one of the languages uses as a function word."""
+    if any(language not in _TELLING for language in languages):
+        return None
+    words = [part for token in _tokens(text[:2000]) for part in token.split("-")]
+    counts = {language: sum(word in _TELLING[language] for word in words) for language in languages}
+    best, second = sorted(languages, key=lambda language: -counts[language])[:2]
+    return best if counts[best] > 2 * counts[second] else None
+
+
+def _by_model(text: str, languages: tuple[str, ...]) -> str | None:
+    ranked = _identifier().rank(text[:2000])
+    scores = {language: float(score) for language, score in ranked if language in languages}
+    total = sum(scores.values())
+    if not total:
+        return None
+    best = max(languages, key=lambda language: scores.get(language, 0.0))
+    return best if scores[best] / total >= CONFIDENCE_FLOOR else None
+
+
+@cache
+def _identifier() -> LanguageIdentifier:
+    # Imported on first use: the model takes longer to load than many a question to answer.
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    try:
+        return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    except OSError as error:  # it unpacks its model into a temporary file
+        raise StorageFull(
+            f"The folder for temporary files cannot be written to ({error.strerror}). Free some "
+            "space there, or name another folder in the variable TMPDIR."
+        ) from error
+
+
+# Function words that only one language has, without those that English texts use as well.
+_TELLING: Mapping[str, frozenset[str]] = MappingProxyType(
+    {"en": ENGLISH - FRENCH, "fr": FRENCH - ENGLISH - {"car", "non", "plus", "via"}}
+)

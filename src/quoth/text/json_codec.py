@@ -1,0 +1,82 @@
+"""Values to JSON and back, for the catalogue and for readers in another process."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, is_dataclass
+from typing import Any, assert_never
+
+from quoth.core.types import (
+    Box,
+    Chars,
+    Locator,
+    Pages,
+    Place,
+    Seconds,
+)
+
+
+def to_json(value: Any) -> Any:
+    """Turn a value of `quoth.core.types` into plain dictionaries, lists, strings and numbers."""
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
+
+
+def dump(value: Any) -> str:
+    """Write plain data as compact JSON."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def pack_places(places: tuple[Place, ...]) -> str:
+    """Write places as compact JSON; `unpack_spot` gives the same values back."""
+    return dump([[p.start, p.end, p.hyphen, _pack(p.locator)] for p in places])
+
+
+def pack_locator(locator: Locator) -> str:
+    """Write a locator as compact JSON; `unpack_spot` gives the same value back."""
+    return dump(_pack(locator))
+
+
+def unpack_spot(
+    *, locator: str, places: str, section: str
+) -> tuple[Locator, tuple[Place, ...], tuple[str, ...]]:
+    """Read what says where a chunk stands: its packed locator and places, and its section.
+
+    All three are read at once: calling the reader costs more than what it reads.
+    """
+    whole, parts, path = json.loads(f"[{locator},{places},{section}]")
+    found = tuple(Place(start, end, _unpack(each), hyphen) for start, end, hyphen, each in parts)
+    return _unpack(whole), found, tuple(path)
+
+
+def _pack(locator: Locator) -> list[Any]:
+    match locator:
+        case Pages():
+            boxes = [[b.page, b.x0, b.y0, b.x1, b.y1] for b in locator.boxes]
+            return [
+                "p",
+                locator.first,
+                locator.last,
+                locator.label_first,
+                locator.label_last,
+                locator.section,
+                boxes,
+            ]
+        case Seconds():
+            return ["s", locator.start, locator.end, locator.speaker, locator.section]
+        case Chars():
+            return ["c", locator.start, locator.end, locator.section, locator.anchor]
+        case _:
+            assert_never(locator)
+
+
+def _unpack(packed: list[Any]) -> Locator:
+    match packed:
+        case ["p", first, last, label_first, label_last, section, boxes]:
+            spans = tuple(Box(*box) for box in boxes)
+            return Pages(first, last, label_first, label_last, section, spans)
+        case ["s", start, end, speaker, section]:
+            return Seconds(start, end, speaker, section)
+        case ["c", start, end, section, anchor]:
+            return Chars(start, end, section, anchor)
+        case _:
+            raise ValueError(f"not a packed locator: {packed!r}")

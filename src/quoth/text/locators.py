@@ -1,0 +1,275 @@
+"""Where a span of a text stands in its source: merging places, naming them, linking to them."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import assert_never
+from urllib.parse import parse_qs, quote, urldefrag, urlsplit
+
+from quoth.core.types import (
+    Box,
+    Chars,
+    Filter,
+    Locator,
+    Pages,
+    Place,
+    Seconds,
+)
+
+SHORT_CUE = 3.0
+"""Seconds up to which a cue is taken as a whole: nobody aims better than that."""
+LONG_CUE = 90.0
+"""Seconds from which an interval is no cue but the gap between two time marks: its characters
+are not spread evenly over it, so that nothing can be read off them."""
+
+_WITHIN = frozenset(("label", "page", "seconds"))
+_VIDEO_ID = re.compile(r"[A-Za-z0-9_-]{11}")
+_YOUTUBE_HOSTS = ("youtube.com", "youtube-nocookie.com", "youtu.be")
+_VIDEO_PATHS = ("embed", "shorts", "live", "v", "e")
+
+
+def locate(places: Sequence[Place], start: int, end: int) -> Locator:
+    """Give the one locator of the characters from `start` to `end`, merged from their places.
+
+    A span that only touches white space takes the place before it. Raises ValueError when there
+    are no places.
+    """
+    if not places:
+        raise ValueError("A document without places cannot say where a span stands.")
+    inside = [
+        clip(place, start, end) for place in places if max(place.start, start) < min(place.end, end)
+    ]
+    if not inside:
+        before = [place for place in places if place.end <= start]
+        inside = [before[-1] if before else places[0]]
+    first = inside[0].locator
+    match first:
+        case Pages():
+            return _merge_pages([p.locator for p in inside if isinstance(p.locator, Pages)])
+        case Seconds():
+            return _merge_seconds([p.locator for p in inside if isinstance(p.locator, Seconds)])
+        case Chars():
+            low, high = (start, end) if start < end else (first.start, first.end)
+            return replace(first, start=low, end=high)
+        case _:
+            assert_never(first)
+
+
+def clip(place: Place, start: int, end: int) -> Place:
+    """Cut a place to the span; its locator shrinks with it where that can be known.
+
+    Seconds of a cue longer than SHORT_CUE and the width of a line are shared out evenly over
+    the characters, and rounded outwards to a tenth.
+    """
+    low, high = max(place.start, start), min(place.end, end)
+    if (low, high) == (place.start, place.end):
+        return place
+    hyphen = place.hyphen if high == place.end else ""
+    length = place.end - place.start + len(place.hyphen)
+    share = ((low - place.start) / length, (high - place.start + len(hyphen)) / length)
+    locator = place.locator
+    match locator:
+        case Pages():
+            locator = replace(locator, boxes=_narrow(locator.boxes, share))
+        case Seconds():
+            locator = _spread(locator, share)
+        case Chars():
+            locator = replace(locator, start=low, end=high)
+        case _:
+            assert_never(locator)
+    return Place(start=low, end=high, locator=locator, hyphen=hyphen)
+
+
+def label(locator: Locator) -> str:
+    """Name a place for people: ``p. 142 (PDF page 170)``, ``12:05–12:31`` or a section path."""
+    match locator:
+        case Pages():
+            return _page_label(locator)
+        case Seconds():
+            start, end = clock(locator.start), clock(locator.end)
+            return start if start == end else f"{start}–{end}"
+        case Chars():
+            return locator.section or ""
+        case _:
+            assert_never(locator)
+
+
+def clock(seconds: float) -> str:
+    """Write seconds as m:ss, or as h:mm:ss from one hour on."""
+    minutes, second = divmod(int(seconds), 60)
+    hours, minute = divmod(minutes, 60)
+    return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
+
+
+def link(locator: Locator, *, url: str | None, source: str, seconds: float | None) -> str | None:
+    """Give the address that opens the place, or None when the document has no address.
+
+    ``url`` is preferred; ``source`` is a file path or an address. ``seconds`` is the length of
+    the recording, beyond which no link points.
+    """
+    base = _address(url) or _address(source)
+    if base is None:
+        return None
+    match locator:
+        case Pages():
+            return f"{base}#page={locator.first}"
+        case Seconds():
+            time = int(max(0.0, min(locator.start, math.inf if seconds is None else seconds)))
+            video = youtube_url(base)
+            return f"{video}&t={time}" if video else f"{base}#t={time}"
+        case Chars():
+            return f"{base}#{quote(locator.anchor)}" if locator.anchor else base
+        case _:
+            assert_never(locator)
+
+
+def youtube_url(address: str) -> str | None:
+    """Give the plain watch address of a YouTube video, from any usual form of its address."""
+    text = address.strip()
+    parts = _split(text if "//" in text else f"https://{text}")
+    if parts is None or parts[0] not in ("http", "https"):
+        return None
+    _, host, path, query = parts
+    if not any(host == known or host.endswith(f".{known}") for known in _YOUTUBE_HOSTS):
+        return None
+    steps = [step for step in path.split("/") if step]
+    if host.endswith("youtu.be"):
+        name = steps[0] if steps else ""
+    elif len(steps) > 1 and steps[0] in _VIDEO_PATHS:
+        name = steps[1]
+    else:
+        name = parse_qs(query).get("v", [""])[0]
+    return watch_url(name)
+
+
+def watch_url(video_id: str) -> str | None:
+    """Give the watch address of a YouTube video id, None when it is not one."""
+    name = video_id.strip()
+    return f"https://www.youtube.com/watch?v={name}" if _VIDEO_ID.fullmatch(name) else None
+
+
+def _split(address: str) -> tuple[str, str, str, str] | None:
+    try:
+        parts = urlsplit(address)
+        return parts.scheme, (parts.hostname or "").lower(), parts.path, parts.query
+    except ValueError:
+        return None
+
+
+def _address(text: str | None) -> str | None:
+    """An address without its fragment; a path becomes a file URI; other schemes are no address."""
+    if not text or "\x00" in text:
+        return None
+    if re.match(r"(?i)(?:https?|file)://", text):
+        return quote(urldefrag(text).url, safe="%/:=&?~+!$,;'@()*[]") if _split(text) else None
+    if re.match(r"(?i)[a-z][a-z0-9+.-]+:", text):
+        return None
+    return _file_uri(text if os.path.isabs(text) else str(Path(text).absolute()))
+
+
+@lru_cache(maxsize=4096)
+def _file_uri(path: str) -> str:
+    return Path(path).as_uri()
+
+
+def _page_label(locator: Pages) -> str:
+    first, last = str(locator.first), str(locator.last)
+    printed = (locator.label_first or first, locator.label_last or last)
+    where = f"PDF page {first}" if first == last else f"PDF pages {first}–{last}"
+    name = printed[0] if printed[0] == printed[1] else f"{printed[0]}–{printed[1]}"
+    return f"p. {name}" if printed == (first, last) else f"p. {name} ({where})"
+
+
+def _merge_pages(locators: Sequence[Pages]) -> Pages:
+    first = min(locators, key=lambda locator: locator.first)
+    last = max(locators, key=lambda locator: locator.last)
+    return Pages(
+        first=first.first,
+        last=last.last,
+        label_first=first.label_first,
+        label_last=last.label_last,
+        section=locators[0].section,
+        boxes=_merge_lines([box for locator in locators for box in locator.boxes]),
+    )
+
+
+def _merge_seconds(locators: Sequence[Seconds]) -> Seconds:
+    speakers = {locator.speaker for locator in locators}
+    return Seconds(
+        start=min(locator.start for locator in locators),
+        end=max(locator.end for locator in locators),
+        speaker=locators[0].speaker if len(speakers) == 1 else None,
+        section=locators[0].section,
+    )
+
+
+def _merge_lines(boxes: Sequence[Box]) -> tuple[Box, ...]:
+    """Join neighbouring boxes of one printed line; a gap wider than two line heights parts them."""
+    merged: list[Box] = []
+    for box in boxes:
+        previous = merged[-1] if merged else None
+        if previous is not None and _same_line(previous, box):
+            merged[-1] = Box(
+                page=box.page,
+                x0=min(previous.x0, box.x0),
+                y0=min(previous.y0, box.y0),
+                x1=max(previous.x1, box.x1),
+                y1=max(previous.y1, box.y1),
+            )
+        else:
+            merged.append(box)
+    return tuple(merged)
+
+
+def _same_line(one: Box, other: Box) -> bool:
+    if one.page != other.page:
+        return False
+    height = min(one.y1 - one.y0, other.y1 - other.y0)
+    shared = min(one.y1, other.y1) - max(one.y0, other.y0)
+    gap = max(one.x0, other.x0) - min(one.x1, other.x1)
+    return shared > 0.5 * height and gap <= 2 * height
+
+
+def _narrow(boxes: tuple[Box, ...], share: tuple[float, float]) -> tuple[Box, ...]:
+    if len(boxes) != 1:
+        return boxes
+    (box,) = boxes
+    width = box.x1 - box.x0
+    low = max(box.x0, math.floor((box.x0 + share[0] * width) * 10) / 10)
+    high = min(box.x1, math.ceil((box.x0 + share[1] * width) * 10) / 10)
+    return (replace(box, x0=low, x1=high),)
+
+
+def _spread(locator: Seconds, share: tuple[float, float]) -> Seconds:
+    length = locator.end - locator.start
+    if not SHORT_CUE < length <= LONG_CUE:
+        return locator
+    start = math.floor((locator.start + share[0] * length) * 10) / 10
+    end = math.ceil((locator.start + share[1] * length) * 10) / 10
+    return replace(locator, start=max(locator.start, start), end=min(locator.end, end))
+
+
+def stands_within(locator: Locator, filters: Sequence[Filter]) -> bool:
+    """Whether a place is on the pages and in the seconds that filters name.
+
+    Filters on anything else do not count; a place of another kind than a filter's is not there.
+    """
+    return all(_within(locator, each) for each in filters if each.field in _WITHIN)
+
+
+def _within(locator: Locator, condition: Filter) -> bool:
+    if condition.field == "label":
+        if not isinstance(locator, Pages):
+            return False
+        labels = {locator.label_first.casefold(), locator.label_last.casefold()}
+        return not labels.isdisjoint(str(value).casefold() for value in condition.values)
+    low, high = (float(value) for value in condition.values)
+    if condition.field == "seconds":
+        return isinstance(locator, Seconds) and locator.start < high and locator.end > low
+    return isinstance(locator, Pages) and locator.first <= high and locator.last >= low

@@ -1,0 +1,183 @@
+"""Citations open their exact place, and a broken one is found."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from quoth.answering.citations import (
+    SNIPPET,
+    check_spans,
+    cite_statements,
+    make_citation,
+    open_citation,
+    snippet_length,
+)
+from quoth.answering.extractive.select import Statement
+from quoth.core.errors import NotFound
+from quoth.core.types import (
+    Box,
+    Chars,
+    Chunk,
+    Citation,
+    Document,
+    Pages,
+    Passage,
+    Place,
+    Seconds,
+)
+
+TEXT = "Water is split.\nThe light makes sugar in the leaf. Roots drink."
+
+
+def book() -> Passage:
+    edges = [(0, 16, 200.0), (16, 51, 180.0), (51, len(TEXT), 160.0)]
+    places = tuple(
+        Place(a, b, Pages(12, 12, "x", "x", boxes=(Box(12, 50, y, 300, y + 10),)))
+        for a, b, y in edges
+    )
+    first = Chunk(
+        "c0", "d", 0, 0, 16, TEXT[:16], places[0].locator, "pdf", places[:1], ("1 Leaves",)
+    )
+    second = Chunk(
+        "c1", "d", 1, 16, len(TEXT), TEXT[16:], places[1].locator, "pdf", places[1:], ("1 Leaves",)
+    )
+    document = Document("d", "Plants", "pdf", "ready", source="/books/plants.pdf")
+    return Passage(1, document, (first, second), ("c1",), 1.0)
+
+
+def cite(passage: Passage, start: int, end: int, number: int = 1) -> Citation:
+    return make_citation(
+        passage,
+        start=start,
+        end=end,
+        number=number,
+        retrieval_method="hybrid",
+        created_at="2026-01-01T00:00:00Z",
+    )
+
+
+def test_a_citation_names_the_printed_page_the_box_and_the_section() -> None:
+    citation = cite(book(), 16, 50)
+    assert citation.snippet == "The light makes sugar in the leaf."
+    assert (citation.page, citation.page_number) == ("x", 12)
+    assert citation.section_heading == "1 Leaves"
+    assert citation.chunk_id == "c1"
+    assert isinstance(citation.locator, Pages)
+    assert [box.y0 for box in citation.locator.boxes] == [180.0]
+    assert citation.link == "file:///books/plants.pdf#page=12"
+
+
+def test_a_span_over_two_chunks_has_the_boxes_of_both() -> None:
+    citation = cite(book(), 6, 50)
+    assert isinstance(citation.locator, Pages)
+    assert [box.y0 for box in citation.locator.boxes] == [200.0, 180.0]
+    assert citation.chunk_id == "c0"
+
+
+def test_a_talk_opens_at_the_second_of_the_sentence() -> None:
+    text = "Hello there. Trees grow."
+    places = (
+        Place(0, 12, Seconds(90.0, 92.0)),
+        Place(13, 24, Seconds(95.2, 97.0, speaker="Ada")),
+    )
+    chunk = Chunk("c", "t", 0, 0, 24, text, Seconds(90.0, 97.0), "transcript", places)
+    document = Document(
+        "t",
+        "Talk",
+        "transcript",
+        "ready",
+        seconds=200,
+        url="https://www.youtube.com/watch?v=abcdefghijk",
+    )
+    citation = cite(Passage(1, document, (chunk,), ("c",), 1.0), 13, 24)
+    assert citation.locator == Seconds(95.2, 97.0, speaker="Ada")
+    assert citation.link == "https://www.youtube.com/watch?v=abcdefghijk&t=95"
+    assert citation.page is None
+
+
+def test_a_verbatim_sentence_is_supported_and_has_no_made_up_relevance() -> None:
+    citation = cite(book(), 16, 50)
+    assert (citation.support, citation.support_score) == ("supported", 1.0)
+    assert citation.relevance_score is None
+
+
+def test_the_id_is_the_same_for_the_same_span_only() -> None:
+    assert cite(book(), 16, 50).id == cite(book(), 16, 50, number=5).id
+    assert cite(book(), 16, 50).id != cite(book(), 16, 49).id
+
+
+@pytest.mark.parametrize(("start", "end"), [(5, 5), (-1, 4), (0, 1000)])
+def test_a_span_outside_the_passage_is_refused(start: int, end: int) -> None:
+    with pytest.raises(ValueError, match="not inside the passage"):
+        cite(book(), start, end)
+
+
+def test_a_short_span_is_its_own_snippet() -> None:
+    assert snippet_length("Trees grow.") == 11
+
+
+def test_a_long_span_is_cut_at_a_clause() -> None:
+    span = "word " * 30 + "and an end, " + "word " * 30
+    assert span[: snippet_length(span)].endswith("and an end,")
+
+
+def test_a_long_span_without_clauses_is_cut_at_a_word() -> None:
+    length = snippet_length("wörter " * 60)
+    assert length <= SNIPPET
+    assert ("wörter " * 60)[:length].endswith("wörter")
+
+
+def test_text_without_spaces_is_not_cut_inside_a_character() -> None:
+    family = "👩\u200d👩\u200d👧"
+    span = family * 60
+    assert snippet_length(span) % len(family) == 0
+
+
+def test_the_snippet_of_a_long_sentence_ends_before_it() -> None:
+    text = "The tall tree " + "grows slowly " * 20 + "here."
+    chunk = Chunk("c", "d", 0, 0, len(text), text, Chars(0, len(text)), "text")
+    long = Passage(1, Document("d", "Notes", "text", "ready"), (chunk,), ("c",), 1.0)
+    citation = cite(long, 0, len(text))
+    assert len(citation.snippet) <= SNIPPET
+    assert text[: citation.snippet_end] == citation.snippet
+
+
+def test_equal_spans_are_cited_once() -> None:
+    same = Statement("d", "c1", 16, 50, TEXT[16:50], 0, 1.0, 1.0, None)
+    other = Statement("d", "c1", 51, 63, TEXT[51:63], 0, 0.9, 1.0, None)
+    citations = cite_statements(
+        [same, other, same], [book()], retrieval_method="keyword", created_at="now"
+    )
+    assert [(each.number, each.snippet_start) for each in citations] == [(1, 16), (2, 51)]
+
+
+def test_whole_citations_pass_the_check() -> None:
+    assert check_spans([cite(book(), 0, 15), cite(book(), 16, 50)], {"d": TEXT}.__getitem__) == []
+
+
+def test_a_changed_text_is_found() -> None:
+    (broken,) = check_spans([cite(book(), 16, 50)], lambda _: TEXT.replace("sugar", "SUGAR"))
+    assert "is not the snippet" in broken.reason
+
+
+def test_a_text_grown_shorter_is_found() -> None:
+    (broken,) = check_spans([cite(book(), 16, 50)], lambda _: TEXT[:20])
+    assert "not inside the text" in broken.reason
+
+
+def test_a_wrong_page_is_found() -> None:
+    wrong = replace(cite(book(), 16, 50), page_number=13)
+    assert check_spans([wrong], lambda _: TEXT)
+
+
+def test_an_opened_citation_shows_the_text_around_it() -> None:
+    opened = open_citation(cite(book(), 16, 50), TEXT, around=7)
+    assert (opened.before, opened.after) == ("split.\n"[-7:], " Roots ")
+    assert opened.before + opened.snippet + opened.after in TEXT
+
+
+def test_a_citation_of_a_replaced_document_says_so() -> None:
+    with pytest.raises(NotFound, match="ask again"):
+        open_citation(cite(book(), 16, 50), "Something else.")

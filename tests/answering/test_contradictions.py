@@ -1,0 +1,92 @@
+"""What is called a contradiction is one; what speaks of two things is not."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from quoth.answering.contradictions.detect import Said, contradictions, wording
+
+
+def about(one: str, other: str, *, language: str = "en") -> str | None:
+    found = contradictions([Said(one, "a", language=language), Said(other, "b", language=language)])
+    return found[0][2] if found else None
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "what"),
+    [
+        ("The wall of the city fell in 1989.", "The wall of the city fell in 1991.", "1989 / 1991"),
+        ("The old bridge is 24 km long.", "The old bridge is 24 miles long.", "km / miles"),
+        ("The final match was played in Tampa, Florida.",
+         "The final match was played in Glendale, Arizona.", "Tampa, Florida / Glendale, Arizona"),
+        ("Salt slows the growth of yeast.", "Salt does not slow the growth of yeast.", "“not”"),
+        ("Salt will increase the growth of yeast.", "Salt will decrease the growth of yeast.",
+         "increase / decrease"),
+        ("Twelve teams took part in the cup.", "Sixteen teams took part in the cup.",
+         "Twelve / Sixteen"),
+    ],
+)  # fmt: skip
+def test_one_difference_is_named(one: str, other: str, what: str) -> None:
+    assert about(one, other) == what
+    assert about(other, one) is not None
+
+
+def test_french_is_read_too() -> None:
+    one = "Le mur de la ville est tombé en 1989."
+    assert about(one, one.replace("1989", "1991"), language="fr") == "1989 / 1991"
+    assert about(one, "Le mur de la ville n'est pas tombé en 1989.", language="fr") == "“pas”"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The wall fell in 1989.", "The wall fell in 1989."),
+        ("In 2019 the city sold 40 bikes.", "In 2020 the city sold 60 bikes."),
+        ("Paris is a city on a river.", "Berlin is a city on a river."),
+        ("The wall fell in 1989.", "The tower was built in 1889."),
+        ("The course has 12 chapters.", "The guided course really has 12 chapters."),
+        ("", ""),
+    ],
+)
+def test_two_differences_or_another_subject_are_no_contradiction(one: str, other: str) -> None:
+    assert about(one, other) is None
+
+
+def test_one_event_has_one_winner() -> None:
+    text = (
+        "{} beat the holder in the final to win the singles title at the 2013 open championships."
+    )
+    assert about(text.format("Murray"), text.format("Thiem")) == "Murray / Thiem"
+
+
+def test_neighbours_in_one_document_do_not_count() -> None:
+    one = Said("Our shop sold 40 bikes that year.", "a", start=0)
+    near = Said("Our shop sold 60 bikes that year.", "a", start=300)
+    far = Said("Our shop sold 60 bikes that year.", "a", start=9000)
+    assert contradictions([one, near]) == ()
+    assert contradictions([one, far]) == ((0, 1, "40 / 60"),)
+
+
+def test_the_other_side_is_found_among_sentences_that_were_not_chosen() -> None:
+    chosen = [Said("Our shop sold 40 bikes that year.", "a")]
+    others = [
+        Said("Bikes are sold in shops.", "b"),
+        Said("Our shop sold 60 bikes that year.", "b"),
+        Said("Our shop sold 70 bikes that year.", "c"),
+    ]
+    assert contradictions(chosen, against=others) == ((0, 2, "40 / 60"), (0, 3, "40 / 70"))
+
+
+def test_the_notice_speaks_the_language_of_the_answer() -> None:
+    assert "1989 / 1991" in wording("[1]", "[2]", "1989 / 1991", language="en")
+    assert "se contredisent" in wording("[1]", "[2]", "1989 / 1991", language="fr")
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(st.text(max_size=60), max_size=4))
+def test_any_text_can_be_compared(texts: list[str]) -> None:
+    for one, two, what in contradictions([Said(text, str(at)) for at, text in enumerate(texts)]):
+        assert one < two
+        assert what

@@ -1,0 +1,77 @@
+"""Recorded answers of models that lie, leak, break off or attack, and what is read of them.
+
+``tests/data/hostile/NAME.txt`` is what the model wrote when it was asked ``sources.json``;
+``expected.json`` holds the sentences with the sources that they name, the blocks of code, and how
+many sources and links were taken out (of long ones, how many sentences).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from quoth.answering.generative.stream_reader import (
+    LONGEST,
+    AnswerReader,
+    Closed,
+    Text,
+)
+
+FOLDER = Path(__file__).parents[1] / "data" / "hostile"
+EXPECTED: dict[str, Any] = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))
+KNOWN = tuple(map(int, json.loads((FOLDER / "sources.json").read_text("utf-8"))["sources"]))
+HOSTILE = re.compile(r"thief\.example|javascript:|<script|<img|\x1b|\u202e|<\||</?sources")
+
+
+def written(name: str) -> str:
+    return (FOLDER / f"{name}.txt").read_bytes().decode()
+
+
+def read(name: str, *, size: int) -> tuple[dict[str, Any], str]:
+    reader, text = AnswerReader(KNOWN), written(name)
+    parts = [part for at in range(0, len(text), size) for part in reader.feed(text[at : at + size])]
+    parts += reader.close()
+    closed = [part for part in parts if isinstance(part, Closed)]
+    sentences = [[each.text, list(each.numbers)] for each in closed if each.kind == "sentence"]
+    found = {
+        "sentences": sentences if isinstance(EXPECTED[name]["sentences"], list) else len(sentences),
+        "code": [each.text for each in closed if each.kind == "code"],
+        "invented": reader.invented,
+        "cleaned": reader.cleaned,
+    }
+    return found, "".join(part.text for part in parts if isinstance(part, Text))
+
+
+def test_every_record_has_its_expectation() -> None:
+    assert {file.stem for file in FOLDER.glob("*.txt")} == set(EXPECTED)
+
+
+@pytest.mark.parametrize("size", [1, 7, 100_000])
+@pytest.mark.parametrize("name", EXPECTED)
+def test_what_is_read_of_it(name: str, size: int) -> None:
+    found, _ = read(name, size=size)
+    assert found == EXPECTED[name]
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_nothing_hostile_is_shown(name: str) -> None:
+    _, shown = read(name, size=5)
+    assert not HOSTILE.search(shown)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_no_number_is_cited_that_was_not_shown(name: str) -> None:
+    reader = AnswerReader((2,))
+    parts = reader.feed(written(name)) + reader.close()
+    assert {n for part in parts if isinstance(part, Closed) for n in part.numbers} <= {2}
+
+
+@pytest.mark.parametrize("name", ["endless", "endless_word"])
+def test_endless_text_is_closed_in_pieces(name: str) -> None:
+    reader = AnswerReader(KNOWN)
+    parts = reader.feed(written(name)) + reader.close()
+    assert max(len(part.text) for part in parts if isinstance(part, Closed)) <= LONGEST

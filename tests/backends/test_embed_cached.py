@@ -1,0 +1,145 @@
+"""A question that comes again is not embedded again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from quoth.backends.embedders.cached import CachedEmbedder
+from quoth.core.errors import EmbeddingError
+from quoth.core.protocols import Matrix, Role
+from quoth.testing import FailingEmbedder, HashEmbedder
+
+
+class Counting(HashEmbedder):
+    """Remembers what it was asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
+        self.asked += texts
+        return await super().embed(texts, role=role)
+
+
+class Slow(Counting):
+    """Takes its time."""
+
+    async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
+        rows = await super().embed(texts, role=role)
+        await asyncio.sleep(0.01)
+        return rows
+
+
+async def test_a_known_question_is_not_computed() -> None:
+    inner = Counting()
+    cached = CachedEmbedder(inner)
+    first = await cached.embed(["a", "b", "a"], role="query")
+    again = await cached.embed(["b", "a"], role="query")
+    assert inner.asked == ["a", "b"]
+    assert np.array_equal(first[[1, 0]], again)
+    assert (cached.hits, cached.misses) == (2, 3)
+
+
+async def test_vectors_are_those_of_the_embedder() -> None:
+    cached = CachedEmbedder(HashEmbedder())
+    for _ in range(2):
+        rows = await cached.embed(["x y", "z"], role="query")
+        assert np.array_equal(rows, await HashEmbedder().embed(["x y", "z"], role="query"))
+
+
+async def test_documents_pass_through() -> None:
+    inner = Counting()
+    cached = CachedEmbedder(inner)
+    question = await cached.embed(["a"], role="query")
+    for _ in range(2):
+        document = await cached.embed(["a"], role="document")
+    assert inner.asked == ["a"] * 3
+    assert not np.array_equal(question, document)
+
+
+async def test_the_oldest_question_is_forgotten_first() -> None:
+    inner = Counting()
+    cached = CachedEmbedder(inner, most=2)
+    for text in ("a", "b", "a", "c", "a", "b"):
+        await cached.embed([text], role="query")
+    assert inner.asked == ["a", "b", "c", "b"]
+
+
+async def test_writing_into_a_result_changes_nobody_elses() -> None:
+    cached = CachedEmbedder(HashEmbedder())
+    rows = await cached.embed(["a"], role="query")
+    kept = rows.copy()
+    rows[:] = 0
+    assert np.array_equal(await cached.embed(["a"], role="query"), kept)
+
+
+async def test_a_failure_is_not_remembered() -> None:
+    cached = CachedEmbedder(FailingEmbedder())
+    for _ in range(2):
+        with pytest.raises(EmbeddingError):
+            await cached.embed(["a"], role="query")
+
+
+async def test_many_at_once_get_the_right_rows() -> None:
+    cached = CachedEmbedder(HashEmbedder(), most=3)
+    texts = [[str(at % 5), str(at % 3)] for at in range(40)]
+    found = await asyncio.gather(*(cached.embed(each, role="query") for each in texts))
+    for each, rows in zip(texts, found, strict=True):
+        assert np.array_equal(rows, await HashEmbedder().embed(each, role="query"))
+
+
+def test_it_looks_like_the_embedder_in_it() -> None:
+    cached = CachedEmbedder(HashEmbedder())
+    assert (cached.name, cached.dimension, cached.query_prefix) == ("hash", 64, "query: ")
+    assert cached.count_tokens(["a b"]) == [2]
+
+
+async def test_a_foreseen_question_is_waited_for_and_computed_once() -> None:
+    inner = Counting()
+    cached = CachedEmbedder(inner)
+    cached.foresee("a")
+    cached.foresee("a")
+    rows = await cached.embed(["b", "a"], role="query")
+    assert sorted(inner.asked) == ["a", "b"]
+    assert np.array_equal(rows, await HashEmbedder().embed(["b", "a"], role="query"))
+
+
+async def test_a_foreseen_question_is_kept_when_it_has_come() -> None:
+    inner = Counting()
+    cached = CachedEmbedder(inner)
+    cached.foresee("a")
+    await asyncio.sleep(0.01)
+    await cached.embed(["a"], role="query")
+    assert inner.asked == ["a"]
+
+
+async def test_who_asks_first_for_a_foreseen_question_is_no_hit() -> None:
+    cached = CachedEmbedder(Counting())
+    cached.foresee("a")
+    await asyncio.sleep(0.01)
+    for _ in range(2):
+        await cached.embed(["a"], role="query")
+    assert (cached.hits, cached.misses) == (1, 1)
+
+
+async def test_who_asks_is_told_that_a_foreseen_question_failed() -> None:
+    cached = CachedEmbedder(FailingEmbedder())
+    cached.foresee("a")
+    with pytest.raises(EmbeddingError):
+        await cached.embed(["a"], role="query")
+
+
+async def test_who_stops_waiting_does_not_end_what_was_foreseen() -> None:
+    inner = Slow()
+    cached = CachedEmbedder(inner)
+    cached.foresee("a")
+    waiting = asyncio.create_task(cached.embed(["a"], role="query"))
+    await asyncio.sleep(0)
+    waiting.cancel()
+    await asyncio.sleep(0.05)
+    await cached.embed(["a"], role="query")
+    assert inner.asked == ["a"]

@@ -1,0 +1,143 @@
+"""Models that stand in for each other: before the first piece, and never behind it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+
+import pytest
+
+from quoth.backends.generators.fallback import FallbackGenerator
+from quoth.core.errors import GenerationCode, GenerationError
+from quoth.core.messages import (
+    Finish,
+    Message,
+    Writing,
+    Written,
+)
+from quoth.core.types import Usage
+
+WRITING = Writing()
+
+
+class Scripted:
+    """Writes what it was given, and fails where an error stands among it."""
+
+    def __init__(self, *script: str | GenerationError, model: str = "m", **more: object) -> None:
+        self.provider, self.model = "scripted", model
+        self.window = int(str(more.get("window", 5000)))
+        self.endpoint = str(more.get("endpoint", "127.0.0.1"))
+        self.local = bool(more.get("local", True))
+        self.script, self.calls, self.closed, self.left = script, 0, False, False
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        return [len(text) for text in texts]
+
+    async def stream(
+        self, messages: Sequence[Message], *, writing: Writing
+    ) -> AsyncIterator[Written]:
+        self.calls += 1
+        try:
+            for each in self.script:
+                if isinstance(each, GenerationError):
+                    raise each
+                yield each
+            yield Finish("end", Usage(), self.provider, self.model)
+        finally:
+            self.left = True
+
+    async def complete(self, instructions: str, text: str, *, max_tokens: int) -> str:
+        self.calls += 1
+        if isinstance(self.script[0], GenerationError):
+            raise self.script[0]
+        return self.script[0]
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+def fails(
+    code: GenerationCode = "llm_unavailable", *, retryable: bool = False, wait: float | None = None
+) -> GenerationError:
+    return GenerationError(f"It is {code}.", code=code, retryable=retryable, retry_after_s=wait)
+
+
+async def written(generator: FallbackGenerator) -> list[Written]:
+    return [each async for each in generator.stream([Message("user", "?")], writing=WRITING)]
+
+
+async def test_the_first_that_answers_is_the_only_one_asked() -> None:
+    first, second = Scripted("a", "b"), Scripted("c")
+    assert (await written(FallbackGenerator(first, second)))[:-1] == ["a", "b"]
+    assert second.calls == 0
+
+
+async def test_the_next_one_answers_when_one_fails_at_once() -> None:
+    chain = FallbackGenerator(Scripted(fails()), Scripted(fails()), Scripted("c", model="third"))
+    assert await written(chain) == ["c", Finish("end", Usage(), "scripted", "third")]
+
+
+async def test_nothing_stands_in_behind_the_first_piece() -> None:
+    second = Scripted("c")
+    chain = FallbackGenerator(Scripted("a", fails("llm_garbled")), second)
+    pieces: list[Written] = []
+    with pytest.raises(GenerationError, match="llm_garbled"):  # noqa: PT012
+        async for each in chain.stream([Message("user", "?")], writing=WRITING):
+            pieces.append(each)
+    assert pieces == ["a"]
+    assert second.calls == 0
+
+
+async def test_when_all_fail_each_is_heard_and_the_first_has_the_code() -> None:
+    chain = FallbackGenerator(
+        Scripted(fails("llm_denied")), Scripted(fails("llm_limited", retryable=True, wait=3))
+    )
+    with pytest.raises(GenerationError) as caught:
+        await written(chain)
+    error = caught.value
+    assert (error.code, error.retryable, error.retry_after_s) == ("llm_denied", True, 3)
+    assert str(error) == "It is llm_denied. It is llm_limited."
+
+
+async def test_a_task_goes_to_the_next_one_too() -> None:
+    chain = FallbackGenerator(Scripted(fails()), Scripted("done"))
+    assert await chain.complete("Do it.", "this", max_tokens=5) == "done"
+
+
+async def test_closing_the_iterator_closes_the_one_that_writes() -> None:
+    first = Scripted("a", "b")
+    pieces = FallbackGenerator(first, Scripted("c")).stream([Message("user", "?")], writing=WRITING)
+    await anext(pieces)
+    await pieces.aclose()  # type: ignore[attr-defined]
+    assert first.left
+
+
+async def test_closing_closes_all() -> None:
+    both = Scripted("a"), Scripted("b")
+    await FallbackGenerator(*both).close()
+    assert [each.closed for each in both] == [True, True]
+
+
+def test_the_first_one_says_how_much_may_be_read() -> None:
+    chain = FallbackGenerator(Scripted("a", window=900), Scripted("b", window=100))
+    assert chain.window == 900
+    assert chain.count_tokens(["", "abc"]) == [0, 3]
+
+
+async def test_one_that_the_text_is_too_long_for_is_passed_over() -> None:
+    small, large = Scripted("b", window=100), Scripted("c", window=9000)
+    chain = FallbackGenerator(Scripted(fails(), window=9000), small, large)
+    written = chain.stream([Message("user", "x" * 51)], writing=Writing(max_tokens=50))
+    assert await anext(written) == "c"
+    assert small.calls == 0
+
+
+async def test_one_that_the_text_just_fits_is_asked() -> None:
+    chain = FallbackGenerator(Scripted(fails(), window=9000), Scripted("b", window=100))
+    written = chain.stream([Message("user", "x" * 50)], writing=Writing(max_tokens=50))
+    assert await anext(written) == "b"
+
+
+def test_every_host_is_named_and_one_far_host_makes_it_far() -> None:
+    far = Scripted("b", endpoint="api.example.org", local=False)
+    chain = FallbackGenerator(Scripted("a"), far, Scripted("c"))
+    assert (chain.endpoint, chain.local) == ("127.0.0.1, api.example.org", False)

@@ -1,0 +1,322 @@
+"""Whatever a provider does wrong, a caller gets one typed error in time, and no text twice."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import socket
+import time
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from quoth.backends.generators.access import Access
+from quoth.backends.generators.anthropic import open_anthropic
+from quoth.backends.generators.google import open_gemini
+from quoth.backends.generators.guarded import GuardedGenerator, model_breaker
+from quoth.backends.generators.limits import Limits
+from quoth.backends.generators.openai import open_compatible
+from quoth.core.errors import GenerationError
+from quoth.core.messages import Finish, Message, Writing
+from quoth.core.protocols import Generator
+from tests.support.fault_server import (
+    ANSWER,
+    FAULTS,
+    Fault,
+    FaultServer,
+    fault_server,
+    no_such_host,
+)
+
+MESSAGES = (Message("system", "Answer from the sources."), Message("user", "When does it boil?"))
+QUICK = Limits(first_token_s=0.3, between_tokens_s=0.3, total_s=0.5)
+SLOW: tuple[Fault, ...] = (
+    "hang_before_headers",
+    "hang_after_headers",
+    "drip",
+    "endless",
+    "endless_drip",
+)
+"""Faults that only the clock ends, or that take seconds to read: they get tighter limits."""
+CODES: dict[Fault, set[str]] = {
+    "refused": {"llm_unavailable"},
+    "no_such_host": {"llm_unavailable"},
+    "hang_before_headers": {"llm_timeout"},
+    "hang_after_headers": {"llm_timeout"},
+    "drip": {"llm_timeout"},
+    "cut": {"llm_unavailable", "llm_garbled"},
+    "cut_quietly": {"llm_garbled"},
+    "garbage": {"llm_unavailable", "llm_garbled"},
+    "garbage_body": {"llm_garbled"},
+    "invalid_json": {"llm_garbled"},
+    "invalid_events": {"llm_garbled"},
+    "empty": {"llm_garbled", "llm_empty"},
+    "html": {"llm_garbled"},
+    "unknown_model": {"llm_unknown_model"},
+    "limited": {"llm_limited"},
+    "unavailable": {"llm_unavailable"},
+    "broken": {"llm_unavailable"},
+    "denied": {"llm_denied"},
+    "endless": {"llm_too_long", "llm_timeout"},
+    "endless_line": {"llm_too_long"},
+    "endless_words": {"llm_too_long"},
+    "endless_drip": {"llm_timeout"},
+    "packed": {"llm_too_long"},
+    "reset": {"llm_unavailable"},
+    "reset_in_answer": {"llm_unavailable", "llm_garbled"},
+}
+
+
+@dataclass
+class Call:
+    """One call: the pieces that came, and how it ended."""
+
+    pieces: list[str] = field(default_factory=list)
+    finish: Finish | None = None
+    error: GenerationError | None = None
+    seconds: float = 0.0
+    hung_up: bool = False
+
+    @property
+    def text(self) -> str:
+        return "".join(self.pieces)
+
+
+def guarded(
+    server: FaultServer,
+    *,
+    limits: Limits | None = None,
+    make: Callable[[Access], Generator] = open_compatible,
+    provider: str = "openai-compatible",
+) -> GuardedGenerator:
+    access = Access(provider=provider, model="tiny", url=server.url, window=8192, key="sk-secret")
+    inner = make(access)
+    limits = limits or (QUICK if server.fault in SLOW else Limits())
+    return GuardedGenerator(inner, breaker=model_breaker(inner), limits=limits, random=lambda: 0.02)
+
+
+async def stream(generator: GuardedGenerator) -> Call:
+    call, began = Call(), time.monotonic()
+    try:
+        async for piece in generator.stream(MESSAGES, writing=Writing(max_tokens=64)):
+            if isinstance(piece, Finish):
+                call.finish = piece
+            else:
+                call.pieces.append(piece)
+    except GenerationError as error:
+        call.error = error
+    call.seconds = time.monotonic() - began
+    return call
+
+
+async def complete(generator: GuardedGenerator) -> Call:
+    call, began = Call(), time.monotonic()
+    try:
+        call.pieces.append(await generator.complete("Reword.", "When?", max_tokens=64))
+    except GenerationError as error:
+        call.error = error
+    call.seconds = time.monotonic() - began
+    return call
+
+
+OTHERS: dict[str, Callable[[Access], Generator]] = {
+    "anthropic": open_anthropic,
+    "gemini": open_gemini,
+}
+OF_ANY_PROTOCOL: tuple[Fault, ...] = (
+    *("refused", "hang_before_headers", "garbage", "empty", "html", "unknown_model", "limited"),
+    *("unavailable", "denied", "endless_line", "packed", "reset"),
+)
+WAYS = {"stream": stream, "complete": complete}
+Ways = pytest.mark.parametrize("way", WAYS)
+Faults = pytest.mark.parametrize("fault", FAULTS)
+
+
+@pytest.fixture
+def _no_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = socket.getaddrinfo
+
+    def look_up(host: str | bytes | None, *rest: object, **named: object) -> object:
+        if host in ("127.0.0.1", b"127.0.0.1"):
+            return found(host, *rest, **named)  # type: ignore[arg-type]
+        return no_such_host(host)
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+
+
+@Ways
+async def test_a_sound_answer_passes_whole(way: str) -> None:
+    async with fault_server("none") as server:
+        generator = guarded(server)
+        call = await WAYS[way](generator)
+        await generator.close()
+    assert (call.text, call.error) == (ANSWER, None)
+
+
+OUTCOMES: dict[tuple[Fault, str], Call] = {}
+
+
+@pytest.fixture
+async def call(fault: Fault, way: str, _no_names: None) -> Call:
+    """What becomes of a call under a fault; it is made once and looked at from several sides."""
+    if (fault, way) not in OUTCOMES:
+        async with fault_server(fault, drip_s=0.05) as server:
+            generator = guarded(server)
+            made = await WAYS[way](generator)
+            made.hung_up = await server.all_closed()
+            await generator.close()
+        OUTCOMES[fault, way] = made
+    return OUTCOMES[fault, way]
+
+
+@Ways
+@Faults
+def test_a_fault_is_one_typed_error(call: Call, fault: Fault) -> None:
+    assert call.error is not None
+    assert call.error.code in CODES[fault]
+
+
+@Ways
+@Faults
+def test_a_fault_is_told_in_time(call: Call, fault: Fault) -> None:
+    assert call.seconds < (0.8 if fault in SLOW else 3)
+
+
+@Ways
+@Faults
+def test_no_text_comes_twice(call: Call, fault: Fault) -> None:
+    assert ANSWER.startswith(call.text) or fault.startswith("endless")
+
+
+@Ways
+@Faults
+def test_no_connection_is_left_behind(call: Call) -> None:
+    assert call.hung_up
+
+
+@Ways
+@Faults
+def test_the_message_is_a_sentence_that_gives_nothing_away(call: Call) -> None:
+    said = str(call.error)
+    assert re.fullmatch(r"The [^\n]*\.", said)
+    assert not re.search(r"Traceback|sk-secret|httpx|Error\(|127\.0\.0\.1", said)
+
+
+@Ways
+@pytest.mark.parametrize("fault", OF_ANY_PROTOCOL)
+@pytest.mark.parametrize("provider", OTHERS)
+async def test_the_other_protocols_fail_alike(provider: str, fault: Fault, way: str) -> None:
+    async with fault_server(fault) as server:
+        limits = replace(QUICK if fault in SLOW else Limits(), retries=0)
+        generator = guarded(server, limits=limits, make=OTHERS[provider], provider=provider)
+        call = await WAYS[way](generator)
+        assert await server.all_closed()
+        await generator.close()
+    assert call.error is not None
+    assert call.error.code in CODES[fault]
+
+
+@Ways
+@pytest.mark.parametrize(
+    ("fault", "requests"),
+    [("unavailable", 3), ("broken", 3), ("limited", 1), ("denied", 1), ("unknown_model", 1)],
+)
+async def test_only_what_may_pass_is_asked_again(fault: Fault, requests: int, way: str) -> None:
+    async with fault_server(fault) as server:
+        generator = guarded(server)
+        await WAYS[way](generator)
+        await generator.close()
+    assert server.requests == requests
+
+
+@pytest.mark.parametrize("fault", ["cut", "garbage_body", "invalid_events", "reset_in_answer"])
+async def test_text_that_came_stays_and_never_comes_twice(fault: Fault) -> None:
+    async with fault_server(fault) as server:
+        generator = guarded(server)
+        call = await stream(generator)
+        await generator.close()
+    assert call.text
+    assert ANSWER.startswith(call.text)
+    assert server.requests == 1
+
+
+@Ways
+async def test_a_provider_that_is_down_is_left_alone_without_a_word_upstream(way: str) -> None:
+    async with fault_server("unavailable") as server:
+        generator = guarded(server, limits=replace(Limits(), retries=0))
+        for _ in range(5):
+            await WAYS[way](generator)
+        call = await WAYS[way](generator)
+        await generator.close()
+    assert call.error is not None
+    assert call.error.code == "llm_unavailable"
+    assert (server.requests, call.seconds < 0.5) == (5, True)
+
+
+@Ways
+@pytest.mark.parametrize("fault", ["endless_line", "endless_words"])
+async def test_an_endless_body_takes_little_memory(fault: Fault, way: str) -> None:
+    async with fault_server(fault) as server:
+        generator = guarded(server, limits=Limits())
+        tracemalloc.start()
+        try:
+            call = await WAYS[way](generator)
+            _now, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        await generator.close()
+    assert call.error is not None
+    assert call.error.code == "llm_too_long"
+    assert peak < 10_000_000 + 8 * len(call.text)
+
+
+@Ways
+@pytest.mark.parametrize("fault", ["hang_before_headers", "hang_after_headers", "drip"])
+async def test_cancelling_hangs_up(fault: Fault, way: str) -> None:
+    async with fault_server(fault) as server:
+        generator = guarded(server, limits=Limits())
+        task = asyncio.create_task(WAYS[way](generator))
+        await server.asked.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert await server.all_closed()
+        await generator.close()
+
+
+async def test_who_stops_reading_hangs_up() -> None:
+    async with fault_server("endless_words") as server:
+        generator = guarded(server)
+        pieces = generator.stream(MESSAGES, writing=Writing())
+        assert await anext(pieces)
+        await pieces.aclose()  # type: ignore[attr-defined]
+        assert await server.all_closed()
+        await generator.close()
+
+
+@pytest.mark.soak
+@Ways
+@pytest.mark.parametrize(
+    "fault", ["hang_before_headers", "hang_after_headers", "drip", "endless_drip"]
+)
+async def test_who_says_nothing_is_cut_within_31_seconds(fault: Fault, way: str) -> None:
+    async with fault_server(fault, drip_s=0.5) as server:
+        generator = guarded(server, limits=Limits())
+        call = await WAYS[way](generator)
+        assert await server.all_closed()
+        await generator.close()
+    assert call.error is not None
+    assert call.error.code == "llm_timeout"
+    assert call.seconds < 31
+
+
+async def test_what_was_said_before_time_was_over_stays() -> None:
+    async with fault_server("endless_drip", drip_s=0.05) as server:
+        generator = guarded(server)
+        call = await stream(generator)
+        await generator.close()
+    assert call.error is not None
+    assert call.error.code == "llm_timeout"
+    assert len(call.pieces) > 3

@@ -1,0 +1,45 @@
+"""Thoughts that a text begins with are left out, however the text is cut."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quoth.backends.generators.reasoning_filter import WithoutThoughts
+
+
+def told(pieces: list[str]) -> str:
+    said = WithoutThoughts()
+    return "".join(map(said.feed, pieces)) + said.end()
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("", ""),
+        (" \n", ""),
+        ("Yes.", "Yes."),
+        ("  Yes. ", "  Yes. "),
+        ("<think>Hm.</think>\n\nYes.", "Yes."),
+        ("\n<think>\n</think>Yes.", "Yes."),
+        ("<think>Hm.</think>", ""),
+        ("<think>Hm.", ""),
+        ("<think>a</think><think>b</think>Yes.", "<think>b</think>Yes."),
+        ("Yes, <think> is a tag.", "Yes, <think> is a tag."),
+        ("<thin ice", "<thin ice"),
+        ("<thi", "<thi"),
+    ],
+)
+def test_what_is_left_of_a_text(text: str, answer: str) -> None:
+    assert told([text]) == answer
+
+
+@given(st.lists(st.sampled_from(["<think>", "</think>", "<", "th", "\n", " ", "Yes.", ">"])))
+def test_cutting_changes_nothing(pieces: list[str]) -> None:
+    text = "".join(pieces)
+    assert told(pieces) == told([text]) == told(list(text))
+
+
+def test_an_answer_is_not_held_back() -> None:
+    assert WithoutThoughts().feed("Yes") == "Yes"

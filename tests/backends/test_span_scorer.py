@@ -1,0 +1,102 @@
+"""Sentences are scored by the kept token vectors of their chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from quoth.backends.late_interaction.binary_quantization import small_numbers
+from quoth.backends.late_interaction.span_scorer import LateSpans
+from quoth.backends.late_interaction.token_space import TokenSpace
+from quoth.backends.late_interaction.token_vectors import open_vectors
+from quoth.core.protocols import Matrix, Role
+from quoth.core.types import Chars, Chunk
+
+WORDS = ("mill", "owl", "corn", "salt")
+
+
+class Words:
+    """An embedder whose tokens are words, each with a direction of its own."""
+
+    name = "words"
+    revision = "1"
+    dimension = len(WORDS)
+
+    def __init__(self) -> None:
+        self.read: list[str] = []
+
+    async def embed_tokens(
+        self, texts: Sequence[str], *, role: Role
+    ) -> tuple[Matrix, list[Matrix]]:
+        self.read += texts if role == "document" else []
+        tokens = [
+            np.array([[word == each for each in WORDS] for word in text.split()], np.float32)
+            for text in texts
+        ]
+        return np.ones((len(texts), self.dimension), np.float32), tokens
+
+
+def chunk(text: str, *, at: int = 0, prefix: str = "") -> Chunk:
+    place = Chars(0, len(text))
+    return Chunk(f"c{at}", "d", at, 0, len(text), text, place, "text", prefix=prefix)
+
+
+def space(embedder: Words) -> TokenSpace:
+    return TokenSpace(embedder, form=small_numbers(len(WORDS)))
+
+
+def spans(embedder: Words, folder: Path | None = None) -> LateSpans:
+    return LateSpans(open_vectors(space(embedder), folder=folder))
+
+
+async def test_the_span_that_holds_the_word_is_nearest() -> None:
+    text = "mill mill owl owl corn corn"
+    found, _ = await spans(Words()).score(
+        "owl", [chunk(text)], spans=[(0, 0, 9), (0, 10, 17), (0, 18, 27)]
+    )
+    assert int(np.argmax(found)) == 1
+
+
+async def test_titles_in_front_do_not_shift_the_spans() -> None:
+    titled = chunk("mill mill owl owl", prefix="salt salt")
+    found, _ = await spans(Words()).score("owl", [titled], spans=[(0, 0, 9), (0, 10, 17)])
+    assert int(np.argmax(found)) == 1
+
+
+async def test_spans_of_several_chunks_are_compared() -> None:
+    chunks = [chunk("mill mill"), chunk("owl corn", at=1)]
+    found, _ = await spans(Words()).score("owl", chunks, spans=[(0, 0, 9), (1, 0, 8)])
+    assert found[1] > found[0]
+
+
+async def test_no_span_needs_no_vector() -> None:
+    embedder = Words()
+    assert await spans(embedder).score("owl", [chunk("mill")], spans=[]) == ([], [])
+    assert embedder.read == []
+
+
+async def test_kept_vectors_are_not_made_again(tmp_path: Path) -> None:
+    embedder = Words()
+    vectors = open_vectors(space(embedder), folder=tmp_path)
+    await vectors.embed(["mill owl"])
+    await vectors.keep([chunk("mill owl")])
+    before = len(embedder.read)
+    await LateSpans(vectors).score("owl", [chunk("mill owl")], spans=[(0, 0, 4), (0, 5, 8)])
+    assert len(embedder.read) == before
+
+
+@pytest.mark.parametrize("end", [0, 1, 4])
+async def test_even_the_shortest_span_has_a_token(end: int) -> None:
+    found = await spans(Words()).score("mill", [chunk("mill owl")], spans=[(0, 0, end)])
+    assert [len(each) for each in found] == [1, 1]
+
+
+async def test_what_is_asked_for_is_scored_by_itself() -> None:
+    text, parts = "mill mill owl owl", [(0, 0, 9), (0, 10, 17)]
+    question = "owl owl owl owl mill"
+    _, opening = await spans(Words()).score(question, [chunk(text)], spans=parts)
+    _, closing = await spans(Words()).score(question, [chunk(text)], spans=parts, asking=16)
+    assert (int(np.argmax(opening)), int(np.argmax(closing))) == (1, 0)

@@ -1,0 +1,320 @@
+"""Token vectors are stored in few bytes, found again, and computed where they are missing."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quoth.backends.embedders.onnx import OnnxEmbedder
+from quoth.backends.late_interaction import token_vectors
+from quoth.backends.late_interaction.binary_quantization import signs, small_numbers
+from quoth.backends.late_interaction.maxsim import best_matches, unit, weighed
+from quoth.backends.late_interaction.token_space import TokenSpace
+from quoth.backends.late_interaction.token_store import TokenStore
+from quoth.backends.late_interaction.token_vectors import TokenVectors, open_vectors
+from quoth.backends.rerankers.late_interaction import LateReranker
+from quoth.core.errors import ConfigError, RerankError
+from quoth.core.protocols import Role
+from quoth.core.types import Chars, Chunk
+from tests.backends.test_embed_onnx import TABLE, lookup_graph, write_json, write_tokenizer
+from tests.support.tiny_e5 import build_tiny
+
+TEXTS = ["the tokenizer", "a page of the text", "le chapter learn", "the model and the text"]
+
+
+def chunk(at: int, text: str = "", document: str = "d") -> Chunk:
+    return Chunk(f"{document}-{at}", document, at, 0, 1, text, Chars(0, 1), "text")
+
+
+def rows(count: int, *, seed: int = 0, width: int = 6) -> np.ndarray:
+    return np.random.default_rng(seed).integers(0, 256, (count, width), dtype=np.uint8)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> TokenStore:
+    return TokenStore(tmp_path / "tokens", width=6)
+
+
+# --- the store --------------------------------------------------------------------------------
+
+
+@given(st.dictionaries(st.integers(0, 6), st.integers(1, 5), max_size=5))
+def test_what_is_put_is_got(sizes: dict[int, int]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        store = TokenStore(Path(folder), width=6)
+        put = {at: rows(size, seed=at) for at, size in sizes.items()}
+        store.put("d", put)
+        for opened in (store, TokenStore(Path(folder), width=6)):
+            got = opened.get([chunk(at) for at in range(8)])
+            assert set(got) == {f"d-{at}" for at in sizes}
+            assert all(np.array_equal(got[f"d-{at}"], put[at]) for at in sizes)
+
+
+def test_a_long_document_is_read_chunk_by_chunk(store: TokenStore) -> None:
+    put = {at: rows(1 + at % 3, seed=at) for at in range(1200)}  # its head is longer than a piece
+    store.put("d", put)
+    got = store.get([chunk(at) for at in (0, 600, 1199, 1200)])
+    assert set(got) == {"d-0", "d-600", "d-1199"}
+    assert all(np.array_equal(got[f"d-{at}"], put[at]) for at in (0, 600, 1199))
+
+
+def test_putting_again_replaces_chunks_and_keeps_the_others(store: TokenStore) -> None:
+    store.put("d", {0: rows(2), 2: rows(4)})
+    store.get([chunk(0)])
+    store.put("d", {0: rows(3, seed=9)})
+    found = store.get([chunk(at) for at in range(3)])
+    assert set(found) == {"d-0", "d-2"}
+    assert np.array_equal(found["d-0"], rows(3, seed=9))
+    assert np.array_equal(found["d-2"], rows(4))
+
+
+def test_a_deleted_document_is_gone(store: TokenStore) -> None:
+    store.put("d", {0: rows(2)})
+    store.put("e", {0: rows(2)})
+    store.delete(["d", "never there"])
+    assert not store.has("d")
+    assert set(store.get([chunk(0), chunk(0, document="e")])) == {"e-0"}
+
+
+def test_strangers_can_be_removed(store: TokenStore) -> None:
+    for name in "abc":
+        store.put(name, {0: rows(1)})
+    assert store.keep_only(["b", "z"]) == 2
+    assert [store.has(name) for name in "abc"] == [False, True, False]
+
+
+@pytest.mark.parametrize("cut", [0, 3, 12, 17, -1])
+def test_a_damaged_file_counts_as_missing(store: TokenStore, tmp_path: Path, cut: int) -> None:
+    store.put("d", {0: rows(2), 1: rows(3)})
+    (path,) = (tmp_path / "tokens").rglob("*.tokens")
+    path.write_bytes(path.read_bytes()[:cut])
+    assert store.get([chunk(0), chunk(1)]) == {}
+
+
+def test_rows_of_another_width_count_as_missing(store: TokenStore, tmp_path: Path) -> None:
+    store.put("d", {0: rows(2)})
+    assert TokenStore(tmp_path / "tokens", width=12).get([chunk(0)]) == {}
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RerankError, match="could not be written to"):
+        TokenStore(tmp_path / "file", width=6).put("d", {0: rows(1)})
+
+
+def test_odd_names_are_safe(store: TokenStore, tmp_path: Path) -> None:
+    name = "../../x\ud800"
+    store.put(name, {0: rows(1)})
+    assert store.has(name)
+    assert len(list((tmp_path / "tokens").rglob("*.tokens"))) == 1
+
+
+# --- the forms --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dimension", [8, 12, 96])
+def test_signs_come_back_as_unit_vectors(dimension: int) -> None:
+    given_rows = np.random.default_rng(1).normal(size=(5, dimension)).astype(np.float32)
+    form = signs(dimension)
+    packed = form.pack(given_rows)
+    back = form.unpack(packed)
+    assert packed.shape == (5, form.width)
+    assert np.array_equal(back > 0, given_rows > 0)
+    assert np.allclose(np.linalg.norm(back, axis=1), 1, atol=1e-5)
+
+
+def test_small_numbers_come_back_within_a_step() -> None:
+    given_rows = unit(np.random.default_rng(1).normal(size=(5, 96)).astype(np.float32))
+    form = small_numbers(96)
+    assert np.abs(form.unpack(form.pack(given_rows)) - given_rows).max() <= 0.5 / 127 + 1e-6
+
+
+# --- late interaction -------------------------------------------------------------------------
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=5), st.integers(1, 3))
+def test_best_matches_are_those_of_brute_force(sizes: list[int], asked: int) -> None:
+    random = np.random.default_rng(sum(sizes))
+    question = random.normal(size=(asked, 8)).astype(np.float32)
+    passages = [random.normal(size=(size, 8)).astype(np.float32) for size in sizes]
+    found = best_matches(question, np.concatenate(passages), sizes=sizes)
+    for at, passage in enumerate(passages):
+        if len(passage):
+            assert np.allclose(found[:, at], (question @ passage.T).max(axis=1), atol=1e-5)
+
+
+def test_a_passage_without_tokens_is_last() -> None:
+    matches = best_matches(np.eye(2, dtype=np.float32), np.eye(2, dtype=np.float32), sizes=[2, 0])
+    assert matches[:, 1].tolist() == matches.min(axis=1).tolist()
+
+
+def test_a_word_that_all_passages_hold_has_no_say() -> None:
+    matches = np.array([[0.9, 0.9, 0.9], [0.1, 0.5, 0.3]], np.float32)
+    assert weighed(matches) == pytest.approx([0.1, 0.5, 0.3], abs=1e-5)
+
+
+def test_the_weighed_sum_by_hand() -> None:
+    matches = np.array([[1.0, 0.0], [0.2, 0.6]], np.float32)  # weights .5 and .2
+    assert weighed(matches) == pytest.approx([0.54 / 0.7, 0.12 / 0.7], abs=1e-5)
+
+
+# --- with an embedder -------------------------------------------------------------------------
+
+
+class Counting(OnnxEmbedder):
+    """Counts the texts whose tokens were computed."""
+
+    computed = 0
+
+    async def embed_tokens(self, texts, *, role: Role):  # type: ignore[no-untyped-def]
+        self.computed += len(texts) if role == "document" else 0
+        return await super().embed_tokens(texts, role=role)
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_tiny(tmp_path_factory.mktemp("models"))
+
+
+@pytest.fixture
+def embedder(tiny: Path) -> Iterator[Counting]:
+    opened = Counting(tiny, threads=2)
+    yield opened
+    opened.close()
+
+
+async def test_token_vectors_do_not_change_the_texts_vectors(embedder: Counting) -> None:
+    rows, tokens = await embedder.embed_tokens(TEXTS, role="document")
+    assert np.array_equal(rows, await embedder.embed(TEXTS, role="document"))
+    assert [len(each) for each in tokens] == embedder.count_tokens(TEXTS)
+
+
+async def test_a_question_just_embedded_has_the_same_tokens(embedder: Counting) -> None:
+    first, (fresh,) = await embedder.embed_tokens(["the page"], role="query")
+    row = await embedder.embed(["the page"], role="query")
+    again, (kept,) = await embedder.embed_tokens(["the page"], role="query")
+    assert np.array_equal(first, row)
+    assert np.array_equal(row, again)
+    assert np.array_equal(fresh, kept)
+
+
+async def test_stored_and_computed_vectors_give_the_same_scores(
+    embedder: Counting, tmp_path: Path
+) -> None:
+    chunks = [chunk(at, text) for at, text in enumerate(TEXTS)]
+    vectors = open_vectors(TokenSpace(embedder), folder=tmp_path)
+    await vectors.embed(TEXTS)
+    await vectors.keep(chunks)
+    before = embedder.computed
+    stored = await LateReranker(vectors).score("the page", chunks)
+    assert embedder.computed == before
+    computed = await LateReranker(open_vectors(TokenSpace(embedder), folder=None)).score(
+        "the page", chunks
+    )
+    assert stored == computed
+
+
+async def test_only_what_is_missing_is_computed(embedder: Counting, tmp_path: Path) -> None:
+    there, absent = chunk(0, TEXTS[0]), chunk(0, TEXTS[1], document="e")
+    vectors = open_vectors(TokenSpace(embedder), folder=tmp_path)
+    await vectors.embed([TEXTS[0]])
+    await vectors.keep([there, absent])
+    before = embedder.computed
+    await vectors.passages([there, absent])
+    assert embedder.computed == before + 1
+
+
+async def test_the_text_with_its_title_is_what_is_noted(embedder: Counting, tmp_path: Path) -> None:
+    titled = replace(chunk(0, "the text"), prefix="a page")
+    vectors = open_vectors(TokenSpace(embedder), folder=tmp_path)
+    await vectors.embed(["a page\nthe text"])
+    await vectors.keep([titled])
+    before = embedder.computed
+    await vectors.passages([titled])
+    assert embedder.computed == before
+
+
+async def test_a_noting_embedder_gives_the_same_vectors(embedder: Counting, tmp_path: Path) -> None:
+    noting = open_vectors(TokenSpace(embedder), folder=tmp_path).noting(embedder)
+    for role in ("query", "document"):
+        rows = await noting.embed([*TEXTS, "a title"], role=role)
+        assert np.array_equal(rows, await embedder.embed([*TEXTS, "a title"], role=role))
+    assert noting.count_tokens(TEXTS) == embedder.count_tokens(TEXTS)
+
+
+async def test_chunks_may_be_kept_part_by_part(embedder: Counting, tmp_path: Path) -> None:
+    chunks = [chunk(at, text) for at, text in enumerate(TEXTS)]
+    vectors = open_vectors(TokenSpace(embedder), folder=tmp_path)
+    noting = vectors.noting(embedder)
+    for part in (chunks[2:], chunks[:2]):
+        await noting.embed(["a title", *(each.text for each in part)], role="document")
+        await vectors.keep(part)
+    before = embedder.computed
+    await vectors.passages(chunks)
+    assert embedder.computed == before
+
+
+async def test_what_was_not_noted_can_be_made(embedder: Counting, tmp_path: Path) -> None:
+    vectors = open_vectors(TokenSpace(embedder), folder=tmp_path)
+    await vectors.keep([chunk(0, TEXTS[0])], compute=True)
+    before = embedder.computed
+    await vectors.passages([chunk(0, TEXTS[0])])
+    assert embedder.computed == before
+
+
+async def test_what_nobody_keeps_is_forgotten(
+    embedder: Counting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(token_vectors, "NOTED_BYTES", 60)
+    vectors = open_vectors(TokenSpace(embedder), folder=tmp_path)
+    await vectors.embed(TEXTS)
+    await vectors.keep([chunk(at, text) for at, text in enumerate(TEXTS)])
+    before = embedder.computed
+    await vectors.passages([chunk(at, text) for at, text in enumerate(TEXTS)])
+    assert 0 < embedder.computed - before < len(TEXTS)
+
+
+async def test_a_deleted_document_is_computed_again(embedder: Counting, tmp_path: Path) -> None:
+    vectors = open_vectors(TokenSpace(embedder), folder=tmp_path)
+    await vectors.embed([TEXTS[0]])
+    await vectors.keep([chunk(0, TEXTS[0])])
+    await vectors.delete(["d"])
+    before = embedder.computed
+    await vectors.passages([chunk(0, TEXTS[0])])
+    assert embedder.computed == before + 1
+
+
+def test_a_model_that_pools_by_itself_may_show_its_tokens_too(tmp_path: Path) -> None:
+    lookup_graph(tmp_path / "model.onnx", two_d=True)
+    write_tokenizer(tmp_path / "tokenizer.json")
+    write_json(tmp_path / "config.json", {"hidden_size": 8, "max_position_embeddings": 64})
+    prompts = {"prompts": {"query": "green "}}
+    write_json(tmp_path / "config_sentence_transformers.json", prompts)
+    opened = OnnxEmbedder(tmp_path, threads=1)
+    found, (tokens,) = asyncio.run(opened.embed_tokens(["red blue"], role="query"))
+    assert np.array_equal(found, asyncio.run(opened.embed(["red blue"], role="query")))
+    assert np.array_equal(tokens, TABLE[[3, 5]])  # neither special tokens nor the prefix
+    opened.close()
+
+
+def test_a_model_that_hides_its_tokens_is_refused(tmp_path: Path) -> None:
+    lookup_graph(tmp_path / "model.onnx", two_d=True)
+    model = onnx.load(tmp_path / "model.onnx")
+    del model.graph.output[0]
+    onnx.save(model, tmp_path / "model.onnx")
+    write_tokenizer(tmp_path / "tokenizer.json")
+    write_json(tmp_path / "config.json", {"hidden_size": 8, "max_position_embeddings": 64})
+    opened = OnnxEmbedder(tmp_path, threads=1)
+    vectors = TokenVectors(TokenSpace(opened), store=None)
+    with pytest.raises(ConfigError, match="no vectors of single tokens"):
+        asyncio.run(vectors.question("red"))
+    opened.close()

@@ -1,0 +1,125 @@
+"""A plan is the profile's, then the kind's, then the caller's, and always possible."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quoth.core.errors import ConfigError, InputError
+from quoth.core.plan import (
+    BOUNDS,
+    MODE_SPELLINGS,
+    PROFILES,
+    Plan,
+    make_plan,
+    profile,
+)
+from quoth.core.types import Filter, QueryKind
+
+KINDS = get_args(QueryKind)
+
+
+@pytest.mark.parametrize("name", PROFILES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_profile_makes_a_plan_for_every_kind(name: str, kind: QueryKind) -> None:
+    plan = make_plan(name, kind)
+    assert (plan.profile, plan.final_k <= plan.rerank_pool) == (name, True)
+
+
+def test_the_profile_outranks_the_defaults() -> None:
+    assert make_plan("documents", "factual").fusion == "rrf"
+
+
+def test_the_kind_outranks_the_profile() -> None:
+    plans = [make_plan("talks", kind).mmr_lambda for kind in ("factual", "exploratory")]
+    assert plans == [0.8, 0.5]
+
+
+def test_the_caller_outranks_the_kind() -> None:
+    plan = make_plan("talks", "exploratory", overrides={"mmr_lambda": 0.25})
+    assert plan.mmr_lambda == 0.25
+
+
+def test_none_means_not_given() -> None:
+    assert make_plan("default", "factual", overrides={"final_k": None}) == make_plan(
+        "default", "factual"
+    )
+
+
+def test_filters_are_taken_over() -> None:
+    filters = [Filter("kind", "in", ("pdf",))]
+    assert make_plan("default", "factual", overrides={"filters": filters}).filters == (*filters,)
+
+
+@pytest.mark.parametrize(("spelling", "mode"), MODE_SPELLINGS.items())
+def test_modes_have_several_spellings(spelling: str, mode: str) -> None:
+    assert make_plan("default", "factual", overrides={"mode": spelling.upper()}).mode == mode
+
+
+def test_an_unknown_mode_is_answered_with_those_there_are() -> None:
+    with pytest.raises(InputError, match=r"fuzzy.*hybrid, semantic or keyword"):
+        make_plan("default", "factual", overrides={"mode": "fuzzy"})
+
+
+def test_an_unknown_profile_is_answered_with_those_there_are() -> None:
+    with pytest.raises(ConfigError) as caught:
+        profile("nonsense")
+    assert all(name in str(caught.value) for name in ("nonsense", *PROFILES))
+
+
+def test_a_misspelt_field_is_answered_with_the_nearest() -> None:
+    with pytest.raises(InputError, match=r"'finalk'.*'final_k'"):
+        make_plan("default", "factual", overrides={"finalk": 3})
+
+
+def test_a_name_near_nothing_is_refused_too() -> None:
+    with pytest.raises(InputError, match="'zzz'"):
+        make_plan("default", "factual", overrides={"zzz": 3})
+
+
+@pytest.mark.parametrize("name", ["fusion", "context_order"])
+def test_a_word_outside_the_list_is_answered_with_the_list(name: str) -> None:
+    with pytest.raises(InputError, match=rf"'{name}' is one of .*nonsense"):
+        make_plan("default", "factual", overrides={name: "nonsense"})
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+@pytest.mark.parametrize("value", ["3", True, -1, 10**9, float("nan"), float("inf"), []])
+def test_a_value_out_of_bounds_is_refused(name: str, value: Any) -> None:
+    with pytest.raises(InputError, match=f"'{name}'"):
+        make_plan("default", "factual", overrides={name: value})
+
+
+def test_a_count_is_a_whole_number() -> None:
+    with pytest.raises(InputError, match="whole number"):
+        make_plan("default", "factual", overrides={"final_k": 2.5})
+
+
+@pytest.mark.parametrize("value", [7, "no", ["pdf"], {"kind": "pdf"}])
+def test_filters_of_another_type_do_not_pass(value: Any) -> None:
+    with pytest.raises(InputError, match="'filters'"):
+        make_plan("default", "factual", overrides={"filters": value})
+
+
+def test_every_number_of_a_plan_is_bounded() -> None:
+    numbers = {
+        each.name
+        for each in fields(Plan)
+        if (isinstance(each.default, int | float) and not isinstance(each.default, bool))
+        or re.search(r"(int|float) \| None", str(each.type))
+    }
+    assert numbers == set(BOUNDS)
+
+
+@given(candidates=st.integers(1, 1000), pool=st.integers(1, 2000), final=st.integers(1, 100))
+def test_the_pool_holds_the_final_and_never_more_than_both_legs_give(
+    candidates: int, pool: int, final: int
+) -> None:
+    choices = {"candidates_per_leg": candidates, "rerank_pool": pool, "final_k": final}
+    plan = make_plan("default", "factual", overrides=choices)
+    assert 1 <= plan.final_k <= plan.rerank_pool <= 2 * candidates

@@ -1,0 +1,233 @@
+"""What a model costs is known beforehand, and what is too dear is left out in a known order."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from datetime import UTC, date, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quoth.core.prices import (
+    LEAST_CONTEXT,
+    LEAST_TOKENS,
+    OUT_OF_TIME,
+    SMALL_TASK,
+    Means,
+    Pace,
+    afford,
+    price,
+    price_table,
+    skip_for_time,
+)
+from quoth.core.types import Usage
+
+IN, OUT = 1e-6, 5e-6
+"""Dollars per token, as a small model costs."""
+
+
+def usd(usage: Usage) -> float:
+    return usage.input_tokens * IN + usage.output_tokens * OUT
+
+
+def means(max_usd: float | None) -> Means:
+    return afford(
+        max_usd=max_usd,
+        usd=usd,
+        prompt_tokens=600,
+        context_tokens=8000,
+        max_tokens=1024,
+        small_tasks=("classify", "expand"),
+    )
+
+
+ALL = 600 * IN + 8000 * IN + 1024 * OUT + 2 * usd(SMALL_TASK)
+"""What everything costs; by hand: 0.0006 + 0.008 + 0.00512 + 2 · 0.0014 = 0.01652."""
+
+# --- prices -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("provider", "model"),
+    [
+        ("anthropic", "claude-haiku-4-5"),
+        ("anthropic", "claude-haiku-4-5-20251001"),
+        ("openai", "gpt-4o-mini"),
+        ("gemini", "gemini-2.5-flash"),
+        ("openrouter", "openai/gpt-4o-mini"),
+    ],
+)
+def test_the_usual_models_have_a_price(provider: str, model: str) -> None:
+    found = price(Usage(1_000_000, 1_000_000), provider=provider, model=model)
+    assert found is not None
+    assert 0.1 < found < 100
+
+
+def test_a_known_price_is_that_of_the_table() -> None:
+    # 1 dollar a million in, 5 dollars a million out.
+    found = price(Usage(2000, 100), provider="anthropic", model="claude-haiku-4-5")
+    assert found == pytest.approx(0.0025)
+
+
+def test_a_model_on_this_machine_is_free() -> None:
+    assert price(Usage(2000, 100), provider="ollama", model="qwen3:8b", local=True) == 0
+
+
+@pytest.mark.parametrize(
+    ("provider", "model"),
+    [("openai", "no-such-model"), ("openai-compatible", "gpt-4o"), ("ollama", "big:cloud")],
+)
+def test_nobody_guesses_a_price(provider: str, model: str) -> None:
+    assert price(Usage(2000, 100), provider=provider, model=model) is None
+
+
+def test_the_table_has_a_date_that_has_come() -> None:
+    table = price_table()
+    assert table is not None
+    assert date(2026, 1, 1) < table.newest <= datetime.now(UTC).date()
+
+
+def test_looking_at_costs_loads_no_table() -> None:
+    code = "import sys, quoth.core.prices; sys.exit('genai_prices' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+# --- money ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("max_usd", [None, ALL, 1.0])
+def test_what_is_affordable_is_left_alone(max_usd: float | None) -> None:
+    assert means(max_usd) == Means(True, True, 1024, 8000)
+
+
+def test_the_small_tasks_go_first() -> None:
+    assert means(ALL - 1e-6) == Means(
+        True, False, 1024, 8000, (("classify", "no model"), ("expand", "no model"))
+    )
+
+
+def test_then_the_answer_gets_shorter() -> None:
+    found = means(600 * IN + 8000 * IN + 500 * OUT)
+    assert (found.max_tokens, found.context_tokens) == (500, 8000)
+    assert found.left_out[-1] == ("generate", "a shorter answer")
+
+
+def test_then_there_are_fewer_passages() -> None:
+    found = means(600 * IN + 3000 * IN + LEAST_TOKENS * OUT)
+    assert (found.max_tokens, found.context_tokens) == (LEAST_TOKENS, 3000)
+    assert found.left_out[-1] == ("context", "fewer passages")
+
+
+def test_at_last_there_is_no_model() -> None:
+    found = means(600 * IN + (LEAST_CONTEXT - 1) * IN + LEAST_TOKENS * OUT)
+    assert (found.generate, found.left_out) == (False, (("generate", "extractive"),))
+
+
+def test_no_money_is_enough_for_a_free_model() -> None:
+    found = afford(
+        max_usd=0, usd=lambda _: 0.0, prompt_tokens=600, context_tokens=8000, max_tokens=1024
+    )
+    assert found == Means(True, True, 1024, 8000)
+
+
+def test_a_model_of_unknown_price_is_not_asked_under_a_limit() -> None:
+    found = afford(
+        max_usd=1, usd=lambda _: None, prompt_tokens=600, context_tokens=8000, max_tokens=1024
+    )
+    assert not found.generate
+
+
+def test_a_short_answer_that_was_asked_for_stays_short() -> None:
+    found = afford(max_usd=1e-3, usd=usd, prompt_tokens=60, context_tokens=900, max_tokens=64)
+    assert (found.generate, found.max_tokens) == (True, 64)
+
+
+@given(
+    max_usd=st.floats(0, 0.05),
+    prompt=st.integers(0, 4000),
+    context=st.integers(0, 20_000),
+    tokens=st.integers(1, 4000),
+    tasks=st.integers(0, 2),
+)
+def test_what_is_done_costs_no_more_than_the_limit(
+    max_usd: float, prompt: int, context: int, tokens: int, tasks: int
+) -> None:
+    names = ("classify", "expand")[:tasks]
+    found = afford(
+        max_usd=max_usd,
+        usd=usd,
+        prompt_tokens=prompt,
+        context_tokens=context,
+        max_tokens=tokens,
+        small_tasks=names,
+    )
+    if found.generate:
+        extra = tasks * usd(SMALL_TASK) if found.small_tasks else 0
+        assert usd(Usage(prompt + found.context_tokens, found.max_tokens)) + extra <= max_usd
+        assert min(tokens, LEAST_TOKENS) <= found.max_tokens <= tokens
+        assert min(context, LEAST_CONTEXT) <= found.context_tokens <= context
+
+
+@given(st.floats(0, 0.02), st.floats(0, 0.02))
+def test_more_money_never_gets_less(one: float, other: float) -> None:
+    less, more = means(min(one, other)), means(max(one, other))
+    if less.generate:
+        assert more.generate
+        assert more.small_tasks >= less.small_tasks
+        assert more.max_tokens >= less.max_tokens
+        assert more.context_tokens >= less.context_tokens
+
+
+# --- time -------------------------------------------------------------------------------------
+
+USUAL = {"expand": 300.0, "rerank": 80.0, "generate": 1200.0}
+
+
+@pytest.mark.parametrize(
+    ("remaining_ms", "out"),
+    [
+        (None, ()),
+        (1580, ()),
+        (1579, ("expand",)),
+        (1280, ("expand",)),
+        (1200, ("expand", "rerank")),
+        (1199, ("generate",)),
+        (380, ("generate",)),
+        (379, ("expand", "generate")),
+        (79, ("expand", "rerank", "generate")),
+        (0, ("expand", "rerank", "generate")),
+    ],
+)
+def test_the_order_is_expansion_reranking_generation(
+    remaining_ms: float | None, out: tuple[str, ...]
+) -> None:
+    assert skip_for_time(remaining_ms, usual_ms=USUAL) == out
+
+
+def test_the_rest_of_the_path_needs_its_time_too() -> None:
+    assert skip_for_time(1600, usual_ms=USUAL, least_ms=100) == ("expand",)
+
+
+def test_what_takes_no_part_is_not_left_out() -> None:
+    assert skip_for_time(100, usual_ms={"rerank": 80}) == ()
+
+
+@given(st.floats(0, 3000), st.dictionaries(st.sampled_from(OUT_OF_TIME), st.floats(1, 2000)))
+def test_what_is_kept_fits_and_nothing_that_fits_is_left_out(
+    remaining_ms: float, usual: dict[str, float]
+) -> None:
+    out = skip_for_time(remaining_ms, usual_ms=usual)
+    kept = {stage: ms for stage, ms in usual.items() if stage not in out}
+    assert not kept or sum(kept.values()) <= remaining_ms
+    whole = sum(usual.values()) <= remaining_ms
+    assert bool(out) is not whole or not usual
+
+
+def test_the_last_calls_count_most() -> None:
+    pace = Pace()
+    for spent in (100.0, 200.0, 200.0):
+        pace.note("rerank", spent)
+    # 100 → 100 + 0.2 · 100 = 120 → 120 + 0.2 · 80 = 136
+    assert pace.usual_ms == pytest.approx({"rerank": 136})

@@ -1,0 +1,216 @@
+"""Settings come from the caller, the environment, the file and the defaults, in this order."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from quoth.core.errors import ConfigError
+from quoth.core.settings import (
+    PREFIX,
+    PROVIDER_VARIABLES,
+    Settings,
+    load_settings,
+)
+
+
+@pytest.fixture(autouse=True)
+def clean(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    theirs = {each for variables in PROVIDER_VARIABLES.values() for each in variables}
+    for name in os.environ:
+        if name.startswith(PREFIX) or name in theirs:
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "quoth.toml").write_text("chunk_tokens = 300\nthreads = 3\ncollection = 'file'\n")
+    return tmp_path
+
+
+def test_the_defaults_need_nothing(tmp_path: Path) -> None:
+    settings = load_settings()
+    assert (settings.home, settings.models) == (
+        tmp_path / "data" / "quoth",
+        tmp_path / "cache" / "quoth" / "models",
+    )
+
+
+def test_the_file_outranks_the_defaults(home: Path) -> None:
+    assert load_settings({"home": home}).chunk_tokens == 300
+
+
+def test_the_environment_outranks_the_file(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QUOTH_THREADS", "5")
+    settings = load_settings({"home": home})
+    assert (settings.threads, settings.chunk_tokens) == (5, 300)
+
+
+def test_the_caller_outranks_the_environment(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QUOTH_THREADS", "5")
+    monkeypatch.setenv("QUOTH_COLLECTION", "environment")
+    settings = load_settings({"home": home, "threads": 7})
+    assert (settings.threads, settings.collection) == (7, "environment")
+
+
+def test_none_means_not_given(home: Path) -> None:
+    assert load_settings({"home": home, "collection": None}).collection == "file"
+
+
+def test_the_home_of_the_environment_holds_the_file(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("QUOTH_HOME", str(home))
+    settings = load_settings()
+    assert (settings.home, settings.chunk_tokens) == (home, 300)
+
+
+def test_a_tilde_is_the_users_folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QUOTH_HOME", "~")
+    settings = load_settings()
+    assert (settings.home, settings.chunk_tokens) == (home, 300)
+
+
+@pytest.mark.parametrize("name", ["QUOTH_HOME", "QUOTH_EMBEDDER", "QUOTH_THREADS"])
+def test_an_empty_variable_is_not_given(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = load_settings()
+    monkeypatch.setenv(name, "")
+    assert load_settings() == before
+
+
+def test_an_unknown_variable_is_named_with_those_there_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("QUOTH_TREADS", "5")
+    with pytest.raises(ConfigError, match=r"QUOTH_TREADS.*QUOTH_THREADS"):
+        load_settings()
+
+
+def test_an_unknown_key_of_the_file_is_named_with_the_file(home: Path) -> None:
+    (home / "quoth.toml").write_text("treads = 5\n")
+    with pytest.raises(ConfigError, match=r"'treads'.*quoth\.toml"):
+        load_settings({"home": home})
+
+
+def test_a_wrong_value_in_the_file_is_named_with_the_file(home: Path) -> None:
+    (home / "quoth.toml").write_text("threads = 'many'\n")
+    with pytest.raises(ConfigError, match=r"'threads'.*quoth\.toml"):
+        load_settings({"home": home})
+
+
+def test_a_wrong_value_in_the_environment_names_the_variable(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("QUOTH_THREADS", "many")
+    with pytest.raises(ConfigError, match="QUOTH_THREADS"):
+        load_settings({"home": home})
+
+
+def test_an_unknown_name_of_the_caller_is_an_error() -> None:
+    with pytest.raises(ConfigError, match="treads"):
+        load_settings({"treads": 5})
+
+
+@pytest.mark.parametrize("content", [b"threads = ", b"threads = '\xff'"])
+def test_a_file_that_is_no_toml_is_named(home: Path, content: bytes) -> None:
+    (home / "quoth.toml").write_bytes(content)
+    with pytest.raises(ConfigError, match=r"quoth\.toml"):
+        load_settings({"home": home})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("threads", 0),
+        ("threads", 257),
+        ("vector_index_rows", 255),
+        ("chunk_tokens", 31),
+        ("chunk_tokens", 2001),
+        ("max_file_mb", 0),
+        ("parser_seconds", 0),
+        ("parser_memory_mb", 255),
+        ("crash_at", 0),
+        ("llm_window", 511),
+        ("llm_seconds", 0),
+        ("llm_first_seconds", 0),
+        ("collection", ""),
+        ("tenant", "t" * 101),
+    ],
+)
+def test_values_are_bounded(name: str, value: object) -> None:
+    with pytest.raises(ConfigError, match=name):
+        load_settings({name: value})
+
+
+def test_settings_do_not_change() -> None:
+    with pytest.raises(ValueError, match="frozen"):
+        load_settings().threads = 3
+
+
+def test_every_setting_has_a_bound_or_an_explanation() -> None:
+    source = Path(load_settings.__code__.co_filename).read_text(encoding="utf-8")
+    lines = source.splitlines()
+    for name in Settings.model_fields:
+        at = next(at for at, line in enumerate(lines) if line.startswith(f"    {name}: "))
+        assert lines[at + 1].startswith('    """'), name
+
+
+def key(settings: Settings, name: str) -> str | None:
+    secret = getattr(settings, name)
+    return None if secret is None else str(secret.get_secret_value())
+
+
+@pytest.mark.parametrize(
+    ("name", "variable"),
+    [(name, each) for name, variables in PROVIDER_VARIABLES.items() for each in variables],
+)
+def test_a_key_is_found_under_the_providers_own_name(
+    name: str, variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, "theirs")
+    assert key(load_settings(), name) == "theirs"
+
+
+def test_a_key_by_itself_names_no_generator(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "theirs")
+    assert load_settings().generator is None
+
+
+def test_a_key_under_quoths_name_outranks_the_providers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "theirs")
+    monkeypatch.setenv("QUOTH_OPENAI_API_KEY", "ours")
+    assert key(load_settings(), "openai_api_key") == "ours"
+
+
+def test_a_key_in_the_file_outranks_the_providers(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "theirs")
+    (home / "quoth.toml").write_text("openai_api_key = 'the-file'\n")
+    assert key(load_settings({"home": home}), "openai_api_key") == "the-file"
+
+
+def test_a_key_is_shown_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GEMINI_API_KEY", "theirs")
+    settings = load_settings()
+    assert "theirs" not in f"{settings!r} {settings} {settings.model_dump_json()}"
+
+
+def test_blanks_around_a_key_are_none_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QUOTH_LLM_API_KEY", " ours\n")
+    assert key(load_settings(), "llm_api_key") == "ours"
+
+
+@pytest.mark.parametrize("wrong", ["cl\u00e9", "two words", "two\nlines"])
+def test_a_key_that_can_be_none_is_named_and_not_shown(
+    wrong: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GOOGLE_API_KEY", wrong)
+    with pytest.raises(ConfigError, match=r"gemini_api_key.*GOOGLE_API_KEY") as caught:
+        load_settings()
+    assert wrong not in str(caught.value)

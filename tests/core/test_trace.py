@@ -1,0 +1,217 @@
+"""The trace times stages and turns the failures of backends, and nothing else, into fallbacks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+
+import pytest
+
+from quoth.core.errors import (
+    BackendError,
+    ConfigError,
+    EmbeddingError,
+    StorageFull,
+)
+from quoth.core.trace import Trace
+
+
+class Clock:
+    """Seconds that pass when told to."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+async def given() -> str:
+    return "work"
+
+
+def failing(error: BaseException) -> Callable[[], Awaitable[str]]:
+    async def work() -> str:
+        raise error
+
+    return work
+
+
+async def attempt(trace: Trace, work: Callable[[], Awaitable[str]]) -> str:
+    return await trace.attempt("leg", work, otherwise=lambda: "fallback", fallback="other")
+
+
+def test_time_passes_by_the_given_clock() -> None:
+    clock = Clock()
+    trace = Trace(deadline_ms=500, clock=clock)
+    clock.now += 0.125
+    assert (trace.elapsed_ms(), trace.remaining_ms()) == (125, 375)
+
+
+def test_nothing_remains_after_the_deadline() -> None:
+    clock = Clock()
+    trace = Trace(deadline_ms=500, clock=clock)
+    clock.now += 2
+    assert trace.remaining_ms() == 0
+
+
+def test_without_a_deadline_nothing_runs_out() -> None:
+    assert Trace().remaining_ms() is None
+
+
+def test_a_stage_named_twice_adds_up() -> None:
+    clock = Clock()
+    trace = Trace(clock=clock)
+    for seconds in (0.25, 0.5):
+        with trace.stage("fuse"):
+            clock.now += seconds
+    clock.now += 1
+    assert trace.timings_ms() == {"fuse": 750, "total": 1750}
+
+
+def test_a_stage_that_fails_is_timed_too() -> None:
+    clock = Clock()
+    trace = Trace(clock=clock)
+
+    def work() -> None:
+        with trace.stage("fuse"):
+            clock.now += 0.5
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        work()
+    assert trace.timings_ms()["fuse"] == 500
+
+
+async def test_work_that_succeeds_is_given_and_timed() -> None:
+    clock = Clock()
+    trace = Trace(clock=clock)
+
+    async def work() -> str:
+        clock.now += 0.5
+        return "work"
+
+    assert await attempt(trace, work) == "work"
+    assert (trace.timings_ms()["leg"], trace.degraded) == (500, ())
+
+
+@pytest.mark.parametrize("error", [BackendError("Down."), EmbeddingError("Down."), StorageFull("")])
+async def test_a_backend_that_fails_is_replaced_and_recorded_once(error: BackendError) -> None:
+    trace = Trace()
+    assert await attempt(trace, failing(error)) == "fallback"
+    assert trace.degraded == (f"leg:{error.code}:other",)
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError(), AssertionError(), OSError(), TimeoutError(), ConfigError("Wrong.")]
+)
+@pytest.mark.parametrize("deadline_ms", [None, 60_000])
+async def test_a_bug_stays_visible(error: Exception, deadline_ms: float | None) -> None:
+    trace = Trace(deadline_ms=deadline_ms)
+    with pytest.raises(type(error)):
+        await attempt(trace, failing(error))
+    assert trace.degraded == ()
+
+
+async def test_the_deadline_ends_the_work() -> None:
+    trace = Trace(deadline_ms=20)
+    ended: list[str] = []
+
+    async def work() -> str:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.append("ended")
+        return "late"
+
+    assert await attempt(trace, work) == "fallback"
+    assert (trace.degraded, ended) == (("leg:deadline:other",), ["ended"])
+
+
+async def test_no_work_begins_after_the_deadline() -> None:
+    clock = Clock()
+    trace = Trace(deadline_ms=20, clock=clock)
+    clock.now += 1
+    began: list[str] = []
+
+    async def work() -> str:
+        began.append("began")
+        return "late"
+
+    assert await attempt(trace, work) == "fallback"
+    assert (trace.degraded, began) == (("leg:deadline:other",), [])
+
+
+async def test_a_cancelled_request_stays_cancelled() -> None:
+    trace = Trace(deadline_ms=60_000)
+    task = asyncio.create_task(attempt(trace, failing_late))
+    await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert trace.degraded == ()
+
+
+async def failing_late() -> str:
+    await asyncio.sleep(60)
+    raise BackendError("Never.")
+
+
+async def test_fallbacks_are_in_order() -> None:
+    trace = Trace()
+    for stage in ("embed", "rerank"):
+        await trace.attempt(
+            stage, failing(BackendError("Down.")), otherwise=lambda: "", fallback="none"
+        )
+    assert trace.degraded == ("embed:backend:none", "rerank:backend:none")
+
+
+async def test_a_fallback_that_fails_is_a_bug_too() -> None:
+    def otherwise() -> str:
+        raise LookupError
+
+    with pytest.raises(LookupError):
+        await Trace().attempt(
+            "leg", failing(BackendError("Down.")), otherwise=otherwise, fallback="other"
+        )
+
+
+async def test_stages_side_by_side_are_each_timed() -> None:
+    trace = Trace()
+    await asyncio.gather(
+        *(
+            trace.attempt(name, given, otherwise=lambda: "", fallback="none")
+            for name in ("semantic", "keyword")
+        )
+    )
+    assert set(trace.timings_ms()) == {"semantic", "keyword", "total"}
+
+
+async def test_a_stream_that_never_waits_ends_with_the_deadline() -> None:
+    clock = Clock()
+    trace = Trace(deadline_ms=1000, clock=clock)
+
+    async def pieces() -> AsyncGenerator[str, None]:
+        while True:
+            clock.now += 0.4
+            yield "piece"
+
+    followed = trace.follow("write", pieces(), fallback="nothing", cut="truncated")
+    assert [each async for each in followed] == ["piece"] * 3
+    assert trace.degraded == ("write:deadline:truncated",)
+
+
+async def test_a_stream_is_not_begun_behind_the_deadline() -> None:
+    clock = Clock()
+    trace = Trace(deadline_ms=1000, clock=clock)
+    clock.now += 2
+    begun = []
+
+    async def pieces() -> AsyncGenerator[str, None]:
+        begun.append(True)
+        yield ""
+
+    followed = trace.follow("write", pieces(), fallback="nothing", cut="truncated")
+    assert [each async for each in followed] == []
+    assert begun == []
+    assert trace.degraded == ("write:deadline:nothing",)

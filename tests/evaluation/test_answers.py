@@ -1,0 +1,160 @@
+"""`quoth eval answers`: what answers cite, against reference sentences."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from quoth.core.errors import InputError
+from quoth.evaluation.answers import (
+    Judged,
+    Reference,
+    Span,
+    answers_held,
+    best_scores,
+    load_judged,
+    nugget_recall,
+)
+from quoth.evaluation.datasets import Question
+from quoth.evaluation.spans import fold_letters, word_line
+from tests.support.cli import quoth
+
+OWLS = "Owls nest in the mill. Nobody grinds corn there. The mill was built in 1790."
+BREAD = "Bread is baked from flour, water and salt."
+
+
+def sentence(number: int) -> tuple[int, int]:
+    starts = [0, OWLS.index("Nobody"), OWLS.index("The mill was"), len(OWLS) + 1]
+    return starts[number], starts[number + 1] - 1
+
+
+def spans(*numbers: int) -> list[Span]:
+    return [Span("d1", *sentence(number), True) for number in numbers]
+
+
+def reference(*numbers: int) -> Reference:
+    selected = tuple(OWLS[slice(*sentence(number))] for number in numbers)
+    return Reference(" ".join(selected), selected)
+
+
+def scores(references: Sequence[Reference], cited: Sequence[Span]) -> tuple[float, float]:
+    found = best_scores(references, cited, answer=OWLS, folded={"d1": fold_letters(OWLS)})
+    return found.precision, found.recall
+
+
+def test_precision_is_of_spans_and_recall_of_sentences() -> None:
+    assert scores([reference(0, 2)], spans(0, 1)) == (0.5, 0.5)
+
+
+def test_the_nearest_reference_counts() -> None:
+    assert scores([reference(0, 1, 2), reference(2)], spans(2)) == (1.0, 1.0)
+
+
+def test_no_answer_has_no_recall() -> None:
+    assert scores([reference(0)], []) == (0.0, 0.0)
+
+
+def test_a_nugget_needs_its_numbers() -> None:
+    assert nugget_recall("The mill was built in 1790.", "It was built, that mill, in 1791.") == 0.0
+    assert nugget_recall("The mill was built in 1790.", "Built in 1790, the mill is old.") == 1.0
+
+
+def held(answer: str, *numbers: int) -> dict[str, float]:
+    """Whether the sentences of the mill, cited, hold an answer."""
+    judged = [Judged(Question("q1", "?"), True, (Reference(answer, (OWLS,)),))]
+    return answers_held(judged, {"q1": spans(*numbers)}, rows={"d1": OWLS})
+
+
+def test_an_answer_is_held_by_any_cited_span() -> None:
+    assert held("NOBODY", 0, 1) == {"q1": 1.0}
+    assert held("in 1790", 0, 1) == {"q1": 0.0}
+
+
+def test_an_answer_in_free_words_is_not_looked_for() -> None:
+    assert held("a miller long gone", 0) == {}
+
+
+def test_a_question_without_an_answer_holds_none() -> None:
+    assert held("in 1790") == {}
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"), [("2", "It weighs 2.5 kg."), ("2", "In 2021."), ("a", "The sea.")]
+)
+def test_a_part_of_a_word_or_number_is_not_held(answer: str, text: str) -> None:
+    assert word_line(answer) not in word_line(text)
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [("1,200", "About 1,200."), ("Börte’s  son", "(BORTE'S SON)"), ("n2 + 1", "of n² + 1.")],
+)
+def test_signs_space_case_and_accents_do_not_matter(answer: str, text: str) -> None:
+    assert word_line(answer) in word_line(text)
+
+
+def write(folder: Path, **files: Sequence[dict[str, Any]]) -> Path:
+    for name, rows in files.items():
+        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    return folder
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two documents, a question that one of them answers, and one that none does."""
+    made = tmp_path / "set"
+    made.mkdir()
+    answer = {"answer": "In 1790.", "selected_sentences": ["The mill was built in 1790 ."]}
+    return write(
+        made,
+        corpus=[
+            {"id": "d1", "title": "Mill", "text": OWLS},
+            {"id": "d2", "title": "Bread", "text": BREAD},
+        ],
+        queries=[
+            {"id": "q1", "text": "When was the mill built?", "answerable": True},
+            {"id": "q2", "text": "Who won the chess tournament?", "answerable": False},
+        ],
+        references=[{"query_id": "q1", "answerable": True, "answers": [answer]}],
+    )
+
+
+def test_a_set_is_read(folder: Path) -> None:
+    first, second = load_judged(folder)
+    assert (first.answerable, second.answerable) == (True, False)
+    assert first.references[0].selected == ("The mill was built in 1790 .",)
+
+
+def test_an_answerable_question_needs_a_selected_sentence(folder: Path) -> None:
+    write(folder, references=[{"query_id": "q1", "answerable": True, "answers": []}])
+    with pytest.raises(InputError, match="no selected sentence"):
+        load_judged(folder)
+
+
+def test_the_command_prints_what_the_contract_names(tmp_path: Path, folder: Path) -> None:
+    said = quoth(tmp_path, "--json", "eval", "answers", str(folder))
+    found = json.loads(said.out)
+    assert {"answered", "citation_precision", "citation_recall", "nugget_recall"} <= set(
+        found["answerable"]
+    )
+    assert found["unanswerable"] == {"questions": 1, "abstained": 1.0}
+    assert found["resolve_rate"] == 1.0
+
+
+def test_a_run_is_compared_with_one_before(tmp_path: Path, folder: Path) -> None:
+    before = tmp_path / "before.json"
+    before.write_text(quoth(tmp_path, "--json", "eval", "answers", str(folder)).out, "utf-8")
+    said = quoth(tmp_path, "eval", "answers", str(folder), "--baseline", str(before))
+    assert said.code == 0
+    assert "Against the baseline" in said.out
+
+
+def test_a_field_of_the_plan_can_be_set(tmp_path: Path, folder: Path) -> None:
+    said = quoth(
+        tmp_path, "--json", "eval", "answers", str(folder), "--set", "plan.max_sentences=1"
+    )
+    assert json.loads(said.out)["answerable"]["cited"] <= 1

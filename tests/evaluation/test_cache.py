@@ -1,0 +1,109 @@
+"""`quoth eval cache`: rates worked by hand, and files that are wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from quoth.core.errors import InputError
+from quoth.core.settings import Settings
+from quoth.evaluation.cache import (
+    Pair,
+    evaluate_cache,
+    load_pairs,
+    report_on,
+)
+from quoth.query.paraphrase.compare import may_share
+
+EVAL = Path(__file__).parents[2] / "eval" / "cache"
+PAIRS = (
+    Pair("1", "one", "uno", True),
+    Pair("2", "two", "due", True),
+    Pair("3", "page 1", "page 2", False),
+    Pair("4", "east", "west", False),
+)
+
+
+def test_rates_of_cosine_and_guard() -> None:
+    found = report_on(
+        PAIRS,
+        cosines=[0.99, 0.97, 0.995, 0.985],
+        guard=lambda a, _b: not a.startswith("page"),
+        threshold=0.98,
+    )
+    assert (found.hit_rate, found.false_hits, found.false_hit_rate) == (0.5, 1, 0.5)
+    assert [each.a for each in found.wrong] == ["east"]
+    assert found.per_question == {
+        "hit on the same": {"1": 1.0, "2": 0.0},
+        "no hit on others": {"3": 1.0, "4": 0.0},
+    }
+
+
+def test_the_sweep_shows_what_the_guard_is_worth() -> None:
+    found = report_on(PAIRS, cosines=[0.99] * 4, guard=lambda _a, _b: False)
+    at = {each.guarded: each for each in found.sweep if each.threshold == 0.98}
+    assert (at[False].hit_rate, at[False].false_hits) == (1.0, 2)
+    assert (at[True].hit_rate, at[True].false_hits) == (0.0, 0)
+
+
+def test_hits_are_told_by_tag() -> None:
+    pairs = [Pair("1", "a", "b", True, "written"), Pair("2", "c", "d", False), *PAIRS]
+    found = report_on(pairs, cosines=[0.99] * 6, guard=lambda a, _b: a == "a")
+    assert found.by_tag == {"written, the same": 1.0, "pairs, others": 0.0, "pairs, the same": 0.0}
+
+
+@pytest.mark.parametrize("folder", [".", "dev", "heldout"])
+def test_no_pair_of_the_sets_is_wrong_and_paraphrases_hit(folder: str) -> None:
+    pairs = load_pairs(EVAL / folder)
+    found = report_on(pairs, cosines=[1.0] * len(pairs), guard=may_share)
+    assert found.false_hits == 0
+    written = [each for each in pairs if each.same and each.tag in ("written", "paraphrase")]
+    assert sum(may_share(each.a, each.b) for each in written) >= 0.7 * len(written)
+
+
+async def test_the_guard_is_that_of_the_engines_cache(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        '{"a": "What is on page 1?", "b": "What does page 1 say?", "same": true}',
+        '{"a": "What is on page 1?", "b": "What is on page 2?", "same": false}',
+    )
+    settings = Settings(home=tmp_path / "home", embedder="fake")
+    found = await evaluate_cache(tmp_path, settings=settings, threshold=0.0)
+    assert (found.hit_rate, found.false_hits) == (1.0, 0)
+
+
+async def test_a_folder_is_embedded_and_judged(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        '{"a": "What is paging?", "b": "What is paging?", "same": true}',
+        '{"a": "What is on page 1?", "b": "Who sings?", "same": false}',
+    )
+    settings = Settings(home=tmp_path / "home", embedder="fake")
+    found = await evaluate_cache(tmp_path, settings=settings)
+    assert (found.hit_rate, found.false_hits) == (1.0, 0)
+
+
+def write(folder: Path, *lines: str) -> None:
+    (folder / "pairs.jsonl").write_text("\n".join(lines), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('{"a": "x", "b": "y"}', "line 2 needs true or false under 'same'"),
+        ('{"a": "x", "same": true}', "line 2 needs a text under 'b'"),
+        ("[1]", "line 2 is not a JSON object"),
+        ('{"a": "x"', "line 2 is not JSON"),
+        ('{"a": "x", "b": "y", "same": true}', "needs pairs that are the same and pairs"),
+    ],
+)
+def test_wrong_lines_are_named(tmp_path: Path, line: str, said: str) -> None:
+    write(tmp_path, '{"a": "x", "b": "y", "same": true}', line)
+    with pytest.raises(InputError, match=said):
+        load_pairs(tmp_path)
+
+
+def test_a_folder_without_pairs_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"There is no pairs\.jsonl"):
+        load_pairs(tmp_path)

@@ -1,0 +1,157 @@
+"""`quoth eval` from the command line: every kind, comparisons, reports, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from quoth.evaluation import report as pages
+from tests.conftest import ROOT
+from tests.support.cli import quoth
+
+UNDERSTANDING = ROOT / "eval" / "understanding"
+CORPUS = [
+    {"id": "d1", "title": "Gradio", "text": "Gradio was bought by Hugging Face in 2021."},
+    {"id": "d2", "title": "Bread", "text": "Bread is baked from flour, water and salt."},
+]
+CHAIN = {
+    "id": "c1",
+    "turns": [
+        {"role": "user", "text": "What is Gradio?"},
+        {"role": "assistant", "text": "Software."},
+    ],
+    "question": "Who bought it?",
+    "rewrite": "Who bought Gradio?",
+    "gold": ["d1"],
+}
+PAIRS = [
+    {"a": "What is on page 1?", "b": "What is on page 1?", "same": True},
+    {"a": "What is on page 1?", "b": "What is on page 2?", "same": False},
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A set for every kind, small enough for the fake model."""
+    made = tmp_path / "set"
+    made.mkdir()
+    for name, rows in (
+        ("corpus.jsonl", CORPUS),
+        ("queries.jsonl", [{"id": "q1", "text": "Who bought Gradio?"}]),
+        ("heldout.jsonl", [CHAIN]),
+        ("pairs.jsonl", PAIRS),
+    ):
+        (made / name).write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    (made / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\n", "utf-8")
+    return made
+
+
+def saved(path: Path, said: Any) -> Path:
+    path.write_text(said.out, "utf-8")
+    return path
+
+
+def test_understanding_prints_shares_and_misses(tmp_path: Path) -> None:
+    said = quoth(tmp_path, "eval", "understanding", str(UNDERSTANDING), "--split", "dev")
+    assert said.code == 0
+    assert "exact filters" in said.out
+    assert "questions (dev)" in said.out
+
+
+def test_understanding_gives_programs_one_object(tmp_path: Path) -> None:
+    said = quoth(tmp_path, "--json", "eval", "understanding", str(UNDERSTANDING), "--split", "dev")
+    assert {"exact_filters", "types", "false_filters", "latency_ms"} <= said.json.keys()
+    assert "comparison" not in said.json
+
+
+def test_a_run_is_compared_with_a_saved_one(tmp_path: Path) -> None:
+    words = ("eval", "understanding", str(UNDERSTANDING), "--split", "dev")
+    path = saved(tmp_path / "before.json", quoth(tmp_path, "--json", *words))
+    said = quoth(tmp_path, "--json", *words, "--baseline", str(path))
+    series = {each["series"]: each for each in said.json["comparison"]}
+    assert set(series) == {"filters", "kind", "language", "followup", "aspects"}
+    assert series["kind"]["difference"] == 0
+    assert series["kind"]["test"] == "mcnemar"
+    assert "Against the baseline" in quoth(tmp_path, *words, "--baseline", str(path)).out
+
+
+def test_retrieval_is_compared_by_leg_and_measure(tmp_path: Path, folder: Path) -> None:
+    words = ("eval", "retrieval", str(folder))
+    path = saved(tmp_path / "before.json", quoth(tmp_path, "--json", *words))
+    said = quoth(tmp_path, "--json", *words, "--baseline", str(path))
+    assert "full ndcg@10" in {each["series"] for each in said.json["comparison"]}
+
+
+def test_conversations_are_measured(tmp_path: Path, folder: Path) -> None:
+    said = quoth(tmp_path, "--json", "eval", "conversation", str(folder))
+    assert said.code == 0
+    assert set(said.json["recall_at_5"]) == {"standalone", "question", "rewrite"}
+    assert "standalone / rewrite" in quoth(tmp_path, "eval", "conversation", str(folder)).out
+
+
+def test_pairs_are_measured(tmp_path: Path, folder: Path) -> None:
+    said = quoth(tmp_path, "--json", "eval", "cache", str(folder))
+    assert (said.json["hit_rate"], said.json["false_hits"]) == (1.0, 0)
+    assert "paraphrases hit" in quoth(tmp_path, "eval", "cache", str(folder)).out
+
+
+def test_reading_is_compared_by_file(tmp_path: Path) -> None:
+    files = tmp_path / "files"
+    files.mkdir()
+    (files / "a.md").write_text("# One\n\nText.", "utf-8")
+    (files / "b.pdf").write_bytes(b"%PDF-1.4 broken")
+    words = ("eval", "ingest", str(files))
+    path = saved(tmp_path / "before.json", quoth(tmp_path, "--json", *words))
+    said = quoth(tmp_path, "--json", *words, "--baseline", str(path))
+    series = {each["series"]: each for each in said.json["comparison"]}
+    assert (series["read"]["now"], series["read"]["questions"]) == (0.5, 2)
+
+
+def test_a_report_is_written(tmp_path: Path, folder: Path) -> None:
+    pytest.importorskip("matplotlib")
+    page = tmp_path / "report.html"
+    said = quoth(tmp_path, "eval", "retrieval", str(folder), "--report", str(page))
+    assert said.code == 0
+    assert "<svg" in page.read_text("utf-8")
+
+
+def test_a_report_needs_its_library(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "find_spec", lambda _name: None)
+    page = tmp_path / "report.html"
+    said = quoth(tmp_path, "eval", "cache", str(folder), "--report", str(page))
+    assert said.code == 3
+    assert "pip install 'quoth[eval]'" in said.err
+    assert not page.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("understanding", "{none}"), "There is no heldout.jsonl"),
+        (("conversation", "{none}"), "There is no heldout.jsonl"),
+        (("cache", "{none}"), "There is no pairs.jsonl"),
+        (("cache", "{set}", "--baseline", "{none}/x.json"), "There is no"),
+        (("cache", "{set}", "--baseline", "{set}/corpus.jsonl"), "is not JSON"),
+        (("conversation", "{set}", "--split", "none"), "There is no none.jsonl"),
+    ],
+)
+def test_what_is_missing_is_named(
+    tmp_path: Path, folder: Path, words: tuple[str, ...], said: str
+) -> None:
+    full = [each.format(none=tmp_path / "none", set=folder) for each in words]
+    told = quoth(tmp_path, "--json", "eval", *full)
+    assert told.code == 2
+    assert said in told.json["detail"]
+
+
+def test_a_broken_line_is_named_with_its_number(tmp_path: Path, folder: Path) -> None:
+    with (folder / "pairs.jsonl").open("a", encoding="utf-8") as file:
+        file.write("\n{broken\n")
+    told = quoth(tmp_path, "--json", "eval", "cache", str(folder))
+    assert told.code == 2
+    assert "pairs.jsonl, line 3 is not JSON" in told.json["detail"]

@@ -1,0 +1,244 @@
+"""What a collection teaches about itself: weights that never fall below the better leg."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from quoth.backends.indexes.lancedb import schema as lance_table
+from quoth.core.protocols import Matrix, Role
+from quoth.core.settings import Settings
+from quoth.core.types import Scored
+from quoth.evaluation.probe import PREFIX_TIMES, Asked
+from quoth.evaluation.tune import (
+    GRID,
+    LEAST,
+    choose_weight,
+    learn_chance,
+    tune,
+)
+from quoth.retrieval.calibration import answer_probability
+from quoth.retrieval.calibration_default import E5, SHIPPED
+from quoth.testing import HashEmbedder, MemoryIndex
+from tests.support.small_library import add, open_tour
+
+KEYS = [f"c{each}" for each in range(12)]
+
+
+def asked(keyword: list[str], semantic: list[str], *, gold: str, covered: float = 1.0) -> Asked:
+    def scored(keys: list[str]) -> tuple[Scored, ...]:
+        return tuple((key, 1.0 - place / 20) for place, key in enumerate(keys))
+
+    return Asked("en", scored(keyword), scored(semantic), covered, frozenset({gold}), None)
+
+
+def sharp_and_blind(count: int, *, sharp: str) -> list[Asked]:
+    """Questions that one leg answers at once, and to which the other ranks at random."""
+    chance = np.random.default_rng(3)
+    found = []
+    for _ in range(count):
+        gold = str(chance.choice(KEYS))
+        good = [gold, *(key for key in KEYS if key != gold)]
+        blind = [str(key) for key in chance.permutation(KEYS)]
+        legs = (good, blind) if sharp == "keyword" else (blind, good)
+        found.append(asked(*legs, gold=gold))
+    return found
+
+
+few = hypothesis_settings(max_examples=25)
+questions = st.lists(
+    st.builds(
+        asked,
+        st.permutations(KEYS),
+        st.permutations(KEYS),
+        gold=st.sampled_from(KEYS),
+        covered=st.floats(0, 1),
+    ),
+    min_size=LEAST,
+    max_size=30,
+)
+
+
+@few
+@given(questions, st.sampled_from(GRID))
+def test_a_weight_never_falls_below_the_better_leg(found: list[Asked], shipped: float) -> None:
+    scores = choose_weight(found, shipped=shipped).scores
+    assert scores["after"] >= max(scores["keyword"], scores["semantic"])
+
+
+@few
+@given(questions)
+def test_a_weight_is_a_share(found: list[Asked]) -> None:
+    assert 0 <= choose_weight(found, shipped=0.5).dense_weight <= 1
+
+
+def test_a_blind_semantic_leg_loses_its_weight() -> None:
+    found = choose_weight(sharp_and_blind(100, sharp="keyword"), shipped=0.7)
+    assert found.moved
+    assert found.dense_weight < 0.5
+    assert found.scores["after"] >= found.scores["keyword"]
+
+
+def test_a_blind_keyword_leg_loses_its_weight() -> None:
+    found = choose_weight(sharp_and_blind(100, sharp="semantic"), shipped=0.3)
+    assert found.moved
+    assert found.dense_weight > 0.5
+
+
+def test_a_gain_that_may_be_chance_moves_nothing() -> None:
+    good = [asked(KEYS, KEYS, gold="c0") for _ in range(30)]
+    found = choose_weight(good, shipped=0.5)
+    assert (found.dense_weight, found.moved, found.p) == (0.5, False, 1.0)
+
+
+def test_the_shipped_weight_is_kept_to_the_letter_even_between_the_grids_places() -> None:
+    good = [asked(KEYS, KEYS, gold="c0") for _ in range(30)]
+    assert choose_weight(good, shipped=0.47).dense_weight == 0.47
+
+
+class Blind(HashEmbedder):
+    """An embedder to which every question looks like any chunk: its vectors are noise."""
+
+    async def embed(self, texts: list[str], *, role: Role) -> Matrix:  # type: ignore[override]
+        """Give one random unit row per text; the same text has another in another role."""
+        rows = []
+        for text in texts:
+            chance = np.random.default_rng([len(role), *text.encode()[:200]])
+            row = chance.normal(size=self.dimension).astype(np.float32)
+            rows.append(row / np.linalg.norm(row))
+        return np.array(rows, np.float32)
+
+
+def write_library(folder: Path, *, pages: int) -> Path:
+    """Pages on subjects of their own: each says three things about it, in its own words."""
+    folder.mkdir()
+    chance = np.random.default_rng(5)
+    letters = list("abcdefghiklmnoprstuvw")
+    for at in range(pages):
+        words = ["".join(chance.choice(letters, 7)) for _ in range(9)]
+        text = (
+            f"# Report {at} on {words[0]} {words[1]}\n\n"
+            f"The old {words[0]} of {words[1]} was built with {words[2]} stones near the sea.\n"
+            f"Many people say that {words[0]} and {words[3]} keep the {words[4]} of the town.\n"
+            f"Every winter the {words[1]} guild sells {words[5]} and {words[0]} to the "
+            f"{words[6]} merchants.\n"
+            f"Nobody knows why {words[3]} were never found beside the {words[7]} {words[0]} "
+            f"before {words[8]} came.\n"
+        )
+        (folder / f"report{at}.md").write_text(text, encoding="utf-8")
+    return folder
+
+
+def settings(home: Path) -> Settings:
+    return Settings(home=home, chunk_tokens=200)
+
+
+@pytest.fixture(scope="module")
+def blind_library(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, MemoryIndex]:
+    home, index = tmp_path_factory.mktemp("tune"), MemoryIndex()
+
+    async def fill() -> None:
+        async with open_tour(
+            home / "home", index=index, embedder=Blind(), settings=settings(home / "home")
+        ) as engine:
+            await add(engine, write_library(home / "pages", pages=40))
+
+    asyncio.run(fill())
+    return home / "home", index
+
+
+async def test_a_collection_with_a_blind_leg_learns_to_trust_the_other(
+    blind_library: tuple[Path, MemoryIndex],
+) -> None:
+    home, index = blind_library
+    async with open_tour(home, index=index, embedder=Blind(), settings=settings(home)) as engine:
+        tuned = await tune(engine, progress=lambda _what, _at, _of: None)
+    assert tuned.tuning is not None
+    english = tuned.languages["en"]
+    assert english.questions >= LEAST
+    assert english.scores["keyword"] > english.scores["semantic"] + 0.3
+    assert english.scores["after"] >= english.scores["keyword"]
+    assert tuned.tuning.dense_weight["en"] < 0.5
+
+
+async def test_an_embedder_without_a_shipped_calibration_gets_its_own(
+    blind_library: tuple[Path, MemoryIndex],
+) -> None:
+    home, index = blind_library
+    async with open_tour(home, index=index, embedder=Blind(), settings=settings(home)) as engine:
+        tuned = await tune(engine, progress=lambda _what, _at, _of: None)
+    assert tuned.tuning is not None
+    assert tuned.tuning.answerable is not None
+    assert not any(name.startswith("foreign") for name in tuned.tuning.answerable.weights)
+    assert tuned.silent["after"] >= 0.9
+
+
+def with_signals(count: int, **signals: float) -> list[Asked]:
+    return [replace(asked(KEYS, KEYS, gold="c0"), signals=signals) for _ in range(count)]
+
+
+READ = {"matched": 1.5, "best": 0.88, "read": 0.6, "ahead": 0.2}
+UNREAD = {"unread": 1.0, "unread_matched": 1.5, "unread_gap": 0.4, "unread_best": 0.88}
+
+
+@pytest.mark.parametrize("near", [READ, UNREAD])
+def test_what_is_known_of_other_groups_is_kept(near: dict[str, float]) -> None:
+    known = SHIPPED[E5]
+    far = {name: value if name == "unread" else value / 2 for name, value in near.items()}
+    learnt = learn_chance(with_signals(40, **near), with_signals(40, **far), known=known)
+    assert learnt is not None
+    assert answer_probability(learnt, near) != answer_probability(known, near)
+    others = (
+        UNREAD if near is READ else READ,
+        {"foreign": 1.0, "foreign_read": 0.5},
+        {"foreign_unread": 1.0, "foreign_unread_gap": 0.3},
+    )
+    for each in others:
+        assert answer_probability(learnt, each) == pytest.approx(answer_probability(known, each))
+    assert learnt.answer_from is not None
+    assert learnt.answer_from >= (known.answer_from or 0)
+
+
+def test_questions_that_were_not_read_count_for_nothing_beside_those_that_were() -> None:
+    made, other = with_signals(40, **READ), with_signals(40, read=0.3)
+    mixed = [*made, *with_signals(5, **UNREAD)]
+    alone, beside = (learn_chance(each, other, known=SHIPPED[E5]) for each in (made, mixed))
+    assert alone is not None
+    assert alone == beside
+
+
+def test_the_stems_of_a_chunk_are_counted_as_the_index_counts_them() -> None:
+    assert PREFIX_TIMES == lance_table.PREFIX_TIMES
+
+
+def test_too_few_questions_in_the_collections_language_teach_no_chance() -> None:
+    few, many = with_signals(LEAST - 1, gap=0.1), with_signals(50, gap=0.5)
+    assert learn_chance(many, few, known=SHIPPED[E5]) is None
+    assert learn_chance(few, many, known=None) is None
+
+
+async def test_tuning_twice_learns_the_same(blind_library: tuple[Path, MemoryIndex]) -> None:
+    home, index = blind_library
+    async with open_tour(home, index=index, embedder=Blind(), settings=settings(home)) as engine:
+        first = await tune(engine, progress=lambda _what, _at, _of: None)
+        second = await tune(engine, progress=lambda _what, _at, _of: None)
+    assert first.languages == second.languages
+
+
+async def test_a_collection_of_one_chunk_is_told_that_it_is_too_small(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    async with open_tour(home, index=MemoryIndex(), settings=settings(home)) as engine:
+        await add(engine, write_library(tmp_path / "pages", pages=1))
+        tuned = await tune(engine, progress=lambda _what, _at, _of: None)
+    assert tuned.tuning is None
+    assert "too small to learn from" in tuned.note
+    assert "one passage" in tuned.note
+    assert json.dumps(dict(tuned.languages)) == "{}"

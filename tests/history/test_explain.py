@@ -1,0 +1,400 @@
+"""An explanation tells of every candidate how far it came, and of any passage why it did not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quoth.core.errors import InputError
+from quoth.engine import Engine
+from quoth.history.explain import (
+    Explanation,
+    Stage,
+    explain,
+    foremost,
+    stages_of,
+)
+from quoth.history.explain_page import explanation_page, timeline
+from quoth.history.export import exported
+from quoth.history.replay import replay
+from quoth.history.why_not import Passed, why_not
+from quoth.pipeline.record import Record
+from quoth.pipeline.retrieve import Request
+from quoth.testing import MemoryIndex, ScriptedGenerator
+from tests.history.test_replay import stored
+from tests.support.cli import quoth
+from tests.support.recorded_queries import NECTAR, record_of_asking
+from tests.support.small_library import NOTES, add, open_tour, write_sources
+
+HONEY = "Chestnut honey number {n} of the shelf has a taste of its own and is sold in jar {n}."
+
+
+@pytest.fixture
+async def engine(tmp_path: Path) -> AsyncIterator[Engine]:
+    async with open_tour(tmp_path / "home", index=MemoryIndex()) as opened:
+        await add(opened, write_sources(tmp_path / "sources"))
+        yield opened
+
+
+async def explained(engine: Engine, request: Request | str) -> tuple[Record, Explanation]:
+    record = stored(await record_of_asking(engine, request))
+    return record, explain(record, engine.parts.catalogue)
+
+
+def fates(found: Explanation) -> dict[str, str]:
+    return {way.at.text: way.fate for one in found.searched for way in one.ways}
+
+
+# --- the explanation --------------------------------------------------------------------------
+
+
+async def test_what_is_cited_says_as_which_number(engine: Engine) -> None:
+    _record, found = await explained(engine, NECTAR)
+    (searched,) = found.searched
+    first = foremost(searched.ways, most=1)[0]
+    assert (first.fate, first.why) == ("cited", "cited as 1")
+    assert first.at.document == "Inside the hive"
+    assert first.at.link == "https://www.youtube.com/watch?v=aaaaaaaaaaa&t=5"
+
+
+async def test_every_candidate_has_an_end(engine: Engine) -> None:
+    request = Request(NECTAR, {"final_k": 2, "rerank_pool": 4, "context_window": 0})
+    record, found = await explained(engine, request)
+    (searched,) = found.searched
+    ends = [way.fate for way in foremost(searched.ways, most=99)]
+    assert ends[2:4] == ["below_final"] * 2
+    assert set(ends[4:]) == {"beyond_pool"}
+    assert len(ends) == record.searched[0].found
+
+
+async def test_what_the_budget_leaves_out_is_told(engine: Engine) -> None:
+    request = Request(NECTAR, {"max_context_tokens": 60, "context_window": 0})
+    _record, found = await explained(engine, request)
+    assert "over_budget" in fates(found).values()
+
+
+async def test_what_the_limit_per_document_leaves_out_is_told(engine: Engine) -> None:
+    request = Request(NECTAR, {"max_per_document": 1, "context_window": 0, "final_k": 4})
+    _record, found = await explained(engine, request)
+    over = [w for one in found.searched for w in one.ways if w.fate == "passed_over"]
+    assert over
+    assert all("max_per_document" in each.why for each in over)
+
+
+async def test_a_copy_names_what_it_repeats(engine: Engine, tmp_path: Path) -> None:
+    (tmp_path / "again.md").write_text(f"{NOTES}\n## Stings\n\nThey hurt for a day.\n")
+    await add(engine, tmp_path / "again.md")
+    _record, found = await explained(engine, "How do bees keep warm in winter?")
+    copies = [w for one in found.searched for w in one.ways if w.fate == "copy"]
+    why = "says what a better passage says: Keeping bees · Keeping bees ▸ Winter"
+    assert why in [each.why for each in copies]
+
+
+async def test_the_choices_of_the_asker_are_told_apart(engine: Engine) -> None:
+    request = Request("Compare the queen and the workers", {"final_k": 5})
+    _record, found = await explained(engine, request)
+    choices = {each.name: each for each in found.choices}
+    assert (choices["final_k"].chosen, choices["final_k"].asked) == ("5", True)
+    assert (choices["strategy"].chosen, choices["strategy"].asked) == ("aspects", False)
+
+
+async def test_how_the_question_was_read_is_told(engine: Engine) -> None:
+    _record, found = await explained(engine, Request("What does Ada say about nectar?"))
+    understood = dict(found.understood)
+    assert understood["language"] == "en"
+    assert "speaker: Ada" in understood["read as filter"]
+
+
+async def test_what_is_no_longer_there_is_said(engine: Engine) -> None:
+    record, _found = await explained(engine, NECTAR)
+    await engine.remove([record.answer.citations[0].document_id])
+    found = explain(record, engine.parts.catalogue)
+    (searched,) = found.searched
+    assert searched.now != searched.version
+    assert foremost(searched.ways, most=1)[0].at.document == ""
+
+
+async def test_an_answer_from_the_cache_says_so(engine: Engine) -> None:
+    await engine.answer(NECTAR)
+    record, found = await explained(engine, NECTAR)
+    assert record.answer.cached
+    assert found.searched == ()
+    assert any("cache" in each for each in found.notes)
+    again = await replay(record, engine)
+    assert again.same
+    assert again.candidates is None
+
+
+async def test_what_a_language_model_did_is_told(engine: Engine) -> None:
+    script = ("Honey is made from nectar [Source 1]. ", "It was found on the moon [Source 1].")
+    parts = replace(engine.parts, generator=ScriptedGenerator(*script))
+    record = stored(await record_of_asking(Engine(parts), NECTAR))
+    found = explain(record, parts.catalogue)
+    makers = dict(found.makers)
+    assert makers["generator"] == "scripted:script"
+    assert makers["written by"] == "scripted script"
+    assert makers["prompt"] == record.answer.prompt
+    for text in (explanation_page(found), exported(record, "md"), exported(record, "html")):
+        assert "Honey is made from nectar" in text
+        assert text.count("(supported by no source)") == 1
+
+
+def test_stages_stand_in_the_order_in_which_they_began() -> None:
+    timings = {"embed": 5.0, "keyword": 4.0, "first_token": 7.0}
+    found = stages_of(timings, {"embed": (2.0, 7.0), "keyword": (1.0, 3.0)})
+    assert found == (
+        Stage("keyword", 4.0, 1.0, 3.0),
+        Stage("embed", 5.0, 2.0, 7.0),
+        Stage("first_token", 0.0, 7.0, 7.0),
+    )
+    assert [each.is_moment for each in found] == [False, False, True]
+
+
+def test_stages_without_beginnings_keep_their_order() -> None:
+    assert stages_of({"b": 1.0, "a": 2.0}, {}) == (Stage("b", 1.0), Stage("a", 2.0))
+
+
+# --- why not? ---------------------------------------------------------------------------------
+
+
+async def why(engine: Engine, request: Request | str, text: str) -> Passed:
+    record = stored(await record_of_asking(engine, request))
+    found = await why_not(text, record, parts=engine.parts)
+    assert found.exact
+    return found.passages[0]
+
+
+async def test_a_passage_outside_a_filter_of_the_question(engine: Engine) -> None:
+    found = await why(engine, "What does Ada say about the winter?", "kilograms of HONEY")
+    assert found.reason == "filtered"
+    assert "read out of the question" in found.why
+    assert found.advice == "add the filter speaker=any"
+
+
+async def test_a_passage_outside_a_filter_that_was_given(engine: Engine) -> None:
+    request = Request("How much honey does a colony need?", filters=("kind=transcript",))
+    found = await why(engine, request, "fifteen kilograms")
+    assert (found.reason, found.advice) == ("filtered", "leave out the filter kind=…")
+
+
+async def test_a_passage_too_deep_in_both_legs(engine: Engine, tmp_path: Path) -> None:
+    lines = "\n\n".join(f"# Part {n}\n\n{HONEY.format(n=n)}" for n in range(40))
+    (tmp_path / "shelf.md").write_text(lines)
+    await add(engine, tmp_path / "shelf.md")
+    request = Request("Which honey is sold in a jar?", {"candidates_per_leg": 3})
+    record = stored(await record_of_asking(engine, request))
+    there = {each.chunk_id for each in record.searched[0].candidates}
+    found = [
+        await why_not(HONEY.format(n=n).split(" has ")[0], record, parts=engine.parts)
+        for n in (31, 17, 8)
+    ]
+    missed = [each.passages[0] for each in found if each.passages[0].chunk_id not in there]
+    deep = [each for each in missed if each.reason == "too_deep"]
+    assert deep
+    assert "the first 3 of each were looked at" in deep[0].why
+    assert deep[0].advice.startswith("set plan.candidates_per_leg=")
+
+
+async def test_a_passage_that_was_read_and_not_quoted(engine: Engine) -> None:
+    found = await why(engine, Request(NECTAR, {"max_sentences": 1}), "fan it with their wings")
+    assert found.reason in ("not_quoted", "beside", "cited")
+
+
+async def test_a_passage_below_the_final_number(engine: Engine) -> None:
+    request = Request(NECTAR, {"final_k": 1, "context_window": 0})
+    found = await why(engine, request, "fifteen kilograms")
+    assert found.reason == "below_final"
+    assert found.advice.startswith("set plan.final_k=")
+
+
+async def test_a_text_that_runs_over_the_end_of_a_chunk(engine: Engine, tmp_path: Path) -> None:
+    sentences = [f"Cell {n} of the comb was built in week {n} by the young bees." for n in range(9)]
+    (tmp_path / "comb.md").write_text(" ".join(sentences))
+    (document,) = await add(engine, tmp_path / "comb.md")
+    chunks = engine.parts.catalogue.document_chunks(document.document_id)
+    assert len(chunks) > 1
+    text = f"{chunks[0].text[-20:]}{chunks[1].text[:20]}"
+    record = stored(await record_of_asking(engine, NECTAR))
+    found = await why_not(text, record, parts=engine.parts)
+    assert found.exact
+    assert {each.chunk_id for each in found.passages} == {each.chunk_id for each in chunks[:2]}
+
+
+async def test_a_text_does_not_run_over_the_end_of_a_document(
+    engine: Engine, tmp_path: Path
+) -> None:
+    for name, words in (("one", "Wax melts early"), ("two", "Brood hatches late")):
+        (tmp_path / f"{name}.md").write_text(words)
+        await add(engine, tmp_path / f"{name}.md")
+    record = stored(await record_of_asking(engine))
+    for text in ("early Brood", "earlyBrood", "late Wax", "lateWax"):
+        assert not (await why_not(text, record, parts=engine.parts)).exact
+
+
+async def test_words_that_stand_nowhere_show_what_comes_closest(engine: Engine) -> None:
+    record = stored(await record_of_asking(engine))
+    found = await why_not("honey from dandelions", record, parts=engine.parts)
+    assert not found.exact
+    assert found.passages
+    assert found.notes[0].startswith("No passage holds these words.")
+
+
+async def test_words_of_nothing_show_nothing(engine: Engine) -> None:
+    record = stored(await record_of_asking(engine))
+    found = await why_not("zxqv", record, parts=engine.parts)
+    assert found.passages == ()
+
+
+async def test_a_change_of_the_library_is_said(engine: Engine, tmp_path: Path) -> None:
+    record = stored(await record_of_asking(engine))
+    (tmp_path / "mead.md").write_text("# Mead\n\nMead is honey wine, made from honey and water.\n")
+    await add(engine, tmp_path / "mead.md")
+    found = await why_not("mead is honey wine", record, parts=engine.parts)
+    assert found.passages[0].reason == "changed"
+    assert "has changed" in found.notes[0]
+
+
+@pytest.mark.parametrize("text", ["", "  \n"])
+async def test_no_text_is_refused(engine: Engine, text: str) -> None:
+    record = stored(await record_of_asking(engine))
+    with pytest.raises(InputError, match="why-not"):
+        await why_not(text, record, parts=engine.parts)
+
+
+async def test_a_question_without_candidates_cannot_be_searched_through(engine: Engine) -> None:
+    record = replace(await record_of_asking(engine), searched=())
+    with pytest.raises(InputError, match="not kept"):
+        await why_not("honey", record, parts=engine.parts)
+
+
+# --- the page ---------------------------------------------------------------------------------
+
+HOSTILE = '<script>alert(1)</script><img src=x onerror=alert(2)> "& javascript:alert(3)'
+
+
+class Page(HTMLParser):
+    """What a browser would see: elements, addresses and texts."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.words = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_data(self, data: str) -> None:
+        self.words += data
+
+    @property
+    def addresses(self) -> list[str]:
+        return [value or "" for name, value in self.attributes if name in ("href", "src")]
+
+
+async def test_the_page_shows_texts_as_texts_only(engine: Engine, tmp_path: Path) -> None:
+    (tmp_path / "bad.txt").write_text(f"{HOSTILE}\n\nHoney is made from nectar {HOSTILE}.")
+    async for _step in engine.add([tmp_path / "bad.txt"]):
+        pass
+    record, found = await explained(engine, f"What is honey made from? {HOSTILE}")
+    asked = await why_not(HOSTILE, record, parts=engine.parts)
+    page = Page(explanation_page(found, asked=asked))
+    assert HOSTILE in page.words
+    assert not {"script", "img", "iframe", "object", "link"} & set(page.tags)
+    assert not [name for name, _value in page.attributes if name.startswith("on")]
+    assert all(each.startswith(("https://", "file:", "#cited-")) for each in page.addresses)
+
+
+async def test_the_page_needs_nothing_from_anywhere(engine: Engine) -> None:
+    _record, found = await explained(engine, NECTAR)
+    text = explanation_page(found)
+    assert "default-src 'none'" in text
+    assert "@import" not in text
+    assert "url(" not in text
+
+
+def test_bars_stand_where_their_stages_were() -> None:
+    stages = (Stage("embed", 20.0, 10.0, 30.0), Stage("first token", 0.0, 50.0, 50.0))
+    text = timeline(stages, total_ms=100.0)
+    assert "left:10.00%;width:20.00%" in text
+    assert 'class="moment" style="left:50.00%' in text
+    assert "at 50.0 ms" in text
+
+
+def test_parts_that_ran_at_once_do_not_make_a_bar_longer() -> None:
+    text = timeline((Stage("keyword", 300.0, 0.0, 100.0),), total_ms=100.0)
+    assert "left:0.00%;width:100.00%" in text
+    assert "100.0 ms, several at once" in text
+
+
+def test_bars_without_beginnings_stand_one_behind_the_other() -> None:
+    text = timeline((Stage("one", 25.0), Stage("two", 50.0)), total_ms=100.0)
+    assert "left:0.00%;width:25.00%" in text
+    assert "left:25.00%;width:50.00%" in text
+
+
+TIMES = st.floats(0, 1e6)
+
+
+@given(st.lists(st.tuples(TIMES, TIMES, TIMES), min_size=1), TIMES)
+def test_no_bar_leaves_its_track(times: list[tuple[float, float, float]], total: float) -> None:
+    stages = [Stage("s", spent, min(a, b), max(a, b)) for spent, a, b in times]
+    text = timeline(stages, total_ms=total)
+    bars = re.findall(r"left:([0-9.]+)%;width:([0-9.]+)%", text)
+    assert len(bars) == len(stages)
+    assert all(float(left) + float(width) <= 100.02 for left, width in bars)
+
+
+# --- the command ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    sources = write_sources(tmp_path / "sources")
+    assert quoth(tmp_path / "home", "add", str(sources), "--quiet").code == 0
+    return tmp_path / "home"
+
+
+def test_the_command_shows_the_ways_as_a_table(home: Path) -> None:
+    query_id = quoth(home, "ask", NECTAR, "--json").json["query_id"]
+    said = quoth(home, "explain", query_id)
+    assert said.code == 0
+    for words in ("understood", "took part", "cited as 1", "in all"):
+        assert words in said.out
+
+
+def test_the_command_tells_why_not(home: Path) -> None:
+    query_id = quoth(home, "ask", "What does Ada say about honey?", "--json").json["query_id"]
+    said = quoth(home, "explain", query_id, "--why-not", "fifteen kilograms")
+    assert "does not pass the filter" in said.out
+    found = quoth(home, "explain", query_id, "--why-not", "fifteen kilograms", "--json").json
+    assert found["why_not"]["passages"][0]["reason"] == "filtered"
+
+
+def test_the_command_writes_a_page(home: Path, tmp_path: Path) -> None:
+    query_id = quoth(home, "ask", NECTAR, "--json").json["query_id"]
+    page = tmp_path / "page.html"
+    assert quoth(home, "explain", query_id, "--html", str(page)).code == 0
+    assert NECTAR in page.read_text(encoding="utf-8")
+
+
+def test_explaining_loads_no_model(home: Path) -> None:
+    query_id = quoth(home, "ask", NECTAR, "--json").json["query_id"]
+    assert quoth(home, "explain", query_id, embedder="/no/such/model").code == 0
+
+
+def test_a_page_that_cannot_be_written_is_named(home: Path) -> None:
+    query_id = quoth(home, "ask", NECTAR, "--json").json["query_id"]
+    said = quoth(home, "explain", query_id, "--html", "/no/such/folder/page.html")
+    assert said.code == 2
+    assert "/no/such/folder/page.html" in said.err

@@ -1,0 +1,208 @@
+"""What was asked can be listed and handed on, whatever stands in it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from quoth.core.errors import InputError
+from quoth.core.plan import Plan
+from quoth.core.types import Chars, Sentence
+from quoth.history.export import Format, exported, pieces
+from quoth.pipeline.record import Record
+from quoth.pipeline.retrieve import Request
+from tests.history.test_explain import HOSTILE, Page
+from tests.support.cli import quoth
+from tests.support.recorded_queries import NECTAR
+from tests.support.small_library import write_sources
+from tests.text.test_json_decode import answer, citation
+
+MARKDOWN = "# a [b](https://evil.example) ![c](x) <b>d</b> | e | `f` *g* _h_ $i$ 1. j"
+TEXTS = st.text(
+    st.sampled_from([*"ab 1.)#-+=*_`[]()!<>|~^$&@:/\\'\"\n\t&", "é", "\u202e", "\x00", "\ud800"])
+    | st.characters(exclude_categories=[])
+)
+
+
+def said(text: str, *, link: str | None = "https://example.org/#page=3", **more: Any) -> Record:
+    """The record of an answer that consists of one sentence and quotes it."""
+    quoted = replace(citation(Chars(0, 9, section=text)), snippet=text, link=link)
+    one = replace(
+        answer(),
+        text=f"{text} [1]",
+        sentences=(Sentence(0, len(text), (1,), "supported"),),
+        citations=(replace(quoted, document_name=text),),
+        warnings=(text,),
+    )
+    return Record(Request(text), Plan(), replace(one, **more), created_at="2026-01-02T03:04:05")
+
+
+# --- the text in pieces -----------------------------------------------------------------------
+
+
+def test_markers_behind_a_sentence_are_left_out() -> None:
+    made = replace(
+        answer(),
+        text="One. [1] Two. [2] [3]\n\nThree [9].",
+        sentences=(
+            Sentence(0, 4, (1,), "supported"),
+            Sentence(9, 13, (2, 3), "partly"),
+        ),
+    )
+    assert list(pieces(made)) == [
+        ("One.", (1,), ""),
+        (" ", (), ""),
+        ("Two.", (2, 3), "supported in part by its source"),
+        ("\n\nThree [9].", (), ""),
+    ]
+
+
+def test_an_answer_without_sentences_is_one_piece() -> None:
+    made = replace(answer(), text="Nothing was found.", sentences=())
+    assert list(pieces(made)) == [("Nothing was found.", (), "")]
+
+
+# --- forms ------------------------------------------------------------------------------------
+
+
+def rendered(text: str) -> Page:
+    return Page(MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(text))
+
+
+@given(TEXTS)
+def test_texts_mean_nothing_in_markdown(text: str) -> None:
+    page = rendered(exported(said(text), "md"))
+    assert set(page.addresses) == {"https://example.org/#page=3"}
+    assert not {"img", "script", "table", "code", "s", "pre", "b"} & set(page.tags)
+    assert page.tags.count("h1") == 1
+    assert page.tags.count("h2") == 1
+    assert page.tags.count("ol") == 1
+    assert page.tags.count("em") == 1
+
+
+@given(TEXTS)
+def test_texts_mean_nothing_in_html(text: str) -> None:
+    page = Page(exported(said(text), "html"))
+    assert set(page.addresses) == {"https://example.org/#page=3", "#source-1"}
+    assert not {"img", "script", "iframe", "object"} & set(page.tags)
+    assert not [name for name, _value in page.attributes if name.startswith("on")]
+
+
+@given(TEXTS)
+def test_json_gives_the_texts_back(text: str) -> None:
+    found = json.loads(exported(said(text), "json"))
+    assert found["citations"][0]["snippet"] == text
+    assert found["question"] == text
+
+
+@pytest.mark.parametrize("text", [HOSTILE, MARKDOWN])
+def test_what_is_shown_is_what_was_said(text: str) -> None:
+    words = " ".join(text.split())
+    assert words in rendered(exported(said(text), "md")).words
+    assert words in Page(exported(said(text), "html")).words
+
+
+@pytest.mark.parametrize(
+    "link", ["javascript:alert(1)", "data:text/html,x", "vbscript:x", "http://[", "x:y", ""]
+)
+@pytest.mark.parametrize("form", ["md", "html"])
+def test_an_address_that_could_run_something_is_no_link(link: str, form: Format) -> None:
+    text = exported(said("Honey.", link=link), form)
+    page = rendered(text) if form == "md" else Page(text)
+    assert not [each for each in page.addresses if not each.startswith("#source-")]
+
+
+def test_an_address_cannot_leave_its_brackets() -> None:
+    link = 'https://example.org/a> "b" (c) [d](https://evil.example) <e'
+    page = rendered(exported(said("Honey.", link=link), "md"))
+    (address,) = page.addresses
+    assert address.startswith("https://example.org/a%3E")
+
+
+def test_a_sentence_that_is_unsure_says_so() -> None:
+    made = replace(answer(), sentences=(Sentence(0, 6, (1,), "partly"),))
+    record = Record(Request("Why?"), Plan(), made)
+    assert "supported in part" in exported(record, "md")
+    assert "supported in part" in exported(record, "html")
+
+
+def test_an_answer_that_was_not_kept_cannot_be_handed_on() -> None:
+    record = replace(said("x"), keeping="hash")
+    with pytest.raises(InputError, match="hash"):
+        exported(record, "md")
+
+
+# --- the commands -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    sources = write_sources(tmp_path / "sources")
+    assert quoth(tmp_path / "home", "add", str(sources), "--quiet").code == 0
+    return tmp_path / "home"
+
+
+def test_what_was_asked_is_listed_newest_first(home: Path) -> None:
+    for question in (NECTAR, "How do bees keep warm in winter?"):
+        assert quoth(home, "ask", question, "--quiet").code == 0
+    found = quoth(home, "history", "--json").json
+    assert [each["text"] for each in found] == ["How do bees keep warm in winter?", NECTAR]
+    assert {each["collection"] for each in found} == {"default"}
+    assert len(quoth(home, "history", "-n", "1", "--json").json) == 1
+    shown = quoth(home, "history").out
+    assert found[0]["query_id"] in shown
+    assert "answered" in shown
+
+
+def test_questions_of_one_collection_are_listed_alone(home: Path, tmp_path: Path) -> None:
+    quoth(home, "--collection", "more", "add", str(tmp_path / "sources" / "notes.md"), "-q")
+    for name in ("default", "more"):
+        quoth(home, "--collection", name, "ask", f"What is honey in {name}?", "-q")
+    found = quoth(home, "--collection", "more", "history", "--json").json
+    assert [each["text"] for each in found] == ["What is honey in more?"]
+    assert len(quoth(home, "history", "--json").json) == 2
+
+
+def test_an_empty_history_says_what_to_do(tmp_path: Path) -> None:
+    said = quoth(tmp_path / "home", "history")
+    assert said.code == 0
+    assert "quoth ask" in said.err
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("a.md", "## Sources"), ("a.html", "<!doctype html>"), ("a.json", '"snippet"')],
+)
+def test_the_ending_says_what_is_written(home: Path, tmp_path: Path, name: str, words: str) -> None:
+    answer = quoth(home, "ask", NECTAR, "--json").json
+    file = tmp_path / name
+    assert quoth(home, "export", answer["query_id"], "-o", str(file)).code == 0
+    text = file.read_text(encoding="utf-8")
+    assert words in text
+    assert "youtube.com/watch?v=aaaaaaaaaaa" in text
+
+
+def test_machines_get_json(home: Path) -> None:
+    answer = quoth(home, "ask", NECTAR, "--json").json
+    found = quoth(home, "export", answer["query_id"], "--json").json
+    assert found["citations"] == answer["citations"]
+
+
+def test_a_file_that_cannot_be_written_is_named(home: Path) -> None:
+    answer = quoth(home, "ask", NECTAR, "--json").json
+    said = quoth(home, "export", answer["query_id"], "-o", "/no/such/folder/a.md")
+    assert (said.code, "/no/such/folder/a.md" in said.err) == (2, True)
+
+
+def test_kept_answers_are_whole(home: Path) -> None:
+    """What the history gives is what was answered, word for word."""
+    answered = quoth(home, "ask", NECTAR, "--json").json
+    found = quoth(home, "export", answered["query_id"], "--format", "json").json
+    assert {**found, **answered} == found

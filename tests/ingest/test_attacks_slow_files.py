@@ -1,0 +1,72 @@
+"""Files that are made to keep quoth busy: what adding them takes grows with their length alone."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import pytest
+
+from quoth.core.types import Section
+from quoth.ingest.chunker import chunk
+from quoth.ingest.enrich.entity_graph import links_of
+from quoth.ingest.enrich.outline import contents_of
+from quoth.ingest.readers.markdown import make_parser, read_markdown
+from quoth.ingest.readers.metadata import Meta
+from quoth.ingest.sandbox.limits import MOST_SECTIONS, bounded
+from quoth.testing import HashEmbedder
+
+LENGTH = 100_000
+MOST_S = 3.0
+UNITS = [
+    ". ",
+    "\n\na",
+    "# a\n",
+    "![",
+    "[",
+    "[a](",
+    "A a ",
+    "0 ",
+    "A-",
+    "a. ",
+    "A",
+    "<",
+    "中",
+    "|a|b|\n",
+]
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_one_sign_over_and_over_is_read_and_cut_soon(unit: str) -> None:
+    spent = seconds_for(unit, LENGTH)
+    # A slow machine may need longer, but four times the text must not need sixteen times the work.
+    assert spent < MOST_S or spent < min(5 * MOST_S, 6 * seconds_for(unit, LENGTH // 4))
+
+
+def seconds_for(unit: str, length: int) -> float:
+    """Read and cut a file of that one sign; give the processor's seconds."""
+    began = time.process_time()
+    reading = bounded(read_markdown(unit * (length // len(unit)), meta=Meta(), name="x.md"))
+    cut = chunk(
+        reading,
+        document_id="d",
+        chunk_id=str,
+        count_tokens=HashEmbedder().count_tokens,
+        language="en",
+    )
+    links_of(contents_of(reading, cut)[0])
+    assert "".join(each.text for each in cut) == reading.text
+    return time.process_time() - began
+
+
+@pytest.mark.parametrize("links", [1, 3, 9])
+def test_links_in_brackets_are_still_links(links: int) -> None:
+    text = "[" * links + "[word](address)" + "]" * links
+    assert f'<a href="address">word</a>{"]" * links}' in make_parser().render(text)
+
+
+def test_headings_beyond_any_count_name_no_sections() -> None:
+    reading = read_markdown("# a\n\nText.", meta=Meta(), name="x.md")
+    many = replace(reading, sections=(Section(0, 1, ("a",)),) * (MOST_SECTIONS + 1))
+    kept = bounded(many)
+    assert (len(kept.sections), len(kept.warnings)) == (MOST_SECTIONS, 1)

@@ -1,0 +1,261 @@
+"""The contents of documents: ranges of chunks, and the numbers of chapters as people say them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quoth.core.outline import Heading
+from quoth.core.types import Chars, Chunk, Reading
+from quoth.ingest.enrich.chapters import headings_of
+from quoth.ingest.enrich.outline import contents_of
+from quoth.text.numbers import number_of, roman_number
+
+Path_ = tuple[str, ...]
+
+
+def chunks_at(*paths: Path_) -> list[Chunk]:
+    """One chunk per path."""
+    return [
+        Chunk(f"c{n}", "d", n, 2 * n, 2 * n + 2, "x ", Chars(2 * n, 2 * n + 2), "pdf", section=path)
+        for n, path in enumerate(paths)
+    ]
+
+
+def contents(*paths: Path_, pages: int | None = 90) -> tuple[Heading, ...]:
+    reading = Reading("pdf", "A book", "", (), pages=pages)
+    return headings_of(reading, chunks_at(*paths))
+
+
+def numbers(*titles: str, pages: int | None = 90) -> list[str]:
+    """The chapters of titles at the top, one chunk each."""
+    return [each.chapter for each in contents(*((title,) for title in titles), pages=pages)]
+
+
+# --- ranges -----------------------------------------------------------------------------------
+
+
+def test_a_chapter_spans_all_its_sections() -> None:
+    found = contents((), ("A",), ("A", "B"), ("A", "B"), ("A", "C"), ("D",))
+    assert [(each.path, each.first, each.last) for each in found] == [
+        (("A",), 1, 4),
+        (("A", "B"), 2, 3),
+        (("A", "C"), 4, 4),
+        (("D",), 5, 5),
+    ]
+
+
+def test_a_section_below_two_titles_gives_both() -> None:
+    assert [each.path for each in contents(("A", "B"))] == [("A",), ("A", "B")]
+
+
+def test_the_same_title_under_two_chapters_is_two_headings() -> None:
+    found = contents(("A", "Exercises"), ("B", "Exercises"))
+    assert [each.first for each in found if each.path[-1] == "Exercises"] == [0, 1]
+
+
+def test_a_document_without_titles_has_no_contents() -> None:
+    assert contents((), ()) == ()
+
+
+def test_a_document_without_chunks_has_no_contents() -> None:
+    assert contents() == ()
+
+
+def test_ten_thousand_headings_take_no_longer_than_they_must() -> None:
+    found = contents(*((f"Part {n}", f"{n} Title") for n in range(1, 10_001)))
+    assert len(found) == 20_000
+
+
+_TITLES = st.lists(st.sampled_from("ABC12"), max_size=3).map(tuple)
+
+
+@given(st.lists(_TITLES, max_size=30))
+def test_headings_nest_and_match_the_paths_of_their_chunks(paths: Sequence[Path_]) -> None:
+    cut = chunks_at(*paths)
+    for each in headings_of(Reading("pdf", "T", "", (), pages=2), cut):
+        depth = len(each.path)
+        assert all(c.section[:depth] == each.path for c in cut[each.first : each.last + 1])
+        before, after = cut[each.first - 1] if each.first else None, cut[each.last + 1 :][:1]
+        assert before is None or before.section[:depth] != each.path
+        assert not after or after[0].section[:depth] != each.path
+
+
+# --- printed numbers --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("title", "chapter"),
+    [
+        ("Chapter 3", "3"),
+        ("CHAPTER III.", "3"),
+        ("Chapter Three: Attention", "3"),
+        ("Chapter twenty-one", "21"),
+        ("Chap. 12 – Ends", "12"),
+        ("Chapitre III", "3"),
+        ("Chapitre premier", "1"),
+        ("Chapitre 1er", "1"),
+        ("Chapitre vingt et un", "21"),
+        ("Chapitre dix-sept", "17"),
+        ("Appendix B", "b"),
+        ("Annexe B : tables", "b"),
+        ("Appendix 2", "b"),
+        ("Appendix", "a"),
+        ("Part II", ""),
+        ("Partie II", ""),
+        ("Chapters of my life", ""),
+        ("The last chapter 3", ""),
+        ("Chapter and verse", ""),
+        ("Introduction", ""),
+    ],
+)
+def test_the_number_that_a_title_names(title: str, chapter: str) -> None:
+    assert numbers(title) == [chapter]
+
+
+def test_numbers_in_a_row_are_chapters() -> None:
+    assert numbers("Preface", "1 Words", "2 Embeddings", "3 Attention", "Index") == [
+        *("", "1", "2", "3", ""),
+    ]
+
+
+def test_dotted_numbers_belong_to_their_chapter() -> None:
+    assert numbers("3.1 Heads", "3.2 Masks", "3.2.1 Causal masks") == ["3", "3", "3"]
+
+
+def test_sections_inherit_the_chapter_above_them() -> None:
+    found = contents(("Chapter 3", "Masks"), ("Chapter 3", "7 Heads"))
+    assert [each.chapter for each in found] == ["3", "3", "3"]
+
+
+def test_chapters_below_parts_are_numbered_and_the_parts_are_not() -> None:
+    found = contents(("Part I", "1 A"), ("Part I", "2 B"), ("Part II", "3 C"))
+    assert [each.chapter for each in found] == ["", "1", "2", "", "3"]
+
+
+def test_roman_parts_do_not_hide_the_chapters_below_them() -> None:
+    found = contents(("I Basics", "1 A"), ("I Basics", "2 B"), ("II More", "3 C"))
+    assert [each.chapter for each in found] == ["", "1", "2", "", "3"]
+
+
+def test_roman_numbers_in_a_row_are_chapters() -> None:
+    assert numbers("I. The Period", "II. The Mail", "III. The Night Shadows") == ["1", "2", "3"]
+
+
+def test_sections_that_are_counted_anew_in_each_chapter_are_no_chapters() -> None:
+    found = contents(("Bees", "1 A"), ("Bees", "2 B"), ("Ants", "1 C"), ("Ants", "2 D"), pages=None)
+    assert {each.chapter for each in found} == {""}
+
+
+@pytest.mark.parametrize(
+    "titles",
+    [
+        ("3 ways to sleep well", "Why we sleep", "Dreams"),
+        ("2024 in review", "What comes next"),
+        ("1.2.0", "1.1.0", "1.0.0"),
+        ("I, Robot", "You"),
+        ("A Tale of Two Cities", "The End"),
+        ("10 tips", "5 tricks"),
+    ],
+)
+def test_a_number_that_counts_something_else_is_no_chapter(titles: Sequence[str]) -> None:
+    assert set(numbers(*titles, pages=None)) == {""}
+
+
+def test_a_number_above_everything_is_the_chapter_of_it_all() -> None:
+    found = contents(("4. Bees", "Nests"), ("4. Bees", "Honey"), ("4. Bees", "Wax"))
+    assert {each.chapter for each in found} == {"4"}
+
+
+def test_appendices_that_are_set_like_chapters_have_letters() -> None:
+    found = numbers("1 Words", "2 Trees", "A Proofs", "B Tables")
+    assert found == ["1", "2", "a", "b"]
+
+
+def test_roman_appendices_have_letters() -> None:
+    assert numbers("Appendix I", "Appendix II") == ["a", "b"]
+
+
+def test_two_chapters_of_one_number_both_have_it() -> None:
+    assert numbers("Chapter 1", "Chapter 2", "Chapter 1") == ["1", "2", "1"]
+
+
+# --- numbers by position ----------------------------------------------------------------------
+
+
+def test_chapters_without_numbers_are_counted_without_what_stands_around_them() -> None:
+    titles = ["Cover", "Contents", "Preface", "Bees", "Ants", "Wasps", "Bibliography", "Index"]
+    assert numbers(*titles) == ["", "", "", "1", "2", "3", "", ""]
+
+
+def test_french_front_matter_is_not_counted() -> None:
+    titles = [
+        "Table des matières",
+        "Avant-propos",
+        "Abeilles",
+        "Fourmis",
+        "Guêpes",
+        "Remerciements",
+    ]
+    assert numbers(*titles) == ["", "", "1", "2", "3", ""]
+
+
+def test_chapters_below_the_title_of_the_book_are_counted() -> None:
+    found = contents(("Insects", "Bees"), ("Insects", "Ants"), ("Insects", "Wasps", "Nests"))
+    assert [each.chapter for each in found] == ["", "1", "2", "3", "3"]
+
+
+def test_two_sections_are_not_yet_chapters() -> None:
+    assert numbers("Bees", "Ants") == ["", ""]
+
+
+def test_a_page_without_pages_has_no_chapters_by_position() -> None:
+    assert numbers("Bees", "Ants", "Wasps", pages=None) == ["", "", ""]
+
+
+# --- chunks -----------------------------------------------------------------------------------
+
+
+def test_chunks_bear_the_chapter_of_their_section() -> None:
+    cut = chunks_at((), ("1 A",), ("1 A", "Heads"), ("2 B",))
+    found, _headings = contents_of(Reading("pdf", "T", "", ()), cut)
+    assert [each.chapter for each in found] == ["", "1", "1", "2"]
+
+
+# --- numerals ---------------------------------------------------------------------------------
+
+
+@given(st.integers(1, 3999))
+def test_roman_numerals_are_read_back(number: int) -> None:
+    tens = ["", "x", "xx", "xxx", "xl", "l", "lx", "lxx", "lxxx", "xc"]
+    ones = ["", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix"]
+    hundreds = ["", "c", "cc", "ccc", "cd", "d", "dc", "dcc", "dccc", "cm"]
+    written = "m" * (number // 1000) + hundreds[number // 100 % 10]
+    written += tens[number // 10 % 10] + ones[number % 10]
+    assert roman_number(written) == roman_number(written.upper()) == number
+
+
+@pytest.mark.parametrize("text", ["", "iiii", "vx", "mix up", "4", "chapter"])
+def test_what_is_no_roman_numeral(text: str) -> None:
+    assert roman_number(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("7", 7),
+        ("ninety-nine", 99),
+        ("soixante-quinze", 75),
+        ("soixante et onze", 71),
+        ("quatre-vingt-dix-sept", 97),
+        ("quatre-vingts", 80),
+        ("première".replace("è", "e"), 1),
+        ("1st", 1),
+        ("none", None),
+    ],
+)
+def test_numbers_in_words(text: str, number: int | None) -> None:
+    assert number_of(text) == number

@@ -1,0 +1,120 @@
+"""The day of a document: how it may be written, and where it is looked for."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quoth.ingest.readers.dates import normal_date
+from quoth.ingest.readers.registry import read
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("2024", "2024"),
+        ("2024-3", "2024-03"),
+        ("2024-03", "2024-03"),
+        ("2024-03-01", "2024-03-01"),
+        ("2024-03-01T10:00:00+01:00", "2024-03-01"),
+        ("2024-03-01 10:00", "2024-03-01"),
+        ("20240301", "2024-03-01"),
+        ("March 1, 2024", "2024-03-01"),
+        ("March 1st 2024", "2024-03-01"),
+        ("1 March 2024", "2024-03-01"),
+        ("1er mars 2024", "2024-03-01"),
+        ("Août 2023", "2023-08"),
+        (" Sept. 2023 ", "2023-09"),
+    ],
+)
+def test_dates_are_kept_as_precisely_as_they_were_said(text: str, kept: str) -> None:
+    assert normal_date(text) == kept
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "soon", "2024-13", "2024-02-30", "12", "0000", "99999999", "03/01/2024", "Foo 2024"],
+)
+def test_what_is_no_date(text: str) -> None:
+    assert normal_date(text) is None
+
+
+@given(st.dates(min_value=date(1000, 1, 1), max_value=date(2999, 12, 31)))
+def test_iso_dates_stay_what_they_are(day: date) -> None:
+    assert normal_date(day.isoformat()) == day.isoformat()
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_a_date_or_none(text: str) -> None:
+    kept = normal_date(text)
+    assert kept is None or normal_date(kept) == kept
+
+
+# --- where it is looked for -------------------------------------------------------------------
+
+
+def write(folder: Path, name: str, text: str) -> Path:
+    (folder / name).write_text(text, encoding="utf-8")
+    return folder / name
+
+
+def test_front_matter_says_the_day(tmp_path: Path) -> None:
+    file = write(tmp_path, "a.md", "---\ntitle: A\ndate: 2024-03-01\n---\nSome words.\n")
+    assert read(file).date == "2024-03-01"
+
+
+@pytest.mark.parametrize("value", ["2024-03", 2024])
+def test_a_sidecar_outranks_the_file(tmp_path: Path, value: object) -> None:
+    file = write(tmp_path, "a.md", "---\ndate: 2020-01-01\n---\nSome words.\n")
+    write(tmp_path, "a.meta.json", json.dumps({"date": value}))
+    assert read(file).date == str(value)
+
+
+def test_a_wrong_date_is_only_a_warning(tmp_path: Path) -> None:
+    file = write(tmp_path, "a.md", "---\ndate: one of these days\n---\nSome words.\n")
+    reading = read(file)
+    assert reading.date is None
+    assert any("one of these days" in warning for warning in reading.warnings)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        '<meta property="article:published_time" content="2024-03-01T08:00:00Z">',
+        '<meta itemprop="datePublished" content="2024-03-01">',
+        '<meta name="date" content="2024-03-01"><time datetime="1999-01-01">then</time>',
+    ],
+)
+def test_the_head_of_a_page_says_the_day(tmp_path: Path, head: str) -> None:
+    page = f"<html><head><title>T</title>{head}</head><body><p>Words.</p></body></html>"
+    assert read(write(tmp_path, "a.html", page)).date == "2024-03-01"
+
+
+def test_a_dated_time_says_the_day_where_the_head_does_not(tmp_path: Path) -> None:
+    page = '<html><body><p>Words.</p><time datetime="2024-03-01">March</time></body></html>'
+    assert read(write(tmp_path, "a.html", page)).date == "2024-03-01"
+
+
+CAPTIONS = "1\n00:00:01,000 --> 00:00:03,000\nHello and welcome to this talk.\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [
+        ("2024-03-01-keynote.srt", "2024-03-01"),
+        ("2024-03-01.srt", "2024-03-01"),
+        ("2024-03-01 keynote.srt", "2024-03-01"),
+        ("2024-02-31-keynote.srt", None),
+        ("keynote-2024-03-01.srt", None),
+        ("2024-03-01999.srt", None),
+    ],
+)
+def test_the_name_of_a_file_may_begin_with_the_day(
+    tmp_path: Path, name: str, kept: str | None
+) -> None:
+    assert read(write(tmp_path, name, CAPTIONS)).date == kept

@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quoth.core.outline import Link
+from quoth.core.types import Chars, Chunk
+from quoth.ingest.enrich.entity_graph import MOST_LINKS, folded, links_of
+from quoth.query.tokens import folded_words
+
+
+def document(*texts: str) -> list[Chunk]:
+    chunks, at = [], 0
+    for ordinal, text in enumerate(texts):
+        end = at + len(text)
+        chunks.append(
+            Chunk(f"c{ordinal}", "d", ordinal, at, end, text, Chars(at, end), kind="text")
+        )
+        at = end
+    return chunks
+
+
+def pairs(*texts: str) -> set[tuple[str, str]]:
+    return {(each.name, each.other) for each in links_of(document(*texts))}
+
+
+def names(*texts: str) -> set[str]:
+    return {name for pair in pairs(*texts) for name in pair}
+
+
+def test_names_that_stand_together_twice_are_linked() -> None:
+    found = links_of(
+        document(
+            "The team asked Ada Lovelace about the Analytical Engine.",
+            "Later the Analytical Engine made Ada Lovelace famous.",
+            "Only Charles Babbage was at home.",
+            "Nobody else came.",
+        )
+    )
+    assert found == (Link("ada lovelace", "analytical engine", 2),)
+
+
+def test_the_pair_that_is_seldom_apart_comes_first() -> None:
+    everywhere = "We met Paris and Rome."
+    found = links_of(
+        document(
+            *("It says Paris, Rome and Oslo with Bergen.",) * 2,
+            *(everywhere,) * 2,
+            *("Then Paris again, without Italy.", "Then Rome again, without France."),
+        )
+    )
+    assert (found[0].name, found[0].other) == ("bergen", "oslo")
+    assert Link("paris", "rome", 4) in found
+
+
+def test_technical_terms_and_acronyms_are_names() -> None:
+    text = "A fine-tuning run of GPT-2 and of DistilBERT uses the LoRA trick."
+    found = names(text, text)
+    assert {"fine tuning", "gpt 2", "distilbert", "lora"} <= found
+
+
+def test_words_that_the_document_keeps_together_are_a_term() -> None:
+    texts = ("Here the boundary layer grows, says Prandtl.", "A boundary layer of Prandtl.")
+    assert pairs(*texts) == {("boundary layer", "prandtl")}
+
+
+def test_a_capital_at_the_beginning_of_a_sentence_makes_no_name() -> None:
+    found = names(
+        "Cependant la CNIL et le RGPD comptent. Prenons un cas. Toutefois rien ne change.",
+        "Prenons la CNIL et le RGPD.",
+    )
+    assert found == {"cnil", "rgpd"}
+
+
+def test_an_opening_word_leaves_a_known_name() -> None:
+    found = names(
+        "On cite Marie Curie et Pierre Curie à Paris.", "Selon Marie Curie, à Paris tout va."
+    )
+    assert "marie curie" in found
+    assert not any(name.startswith("selon") for name in found)
+
+
+def test_french_elisions_and_english_possessives_are_no_part_of_a_name() -> None:
+    assert pairs(
+        "avec l’Europe d'Alembert écrit", "the Turing's Test in d'Alembert's work on Europe"
+    ) == {
+        ("alembert", "europe"),
+        ("alembert", "turing"),
+        ("europe", "turing"),
+    }
+
+
+def test_a_name_broken_over_two_lines_is_one() -> None:
+    assert "hugging face" in names(
+        "we like Hugging\nFace and PyTorch", "so Hugging Face has PyTorch"
+    )
+
+
+def test_names_that_share_a_word_make_no_pair() -> None:
+    assert pairs("with Ada Lovelace and Ada and LLM and LLMs here") == {
+        ("ada", "llm"),
+        ("ada", "llms"),
+        ("ada lovelace", "llm"),
+        ("ada lovelace", "llms"),
+    }
+
+
+def test_nothing_is_linked_in_nothing() -> None:
+    assert links_of([]) == ()
+    assert links_of(document("", "no names here")) == ()
+
+
+@given(st.text(st.sampled_from("aéÉœŒ-_' ’C+#9.Çñ"), max_size=12))
+def test_links_fold_as_questions_are_folded(name: str) -> None:
+    assert folded(name) == " ".join(folded_words(name))
+
+
+def test_a_page_of_names_costs_no_more_than_its_share() -> None:
+    words = [f"Name{chr(65 + i % 26)}{chr(97 + i // 26)}" for i in range(400)]
+    assert len(links_of(document(*[" and ".join(words)] * 4))) <= MOST_LINKS
+
+
+def test_folded_names_have_neither_case_nor_accents_nor_hyphens() -> None:
+    assert folded(" Données  Fine-Tuning d’Été, C++ et Œuvre") == (
+        "donnees fine tuning d ete c++ et oeuvre"
+    )
+
+
+TEXTS = st.lists(
+    st.lists(
+        st.sampled_from(
+            [
+                "Ada",
+                "the",
+                "Été",
+                "fine-tuning",
+                "GPT-2.",
+                "l'Europe",
+                "Boundary",
+                "layer",
+                "\n",
+                "—",
+            ]
+        ),
+        max_size=20,
+    ).map(" ".join),
+    max_size=6,
+)
+
+
+@given(TEXTS)
+def test_links_are_few_folded_ordered_and_counted_within_the_document(texts: list[str]) -> None:
+    found = links_of(document(*texts))
+    assert len(found) <= min(MOST_LINKS, 10 * len(texts))
+    assert len({(each.name, each.other) for each in found}) == len(found)
+    for each in found:
+        assert each.name < each.other
+        assert folded(each.name) == each.name
+        assert folded(each.other) == each.other
+        assert 1 <= each.count <= len(texts)

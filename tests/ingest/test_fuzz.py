@@ -1,0 +1,79 @@
+"""Damaged files are read or refused with a reason, and the next one is read."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from quoth.core.errors import DocumentCode
+from quoth.ingest.readers.detect import SUFFIX_FORMATS
+from quoth.ingest.sandbox.parent import Outcome, Readers
+from tests.support.mutants import FIXTURES, FORMATS, mutants
+
+SECONDS, MEMORY_MB = 30, 1024
+BROKE_DOWN = "the parser broke down over it"
+
+
+@dataclass
+class Tally:
+    """What came of many files."""
+
+    read: int = 0
+    codes: dict[str, int] = field(default_factory=dict)
+    slowest_s: float = 0.0
+    largest_mb: float = 0.0
+    broken: list[str] = field(default_factory=list)
+
+    def count(self, outcome: Outcome) -> None:
+        self.slowest_s = max(self.slowest_s, outcome.seconds)
+        self.largest_mb = max(self.largest_mb, outcome.peak_mb or 0.0)
+        if outcome.problem is None:
+            self.read += 1
+            return
+        self.codes[outcome.problem.code] = self.codes.get(outcome.problem.code, 0) + 1
+        if BROKE_DOWN in str(outcome.problem):
+            self.broken.append(str(outcome.problem))
+
+
+async def read_all(suffix: str, *, count: int, folder: Path, workers: int = 1) -> Tally:
+    """Read so many damaged files of a format, in children that read a hundred each."""
+    tally = Tally()
+    async with Readers(seconds=SECONDS, memory_mb=MEMORY_MB, workers=workers) as readers:
+
+        async def one(number: int, data: bytes) -> None:
+            path = folder / f"{number}{suffix}"
+            await asyncio.to_thread(path.write_bytes, data)
+            tally.count(await readers.outcome(path))
+            path.unlink()
+
+        waiting: set[asyncio.Task[None]] = set()
+        for number, data in enumerate(mutants(suffix, count=count)):
+            waiting.add(asyncio.create_task(one(number, data)))
+            if len(waiting) >= 2 * workers:
+                done, waiting = await asyncio.wait(waiting, return_when="FIRST_COMPLETED")
+                for each in done:
+                    each.result()
+        await asyncio.gather(*waiting)
+        good = await readers.read(FIXTURES / "pdf" / "book.pdf")
+        assert good.pages
+    return tally
+
+
+def test_every_format_is_damaged() -> None:
+    families = {SUFFIX_FORMATS[suffix] for suffix in FORMATS}
+    assert families == set(SUFFIX_FORMATS.values())
+    assert all(FORMATS.values())
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+async def test_damaged_files_are_read_or_refused(suffix: str, tmp_path: Path) -> None:
+    tally = await read_all(suffix, count=10, folder=tmp_path)
+    assert tally.read + sum(tally.codes.values()) == 10
+    assert set(tally.codes) <= set(get_args(DocumentCode))
+    assert tally.broken == []
+    assert tally.slowest_s < 30
+    assert tally.largest_mb < 1024

@@ -1,0 +1,119 @@
+"""Pages give their main text, with anchors that links can use."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from quoth.ingest.readers.html import DEEPEST, html_blocks, read_html
+from quoth.ingest.readers.metadata import Meta
+from quoth.ingest.readers.registry import read
+
+GUIDE = Path(__file__).parents[1] / "fixtures" / "pages" / "guide.html"
+
+
+def text_of(page: str) -> list[str]:
+    return [block.text for block in html_blocks(page)]
+
+
+def test_main_text_without_furniture() -> None:
+    assert read(GUIDE).text.split("\n\n") == [
+        "Le guide",
+        "La haie est verte\u00a0!\nElle pousse.",
+        "Planter",
+        "creuser",
+        "arroser",
+        "le soir",
+        "Tailler",
+        "mois | outil",
+        "mars | cisaille",
+        "for haie in jardin:\n    tailler(haie)",
+        "Soin",
+        "texte nu",
+    ]
+
+
+def test_what_a_page_says_of_itself() -> None:
+    reading = read(GUIDE)
+    assert (reading.kind, reading.title, reading.language, reading.url) == (
+        *("html", "Le guide & la haie", "fr"),
+        "https://example.org/docs/guide.html",
+    )
+
+
+def test_anchors_are_own_surrounding_and_preceding_ids() -> None:
+    assert [(section.path[-1], section.anchor) for section in read(GUIDE).sections] == [
+        ("Le guide", "content"),
+        ("Planter", "install"),
+        ("Tailler", "tailler"),
+        ("Soin", "soin"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("page", "blocks"),
+    [
+        ("<nav>Menu</nav><p>Text</p><footer>Foot</footer>", ["Menu", "Text", "Foot"]),
+        ("<nav>Menu</nav><article><p>Text</p></article><p>Out</p>", ["Text"]),
+        ("<main></main><p>Text</p>", ["Text"]),
+        ("<article>A</article><article>B</article><aside>Ad</aside>", ["A", "B"]),
+        ("<p>a<b>b</b> &lt;c&gt; &eacute;&#233;", ["ab <c> éé"]),
+        ("<p>\n one\n two </p>three<div>four</div>", ["one two", "three", "four"]),
+        ("<p aria-hidden=true>x</p><p>y", ["y"]),
+        ("<table><tr><td><h2>Lay</h2><p>out</td><td>b</td></tr></table>", ["Lay", "out", "b"]),
+        ("<dl><dt>term<dd>meaning</dl>", ["term", "meaning"]),
+        ("<pre>a\n\n  b</pre>", ["a\n\n  b"]),
+        ("<p>x &#xD800;&#0; y</p>", ["x \ufffd\ufffd y"]),
+        ("", []),
+        ("<!-- nothing -->", []),
+    ],
+)
+def test_blocks(page: str, blocks: list[str]) -> None:
+    assert text_of(page) == blocks
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "<h2 id=x>T</h2>",
+        "<h2>T <a href='#x' id=x>#</a></h2>",
+        "<h2><a name=x></a>T</h2>",
+        "<a id=x></a>\n<h2>T</h2>",
+        "<section id=x><div><h2>T</h2></div></section>",
+    ],
+)
+def test_an_anchor_is_found_where_authors_put_it(heading: str) -> None:
+    blocks = html_blocks(f"<p id=before>Before.</p>{heading}<p>After.</p>")
+    assert [(block.text, block.anchor) for block in blocks] == [
+        *(("Before.", None), ("T", "x"), ("After.", None)),
+    ]
+
+
+def test_a_missing_title_is_the_first_heading() -> None:
+    assert read_html("<h1>Big <i>one</i></h1><p>x", meta=Meta(), name="file").title == "Big one"
+
+
+def test_the_page_does_not_outrank_what_is_known() -> None:
+    reading = read_html(
+        "<html lang=de><title>T</title><p>x", meta=Meta(title="K", language="fr"), name="n"
+    )
+    assert (reading.title, reading.language) == ("K", "fr")
+
+
+@pytest.mark.unmeasured
+@pytest.mark.parametrize(
+    "bomb",
+    ["<div>", "<b>", "<table><tr><td>", "<ul><li>", "<a href=#>", "<span>", "<svg>", "<p><i>"],
+)
+def test_depth_does_no_harm(bomb: str) -> None:
+    began = time.perf_counter()
+    blocks = text_of(bomb * 30_000 + "word")
+    assert "word" in " ".join(blocks) or bomb == "<svg>"
+    assert time.perf_counter() - began < 20
+
+
+def test_a_wide_page_keeps_its_nesting() -> None:
+    page = "<div><p>x</p></div>" * (2 * DEEPEST)
+    assert len(text_of(page)) == 2 * DEEPEST

@@ -1,0 +1,105 @@
+"""Markdown becomes readable text, a block per paragraph, with the anchors GitHub gives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quoth.core.types import Chars
+from quoth.ingest.readers.markdown import markdown_blocks, read_markdown
+from quoth.ingest.readers.metadata import Meta
+from quoth.ingest.readers.registry import read
+
+GUIDE = Path(__file__).parents[1] / "fixtures" / "pages" / "guide.md"
+
+
+def test_text_without_markup() -> None:
+    assert read(GUIDE).text.split("\n\n") == [
+        "Hedges",
+        "A hedge is a row of shrubs — see hedge().",
+        "Planting & care",
+        "Dig a hole.",
+        "Water it, every day.",
+        "Quoted words.",
+        "Planting & care",
+        "month | tool",
+        "March | shears",
+        "for hedge in garden:\n    trim(hedge)",
+        "Odds",
+        "A green hedge",
+        "More",
+        "Hidden line.",
+    ]
+
+
+def test_front_matter_outranks_the_heading() -> None:
+    reading = read(GUIDE)
+    assert (reading.title, reading.language, reading.kind) == ("The hedge", "en", "markdown")
+
+
+def test_sections_have_paths_and_unique_anchors() -> None:
+    assert [(section.path, section.anchor) for section in read(GUIDE).sections] == [
+        (("Hedges",), "hedges"),
+        (("Hedges", "Planting & care"), "planting--care"),
+        (("Hedges", "Planting & care"), "planting--care-1"),
+        (("Hedges", "Planting & care", "Odds"), "ends"),
+    ]
+
+
+def test_places_are_spans_of_the_stored_text() -> None:
+    reading = read(GUIDE)
+    for place in reading.places:
+        assert isinstance(place.locator, Chars)
+        assert (place.locator.start, place.locator.end) == (place.start, place.end)
+        assert (
+            not reading.text[place.start].isspace()
+            or "    " in reading.text[place.start : place.end]
+        )
+    rows = [
+        place.locator
+        for place in reading.places
+        if "shears" in reading.text[place.start : place.end]
+    ]
+    assert isinstance(rows[0], Chars)
+    assert (rows[0].section, rows[0].anchor) == ("Hedges ▸ Planting & care", "planting--care-1")
+
+
+def test_a_heading_without_text_belongs_to_the_one_below() -> None:
+    reading = read_markdown("# A\n\n## B\n\nText.\n\n## C\n\n## D\n\nMore.", meta=Meta(), name="n")
+    found = [(reading.text[each.start : each.end].split(), each.path) for each in reading.sections]
+    assert found == [
+        (["A", "B", "Text."], ("A", "B")),
+        (["C"], ("A", "C")),
+        (["D", "More."], ("A", "D")),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("headings", "anchors"),
+    [
+        (["Ça va ?", "C++ & C#", "a_b-c"], ["ça-va-", "c--c", "a_b-c"]),
+        (["Same", "Same", "Same"], ["same", "same-1", "same-2"]),
+        (["Same", "Same-1", "Same"], ["same", "same-1", "same-2"]),
+        (["`code` here", "[Link](x)"], ["code-here", "link"]),
+    ],
+)
+def test_anchors(headings: list[str], anchors: list[str]) -> None:
+    text = "\n\n".join(f"## {heading}" for heading in headings)
+    assert [block.anchor for block in markdown_blocks(text)] == anchors
+
+
+@pytest.mark.parametrize(
+    "bomb", ["> " * 5_000 + "x", "- " * 5_000 + "x", "[" * 20_000 + "x", "*a " * 20_000 + "x"]
+)
+def test_depth_does_no_harm(bomb: str) -> None:
+    list(markdown_blocks(bomb))
+
+
+@given(st.lists(st.text(alphabet="abcé", min_size=1, max_size=8), min_size=1, max_size=20))
+def test_no_word_is_lost(words: list[str]) -> None:
+    markup = ["# {}", "{}", "- {}", "> {}", "**{}**", "`{}`", "[{}](x)", "```\n{}\n```"]
+    text = "\n\n".join(markup[n % len(markup)].format(word) for n, word in enumerate(words))
+    assert read_markdown(text, meta=Meta(), name="n").text.split() == words

@@ -1,0 +1,287 @@
+from __future__ import annotations
+
+import importlib.util
+from bisect import bisect_right
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import pypdfium2
+import pytest
+
+from quoth.core.errors import DocumentError
+from quoth.core.types import Pages, Reading
+from quoth.ingest.readers.pdf.reader import read_pdf
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+PDFS = FIXTURES / "pdf"
+SHARED = Path(__file__).parents[2].parent / "shared" / "data"
+READABLE = ("book.pdf", "columns.pdf", "partly_scanned.pdf", "turned.pdf")
+
+
+def shared(*names: str) -> Path:
+    path = SHARED.joinpath(*names)
+    if not path.exists():
+        pytest.skip("the larger data sets are not here")
+    return path
+
+
+def maker() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("make_pdfs", FIXTURES / "make_pdfs.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def pages_of(place: object) -> Pages:
+    assert isinstance(place, Pages)
+    return place
+
+
+def assert_places_hold(reading: Reading, *, path: Path) -> None:
+    """The promises of `Reading`, and boxes that lie on their page."""
+    covered = 0
+    for place in reading.places:
+        assert covered <= place.start < place.end <= len(reading.text)
+        assert not reading.text[covered : place.start].strip()
+        assert reading.text[place.start : place.end].strip()
+        covered = place.end
+    assert not reading.text[covered:].strip()
+    document = pypdfium2.PdfDocument(path)
+    boxes = {number: document[number - 1].get_bbox() for number in range(1, len(document) + 1)}
+    document.close()
+    for place in reading.places:
+        locator = pages_of(place.locator)
+        (box,) = locator.boxes
+        left, bottom, right, top = boxes[locator.first]
+        assert locator.first == locator.last == box.page
+        assert left - 1 <= box.x0 <= box.x1 <= right + 1
+        assert bottom - 1 <= box.y0 <= box.y1 <= top + 1
+    assert [s.start for s in reading.sections] == sorted(s.start for s in reading.sections)
+    for before, after in zip(reading.sections, reading.sections[1:], strict=False):
+        assert before.end <= after.start
+
+
+def printed_lines(reading: Reading) -> list[str]:
+    return [reading.text[place.start : place.end] + place.hyphen for place in reading.places]
+
+
+def page_at(reading: Reading, offset: int) -> Pages:
+    starts = [place.start for place in reading.places]
+    return pages_of(reading.places[bisect_right(starts, offset) - 1].locator)
+
+
+def test_fixtures_are_those_of_the_script() -> None:
+    for name, make in maker().FIXTURES.items():
+        assert (PDFS / name).read_bytes() == make(), f"run make_pdfs.py again for {name}"
+
+
+@pytest.mark.parametrize("name", READABLE)
+def test_places_cover_the_text_and_lie_on_the_page(name: str) -> None:
+    assert_places_hold(read_pdf(PDFS / name), path=PDFS / name)
+
+
+def test_text_reads_as_it_was_written() -> None:
+    module = maker()
+    reading = read_pdf(PDFS / "book.pdf")
+    plain = [text.replace("~", "") for text in (module.PARAGRAPH, module.SECOND, module.THIRD)]
+    keeper, storm = plain[0].replace("\x01", "fi"), f"{plain[1]} {plain[2]}"
+    assert reading.text.split("\n\n") == [
+        "Preface",
+        "This small book was made to be read by a program, and by nobody else.",
+        "It has two pages before the text begins.",
+        "1 The Keeper",
+        keeper,
+        storm,
+        "1.1 The Boats",
+        "In spring the boats came back.",
+    ]
+
+
+def test_broken_words_are_joined_and_the_printed_line_can_be_had_back() -> None:
+    module = maker()
+    lines = printed_lines(read_pdf(PDFS / "book.pdf"))
+    printed = [line.replace("\x01", "fi") for line in module.wrap(module.PARAGRAPH, width=201)]
+    assert [line for line in lines if line in printed] == printed
+    assert any(line.endswith("even-") for line in printed)
+
+
+def test_a_hyphen_that_belongs_to_the_word_stays() -> None:
+    reading = read_pdf(PDFS / "book.pdf")
+    (place,) = [p for p in reading.places if reading.text[p.start : p.end].endswith("well-")]
+    assert place.hyphen == ""
+    assert reading.text.count("well-known") == 2
+
+
+def test_running_heads_and_page_numbers_are_left_out() -> None:
+    lines = printed_lines(read_pdf(PDFS / "book.pdf"))
+    assert "The Lighthouse Book" not in lines
+    assert not {"i", "ii", "1", "2", "3"} & set(lines)
+
+
+def test_page_labels_and_numbers() -> None:
+    reading = read_pdf(PDFS / "book.pdf")
+    assert reading.pages == 5
+    assert reading.labels == ("i", "ii", "1", "2", "3")
+    boats = page_at(reading, reading.text.index("In spring"))
+    assert (boats.first, boats.label_first) == (5, "3")
+
+
+def test_pages_without_labels_are_numbered() -> None:
+    reading = read_pdf(PDFS / "columns.pdf")
+    assert reading.labels == ()
+    assert pages_of(reading.places[0].locator).label_first == "1"
+
+
+def test_outline_becomes_sections_with_their_paths() -> None:
+    reading = read_pdf(PDFS / "book.pdf")
+    assert [section.path for section in reading.sections] == [
+        ("Preface",),
+        ("1 The Keeper",),
+        ("1 The Keeper", "1.1 The Boats"),
+    ]
+    heads = [reading.text[s.start : s.end].split("\n\n")[0] for s in reading.sections]
+    assert heads == ["Preface", "1 The Keeper", "1.1 The Boats"]
+
+
+def test_columns_are_read_one_after_the_other() -> None:
+    module = maker()
+    paragraphs = read_pdf(PDFS / "columns.pdf").text.split("\n\n")
+    assert paragraphs == ["Bees and ants", module.COLUMN_ONE.strip(), module.COLUMN_TWO.strip()]
+
+
+def test_a_turned_page_reads_upright_and_keeps_the_box_of_its_user_space() -> None:
+    reading = read_pdf(PDFS / "turned.pdf")
+    assert reading.text == maker().COLUMN_TWO.strip()
+    (box,) = pages_of(reading.places[0].locator).boxes
+    assert box.y1 - box.y0 > 5 * (box.x1 - box.x0)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"), [(None, "The Lighthouse Book"), ("My title", "My title")]
+)
+def test_title_is_the_given_one_or_that_of_the_file(given: str | None, expected: str) -> None:
+    assert read_pdf(PDFS / "book.pdf", title=given).title == expected
+
+
+def test_title_falls_back_to_the_largest_line_then_to_the_name() -> None:
+    assert read_pdf(PDFS / "columns.pdf").title == "Bees and ants"
+    assert read_pdf(PDFS / "turned.pdf").title == "turned"
+
+
+def test_what_the_caller_says_is_kept() -> None:
+    reading = read_pdf(PDFS / "columns.pdf", url="https://example.org/bees", language="en")
+    assert (reading.url, reading.language) == ("https://example.org/bees", "en")
+
+
+def test_a_page_that_is_an_image_is_named_in_a_warning() -> None:
+    (warning,) = read_pdf(PDFS / "partly_scanned.pdf").warnings
+    assert warning.startswith("Page 2:")
+    assert "OCR" in warning
+
+
+def write(name: str, content: bytes) -> Callable[[Path], Path]:
+    def make(folder: Path) -> Path:
+        (folder / name).write_bytes(content)
+        return folder / name
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("make", "code"),
+    [
+        (write("none.pdf", b""), "empty"),
+        (lambda _: PDFS / "blank.pdf", "empty"),
+        (lambda _: PDFS / "scan.pdf", "needs_ocr"),
+        (lambda _: PDFS / "locked.pdf", "encrypted"),
+        (write("text.pdf", b"This is a letter, whatever its name says."), "unsupported"),
+        (write("half.pdf", (PDFS / "book.pdf").read_bytes()[:40]), "damaged"),
+        (lambda folder: folder / "nowhere.pdf", "not_found"),
+        (lambda folder: folder, "unreadable"),
+    ],
+)
+def test_each_bad_file_has_its_code(
+    make: Callable[[Path], Path], code: str, tmp_path: Path
+) -> None:
+    with pytest.raises(DocumentError) as caught:
+        read_pdf(make(tmp_path))
+    assert caught.value.code == code
+    assert str(caught.value).endswith(".")
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_mutilated_file_is_read_or_refused_but_never_anything_else(
+    seed: int, tmp_path: Path
+) -> None:
+    content = bytearray((PDFS / "book.pdf").read_bytes())
+    for step in range(30):
+        content[(seed * 7919 + step * 104_729) % len(content)] = (seed * 31 + step * 17) % 256
+    path = tmp_path / "mutilated.pdf"
+    path.write_bytes(content)
+    try:
+        reading = read_pdf(path)
+    except DocumentError:
+        return
+    assert reading.text.encode()
+    assert all(place.end <= len(reading.text) for place in reading.places)
+
+
+def test_control_characters_do_not_reach_the_text() -> None:
+    path = shared("pdfs", "py-pdf__GeoTopo-komprimiert.pdf")
+    text = read_pdf(path).text
+    assert not [c for c in set(text) if (ord(c) < 32 and c != "\n") or c in "\ufffe\uffff\u00ad"]
+    assert text.encode()
+
+
+@pytest.mark.parametrize(
+    "name", ["pdf.js__tracemonkey.pdf", "py-pdf__multicolumn.pdf", "pdf.js__rotation.pdf"]
+)
+def test_real_files_keep_the_promises(name: str) -> None:
+    path = shared("pdfs", name)
+    assert_places_hold(read_pdf(path), path=path)
+
+
+def test_a_sentence_over_two_columns_is_in_one_piece() -> None:
+    text = read_pdf(shared("pdfs", "pdf.js__tracemonkey.pdf")).text
+    assert "recording and compiling a trace speculates that the path and typing will be" in text
+    assert "a naïve implementation" in text
+
+
+def test_lines_of_japanese_are_joined_without_a_space() -> None:
+    assert "マクロ経済変数" in read_pdf(shared("pdfs", "pdf.js__issue16538.pdf")).text
+
+
+def test_code_keeps_its_lines_and_indentation() -> None:
+    text = read_pdf(shared("hf-course-ch1", "book.en.pdf")).text
+    assert "@misc{huggingfacecourse,\n  author = {Hugging Face},\n" in text
+
+
+def test_rows_of_a_table_stay_rows() -> None:
+    text = read_pdf(shared("pdfs", "py-pdf__multicolumn.pdf")).text
+    assert "Vienna German\nBelgium 11.5" in text
+
+
+@pytest.mark.unmeasured
+def test_a_whole_book_with_roman_and_arabic_labels() -> None:
+    path = shared("sicp-lectures", "sicp.pdf")
+    reading = read_pdf(path)
+    assert_places_hold(reading, path=path)
+    assert (reading.pages, reading.labels[28], len(reading.sections)) == (894, "1", 140)
+    (section,) = [s for s in reading.sections if s.path[-1].endswith("Expressions")][:1]
+    assert page_at(reading, section.start).label_first == "7"
+    assert "the interpreter will respond by printing ⁵" in reading.text
+    assert "AI Journal 14: 1-39." in reading.text
+    assert "(define (abs x)\n  (if (< x 0)\n" in reading.text
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_sections_of_the_course_begin_on_their_pages(language: str) -> None:
+    import json
+
+    reading = read_pdf(shared("hf-course-ch1", f"book.{language}.pdf"))
+    wanted = json.loads(shared("hf-course-ch1", f"book.{language}.json").read_text("utf-8"))
+    found = {s.path[-1]: page_at(reading, s.start).first for s in reading.sections}
+    assert {s["title"]: s["pdf_first"] for s in wanted["sections"]}.items() <= found.items()

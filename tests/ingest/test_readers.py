@@ -1,0 +1,315 @@
+"""A file is read as what it is, whatever its name says."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from quoth.core.errors import DocumentError
+from quoth.ingest.readers.detect import is_wanted
+from quoth.ingest.readers.metadata import Meta, front_matter, normal_language
+from quoth.ingest.readers.registry import SUFFIXES, read, sidecar
+from quoth.text.locators import youtube_url
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+VIDEO = "https://www.youtube.com/watch?v=00GKzGyWFEs"
+SRT = "1\n00:00:01,000 --> 00:00:02,000\nHello there.\n"
+PLAIN = "A plain text.\n\nWith two paragraphs.\n"
+
+
+def write(folder: Path, name: str, content: str | bytes) -> Path:
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def code_of(path: Path) -> str:
+    with pytest.raises(DocumentError) as caught:
+        read(path)
+    assert path.name in str(caught.value)
+    return caught.value.code
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "kind"),
+    [
+        ("pages/guide.html", "guide.md", "html"),
+        ("pages/guide.html", "guide.pdf", "html"),
+        ("transcripts/jardin.sbv", "jardin.srt", "transcript"),
+        ("transcripts/lecture.srt", "lecture.txt", "transcript"),
+        ("transcripts/talk.vtt", "talk.html", "transcript"),
+        ("transcripts/whisper.json", "whisper.txt", "transcript"),
+    ],
+)
+def test_a_mislabelled_file_is_read_as_what_it_is(
+    tmp_path: Path, source: str, name: str, kind: str
+) -> None:
+    shutil.copy(FIXTURES / source, tmp_path / name)
+    reading = read(tmp_path / name)
+    assert reading.kind == kind
+    assert any("is named like" in warning for warning in reading.warnings)
+
+
+@pytest.mark.parametrize("name", ["a.pdf", "a.html", "a.srt", "a.vtt"])
+def test_text_under_another_name_is_text(tmp_path: Path, name: str) -> None:
+    reading = read(write(tmp_path, name, PLAIN))
+    assert (reading.kind, len(reading.warnings)) == ("text", 1)
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.log", "README"])
+def test_text_is_read_without_warning(tmp_path: Path, name: str) -> None:
+    reading = read(write(tmp_path, name, PLAIN))
+    assert (reading.text, reading.warnings) == ("A plain text.\n\nWith two paragraphs.", ())
+
+
+def test_a_pdf_is_known_under_any_name(tmp_path: Path) -> None:
+    book = Path(__file__).parents[2] / "examples" / "hf-course" / "books" / "course.fr.pdf"
+    shutil.copy(book, tmp_path / "book.txt")
+    reading = read(tmp_path / "book.txt", Meta(title="Mon livre"))
+    assert (reading.kind, reading.title) == ("pdf", "Mon livre")
+    assert "holds a PDF" in reading.warnings[0]
+
+
+def test_a_text_that_speaks_of_pdf_is_no_pdf(tmp_path: Path) -> None:
+    assert read(write(tmp_path, "a.md", "A file begins with %PDF-1.7.")).kind == "markdown"
+
+
+def test_a_guide_that_shows_captions_is_no_transcript(tmp_path: Path) -> None:
+    guide = "# SRT\n\nLine one.\n\nLine two.\n\nLine three.\n\nLine four.\n\n```\n" + SRT + "```\n"
+    assert read(write(tmp_path, "a.md", guide)).kind == "markdown"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "code"),
+    [
+        ("a.txt", b"", "empty"),
+        ("a.md", b" \n\t\n", "empty"),
+        ("a.txt", b"\xef\xbb\xbf\x00\x00", "empty"),
+        ("a.md", b"---\ntitle: x\n---\n", "empty"),
+        ("a.html", b"<html><body><script>x</script></body></html>", "empty"),
+        ("a.docx", b"PK\x03\x04" + bytes(100), "unsupported"),
+        ("a.pdf", b"PK\x03\x04" + bytes(100), "unsupported"),
+        ("a.txt", b"\x89PNG\r\n\x1a\n" + bytes(50), "unsupported"),
+        ("a.txt", bytes(range(256)) * 20, "unsupported"),
+        ("a.srt", os.urandom(5000), "unsupported"),
+        ("a.xml", b"<?xml version='1.0'?><rss><a>x</a></rss>", "unsupported"),
+        ("a.json", b'{"name": "package"}', "unsupported"),
+        ("a.json", b'{"name": ', "damaged"),
+    ],
+)
+def test_what_cannot_be_read_says_why(tmp_path: Path, name: str, content: bytes, code: str) -> None:
+    assert code_of(write(tmp_path, name, content)) == code
+
+
+def test_a_missing_file_and_a_folder(tmp_path: Path) -> None:
+    assert code_of(tmp_path / "none.txt") == "not_found"
+    assert code_of(tmp_path) == "unsupported"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "warned"),
+    [
+        ("utf-8", False),
+        ("utf-8-sig", False),
+        ("utf-16", False),
+        ("utf-16-le", True),
+        ("utf-16-be", True),
+        ("cp1252", True),
+    ],
+)
+def test_encodings(tmp_path: Path, encoding: str, warned: bool) -> None:
+    text = "Voilà l’été : « déjà » fini, et l'hiver n'est pas loin."
+    reading = read(write(tmp_path, "a.txt", text.encode(encoding)))
+    assert (reading.text, bool(reading.warnings)) == (text, warned)
+
+
+def test_a_page_names_its_encoding(tmp_path: Path) -> None:
+    page = '<html><meta charset="iso-8859-5"><p>Привет'
+    assert read(write(tmp_path, "a.html", page.encode("iso-8859-5"))).text == "Привет"
+
+
+def test_a_few_broken_characters_do_not_spoil_the_rest(tmp_path: Path) -> None:
+    reading = read(write(tmp_path, "a.txt", "été à Évry, déjà".encode() + b" \xff fin"))
+    assert reading.text == "été à Évry, déjà \ufffd fin"
+
+
+def test_newlines_and_unseen_characters(tmp_path: Path) -> None:
+    reading = read(write(tmp_path, "a.txt", "a\r\nb\rc\x00d\u00ade\u0301\u200b\n"))
+    assert reading.text == "a\nb\ncdé"
+
+
+@pytest.mark.parametrize("name", ["talk.srt.meta.json", "talk.meta.json"])
+def test_a_sidecar_describes_the_file(tmp_path: Path, name: str) -> None:
+    path = write(tmp_path, "talk.srt", SRT)
+    values = {"title": "T", "youtube": "00GKzGyWFEs", "speaker": "Ann", "language": "fr-CA"}
+    beside = write(tmp_path, name, json.dumps(values))
+    reading = read(path)
+    assert sidecar(path) == beside
+    assert (reading.title, reading.url, reading.speaker, reading.language) == (
+        *("T", VIDEO, "Ann", "fr"),
+    )
+
+
+def test_weight_of_what_is_known(tmp_path: Path) -> None:
+    front = "---\ntitle: front\nspeaker: front\nlanguage: it\nurl: https://front.org\n---\n"
+    path = write(tmp_path, "a.md", front + "# own\n\nText.")
+    write(tmp_path, "a.meta.json", '{"title": "side", "speaker": "side", "language": "es"}')
+    reading = read(path, Meta(title="given"))
+    assert (reading.title, reading.speaker, reading.language, reading.url) == (
+        *("given", "side", "es", "https://front.org"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "part"),
+    [
+        ('{"title": "T", "colour": "red"}', "'colour'"),
+        ("{", "not valid JSON"),
+        ("[1]", "object"),
+        ('{"title": 3}', "not a text"),
+        ('{"url": "javascript:alert(1)"}', "not a web address"),
+        ('{"language": "français"}', "not a language code"),
+    ],
+)
+def test_a_faulty_sidecar_is_a_warning(tmp_path: Path, content: str, part: str) -> None:
+    path = write(tmp_path, "a.txt", PLAIN)
+    write(tmp_path, "a.meta.json", content)
+    reading = read(path)
+    assert any(part in warning for warning in reading.warnings)
+    assert reading.url is None
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("a.srt", "transcript"), ("a.vtt", "transcript"), ("a.txt", "text")]
+)
+def test_front_matter_stands_above_any_text(tmp_path: Path, name: str, kind: str) -> None:
+    body = {"a.srt": SRT, "a.vtt": "WEBVTT\n\n00:01.000 --> 00:02.000\nHello.", "a.txt": PLAIN}
+    reading = read(
+        write(tmp_path, name, f"---\ntitle: 'A: b'\nvideo_id: 00GKzGyWFEs\n---\n{body[name]}")
+    )
+    assert (reading.kind, reading.title, reading.url) == (kind, "A: b", VIDEO)
+    assert "title" not in reading.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\nJust a rule.\n---\nText",
+        "---\n\n---\nText",
+        "---\ntitle: never closed",
+        "text\n---\na: b\n---\n",
+    ],
+)
+def test_dashes_that_are_no_front_matter(text: str) -> None:
+    assert front_matter(text)[1] == text
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://www.youtube.com/watch?v=00GKzGyWFEs",
+        "http://youtube.com/watch?app=desktop&v=00GKzGyWFEs&t=12s&list=PL1",
+        "https://youtu.be/00GKzGyWFEs?si=abc&t=3",
+        "https://www.youtube.com/embed/00GKzGyWFEs?start=4",
+        "https://www.youtube.com/shorts/00GKzGyWFEs",
+        "https://m.youtube.com/live/00GKzGyWFEs?feature=share",
+        "https://www.youtube-nocookie.com/embed/00GKzGyWFEs",
+        "youtu.be/00GKzGyWFEs",
+    ],
+)
+def test_youtube_addresses(address: str) -> None:
+    assert youtube_url(address) == VIDEO
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("https://notyoutube.com/watch?v=00GKzGyWFEs", "https://www.youtube.com/@channel"),
+        *(
+            "https://youtu.be/",
+            "https://www.youtube.com/watch?v=short",
+            "ftp://youtu.be/00GKzGyWFEs",
+        ),
+        *("", "https://[broken"),
+    ],
+)
+def test_addresses_that_are_no_video(address: str) -> None:
+    assert youtube_url(address) is None
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"), [("fr", "fr"), ("pt-BR", "pt"), ("EN_us", "en"), ("français", None)]
+)
+def test_languages(code: str, expected: str | None) -> None:
+    assert normal_language(code) == expected
+
+
+def test_a_walk_picks_up_what_can_be_read(tmp_path: Path) -> None:
+    names = {
+        "a.PDF": True,
+        "a.md": True,
+        "a.png": False,
+        "a.srt.meta.json": False,
+        "package.json": False,
+        "talk.json": True,
+    }
+    for name in names:
+        write(
+            tmp_path, name, '{"segments": [{"start": 1, "text": "x"}]}' if "talk" in name else "{}"
+        )
+    assert {name: is_wanted(tmp_path / name) for name in names} == names
+    assert {".pdf", ".md", ".txt", ".html", ".srt", ".vtt", ".sbv", ".json"} <= SUFFIXES
+
+
+def test_wrapped_prose_is_joined_and_verse_is_not(tmp_path: Path) -> None:
+    prose = (
+        "The hedge grows slowly in the first year, because its roots need all the well-\n"
+        "known strength that the soil can give. In the second year it grows as fast as\n"
+        "anybody could wish, and from the third year on it has to be trimmed twice in a\n"
+        "summer, in June and in August, with shears that are sharp and with a calm hand.\n"
+        "Then it lasts."
+    )
+    verse = "Roses are red\nViolets are blue"
+    reading = read(write(tmp_path, "a.txt", f"{prose}\n\n{verse}\n\n    x = 1\n    y = 2"))
+    first, second, third = reading.text.split("\n\n")
+    assert "\n" not in first
+    assert "well-known" in first
+    assert second == verse
+    assert third.split("\n") == ["    x = 1", "    y = 2"]
+
+
+def test_only_plain_headings_are_taken_for_headings(tmp_path: Path) -> None:
+    text = "Title\n=====\n\nText.\n\n1.2 Deeper\n\nMore.\n\n1. A list\n\nCHAPTER IV\n\nThe end."
+    reading = read(write(tmp_path, "a.txt", text))
+    assert [section.path for section in reading.sections] == [
+        ("Title",),
+        ("Title", "1.2 Deeper"),
+        ("CHAPTER IV",),
+    ]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150)
+@given(
+    content=st.one_of(
+        st.binary(max_size=300), st.text(max_size=300).map(lambda t: t.encode("utf-8", "replace"))
+    ),
+    suffix=st.sampled_from([".txt", ".md", ".html", ".srt", ".vtt", ".json"]),
+)
+def test_any_bytes_give_a_reading_or_a_code(tmp_path: Path, content: bytes, suffix: str) -> None:
+    try:
+        reading = read(write(tmp_path, f"any{suffix}", content))
+    except DocumentError:
+        return
+    assert "\x00" not in reading.text
+    reading.text.encode("utf-8")
+    position = 0
+    for place in reading.places:
+        assert not reading.text[position : place.start].strip()
+        position = place.end
+    assert not reading.text[position:].strip()

@@ -1,0 +1,297 @@
+"""Questions and demonstrations in talks: found where they are, and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quoth.core.types import (
+    Chunk,
+    Place,
+    Reading,
+    Seconds,
+)
+from quoth.ingest.chunker import chunk
+from quoth.ingest.enrich.outline import contents_of
+from quoth.ingest.enrich.segments import DEMO_SECONDS, segments_of
+from quoth.ingest.readers.registry import read
+from tests.conftest import SAMPLES
+
+DATA = Path(__file__).parents[2].parent / "shared" / "data"
+LINE = "The model learns from many examples, and that takes a while."
+
+
+def talk(*lines: str, speakers: Sequence[str] = (), seconds: float = 60.0) -> list[Chunk]:
+    """A transcript with one chunk per line, each as long as `seconds`."""
+    made, at = [], 0
+    for n, line in enumerate(lines):
+        voice = speakers[n] if n < len(speakers) else None
+        place = Seconds(n * seconds, (n + 1) * seconds, speaker=voice)
+        end = at + len(line)
+        places = (Place(at, end, place),)
+        made.append(Chunk(f"c{n}", "d", n, at, end, line, place, "transcript", places=places))
+        at = end
+    return made
+
+
+def spans(chunks: Sequence[Chunk]) -> list[tuple[str, int, int]]:
+    return [(each.segment, each.first, each.last) for each in segments_of(chunks)]
+
+
+def late(cue: str, *after: str) -> list[Chunk]:
+    """A talk of which the cue stands in the seventh of ten chunks."""
+    rest = [*after, *[LINE] * (3 - len(after))]
+    return talk(*[LINE] * 6, cue, *rest)
+
+
+# --- questions --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "cue",
+    [
+        "OK, we have time for questions.",
+        "I think we have some time left for a few questions.",
+        "Let's take some questions.",
+        "I'd like to open the floor for questions now.",
+        "And now it's time for Q&A.",
+        "We'll now move on to the Q and A.",
+        "Our first question comes from Anna.",
+        "There is a question from the audience.",
+        "Passons aux questions.",
+        "Nous avons encore quelques minutes pour vos questions.",
+        "Une première question dans la salle ?",
+    ],
+)
+def test_questions_last_to_the_end_of_the_talk(cue: str) -> None:
+    assert spans(late(cue)) == [("qa", 6, 9)]
+
+
+def test_questions_are_heard_in_captions_without_full_stops() -> None:
+    cues = ["it does not know", "what it has not seen", "so", "now let's take", "some questions"]
+    at, places = 0, []
+    for n, cue in enumerate(cues):
+        places.append(Place(at, at + len(cue), Seconds(n, n + 1)))
+        at += len(cue) + 1
+    chunks = talk(*[LINE] * 6, " ".join(cues), LINE)
+    begun = chunks[6].start
+    moved = [replace(p, start=p.start + begun, end=p.end + begun) for p in places]
+    chunks[6] = replace(chunks[6], places=tuple(moved))
+    assert spans(chunks) == [("qa", 6, 7)]
+
+
+@pytest.mark.parametrize("cue", ["Any questions?", "Avez-vous des questions ?", "Des questions ?"])
+def test_asking_for_questions_at_the_very_end_begins_them(cue: str) -> None:
+    assert spans(talk(*[LINE] * 9, cue)) == [("qa", 9, 9)]
+
+
+@pytest.mark.parametrize(
+    "cue", ["Thank you all for your questions.", "Merci beaucoup pour vos questions."]
+)
+def test_thanks_end_the_questions(cue: str) -> None:
+    assert spans(late("Let's take some questions.", LINE, cue)) == [("qa", 6, 8)]
+
+
+def test_a_round_on_the_way_ends_with_its_last_question() -> None:
+    lines = [LINE, LINE, "Any questions so far?", "Good question. It does.", *[LINE] * 6]
+    assert spans(talk(*lines)) == [("qa", 2, 3)]
+
+
+def test_an_early_session_counts_when_more_questions_follow() -> None:
+    lines = [LINE, LINE, "So let's take some questions.", LINE, LINE, LINE, "Good question."]
+    lines += [LINE, LINE, "Any other questions?", LINE]
+    assert spans(talk(*lines)) == [("qa", 2, 10)]
+
+
+def test_speakers_from_the_audience_are_enough() -> None:
+    found = talk(*[LINE] * 6, speakers=["PROF", "PROF", "AUDIENCE", "PROF", "Student 2", "PROF"])
+    assert spans(found) == [("qa", 2, 4)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Today I talk about question answering and how models learn it.",
+        "We do not have time for questions.",
+        "At the end we will have time for questions.",
+        "We'll take questions later, after the talk.",
+        "If you have any questions, write to me.",
+        "The dataset is made of questions and answers from the web.",
+        "This raises two questions, and we look at both.",
+        "There is time for question generation as well.",
+        "Nous aurons du temps pour vos questions à la fin.",
+        "La question de la sécurité est importante.",
+    ],
+)
+def test_what_only_speaks_of_questions(line: str) -> None:
+    assert spans(late(line)) == []
+
+
+def test_asking_once_in_the_middle_is_not_yet_a_round() -> None:
+    assert spans(talk(*[LINE] * 4, "Any questions?", *[LINE] * 5)) == []
+
+
+def test_praise_of_questions_in_an_interview_is_no_session() -> None:
+    assert spans(talk(LINE, "That's a great question.", LINE, "Good question.", LINE)) == []
+
+
+def test_an_announcement_at_the_beginning_is_passed_over() -> None:
+    lines = [
+        "First my talk, then we have time for questions.",
+        *[LINE] * 12,
+        "Good question.",
+        LINE,
+    ]
+    assert spans(talk(*lines)) == []
+
+
+# --- demonstrations ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "cue",
+    [
+        "Let me show you a demo.",
+        "I'm going to give you a quick live demo.",
+        "Now let's jump into the demo.",
+        "Here is a short demo of the tool.",
+        "Je vais vous faire une démo.",
+        "Passons à la démo.",
+    ],
+)
+def test_a_demonstration_ends_with_the_slides(cue: str) -> None:
+    lines = [LINE, LINE, cue, LINE, "OK, back to the slides.", LINE]
+    assert spans(talk(*lines)) == [("demo", 2, 4)]
+
+
+def test_a_demonstration_without_end_is_taken_to_be_short() -> None:
+    chunks = talk(LINE, "Let me show you a demo.", *[LINE] * 20)
+    assert spans(chunks) == [("demo", 1, 1 + int(DEMO_SECONDS / 60))]
+
+
+def test_a_demonstration_ends_where_questions_begin() -> None:
+    lines = [*[LINE] * 5, "Let me show you a demo.", LINE, "Let's take some questions.", LINE]
+    assert spans(talk(*lines)) == [("demo", 5, 6), ("qa", 7, 8)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "I won't show you a demo today.",
+        "We'll see a demo later.",
+        "We demonstrated that it works.",
+        "Democracy needs demos in the street.",
+    ],
+)
+def test_what_only_speaks_of_demonstrations(line: str) -> None:
+    assert spans(talk(LINE, line, LINE)) == []
+
+
+# --- headings ---------------------------------------------------------------------------------
+
+
+def titled(*titles: str) -> list[Chunk]:
+    place = Seconds(0, 1)
+    return [
+        Chunk(f"c{n}", "d", n, n, n + 1, "x", place, "markdown", section=("Talk", title))
+        for n, title in enumerate(titles)
+    ]
+
+
+@pytest.mark.parametrize(
+    "title", ["Q&A", "Q & A", "Questions and answers", "4. Q&A session", "Questions du public"]
+)
+def test_a_heading_names_questions(title: str) -> None:
+    assert spans(titled("Intro", title, title, "End")) == [("qa", 1, 2)]
+
+
+@pytest.mark.parametrize("title", ["Demo", "Live demo: the tool", "Démo", "2 Demo time"])
+def test_a_heading_names_a_demonstration(title: str) -> None:
+    assert spans(titled("Intro", title)) == [("demo", 1, 1)]
+
+
+@pytest.mark.parametrize(
+    "title",
+    ["Question answering", "Q-learning", "Démonstration", "Democracy", "Demographics", "Questions"],
+)
+def test_headings_that_name_something_else(title: str) -> None:
+    assert spans(titled("Intro", title)) == []
+
+
+def test_a_titled_segment_is_marked_on_its_heading_and_on_its_chunks() -> None:
+    chunks, headings = contents_of(Reading("markdown", "T", "", ()), titled("Intro", "Q&A"))
+    assert [each.segment for each in chunks] == ["", "qa"]
+    assert [(each.path, each.segment) for each in headings] == [
+        (("Talk",), ""),
+        (("Talk", "Intro"), ""),
+        (("Talk", "Q&A"), "qa"),
+    ]
+
+
+def test_a_segment_that_was_heard_is_a_heading_without_title() -> None:
+    cut = late("Let's take some questions.")
+    chunks, headings = contents_of(Reading("transcript", "T", "", ()), cut)
+    assert [(each.path, each.first, each.last) for each in headings] == [((), 6, 9)]
+    assert [each.segment for each in chunks] == [""] * 6 + ["qa"] * 4
+
+
+# --- any talk ---------------------------------------------------------------------------------
+
+_LINES = st.sampled_from(
+    [
+        LINE,
+        "Let's take some questions.",
+        "Any questions?",
+        "Good question.",
+        "Thank you for your questions.",
+        "Let me show you a demo.",
+        "Back to the slides.",
+        "",
+    ]
+)
+
+
+@given(st.lists(_LINES, max_size=25), st.lists(st.sampled_from(["PROF", "AUDIENCE"]), max_size=25))
+def test_segments_are_in_order_and_apart(lines: Sequence[str], speakers: Sequence[str]) -> None:
+    found = segments_of(talk(*lines, speakers=speakers))
+    assert all(0 <= each.first <= each.last < len(lines) for each in found)
+    borders = [number for each in found for number in (each.first, each.last + 1)]
+    assert borders == sorted(borders)
+
+
+def of_file(file: Path) -> list[Chunk]:
+    return chunk(
+        read(file),
+        document_id="d",
+        chunk_id=str,
+        count_tokens=lambda texts: [len(text) // 4 for text in texts],
+        language="en",
+    )
+
+
+def test_the_sample_talks_have_neither() -> None:
+    files = sorted(SAMPLES.glob("talks/*/*.srt"))
+    assert files
+    assert not [file for file in files if segments_of(of_file(file))]
+
+
+def test_interviews_have_neither() -> None:
+    files = sorted((DATA / "practical-ai").glob("practical-ai-*.md"))
+    if not files:
+        pytest.skip("the interviews are not here")
+    assert not [file for file in files if segments_of(of_file(file))]
+
+
+def test_lectures_have_their_rounds_of_questions() -> None:
+    file = DATA / "sicp-lectures" / "srt" / "lec3a.srt"
+    if not file.exists():
+        pytest.skip("the lectures are not here")
+    chunks = of_file(file)
+    rounds = segments_of(chunks)
+    assert [each.segment for each in rounds] == ["qa"]
+    assert "let's take questions" in chunks[rounds[0].first].text.casefold()

@@ -1,0 +1,270 @@
+"""Summaries are made of whole sentences of the document, for the whole and for its parts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quoth.core.outline import Heading, Summary
+from quoth.core.protocols import Matrix
+from quoth.core.types import (
+    Chars,
+    Chunk,
+    Reading,
+    Seconds,
+)
+from quoth.ingest.chunker import chunk
+from quoth.ingest.enrich.outline import contents_of
+from quoth.ingest.enrich.summaries import summaries_of
+from quoth.ingest.enrich.summary_sentences import LONGEST, SHORTEST
+from quoth.ingest.readers.markdown import read_markdown
+from quoth.ingest.readers.metadata import Meta
+from quoth.ingest.readers.registry import read
+from quoth.text.sentences import sentences
+from tests.conftest import SAMPLES
+
+BEES = (
+    "Bees build their combs of wax with six sides. "
+    "Bees keep honey in the cells of the combs for winter. "
+    "The queen of the bees lays all the eggs of the hive. Bees dance to tell where flowers stand. "
+)
+ANTS = (
+    "Ants follow a trail of scent to their food. Ants carry many times the weight of their bodies. "
+    "The ants of one nest know each other by smell. Ants keep lice and milk them like small cows. "
+)
+
+
+def made(text: str) -> tuple[Reading, list[Chunk]]:
+    reading = read_markdown(text, meta=Meta(), name="a.md")
+    return reading, cut(reading)
+
+
+def cut(reading: Reading, target: int = 40) -> list[Chunk]:
+    return chunk(
+        reading,
+        document_id="d",
+        chunk_id=lambda number: f"c{number}",
+        count_tokens=lambda texts: [len(text) // 4 for text in texts],
+        target_tokens=target,
+        language="en",
+    )
+
+
+def vectors_of(chunks: Sequence[Chunk]) -> Matrix:
+    """Counts of letters, as unit rows."""
+    rows = np.array(
+        [[each.text.casefold().count(letter) + 0.1 for letter in "abcdehnst"] for each in chunks],
+        dtype=np.float32,
+    )
+    found: Matrix = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    return found
+
+
+def summed_up(reading: Reading, chunks: Sequence[Chunk]) -> tuple[Summary, ...]:
+    known, headings = contents_of(reading, chunks)
+    return summaries_of(known, headings=headings, vectors=vectors_of(known))
+
+
+def shown(summary: Summary, text: str) -> list[str]:
+    return [text[leaf.start : leaf.end] for leaf in summary.leaves]
+
+
+def two_chapters() -> tuple[Reading, list[Chunk]]:
+    parts = [f"## On {name}\n\n" + "\n\n".join([text] * 3) for name, text in BOTH]
+    more = "\n\n".join(f"# {title}\n\n" + "\n\n".join(parts) for title in ("Field", "Garden"))
+    return made(more)
+
+
+BOTH = (("bees", BEES), ("ants", ANTS))
+
+
+# --- what a leaf is ---------------------------------------------------------------------------
+
+
+def assert_whole_sentences(found: Sequence[Summary], *, chunks: Sequence[Chunk], text: str) -> None:
+    by_id = {each.chunk_id: each for each in chunks}
+    for summary in found:
+        assert summary.leaves
+        for leaf in summary.leaves:
+            source = by_id[leaf.chunk_id]
+            assert source.start <= leaf.start < leaf.end <= source.end
+            assert summary.first <= source.ordinal <= summary.last
+            assert SHORTEST <= leaf.end - leaf.start <= LONGEST
+            breaks = [each.start - source.start for each in source.places]
+            spoken = breaks if source.kind == "transcript" else []
+            spans = sentences(source.text, breaks=spoken)
+            assert (leaf.start - source.start, leaf.end - source.start) in spans
+            assert "?" not in text[leaf.start : leaf.end]
+        starts = [leaf.start for leaf in summary.leaves]
+        assert starts == sorted(set(starts))
+
+
+@pytest.mark.parametrize(
+    "file",
+    sorted([*SAMPLES.glob("books/*.pdf"), *SAMPLES.glob("talks/*/0[04]*.srt")]),
+    ids=lambda file: file.name,
+)
+def test_leaves_of_the_samples_are_whole_sentences(file: object) -> None:
+    reading = read(file)  # type: ignore[arg-type]
+    chunks = cut(reading, 200)
+    found = summed_up(reading, chunks)
+    assert found[0].level == 0
+    assert 1 <= len(found[0].leaves) <= 8
+    assert all(len(each.leaves) <= 6 for each in found[1:])
+    assert_whole_sentences(found, chunks=chunks, text=reading.text)
+
+
+_PIECES = st.sampled_from(
+    [
+        "# A heading\n\n",
+        "## Another one below it\n\n",
+        "The bees of the valley fly out early in spring. ",
+        "Why do they fly out so early in the year? ",
+        "It is known that they like warm stones and walls. ",
+        "Yes. ",
+        "- an item of a list that is long enough to be one\n",
+        "| 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 |\n\n",
+        "蜜蜂在春天飞出来采花蜜，然后回到蜂巢，把花蜜交给其他的蜜蜂，它们把花蜜变成蜂蜜，一直到晚上才休息。",
+        "\n\n",
+    ]
+)
+
+
+@given(st.lists(_PIECES, max_size=40))
+def test_leaves_of_any_text_are_whole_sentences(pieces: Sequence[str]) -> None:
+    reading, chunks = made("".join(pieces) + "x")
+    assert_whole_sentences(summed_up(reading, chunks), chunks=chunks, text=reading.text)
+
+
+# --- what is chosen ---------------------------------------------------------------------------
+
+
+def test_the_tree_follows_the_chapters_and_their_sections() -> None:
+    reading, chunks = two_chapters()
+    found = summed_up(reading, chunks)
+    assert [(each.level, each.path) for each in found] == [
+        (0, ()),
+        (1, ("Field",)),
+        (2, ("Field", "On bees")),
+        (2, ("Field", "On ants")),
+        (1, ("Garden",)),
+        (2, ("Garden", "On bees")),
+        (2, ("Garden", "On ants")),
+    ]
+
+
+def test_a_chapter_speaks_with_the_leaves_of_its_sections() -> None:
+    reading, chunks = two_chapters()
+    found = summed_up(reading, chunks)
+    below = {leaf for each in found if each.level == 2 for leaf in each.leaves}
+    chapters = [each for each in found if each.level == 1]
+    assert all(set(each.leaves) <= below for each in chapters)
+    assert set(found[0].leaves) <= {leaf for each in chapters for leaf in each.leaves}
+
+
+def test_a_chapter_covers_its_sections() -> None:
+    reading, chunks = two_chapters()
+    chapter = next(each for each in summed_up(reading, chunks) if each.level == 1)
+    text = " ".join(shown(chapter, reading.text))
+    assert "ees" in text
+    assert "nts" in text
+
+
+def test_no_sentence_is_said_twice() -> None:
+    reading, chunks = two_chapters()
+    for each in summed_up(reading, chunks):
+        said = shown(each, reading.text)
+        assert len(said) == len(set(said))
+
+
+def test_a_sentence_that_leans_on_another_gives_way() -> None:
+    reading, _ = made(
+        "Bees build their combs of wax with six sides. They keep honey in the cells of the combs. "
+        "The queen lays all the eggs of the hive. This makes her the mother of all of them. "
+        "Wasps build nests of paper under the roof. Moths eat wool and come at night to the lamp. "
+        "Ants follow a trail of scent to their food."
+    )
+    said = shown(summed_up(reading, cut(reading, 400))[0], reading.text)
+    assert not [each for each in said if each.startswith(("They", "This"))]
+
+
+def test_what_stands_around_the_chapters_is_left_out() -> None:
+    text = "\n\n".join(f"# {title}\n\n{BEES}" for title in ("Preface", "Bees", "Ants", "Index"))
+    reading, chunks = made(text)
+    paths = [each.path for each in summed_up(reading, chunks)]
+    assert paths == [(), ("Bees",), ("Ants",)]
+
+
+# --- small and bad documents ------------------------------------------------------------------
+
+
+def test_a_document_of_one_chunk_has_one_summary() -> None:
+    reading, _ = made(f"# Bees\n\n{BEES}")
+    found = summed_up(reading, cut(reading, 400))
+    assert [(each.level, each.first, each.last) for each in found] == [(0, 0, 0)]
+
+
+def test_a_document_without_chunks_has_none() -> None:
+    none = np.zeros((0, 9), dtype=np.float32)
+    assert summaries_of([], headings=(), vectors=none) == ()
+
+
+@pytest.mark.parametrize("text", ["Yes.", "", "# Title", "So what? Why? Who says so, and to whom?"])
+def test_a_talk_without_sentences_to_quote_has_none(text: str) -> None:
+    place = Seconds(0, 1)
+    only = Chunk("c", "d", 0, 0, len(text), text, place, "transcript")
+    assert summaries_of([only], headings=(), vectors=vectors_of([only])) == ()
+
+
+def test_speech_without_full_stops_is_summed_up_by_its_pieces() -> None:
+    text = " ".join(["so the bees fly out in spring and look for flowers in the meadow"] * 12)
+    only = Chunk("c", "d", 0, 0, len(text), text, Seconds(0, 60), "transcript")
+    (found,) = summaries_of([only], headings=(), vectors=vectors_of([only]))
+    assert_whole_sentences([found], chunks=[only], text=text)
+
+
+def test_vectors_of_nothing_are_no_reason_to_fail() -> None:
+    _, chunks = made(BEES)
+    none = np.zeros((len(chunks), 4), dtype=np.float32)
+    assert summaries_of(chunks, headings=(), vectors=none)[0].leaves
+
+
+def test_ten_thousand_headings_take_no_longer_than_they_must() -> None:
+    text = "The bees of this valley fly out early in spring."
+    made_of = [
+        Chunk(f"c{n}", "d", n, 50 * n, 50 * n + len(text), text, Chars(0, 1), "pdf", section=path)
+        for n, path in enumerate((f"{n}", f"{n}.1") for n in range(5_000))
+    ]
+    chunks, headings = contents_of(Reading("pdf", "T", "", ()), made_of)
+    assert len(headings) == 10_000
+    before = time.process_time()
+    found = summaries_of(chunks, headings=headings, vectors=vectors_of(chunks))
+    assert time.process_time() - before < 5
+    assert len(found) == 5_001
+
+
+def test_a_segment_that_was_heard_is_summed_up_by_its_own_sentences() -> None:
+    texts = (BEES, ANTS, ANTS)
+    chunks, at = [], 0
+    for n, text in enumerate(texts):
+        place = Seconds(60.0 * n, 60.0 * n + 60)
+        chunks.append(Chunk(f"c{n}", "d", n, at, at + len(text), text, place, "transcript"))
+        at += len(text)
+    heard = Heading("d", (), 1, 2, segment="qa")
+    whole, segment = summaries_of(chunks, headings=[heard], vectors=vectors_of(chunks))
+    assert (whole.level, segment.level, segment.path) == (0, 2, ())
+    assert (segment.first, segment.last) == (1, 2)
+    assert_whole_sentences([whole, segment], chunks=chunks, text="".join(texts))
+
+
+def test_a_segment_that_is_the_whole_document_has_no_summary_of_its_own() -> None:
+    place = Chars(0, 1)
+    only = Chunk("c", "d", 0, 0, len(BEES), BEES, place, "markdown")
+    heard = Heading("d", (), 0, 0, segment="qa")
+    found = summaries_of([only], headings=[heard], vectors=vectors_of([only]))
+    assert [each.level for each in found] == [0]

@@ -1,0 +1,93 @@
+"""The command line on where and how to look: several collections, filters, choices, rerankers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import quoth as package
+from quoth.core.calibration import Tuning
+from tests.support.cli import quoth
+from tests.support.small_library import write_sources
+
+NECTAR = "What is honey made from?"
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two collections: the talk in one, the notes and the rest in the other."""
+    folder = tmp_path_factory.mktemp("asking")
+    sources = write_sources(folder / "sources")
+    at = folder / "home"
+    talk = str(sources / "hive.srt")
+    assert quoth(at, "--quiet", "--collection", "talks", "add", talk).code == 0
+    assert (
+        quoth(at, "--quiet", "add", str(sources / "notes.md"), str(sources / "book.pdf")).code == 0
+    )
+    return at
+
+
+def test_several_collections_are_asked_at_once(home: Path) -> None:
+    words = ("--collection", "default", "--collection", "talks", "--json", "search", "honey")
+    assert {hit["collection"] for hit in quoth(home, *words).json} == {"default", "talks"}
+
+
+def test_only_questions_go_to_several_collections(home: Path) -> None:
+    said = quoth(home, "--collection", "default", "--collection", "talks", "list")
+    assert said.code == 2
+    assert "Only ask, chat and search take several collections" in said.err
+
+
+def test_the_asker_is_told_where_the_search_looked_and_takes_it_back(home: Path) -> None:
+    said = quoth(home, "ask", "What is on page 3?")
+    assert "Searched only in page 3" in said.err
+    assert "Searched only" not in quoth(home, "ask", "What is on page 3?", "--filter", "none").err
+
+
+def test_a_choice_for_one_question(home: Path) -> None:
+    said = quoth(home, "--json", "search", "honey", "--set", "plan.final_k=1")
+    assert len(said.json) == 1
+    assert quoth(home, "search", "honey", "--set", "plan.nonsense=1").code == 2
+
+
+@pytest.mark.parametrize("command", [("search", "honey"), ("ask", "What is honey?"), ("chat",)])
+def test_what_is_no_setting_is_told_in_a_sentence(home: Path, command: tuple[str, ...]) -> None:
+    said = quoth(home, *command, "--set", "reranker=late")
+    assert (said.code, said.err.strip()) == (
+        2,
+        "'reranker=late' is not a setting. Write --set plan.FIELD=VALUE.",
+    )
+
+
+def test_the_reranker_is_named(home: Path) -> None:
+    said = quoth(home, "--json", "--reranker", "fake", "search", NECTAR)
+    assert "rerank" in said.json[0]["legs"]
+    assert "rerank" not in quoth(home, "--json", "search", NECTAR).json[0]["legs"]
+
+
+@pytest.mark.parametrize("name", ["nosuch", "ms-marco-MiniLM-L-6-v2", "/nowhere/at/all"])
+def test_a_reranker_that_is_not_there_is_a_wrong_set_up(home: Path, name: str) -> None:
+    said = quoth(home, "--reranker", name, "ask", NECTAR)
+    assert said.code == 3
+    assert name.rpartition("/")[2].casefold() in said.err.casefold()
+
+
+def test_a_conversation_from_python(home: Path) -> None:
+    with package.open(str(home), embedder="fake") as library:
+        first = "How much honey does a colony need in winter?"
+        turn = package.Turn(first, library.ask(first).text)
+        answer = library.ask("And why does it need that?", history=[turn])
+        assert answer.query.is_followup
+        assert "honey" in answer.query.standalone.casefold()
+        both = library.ask_all([NECTAR, first], final_k=2)
+    assert [each.query.original for each in both] == [NECTAR, first]
+
+
+def test_what_was_learnt_is_shown_and_taken_back(home: Path) -> None:
+    with package.open(str(home), embedder="fake") as library:
+        catalogue = library._engine.parts.catalogue
+        catalogue.tune(catalogue.collection("default"), Tuning({"en": 0.4}, questions=20))
+    assert "quoth tune --reset" in quoth(home, "doctor").out
+    assert quoth(home, "tune", "--reset").code == 0
+    assert "tune" not in quoth(home, "doctor").out

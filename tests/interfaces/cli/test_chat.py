@@ -1,0 +1,138 @@
+"""A conversation on the command line: over a pipe for scripts, at a terminal for people."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from quoth.interfaces.cli.app import app
+from tests.support.cli import COLUMNS, Said, quoth
+from tests.support.llm_servers import OPENAI, Server
+from tests.support.small_library import write_sources
+from tests.support.terminal import Terminal
+
+WINTER = "How much honey does a colony need in winter?"
+MADE = "Honey is made from nectar, which the workers carry home in their stomachs."
+MODEL = "openai-compatible:tiny"
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("chat")
+    sources = write_sources(folder / "sources")
+    assert quoth(folder / "home", "--quiet", "add", str(sources)).code == 0
+    return folder / "home"
+
+
+def chat(home: Path, *lines: str, words: tuple[str, ...] = ()) -> Said:
+    """Send the lines through a pipe."""
+    runner = CliRunner(env={**COLUMNS, "QUOTH_HOME": str(home), "QUOTH_EMBEDDER": "fake"})
+    result = runner.invoke(app, [*words, "chat"], input="".join(f"{line}\n" for line in lines))
+    return Said(result.exit_code, result.stdout, result.stderr)
+
+
+def test_a_pipe_gets_every_question_with_its_answer(home: Path) -> None:
+    said = chat(home, WINTER, "", "What is honey made from?")
+    assert said.code == 0
+    first, second = said.out.split("\n> ")[1:]
+    assert first.startswith(WINTER)
+    assert "fifteen kilograms" in first
+    assert "nectar" in second
+
+
+def test_a_script_hears_no_suggestions_and_no_prompt(home: Path) -> None:
+    assert chat(home, WINTER).err == ""
+
+
+def test_programs_get_one_line_for_each_answer(home: Path) -> None:
+    said = chat(home, WINTER, "And why does it need that?", words=("--json",))
+    first, second = said.lines
+    assert first["citations"]
+    assert (first["query"]["is_followup"], second["query"]["is_followup"]) == (False, True)
+    assert "honey" in second["query"]["standalone"].casefold()
+
+
+def test_a_new_conversation_knows_nothing_of_the_old_one(home: Path) -> None:
+    said = chat(home, WINTER, "/new", "And why does it need that?", words=("--json",))
+    assert said.lines[1]["query"]["is_followup"] is False
+
+
+def test_what_comes_behind_quit_is_not_asked(home: Path) -> None:
+    assert len(chat(home, WINTER, "/quit", WINTER, words=("--json",)).lines) == 1
+
+
+def test_an_unknown_command_says_what_there_is(home: Path) -> None:
+    said = chat(home, "/nonsense")
+    assert "/quit" in said.err
+    assert said.out == ""
+
+
+def test_a_question_that_fails_ends_nothing_but_shows_in_the_exit_code(home: Path) -> None:
+    said = chat(home, "honey " * 400, WINTER, words=("--json",))
+    error, answer = said.lines
+    assert error["code"] == "invalid_input"
+    assert answer["citations"]
+    assert said.code == 1
+
+
+def test_a_wrong_set_up_ends_it(home: Path) -> None:
+    assert chat(home, WINTER, words=("--collection", "default", "--reranker", "nosuch")).code == 3
+
+
+async def test_an_answer_is_stopped_and_the_conversation_goes_on(home: Path) -> None:
+    """The call to the model ends at once, and the next question knows what was asked."""
+    async with Server(OPENAI.stream("Honey is ", "made of gold.", hold=1)) as server:
+        address = {"QUOTH_LLM_BASE_URL": f"{server.url}/v1"}
+        async with Terminal(home, "chat", "--llm", MODEL, **address) as screen:
+            await screen.until("> ")
+            screen.enter(f"{WINTER}\n")
+            await server.came.wait()
+            await screen.until("is reading")
+            screen.interrupt()
+            await screen.until("Stopped.")
+            await server.left.wait()
+            screen.enter("/nonsense\n")
+            await screen.until("/new begins anew")
+            screen.enter("\x04")
+            assert await screen.end() == 0
+    assert "Traceback" not in screen.seen
+
+
+async def test_the_conversation_ends_between_answers_without_a_word(home: Path) -> None:
+    async with Terminal(home, "chat") as screen:
+        await screen.until("> ")
+        screen.interrupt()
+        assert await screen.end() == 0
+    assert screen.seen.rstrip().endswith(">")
+
+
+async def test_people_are_told_what_they_may_ask_next_once(home: Path) -> None:
+    async with Terminal(home, "chat") as screen:
+        await screen.until("> ")
+        screen.enter("When does a colony swarm?\n")
+        first = await screen.until("\n> ")
+        screen.enter("When does a colony swarm?\n")
+        second = await screen.until("\n> ")
+    told = {line for line in first.splitlines() if "→" in line}
+    assert told
+    assert not told & set(second.splitlines())
+
+
+async def test_a_stopped_question_is_known_to_the_next(home: Path) -> None:
+    whole = OPENAI.stream(f"{MADE} [Source 1]")
+    async with Server(OPENAI.stream("Honey is ", "gold.", hold=1), whole) as server:
+        address = {"QUOTH_LLM_BASE_URL": f"{server.url}/v1"}
+        async with Terminal(home, "chat", "--llm", MODEL, **address) as screen:
+            await screen.until("> ")
+            screen.enter(f"{WINTER}\n")
+            await server.came.wait()
+            await screen.until("is reading")
+            screen.interrupt()
+            await screen.until("Stopped.")
+            screen.enter("And why does it need that?\n")
+            await screen.until("quoth explain")
+        asked = json.dumps(server.asked[-1].body)
+    assert WINTER in asked

@@ -1,0 +1,475 @@
+"""The command line: what it prints where, with which exit code, for every command."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from quoth.interfaces.cli.app import globals_first
+from tests.conftest import SAMPLES
+from tests.support.cli import quoth, quoth_process
+from tests.support.small_library import NOTES, write_sources
+
+TRANSFER = "What is transfer learning?"
+LINKED = re.compile(r"https://www\.youtube\.com/watch\?v=[\w-]{11}&t=\d+|#page=\d+")
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Path:
+    return write_sources(tmp_path / "sources")
+
+
+@pytest.fixture
+def home(tmp_path: Path, sources: Path) -> Path:
+    """A home of its own, with a small library to change."""
+    assert quoth(tmp_path / "home", "--quiet", "add", str(sources)).code == 0
+    return tmp_path / "home"
+
+
+def pure(said: Any) -> Any:
+    """The JSON of a call that printed nothing else on stdout."""
+    assert len(said.out.splitlines()) == 1
+    return said.json
+
+
+# --- asking -----------------------------------------------------------------------------------
+
+
+def test_ask_shows_an_answer_and_its_sources(sample_home: Path) -> None:
+    said = quoth(sample_home, "ask", TRANSFER)
+    assert said.code == 0
+    assert "[1]" in said.out
+    assert LINKED.search(said.out)
+    assert re.search(r"\d+ sources? · \d+\.\d\d s · no language model", said.out)
+    assert said.err == ""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--json", "ask", TRANSFER),
+        ("ask", TRANSFER, "--json"),
+        ("ask", "--no-stream", "--json", TRANSFER),
+        ("ask", TRANSFER, "--llm", "none", "--policy", "strict", "--max-usd", "0", "--json"),
+    ],
+)
+def test_ask_gives_programs_one_object(sample_home: Path, words: tuple[str, ...]) -> None:
+    said = quoth(sample_home, *words)
+    assert said.code == 0
+    answer = pure(said)
+    assert answer["query"]["original"] == TRANSFER
+    assert answer["citations"]
+    assert {each["locator"]["kind"] for each in answer["citations"]} <= {"seconds", "pages"}
+    assert said.err == ""
+
+
+def test_ask_streams_events_to_programs(sample_home: Path) -> None:
+    said = quoth(sample_home, "--json", "ask", TRANSFER, "--stream")
+    events = said.lines
+    assert [each["event"] for each in events][:2] == ["status", "hits"]
+    assert events[-1]["event"] == "done"
+    answer = events[-1]["answer"]
+    assert "".join(e["text"] for e in events if e["event"] == "token") == answer["text"]
+
+
+def test_a_stream_that_fails_ends_with_an_error(sample_home: Path) -> None:
+    said = quoth(sample_home, "--json", "ask", TRANSFER, "--stream", "--max-ms", "1")
+    assert said.code == 1
+    assert [each["event"] for each in said.lines] == ["status", "error"]
+    assert said.lines[-1]["code"] == "out_of_time"
+
+
+def test_ask_shows_the_closest_passages_when_there_is_no_answer(sample_home: Path) -> None:
+    said = quoth(sample_home, "ask", "When did the Ottoman fleet sail from Gallipoli?")
+    assert said.code == 0
+    assert "[1]" not in said.out
+    assert "closest passages" in said.out.replace("\n", " ")
+
+
+def test_quiet_leaves_the_answer_alone(sample_home: Path) -> None:
+    said = quoth(sample_home, "-q", "ask", "When did the Ottoman fleet sail from Gallipoli?")
+    assert said.out
+    assert said.err == ""
+
+
+# --- searching --------------------------------------------------------------------------------
+
+
+def test_search_shows_ranked_passages(sample_home: Path) -> None:
+    said = quoth(sample_home, "search", TRANSFER, "-k", "2")
+    assert said.code == 0
+    ranks = [line[:3].strip() for line in said.out.splitlines() if line[:3].strip()]
+    assert ranks == ["1", "2"]
+    assert said.err == ""
+
+
+@pytest.mark.parametrize(
+    ("mode", "kind"), [("hybrid", "convex"), ("semantic", "cosine"), ("keyword", "bm25")]
+)
+def test_search_by_one_leg_or_both(sample_home: Path, mode: str, kind: str) -> None:
+    said = quoth(sample_home, "--json", "search", TRANSFER, "--mode", mode, "-k", "3")
+    hits = pure(said)
+    assert [each["rank"] for each in hits] == [1, 2, 3]
+    assert {each["score_kind"] for each in hits} == {kind}
+
+
+def test_search_keeps_to_its_filters(sample_home: Path) -> None:
+    words = ("search", TRANSFER, "--filter", "language=fr", "--filter", "kind=pdf")
+    hits = pure(quoth(sample_home, "--json", *words))
+    assert hits
+    assert {each["document"].startswith("Le cours") for each in hits} == {True}
+
+
+def test_search_finds_nothing_and_says_so(sample_home: Path) -> None:
+    words = ("search", TRANSFER, "--filter", "document=none")
+    assert pure(quoth(sample_home, "--json", *words)) == []
+    said = quoth(sample_home, *words)
+    assert (said.code, said.out) == (0, "")
+    assert "Nothing found" in said.err
+
+
+# --- documents --------------------------------------------------------------------------------
+
+
+def test_add_reports_each_document(tmp_path: Path, sources: Path) -> None:
+    said = quoth(tmp_path / "home", "add", str(sources))
+    assert said.code == 0
+    assert said.out == ""
+    assert "ready      Keeping bees · markdown, en, 2 passages" in said.err
+    assert "4 added" in said.err
+    again = quoth(tmp_path / "home", "--json", "add", str(sources))
+    assert {each["status"] for each in pure(again)} == {"unchanged"}
+    assert "4 unchanged" in again.err
+    more = quoth(tmp_path / "home", "--quiet", "add", str(sources))
+    assert (more.code, more.out, more.err) == (0, "", "")
+
+
+def test_add_goes_on_past_a_bad_file(tmp_path: Path, sources: Path) -> None:
+    (sources / "empty [b].md").write_text("")
+    said = quoth(tmp_path / "home", "--json", "--quiet", "add", str(sources))
+    assert said.code == 1
+    assert sorted(each["status"] for each in pure(said)) == ["failed", *["ready"] * 4]
+    assert "empty [b].md is empty" in said.err
+    assert "[empty]" in said.err
+    listed = quoth(tmp_path / "home", "list")
+    assert listed.code == 0
+    assert "failed: empty  empty [b]" in listed.out
+    (sources / "empty [b].md").write_text(NOTES.replace("bees", "wasps"))
+    assert quoth(tmp_path / "home", "add", str(sources)).code == 0
+    assert "failed" not in quoth(tmp_path / "home", "list").out
+
+
+def test_add_takes_what_is_said_of_a_file(home: Path, tmp_path: Path) -> None:
+    file = tmp_path / "plain.txt"
+    file.write_text("Wasps make paper from wood.")
+    options = ("--title", "[i]Wasps[/]", "--speaker", "Eve", "--url", "https://example.org/a b")
+    said = quoth(home, "--json", "add", str(file), *options, "--language", "en")
+    assert said.code == 0
+    (document,) = pure(said)
+    assert (document["title"], document["speaker"]) == ("[i]Wasps[/]", "Eve")
+    shown = quoth(home, "search", "wasps paper", "-k", "1")
+    assert "[i]Wasps[/]" in shown.out
+    assert "https://example.org/a%20b" in shown.out
+
+
+@pytest.mark.parametrize(
+    ("what", "code", "said"),
+    [
+        ("nowhere.pdf", 1, "There is no file or folder"),
+        ("empty-folder", 1, "Nothing to add"),
+        ("https://example.org/talk", 2, "download the file"),
+    ],
+)
+def test_add_says_what_it_cannot_add(tmp_path: Path, what: str, code: int, said: str) -> None:
+    (tmp_path / "empty-folder").mkdir()
+    source = what if what.startswith("https") else str(tmp_path / what)
+    found = quoth(tmp_path / "home", "--quiet", "add", source)
+    assert found.code == code
+    assert said in found.err
+
+
+def test_list_shows_one_document_a_line(sample_home: Path) -> None:
+    said = quoth(sample_home, "list")
+    assert said.code == 0
+    lines = said.out.splitlines()
+    assert len(lines) == 18
+    assert all(re.match(r"[0-9a-f]{24}  ready  \S", line) for line in lines)
+    documents = pure(quoth(sample_home, "--json", "list"))
+    assert [each["document_id"] for each in documents] == [line[:24] for line in lines]
+
+
+def test_an_empty_library_lists_nothing(tmp_path: Path) -> None:
+    said = quoth(tmp_path / "home", "list")
+    assert (said.code, said.out) == (0, "")
+    assert "quoth add PATH" in said.err
+    assert pure(quoth(tmp_path / "home", "--json", "list")) == []
+
+
+def test_remove(home: Path) -> None:
+    first, second, *_ = pure(quoth(home, "--json", "list"))
+    said = quoth(home, "remove", first["document_id"])
+    assert (said.code, said.out) == (0, "")
+    assert f"Removed {first['document_id']}." in said.err
+    both = quoth(home, "--json", "remove", second["document_id"], "[/x]", "\udce9")
+    assert both.code == 1
+    assert pure(both) == {"removed": [second["document_id"]], "not_found": ["[/x]", "\udce9"]}
+    assert "There is no document [/x]" in both.err
+    assert len(pure(quoth(home, "--json", "list"))) == 2
+
+
+def test_reindex(home: Path) -> None:
+    assert pure(quoth(home, "--json", "reindex")) == {"reindexed": 4, "collection": "default"}
+    said = quoth(home, "reindex", "--embedder", "fake")
+    assert (said.code, said.out) == (0, "")
+    assert "Rebuilt the index of 'default': 4 documents." in said.err
+    assert quoth(home, "doctor").code == 0
+
+
+def test_an_index_that_is_gone_is_noticed_and_rebuilt(home: Path) -> None:
+    shutil.rmtree(home / "index")
+    said = quoth(home, "doctor")
+    assert said.code == 1
+    assert "fix  index: 4 documents are not whole" in said.out
+    assert "quoth --collection default reindex" in said.out
+    assert quoth(home, "--quiet", "reindex").code == 0
+    assert quoth(home, "doctor").code == 0
+
+
+def test_an_index_that_is_damaged_is_a_sentence_and_rebuilt(home: Path) -> None:
+    for file in (home / "index").rglob("*"):
+        if file.is_file() and file.suffix != ".lock":
+            file.write_bytes(b"damaged")
+    said = quoth(home, "--json", "ask", "When does a colony swarm?")
+    assert said.code == 1
+    assert pure(said)["code"] == "retrieval_failed"
+    assert quoth(home, "--quiet", "reindex").code == 0
+    assert pure(quoth(home, "--json", "ask", "When does a colony swarm?"))["citations"]
+
+
+def test_doctor(sample_home: Path) -> None:
+    said = quoth(sample_home, "doctor")
+    assert said.code == 0
+    assert all(line.startswith("ok   ") for line in said.out.splitlines())
+    health = pure(quoth(sample_home, "--json", "doctor"))
+    assert health["ok"]
+    assert {"home", "model", "documents", "index"} <= {each["name"] for each in health["checks"]}
+
+
+def test_doctor_in_a_new_home(tmp_path: Path) -> None:
+    said = quoth(tmp_path / "home", "doctor")
+    assert said.code == 0
+    assert "quoth add PATH" in said.out
+
+
+def test_collections_are_kept_apart(home: Path, tmp_path: Path) -> None:
+    file = tmp_path / "wasps.txt"
+    file.write_text("Wasps make paper from wood.")
+    assert quoth(home, "add", str(file), "--collection", "wasps").code == 0
+    assert len(pure(quoth(home, "--json", "--collection", "wasps", "list"))) == 1
+    assert len(pure(quoth(home, "--json", "list"))) == 4
+    said = quoth(home, "--json", "--collection", "ants", "ask", "What do wasps make?")
+    assert said.code == 1
+    assert pure(said)["code"] == "not_found"
+    assert "There are: default, wasps." in pure(said)["detail"]
+
+
+def test_eval_measures_a_small_set(tmp_path: Path) -> None:
+    folder = tmp_path / "set"
+    folder.mkdir()
+    rows = [{"id": f"d{n}", "title": f"T{n}", "text": f"Word{n} stands here."} for n in range(5)]
+    queries = [{"id": f"q{n}", "text": f"Where does word{n} stand?"} for n in range(5)]
+    for name, values in (("corpus", rows), ("queries", queries)):
+        lines = "\n".join(json.dumps(value) for value in values)
+        (folder / f"{name}.jsonl").write_text(lines + "\n")
+    judged = "".join(f"q{n}\td{n}\t1\n" for n in range(5))
+    (folder / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\n" + judged)
+    said = quoth(tmp_path / "home", "eval", "retrieval", str(folder), "--json")
+    assert said.code == 0
+    report = pure(said)
+    assert (report["documents"], report["queries"]) == (5, 5)
+    assert report["legs"]["keyword"]["ndcg@10"] == 1.0
+    missing = quoth(tmp_path / "home", "eval", "retrieval", str(tmp_path / "none"), "--json")
+    assert missing.code in (1, 2)
+    assert "detail" in pure(missing)
+
+
+def test_models_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QUOTH_MODELS", str(tmp_path / "models"))
+    (model,) = pure(quoth(tmp_path, "--json", "models"))
+    assert model["built"] is False
+    assert quoth(tmp_path, "models", "bake").code == 2
+
+
+# --- wrong usage and wrong set-up -------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("ask",),
+        ("ask", "one", "two"),
+        ("ask", "What is it?", "--loud"),
+        ("ask", "What is it?", "--max-ms", "soon"),
+        ("ask", "What is it?", "--max-ms", "-5"),
+        ("ask", "What is it?", "--policy", "harsh"),
+        ("search", "What is it?", "-k", "0"),
+        ("search", "What is it?", "-k", "many"),
+        ("search", "What is it?", "--mode", "psychic"),
+        ("search", "What is it?", "--filter", "colour=red"),
+        ("search", "What is it?", "--filter", "speaker=caf\udce9"),
+        ("add",),
+        ("remove",),
+        ("dance",),
+        ("--loud", "list"),
+        ("list", "--collection"),
+    ],
+)
+def test_wrong_usage_is_2(sample_home: Path, words: tuple[str, ...]) -> None:
+    said = quoth(sample_home, *words)
+    assert said.code == 2
+    assert said.out == ""
+    assert said.err.strip()
+
+
+def test_a_wrong_choice_is_json_for_programs(sample_home: Path) -> None:
+    said = quoth(sample_home, "--json", "search", "What is it?", "-k", "1000")
+    assert said.code == 2
+    assert "from 1 to 100" in pure(said)["detail"]
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("--profile", "book", "list"), "quoth[voyage]"),
+        (("--profile", "talks", "list"), "quoth["),
+        (("--profile", "novel", "list"), "The profiles are"),
+        (("--collection", "", "list"), "collection"),
+        (("--collection", "caf\udce9", "list"), "collection"),
+        (("--embedder", "nothing", "list"), "There is no embedder 'nothing'"),
+        (("--embedder", "/nowhere/model", "list"), "/nowhere/model"),
+        (("ask", "What is it?", "--llm", "gemini"), "GEMINI_API_KEY"),
+    ],
+)
+def test_a_wrong_set_up_is_3(tmp_path: Path, words: tuple[str, ...], reason: str) -> None:
+    said = quoth(tmp_path / "home", "--json", *words, embedder=None)
+    assert said.code == 3
+    assert reason in pure(said)["detail"]
+    assert reason in said.err
+
+
+def test_an_unknown_variable_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QUOTH_HOMES", "x")
+    said = quoth(tmp_path, "--json", "list")
+    assert said.code == 3
+    assert "QUOTH_HOMES" in pure(said)["detail"]
+
+
+def test_a_home_that_is_a_file(tmp_path: Path) -> None:
+    (tmp_path / "home").write_text("I am a file.")
+    said = quoth(tmp_path / "home", "--json", "list")
+    assert said.code == 3
+    assert "home folder" in pure(said)["detail"]
+    assert (tmp_path / "home").read_text() == "I am a file."
+
+
+@pytest.mark.parametrize("content", [b"This is no database, but long enough to be one." * 9, None])
+def test_a_catalogue_that_is_damaged(home: Path, content: bytes | None) -> None:
+    file = home / "catalogue.sqlite"
+    if content is None:
+        whole = file.read_bytes()
+        content = whole[:100] + b"\xff" * (len(whole) - 100)
+    file.write_bytes(content)
+    for name in ("catalogue.sqlite-wal", "catalogue.sqlite-shm"):
+        (home / name).unlink(missing_ok=True)
+    said = quoth(home, "--json", "list")
+    assert said.code == 3
+    assert "The catalogue is damaged" in pure(said)["detail"]
+    assert "backup" in pure(said)["detail"]
+
+
+def test_another_model_is_refused_with_the_command_that_rebuilds(home: Path) -> None:
+    from quoth.store.catalogue import Catalogue
+    from quoth.store.database import open_database
+
+    catalogue = Catalogue(open_database(home / "catalogue.sqlite"), tenant="local")
+    with catalogue.writing("pretend") as connection:
+        connection.exec_driver_sql(
+            "UPDATE collections SET identity = replace(identity, 'hash', 'x')"
+        )
+    catalogue.close()
+    said = quoth(home, "--json", "ask", "When does a colony swarm?")
+    assert said.code == 3
+    assert pure(said)["code"] == "index_mismatch"
+    assert "quoth --collection default reindex" in said.err.replace("\n", " ")
+    assert quoth(home, "doctor").code == 1
+    assert quoth(home, "--collection", "default", "reindex").code == 0
+    assert quoth(home, "ask", "When does a colony swarm?").code == 0
+
+
+def test_global_options_may_stand_anywhere() -> None:
+    words = ["ask", "-q", "x", "--home=h", "--collection", "c", "--no-stream", "--", "--json"]
+    assert globals_first(words) == [
+        *("-q", "--home=h", "--collection", "c"),
+        *("ask", "x", "--no-stream", "--", "--json"),
+    ]
+    assert globals_first(["list", "--home"]) == ["--home", "list"]
+
+
+def test_version_and_help(tmp_path: Path) -> None:
+    assert quoth(tmp_path, "--version").out.startswith("quoth ")
+    for command in ("add", "list", "remove", "search", "ask", "reindex", "doctor", "eval"):
+        assert quoth(tmp_path, command, "--help").code == 0
+        assert command in quoth(tmp_path, "--help").out
+    assert not (tmp_path / "catalogue.sqlite").exists()
+
+
+# --- real processes ---------------------------------------------------------------------------
+
+
+def test_a_process_that_can_only_print_ascii(sample_home: Path) -> None:
+    words = ("search", "What do the French talks say about attention?", "-k", "3")
+    filters = ("--filter", "language=fr")
+    found = quoth_process(sample_home, "--json", *words, *filters, PYTHONIOENCODING="ascii")
+    assert found.code == 0
+    assert found.out.isascii()
+    assert any(not hit["text"].isascii() for hit in found.json)
+    shown = quoth_process(sample_home, *words, *filters, PYTHONIOENCODING="ascii")
+    assert shown.code == 0, shown.err
+    assert shown.out
+
+
+@pytest.mark.parametrize("words", [("--json", "ask", "--stream"), ("search",)])
+def test_a_reader_that_leaves_early(sample_home: Path, words: tuple[str, ...]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)  # gone before the first word
+    environment = {**os.environ, "QUOTH_HOME": str(sample_home), "QUOTH_EMBEDDER": "fake"}
+    done = subprocess.run(
+        [sys.executable, "-m", "quoth", *words, "What is a transformer model?"],
+        env=environment,
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    os.close(writing)
+    assert done.returncode == 0
+    assert done.stderr == ""
+
+
+def test_the_samples_from_start_to_finish(tmp_path: Path) -> None:
+    talks = SAMPLES / "talks" / "en"
+    said = quoth_process(tmp_path / "home", "--json", "add", str(talks))
+    assert said.code == 0
+    assert {each["status"] for each in said.json} == {"ready"}
+    said = quoth_process(tmp_path / "home", "ask", TRANSFER)
+    assert said.code == 0
+    assert LINKED.search(said.out)

@@ -1,0 +1,157 @@
+"""Attacks on the gate: keys that end in mid-stream, several of them, and lengths that disagree."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+from starlette.types import Message, Receive, Scope, Send
+
+from quoth.interfaces.http.server.run import listening
+from quoth.store.keys import Keys
+from tests.support.auth_app import House, gated
+from tests.support.upload_service import open_house
+
+
+@pytest.fixture
+async def house(tmp_path: Path) -> AsyncIterator[House]:
+    async with gated(tmp_path) as opened:
+        yield opened
+
+
+def asked(house: House, token: str, *, path: str = "/v1/x", method: str = "GET") -> Scope:
+    headers = [(b"host", b"127.0.0.1"), (b"authorization", f"Bearer {token}".encode())]
+    return {
+        "type": "http",
+        "app": None,
+        "method": method,
+        "path": path,
+        "headers": headers,
+        "client": ("127.0.0.1", 1),
+        "server": ("127.0.0.1", 8765),
+    }
+
+
+async def never() -> Message:
+    await asyncio.sleep(60)
+    return {"type": "http.disconnect"}
+
+
+@pytest.mark.parametrize(
+    ("path", "last"), [("/v1/x", b"event: error\n"), ("/v1/chat/completions", b"data: {")]
+)
+async def test_a_stream_ends_with_the_key_that_opened_it(
+    tmp_path: Path, path: str, last: bytes
+) -> None:
+    ended = False
+
+    async def endless(_scope: Scope, _receive: Receive, send: Send) -> None:
+        nonlocal ended
+        kind = (b"content-type", b"text/event-stream")
+        await send({"type": "http.response.start", "status": 200, "headers": [kind]})
+        try:
+            while True:
+                await send(
+                    {"type": "http.response.body", "body": b"data: 1\n\n", "more_body": True}
+                )
+                await asyncio.sleep(0.001)
+        finally:
+            ended = True
+            await send({"type": "http.response.body", "body": b"farewell"})
+
+    async with gated(tmp_path, app=endless) as house:
+        made, sent = house.key(), []
+
+        async def send(message: Message) -> None:
+            sent.append(message)
+            if len(sent) == 5:
+                Keys(house.tenants.database, tenant="ada").revoke(made.key.key_id)
+                house.clock.now += 1
+
+        async with asyncio.timeout(5):
+            await house.gate(asked(house, made.token, path=path), never, send)
+    assert len(sent) == 6
+    assert sent[-1]["body"].startswith(last)
+    assert ended
+
+
+async def test_a_body_stops_with_the_key_that_sends_it(house: House) -> None:
+    made, sent = house.key(), []
+    pieces = 0
+
+    async def receive() -> Message:
+        nonlocal pieces
+        pieces += 1
+        if pieces == 3:
+            Keys(house.tenants.database, tenant="ada").revoke(made.key.key_id)
+            house.clock.now += 1
+        return {"type": "http.request", "body": b"x", "more_body": True}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async with asyncio.timeout(5):
+        await house.gate(asked(house, made.token, method="POST"), receive, send)
+    assert (pieces, sent[0]["status"]) == (3, 401)
+
+
+async def test_a_key_that_revokes_itself_is_told_so(tmp_path: Path) -> None:
+    async with open_house(tmp_path) as house, house.client(house.key("ada")) as client:
+        key_id = (await client.get("/v1/keys")).json()[0]["key_id"]
+        assert (await client.delete(f"/v1/keys/{key_id}")).status_code == 204
+
+
+async def test_two_keys_in_one_request_open_nothing(house: House) -> None:
+    good = house.key().token
+    for name in ("authorization", "x-api-key"):
+        sent = [(name, f"Bearer {good}" if name == "authorization" else good)] * 2
+        async with house.client() as client:
+            answer = await client.get("/v1/x", headers=httpx.Headers(sent))
+        assert answer.status_code == 401
+    assert house.inside.calls == 0
+
+
+async def test_a_request_with_two_lengths_is_refused_and_the_connection_closed(
+    house: House,
+) -> None:
+    both = {"content-length": "5", "transfer-encoding": "chunked"}
+    async with house.client(house.key().token) as client:
+        answer = await client.post("/v1/x", content=b"abcde", headers=both)
+    assert (answer.status_code, answer.headers["connection"]) == (422, "close")
+    assert house.inside.calls == 0
+
+
+@pytest.mark.parametrize("name", ["x-forwarded-proto", "x-forwarded-host", "cf-connecting-ip"])
+async def test_no_header_of_a_proxy_makes_an_owner(house: House, name: str) -> None:
+    async with house.client(**{name: "https"}) as client:
+        assert (await client.get("/v1/x")).status_code == 401
+
+
+async def test_a_key_that_may_not_read_shares_nothing(tmp_path: Path) -> None:
+    async with (
+        open_house(tmp_path) as house,
+        house.client(house.key("ada", scopes=("admin",))) as client,
+    ):
+        answer = await client.post("/v1/shares", json={"collection": "default"})
+    assert answer.status_code == 403
+
+
+async def test_a_share_hears_nothing_of_other_files(tmp_path: Path) -> None:
+    async with open_house(tmp_path) as house, house.client(house.key("ada")) as client:
+        await client.post("/v1/collections", json={"name": "open"})
+        assert (await client.get("/readyz")).json()["files"]
+        async with house.client(house.share("ada", collection="open")) as guest:
+            assert (await guest.get("/readyz")).json()["files"] == {}
+
+
+def test_no_answer_waits_for_an_acknowledgement() -> None:
+    with (
+        listening("127.0.0.1", 0) as bound,
+        socket.create_connection(bound.getsockname()),
+        bound.accept()[0] as accepted,
+    ):
+        assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)

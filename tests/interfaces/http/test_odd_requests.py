@@ -1,0 +1,115 @@
+"""Requests at the edges: each is refused in the one form, and the sentence says the way out."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from quoth.interfaces.http.server.h11_protocol import HEAD_BYTES
+from tests.support.service_client import served
+from tests.support.small_library import write_sources
+
+QUESTION = "How does a colony stay warm in winter?"
+JSON = {"content-type": "application/json"}
+
+
+@pytest.fixture
+async def ada(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
+    async with served(tmp_path / "home") as house:
+        await house.add("ada", write_sources(tmp_path / "sources"))
+        async with house.client(house.key("ada")) as client:
+            yield client
+
+
+async def original_of(ada: httpx.AsyncClient) -> str:
+    [first, *_] = (await ada.get("/v1/documents")).json()["documents"]
+    return f"/v1/documents/{first['document_id']}/original"
+
+
+async def test_a_part_that_a_file_has_not_is_a_problem(ada: httpx.AsyncClient) -> None:
+    address = await original_of(ada)
+    size = len((await ada.get(address)).content)
+    found = await ada.get(address, headers={"range": f"bytes={size}-"})
+    assert (found.status_code, found.json()["code"]) == (416, "no_such_part")
+    assert found.headers["content-range"] == f"bytes */{size}"
+
+
+@pytest.mark.parametrize("given", ["chars=0-9", "bytes", "bytes=9-2", "bytes=x-y"])
+async def test_what_is_no_range_is_passed_over(ada: httpx.AsyncClient, given: str) -> None:
+    found = await ada.get(await original_of(ada), headers={"range": given})
+    assert found.status_code == 200
+
+
+async def test_a_range_is_given_out(ada: httpx.AsyncClient) -> None:
+    address = await original_of(ada)
+    part = await ada.get(address, headers={"range": "bytes=2-5"})
+    assert part.status_code == 206
+    assert part.content == (await ada.get(address)).content[2:6]
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "said"),
+    [
+        (b"", 422, "body.0: this is no JSON"),
+        (b'{"x": 1}', 422, "body.x: There is no such field."),
+        (b"[]", 422, "body: Send a JSON object"),
+        (b'{"url": "\xff"}', 400, "UTF-8"),
+        (b"[" * 100_000, 400, "nested"),
+        (b'{"url": ' + b"9" * 5000 + b"}", 400, "cannot be read"),
+    ],
+    ids=["empty", "unknown", "list", "utf-8", "deep", "long number"],
+)
+async def test_json_for_an_upload_is_read_as_everywhere(
+    ada: httpx.AsyncClient, body: bytes, status: int, said: str
+) -> None:
+    found = await ada.post("/v1/uploads", content=body, headers=JSON)
+    assert found.status_code == status
+    assert said in found.json()["detail"]
+
+
+async def test_who_sends_nothing_is_told_what_to_send(ada: httpx.AsyncClient) -> None:
+    found = await ada.post("/v1/query", content=b"", headers=JSON)
+    assert found.json()["detail"] == (
+        "body: Send a JSON object, with Content-Type: application/json."
+    )
+
+
+async def test_too_long_a_name_is_counted_in_characters(ada: httpx.AsyncClient) -> None:
+    found = await ada.post("/v1/collections", json={"name": "é" * 101})
+    assert found.status_code == 422
+    assert found.json()["detail"] == "body.name: it may have up to 100 characters"
+
+
+@pytest.mark.parametrize("rating", ["true", "1.0", '"1"'])
+async def test_a_rating_is_a_whole_number(ada: httpx.AsyncClient, rating: str) -> None:
+    key = (await ada.post("/v1/query", json={"query": QUESTION})).json()["query_id"]
+    body = f'{{"query_id": "{key}", "rating": {rating}}}'
+    assert (await ada.post("/v1/feedback", content=body, headers=JSON)).status_code == 422
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE"])
+async def test_another_method_is_refused_in_openais_words(
+    ada: httpx.AsyncClient, method: str
+) -> None:
+    found = await ada.request(method, "/v1/chat/completions")
+    assert (found.status_code, found.headers["allow"]) == (405, "POST")
+    assert found.json()["error"]["type"] == "invalid_request_error"
+
+
+@pytest.mark.parametrize(
+    "sent", [{"params": {"q": "a" * HEAD_BYTES}}, {"headers": {"x-long": "a" * HEAD_BYTES}}]
+)
+async def test_a_head_that_is_too_long_is_refused(
+    ada: httpx.AsyncClient, sent: dict[str, dict[str, str]]
+) -> None:
+    found = await ada.get("/healthz", **sent)  # type: ignore[arg-type]
+    assert (found.status_code, found.json()["code"]) == (431, "too_large")
+    assert "16 kB" in found.json()["detail"]
+
+
+async def test_probes_may_ask_for_the_head_alone(ada: httpx.AsyncClient) -> None:
+    found = await ada.head("/healthz")
+    assert (found.status_code, found.content) == (200, b"")

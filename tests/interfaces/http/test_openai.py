@@ -1,0 +1,286 @@
+"""The door for clients of OpenAI, asked by the official client over a real socket."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import httpx
+import openai
+import pytest
+import pytest_asyncio
+from openai import AsyncOpenAI, OpenAI
+
+from quoth.core.errors import Denied, GenerationError
+from quoth.core.protocols import Generator
+from quoth.interfaces.http.openai_schemas import UNUSED, spoken_at
+from quoth.interfaces.http.problem_details import problem
+from quoth.pipeline.answer_cache import AnswerCache
+from quoth.testing import ScriptedGenerator
+from tests.support.socket_service import House, open_house, serving
+
+HONEY = "What is honey made from?"
+ASKED: Any = [{"role": "user", "content": HONEY}]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
+    async with open_house(tmp_path_factory.mktemp("openai")) as opened:
+        yield opened
+
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+def client(house: House, key: str = "ada") -> AsyncOpenAI:
+    return AsyncOpenAI(api_key=house.keys.get(key, key), base_url=f"{house.url}/v1", max_retries=0)
+
+
+@asynccontextmanager
+async def writing(house: House, generator: Generator) -> AsyncIterator[None]:
+    """Let Ada's engine write with this model for a while."""
+    engine = house.tenants.engine("ada")
+    parts = engine.parts
+    engine.parts = replace(parts, generator=generator, cache=AnswerCache())
+    try:
+        yield
+    finally:
+        engine.parts = parts
+
+
+async def test_an_answer_has_links_in_its_text_and_its_proof_beside_it(house: House) -> None:
+    async with client(house) as api:
+        found = await api.chat.completions.create(model="quoth/bees", messages=ASKED)
+    text = found.choices[0].message.content
+    assert text is not None
+    assert text.endswith("stomachs. [1](https://www.youtube.com/watch?v=aaaaaaaaaaa&t=12)")
+    proof = found.model_dump()["quoth"]
+    assert proof["status"] == "answered"
+    assert proof["query_id"].startswith("q_")
+    assert proof["citations"][0]["snippet"] in text
+    assert proof["sources"][0]["numbers"] == [1]
+    assert found.usage is not None
+    assert found.usage.total_tokens == 0
+
+
+async def test_a_document_without_an_address_is_linked_by_its_id(house: House) -> None:
+    async with client(house) as api:
+        found = await api.chat.completions.create(
+            model="quoth/bees", messages=[{"role": "user", "content": "When does a colony swarm?"}]
+        )
+    text = found.choices[0].message.content or ""
+    assert f"]({house.url}/v1/documents/" in text
+    assert "file:" not in found.model_dump_json()
+    assert str(house.tenants.settings.home) not in found.model_dump_json()
+
+
+async def test_a_stream_is_the_same_answer(house: House) -> None:
+    model = ScriptedGenerator("Honey is made from nectar. [Source 1]", " It is thick. [Source 1]")
+    async with writing(house, model), client(house) as api:
+        stream = await api.chat.completions.create(
+            model="quoth/bees",
+            messages=ASKED,
+            stream=True,
+            stream_options={"include_usage": True},
+        )
+        chunks = [each async for each in stream]
+        whole = await api.chat.completions.create(model="quoth/bees", messages=ASKED)
+    choices = [each.choices[0] for each in chunks if each.choices]
+    assert choices[0].delta.role == "assistant"
+    text = "".join(each.delta.content or "" for each in choices)
+    assert text == whole.choices[0].message.content
+    assert "nectar. [1](" in text
+    assert choices[-1].finish_reason == "stop"
+    assert chunks[-2].model_dump()["quoth"]["citations"]
+    usage = chunks[-1].usage
+    assert usage is not None
+    assert usage.completion_tokens > 0
+    assert usage.prompt_tokens > 0
+    assert len({each.id for each in chunks}) == 1
+
+
+async def test_the_synchronous_client_is_answered_too(house: House) -> None:
+    def ask() -> str:
+        with OpenAI(api_key=house.keys["ada"], base_url=f"{house.url}/v1", max_retries=0) as api:
+            stream = api.chat.completions.create(model="quoth/bees", messages=ASKED, stream=True)
+            return "".join(c.choices[0].delta.content or "" for c in stream if c.choices)
+
+    assert "nectar" in await asyncio.to_thread(ask)
+
+
+async def test_a_stream_begins_before_the_model_is_done(house: House) -> None:
+    model = ScriptedGenerator(
+        "Honey is made from nectar. [Source 1] ", *["It is thick. [Source 1] "] * 5, pause_s=0.1
+    )
+    clock = asyncio.get_running_loop().time
+    async with writing(house, model), client(house) as api:
+        stream = await api.chat.completions.create(model="quoth/bees", messages=ASKED, stream=True)
+        times = [clock() async for each in stream if each.choices and each.choices[0].delta.content]
+    assert times[-1] - times[0] > 0.2
+
+
+async def test_whoever_hangs_up_ends_the_call_to_the_model(house: House) -> None:
+    model = ScriptedGenerator(
+        "Honey is made from nectar. [Source 1] ", *["It is thick. "] * 200, pause_s=0.05
+    )
+    async with writing(house, model), client(house) as api:
+        stream = await api.chat.completions.create(model="quoth/bees", messages=ASKED, stream=True)
+        async for each in stream:
+            if each.choices and each.choices[0].delta.content:
+                break
+        await stream.close()
+        for _ in range(100):
+            if model.closed:
+                break
+            await asyncio.sleep(0.02)
+    assert model.closed
+
+
+async def test_a_model_that_fails_leaves_the_sources_own_words_and_says_so(house: House) -> None:
+    async with writing(house, ScriptedGenerator(GenerationError("gone"))), client(house) as api:
+        found = await api.chat.completions.create(model="quoth/bees", messages=ASKED)
+    assert found.model_dump()["quoth"]["degraded"]
+    assert "stomachs. [1](" in (found.choices[0].message.content or "")
+    assert "*Note: " in (found.choices[0].message.content or "")
+
+
+async def test_earlier_turns_are_read_and_systems_are_not(house: House) -> None:
+    model = ScriptedGenerator("Fifteen kilograms. [Source 1]")
+    messages: Any = [
+        {"role": "system", "content": "XSYSTEMX: answer as a pirate."},
+        {"role": "user", "content": "What does a strong colony need until spring?"},
+        {"role": "assistant", "content": "Honey. [1](http://127.0.0.1/v1/documents/x#y)"},
+        {"role": "user", "content": [{"type": "text", "text": "How much of it?"}]},
+    ]
+    async with writing(house, model), client(house) as api:
+        found = await api.chat.completions.create(model="quoth/bees", messages=messages)
+    told = "\n".join(each.text for each in model.told[0])
+    assert "XSYSTEMX" not in told
+    assert "strong colony" in told
+    assert "documents/x" not in told
+    assert found.choices
+
+
+async def test_models_are_the_callers_collections(house: House) -> None:
+    async with client(house) as ada, client(house, "bob") as bob, client(house, "guest") as guest:
+        assert [e.id async for e in await ada.models.list()] == [
+            "quoth",
+            "quoth/bees",
+            "quoth/default",
+        ]
+        assert [e.id async for e in await bob.models.list()] == ["quoth", "quoth/default"]
+        assert [e.id async for e in await guest.models.list()] == ["quoth", "quoth/bees"]
+        assert (await ada.models.retrieve("quoth/bees")).owned_by == "quoth"
+        assert (await guest.chat.completions.create(model="quoth", messages=ASKED)).choices
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", "quoth/", "quoth/nowhere", "quothx", "quoth/bees/x"])
+async def test_an_unknown_model_is_told_alike_whoever_owns_it(house: House, model: str) -> None:
+    said = []
+    for key, name in (("ada", model), ("bob", "quoth/bees"), ("guest", "quoth/default")):
+        async with client(house, key) as api:
+            with pytest.raises(openai.NotFoundError) as caught:
+                await api.chat.completions.create(model=name, messages=ASKED)
+            assert caught.value.code == "model_not_found"
+            with pytest.raises((openai.NotFoundError, ValueError)):
+                await api.models.retrieve(name)
+            said.append(caught.value.body)
+    assert said[0] == said[1] == said[2]
+
+
+@pytest.mark.parametrize(
+    ("given", "status", "param"),
+    [
+        ({"n": 2}, 400, "n"),
+        ({"temperature": 3}, 400, "temperature"),
+        ({"max_tokens": 0}, 400, "max_tokens"),
+        ({"logprobs": True}, 400, "logprobs"),
+        ({"response_format": {"type": "json_object"}}, 400, "response_format"),
+        ({"modalities": ["audio"]}, 400, "modalities"),
+        ({"unheard_of": 1}, 400, None),
+        ({"messages": []}, 400, "messages"),
+        ({"messages": [{"role": "system", "content": "x"}]}, 400, None),
+        ({"messages": [{"role": "user", "content": "a"}]}, 400, None),
+        ({"messages": [{"role": "user", "content": "x" * 1001}]}, 400, None),
+        ({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, 400, None),
+        ({"messages": [{"role": "king", "content": "x"}]}, 400, "messages.0.role"),
+        ({"model": 7}, 400, "model"),
+        ({"stream": True, "messages": [{"role": "user", "content": "a"}]}, 400, None),
+    ],
+)
+async def test_what_cannot_be_done_is_refused_in_openais_words(
+    house: House, given: dict[str, Any], status: int, param: str | None
+) -> None:
+    body = {"model": "quoth/bees", "messages": ASKED, **given}
+    async with httpx.AsyncClient(headers={"Authorization": f"Bearer {house.keys['ada']}"}) as http:
+        found = await http.post(f"{house.url}/v1/chat/completions", json=body)
+    assert found.status_code == status
+    error = found.json()["error"]
+    assert set(error) == {"message", "type", "param", "code"}
+    assert error["type"] == "invalid_request_error"
+    assert error["param"] == param
+    assert error["message"]
+
+
+@pytest.mark.parametrize("body", [b"{", b"\xff\xfe", b"[" * 100_000, b"null", b'"x"'])
+async def test_a_body_that_cannot_be_read_is_refused(house: House, body: bytes) -> None:
+    headers = {"Authorization": f"Bearer {house.keys['ada']}", "content-type": "application/json"}
+    async with httpx.AsyncClient(headers=headers) as http:
+        found = await http.post(f"{house.url}/v1/chat/completions", content=body)
+    assert found.status_code == 400
+    assert found.json()["error"]["type"] == "invalid_request_error"
+
+
+async def test_nobody_is_answered_without_a_key(house: House) -> None:
+    async with client(house, "nobody") as api:
+        with pytest.raises(openai.AuthenticationError):
+            await api.chat.completions.create(model="quoth", messages=ASKED)
+        with pytest.raises(openai.AuthenticationError):
+            await api.models.list()
+
+
+async def test_fields_that_mean_nothing_here_are_taken(house: House) -> None:
+    unused = dict.fromkeys(UNUSED, 1)
+    async with client(house) as api:
+        found = await api.chat.completions.create(
+            model="quoth/bees", messages=ASKED, extra_body=unused
+        )
+    assert found.choices
+
+
+async def test_store_false_keeps_nothing(house: House) -> None:
+    catalogue = house.tenants.engine("ada").parts.catalogue
+    async with client(house) as api:
+        for store in (False, True):
+            found = await api.chat.completions.create(
+                model="quoth/bees", messages=ASKED, store=store
+            )
+            key = found.model_dump()["quoth"]["query_id"]
+            assert (key in {each.query_id for each in catalogue.asked(limit=50)}) is store
+
+
+async def test_behind_the_gate_the_owner_needs_no_key_and_a_wrong_one_opens_nothing(
+    house: House,
+) -> None:
+    own = {"tenant": "ada", "hosts": "", "keys_needed": "never"}
+    settings = house.tenants.settings.model_copy(update=own)
+    async with serving(house.tenants, settings=settings) as url:
+        async with AsyncOpenAI(api_key="any", base_url=f"{url}/v1", max_retries=0) as api:
+            found = await api.chat.completions.create(model="quoth/bees", messages=ASKED)
+            assert found.model_dump()["quoth"]["status"] == "answered"
+        wrong = f"qth_{'a' * 8}_{'b' * 43}"
+        async with AsyncOpenAI(api_key=wrong, base_url=f"{url}/v1", max_retries=0) as api:
+            with pytest.raises(openai.AuthenticationError):
+                await api.models.list()
+
+
+async def test_a_refusal_before_the_routes_can_be_told_in_openais_words() -> None:
+    found = problem(Denied("No key.", status=401), request_id="r")
+    told = spoken_at("/v1/models/quoth/bees", found)
+    assert json.loads(told.body)["error"]["type"] == "authentication_error"
+    assert told.headers["www-authenticate"] == "Bearer"
+    assert spoken_at("/v1/query", found) == found

@@ -1,0 +1,97 @@
+"""How much one caller may ask."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quoth.core.errors import Busy
+from quoth.interfaces.http.middleware.rate_limit import (
+    MOST_NAMES,
+    Lane,
+    Rate,
+    neighbourhood,
+)
+from tests.support.auth_app import Clock
+
+STEPS = st.lists(st.floats(min_value=0, max_value=30), max_size=200)
+
+
+@given(STEPS, st.integers(1, 120), st.integers(1, 30))
+def test_no_stretch_of_time_sees_more_than_its_share(
+    waits: list[float], per_minute: int, burst: int
+) -> None:
+    clock = Clock()
+    rate = Rate(per_minute, burst=burst, clock=clock)
+    passed: list[float] = []
+    for wait in waits:
+        clock.now += wait
+        if not rate.take("a"):
+            passed.append(clock.now)
+    for first, start in enumerate(passed):
+        for last, end in enumerate(passed[first:], start=first):
+            assert last - first + 1 <= burst + (end - start) * per_minute / 60 + 1e-6
+
+
+@given(STEPS, st.integers(1, 120), st.integers(1, 30))
+def test_who_waits_as_long_as_he_is_told_gets_in(
+    waits: list[float], per_minute: int, burst: int
+) -> None:
+    clock = Clock()
+    rate = Rate(per_minute, burst=burst, clock=clock)
+    for wait in waits:
+        clock.now += wait
+        told = rate.take("a")
+        assert 0 <= told <= 60 / per_minute + 1e-6
+        if told:
+            clock.now += told + 1e-6
+            assert rate.wait_s("a") == 0
+
+
+def test_the_burst_is_whole_at_once_and_comes_back_with_time() -> None:
+    clock = Clock()
+    rate = Rate(60, burst=20, clock=clock)
+    assert [rate.take("a") for _ in range(20)] == [0] * 20
+    assert rate.take("a") == pytest.approx(1)
+    assert rate.take("b") == 0
+    clock.now += 20
+    assert [rate.take("a") for _ in range(20)] == [0] * 20
+
+
+def test_any_number_of_names_takes_a_bounded_room() -> None:
+    rate = Rate(10, burst=1, clock=Clock())
+    for number in range(MOST_NAMES + 100):
+        rate.take(str(number))
+    assert len(rate._full_at) == MOST_NAMES
+    assert rate.take(str(MOST_NAMES)) > 0
+    assert rate.take("0") == 0
+
+
+def test_a_place_is_given_back_also_after_a_failure() -> None:
+    lane = Lane("questions", rate=Rate(1e6, burst=1000), in_flight=1)
+    for _ in range(3):
+        with pytest.raises(KeyError), lane.held("a"):
+            raise KeyError
+    with lane.held("a"):
+        with lane.held("b"), pytest.raises(Busy) as refused, lane.held("a"):
+            pass
+        assert (refused.value.status, refused.value.retry_after_s) == (429, 1)
+    with lane.held("a"):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("address", "shared"),
+    [
+        ("192.0.2.1", "192.0.2.1"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("2001:db8:1:2::ffff", "2001:db8:1:2::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("::ffff:192.0.2.1", "192.0.2.1"),
+        ("", ""),
+        ("testclient", "testclient"),
+    ],
+)
+def test_an_address_is_counted_with_all_that_one_person_has(address: str, shared: str) -> None:
+    assert neighbourhood(address) == shared

@@ -1,0 +1,274 @@
+"""Workers: files become documents, whatever dies, hangs or comes twice."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
+
+from quoth.core.errors import EmbeddingError
+from quoth.core.protocols import Matrix, Role
+from quoth.core.types import Document, Reading
+from quoth.ingest.readers.metadata import UNTOLD, Meta
+from quoth.pipeline.uploads import clear_up
+from quoth.store.upload_queue import Queue
+from quoth.store.uploads import Arrivals
+from quoth.testing import HashEmbedder, SlowEmbedder
+from tests.support.controlled_process import COMMON, DEADLY, Killed, Maker, make_hands
+from tests.support.small_library import ReadHere
+from tests.support.upload_service import QUICK, drained, files_in, open_house, send, until, working
+
+
+@pytest.fixture(scope="module")
+def maker() -> Iterator[Maker]:
+    with make_hands() as made:
+        yield made
+
+
+def text(number: int) -> str:
+    return f"# File {number}\n\nFile {number} is about {COMMON} and topic{number}.\n"
+
+
+class Moody(HashEmbedder):
+    """An embedder that works when it is well."""
+
+    well = False
+
+    async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
+        if not self.well:
+            raise EmbeddingError("The embedder is down.")
+        return await super().embed(texts, role=role)
+
+
+class Broken(ReadHere):
+    """A reader with a bug that one file brings out."""
+
+    async def read(self, path: Path, given: Meta = UNTOLD) -> Reading:
+        if DEADLY in await asyncio.to_thread(path.read_text, "utf-8"):
+            raise RuntimeError("a bug")
+        return await super().read(path, given)
+
+
+async def test_files_wait_for_an_embedder_that_is_down(tmp_path: Path) -> None:
+    embedder = Moody()
+    async with open_house(tmp_path, embedder=embedder) as house:
+        sent = [await send(house.tenants, text(number)) for number in range(3)]
+        queue = Queue(house.tenants.database, tenant="local")
+        async with working(house.tenants):
+            await asyncio.sleep(0.5)
+            assert {each.state for each in queue.tasks()} <= {"queued", "running"}
+            assert all(each.code is None for each in queue.tasks())
+            embedder.well = True
+            done = await drained(house.tenants)
+        assert [(each.id, each.state) for each in done] == [(each.id, "ready") for each in sent]
+
+
+async def test_a_bug_over_one_file_stops_nothing(tmp_path: Path) -> None:
+    async with open_house(tmp_path, readers=Broken()) as house:
+        for number in range(12):
+            await send(house.tenants, DEADLY if number == 4 else text(number), name=f"{number}.md")
+        async with working(house.tenants) as workers:
+            done = await drained(house.tenants)
+            assert not workers.done()
+    failed = [each for each in done if each.state == "failed"]
+    assert [(each.name, each.code, each.attempts) for each in failed] == [
+        ("4.md", "crashes_reader", 3)
+    ]
+    assert sum(each.state == "ready" for each in done) == 11
+
+
+async def test_work_that_is_stopped_is_put_back(tmp_path: Path) -> None:
+    async with open_house(tmp_path, embedder=SlowEmbedder(60)) as house:
+        sent = await send(house.tenants, text(1))
+        queue = Queue(house.tenants.database, tenant="local")
+        hasty = replace(QUICK, grace_s=0.1)
+        began = time.monotonic()
+        async with working(house.tenants, rhythm=hasty):
+            await until(lambda: queue.find(sent.id).state == "running")
+        assert time.monotonic() - began < 5
+        assert (queue.find(sent.id).state, queue.find(sent.id).attempts) == ("queued", 0)
+    async with open_house(tmp_path) as house, working(house.tenants):
+        (task,) = await drained(house.tenants)
+        assert task.state == "ready"
+
+
+async def test_an_upload_that_is_stopped_while_it_is_read_leaves_nothing(tmp_path: Path) -> None:
+    async with open_house(tmp_path, embedder=SlowEmbedder(60)) as house:
+        sent = await send(house.tenants, text(1))
+        catalogue = house.tenants.engine("local").parts.catalogue
+
+        def listed() -> bool:
+            found = catalogue.find_collection("default")
+            return found is not None and bool(catalogue.documents(found))
+
+        async with working(house.tenants, rhythm=replace(QUICK, lease_s=0.4)):
+            await until(listed)
+            Arrivals(house.tenants.database, tenant="local").drop(sent.id)
+            await until(lambda: not listed())
+
+
+async def test_an_upload_that_is_stopped_takes_no_other_files_document_along(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = tmp_path / "own.md"
+    own.write_text(text(1), "utf-8")
+    async with open_house(tmp_path / "home") as house:
+        engine = house.tenants.engine("local")
+        first = [each async for each in engine.add([own]) if isinstance(each, Document)]
+        sent, done = await send(house.tenants, text(1), name="copy.md"), Event()
+        end = Queue.end
+
+        def stopped_first(queue: Queue, key: str, **fate: Any) -> bool:
+            Arrivals(house.tenants.database, tenant="local").drop(sent.id)
+            clear_up(house.tenants.database, home=tmp_path / "home", tenant="local")
+            done.set()
+            return end(queue, key, **fate)
+
+        monkeypatch.setattr(Queue, "end", stopped_first)
+        async with working(house.tenants, rhythm=replace(QUICK, beat_s=5)):
+            assert await asyncio.to_thread(done.wait, 5)
+        assert files_in(tmp_path / "home") == []
+        assert [each.document_id for each in await engine.documents()] == [first[0].document_id]
+
+
+async def test_a_file_that_is_gone_is_told(tmp_path: Path) -> None:
+    async with open_house(tmp_path) as house:
+        await send(house.tenants, text(1))
+        for file in files_in(tmp_path):
+            (tmp_path / "blobs" / file).unlink()
+        async with working(house.tenants):
+            (task,) = await drained(house.tenants)
+    assert (task.state, task.code) == ("failed", "not_found")
+
+
+async def test_a_long_file_tells_how_far_it_is(tmp_path: Path) -> None:
+    long = "\n\n".join(f"Paragraph {n} of {COMMON} with some words in it." for n in range(2000))
+    async with open_house(tmp_path, embedder=SlowEmbedder(0.2)) as house:
+        sent = await send(house.tenants, long)
+        queue = Queue(house.tenants.database, tenant="local")
+        seen: set[tuple[int, int]] = set()
+        async with working(house.tenants):
+            while not (task := await asyncio.to_thread(queue.find, sent.id)).ended:
+                seen.add((task.chunks, task.of_chunks))
+                await asyncio.sleep(0.05)
+    assert task.state == "ready"
+    middle = {each for each in seen if 0 < each[0] < each[1]}
+    assert middle
+    assert (task.chunks, task.of_chunks) == (task.of_chunks, task.of_chunks)
+
+
+async def test_two_processes_share_the_queue(maker: Maker, tmp_path: Path) -> None:
+    hands = [await maker.hand(tmp_path / "home") for _ in range(2)]
+    for number in range(12):
+        tenant = ("ada", "bob")[number % 2]
+        await hands[0].do("send", tenant=tenant, name=f"{number}.md", text=text(number))
+    await asyncio.gather(*(each.do("work", count=2) for each in hands))
+    for tenant in ("ada", "bob"):
+        tasks = await hands[1].do("tasks", tenant=tenant)
+        assert [each[1] for each in tasks] == ["ready"] * 6
+        assert len(await hands[0].do("ready", tenant=tenant)) == 6
+    assert await hands[0].do("faults", tidy=True) == []
+    for each in hands:
+        await each.leave()
+
+
+async def test_twenty_uploads_of_one_file_are_one_document(maker: Maker, tmp_path: Path) -> None:
+    hands = [await maker.hand(tmp_path / "home") for _ in range(2)]
+    about: dict[str, Any] = {"tenant": "ada", "name": "a.md", "text": text(1)}
+    given = await asyncio.gather(*(each.do("send", times=10, **about) for each in hands))
+    await asyncio.gather(*(each.do("work") for each in hands))
+    ids = [key for each in given for key in each]
+    assert len(ids) == 20
+    assert len(set(ids)) == 1
+    assert len(await hands[0].do("ready", tenant="ada")) == 1
+    assert await hands[0].do("faults", tidy=True) == []
+    for each in hands:
+        await each.leave()
+
+
+async def test_a_file_that_kills_its_reader_is_set_aside(maker: Maker, tmp_path: Path) -> None:
+    hand = await maker.hand(tmp_path / "home")
+    for number in range(12):
+        words = f"{text(number)} {DEADLY}" if number == 5 else text(number)
+        await hand.do("send", tenant="ada", name=f"{number}.md", text=words)
+    deaths = 0
+    while True:
+        try:
+            await hand.do("work")
+            break
+        except Killed:
+            deaths += 1
+            hand = await maker.hand(tmp_path / "home")
+    assert deaths == 3
+    tasks = await hand.do("tasks", tenant="ada")
+    assert [each[:3] for each in tasks if each[1] != "ready"] == [
+        ["5.md", "failed", "crashes_reader"]
+    ]
+    assert len(tasks) == 12
+    await hand.leave()
+
+
+@pytest.mark.parametrize("at", [9, 19])
+async def test_a_kill_loses_nothing(maker: Maker, tmp_path: Path, at: int) -> None:
+    assert await kill_and_recover(maker, tmp_path / "home", at=at)
+
+
+async def test_a_kill_at_any_time_loses_nothing(maker: Maker, tmp_path: Path) -> None:
+    await kill_and_recover(maker, tmp_path / "home", after_s=random.Random(7).uniform(0.05, 0.3))
+
+
+async def kill_and_recover(
+    maker: Maker, home: Path, *, at: int | None = None, after_s: float = 0.0
+) -> bool:
+    """Kill the workers at a store operation or a moment, and check that nothing is lost.
+
+    Gives False when the work was done before that.
+    """
+    hand = await maker.hand(home)
+    for number in range(3):
+        await hand.do("send", tenant="ada", name=f"{number}.md", text=text(number))
+    done = True
+    try:
+        if at is None:
+            work = asyncio.create_task(hand.do("work"))
+            await asyncio.sleep(after_s)
+            done = work.done()
+            await hand.kill()
+            await work
+        else:
+            await hand.do("arm", at=at)
+            await hand.do("work")
+    except Killed:
+        done = False
+    if at is not None and done:
+        await hand.leave()
+        return False
+    hand = await maker.hand(home)
+    assert await hand.do("faults", tidy=False) == []
+    before = await hand.do("ready", tenant="ada")
+    # The dead worker's files are free at once, and the same bytes may come again.
+    states = [each[1] for each in await hand.do("tasks", tenant="ada")]
+    assert "running" not in states
+    for number in range(3):
+        await hand.do("send", tenant="ada", name=f"{number}.md", text=text(number))
+    await hand.do("work")
+    assert [each[1] for each in await hand.do("tasks", tenant="ada")] == ["ready"] * 3
+    after = await hand.do("ready", tenant="ada")
+    assert len(after) == 3
+    assert before.items() <= after.items(), "committed and lost"
+    assert await hand.do("faults", tidy=True) == []
+    await hand.do("send", tenant="ada", name="4.md", text=text(4))
+    await hand.do("work")
+    await hand.leave()
+    hand = await maker.hand(home)
+    assert len(await hand.do("ready", tenant="ada")) == 4
+    assert await hand.do("faults", tidy=True) == []
+    await hand.leave()
+    return not done

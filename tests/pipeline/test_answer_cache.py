@@ -1,0 +1,290 @@
+"""What may be given again, and to whom: exact and semantic answers under their keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from quoth.core.plan import make_plan
+from quoth.core.protocols import Matrix
+from quoth.core.types import (
+    Answer,
+    Counts,
+    Filter,
+    Query,
+    Turn,
+)
+from quoth.pipeline.answer_cache import AnswerCache, Key, key_of
+
+QUESTION = "How do I reset my password?"
+REWORDED = "What is the procedure for resetting my password?"
+ROW: Matrix = np.array([0.6, 0.8], np.float32)
+
+
+class Clock:
+    """A clock that a test sets."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        """Give the seconds."""
+        return self.now
+
+
+def answer_to(question: str, **changes: Any) -> Answer:
+    made = Answer(
+        query_id="q_1",
+        query=Query(question, question, "en"),
+        text="It is so.",
+        sentences=(),
+        citations=(),
+        closest=(),
+        status="answered",
+        grounded=True,
+        degraded=(),
+        warnings=(),
+        counts=Counts(),
+        used_chunks=(),
+        timings_ms={},
+        profile="default",
+        index_version="t:1",
+    )
+    return replace(made, **changes)
+
+
+def key(choices: Mapping[str, Any] | None = None, **changes: Any) -> Key:
+    chosen = {"cache": "semantic", **(choices or {})}
+    values: dict[str, Any] = {
+        "plan": make_plan("default", "factual", overrides=chosen),
+        "collections": [("books", "t:1")],
+        "models": ["e5@1"],
+        "choices": chosen,
+        "session": "s1",
+    }
+    return key_of(**{**values, **changes})
+
+
+def test_the_same_question_gets_the_same_answer() -> None:
+    cache = AnswerCache()
+    assert cache.keep(key(), QUESTION, answer=answer_to(QUESTION))
+    found = cache.find(key(), f"  {QUESTION.replace(' ', '  ')} ")
+    assert found == answer_to(QUESTION, cached=True)
+
+
+def test_composed_and_decomposed_letters_are_the_same() -> None:
+    cache = AnswerCache()
+    cache.keep(key(), "Où est né Hugo ?", answer=answer_to("Où est né Hugo ?"))
+    assert cache.find(key(), "Ou\u0300 est ne\u0301 Hugo ?")
+
+
+def test_case_is_kept_apart() -> None:
+    cache = AnswerCache()
+    cache.keep(key(), "What is said about US?", answer=answer_to("x"))
+    assert cache.find(key(), "What is said about us?") is None
+
+
+def test_a_question_in_other_words_gets_the_answer() -> None:
+    cache = AnswerCache()
+    cache.keep(key(), QUESTION, answer=answer_to(QUESTION), vector=ROW)
+    assert cache.find(key(), REWORDED) is None
+    found = cache.find_alike(key(), REWORDED, vector=ROW)
+    assert found == answer_to(QUESTION, cached=True)
+
+
+def test_another_question_with_the_same_vector_does_not() -> None:
+    cache = AnswerCache()
+    cache.keep(key(), QUESTION, answer=answer_to(QUESTION), vector=ROW)
+    assert cache.find_alike(key(), "How do I reset my PIN?", vector=ROW) is None
+
+
+def test_far_vectors_do_not_meet() -> None:
+    cache = AnswerCache()
+    cache.keep(key(), QUESTION, answer=answer_to(QUESTION), vector=ROW)
+    assert cache.find_alike(key(), REWORDED, vector=ROW[::-1] * [1, -1]) is None
+
+
+def test_another_language_is_another_question() -> None:
+    cache = AnswerCache()
+    cache.keep(key(), "What is Gradio?", answer=answer_to("What is Gradio?"), vector=ROW)
+    assert cache.find_alike(key(), "Qu'est-ce que Gradio ?", vector=ROW) is None
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        key(tenant="other"),
+        key(session="s2"),
+        key(collections=[("books", "t:2")]),
+        key(collections=[("books", "t:1"), ("talks", "u:1")]),
+        key(collections=[("books", "t:1", "tuned")]),
+        key(filters=["page=3"]),
+        key({"final_k": 3}),
+        key(plan=make_plan("talks", "factual", overrides={"cache": "semantic"})),
+        key(models=["e5@2"]),
+        key(prompt="another"),
+        key(history=[Turn("Who?", "She.")]),
+        key(checked=False),
+    ],
+)
+def test_every_part_of_the_key_counts(other: Key) -> None:
+    cache = AnswerCache()
+    cache.keep(key(), QUESTION, answer=answer_to(QUESTION), vector=ROW)
+    assert cache.find(other, QUESTION) is None
+    assert cache.find_alike(other, REWORDED, vector=ROW) is None
+
+
+def test_a_key_with_filters_in_the_plan_can_be_looked_up() -> None:
+    filters = [Filter("page", "overlaps", (1.0, 3.0))]
+    cache = AnswerCache()
+    cache.keep(key({"filters": filters}), QUESTION, answer=answer_to(QUESTION))
+    assert cache.find(key({"filters": filters}), QUESTION)
+
+
+def test_without_a_session_nothing_is_shared_by_meaning() -> None:
+    cache, lone = AnswerCache(), key(session="")
+    cache.keep(lone, QUESTION, answer=answer_to(QUESTION), vector=ROW)
+    assert not cache.shares(lone)
+    assert cache.find_alike(lone, REWORDED, vector=ROW) is None
+    assert cache.find(lone, QUESTION)
+
+
+def test_a_cache_for_the_tenant_shares_between_its_sessions_only() -> None:
+    cache = AnswerCache(sharing="tenant")
+    cache.keep(key(), QUESTION, answer=answer_to(QUESTION), vector=ROW)
+    assert cache.find_alike(key(session="s2"), REWORDED, vector=ROW)
+    assert cache.find_alike(key(tenant="other"), REWORDED, vector=ROW) is None
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        answer_to(QUESTION, status="no_results"),
+        answer_to(QUESTION, status="low_relevance"),
+        answer_to(QUESTION, status="degraded"),
+        answer_to(QUESTION, degraded=("rerank: fused order",)),
+        answer_to(QUESTION, cached=True),
+    ],
+    ids=["no results", "low relevance", "status degraded", "degraded", "cached"],
+)
+def test_only_whole_answers_are_kept(answer: Answer) -> None:
+    cache = AnswerCache()
+    assert not cache.keep(key(), QUESTION, answer=answer)
+    assert len(cache) == 0
+
+
+def test_who_wants_no_cache_gets_none_and_leaves_none() -> None:
+    cache, without = AnswerCache(), key({"cache": "none"})
+    assert not cache.keep(without, QUESTION, answer=answer_to(QUESTION))
+    assert cache.find(without, QUESTION) is None
+
+
+def test_exact_keeps_no_vectors() -> None:
+    cache, exact = AnswerCache(), key({"cache": "exact"})
+    cache.keep(exact, QUESTION, answer=answer_to(QUESTION), vector=ROW)
+    assert cache.find_alike(exact, REWORDED, vector=ROW) is None
+
+
+def test_answers_expire() -> None:
+    clock = Clock()
+    cache = AnswerCache(clock=clock, life_s=300)
+    cache.keep(key(), QUESTION, answer=answer_to(QUESTION), vector=ROW)
+    clock.now = 299.0
+    assert cache.find(key(), QUESTION)
+    clock.now = 300.0
+    assert cache.find_alike(key(), REWORDED, vector=ROW) is None
+    assert cache.find(key(), QUESTION) is None
+    assert len(cache) == 0
+
+
+def test_the_oldest_goes_first() -> None:
+    cache = AnswerCache(most=2)
+    for each in ("one?", "two?", "one?", "three?"):
+        cache.keep(key(), each, answer=answer_to(each))
+    kept = [each for each in ("one?", "two?", "three?") if cache.find(key(), each)]
+    assert kept == ["one?", "three?"]
+
+
+def test_only_the_newest_are_compared() -> None:
+    cache = AnswerCache()
+    cache.keep(key(), QUESTION, answer=answer_to(QUESTION), vector=ROW)
+    for each in range(100):
+        cache.keep(key(), f"What is {each}?", answer=answer_to("x"), vector=ROW)
+    assert cache.find_alike(key(), REWORDED, vector=ROW) is None
+    assert cache.find(key(), QUESTION)
+
+
+def test_the_callers_row_is_not_held() -> None:
+    cache, row = AnswerCache(), ROW.copy()
+    cache.keep(key(), QUESTION, answer=answer_to(QUESTION), vector=row)
+    row[:] = 0
+    assert cache.find_alike(key(), REWORDED, vector=ROW)
+
+
+def test_clear_forgets_everything() -> None:
+    cache = AnswerCache()
+    cache.keep(key(), QUESTION, answer=answer_to(QUESTION))
+    cache.clear()
+    assert cache.find(key(), QUESTION) is None
+
+
+def test_hits_and_misses_are_counted() -> None:
+    cache = AnswerCache()
+    cache.find(key(), QUESTION)
+    cache.keep(key(), QUESTION, answer=answer_to(QUESTION), vector=ROW)
+    cache.find(key(), QUESTION)
+    cache.find_alike(key(), REWORDED, vector=ROW)
+    assert (cache.hits, cache.misses) == (2, 1)
+
+
+ASKED = ("How do I pay?", "How can I pay?", "What is 1?", "What is 2?", "Who is Bob?")
+STEPS = st.tuples(
+    st.sampled_from(("ask", "change")),
+    st.sampled_from(("t1", "t2", "t3")),
+    st.sampled_from(("", "s1", "s2")),
+    st.sampled_from(ASKED),
+)
+
+
+@settings(max_examples=200)
+@given(st.lists(STEPS, max_size=40))
+def test_never_a_foreign_or_stale_answer(steps: list[tuple[str, str, str, str]]) -> None:
+    """Every answer is one to the same question, of this tenant, session and version."""
+    cache = AnswerCache(most=8)
+    versions = dict.fromkeys(("t1", "t2", "t3"), 0)
+    for what, tenant, session, question in steps:
+        if what != "ask":
+            versions[tenant] += 1
+            continue
+        now = f"{tenant}:{versions[tenant]}"
+        asked = key(tenant=tenant, session=session, collections=[("books", now)])
+        found = cache.find(asked, question) or cache.find_alike(asked, question, vector=ROW)
+        if found is None:
+            made = answer_to(question, text=f"{tenant} {session}", index_version=now)
+            cache.keep(asked, question, answer=made, vector=ROW)
+        else:
+            assert (found.text, found.index_version) == (f"{tenant} {session}", now)
+            pays = {"How do I pay?", "How can I pay?"}
+            assert found.query.original == question or {found.query.original, question} == pays
+    assert len(cache) <= 8
+
+
+def test_threads_may_share_it() -> None:
+    cache = AnswerCache(most=10)
+
+    def work(at: int) -> None:
+        question = f"What is {at % 20}?"
+        found = cache.find(key(), question) or cache.find_alike(key(), question, vector=ROW)
+        assert found is None or found.query.original == question
+        cache.keep(key(), question, answer=answer_to(question), vector=ROW)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(400)))
+    assert len(cache) == 10

@@ -1,0 +1,180 @@
+"""A plan keeps within money and time, and the trace tells what it had to leave out."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+
+import pytest
+
+from quoth.core.messages import Message, Writing, Written
+from quoth.core.plan import Plan
+from quoth.core.prices import Pace, price
+from quoth.core.trace import Trace
+from quoth.core.types import Usage
+from quoth.pipeline.budget import note_pace, within_budget
+
+EAGER = replace(Plan(), classify=True, expansion="generated", hyde=True)
+
+
+class Haiku:
+    """A model with a price: a dollar a million tokens in, five out."""
+
+    provider, model, window, endpoint, local = (
+        "anthropic",
+        "claude-haiku-4-5",
+        200_000,
+        "api",
+        False,
+    )
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        raise NotImplementedError
+
+    def usd(self, usage: Usage) -> float | None:
+        return price(usage, provider=self.provider, model=self.model, local=self.local)
+
+    def stream(self, messages: Sequence[Message], *, writing: Writing) -> AsyncIterator[Written]:
+        raise NotImplementedError
+
+    async def complete(self, instructions: str, text: str, *, max_tokens: int) -> str:
+        raise NotImplementedError
+
+    async def close(self) -> None:
+        raise NotImplementedError
+
+
+class Stopped:
+    """A clock that stands still."""
+
+    def __call__(self) -> float:
+        return 0.0
+
+
+def trace(deadline_ms: float | None = None) -> Trace:
+    return Trace(deadline_ms=deadline_ms, clock=Stopped())
+
+
+def test_without_limits_a_plan_stays_as_it_is() -> None:
+    record = trace()
+    assert within_budget(EAGER, generator=Haiku(), trace=record, pace=Pace()) == EAGER
+    assert record.degraded == ()
+
+
+def test_enough_money_changes_nothing() -> None:
+    plan = replace(EAGER, max_usd=0.05)
+    assert within_budget(plan, generator=Haiku(), trace=trace(), pace=Pace()) == plan
+
+
+# All of it: 1500 + 8000 in, 1024 out, and two small tasks of 400 in and 200 out.
+# 0.0095 + 0.00512 + 2 · 0.0014 = 0.01742
+@pytest.mark.parametrize(
+    ("max_usd", "notes"),
+    [
+        (0.01743, ()),
+        (0.01741, ("classify:max_usd:no model", "expand:max_usd:no model")),
+        (
+            0.0125,
+            (
+                *(),
+                "classify:max_usd:no model",
+                "expand:max_usd:no model",
+                "generate:max_usd:a shorter answer",
+            ),
+        ),
+        (
+            0.005,
+            (
+                "classify:max_usd:no model",
+                "expand:max_usd:no model",
+                "generate:max_usd:a shorter answer",
+                "context:max_usd:fewer passages",
+            ),
+        ),
+        (0.001, ("generate:max_usd:extractive",)),
+    ],
+)
+def test_less_money_leaves_out_more(max_usd: float, notes: tuple[str, ...]) -> None:
+    record = trace()
+    within_budget(replace(EAGER, max_usd=max_usd), generator=Haiku(), trace=record, pace=Pace())
+    assert record.degraded == notes
+
+
+def test_no_small_task_asks_the_model_when_money_is_short() -> None:
+    plan = within_budget(
+        replace(EAGER, max_usd=0.0125), generator=Haiku(), trace=trace(), pace=Pace()
+    )
+    assert (plan.classify, plan.expansion, plan.hyde, plan.generate) == (False, "none", False, True)
+
+
+def test_other_wordings_from_the_collection_cost_nothing() -> None:
+    plan = replace(EAGER, expansion="local", max_usd=0.001)
+    assert within_budget(plan, generator=Haiku(), trace=trace(), pace=Pace()).expansion == "local"
+
+
+def test_without_a_model_money_makes_no_difference() -> None:
+    plan = replace(EAGER, max_usd=0.0)
+    assert within_budget(plan, generator=None, trace=trace(), pace=Pace()) == plan
+
+
+def usual() -> Pace:
+    pace = Pace()
+    for stage, spent_ms in {"expand": 300.0, "rerank": 80.0, "generate": 1200.0}.items():
+        pace.note(stage, spent_ms)
+    return pace
+
+
+@pytest.mark.parametrize(
+    ("deadline_ms", "notes"),
+    [
+        (None, ()),
+        (2000, ()),
+        (1500, ("expand:max_ms:the question alone",)),
+        (1250, ("expand:max_ms:the question alone", "rerank:max_ms:fused order")),
+        (500, ("generate:max_ms:extractive",)),
+    ],
+)
+def test_less_time_leaves_out_more(deadline_ms: float | None, notes: tuple[str, ...]) -> None:
+    record = trace(deadline_ms)
+    within_budget(EAGER, generator=Haiku(), trace=record, pace=usual())
+    assert record.degraded == notes
+
+
+def test_what_is_left_out_is_off_in_the_plan() -> None:
+    plan = within_budget(EAGER, generator=Haiku(), trace=trace(10), pace=usual())
+    assert (plan.hyde, plan.expansion, plan.rerank, plan.generate) == (False, "none", False, False)
+
+
+def test_a_request_decides_once_what_it_has_no_time_for() -> None:
+    """A request makes a plan for each search; what is told to be left out is left out of all."""
+    pace, record = Pace(), trace(1000)
+    pace.note("rerank", 1010.0)
+    for _ in range(3):
+        assert not within_budget(Plan(), generator=None, trace=record, pace=pace).rerank
+    assert record.degraded == ("rerank:max_ms:fused order",)
+    assert pace.usual_ms["rerank"] == pytest.approx(1010 * 0.98)
+
+
+def test_what_was_never_timed_is_tried() -> None:
+    plan = within_budget(EAGER, generator=Haiku(), trace=trace(10), pace=Pace())
+    assert plan == EAGER
+
+
+def test_what_is_left_out_again_and_again_is_tried_once_more() -> None:
+    pace, tried = usual(), 0
+    while not within_budget(EAGER, generator=Haiku(), trace=trace(1000), pace=pace).generate:
+        tried += 1
+    assert 5 < tried < 50
+
+
+def test_the_pace_is_that_of_the_answers_that_were_made() -> None:
+    pace = Pace()
+    timings = {"expand": 20.0, "first_evidence": 90.0, "first_token": 490.0, "total": 2000.0}
+    note_pace(pace, timings)
+    assert pace.usual_ms == {"expand": 20.0, "generate": 400.0}
+
+
+def test_an_answer_without_a_model_tells_nothing_of_the_models_pace() -> None:
+    pace = Pace()
+    note_pace(pace, {"first_evidence": 90.0, "total": 100.0})
+    assert pace.usual_ms == {}

@@ -1,0 +1,195 @@
+"""A part is down: the service answers without it and says so; without the store it does not."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import time
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from quoth.backends.rerankers.guarded import GuardedReranker
+from quoth.core.errors import EmbeddingError
+from quoth.core.protocols import Matrix, Reranker, Role
+from quoth.pipeline.answer_cache import AnswerCache
+from quoth.testing import (
+    FailingIndex,
+    FailingReranker,
+    HashEmbedder,
+    SlowReranker,
+)
+from tests.support.service_client import House, served
+from tests.support.small_library import write_sources
+from tests.support.toy_rerankers import write_cross_encoder
+from tests.support.upload_service import drained, open_house, working
+
+QUESTION = "What is honey made from?"
+UNCACHED = {"query": QUESTION, "cache": "none"}
+
+
+class Moody(HashEmbedder):
+    """An embedder that works when it is well."""
+
+    well = True
+
+    async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
+        if not self.well:
+            raise EmbeddingError("The embedder is down.")
+        return await super().embed(texts, role=role)
+
+
+@asynccontextmanager
+async def asking(home: Path, **choices: Any) -> AsyncIterator[tuple[House, httpx.AsyncClient]]:
+    """A house with a few documents, and a client with a key of their tenant."""
+    async with open_house(home / "house", **choices) as house:
+        await house.add("ada", write_sources(home / "sources"))
+        async with house.client(house.key("ada")) as client:
+            yield house, client
+
+
+async def timed(client: httpx.AsyncClient, **more: Any) -> tuple[dict[str, Any], float]:
+    began = time.monotonic()
+    response = await client.post("/v1/query", json={**UNCACHED, **more})
+    assert response.status_code == 200
+    return response.json(), time.monotonic() - began
+
+
+# --- a part that can be done without ----------------------------------------------------------
+
+
+async def test_without_the_embedder_words_are_searched_at_once(tmp_path: Path) -> None:
+    embedder = Moody()
+    async with asking(tmp_path, embedder=embedder) as (_house, client):
+        embedder.well = False
+        answer, seconds = await timed(client)
+    assert "embed:embedding_failed:keyword" in answer["degraded"]
+    assert "nectar" in answer["citations"][0]["snippet"]
+    assert seconds < 1
+
+
+@pytest.mark.parametrize("reranker", [FailingReranker(), SlowReranker(2.0)])
+async def test_without_the_reranker_the_order_of_the_search_stays(
+    tmp_path: Path, reranker: Reranker
+) -> None:
+    async with asking(tmp_path) as (house, client):
+        plain, _seconds = await timed(client, rerank=False)
+        engine = house.tenants.engine("ada")
+        engine.parts = replace(engine.parts, reranker=GuardedReranker(reranker, limit_s=0.2))
+        answer, seconds = await timed(client)
+    assert answer["degraded"] == ["rerank:rerank_failed:fused order"]
+    assert answer["used_chunks"] == plain["used_chunks"]
+    assert answer["citations"]
+    assert seconds < 1
+
+
+async def test_a_reranker_has_the_time_of_the_settings(tmp_path: Path) -> None:
+    folder = write_cross_encoder(tmp_path / "reranker")
+    choices: dict[str, Any] = {"reranker": str(folder), "rerank_seconds": 1e-6}
+    async with served(tmp_path / "house", **choices) as house:
+        await house.add("ada", write_sources(tmp_path / "sources"))
+        async with house.client(house.key("ada")) as client:
+            answer, _seconds = await timed(client)
+    assert answer["degraded"] == ["rerank:rerank_failed:fused order"]
+
+
+# --- the store --------------------------------------------------------------------------------
+
+
+def is_refused(response: httpx.Response, *, code: str) -> None:
+    """Check that a response says that the store is down, when to come again, and nothing else."""
+    told = response.json()
+    assert (response.status_code, told["code"]) == (503, code)
+    assert int(response.headers["retry-after"]) >= 1
+    assert told["detail"].endswith("Try again later.")
+    assert not {"citations", "text", "sentences"} & set(told)
+    assert "sqlite" not in response.text.casefold()
+
+
+@contextmanager
+def moved(house: House) -> Iterator[None]:
+    """Take the catalogue away, and put something else in its place that cannot be opened."""
+    house.tenants.database.engine.dispose()
+    files = list(house.home.glob("catalogue.sqlite*"))
+    away = house.home / "away"
+    away.mkdir()
+    for each in files:
+        each.rename(away / each.name)
+    house.home.joinpath("catalogue.sqlite").mkdir()
+    try:
+        yield
+    finally:
+        house.home.joinpath("catalogue.sqlite").rmdir()
+        for each in files:
+            (away / each.name).rename(each)
+
+
+@contextmanager
+def emptied(house: House) -> Iterator[None]:
+    """Take the catalogue away, so that an empty one comes into its place."""
+    with moved(house):
+        house.home.joinpath("catalogue.sqlite").rmdir()
+        try:
+            yield
+        finally:
+            house.tenants.database.engine.dispose()
+            for each in house.home.glob("catalogue.sqlite*"):
+                each.unlink()
+            house.home.joinpath("catalogue.sqlite").mkdir()
+
+
+@contextmanager
+def locked(house: House) -> Iterator[None]:
+    """Keep the catalogue for another program alone."""
+    house.tenants.database.engine.dispose()
+    with closing(sqlite3.connect(house.home / "catalogue.sqlite")) as other:
+        other.execute("PRAGMA locking_mode=EXCLUSIVE")
+        other.execute("CREATE TABLE ours (x)")
+        other.commit()
+        yield
+
+
+@pytest.mark.parametrize(
+    ("gone", "code"),
+    [(moved, "store_down"), (emptied, "retrieval_failed"), (locked, "busy")],
+)
+@pytest.mark.parametrize("known", [True, False])
+async def test_without_the_catalogue_nothing_is_answered_until_it_is_back(
+    tmp_path: Path, gone: Any, code: str, known: bool
+) -> None:
+    async with asking(tmp_path, patience_s=0.1) as (house, client):
+        assert (await client.post("/v1/query", json={"query": QUESTION})).status_code == 200
+        if not known:
+            client.headers["authorization"] = f"Bearer {house.key('ada')}"
+        with gone(house):
+            for body in ({"query": QUESTION}, UNCACHED, {**UNCACHED, "stream": True}):
+                is_refused(await client.post("/v1/query", json=body), code=code)
+            is_refused(await client.get("/v1/documents"), code=code)
+        assert (await client.post("/v1/query", json=UNCACHED)).json()["citations"]
+
+
+async def test_workers_wait_for_the_catalogue(tmp_path: Path) -> None:
+    async with asking(tmp_path, patience_s=0.1) as (house, client), working(house.tenants) as work:
+        with moved(house):
+            await asyncio.sleep(0.3)
+            assert not work.done()
+        await client.post("/v1/uploads?name=a.md", content=b"Bees make honey.")
+        (task,) = await drained(house.tenants, tenant="ada")
+    assert task.state == "ready"
+
+
+async def test_without_the_index_nothing_is_answered(tmp_path: Path) -> None:
+    async with asking(tmp_path) as (house, client):
+        engine = house.tenants.engine("ada")
+        down = replace(engine.parts, open_index=lambda _table: FailingIndex(), cache=AnswerCache())
+        engine.parts = down
+        is_refused(await client.post("/v1/query", json=UNCACHED), code="retrieval_failed")
+        stream = (await client.post("/v1/query", json={**UNCACHED, "stream": True})).text
+    events = [line for line in stream.splitlines() if line.startswith("event: ")]
+    assert events == ["event: status", "event: error"]
+    assert "retrieval_failed" in stream

@@ -1,0 +1,410 @@
+"""A model's answer, whatever it is: streamed, checked, cited, and never more than its sources."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from quoth.answering.citations import check_spans
+from quoth.backends.entailment.llm import GeneratorJudge
+from quoth.core.errors import GenerationError
+from quoth.core.events import (
+    Cited,
+    Done,
+    Event,
+    Evidence,
+    Found,
+    Token,
+    Used,
+    Verified,
+)
+from quoth.core.messages import (
+    Finish,
+    Message,
+    Writing,
+    Written,
+)
+from quoth.core.types import Answer, Turn, Usage
+from quoth.engine import Engine
+from quoth.pipeline.retrieve import Request
+from quoth.testing import ScriptedGenerator
+from tests.support.small_library import add, open_tour
+
+HOSTILE = Path(__file__).parents[1] / "data" / "hostile"
+SOURCES = json.loads((HOSTILE / "sources.json").read_text(encoding="utf-8"))
+QUESTION = SOURCES["question"]
+NAMES = sorted(each.stem for each in HOSTILE.glob("*.txt"))
+HONEST = (
+    "The Kestrel lighthouse was built in 1874 from grey granite. [Source 1] Its last keeper was ",
+    "Maud Ferris. [Sou",
+    "rce 2]",
+)
+FALSE = "It was moved to Norway in 1999 by forty men. [Source 2]"
+
+SUPPORTED = {
+    "It was built in 1874.",
+    "It was built in 1874 from granite.",
+    "The Kestrel lighthouse was built in 1874.",
+    "The Kestrel lighthouse was built in 1874 from grey granite.",
+    "The lighthouse was built in 1874.",
+    "The harbour books say that it was built in 1874.",
+    "Title: Harbour books\nThe Kestrel lighthouse was built in 1874 from grey granite.",
+    "Built in 1874 from grey granite",
+    "The keeper left in 1968.",
+    "The last keeper left in 1968.",
+    "Maud Ferris left in 1968.",
+    "The last keeper, Maud Ferris, left the tower in 1968.",
+    "Its keeper was Maud Ferris.",
+    "Its last keeper was Maud Ferris.",
+    "Its lamp is electric.",
+    "The lamp has 1,000 watts.",
+    "then by an electric lamp",
+    "It is a tower with a light.",
+    "The survey says that the tower was finished in 1876.",
+}
+"""Everything in the recorded outputs that the sources say."""
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A library of the three sources that the recorded outputs were written to."""
+    folder = tmp_path_factory.mktemp("lighthouse")
+    sources = folder / "sources"
+    sources.mkdir()
+    for name, each in SOURCES["sources"].items():
+        text = f"# {each['title']}\n\n{each['text']}\n"
+        (sources / f"{name}.md").write_text(text, encoding="utf-8")
+
+    async def fill() -> None:
+        async with open_tour(folder / "home", stored=True) as engine:
+            await add(engine, sources)
+
+    asyncio.run(fill())
+    return folder / "home"
+
+
+async def events_of(home: Path, model: ScriptedGenerator, **choices: Any) -> list[Event]:
+    async with open_tour(home, generator=model, stored=True) as engine:
+        return [each async for each in engine.stream(asked(**choices))]
+
+
+async def answer_of(home: Path, *pieces: str | GenerationError, **choices: Any) -> Answer:
+    events = await events_of(home, ScriptedGenerator(*pieces), **choices)
+    return done(events)
+
+
+def asked(*, history: tuple[Turn, ...] = (), question: str = QUESTION, **choices: Any) -> Request:
+    return Request(question, {"cache": "none", **choices}, history=history)
+
+
+def done(events: list[Event]) -> Answer:
+    assert isinstance(events[-1], Done)
+    return events[-1].answer
+
+
+async def stored_text(engine: Engine, document_id: str) -> str:
+    chunks = engine.parts.catalogue.document_chunks(document_id)
+    return "".join(chunk.text for chunk in chunks)
+
+
+@pytest.fixture
+async def engine(home: Path) -> AsyncIterator[Engine]:
+    async with open_tour(home, stored=True) as opened:
+        yield opened
+
+
+# --- what models write ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("policy", ["mark", "drop", "strict"])
+@pytest.mark.parametrize("name", NAMES)
+async def test_no_output_gets_past_the_walls(
+    home: Path, engine: Engine, name: str, policy: str
+) -> None:
+    written = (HOSTILE / f"{name}.txt").read_text(encoding="utf-8")
+    pieces = re.findall(r"(?s).{1,7}", written)
+    events = await events_of(home, ScriptedGenerator(*pieces), policy=policy)
+    answer = done(events)
+    shown = "".join(each.text for each in events if isinstance(each, Token))
+
+    texts = {
+        each.document_id: await stored_text(engine, each.document_id) for each in answer.citations
+    }
+    assert check_spans(answer.citations, texts.__getitem__) == []
+    numbers = {each.number for each in answer.citations}
+    assert all(numbers.issuperset(each.citations) for each in answer.sentences)
+    for text in (answer.text, shown):
+        assert not re.search(r"https?:|www\.|javascript:|data:|mailto:|\]\(\S*\w", text)
+        assert not re.search(r"(?i)</?(?:a|img|script|iframe|svg|b)\b", text)
+    if answer.model is not None:
+        supported = {
+            answer.text[each.start : each.end]
+            for each in answer.sentences
+            if each.support == "supported"
+        }
+        assert supported <= SUPPORTED
+    if policy == "strict" and answer.model is not None:
+        assert shown.strip() == answer.text
+    if policy != "mark":
+        assert all(each.support != "unsupported" for each in answer.sentences)
+
+
+@pytest.mark.parametrize("name", ["wrong_number", "swapped_number", "negated"])
+async def test_what_contradicts_its_source_gives_way_to_the_source(home: Path, name: str) -> None:
+    answer = await answer_of(home, (HOSTILE / f"{name}.txt").read_text(encoding="utf-8"))
+    assert answer.model is None
+    assert "generate:empty:extractive" in answer.degraded
+    assert "1874" in answer.text
+
+
+async def test_invented_sources_are_counted(home: Path) -> None:
+    answer = await answer_of(home, "It was built in 1874. [Source 99] [Source 0] [Source 1]")
+    assert answer.counts.invented == 2
+    assert [each.document_name for each in answer.citations] == ["Harbour books"]
+
+
+async def test_a_wrong_source_is_put_right_among_those_that_the_model_saw(home: Path) -> None:
+    answer = await answer_of(home, "The lighthouse was built in 1874. [Source 2]")
+    assert [each.document_name for each in answer.citations] == ["Harbour books"]
+
+
+async def test_a_contradiction_is_cited_side_by_side(tmp_path: Path) -> None:
+    async with open_tour(tmp_path / "home", stored=True) as engine:
+        for name, year in (("one", 1874), ("two", 1876)):
+            file = tmp_path / f"{name}.md"
+            file.write_text(f"# {name}\n\nThe Kestrel lighthouse was built in {year} of stone.\n")
+            await add(engine, file)
+        answer = await engine.answer("When was the Kestrel lighthouse built?")
+    assert {"1874", "1876"} <= set(re.findall(r"\d{4}", answer.text))
+    assert len(answer.contradictions) == 1
+    assert "contradict" in " ".join(answer.warnings)
+
+
+# --- how it streams ---------------------------------------------------------------------------
+
+
+async def test_the_events_come_in_their_order(home: Path) -> None:
+    events = await events_of(home, ScriptedGenerator(*HONEST))
+    kinds = [type(each) for each in events]
+    assert kinds.index(Found) < kinds.index(Evidence) < kinds.index(Token)
+    assert kinds.index(Token) < kinds.index(Cited) < kinds.index(Verified)
+    assert kinds[-2:] == [Used, Done]
+
+
+async def test_the_evidence_is_the_answer_in_the_sources_own_words(home: Path) -> None:
+    events = await events_of(home, ScriptedGenerator(*HONEST))
+    (evidence,) = [each for each in events if isinstance(each, Evidence)]
+    assert evidence.citations
+    assert all(each.support == "supported" for each in evidence.sentences)
+
+
+@pytest.mark.parametrize("policy", ["mark", "strict"])
+async def test_the_tokens_make_up_the_answer(home: Path, policy: str) -> None:
+    events = await events_of(home, ScriptedGenerator(*HONEST, " ", FALSE), policy=policy)
+    told = "".join(each.text for each in events if isinstance(each, Token))
+    assert told.strip() == done(events).text
+
+
+async def test_an_unsupported_sentence_is_marked(home: Path) -> None:
+    answer = await answer_of(home, *HONEST, " ", FALSE)
+    assert [each.support for each in answer.sentences] == ["supported", "supported", "unsupported"]
+    assert (answer.status, answer.grounded) == ("partial", False)
+
+
+@pytest.mark.parametrize("policy", ["drop", "strict"])
+async def test_an_unsupported_sentence_is_left_out(home: Path, policy: str) -> None:
+    events = await events_of(home, ScriptedGenerator(FALSE, " ", *HONEST), policy=policy)
+    answer = done(events)
+    assert "Norway" not in answer.text
+    assert answer.text.startswith("The Kestrel lighthouse")
+    assert [each.kept for each in events if isinstance(each, Verified)] == [False, True, True]
+
+
+async def test_strict_shows_nothing_that_was_not_checked(home: Path) -> None:
+    events = await events_of(home, ScriptedGenerator(*HONEST, " ", FALSE), policy="strict")
+    assert not any("Norway" in each.text for each in events if isinstance(each, Token))
+
+
+async def test_sentences_stand_where_they_say(home: Path) -> None:
+    answer = await answer_of(home, *HONEST)
+    assert [answer.text[each.start : each.end] for each in answer.sentences] == [
+        "The Kestrel lighthouse was built in 1874 from grey granite.",
+        "Its last keeper was Maud Ferris.",
+    ]
+    assert answer.text.endswith("Maud Ferris. [2]")
+
+
+async def test_who_wrote_it_and_what_it_used_is_told(home: Path) -> None:
+    answer = await answer_of(home, *HONEST)
+    assert (answer.provider, answer.model) == ("scripted", "script")
+    assert answer.usage.output_tokens > 0
+    assert answer.prompt
+
+
+# --- when it goes wrong -----------------------------------------------------------------------
+
+
+async def test_a_failure_before_the_first_word_leaves_the_sources_own_words(home: Path) -> None:
+    broken = GenerationError("Nobody is there.", code="llm_unavailable")
+    events = await events_of(home, ScriptedGenerator(broken))
+    answer = done(events)
+    assert answer.degraded == ("generate:llm_unavailable:extractive",)
+    assert answer.citations
+    assert "".join(each.text for each in events if isinstance(each, Token)) == answer.text
+
+
+async def test_a_failure_behind_the_first_word_keeps_what_was_written(home: Path) -> None:
+    broken = GenerationError("It broke off.", code="llm_timeout")
+    answer = await answer_of(home, *HONEST, " It was sold in", broken)
+    assert answer.degraded == ("generate:llm_timeout:truncated",)
+    assert answer.text.count("Kestrel") == 1
+    assert answer.status == "partial"
+
+
+TORN = "The lamp stands 41 metres above the [Source 1]"
+
+
+async def test_a_sentence_that_was_never_finished_is_not_cited(home: Path) -> None:
+    broken = GenerationError("It broke off.", code="llm_timeout")
+    answer = await answer_of(home, *HONEST, f" {TORN}", broken)
+    assert (answer.sentences[-1].support, answer.sentences[-1].citations) == ("unverified", ())
+    assert (answer.provider, answer.model) == ("scripted", "script")
+
+
+async def test_strict_never_shows_a_sentence_that_was_not_finished(home: Path) -> None:
+    broken = GenerationError("It broke off.", code="llm_timeout")
+    answer = await answer_of(home, *HONEST, f" {TORN}", broken, policy="strict")
+    assert "41" not in answer.text
+
+
+async def test_an_unfinished_sentence_alone_is_no_answer(home: Path) -> None:
+    broken = GenerationError("It broke off.", code="llm_timeout")
+    answer = await answer_of(home, TORN, broken)
+    assert answer.model is None
+    assert answer.status != "low_relevance"
+
+
+async def test_a_deadline_cuts_the_writing(home: Path) -> None:
+    model = ScriptedGenerator(*HONEST, *["more and more "] * 200, pause_s=0.02)
+    answer = done(await events_of(home, model, deadline_ms=1500.0))
+    assert any(each.startswith("generate:deadline:") for each in answer.degraded)
+    assert model.closed == 1
+
+
+async def test_whoever_stops_listening_ends_the_call(home: Path) -> None:
+    model = ScriptedGenerator(*HONEST, *["more and more "] * 200, pause_s=0.01)
+    async with open_tour(home, generator=model, stored=True) as engine:
+        async with aclosing(engine.stream(asked())) as events:
+            async for event in events:
+                if isinstance(event, Token):
+                    break
+        assert model.closed == 1
+
+
+async def test_a_refusal_leaves_the_sources_own_words(home: Path) -> None:
+    model = ScriptedGenerator("I would rather not.", reason="refusal")
+    answer = done(await events_of(home, model))
+    assert answer.degraded == ("generate:refused:extractive",)
+    assert "would not answer" in " ".join(answer.warnings)
+
+
+async def test_a_model_that_finds_nothing_is_believed_loosely(home: Path) -> None:
+    answer = await answer_of(home, "The sources do not say.")
+    assert answer.status == "low_relevance"
+    assert answer.citations
+
+
+async def test_an_answer_cut_by_its_length_says_so(home: Path) -> None:
+    answer = done(await events_of(home, ScriptedGenerator(*HONEST, reason="length")))
+    assert "broke off" in " ".join(answer.warnings)
+
+
+async def test_an_answer_in_another_language_says_so(home: Path) -> None:
+    text = "Le phare a été construit en 1874, et la dernière gardienne est Maud Ferris. [Source 2]"
+    answer = await answer_of(home, text, *HONEST[:1])
+    assert answer.sentences  # English prevails or not: what matters is that nothing is hidden
+    french = await answer_of(home, f"{HONEST[0]}{'Le phare est très haut. ' * 6}")
+    assert "language of the question" in " ".join(french.warnings)
+
+
+async def test_where_nothing_is_found_no_model_is_asked(home: Path) -> None:
+    model = ScriptedGenerator(*HONEST)
+    question = "How do I descale an espresso machine with vinegar?"
+    answer = done(await events_of(home, model, question=question))
+    assert (answer.status, model.told) == ("no_results", [])
+
+
+# --- what it is told --------------------------------------------------------------------------
+
+
+async def test_the_question_never_stands_in_the_system_message(home: Path) -> None:
+    model = ScriptedGenerator(*HONEST)
+    await events_of(home, model)
+    system, user = model.told[0]
+    assert (system.speaker, user.speaker) == ("system", "user")
+    assert QUESTION not in system.text
+    assert QUESTION in user.text
+
+
+async def test_the_last_turns_are_told_and_no_more(home: Path) -> None:
+    model = ScriptedGenerator(*HONEST)
+    turns = tuple(Turn(f"Question {n}?", f"Answer {n}.") for n in range(5))
+    await events_of(home, model, history=turns)
+    told = [each.text for each in model.told[0][1:-1]]
+    assert told == [text for n in (2, 3, 4) for text in (f"Question {n}?", f"Answer {n}.")]
+
+
+async def test_the_window_is_not_overrun(home: Path) -> None:
+    model = ScriptedGenerator(*HONEST)
+    model.window = 400
+    await events_of(home, model, max_tokens=100)
+    assert sum(model.count_tokens([each.text for each in model.told[0]])) <= 400
+
+
+async def test_no_model_is_asked_when_the_plan_says_so(home: Path) -> None:
+    model = ScriptedGenerator(*HONEST)
+    answer = done(await events_of(home, model, generate=False))
+    assert (answer.model, model.told) == (None, [])
+
+
+class Judging(ScriptedGenerator):
+    """Writes the script, and says yes when it is asked whether a claim is supported."""
+
+    async def stream(
+        self, messages: Sequence[Message], *, writing: Writing
+    ) -> AsyncIterator[Written]:
+        if "You check citations" in messages[0].text:
+            yield '{"supported": "yes"}'
+            yield Finish("end", Usage(1000, 5, 0.25), self.provider, self.model)
+            return
+        async for piece in super().stream(messages, writing=writing):
+            yield piece
+
+
+async def test_what_the_model_used_as_a_judge_is_counted(home: Path) -> None:
+    model = Judging("The lighthouse was built of granite in 1874. [Source 1]")
+    async with open_tour(home, generator=model, stored=True) as engine:
+        judging = Engine(replace(engine.parts, judge=GeneratorJudge(model)))
+        answer = await judging.answer(asked())
+    assert answer.usage.usd == 0.25
+    assert answer.usage.input_tokens > 1000
+
+
+async def test_the_same_question_is_answered_from_memory(home: Path) -> None:
+    model = ScriptedGenerator(*HONEST)
+    async with open_tour(home, generator=model, stored=True) as engine:
+        first = await engine.answer(QUESTION)
+        second = await engine.answer(f"  {QUESTION} ")
+    assert (first.cached, second.cached, len(model.told)) == (False, True, 1)
+    assert second.text == first.text
+    assert second.query_id != first.query_id
+    assert first.usage.output_tokens
+    assert second.usage == Usage(), "nobody pays for it again"

@@ -1,0 +1,285 @@
+"""What is kept of a question says how its answer came about, and no more than was allowed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+from collections.abc import AsyncIterator
+from dataclasses import fields, replace
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text, update
+
+from quoth.core.errors import InputError, NotFound
+from quoth.core.plan import Plan
+from quoth.core.settings import Settings
+from quoth.core.types import Filter, Turn
+from quoth.engine import Engine
+from quoth.pipeline.record import MOST, Keeping, Record
+from quoth.pipeline.record_codec import Kept, pack, unpack
+from quoth.pipeline.retrieve import Request
+from quoth.store.catalogue import Catalogue
+from quoth.store.database import open_database
+from quoth.store.schema import queries
+from quoth.testing import MemoryIndex
+from quoth.text.json_codec import dump, to_json
+from tests.support.databases import plain_engine, step
+from tests.support.made_documents import open_catalogue
+from tests.support.recorded_queries import NECTAR, record_of_asking
+from tests.support.small_library import add, open_tour, write_sources
+from tests.text.test_json_decode import answer
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, MemoryIndex]:
+    folder = tmp_path_factory.mktemp("asked")
+    index = MemoryIndex()
+
+    async def fill() -> None:
+        async with open_tour(folder / "home", index=index) as engine:
+            await add(engine, write_sources(folder / "sources"))
+
+    asyncio.run(fill())
+    return folder / "home", index
+
+
+@pytest.fixture
+async def engine(shelf: tuple[Path, MemoryIndex]) -> AsyncIterator[Engine]:
+    async with open_tour(shelf[0], index=shelf[1]) as opened:
+        yield opened
+
+
+def again(kept: Kept) -> Record:
+    return unpack(plan=kept.plan, answer=kept.answer, record=kept.record)
+
+
+# --- what a record holds ----------------------------------------------------------------------
+
+
+async def test_a_record_tells_where_each_candidate_stood(engine: Engine) -> None:
+    record = await record_of_asking(engine)
+    (searched,) = record.searched
+    assert searched.found == len(searched.candidates)
+    assert [each.fused.rank for each in searched.candidates] == [*range(1, searched.found + 1)]
+    best = next(each for each in searched.candidates if each.shown == 1)
+    assert best.chunk_id == record.answer.citations[0].chunk_id
+    assert best.pool is not None
+    assert best.legs["keyword"].rank == 1
+
+
+async def test_a_record_names_who_took_part_and_when_each_stage_began(engine: Engine) -> None:
+    record = await record_of_asking(engine)
+    assert record.makers.embedder.startswith(engine.parts.embedder.name)
+    assert record.makers.reranker == ""
+    spans = [record.spans_ms[name] for name in ("understand", "fuse", "cite")]
+    assert [time for span in spans for time in span] == sorted(t for s in spans for t in s)
+
+
+async def test_a_record_holds_the_request_as_it_was_made(engine: Engine) -> None:
+    request = Request(
+        NECTAR,
+        {"final_k": 3, "filters": (Filter("kind", "in", ("transcript",)),)},
+        filters=("language=en",),
+        history=(Turn("What do bees do?", "They fly."),),
+    )
+    kept = pack(await record_of_asking(engine, request))
+    assert again(kept).request == replace(request, collections=("default",))
+
+
+async def test_a_packed_record_comes_back_but_for_the_last_digits(engine: Engine) -> None:
+    record = await record_of_asking(engine)
+    packed = pack(record)
+    found = again(packed)
+    assert again(pack(found)) == found
+    assert replace(found, searched=(), spans_ms={}) == replace(
+        record, searched=(), spans_ms={}, collection=""
+    )
+    (one,), (other,) = found.searched, record.searched
+    assert [each.chunk_id for each in one.candidates] == [e.chunk_id for e in other.candidates]
+    for each, was in zip(one.candidates, other.candidates, strict=True):
+        assert each.legs.keys() == was.legs.keys()
+        assert each.fused.score == pytest.approx(was.fused.score, rel=1e-4)
+
+
+async def test_what_is_no_text_elsewhere_can_be_kept_all_the_same(engine: Engine) -> None:
+    request = Request(NECTAR, history=(Turn("What \ud800 is it?", "Bees \x00 fly."),))
+    record = await record_of_asking(engine, request)
+    kept = pack(record)
+    assert again(kept).request.history == request.history
+    engine.parts.catalogue.record(**{each.name: getattr(kept, each.name) for each in fields(kept)})
+    assert engine.parts.catalogue.recorded(kept.query_id).record == kept.record
+
+
+async def test_the_library_s_texts_are_in_the_answer_alone(engine: Engine) -> None:
+    kept = pack(await record_of_asking(engine))
+    assert "nectar" in kept.answer
+    assert "nectar" not in kept.record
+    assert "nectar" not in kept.plan
+
+
+async def test_the_pool_is_kept_whole(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("quoth.pipeline.record.MOST", 2)
+    record = await record_of_asking(engine, Request(NECTAR, {"rerank_pool": 4, "final_k": 4}))
+    (searched,) = record.searched
+    assert len([each for each in searched.candidates if each.pool is not None]) == 4
+    assert len(searched.candidates) < searched.found
+
+
+def test_a_wide_search_is_kept_in_part() -> None:
+    from quoth.core.types import LegScore
+    from quoth.pipeline.record import Considered, Searched
+
+    legs = {"keyword": LegScore(1000, 12.34567), "semantic": LegScore(1000, 0.876543)}
+    rows = tuple(
+        Considered(f"{at:024x}", legs, LegScore(at, 0.54321), "convex", LegScore(at, 0.5), at)
+        for at in range(1, MOST + 1)
+    )
+    record = Record(
+        Request("Why?"), Plan(), answer(), searched=(Searched("default", "v", 2000, rows),)
+    )
+    assert len(pack(record).record) < 30_000
+
+
+# --- what is kept of it -----------------------------------------------------------------------
+
+
+async def asked_with(home: Path, history: Keeping) -> tuple[Catalogue, str]:
+    settings = Settings(home=home, chunk_tokens=32, history=history)
+    async with open_tour(home, settings=settings) as engine:
+        await add(engine, write_sources(home / "sources") / "hive.srt")
+        found = await engine.answer(NECTAR)
+    return Catalogue(open_database(home / "catalogue.sqlite"), tenant="local"), found.query_id
+
+
+async def test_everything_is_kept_by_default(tmp_path: Path) -> None:
+    catalogue, query_id = await asked_with(tmp_path, "full")
+    (asked,) = catalogue.asked(limit=9)
+    assert (asked.query_id, asked.text, asked.status) == (query_id, NECTAR, "answered")
+    assert json.loads(catalogue.answer(query_id))["citations"]
+    catalogue.close()
+
+
+async def test_nothing_is_kept_if_the_history_is_off(tmp_path: Path) -> None:
+    catalogue, query_id = await asked_with(tmp_path, "off")
+    assert catalogue.asked(limit=9) == []
+    with pytest.raises(NotFound):
+        catalogue.answer(query_id)
+    catalogue.close()
+
+
+async def test_no_text_is_kept_but_a_hash_where_that_was_chosen(tmp_path: Path) -> None:
+    catalogue, _query_id = await asked_with(tmp_path, "hash")
+    (asked,) = catalogue.asked(limit=9)
+    assert asked.text.startswith("#")
+    catalogue.close()
+    with sqlite3.connect(tmp_path / "catalogue.sqlite") as connection:
+        rows = [
+            str(row)
+            for table in ("queries", "answers", "records")
+            for row in connection.execute(f"SELECT * FROM {table}")
+        ]
+    assert not [word for word in ("honey", "nectar", "Ada", "hive") for row in rows if word in row]
+
+
+def test_no_filter_is_kept_with_a_hash() -> None:
+    ada = Filter("speaker", "in", ("Ada",))
+    request = Request("Why?", {"filters": (ada,), "final_k": 3}, filters=("speaker=Ada",))
+    kept = pack(Record(request, Plan(filters=(ada,)), answer(), keeping="hash"))
+    assert not [each for each in (kept.plan, kept.record, kept.answer) if "Ada" in each]
+    assert again(kept).request.choices == {"final_k": 3}
+
+
+def test_the_same_question_has_the_same_hash() -> None:
+    record = Record(Request("Why  NOT?"), Plan(), answer(), keeping="hash")
+    other = Record(Request("why not?"), Plan(), answer(), keeping="hash")
+    assert pack(record).text == pack(other).text
+    assert pack(record).text != pack(replace(record, keeping="full")).text
+
+
+# --- the catalogue ----------------------------------------------------------------------------
+
+
+def keep(catalogue: Catalogue, query_id: str) -> None:
+    catalogue.record(
+        query_id=query_id,
+        collection="default",
+        text="Why?",
+        plan=dump(to_json(Plan())),
+        answer=dump(to_json(answer())),
+        version="t:1",
+        status="answered",
+    )
+
+
+def test_a_question_is_found_by_the_beginning_of_its_id(address: Path | str) -> None:
+    catalogue, _collection = open_catalogue(address)
+    for query_id in ("q_aa11", "q_ab22", "q_ab33"):
+        keep(catalogue, query_id)
+    assert catalogue.recorded("q_aa").query_id == "q_aa11"
+    assert catalogue.recorded("aa1").query_id == "q_aa11"
+    assert catalogue.recorded("q_ab33").query_id == "q_ab33"
+    with pytest.raises(InputError, match="q_ab22, q_ab33"):
+        catalogue.recorded("ab")
+    for nothing in ("q_cc", "q_", "", "%", "q_a_", "q_ab22x"):
+        with pytest.raises(NotFound, match="quoth history"):
+            catalogue.recorded(nothing)
+    catalogue.close()
+
+
+def test_a_whole_id_is_clear_though_another_begins_with_it(address: Path | str) -> None:
+    catalogue, _collection = open_catalogue(address)
+    for query_id in ("q_ab", "q_abc"):
+        keep(catalogue, query_id)
+    assert catalogue.recorded("q_ab").query_id == "q_ab"
+    catalogue.close()
+
+
+def test_questions_of_others_are_not_there(address: Path | str) -> None:
+    catalogue, _collection = open_catalogue(address)
+    theirs, _their_collection = open_catalogue(address, tenant="theirs")
+    keep(theirs, "q_theirs")
+    assert catalogue.asked(limit=9) == []
+    with pytest.raises(NotFound):
+        catalogue.recorded("q_theirs")
+    assert [each.query_id for each in theirs.asked(limit=9)] == ["q_theirs"]
+    catalogue.close()
+    theirs.close()
+
+
+def test_the_newest_questions_come_first(address: Path | str) -> None:
+    catalogue, _collection = open_catalogue(address)
+    for query_id in ("q_1", "q_2", "q_3"):
+        keep(catalogue, query_id)
+    with catalogue.writing("set back") as connection:
+        for at in (1, 2, 3):
+            older = update(queries).where(queries.c.id == f"q_{at}")
+            connection.execute(older.values(created_at=f"2026-01-0{at}"))
+    assert [each.query_id for each in catalogue.asked(limit=2)] == ["q_3", "q_2"]
+    catalogue.close()
+
+
+def test_questions_kept_before_there_were_records_can_be_read(address: Path | str) -> None:
+    open_database(address).close()
+    step(address, "0002")
+    plan = Plan(filters=(Filter("kind", "in", ("pdf",)), *answer().query.filters))
+    older = {
+        "queries (id, tenant, collection, text, plan, index_version, created_at)": (
+            *("q_old", "local", "default", "Why?", dump(to_json(plan)), "t:1", "2026-01-01"),
+        ),
+        "answers (query_id, tenant, answer)": ("q_old", "local", dump(to_json(answer()))),
+    }
+    with plain_engine(address) as engine, engine.begin() as connection:
+        for table, values in older.items():
+            given = {f"v{at}": value for at, value in enumerate(values)}
+            places = ", ".join(f":{name}" for name in given)
+            connection.execute(text(f"INSERT INTO {table} VALUES ({places})"), given)
+    catalogue = Catalogue(open_database(address), tenant="local")
+    (asked,) = catalogue.asked(limit=9)
+    assert asked.status == "answered"
+    kept = catalogue.recorded("q_old")
+    record = unpack(plan=kept.plan, answer=kept.answer, record=kept.record)
+    assert record.request == Request("Why?", {"filters": (Filter("kind", "in", ("pdf",)),)})
+    assert record.searched == ()
+    catalogue.close()

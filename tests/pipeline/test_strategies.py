@@ -1,0 +1,354 @@
+"""Every type of question is found in its own way: these fail if the way is not really taken."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from quoth.core.errors import RetrievalError
+from quoth.core.protocols import Matrix
+from quoth.core.trace import Trace
+from quoth.core.types import (
+    Answer,
+    Chunk,
+    Document,
+    Filter,
+    Scored,
+    Turn,
+)
+from quoth.engine import Engine
+from quoth.pipeline.components import identity_of
+from quoth.pipeline.entity_index import Shelves
+from quoth.pipeline.retrieve import Request, Retrieved
+from quoth.store.catalogue import Catalogue
+from quoth.store.database import open_database
+from quoth.store.rows import Entry
+from quoth.testing import (
+    FailingIndex,
+    HashEmbedder,
+    MemoryIndex,
+    SlowReranker,
+)
+from tests.support.small_library import add, open_tour, write_sources
+
+Rows = dict[str, tuple[Chunk, Matrix]]
+GUIDE = """# The wasp guide
+
+## Nests
+
+Wasps build their nests from chewed wood. A nest is begun by one queen in spring.
+
+## Stings
+
+A wasp can sting again and again. Its sting has no barb, unlike that of a bee.
+"""
+
+
+class Listening(MemoryIndex):
+    """Remembers what the keyword leg was asked for, and with which filters."""
+
+    def __init__(self, rows: Rows) -> None:
+        super().__init__(rows)
+        self.heard: list[str] = []
+        self.filters: list[tuple[Filter, ...]] = []
+
+    async def match(
+        self, text: str, *, languages: Sequence[str], limit: int, filters: Sequence[Filter] = ()
+    ) -> list[Scored]:
+        self.heard.append(text)
+        self.filters.append(tuple(filters))
+        return await super().match(text, languages=languages, limit=limit, filters=filters)
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Rows]:
+    folder = tmp_path_factory.mktemp("strategies")
+    index = MemoryIndex()
+    sources = write_sources(folder / "sources")
+    (sources / "wasps.md").write_text(GUIDE, encoding="utf-8")
+
+    async def fill() -> None:
+        async with open_tour(folder / "home", index=index) as engine:
+            await add(engine, sources)
+
+    asyncio.run(fill())
+    return folder / "home", index.rows
+
+
+@pytest.fixture
+def index(shelf: tuple[Path, Rows]) -> Listening:
+    return Listening(shelf[1])
+
+
+@pytest.fixture
+async def engine(shelf: tuple[Path, Rows], index: Listening) -> AsyncIterator[Engine]:
+    async with open_tour(shelf[0], index=index) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def blind(shelf: tuple[Path, Rows]) -> AsyncIterator[Engine]:
+    """An engine whose index answers nothing: what works with it is not ranked."""
+    async with open_tour(shelf[0], index=FailingIndex()) as opened:
+        yield opened
+
+
+async def found(engine: Engine, question: str, **choices: Any) -> Retrieved:
+    return await engine.retrieve(Request(question, choices), trace=Trace())
+
+
+def documents(answer: Answer) -> set[str]:
+    return {each.document_name for each in answer.citations}
+
+
+# --- a place is looked up ---------------------------------------------------------------------
+
+
+async def test_a_page_is_looked_up_and_not_ranked(blind: Engine) -> None:
+    answer = await blind.answer("What is on page 3?")
+    assert answer.query.kind == "page_specific"
+    assert answer.status == "answered"
+    assert {each.page for each in answer.citations} == {"3"}
+
+
+async def test_a_subject_on_a_page_is_sought_there(blind: Engine) -> None:
+    with pytest.raises(RetrievalError):
+        await blind.answer("What is honey made from?")
+    answer = await blind.answer("What does page 1 say about the can of oil?")
+    assert "oil" in answer.text
+
+
+async def test_a_page_without_the_subject_says_so(blind: Engine) -> None:
+    answer = await blind.answer("What does page 1 say about volcanoes in Iceland?")
+    assert answer.status == "no_results"
+    assert all("1" in (each.locator.label_first) for each in answer.closest)  # type: ignore[union-attr]
+
+
+# --- a summary covers what it sums up ---------------------------------------------------------
+
+
+async def test_a_summary_covers_its_document_without_ranking(blind: Engine) -> None:
+    answer = await blind.answer("Summarise the document The wasp guide")
+    assert answer.query.kind == "summary"
+    assert documents(answer) == {"The wasp guide"}
+    assert "nest" in answer.text
+    assert "sting" in answer.text
+
+
+async def test_every_sentence_of_a_summary_opens_its_source(blind: Engine) -> None:
+    answer = await blind.answer("Summarise the document The wasp guide")
+    assert answer.sentences
+    assert all(each.citations for each in answer.sentences)
+    assert all(each.snippet in GUIDE for each in answer.citations)
+
+
+async def test_a_summary_of_a_subject_is_searched(engine: Engine, index: Listening) -> None:
+    answer = await engine.answer("Summarise what is known about honey")
+    assert index.heard
+    assert answer.query.kind == "summary"
+
+
+# --- a comparison ranks for each of its aspects -----------------------------------------------
+
+
+async def test_a_comparison_searches_for_each_aspect(engine: Engine, index: Listening) -> None:
+    answer = await engine.answer("What is the difference between a swarm and a wasp nest?")
+    assert answer.query.kind == "comparison"
+    assert len(answer.query.aspects) == 2
+    assert set(answer.query.aspects) < set(index.heard)
+
+
+async def test_each_aspect_has_its_share_of_the_passages(engine: Engine) -> None:
+    question = "Compare swarms and wasp stings"
+    hits = (await found(engine, question, final_k=2)).hits
+    assert {hit.document for hit in hits} == {"Keeping bees", "The wasp guide"}
+
+
+# --- the others -------------------------------------------------------------------------------
+
+
+async def test_a_factual_question_is_searched_once(engine: Engine, index: Listening) -> None:
+    await found(engine, "When does a colony swarm?")
+    assert index.heard == ["When does a colony swarm?"]
+
+
+async def test_an_exploratory_question_is_spread_over_documents(engine: Engine) -> None:
+    result = await found(engine, "Tell me about bees and their queens")
+    assert result.query.kind == "exploratory"
+    counts = [sum(one.document == hit.document for one in result.hits) for hit in result.hits]
+    assert max(counts) <= 2
+
+
+async def test_a_question_made_of_two_is_searched_as_both_and_as_a_whole(
+    engine: Engine, index: Listening
+) -> None:
+    question = "What is honey made from and when does a colony swarm?"
+    hits = (await found(engine, question, final_k=2)).hits
+    assert set(index.heard) == {"What is honey made from?", "when does a colony swarm?", question}
+    assert {hit.document for hit in hits} == {"Inside the hive", "Keeping bees"}
+
+
+async def test_a_guess_lifts_and_never_excludes(engine: Engine, index: Listening) -> None:
+    question = "In the talk on inner hive life, how much honey does a colony need?"
+    result = await found(engine, question)
+    assert (result.query.filters, len(result.query.boosts)) == ((), 1)
+    assert result.query.boosts in index.filters
+    assert "Keeping bees" in {hit.document for hit in result.hits}
+
+
+async def test_the_local_expansion_searches_with_more_wordings(
+    engine: Engine, index: Listening
+) -> None:
+    question = (
+        "In a cold winter, what does a strong colony of honey bees do in its wooden hive, gathered "
+        "around the old queen, to keep warm until flowers open again in spring?"
+    )
+    await found(engine, question, expansion="local")
+    assert index.heard[0] == question
+    assert len(index.heard) > 1
+
+
+async def test_a_follow_up_is_searched_by_what_it_stands_for(
+    engine: Engine, index: Listening
+) -> None:
+    history = (Turn("When does a colony swarm?", "A colony swarms when the hive is too small."),)
+    request = Request("And what does the queen do then?", history=history)
+    query = (await engine.retrieve(request, trace=Trace())).query
+    assert query.is_followup
+    assert "swarm" in query.standalone
+    assert index.heard == [query.standalone]
+
+
+async def test_what_may_lean_is_also_searched_for_with_words_of_the_conversation(
+    engine: Engine, index: Listening
+) -> None:
+    history = (Turn("When does a colony swarm?", "When the hive is too small."),)
+    found = await engine.retrieve(
+        Request("What goes wrong with old combs?", history=history), trace=Trace()
+    )
+    assert index.heard == ["What goes wrong with old combs?", found.query.in_context]
+    assert "colony" in found.query.in_context
+
+
+async def test_by_words_alone_nothing_is_found_that_the_question_does_not_find(
+    engine: Engine,
+) -> None:
+    history = (Turn("When does a colony swarm?", "When the hive is too small."),)
+    request = Request("Are there zeppelins?", {"mode": "keyword"}, history=history)
+    found = await engine.retrieve(request, trace=Trace())
+    assert found.query.in_context
+    assert found.hits == ()
+
+
+async def test_the_parts_of_a_question_are_searched_for_as_they_are(
+    engine: Engine, index: Listening
+) -> None:
+    history = (Turn("How long is a queen fertile?", "For years."),)
+    question = "What is honey made from and when does a colony swarm?"
+    found = await engine.retrieve(Request(question, history=history), trace=Trace())
+    parts = {"What is honey made from?", "when does a colony swarm?", question}
+    assert set(index.heard) == {*parts, found.query.in_context}
+
+
+async def test_what_the_question_says_can_be_dropped(engine: Engine) -> None:
+    kept = await engine.retrieve(Request("What is on page 3?"), trace=Trace())
+    dropped = await engine.retrieve(
+        Request("What is on page 3?", filters=("page=any",)), trace=Trace()
+    )
+    assert kept.query.filters
+    assert kept.warnings
+    assert not dropped.query.filters
+    assert not dropped.warnings
+
+
+async def test_copies_of_one_passage_are_shown_once(tmp_path: Path) -> None:
+    index = MemoryIndex()
+    text = "Honey bees store nectar in wax cells and dry it with their wings all night long. "
+    folder = tmp_path / "copies"
+    folder.mkdir()
+    for at in range(8):
+        (folder / f"copy{at}.txt").write_text(f"{text}\n", encoding="utf-8")
+    (folder / "other.txt").write_text("Wax cells have six sides.\n", encoding="utf-8")
+    async with open_tour(tmp_path / "home", index=index) as engine:
+        await add(engine, folder)
+        result = await found(engine, "Where do bees store nectar?", duplicate_cosine=0.97)
+    assert len([hit for hit in result.hits if "store nectar" in hit.text]) == 1
+
+
+# --- several collections ----------------------------------------------------------------------
+
+
+async def test_several_collections_are_searched_at_once(tmp_path: Path) -> None:
+    sources = write_sources(tmp_path / "sources")
+    async with open_tour(tmp_path / "home") as engine:
+        await add(engine, sources / "notes.md")
+        async for _ in engine.add([sources / "hive.srt"], collection="talks"):
+            pass
+        request = Request(
+            "How is honey made, and how much is needed?", collections=("default", "talks")
+        )
+        hits = await engine.search(request)
+    assert {hit.collection for hit in hits[:2]} == {"default", "talks"}
+
+
+async def test_a_collection_that_fails_is_named_and_done_without(
+    shelf: tuple[Path, Rows], tmp_path: Path
+) -> None:
+    sources = write_sources(tmp_path / "sources")
+    async with open_tour(tmp_path / "home") as engine:
+        await add(engine, sources / "notes.md")
+        async for _ in engine.add([sources / "hive.srt"], collection="talks"):
+            pass
+        there = engine.parts.open_index
+        table = engine.parts.catalogue.collection("talks").table
+        parts = replace(
+            engine.parts, open_index=lambda name: FailingIndex() if name == table else there(name)
+        )
+        trace = Trace()
+        request = Request("How much honey is needed?", collections=("default", "talks"))
+        result = await Engine(parts).retrieve(request, trace=trace)
+    assert {hit.collection for hit in result.hits} == {"default"}
+    assert any("talks" in each for each in trace.degraded)
+
+
+async def test_many_questions_are_answered_in_their_order(engine: Engine) -> None:
+    asked = ["When does a colony swarm?", "What do wasps build nests from?"]
+    answers = await engine.answer_all(asked)
+    assert [each.query.original for each in answers] == asked
+    assert "chewed wood" in answers[1].text
+
+
+async def test_a_late_reranker_is_done_without_in_several_collections_too(tmp_path: Path) -> None:
+    sources = write_sources(tmp_path / "sources")
+    async with open_tour(tmp_path / "home") as engine:
+        await add(engine, sources / "notes.md")
+        async for _ in engine.add([sources / "hive.srt"], collection="talks"):
+            pass
+        slow = Engine(replace(engine.parts, reranker=SlowReranker(5.0)))
+        request = Request("How much honey is needed?", collections=("default", "talks"))
+        await engine.search(request)  # shelves and vectors are read: only the reranker is late
+        trace = Trace(deadline_ms=1_000)
+        result = await slow.retrieve(request, trace=trace)
+    assert {hit.collection for hit in result.hits} == {"default", "talks"}
+    assert trace.degraded == ("rerank:deadline:fused order",)
+
+
+def test_shelves_are_read_by_many_threads_at_once(tmp_path: Path) -> None:
+    catalogue = Catalogue(open_database(tmp_path / "catalogue.sqlite"), tenant="local")
+    names = [f"c{at}" for at in range(12)]
+    identity = identity_of(HashEmbedder())
+    for name in names:
+        collection = catalogue.make_collection(name, identity=identity)
+        document = Document(f"d-{name}", name, "text", "ready", language="en", source=name)
+        catalogue.commit(collection, [Entry(document, "0" * 64, (), ())])
+    shelves = Shelves(catalogue)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda at: shelves.read([names[at % 12]])[1], range(240)))
+    catalogue.close()
+    assert [next(iter(each.documents.values())).title for each in found[:12]] == names

@@ -1,0 +1,120 @@
+"""The look-up of a collection's names, and the names that a phrase means."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quoth.core.outline import Heading, Shelf
+from quoth.core.types import Document
+from quoth.query.entity_index import days_of, read_names, slips_of
+from quoth.query.entity_linking import resolve, resolve_speaker
+from quoth.query.tokens import asked_of, fold, folded_words
+from quoth.query.understand import understand
+from tests.support.made_outline import NAMES
+
+
+@pytest.mark.parametrize(
+    ("phrase", "titles", "sure"),
+    [
+        ("rooftop gardens", {"Rooftop gardens in dense cities"}, True),
+        ("gardens in cities", {"Rooftop gardens in dense cities"}, True),
+        ("roftop gardens", {"Rooftop gardens in dense cities"}, True),
+        ("vie des ruches", {"La vie secrète des ruches"}, True),
+        ("gardens and bees", {"Rooftop gardens in dense cities", "What bees know about geometry"},
+         False),
+        ("tax law", set(), False),
+    ],
+)  # fmt: skip
+def test_a_title_is_found_by_some_of_its_words(phrase: str, titles: set[str], sure: bool) -> None:
+    found = resolve(folded_words(phrase), NAMES.titles, names=NAMES)
+    assert {each.real for each in found.names} if found else set() == titles
+    assert bool(found and found.sure) == sure
+
+
+@pytest.mark.parametrize(
+    ("name", "real", "sure"),
+    [
+        ("Ada Lindqvist", {"Ada Lindqvist"}, True),
+        ("Lindqvist", {"Ada Lindqvist"}, True),
+        ("Dr Lindqvist", {"Ada Lindqvist"}, True),
+        ("Ada Lindquist", {"Ada Lindqvist"}, True),
+        ("Tomas Fereira", {"Tomás Ferreira"}, True),
+        ("Moreau", {"Jeanne Moreau", "Luc Moreau"}, True),
+        ("Lindquist", {"Ada Lindqvist"}, True),
+        ("Ada Byron", set(), False),
+        ("Marie Curie", set(), False),
+    ],
+)
+def test_a_speaker_is_found_by_a_name(name: str, real: set[str], sure: bool) -> None:
+    found = resolve_speaker(folded_words(name), NAMES)
+    assert ({each.real for each in found.names} if found else set()) == real
+    assert bool(found and found.sure) == sure
+
+
+@pytest.mark.parametrize(
+    ("date", "days"),
+    [
+        ("2024", (20240101, 20241231)),
+        ("2024-02", (20240201, 20240229)),
+        ("2023-02", (20230201, 20230228)),
+        ("2024-03-05", (20240305, 20240305)),
+        ("2024-03-05T10:00:00Z", (20240305, 20240305)),
+        ("March", None),
+        ("", None),
+    ],
+)
+def test_a_date_is_read_as_days(date: str, days: tuple[int, int] | None) -> None:
+    assert days_of(date) == days
+
+
+@given(st.text(max_size=60))
+def test_folding_keeps_every_position(text: str) -> None:
+    asked = asked_of(text)
+    assert len(asked.folded) == len(asked.clean)
+    assert fold(fold(text)) == fold(text)
+
+
+@given(st.text("abcde", min_size=5, max_size=9), st.integers(0, 8))
+def test_a_slip_of_one_letter_shares_a_form(word: str, at: int) -> None:
+    at %= len(word)
+    for slip in (
+        word[:at] + word[at + 1 :],
+        word[:at] + "z" + word[at + 1 :],
+        f"{word[:at]}z{word[at:]}",
+    ):
+        assert set(slips_of(word)) & set(slips_of(slip))
+
+
+def test_a_paged_document_without_labels_counts_from_one() -> None:
+    assert NAMES.labels["handbook"][0] == "1"
+    assert len(NAMES.labels["handbook"]) == 60
+
+
+def test_a_collection_of_many_documents_is_nearly_as_quick_to_ask() -> None:
+    """As a ratio in one run, since machines differ; the evaluation measures the time itself."""
+
+    def spent(documents: int) -> float:
+        held = tuple(
+            Document(f"d{n}", f"Report {n} on matter {n * 7 % 1000} and field {n * 13 % 977}",
+                     "pdf", "ready", pages=300, language="en", speaker=f"Ann Person{n}",
+                     date="2024-01-02")
+            for n in range(documents)
+        )  # fmt: skip
+        headings = tuple(
+            Heading(f"d{n % documents}", (f"Heading {n} about {n % 700}",), n, n, str(n % 9))
+            for n in range(10 * documents)
+        )
+        names = read_names(Shelf("1", ("en",), held, headings))
+        times = []
+        for n in range(100):
+            text = f"According to Ann Person{n % documents}, what does chapter 3 of report {n} say?"
+            began = time.thread_time()
+            understand(text, names=names)
+            times.append(time.thread_time() - began)
+        return sorted(times)[50]
+
+    assert spent(500) < 8 * spent(20)

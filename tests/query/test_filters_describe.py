@@ -1,0 +1,58 @@
+"""What the asker is told about where the search looked."""
+
+from __future__ import annotations
+
+import pytest
+
+from quoth.core.types import Document, Filter
+from quoth.query.filters.describe import narrowed
+from quoth.query.filters.parse import dropped, parse_filters
+
+BOOKS = {
+    "d1": Document("d1", "Inside the hive", "transcript", "ready"),
+    "d2": Document("d2", "The book", "pdf", "ready"),
+}
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (Filter("document", "in", ("d1",)), "“Inside the hive”"),
+        (Filter("document", "in", ("d1", "d2")), "“Inside the hive” and “The book”"),
+        (Filter("document", "in", ("a", "b", "c")), "3 documents"),
+        (Filter("label", "in", ("ix",)), "page ix"),
+        (Filter("label", "in", ("3", "4", "5")), "pages 3 to 5"),
+        (Filter("page", "overlaps", (3, 5)), "PDF pages 3 to 5"),
+        (Filter("chapter", "in", ("3",)), "chapter 3"),
+        (Filter("segment", "in", ("qa",)), "the questions from the audience"),
+        (Filter("seconds", "overlaps", (0, 600)), "0:00–10:00"),
+        (Filter("date", "overlaps", (20240101, 20241231)), "2024-01-01 to 2024-12-31"),
+        (Filter("date", "overlaps", (0, 20191231)), "dated up to 2019-12-31"),
+        (Filter("date", "overlaps", (20210101, 99991231)), "dated from 2021-01-01 on"),
+        (Filter("seconds", "overlaps", (1800, 360000)), "what comes after 30:00"),
+        (Filter("speaker", "in", ("Ada",)), "what Ada says"),
+    ],
+)
+def test_every_kind_of_place_has_words(given: Filter, said: str) -> None:
+    (sentence,) = narrowed([given], documents=BOOKS, language="en")
+    assert said in sentence
+    assert "--" not in sentence
+
+
+def test_the_filters_that_take_it_back_are_named_as_every_door_spells_them() -> None:
+    both = [Filter("seconds", "overlaps", (0, 600)), Filter("label", "in", ("ix",))]
+    (sentence,) = narrowed(both, documents=BOOKS, language="en")
+    lifting = ("time=any", "page=any")
+    assert sentence.endswith(f"add the filters {', '.join(lifting)}.")
+    assert dropped(lifting) >= {each.field for each in both}
+    assert parse_filters(lifting) == ()
+
+
+def test_a_french_question_is_told_in_french() -> None:
+    both = [Filter("chapter", "in", ("3",)), Filter("document", "in", ("d2",))]
+    (sentence,) = narrowed(both, documents=BOOKS, language="fr")
+    assert "chapitre 3, «\u202fThe book\u202f»" in sentence
+
+
+def test_without_filters_there_is_nothing_to_say() -> None:
+    assert narrowed([], documents=BOOKS, language="en") == ()

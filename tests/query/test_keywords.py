@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quoth.core.types import Chars, Chunk, Query
+from quoth.query.keywords import (
+    MOST_NAMES,
+    content_words,
+    keywords,
+    sought_names,
+)
+
+
+def asked(text: str, language: str = "en", entities: tuple[str, ...] = ()) -> Query:
+    return Query(text, text, language, entities=entities)
+
+
+def chunk(text: str, language: str = "en") -> Chunk:
+    return Chunk("c", "d", 0, 0, len(text), text, Chars(0, len(text)), "text", language=language)
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "words"),
+    [
+        ("What's the difference between LoRA and GPT-2's training?", "en", "LoRA GPT-2 training"),
+        ("Can you tell me how C++ works?", "en", "C++"),
+        ("Qu’est-ce que l’encodeur d'un Transformer ?", "fr", "encodeur Transformer"),
+        ("À quoi servent les modèles et le modèle ?", "fr", "modèles"),
+        ("why?", "en", ""),
+    ],
+)
+def test_content_words_are_what_the_question_is_about(text: str, language: str, words: str) -> None:
+    assert content_words(text, language=language) == words.split()
+
+
+def test_the_rarest_words_that_the_collection_knows_are_the_keywords() -> None:
+    counts = {"wing": 90, "flutter": 3, "panel": 40, "quux": 0}
+    query = asked("Does the flutter of a quux affect the wing panel?")
+    assert keywords(query, frequency=lambda stem: counts.get(stem, 500), most=2) == (
+        "flutter",
+        "panel",
+    )
+
+
+def test_without_counts_marked_and_long_words_come_first() -> None:
+    query = asked("Where do people in Oslo put the GPT4 model and its attention weights?")
+    assert keywords(query, most=3) == ("Oslo", "GPT4", "attention")
+
+
+def test_names_are_sought_as_links_are_folded_and_entities_first() -> None:
+    found = sought_names(
+        asked("Who built the Analytical-Engine in Éclair 1840?", entities=("Ada L.",))
+    )
+    assert found[0] == "ada l"
+    assert {"analytical engine", "engine", "eclair 1840"} <= set(found)
+    assert not {"the", "in", "the analytical engine"} & set(found)
+
+
+@given(st.text(max_size=200))
+def test_any_question_has_a_bounded_number_of_names(text: str) -> None:
+    found = sought_names(asked(text))
+    assert len(found) == len(set(found)) <= MOST_NAMES

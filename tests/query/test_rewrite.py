@@ -1,0 +1,73 @@
+"""What a question that leans takes along of the turns before."""
+
+from __future__ import annotations
+
+import pytest
+
+from quoth.answering.answerability import notice
+from quoth.core.types import Turn
+from quoth.query.rewrite import standalone
+from quoth.query.tokens import asked_of
+
+MODELS = Turn("What are BERT and GPT-2 trained on?", "Books of Wikipedia.")
+CONTRACTS = Turn("What contracts are there?", "Fixed-price, time-based and turnkey contracts.")
+
+
+def made(question: str, *turns: Turn) -> str:
+    return standalone(asked_of(question), turns)
+
+
+def test_words_joined_by_hyphens_stay_together() -> None:
+    turn = Turn("Le pipeline text-generation rend-il la même suite ?")
+    assert made("Pourquoi donc ?", turn) == "Pourquoi donc ? (pipeline text-generation rend suite)"
+
+
+@pytest.mark.parametrize(
+    ("question", "turn", "taken"),
+    [
+        ("How large is the first one?", MODELS, "(BERT)"),
+        ("How large is the second one?", MODELS, "(GPT-2 trained)"),
+        ("What does the second one cost?", CONTRACTS, "(time-based)"),
+        ("Explain the last one.", CONTRACTS, "(turnkey contracts)"),
+    ],
+)
+def test_of_things_named_together_the_one_that_is_meant_is_taken(
+    question: str, turn: Turn, taken: str
+) -> None:
+    assert made(question, turn) == f"{question} {taken}"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How long did they last?",
+        "When were they first seen?",
+        "Did they grow in the last few years?",
+    ],
+)
+def test_what_is_no_place_among_things_named_together_takes_all(question: str) -> None:
+    turn = Turn("What are lithium and alkaline batteries?")
+    assert made(question, turn) == f"{question} (lithium alkaline batteries)"
+
+
+def test_a_place_that_nothing_has_takes_all() -> None:
+    assert made("And the third one?", MODELS).endswith("(BERT GPT-2 trained Wikipedia)")
+
+
+def test_what_was_said_is_taken_whole_where_it_is_meant() -> None:
+    turn = Turn("Is GPT-2 a decoder?", "Yes, an autoregressive model.")
+    assert made("What does that mean?", turn) == (
+        "What does that mean? (GPT-2 decoder autoregressive model)"
+    )
+
+
+def test_of_an_answer_about_something_only_names_are_taken() -> None:
+    turn = Turn("What is Gradio?", "A library for building demos, founded by Abubakar Abid.")
+    assert made("Who bought it?", turn) == "Who bought it? (Gradio Abubakar Abid)"
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+@pytest.mark.parametrize("kind", ["no_results", "nothing", "empty"])
+def test_an_answer_that_there_is_none_gives_no_words(kind: str, language: str) -> None:
+    turn = Turn("Can a chatbot be wrong?", notice(kind, language=language))  # type: ignore[arg-type]
+    assert made("Why is that?", turn) == "Why is that? (chatbot wrong)"

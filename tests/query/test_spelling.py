@@ -1,0 +1,58 @@
+"""Slips of the pen in words of asking, and real words beside them."""
+
+from __future__ import annotations
+
+import pytest
+
+from quoth.core.outline import Shelf
+from quoth.core.types import Document
+from quoth.query.entity_index import read_names
+from quoth.query.spelling import mended
+from quoth.query.tokens import asked_of
+from quoth.query.understand import understand
+from tests.support.made_outline import NAMES
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("Sumarize the manual", "Summarize the manual"),
+        ("what is the diference", "what is the difference"),
+        ("coment ça marche", "comment ça marche"),
+        ("comapre lakes and ponds", "compare lakes and ponds"),
+        ("wich one", "which one"),
+        ("qu'y a-t-il à la paje 204", "qu'y a-t-il à la page 204"),
+        ("pk le ciel est bleu", "pourquoi le ciel est bleu"),
+        ("chpater 3", "chapter 3"),
+    ],
+)
+def test_it_is_mended(typed: str, meant: str) -> None:
+    assert mended(asked_of(typed), NAMES).clean == meant
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Who signed the charter?",
+        "Which contract was compared?",
+        "Quels comments et quelles comparaisons ?",
+        "the phages explained",
+        "What is a pk column?",
+        "Elle explique, il expliquait",
+        "summaries and chapters resumed",
+    ],
+)
+def test_it_is_left(text: str) -> None:
+    asked = asked_of(text)
+    assert mended(asked, NAMES) is asked
+
+
+def test_a_word_of_a_title_is_left() -> None:
+    names = read_names(Shelf("1", ("en",), (Document("a", "Compair and sons", "pdf", "ready"),)))
+    asked = asked_of("Who was Compair?")
+    assert mended(asked, names) is asked
+
+
+def test_the_question_is_kept_as_it_was_typed() -> None:
+    query = understand("Sumarize the manual", names=NAMES)
+    assert (query.kind, query.original) == ("summary", "Sumarize the manual")

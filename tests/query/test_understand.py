@@ -1,0 +1,153 @@
+"""Reading a question as a whole: language, validity, and what holds for every text."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quoth.core.errors import InputError
+from quoth.core.types import Filter, Turn
+from quoth.query.entity_index import Names
+from quoth.query.understand import LONGEST, understand, validate
+from tests.support.made_outline import LABELS, NAMES, SHELF
+
+EMPTY = Names(languages=("en",))
+
+
+def test_language_is_the_questions_own() -> None:
+    assert understand("Que fait un tokenizer ?", names=EMPTY).language == "fr"
+    assert understand("What does it do?", names=Names(languages=("fr",))).language == "en"
+    found = understand("LoRA 3000", names=EMPTY, fallback_language="fr")
+    assert found.language == "fr"
+
+
+def test_a_title_in_another_language_does_not_tell_the_questions_own() -> None:
+    assert understand("Summarise La vie secrète des ruches", names=NAMES).language == "en"
+    assert understand("Résume What bees know about geometry", names=NAMES).language == "fr"
+
+
+def test_the_question_is_kept() -> None:
+    found = understand("  what is C++? ", names=EMPTY)
+    assert found.original == found.standalone == "  what is C++? "
+
+
+def test_a_collection_without_names_narrows_nothing() -> None:
+    text = "What does Ada Lindqvist say on page 12 of chapter 3 at 12:30 in the Q&A of 2023 talks?"
+    assert understand(text, names=EMPTY).filters == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["why", 'what is C++? "AND" OR *', "to be or not to be", "x" * LONGEST, "東京は?", "a\nbc"],
+)
+def test_valid_questions_come_back_unchanged(text: str) -> None:
+    assert validate(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "is empty"),
+        (" \n ", "is empty"),
+        ("ab", "has 2 characters"),
+        ("x" * 5000, "has 5,000 characters"),
+        ("?!… —", "no letter"),
+        ("nul\0here", "U+0000"),
+        ("bell\x07", "U+0007"),
+        ("half \ud83d of it", "surrogate"),
+    ],
+)
+def test_refused_with_a_reason(text: str, reason: str) -> None:
+    with pytest.raises(InputError, match=reason.replace("+", r"\+")):
+        validate(text)
+
+
+WORDS = st.sampled_from(
+    "page pages chapter chapitre 3 iv 900 12:30 Q&A demo the talk about in of le la sur dans et "
+    "and Ada Lindqvist Moreau The Patient Gardener Expenses section first ten minutes 2024 March "
+    "mars French talks from selon according to what does say it il why pourquoi vs compare , ? : "
+    "\" '".split()
+)
+QUESTIONS = st.text(max_size=200) | st.lists(WORDS, max_size=40).map(" ".join)
+
+
+@given(QUESTIONS)
+def test_whatever_is_valid_can_be_understood(text: str) -> None:
+    try:
+        validate(text)
+    except InputError:
+        return
+    assert understand(text, names=NAMES).original == text
+
+
+@given(QUESTIONS, st.lists(st.builds(Turn, QUESTIONS, st.text(max_size=300)), max_size=4))
+def test_no_filter_names_what_is_not_there(text: str, history: list[Turn]) -> None:
+    query = understand(text, names=NAMES, history=history)
+    for each in (*query.filters, *query.boosts):
+        assert _is_there(each), each
+
+
+def _is_there(condition: Filter) -> bool:
+    headings, documents = SHELF.headings, SHELF.documents
+    match condition.field:
+        case "document":
+            known = {each.document_id for each in documents}
+        case "speaker":
+            known = {each.speaker or "" for each in documents}
+        case "language":
+            known = {each.language or "" for each in documents}
+        case "chapter":
+            known = {each.chapter for each in headings if each.chapter}
+        case "section":
+            known = {title for each in headings for title in each.path}
+        case "segment":
+            known = {each.segment for each in headings if each.segment}
+        case "label":
+            known = {*LABELS["almanac"], *map(str, range(1, 321))}
+        case _:
+            low, high = (float(each) for each in condition.values)
+            longest = max(each.seconds or 0.0 for each in documents)
+            return low <= high and (condition.field == "date" or low <= longest)
+    return bool(condition.values) and known.issuperset(map(str, condition.values))
+
+
+@given(QUESTIONS)
+def test_fields_are_named_once(text: str) -> None:
+    fields = [each.field for each in understand(text, names=NAMES).filters]
+    assert len(fields) == len(set(fields))
+
+
+@given(
+    st.sampled_from(["the talk about ", "page 3 and ", "at 12:30 ", "how do ", "l'", "a vs ", "é"])
+)
+def test_a_long_question_takes_no_longer_than_its_length(piece: str) -> None:
+    def spent(text: str) -> float:
+        times = []
+        for _ in range(3):
+            began = time.thread_time()
+            understand(text, names=NAMES)
+            times.append(time.thread_time() - began)
+        return min(times)
+
+    whole = (piece * LONGEST)[:LONGEST]
+    assert spent(whole) < 8 * spent(whole[: LONGEST // 4]) + 0.001
+
+
+def test_it_takes_well_below_a_millisecond() -> None:
+    text = "How do the encoder and the decoder differ, and what is said on pages 10 to 12?"
+    spent = []
+    # What is timed is the reading: counting its lines for the coverage takes longer than itself.
+    counting = sys.gettrace()
+    sys.settrace(None)
+    try:
+        for _ in range(200):
+            began = time.thread_time()
+            understand(text, names=NAMES)
+            spent.append(time.thread_time() - began)
+    finally:
+        sys.settrace(counting)
+    assert sorted(spent)[190] < 0.001

@@ -1,0 +1,303 @@
+"""From scores to probabilities: signs, bounds, order, and where nothing may be claimed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quoth.core.calibration import Calibration, Tuning
+from quoth.core.types import (
+    Candidate,
+    Chunk,
+    IndexIdentity,
+    LegScore,
+    Scored,
+)
+from quoth.retrieval.calibration import (
+    FEWEST_READ,
+    FIRST_READ,
+    FUSED,
+    GROUPS,
+    HIT_SIGNALS,
+    QUESTION_SIGNALS,
+    READER,
+    Yardstick,
+    answer_probability,
+    calibrated,
+    group_of,
+    hit_signals,
+    probability,
+    question_signals,
+    read_scores,
+    said_probability,
+    tuning_for,
+)
+from quoth.retrieval.calibration_default import E5, SHIPPED
+from quoth.retrieval.rerank import RERANK
+
+SHIPPED_E5 = SHIPPED[E5]
+RELEVANCE, ANSWERABLE = SHIPPED_E5.relevance, SHIPPED_E5.answerable
+assert RELEVANCE is not None
+assert ANSWERABLE is not None
+SEMANTIC: list[Scored] = [("best", 0.9), *((f"s{each}", 0.8) for each in range(30))]
+KEYWORD: list[Scored] = [("best", 12.0), ("s1", 6.0)]
+READ = (0.6, 0.4, 0.4, 0.4, 0.3)
+IDENTITY = IndexIdentity(*E5, 384, "query: ", "passage: ", "quoth-terms-1")
+
+finite = st.floats(-1e3, 1e3)
+models = st.builds(
+    Calibration, finite, st.dictionaries(st.sampled_from("abc"), st.floats(0, 1e3), max_size=3)
+)
+signs = st.fixed_dictionaries({name: st.floats(0, 10) for name in "abc"})
+
+
+def candidate(key: str, *, score: float = 0.5) -> Candidate:
+    legs = {}
+    if key in dict(SEMANTIC):
+        legs["semantic"] = LegScore(1, dict(SEMANTIC)[key])
+    if key in dict(KEYWORD):
+        legs["keyword"] = LegScore(1, dict(KEYWORD)[key])
+    return Candidate(key, score, "convex", legs)
+
+
+def yardstick(covered: float = 1.0, *, read: Sequence[float] = ()) -> Yardstick:
+    found = Yardstick.of(keyword=KEYWORD, semantic=SEMANTIC, covered=covered, read=read)
+    assert found is not None
+    return found
+
+
+@given(models, signs)
+def test_a_probability_lies_between_0_and_1(model: Calibration, signals: dict[str, float]) -> None:
+    assert 0 <= probability(model, signals) <= 1
+
+
+@given(models, signs, st.sampled_from("abc"), st.floats(0, 5))
+def test_more_of_a_sign_never_lowers_it(
+    model: Calibration, signals: dict[str, float], name: str, more: float
+) -> None:
+    stronger = {**signals, name: signals[name] + more}
+    assert probability(model, stronger) >= probability(model, signals)
+
+
+def test_a_probability_worked_by_hand() -> None:
+    assert probability(Calibration(-1.0, {"gap": 2.0}), {"gap": 0.5}) == 0.5
+
+
+def read(key: str, score: float) -> Candidate:
+    """A candidate that the reranker has scored."""
+    each = candidate(key)
+    return each._replace(legs={**each.legs, RERANK: LegScore(1, score)})
+
+
+def test_the_signs_of_a_hit_that_was_read() -> None:
+    measure = yardstick(read=READ)
+    assert hit_signals(read("best", 0.6), rank=3, yardstick=measure) == pytest.approx(
+        {"read": 0.6, "ahead": 0.2, "place": 0.5}
+    )
+    assert hit_signals(read("s1", 0.3), rank=3, yardstick=measure)["ahead"] == 0
+
+
+def test_the_signs_of_a_hit_that_was_not() -> None:
+    assert hit_signals(candidate("best"), rank=1, yardstick=yardstick(0.5)) == pytest.approx(
+        {"unread": 1.0, "unread_gap": 0.5, "unread_words": 0.5, "unread_place": 1.0}
+    )
+    assert hit_signals(candidate("s1"), rank=3, yardstick=yardstick()) == pytest.approx(
+        {"unread": 1.0, "unread_gap": 0.0, "unread_words": 0.5, "unread_place": 0.5}
+    )
+    found = hit_signals(candidate("stranger"), rank=1, yardstick=yardstick(read=READ))
+    assert found["unread_gap"] == 0.0
+
+
+def signals_of(*, foreign: bool, read: tuple[float, ...] = ()) -> dict[str, float]:
+    found = question_signals(
+        keyword=KEYWORD,
+        semantic=SEMANTIC,
+        coverage=0.5,
+        terms=3,
+        gap=0.5,
+        foreign=foreign,
+        read=read,
+    )
+    assert found is not None
+    return dict(found)
+
+
+def test_the_signs_of_a_question() -> None:
+    assert signals_of(foreign=False, read=READ) == pytest.approx(
+        {"matched": 0.6931, "best": 0.9, "read": 0.6, "ahead": 0.2}, abs=1e-4
+    )
+    assert signals_of(foreign=True, read=READ) == pytest.approx(
+        {"foreign": 1.0, "foreign_read": 0.6, "foreign_ahead": 0.2}
+    )
+
+
+def test_without_a_reranker_the_legs_speak() -> None:
+    assert signals_of(foreign=False) == pytest.approx(
+        {
+            "unread": 1.0,
+            "unread_matched": 0.6931,
+            "unread_gap": 0.5,
+            "unread_best": 0.9,
+            "unread_meets": 1.0,
+            "unread_agree": 0.2,
+        },
+        abs=1e-4,
+    )
+    assert signals_of(foreign=True) == pytest.approx(
+        {"foreign_unread": 1.0, "foreign_unread_gap": 0.5, "foreign_unread_coverage": 0.5}
+    )
+
+
+def test_too_few_read_passages_count_as_none() -> None:
+    few = READ[: FEWEST_READ - 1]
+    assert signals_of(foreign=False, read=few) == signals_of(foreign=False)
+    assert yardstick(read=few).read_middle is None
+
+
+@pytest.mark.parametrize("foreign", [False, True])
+@pytest.mark.parametrize("scores", [(), (0.6, 0.4, 0.4, 0.4, 0.4)])
+def test_a_questions_signs_are_of_one_group_and_named_among_all(
+    foreign: bool, scores: tuple[float, ...]
+) -> None:
+    found = signals_of(foreign=foreign, read=scores)
+    assert found.keys() <= set(QUESTION_SIGNALS)
+    assert {group_of([name]) for name in found} == {group_of(found)}
+
+
+class Scorer:
+    """A reranker of some name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    async def score(self, query: str, chunks: Sequence[Chunk]) -> list[float]:
+        return [0.5 for _ in chunks]
+
+    def close(self) -> None: ...
+
+
+def test_the_scores_of_one_reranker_are_signs_and_those_of_others_are_not() -> None:
+    ranking = [*(read("s1", 0.5) for _ in range(9)), candidate("s2")]
+    assert read_scores(ranking, reranker=Scorer(READER)) == (0.5,) * FIRST_READ
+    assert read_scores([candidate("s2")], reranker=Scorer(READER)) == ()
+    assert read_scores(ranking, reranker=Scorer("another")) == ()
+    assert read_scores(ranking, reranker=None) == ()
+
+
+def test_too_few_passages_give_no_signs_and_no_yardstick() -> None:
+    few = SEMANTIC[:19]
+    assert Yardstick.of(keyword=KEYWORD, semantic=few, covered=1.0) is None
+    assert (
+        question_signals(keyword=[], semantic=few, coverage=1, terms=1, gap=0.9, foreign=False)
+        is None
+    )
+    assert (
+        question_signals(keyword=[], semantic=SEMANTIC, coverage=1, terms=1, gap=None, foreign=True)
+        is None
+    )
+
+
+def test_the_order_stays_and_no_probability_exceeds_the_one_above() -> None:
+    ranked = [candidate("s5"), candidate("best"), candidate("s1"), candidate("nowhere")]
+    found = calibrated(ranked, calibration=RELEVANCE, yardstick=yardstick())
+    assert [each.chunk_id for each in found] == ["s5", "best", "s1", "nowhere"]
+    assert [each.score for each in found] == sorted((each.score for each in found), reverse=True)
+    assert {each.score_kind for each in found} == {"probability"}
+
+
+def test_the_score_before_is_kept() -> None:
+    (found,) = calibrated(
+        [candidate("best", score=0.87)], calibration=RELEVANCE, yardstick=yardstick()
+    )
+    assert found.legs[FUSED] == LegScore(1, 0.87)
+    assert found.legs["semantic"] == LegScore(1, 0.9)
+
+
+def test_the_shipped_calibrations_use_the_signs_there_are_and_no_sign_counts_against() -> None:
+    for model, names in ((RELEVANCE, HIT_SIGNALS), (ANSWERABLE, QUESTION_SIGNALS)):
+        assert model.weights.keys() <= set(names)
+        assert min(each for name, each in model.weights.items() if name not in GROUPS) > 0
+
+
+@pytest.mark.parametrize(
+    ("good", "bad"), [(candidate("best"), candidate("nowhere")), (read("s1", 0.6), read("s1", 0.3))]
+)
+def test_a_good_hit_is_more_likely_than_not_and_a_bad_one_is_not(
+    good: Candidate, bad: Candidate
+) -> None:
+    measure = yardstick(read=READ)
+    assert probability(RELEVANCE, hit_signals(good, rank=1, yardstick=measure)) > 0.8
+    assert probability(RELEVANCE, hit_signals(bad, rank=8, yardstick=measure)) < 0.1
+
+
+def test_a_calibration_that_knows_no_reranker_goes_by_the_legs() -> None:
+    model = Calibration(0.0, {"unread": 0.0, "unread_gap": 1.0})
+    (found,) = calibrated([read("best", 0.6)], calibration=model, yardstick=yardstick(read=READ))
+    assert found.score == pytest.approx(probability(model, {"unread_gap": 0.5}))
+
+
+def test_a_calibration_is_bound_to_its_embedder() -> None:
+    other = replace(IDENTITY, revision="another")
+    assert tuning_for(IDENTITY, mode="hybrid", tuned=None) == SHIPPED_E5
+    assert tuning_for(other, mode="hybrid", tuned=None) is None
+
+
+@pytest.mark.parametrize("mode", ["semantic", "keyword"])
+def test_one_leg_alone_claims_nothing(mode: str) -> None:
+    assert tuning_for(IDENTITY, mode=mode, tuned=Tuning()) is None  # type: ignore[arg-type]
+
+
+def test_what_a_collection_learnt_goes_before_what_is_shipped() -> None:
+    found = tuning_for(IDENTITY, mode="hybrid", tuned=Tuning({"en": 0.3}, answer_from=0.7))
+    assert found is not None
+    assert (found.answer_from, found.dense_weight) == (0.7, {"en": 0.3})
+    assert found.answerable == ANSWERABLE
+
+
+def test_without_a_calibration_nothing_is_claimed() -> None:
+    signals = {"gap": 0.5}
+    assert answer_probability(None, signals) is None
+    assert answer_probability(Tuning(), signals) is None
+    assert answer_probability(SHIPPED_E5, None) is None
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_a_calibration_claims_nothing_about_a_group_that_it_has_not_seen(group: str) -> None:
+    tuned, signals = Tuning(answerable=Calibration(0.0, {"read": 1.0})), {group: 1.0}
+    assert answer_probability(tuned, {"read": 0.0}) == 0.5
+    assert answer_probability(tuned, signals) is None
+    assert answer_probability(SHIPPED_E5, signals) is not None
+
+
+# --- by the best sentence ---------------------------------------------------------------------
+
+MADE = IndexIdentity(E5[0], E5[1], 384, "query: ", "passage: ", "terms")
+
+
+def said(chance: float | None = 0.9, *, cosine: float = 0.87, held: float = 1.0) -> float:
+    found = said_probability(MADE, chance=chance, cosine=cosine, held=held)
+    assert found is not None
+    return found
+
+
+@given(st.floats(0, 1), st.floats(0.7, 0.95), st.floats(0, 1))
+def test_more_of_a_sign_never_makes_what_is_said_less_likely(
+    chance: float, cosine: float, held: float
+) -> None:
+    least = said(chance, cosine=cosine, held=held)
+    assert said(min(1.0, chance + 0.1), cosine=cosine, held=held) >= least
+    assert said(chance, cosine=cosine + 0.01, held=held) >= least
+    assert said(chance, cosine=cosine, held=min(1.0, held + 0.1)) >= least
+
+
+def test_what_was_not_compared_is_taken_as_likely() -> None:
+    assert said(None) == said(0.9)
+
+
+def test_nothing_is_said_of_the_sentences_of_an_unknown_embedder() -> None:
+    other = replace(MADE, embedder="other")
+    assert said_probability(other, chance=0.9, cosine=0.9, held=1.0) is None

@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quoth.core.protocols import Matrix
+from quoth.core.types import Candidate
+from quoth.retrieval.diversity import (
+    cap_per_document,
+    collapse_duplicates,
+    maximal_marginal_relevance,
+    round_robin,
+)
+
+
+def candidates(*scores: float) -> list[Candidate]:
+    return [Candidate(f"c{i}", score, "convex") for i, score in enumerate(scores)]
+
+
+def rows(*angles: float) -> dict[str, Matrix]:
+    turned = np.radians(angles)
+    return {
+        f"c{i}": np.array([np.cos(angle), np.sin(angle)], dtype=np.float32)
+        for i, angle in enumerate(turned)
+    }
+
+
+def ids(found: list[Candidate]) -> list[str]:
+    return [each.chunk_id for each in found]
+
+
+def test_a_near_copy_waits_behind_something_new() -> None:
+    found = maximal_marginal_relevance(
+        candidates(1.0, 0.95, 0.6, 0.0), vectors=rows(0, 1, 80, 90), mmr_lambda=0.5, limit=4
+    )
+    # Second pick: c1 .5·.95 − .5·1 = −.025; c2 .5·.6 − .5·cos 80° spread = .3 − .087 > 0
+    assert ids(found)[:2] == ["c0", "c2"]
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12), st.floats(0, 1), st.integers(1, 15))
+def test_it_only_reorders_and_starts_with_the_best(
+    scores: list[float], weight: float, limit: int
+) -> None:
+    given_ = candidates(*sorted(scores, reverse=True))
+    vectors = rows(*np.linspace(0, 90, len(scores)))
+    found = maximal_marginal_relevance(given_, vectors=vectors, mmr_lambda=weight, limit=limit)
+    assert len(found) == len(set(ids(found))) == min(limit, len(scores))
+    assert all(each in given_ for each in found)
+    if weight > 0:
+        assert found[0].score == pytest.approx(max(scores))
+
+
+def test_lambda_1_keeps_the_order() -> None:
+    given_ = candidates(0.9, 0.5, 0.1)
+    assert (
+        maximal_marginal_relevance(given_, vectors=rows(0, 0, 0), mmr_lambda=1, limit=2)
+        == (given_[:2])
+    )
+
+
+def test_missing_vectors_are_like_nothing() -> None:
+    found = maximal_marginal_relevance(
+        candidates(1.0, 0.9, 0.8), vectors={}, mmr_lambda=0.5, limit=3
+    )
+    assert ids(found) == ["c0", "c1", "c2"]
+
+
+def test_at_most_so_many_per_document() -> None:
+    kept = cap_per_document(
+        candidates(5, 4, 3, 2), document_of=lambda each: "d" if each != "c2" else "e", most=2
+    )
+    assert ids(kept) == ["c0", "c1", "c2"]
+
+
+BODY = "The heat shield of the capsule was tested for many hours in the wind tunnel at Langley"
+TWIN = f"{BODY} by two teams"
+
+
+def collapsed(
+    texts: dict[str, str], *, cosine: float = 0.97, angles: tuple[float, ...] = ()
+) -> tuple[list[str], dict[str, tuple[str, ...]]]:
+    found = collapse_duplicates(
+        candidates(*range(9, 9 - max(len(texts), len(angles)), -1)),
+        cosine=cosine,
+        vectors=rows(*angles),
+        texts=texts,
+    )
+    return ids(list(found.kept)), dict(found.copies)
+
+
+def test_eight_copies_of_one_passage_count_as_one() -> None:
+    texts = {f"c{i}": BODY + "." * i for i in range(8)} | {"c8": "Something else about stars"}
+    assert collapsed(texts) == (["c0", "c8"], {"c0": tuple(f"c{i}" for i in range(1, 8))})
+
+
+def test_a_copy_with_other_words_around_needs_vectors_that_agree() -> None:
+    other = "Nobody knew then what the outcome of it would be for the crew and for the agency. "
+    half = {"c0": f"{BODY} and so on they went through it", "c1": f"{other[:40]}{BODY}"}
+    assert collapsed(half, angles=(0, 1))[0] == ["c0"]
+    assert collapsed(half, angles=(0, 60))[0] == ["c0", "c1"]
+
+
+def test_what_says_more_than_a_better_one_stays() -> None:
+    more = f"{BODY}. {' '.join(f'word{letter}' for letter in 'abcdefghijklmnopqrstuvwxyz')}"
+    assert collapsed({"c0": BODY, "c1": more}, angles=(0, 0))[0] == ["c0", "c1"]
+    assert collapsed({"c0": more, "c1": BODY}, angles=(0, 0))[0] == ["c0"]
+
+
+def test_texts_that_differ_in_a_number_are_no_copies() -> None:
+    texts = {"c0": f"{BODY} in 1961", "c1": f"{BODY} in 1962"}
+    assert collapsed(texts, angles=(0, 0))[0] == ["c0", "c1"]
+
+
+def test_a_translation_is_no_copy_however_alike_the_vectors() -> None:
+    texts = {
+        "c0": BODY,
+        "c1": "Le bouclier thermique de la capsule a subi des essais pendant des heures à Langley",
+    }
+    assert collapsed(texts, angles=(0, 0))[0] == ["c0", "c1"]
+
+
+def test_without_texts_the_vectors_decide() -> None:
+    assert collapsed({}, angles=(0, 1, 60)) == (["c0", "c2"], {"c0": ("c1",)})
+
+
+def test_without_texts_and_vectors_nothing_is_a_copy() -> None:
+    assert collapsed({}, angles=())[0] == []
+    found = collapse_duplicates(candidates(1, 1), cosine=0.5, vectors={}, texts={})
+    assert ids(list(found.kept)) == ["c0", "c1"]
+
+
+def test_it_stops_at_its_limit() -> None:
+    texts = {"c0": BODY, "c1": BODY, "c2": "Other words here", "c3": "Yet other words here"}
+    found = collapse_duplicates(
+        candidates(4, 3, 2, 1), cosine=0.95, vectors={}, texts=texts, limit=2
+    )
+    assert (ids(list(found.kept)), dict(found.copies)) == (["c0", "c2"], {"c0": ("c1",)})
+
+
+def test_a_cosine_of_1_turns_it_off() -> None:
+    assert collapsed({"c0": BODY, "c1": BODY}, cosine=1)[0] == ["c0", "c1"]
+
+
+@given(
+    st.lists(st.sampled_from([BODY, TWIN, "other words here now", "x", ""]), max_size=9),
+    st.lists(st.floats(0, 90), max_size=9),
+    st.floats(-1, 1),
+)
+def test_every_candidate_is_kept_or_stands_behind_a_better_one(
+    texts: list[str], angles: list[float], cosine: float
+) -> None:
+    given_ = candidates(*range(9, 0, -1))
+    known = {f"c{i}": text for i, text in enumerate(texts)}
+    found = collapse_duplicates(given_, cosine=cosine, vectors=rows(*angles), texts=known)
+    behind = [each for copies in found.copies.values() for each in copies]
+    assert sorted([*ids(list(found.kept)), *behind]) == sorted(ids(given_))
+    assert [each for each in given_ if each in found.kept] == list(found.kept)
+    for kept, copies in found.copies.items():
+        assert all(ids(given_).index(kept) < ids(given_).index(each) for each in copies)
+    if given_:
+        assert found.kept[0] == given_[0]
+
+
+def test_rankings_take_turns_and_no_chunk_comes_twice() -> None:
+    first, second, third = candidates(5, 4, 3), candidates(9, 8)[::-1], candidates(1, 1, 1, 1)[3:]
+    found = round_robin([first, second, third], limit=9)
+    assert ids(found) == ["c0", "c1", "c3", "c2"]
+
+
+def test_each_aspect_has_its_share() -> None:
+    rankings = [[Candidate(f"{name}{i}", 1.0, "rrf") for i in range(20)] for name in "abc"]
+    assert ids(round_robin(rankings, limit=7)) == ["a0", "b0", "c0", "a1", "b1", "c1", "a2"]
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 12), unique=True, max_size=8), max_size=5), st.integers(0, 20)
+)
+def test_a_merge_holds_everything_once_up_to_its_limit(
+    numbers: list[list[int]], limit: int
+) -> None:
+    rankings = [[Candidate(f"c{n}", 1.0, "rrf") for n in each] for each in numbers]
+    found = ids(round_robin(rankings, limit=limit))
+    everything = {f"c{n}" for each in numbers for n in each}
+    assert len(found) == len(set(found)) == min(limit, len(everything))
+    assert set(found) <= everything

@@ -1,0 +1,230 @@
+"""One leg that fails leaves the other; none left is an error; the deadline counts as a failure."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from quoth.core.errors import RetrievalError
+from quoth.core.plan import Plan
+from quoth.core.protocols import Embedder, Index, Matrix
+from quoth.core.trace import Trace
+from quoth.core.types import (
+    Chars,
+    Chunk,
+    Filter,
+    Query,
+    Scored,
+    Variant,
+)
+from quoth.retrieval.search import Legs, search
+from quoth.testing import (
+    FailingEmbedder,
+    FailingIndex,
+    HashEmbedder,
+    MemoryIndex,
+    SlowEmbedder,
+    SlowIndex,
+)
+
+CHUNK = Chunk("c0", "d0", 0, 0, 9, "", Chars(0, 9), "text")
+TEXTS = ["the fox runs", "the dog sleeps", "whales swim"]
+QUESTION = Query("A fox?", "fox", "en")
+SOON = 60.0
+"""Milliseconds of the deadline of those who are late."""
+LATE = 5.0
+"""Seconds that those need."""
+
+Rows = dict[str, tuple[Chunk, Matrix]]
+
+
+@pytest.fixture
+async def rows() -> Rows:
+    index = MemoryIndex()
+    chunks = [replace(CHUNK, chunk_id=f"c{at}", text=text) for at, text in enumerate(TEXTS)]
+    await index.upsert(chunks, vectors=await HashEmbedder().embed(TEXTS, role="document"))
+    return index.rows
+
+
+class WithoutKeywords(MemoryIndex):
+    """Fails in the keyword leg alone."""
+
+    async def match(self, text: str, **_choices: Any) -> list[Scored]:
+        raise RetrievalError("The terms are made to fail.")
+
+
+class WithoutVectors(MemoryIndex):
+    """Fails in the semantic leg alone."""
+
+    async def nearest(self, vector: Matrix, **_choices: Any) -> list[Scored]:
+        raise RetrievalError("The vectors are made to fail.")
+
+
+class LateVectors(MemoryIndex):
+    """Is late in the semantic leg alone."""
+
+    async def nearest(self, vector: Matrix, **choices: Any) -> list[Scored]:
+        return await SlowIndex(LATE, rows=self.rows).nearest(vector, **choices)
+
+
+class LateKeywords(MemoryIndex):
+    """Is late in the keyword leg alone."""
+
+    async def match(self, text: str, **choices: Any) -> list[Scored]:
+        return await SlowIndex(LATE, rows=self.rows).match(text, **choices)
+
+
+class Broken(MemoryIndex):
+    """Has a bug."""
+
+    async def nearest(self, vector: Matrix, **_choices: Any) -> list[Scored]:
+        raise ZeroDivisionError
+
+
+def ask(
+    index: Index,
+    *,
+    embedder: Embedder | None = None,
+    trace: Trace | None = None,
+    query: Query = QUESTION,
+    **choices: Any,
+) -> Awaitable[Legs]:
+    return first(
+        [Variant(query.standalone)],
+        Plan(**choices),
+        embedder=embedder or HashEmbedder(),
+        index=index,
+        chunks_of=lambda _ids: {},
+        languages=["en"],
+        trace=trace or Trace(deadline_ms=SOON),
+    )
+
+
+async def first(variants: Sequence[Variant], plan: Plan, **parts: Any) -> Legs:
+    return (await search(variants, plan, **parts))[0]
+
+
+def ids(leg: list[Scored]) -> list[str]:
+    return [key for key, _ in leg]
+
+
+async def test_both_legs_search(rows: Rows) -> None:
+    trace = Trace()
+    found = await ask(MemoryIndex(rows), trace=trace)
+    assert (ids(found.keyword), ids(found.semantic)[:1]) == (["c0"], ["c0"])
+    assert trace.degraded == ()
+    assert set(trace.timings_ms()) == {"embed", "semantic", "keyword", "total"}
+
+
+async def test_the_questions_vector_goes_on_with_the_legs(rows: Rows) -> None:
+    found = await ask(MemoryIndex(rows))
+    assert found.vector is not None
+    assert np.array_equal(found.vector, (await HashEmbedder().embed(["fox"], role="query"))[0])
+
+
+async def test_the_semantic_mode_matches_no_words(rows: Rows) -> None:
+    found = await ask(WithoutKeywords(rows), mode="semantic")
+    assert (found.keyword, len(found.semantic)) == ([], 3)
+
+
+async def test_the_keyword_mode_embeds_nothing(rows: Rows) -> None:
+    found = await ask(WithoutVectors(rows), embedder=FailingEmbedder(), mode="keyword")
+    assert (ids(found.keyword), found.semantic, found.vector) == (["c0"], [], None)
+
+
+async def test_the_plan_sets_depth_and_filters(rows: Rows) -> None:
+    found = await ask(MemoryIndex(rows), candidates_per_leg=2)
+    assert len(found.semantic) == 2
+    nowhere = (Filter("document", "in", ("d9",)),)
+    found = await ask(MemoryIndex(rows), filters=nowhere)
+    assert (found.keyword, found.semantic) == ([], [])
+
+
+async def test_what_is_looked_for_is_the_standalone_question(rows: Rows) -> None:
+    found = await ask(MemoryIndex(rows), query=Query("And it?", "whales", "en"))
+    assert ids(found.keyword) == ["c2"]
+
+
+FAILURES: dict[str, tuple[Callable[[Rows], Index], Embedder, str, str]] = {
+    "the keyword leg fails": (
+        *(WithoutKeywords, HashEmbedder()),
+        *("semantic", "keyword:retrieval_failed:semantic"),
+    ),
+    "the semantic leg fails": (
+        *(WithoutVectors, HashEmbedder()),
+        *("keyword", "semantic:retrieval_failed:keyword"),
+    ),
+    "the embedder fails": (
+        *(MemoryIndex, FailingEmbedder()),
+        *("keyword", "embed:embedding_failed:keyword"),
+    ),
+    "the embedder is late": (
+        *(MemoryIndex, SlowEmbedder(LATE)),
+        *("keyword", "embed:deadline:keyword"),
+    ),
+    "the semantic leg is late": (
+        *(LateVectors, HashEmbedder()),
+        *("keyword", "semantic:deadline:keyword"),
+    ),
+    "the keyword leg is late": (
+        *(LateKeywords, HashEmbedder()),
+        *("semantic", "keyword:deadline:semantic"),
+    ),
+}
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+async def test_the_other_leg_goes_on(rows: Rows, failure: str) -> None:
+    make, embedder, left, recorded = FAILURES[failure]
+    trace = Trace(deadline_ms=SOON)
+    began = time.perf_counter()
+    found = await ask(make(rows), embedder=embedder, trace=trace)
+    legs = {"keyword": found.keyword, "semantic": found.semantic}
+    assert {name for name, leg in legs.items() if leg} == {left}
+    assert trace.degraded == (recorded,)
+    assert time.perf_counter() - began < LATE / 2
+
+
+@pytest.mark.parametrize(
+    ("make", "embedder", "mode"),
+    [
+        (FailingIndex, HashEmbedder(), "hybrid"),
+        (FailingIndex, FailingEmbedder(), "hybrid"),
+        (WithoutKeywords, FailingEmbedder(), "hybrid"),
+        (WithoutKeywords, HashEmbedder(), "keyword"),
+        (WithoutVectors, HashEmbedder(), "semantic"),
+        (MemoryIndex, FailingEmbedder(), "semantic"),
+        (lambda rows: SlowIndex(LATE, rows=rows), HashEmbedder(), "hybrid"),
+        (LateKeywords, SlowEmbedder(LATE), "hybrid"),
+    ],
+)
+async def test_no_leg_left_is_an_error(
+    rows: Rows, make: Callable[[Rows], Index], embedder: Embedder, mode: str
+) -> None:
+    trace = Trace(deadline_ms=SOON)
+    with pytest.raises(RetrievalError) as caught:
+        await ask(make(rows), embedder=embedder, trace=trace, mode=mode)
+    assert trace.degraded
+    assert all(each in str(caught.value) for each in trace.degraded)
+
+
+async def test_a_leg_that_finds_nothing_cannot_stand_in_for_one_that_fails(rows: Rows) -> None:
+    """Nobody could tell "there is nothing" from "we could not look"."""
+    with pytest.raises(RetrievalError):
+        await ask(MemoryIndex(rows), embedder=FailingEmbedder(), query=Query("?", "owl", "en"))
+
+
+async def test_a_bug_in_a_leg_stays_visible(rows: Rows) -> None:
+    with pytest.raises(ZeroDivisionError):
+        await ask(Broken(rows))
+
+
+async def test_the_legs_search_at_the_same_time(rows: Rows) -> None:
+    began = time.perf_counter()
+    await ask(SlowIndex(0.2, rows=rows), trace=Trace())
+    assert time.perf_counter() - began < 0.38

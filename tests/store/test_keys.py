@@ -1,0 +1,210 @@
+"""Keys and shares: what is kept of them, and what opens what."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quoth.core.errors import InputError, NotFound
+from quoth.core.types import IndexIdentity
+from quoth.store import shares as sharing
+from quoth.store.catalogue import Catalogue
+from quoth.store.database import Database, open_database
+from quoth.store.keys import (
+    ID_LENGTH,
+    LABEL,
+    SCOPES,
+    Keys,
+    any_key,
+    find_key,
+    new_token,
+    split,
+)
+from quoth.store.shares import Shares, find_share
+from tests.support.auth_app import empty_catalogue
+
+MINUTE = 1 / 24 / 60
+MOMENT = 1e-9
+"""Days that are over at once."""
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    (tmp_path / "catalogue.sqlite").write_bytes(empty_catalogue())
+    opened = open_database(tmp_path / "catalogue.sqlite")
+    yield opened
+    opened.close()
+
+
+def keys(database: Database, tenant: str = "ada") -> Keys:
+    return Keys(database, tenant=tenant)
+
+
+def test_a_key_opens_what_it_was_made_for(database: Database) -> None:
+    made = keys(database).add(label=" reading\nroom ", scopes=["live", "read"])
+    found = find_key(database, made.token)
+    assert found == made.key
+    assert (found.tenant, found.label, found.scopes) == ("ada", "reading room", ("read", "live"))
+
+
+def test_a_key_has_the_shape_that_is_promised(database: Database) -> None:
+    made = keys(database).add(label="x", scopes=["read"])
+    assert split(made.token) == (made.key.key_id, made.token[len(LABEL) + ID_LENGTH + 1 :])
+    assert len(made.token) == len("qth_") + 8 + 1 + 43
+
+
+def test_nothing_of_a_secret_is_in_the_database(database: Database, tmp_path: Path) -> None:
+    made = keys(database).add(label="x", scopes=["read"])
+    identity = IndexIdentity("fake", "1", 8, "", "", "plain")
+    Catalogue(database, tenant="ada").make_collection("c", identity=identity)
+    share = Shares(database, tenant="ada").add(collection="c", expires_days=1)
+    database.close()
+    written = b"".join(file.read_bytes() for file in tmp_path.iterdir())
+    assert made.key.key_id.encode() in written
+    assert split(made.token)[1].encode() not in written
+    assert share.token[len("qsh_") :].encode() not in written
+
+
+@pytest.mark.parametrize(
+    "wrong", ["unknown id", "wrong secret", "revoked", "expired", "another's secret"]
+)
+def test_a_key_that_is_not_good_opens_nothing(database: Database, wrong: str) -> None:
+    own = keys(database)
+    expires = MOMENT if wrong == "expired" else None
+    made = own.add(label="x", scopes=["read"], expires_days=expires)
+    other = own.add(label="y", scopes=["read"])
+    tried = {
+        "unknown id": f"{LABEL}{'0' * ID_LENGTH}_{split(made.token)[1]}",
+        "wrong secret": made.token[:-1] + ("A" if made.token[-1] != "A" else "B"),
+        "another's secret": f"{LABEL}{made.key.key_id}_{split(other.token)[1]}",
+    }
+    if wrong == "revoked":
+        own.revoke(made.key.key_id)
+    assert find_key(database, tried.get(wrong, made.token)) is None
+    assert find_key(database, other.token) == other.key
+
+
+@given(st.text(max_size=80))
+def test_no_garbage_has_the_shape_of_a_key(text: str) -> None:
+    assert split(text) == ("", "")
+    assert split(LABEL + text) == ("", "")
+
+
+def test_a_database_answers_garbage_with_nothing(database: Database) -> None:
+    good = keys(database).add(label="x", scopes=["read"]).token
+    for text in ("", "qth_", "\x00", "é" * 60, good + "x", good[:-1], "' OR 1=1 --", "q" * 10_000):
+        assert find_key(database, text) is None
+        assert find_share(database, text) is None
+
+
+def test_revoking_is_for_ones_own_keys_only(database: Database) -> None:
+    made = keys(database).add(label="x", scopes=["read"])
+    with pytest.raises(NotFound):
+        keys(database, "bob").revoke(made.key.key_id)
+    assert find_key(database, made.token) is not None
+    keys(database).revoke(made.key.key_id)
+    keys(database).revoke(made.key.key_id)
+    assert find_key(database, made.token) is None
+    assert keys(database, "bob").all() == []
+    assert [each.live for each in keys(database).all()] == [False]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"label": " ", "scopes": ["read"]},
+        {"label": "x" * 101, "scopes": ["read"]},
+        {"label": "x\x00y", "scopes": ["read"]},
+        {"label": "x", "scopes": []},
+        {"label": "x", "scopes": ["root"]},
+        {"label": "x", "scopes": ["read"], "expires_days": 0},
+        {"label": "x", "scopes": ["read"], "expires_days": float("nan")},
+        {"label": "x", "scopes": ["read"], "expires_days": 1e9},
+    ],
+)
+def test_a_key_that_makes_no_sense_is_not_made(database: Database, given: dict[str, Any]) -> None:
+    with pytest.raises(InputError):
+        keys(database).add(**given)
+    assert not any_key(database)
+
+
+def test_whether_there_are_keys_and_live_ones(database: Database) -> None:
+    assert not any_key(database)
+    keys(database).add(label="x", scopes=SCOPES, expires_days=MOMENT)
+    assert any_key(database)
+    assert not any_key(database, live=True)
+    made = keys(database, "bob").add(label="x", scopes=SCOPES, expires_days=MINUTE)
+    assert any_key(database, live=True)
+    keys(database, "bob").revoke(made.key.key_id)
+    assert not any_key(database, live=True)
+
+
+def common(texts: list[str]) -> str:
+    """What all of them begin with: what the first and the last in order have in common."""
+    first, last = min(texts), max(texts)
+    same = [one == other for one, other in zip(first, last, strict=False)]
+    return first[: [*same, False].index(False)]
+
+
+def test_many_keys_have_nothing_in_common() -> None:
+    """The bar is a million; what one could share with another shows in a tenth of it too."""
+    tokens = [new_token() for _ in range(100_000)]
+    assert common(tokens) == LABEL
+    ids, secrets = (sorted(part) for part in zip(*map(split, tokens), strict=True))
+    assert len(set(ids)) == len(set(secrets)) == len(tokens)
+    for place in range(ID_LENGTH):
+        assert len({each[place] for each in ids}) == 62
+    # Chance alone makes some pair of so many agree in about six places.
+    assert max(len(common(list(pair))) for pair in pairwise(secrets)) < 12
+
+
+@pytest.fixture
+def shares(database: Database) -> Shares:
+    identity = IndexIdentity("fake", "1", 8, "", "", "plain")
+    Catalogue(database, tenant="ada").make_collection("talks", identity=identity)
+    return Shares(database, tenant="ada")
+
+
+def test_a_share_opens_its_collection(database: Database, shares: Shares) -> None:
+    made = shares.add(collection="talks", expires_days=1)
+    found = find_share(database, made.token)
+    assert found == made.share
+    assert (found.tenant, found.collection) == ("ada", "talks")
+    assert made.token.startswith(sharing.LABEL)
+    assert find_key(database, made.token) is None
+    assert shares.all() == [found]
+
+
+def test_a_share_ends(database: Database, shares: Shares) -> None:
+    made = shares.add(collection="talks", expires_days=1)
+    with pytest.raises(NotFound):
+        Shares(database, tenant="bob").revoke(made.share.share_id)
+    shares.revoke(made.share.share_id)
+    assert find_share(database, made.token) is None
+    short = shares.add(collection="talks", expires_days=MOMENT)
+    assert find_share(database, short.token) is None
+
+
+def test_only_what_is_there_is_shared(database: Database, shares: Shares) -> None:
+    with pytest.raises(NotFound):
+        shares.add(collection="secret", expires_days=1)
+    with pytest.raises(NotFound):
+        Shares(database, tenant="bob").add(collection="talks", expires_days=1)
+    with pytest.raises(InputError):
+        shares.add(collection="talks", expires_days=366)
+
+
+def test_a_key_and_a_share_are_kept_as_hashes_only(database: Database, tmp_path: Path) -> None:
+    made = keys(database).add(label="x", scopes=["read"])
+    plain = sqlite3.connect(tmp_path / "catalogue.sqlite")
+    (row,) = plain.execute("SELECT secret_hash FROM keys").fetchall()
+    plain.close()
+    assert len(row[0]) == 64
+    assert row[0] not in made.token

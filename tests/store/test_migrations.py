@@ -1,0 +1,214 @@
+"""Catalogues of every version are brought up and back with all they hold, or stay as they were."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection, MetaData, Text, select, text
+
+from quoth.core.errors import ConfigError, StorageFull
+from quoth.store.copy import copy_rows
+from quoth.store.database import open_database
+from quoth.store.migrate import revision
+from quoth.store.schema import HEAD, metadata
+from tests.support.databases import Server, plain_engine, step
+from tests.support.full_disk import no_room
+from tests.support.old_catalogues import VERSIONS, answers, unpack
+from tests.support.small_library import open_tour
+
+Rows = dict[str, list[dict[str, Any]]]
+
+
+def rows_of(connection: Connection, *, within: Rows | None = None) -> Rows:
+    """All rows of a database of any version; ``within`` names the tables and columns to read."""
+    tables = MetaData()
+    tables.reflect(connection)
+    found: Rows = {}
+    for table in tables.sorted_tables:
+        if table.name == "alembic_version" or (within is not None and table.name not in within):
+            continue
+        some = within[table.name][:1] if within else []
+        columns = [each for each in table.c if not some or each.name in some[0]]
+        order = [each.name for each in table.primary_key]
+        rows = connection.execute(select(*columns).order_by(*(table.c[name] for name in order)))
+        found[table.name] = [dict(row) for row in rows.mappings()]
+    return found
+
+
+def look(address: Path | str, *, within: Rows | None = None) -> Rows:
+    with plain_engine(address) as engine, engine.connect() as connection:
+        return rows_of(connection, within=within)
+
+
+def at(address: Path | str) -> str | None:
+    with plain_engine(address) as engine, engine.connect() as connection:
+        return revision(connection)
+
+
+def lay_out(version: str, address: Path | str, folder: Path) -> None:
+    """Put the catalogue of a version where the address says."""
+    file = unpack(version, folder if isinstance(address, str) else address.parent)
+    if isinstance(address, str):
+        step(address, version)
+        with (
+            plain_engine(file) as here,
+            plain_engine(address) as there,
+            here.connect() as source,
+            there.begin() as target,
+        ):
+            tables = MetaData()
+            tables.reflect(target)
+            tables.remove(tables.tables["alembic_version"])
+            copy_rows(source, target, tables=tables)
+
+
+def test_there_is_a_catalogue_of_every_version() -> None:
+    assert VERSIONS[-1] == HEAD
+    assert [f"{number:04d}" for number in range(1, len(VERSIONS) + 1)] == VERSIONS
+
+
+def test_every_step_up_and_back_keeps_all_rows(new_address: Path | str, tmp_path: Path) -> None:
+    lay_out("0001", new_address, tmp_path)
+    before = look(new_address)
+    assert all(before[name] for name in ("collections", "documents", "chunks", "queries"))
+    for version in (*VERSIONS[1:], *VERSIONS[-2::-1]):
+        step(new_address, version)
+        assert at(new_address) == version
+        assert look(new_address, within=before) == before
+    assert look(new_address) == before
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_catalogue_of_every_version_opens_with_all_its_rows(
+    new_address: Path | str, tmp_path: Path, version: str
+) -> None:
+    lay_out(version, new_address, tmp_path)
+    before = look(new_address)
+    open_database(new_address).close()
+    after = look(new_address, within=before)
+    for row in after["queries"] if version < "0003" else ():
+        assert row.pop("status", "answered") == "answered"
+    assert after == before
+    assert len(look(new_address)["spots"]) == len(before["chunks"])
+    if isinstance(new_address, Path):
+        assert sorted(each.name for each in new_address.parent.glob("*.before-*")) == []
+
+
+async def test_libraries_of_the_first_and_the_newest_version_answer_alike(tmp_path: Path) -> None:
+    await ask_libraries(tmp_path, versions=[VERSIONS[0], HEAD])
+
+
+async def ask_libraries(tmp_path: Path, *, versions: Sequence[str]) -> None:
+    """Ask a library of each version the same questions; the last one's answers count."""
+    found = {}
+    for version in versions:
+        home = tmp_path / version
+        unpack(version, home)
+        async with open_tour(home) as engine:
+            async for _step in engine.reindex():
+                pass
+            found[version] = await answers(engine)
+    assert any(status == "answered" for status, *_ in found[HEAD])
+    for version in versions:
+        assert found[version] == found[HEAD], version
+
+
+def break_an_answer(address: Path | str) -> Callable[[], None]:
+    """Make the step to 0003 fail; gives what makes it whole again."""
+    with plain_engine(address) as engine, engine.begin() as connection:
+        whole = connection.execute(text("SELECT answer FROM answers")).scalar_one()
+        connection.execute(text("UPDATE answers SET answer = '{'"))
+
+    def mend() -> None:
+        with plain_engine(address) as engine, engine.begin() as connection:
+            connection.execute(text("UPDATE answers SET answer = :whole"), {"whole": whole})
+
+    return mend
+
+
+def test_a_migration_that_fails_leaves_all_as_it_was(
+    new_address: Path | str, tmp_path: Path
+) -> None:
+    lay_out("0002", new_address, tmp_path)
+    mend = break_an_answer(new_address)
+    before = look(new_address)
+    with pytest.raises(ConfigError, match=f"from version 0002 to {HEAD}.*stays as it was"):
+        open_database(new_address)
+    assert (at(new_address), look(new_address)) == ("0002", before)
+    if isinstance(new_address, Path):
+        copy = new_address.with_name(f"{new_address.name}.before-{HEAD}")
+        assert (at(copy), look(copy)) == ("0002", before)
+    mend()
+    open_database(new_address).close()
+    assert at(new_address) == HEAD
+    assert not list(tmp_path.rglob("*.before-*"))
+
+
+def test_without_room_for_a_copy_nothing_is_migrated(tmp_path: Path) -> None:
+    file = unpack("0002", tmp_path)
+    before = look(file)
+    with no_room(beyond=30_000), pytest.raises(StorageFull, match="room"):
+        open_database(file)
+    assert (at(file), look(file)) == ("0002", before)
+    open_database(file).close()
+    assert [each.name for each in tmp_path.iterdir()] == ["catalogue.sqlite"]
+
+
+def test_many_that_open_at_once_migrate_once(new_address: Path | str, tmp_path: Path) -> None:
+    lay_out("0001", new_address, tmp_path)
+    with ThreadPoolExecutor(4) as pool:
+        for database in pool.map(open_database, [new_address] * 4):
+            database.close()
+    assert at(new_address) == HEAD
+
+
+def test_a_version_that_is_not_known_is_refused_untouched(new_address: Path | str) -> None:
+    open_database(new_address).close()
+    with plain_engine(new_address) as engine, engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '0099'"))
+    with pytest.raises(ConfigError, match="newer version of quoth"):
+        open_database(new_address)
+    assert at(new_address) == "0099"
+
+
+def test_a_server_orders_all_text_by_code_points(server: Server) -> None:
+    engine = open_database(server.migrated()).engine
+    asked = text(
+        "SELECT table_name, column_name, collation_name, data_type "
+        "FROM information_schema.columns WHERE table_schema = 'public' "
+        "AND data_type IN ('text', 'character varying', 'character')"
+    )
+    with engine.connect() as connection:
+        found = {(row[0], row[1]): row[2:] for row in connection.execute(asked)}
+    engine.dispose()
+    texts = {
+        (table.name, column.name)
+        for table in metadata.sorted_tables
+        for column in table.c
+        if column.type.python_type is str or isinstance(column.type, Text)
+    }
+    assert {key: found[key] for key in texts} == dict.fromkeys(texts, ("C", "text"))
+
+
+def test_the_tables_of_a_version_are_the_same_whichever_way_it_was_come_to(tmp_path: Path) -> None:
+    """A step back leaves the columns that the version itself made."""
+    for version in VERSIONS[:-1]:
+        fresh, back = tmp_path / f"{version}.fresh", tmp_path / f"{version}.back"
+        step(fresh, version)
+        step(back, HEAD)
+        step(back, version)
+        assert _columns(fresh) == _columns(back)
+
+
+def _columns(file: Path) -> dict[str, list[tuple[str, str]]]:
+    with plain_engine(file) as engine, engine.connect() as connection:
+        tables = MetaData()
+        tables.reflect(connection)
+        return {
+            name: [(each.name, str(each.type)) for each in table.c]
+            for name, table in tables.tables.items()
+        }

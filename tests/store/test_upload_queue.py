@@ -1,0 +1,289 @@
+"""The queue: one worker for each file, nobody waits for the dead, and every tenant has its turn."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from quoth.core.errors import Busy, NotFound
+from quoth.store.database import Database, open_database
+from quoth.store.upload_queue import MOST_LEASES, Line, Queue
+from quoth.store.upload_tasks import Task
+from quoth.store.uploads import MOST_RECEIVING, Arrivals, Needs
+from tests.support.auth_app import empty_catalogue
+from tests.support.made_documents import SOURCE
+
+DEAD_WORKER = """
+import os, signal, sys
+from pathlib import Path
+from quoth.store.database import open_database
+from quoth.store.upload_queue import Queue
+at = sys.argv[1]
+queue = Queue(open_database(at if "://" in at else Path(at)), tenant="ada")
+assert queue.lease(sys.argv[2])
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+class Clock:
+    """Seconds that pass when told to."""
+
+    now = 1_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Hall:
+    """A catalogue, a clock, and as many workers as are wanted."""
+
+    def __init__(self, address: Path | str) -> None:
+        if isinstance(address, Path):
+            address.parent.mkdir()
+            address.write_bytes(empty_catalogue())
+        self.address = address
+        self.clock = Clock()
+        self.database: Database = open_database(address)
+
+    def arrivals(self, tenant: str = "ada") -> Arrivals:
+        return Arrivals(self.database, tenant=tenant, clock=self.clock)
+
+    def worker(self, tenant: str = "ada") -> Queue:
+        return Queue(self.database, tenant=tenant, clock=self.clock)
+
+    def line(self) -> Line:
+        return Line(self.database, clock=self.clock)
+
+    def put(self, key: str, tenant: str = "ada") -> bool:
+        _task, new = self.arrivals(tenant).submit(
+            key,
+            name=f"{key}.md",
+            collection="default",
+            given={},
+            size=3,
+            sha256=key,
+            key_id="k",
+            place=lambda: None,
+        )
+        return new
+
+    def shown(self, key: str) -> tuple[str, int, str | None]:
+        task = self.worker().find(key)
+        return task.state, task.attempts, task.code
+
+
+@pytest.fixture
+def hall(address: Path | str) -> Iterator[Hall]:
+    hall = Hall(address)
+    yield hall
+    hall.database.close()
+
+
+def _leased(worker: Queue, key: str = "t1") -> Task:
+    (task,) = worker.lease(key)
+    return task
+
+
+def test_a_task_is_leased_once(hall: Hall) -> None:
+    hall.put("t1")
+    assert len(hall.worker().lease("t1")) == 1
+    assert hall.worker().lease("t1") == []
+    assert hall.shown("t1") == ("running", 1, None)
+
+
+def test_a_task_of_another_tenant_is_nobodys(hall: Hall) -> None:
+    hall.put("t1", tenant="bob")
+    assert hall.worker("ada").lease("t1") == []
+    with pytest.raises(NotFound):
+        hall.arrivals("ada").find("t1")
+    with pytest.raises(NotFound):
+        hall.arrivals("ada").drop("t1")
+
+
+def test_a_lease_that_ends_is_free(hall: Hall) -> None:
+    hall.put("t1")
+    _leased(hall.worker())
+    hall.clock.now += 61
+    assert hall.shown("t1")[0] == "queued"
+    assert _leased(hall.worker()).attempts == 2
+
+
+def test_a_renewed_lease_is_not_free(hall: Hall) -> None:
+    hall.put("t1")
+    worker = hall.worker()
+    _leased(worker)
+    for _ in range(3):
+        hall.clock.now += 40
+        assert worker.renew(["t1"], chunks=64, of_chunks=128)
+    assert hall.worker().lease("t1") == []
+    assert (worker.find("t1").chunks, worker.find("t1").of_chunks) == (64, 128)
+
+
+def test_who_lost_a_lease_says_nothing_more_about_the_task(hall: Hall) -> None:
+    hall.put("t1")
+    slow, quick = hall.worker(), hall.worker()
+    _leased(slow)
+    hall.clock.now += 61
+    _leased(quick)
+    assert not slow.renew(["t1"])
+    assert not slow.end("t1", state="failed", code="damaged")
+    slow.put_back(["t1"])
+    assert hall.shown("t1") == ("running", 2, None)
+
+
+def test_a_dead_process_frees_its_task_at_once(hall: Hall) -> None:
+    hall.put("t1")
+    ended = subprocess.run(
+        [sys.executable, "-c", DEAD_WORKER, str(hall.address), "t1"],
+        env={"PYTHONPATH": str(SOURCE), "PATH": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == -9, ended.stderr
+    assert hall.shown("t1") == ("queued", 1, None)
+    assert hall.line().next("") == ("ada", "t1")
+    assert _leased(hall.worker()).attempts == 2
+
+
+def test_a_task_that_ends_its_workers_is_set_aside(hall: Hall) -> None:
+    hall.put("t1")
+    for _ in range(MOST_LEASES):
+        _leased(hall.worker())
+        hall.clock.now += 61
+    assert hall.worker().lease("t1") == []
+    assert hall.shown("t1") == ("failed", MOST_LEASES, "crashes_reader")
+    assert hall.line().next("") is None
+
+
+def test_a_task_that_waits_counts_no_attempt(hall: Hall) -> None:
+    hall.put("t1")
+    for _ in range(10):
+        worker = hall.worker()
+        _leased(worker)
+        worker.put_back(["t1"], delay_s=30)
+        assert worker.lease("t1") == []
+        assert hall.line().next("") is None
+        hall.clock.now += 30
+    assert hall.shown("t1") == ("queued", 0, None)
+
+
+def test_every_tenant_has_its_turn(hall: Hall) -> None:
+    for number in range(20):
+        hall.put(f"a{number:02}", tenant="ada")
+    hall.put("b0", tenant="bob")
+    hall.put("c0", tenant="cy")
+    line, last, served = hall.line(), "", []
+    for _ in range(6):
+        turn = line.next(last)
+        assert turn is not None
+        last, key = turn
+        _leased(hall.worker(last), key)
+        served.append(key)
+    assert served == ["a00", "b0", "c0", "a01", "a02", "a03"]
+
+
+def test_small_new_files_of_a_collection_go_together(hall: Hall) -> None:
+    for key in ("t1", "t2", "t3", "t4", "t5"):
+        hall.put(key)
+    hall.put("b1", tenant="bob")
+    other = hall.worker()
+    _leased(other, "t3")
+    other.put_off("t3")
+    keys = {each.id for each in hall.worker().lease("t1", together=3, most_bytes=100)}
+    assert keys == {"t1", "t2", "t4"}
+    assert [each.id for each in hall.worker().lease("t5", together=9, most_bytes=100)] == ["t5"]
+    assert [each.id for each in hall.worker().lease("t3", together=9, most_bytes=100)] == ["t3"]
+
+
+def test_large_files_go_by_themselves(hall: Hall) -> None:
+    for key in ("t1", "t2", "t3"):
+        hall.put(key)
+    assert len(hall.worker().lease("t1", together=9, most_bytes=6)) == 2
+
+
+def test_the_same_file_is_queued_once(hall: Hall) -> None:
+    assert [hall.put("t1"), hall.put("t1")] == [True, False]
+    _leased(hall.worker())
+    assert not hall.put("t1")
+
+
+def test_a_failed_file_is_queued_again(hall: Hall) -> None:
+    hall.put("t1")
+    worker = hall.worker()
+    _leased(worker)
+    assert worker.end("t1", state="failed", code="damaged", message="No.")
+    assert hall.shown("t1") == ("failed", 1, "damaged")
+    assert hall.put("t1")
+    assert hall.shown("t1") == ("queued", 0, None)
+
+
+def test_a_file_whose_document_went_is_queued_again(hall: Hall) -> None:
+    hall.put("t1")
+    worker = hall.worker()
+    _leased(worker)
+    worker.end("t1", state="ready", document_id="gone")
+    assert hall.put("t1")
+
+
+def test_one_request_at_a_time_writes_to_an_upload(hall: Hall) -> None:
+    first, second = hall.arrivals(), hall.arrivals()
+    task = first.begin(name="a.md", collection="default", given={}, size=9, key_id="k")
+    first.take(task.id)
+    with pytest.raises(Busy, match="Another request"):
+        second.take(task.id)
+    first.put_down(task.id, received=4)
+    assert second.take(task.id).received == 4
+
+
+def test_an_upload_whose_request_hangs_is_taken_over(hall: Hall) -> None:
+    first, second = hall.arrivals(), hall.arrivals()
+    task = first.begin(name="a.md", collection="default", given={}, size=9, key_id="k")
+    first.take(task.id)
+    hall.clock.now += 61
+    second.take(task.id)
+    first.put_down(task.id, received=1)
+    assert second.find(task.id).received == 0
+
+
+def test_uploads_under_way_are_bounded(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert MOST_RECEIVING >= 100
+    monkeypatch.setattr("quoth.store.uploads.MOST_RECEIVING", 2)
+    for tenant in ("ada", "ada", "bob"):
+        hall.arrivals(tenant).begin(name="", collection="c", given={}, size=9, key_id="k")
+    with pytest.raises(Busy, match="uploads under way") as caught:
+        hall.arrivals("ada").begin(name="", collection="c", given={}, size=9, key_id="k")
+    assert caught.value.status == 429
+
+
+def test_what_stands_still_is_given_up(hall: Hall) -> None:
+    arrivals = hall.arrivals()
+    task = arrivals.begin(name="a.md", collection="c", given={}, size=9, key_id="k")
+    hall.put("t1")
+    needs: list[Needs] = []
+
+    def look(each: Needs) -> int:
+        needs.append(each)
+        return 0
+
+    arrivals.clear(look, before="2000")
+    arrivals.clear(look, before="9999")
+    assert [each.uploads for each in needs] == [frozenset({task.id}), frozenset()]
+    assert [each.tasks for each in needs] == [(("t1", "t1.md"),)] * 2
+    with pytest.raises(NotFound):
+        arrivals.find(task.id)
+
+
+def test_tasks_are_listed_by_state(hall: Hall) -> None:
+    for key in ("t1", "t2", "t3"):
+        hall.put(key)
+    hall.put("t4", tenant="bob")
+    _leased(hall.worker())
+    queue = hall.worker()
+    assert {each.id for each in queue.tasks(state="queued")} == {"t2", "t3"}
+    assert queue.count() == 3
+    assert len(queue.tasks(skip=1, limit=1)) == 1

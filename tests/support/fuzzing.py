@@ -1,0 +1,104 @@
+"""Schemathesis against a service on this machine: what it sends is made from the description."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import httpx
+
+from quoth.store.keys import Keys
+from tests.support.service_client import House, listening
+from tests.support.small_library import write_sources
+
+LEFT_OUT = (
+    *("/mcp", "/readyz", "/metrics", "/v1/uploads/{upload_id}/events"),
+    *("/v1/privacy/data", "/v1/privacy/purge"),
+)
+"""Addresses that wait, have a protocol of their own, look at the server, or delete the library."""
+FORMS = {"application/offset+octet-stream": "application/octet-stream"}
+"""A media type that the tool cannot write, and one with the same bytes that it can."""
+HOLLOW = "returned only 401/403"
+"""What the tool says of a run in which nobody let it in."""
+KEPT = "kept"
+"""A collection that nothing deletes, so that questions find something to the end."""
+QUESTIONS = ("How does a colony stay warm?", "When does a colony swarm?", "What is honey made of?")
+
+
+def fuzz(folder: Path, *, seed: int, examples: int, phases: str, checks: str) -> str:
+    """Send what the description allows and what it forbids; gives the report, "" if all is well."""
+    sources = write_sources(folder / "sources")
+
+    async def prepare(house: House) -> tuple[str, dict[str, list[str]]]:
+        documents = await house.add("ada", sources)
+        await house.add("ada", sources, collection=KEPT)
+        engine = house.tenants.engine("ada")
+        asked = [(await engine.answer(each)).query_id for each in QUESTIONS]
+        chunks = engine.parts.catalogue.chunk_ranges([(documents[0], 0, 3)])
+        return house.key("ada"), {
+            "document_id": documents,
+            "query_id": asked,
+            "after": asked,
+            "around": [each.chunk_id for each in chunks],
+            "name": ["default"],
+            "collection": ["default", KEPT],
+            "query": list(QUESTIONS),
+            "model": ["quoth", f"quoth/{KEPT}"],
+        }
+
+    with (
+        listening(folder / "home", prepare) as (address, (key, known), _house),
+        patch.object(Keys, "revoke", sparing(key)),
+    ):
+        schema = folder / "openapi.json"
+        headers = {"authorization": f"Bearer {key}"}
+        told = httpx.get(f"{address}/openapi.json", headers=headers, timeout=60).json()
+        schema.write_text(json.dumps(with_ids(told, known)), encoding="utf-8")
+        left_out = [word for path in LEFT_OUT for word in ("--exclude-path", path)]
+        done = subprocess.run(
+            [
+                *(sys.executable, "-m", "schemathesis.cli", "run", str(schema)),
+                *("--url", address, "--header", f"Authorization: Bearer {key}"),
+                *("--checks", checks, "--continue-on-failure", "--seed", str(seed)),
+                *("--max-examples", str(examples), "--generation-database", "none"),
+                *("--generation-with-security-parameters", "false"),
+                *("--phases", phases, "--no-color", "--no-shrink"),
+                *left_out,
+            ],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=3600,
+            check=False,
+        )
+    return (
+        ""
+        if done.returncode == 0 and HOLLOW not in done.stdout
+        else done.stdout[-100_000:] + done.stderr[-2000:]
+    )
+
+
+def sparing(token: str) -> Callable[[Keys, str], None]:
+    """Give a way to revoke keys that leaves this one, without which the tool is let in nowhere."""
+    own, revoke = token.split("_")[1], Keys.revoke
+    return lambda keys, key_id: None if key_id == own else revoke(keys, key_id)
+
+
+def with_ids(schema: Any, known: dict[str, list[str]]) -> Any:
+    """Let parameters and fields name things that are there, too: else all that is met is a 404."""
+    if isinstance(schema, list):
+        return [with_ids(each, known) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    plain = {FORMS.get(name, name): with_ids(each, known) for name, each in schema.items()}
+    if plain.get("in") in ("path", "query") and plain.get("name") in known:
+        plain["schema"] = {"anyOf": [plain["schema"], {"enum": known[plain["name"]]}]}
+    if isinstance(fields := plain.get("properties"), dict):
+        for name in fields.keys() & known.keys():
+            fields[name] = {"anyOf": [fields[name], {"enum": known[name]}]}
+    return plain

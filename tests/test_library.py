@@ -1,0 +1,171 @@
+"""quoth in Python, without ``await``: the five lines of the package's docstring, and around."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import quoth
+from quoth.core.events import Done, Found
+from quoth.core.types import Filter
+from quoth.library import Library
+from tests.support.small_library import NOTES, write_sources
+
+BEES = "When does a colony swarm?"
+
+
+def readers() -> int:
+    """The threads of open libraries."""
+    return sum(thread.name == "quoth" for thread in threading.enumerate())
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Path:
+    return write_sources(tmp_path / "sources")
+
+
+def test_five_lines(tmp_path: Path, sources: Path) -> None:
+    with quoth.open(str(tmp_path / "my-library"), embedder="fake") as library:
+        added = library.add(sources / "notes.md", str(sources / "book.pdf"))
+        assert [each.status for each in added] == ["ready", "ready"]
+        answer = library.ask(BEES)
+        assert answer.text
+        assert answer.citations[0].link
+    assert readers() == 0
+
+
+def test_the_same_as_on_the_command_line(sample_home: Path) -> None:
+    with quoth.open(str(sample_home), embedder="fake") as library:
+        assert len(library.documents()) == 18
+        hits = library.search("transfer learning", k=2, filters=[Filter("language", "in", ("fr",))])
+        assert [hit.rank for hit in hits] == [1, 2]
+        assert library.search("transfer learning", mode="keyword")[0].score_kind == "bm25"
+        events = library.stream("What is transfer learning?", max_sentences=1)
+        assert isinstance(events[1], Found)
+        assert isinstance(events[-1], Done)
+        assert len(events[-1].answer.sentences) == 1
+        assert library.health().ok
+
+
+def test_changing_what_is_there(tmp_path: Path, sources: Path) -> None:
+    with quoth.open(str(tmp_path / "home"), embedder="fake", collection="bees") as library:
+        (document,) = library.add(
+            sources / "notes.md", title="Bees", url="https://example.org/bees", language="en"
+        )
+        assert (document.title, document.collection) == ("Bees", "bees")
+        library.reindex()
+        assert library.search(BEES)
+        assert library.remove(document.document_id, "nothing") == [document.document_id]
+        assert library.documents() == []
+
+
+async def test_inside_a_running_event_loop(tmp_path: Path, sources: Path) -> None:
+    loop = asyncio.get_running_loop()
+    with quoth.open(str(tmp_path / "home"), embedder="fake") as library:
+        library.add(sources / "notes.md")
+        assert library.ask(BEES).citations
+        asked = await asyncio.gather(*(asyncio.to_thread(library.ask, BEES) for _ in range(4)))
+        assert len({answer.text for answer in asked}) == 1
+    assert asyncio.get_running_loop() is loop
+
+
+def test_a_library_may_be_closed_twice_and_is_closed_then(tmp_path: Path) -> None:
+    library = quoth.open(str(tmp_path), embedder="fake")
+    library.close()
+    library.close()
+    with pytest.raises(quoth.InputError, match="closed"):
+        library.ask(BEES)
+
+
+def test_two_libraries_at_once(tmp_path: Path, sources: Path) -> None:
+    home = str(tmp_path / "home")
+    with quoth.open(home, embedder="fake") as one, quoth.open(home, embedder="fake") as other:
+        one.add(sources / "notes.md")
+        assert other.ask(BEES).citations
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"colour": "red"}, "colour"),
+        ({"threads": 0}, "threads"),
+        ({"profile": "novel"}, "no profile 'novel'"),
+        ({"profile": "talks"}, r"quoth\["),
+        ({"embedder": "nothing"}, "no embedder 'nothing'"),
+    ],
+)
+def test_a_wrong_setting_is_an_error_and_leaves_nothing_running(
+    tmp_path: Path, settings: dict[str, object], reason: str
+) -> None:
+    with pytest.raises(quoth.ConfigError, match=reason):
+        quoth.open(str(tmp_path), **settings)
+    assert readers() == 0
+
+
+@pytest.fixture
+def bees(tmp_path: Path, sources: Path) -> Iterator[Library]:
+    with quoth.open(str(tmp_path / "home"), embedder="fake") as library:
+        library.add(sources / "notes.md")
+        yield library
+
+
+def test_a_stream_takes_what_a_question_takes(bees: Library) -> None:
+    first = "How much honey does a colony need in winter?"
+    turn = quoth.Turn(first, bees.ask(first).text)
+    done = bees.stream("And why does it need that?", history=[turn], collections=["default"])[-1]
+    assert isinstance(done, Done)
+    assert done.answer.query.is_followup
+
+
+@pytest.mark.parametrize(
+    ("sessions", "shared"), [((None, None), True), (("a", "a"), True), (("a", "b"), False)]
+)
+def test_answers_are_shared_within_a_session(
+    bees: Library, sessions: tuple[str | None, str | None], shared: bool
+) -> None:
+    one, other = sessions
+    bees.ask(BEES, cache="semantic", session=one)
+    again = "When does a colony swarm ?"
+    assert bees.ask(again, cache="semantic", session=other).cached is shared
+
+
+def test_two_libraries_share_no_answers_by_likeness(bees: Library, tmp_path: Path) -> None:
+    with quoth.open(str(tmp_path / "home"), embedder="fake") as other:
+        bees.ask(BEES, cache="semantic")
+        assert not other.ask(BEES, cache="semantic").cached
+
+
+def test_what_to_ask_next(bees: Library) -> None:
+    assert bees.suggest(bees.ask(BEES))
+    assert any("Winter" in each for each in bees.suggest("win"))
+
+
+def test_what_was_asked_is_listed_newest_first(bees: Library) -> None:
+    asked = [bees.ask(each) for each in (BEES, "What is honey?")]
+    assert [each.query_id for each in bees.history()] == [each.query_id for each in asked[::-1]]
+    assert [each.text for each in bees.history(most=1)] == ["What is honey?"]
+
+
+def test_errors_are_raised_where_they_belong(tmp_path: Path) -> None:
+    with quoth.open(str(tmp_path / "home"), embedder="fake") as library:
+        with pytest.raises(quoth.NotFound, match="Nothing was added yet"):
+            library.ask(BEES)
+        (missing,) = library.add(tmp_path / "missing.pdf")
+        assert missing.error is not None
+        assert missing.error.code == "not_found"
+        (tmp_path / "bees.md").write_text(NOTES)
+        library.add(tmp_path / "bees.md")
+        with pytest.raises(quoth.InputError, match="Did you mean 'final_k'"):
+            library.ask(BEES, finalk=3)
+        with pytest.raises(quoth.InputError, match="filters"):
+            library.ask(BEES, filters="kind=pdf")
+        assert library.ask(BEES, filters=None).citations
+
+
+def test_everything_promised_is_there() -> None:
+    assert all(hasattr(quoth, name) for name in quoth.__all__)
+    assert quoth.__version__

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quoth.text.analyzer import (
+    LONGEST_TERM_BYTES,
+    detect_language,
+    search_terms,
+    terms,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "expected"),
+    [
+        ("The tokenizers translated texts", "en", ["token", "translat", "text"]),
+        ("Les réglementations européennes", "fr", ["reglement", "europeen"]),
+        ("l'homme qu’il n'aime pas", "fr", ["homm", "aim"]),
+        ("d’Alembert et aujourd'hui", "fr", ["alembert"]),
+        ("don't, John's, we'll", "en", ["john"]),
+        ("C++ and C# on .NET", "en", ["c++", "c#", "net", ".net"]),
+        ("Le langage C", "fr", ["langag", "c"]),
+        ("GPT-4", "en", ["gpt", "4", "gpt4"]),
+        ("e-mail", "en", ["e", "mail", "email"]),
+        ("snake_case", "en", ["snake", "case", "snakecas"]),
+        ("ada@example.com", "en", ["ada", "exampl", "com", "adaexamplecom"]),
+        ("3.14 and 10,000 in 1958", "en", ["3.14", "10000", "1958"]),
+        ("Œuvre ﬁnale naïve", "xx", ["oeuvre", "finale", "naive"]),
+        ("東京大学", "ja", ["東京", "京大", "大学"]),
+        ("GPT模型", "zh", ["gpt", "模型"]),
+        ("हिन्दी भाषा", "xx", ["हिन्दी", "भाषा"]),
+        ("soft\u00adware", "xx", ["software"]),
+        ("cafe\u0301", "xx", ["cafe"]),
+        ("Straße", "de", ["strass"]),
+        ("?! … — _ *", "en", []),
+    ],
+)
+def test_terms_by_hand(text: str, language: str, expected: list[str]) -> None:
+    assert terms(text, language=language) == expected
+
+
+def test_question_and_text_meet_whatever_the_accents() -> None:
+    assert set(search_terms("REGLEMENTATION europeenne", languages=["fr"])) <= set(
+        terms("La réglementation européenne.", language="fr")
+    )
+
+
+def test_a_question_gives_the_terms_of_every_language_once() -> None:
+    found = search_terms("the translation of snakes and snakes", languages=["en", "fr"])
+    assert found == ["translat", "snake", "snak"]
+
+
+def test_stop_words_of_the_own_language_only_are_left_out() -> None:
+    assert search_terms("How does a car work?", languages=["en", "fr"]) == ["car", "work"]
+
+
+def test_a_question_of_stop_words_keeps_them() -> None:
+    assert search_terms("to be or not to be", languages=["en"]) == ["to", "be", "or", "not"]
+
+
+@given(st.text())
+def test_terms_are_clean_for_any_text(text: str) -> None:
+    text = text.encode("utf-8", "ignore").decode()
+    for term in terms(text, language="fr"):
+        assert term == "".join(term.split())
+        assert 0 < len(term.encode()) <= LONGEST_TERM_BYTES
+
+
+@given(st.text(alphabet="abcéè'-. +#12", min_size=1))
+def test_a_text_is_found_by_its_own_words(text: str) -> None:
+    own = set(terms(text, language="fr"))
+    assert own <= set(search_terms(text, languages=["fr"])) or not own
+
+
+def test_threads_agree() -> None:
+    words = [f"running{letter}s jumps easily" for letter in "abcdefghij" * 20]
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda each: terms(each, language="en"), words))
+    assert found == [terms(each, language="en") for each in words]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("What does a tokenizer do?", "en"),
+        ("Que fait un tokenizer ?", "fr"),
+        ("Où est-ce que l'on voit ça ?", "fr"),
+        ("Why?", "en"),
+        ("données personnelles", "fr"),
+        ("neural network architecture", "en"),
+    ],
+)
+def test_language_of_short_texts(text: str, expected: str) -> None:
+    assert detect_language(text, among=("en", "fr"), fallback="xx") == expected
+
+
+@pytest.mark.parametrize("text", ["", "42", "???", "VSCode plugins", "LoRA"])
+def test_language_falls_back_where_it_cannot_be_told(text: str) -> None:
+    assert detect_language(text, among=("en", "fr"), fallback="xx") == "xx"
+
+
+def test_language_is_one_of_those_asked_for() -> None:
+    german = "Der Hund läuft über die Straße und bellt den Briefträger an."
+    assert detect_language(german, among=("en", "fr", "de"), fallback="xx") == "de"
+    assert detect_language(german, among=("fr",), fallback="xx") == "fr"
+
+
+def test_clear_questions_do_not_load_the_model() -> None:
+    code = (
+        "import sys; from quoth.text.analyzer import search_terms;"
+        "search_terms('What does a tokenizer do?', languages=['en', 'fr']);"
+        "search_terms('Que fait un tokenizer ?', languages=['en', 'fr']);"
+        "sys.exit('py3langid' in sys.modules or 'numpy' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,128 @@
+"""Places are merged, named and linked to."""
+
+from __future__ import annotations
+
+import pytest
+
+from quoth.core.types import (
+    Box,
+    Chars,
+    Locator,
+    Pages,
+    Place,
+    Seconds,
+)
+from quoth.text.locators import (
+    clip,
+    label,
+    link,
+    locate,
+)
+
+TALK = (
+    Place(0, 10, Seconds(1.0, 3.0, "Ann")),
+    Place(11, 31, Seconds(3.0, 13.0, "Ann")),
+    Place(32, 40, Seconds(13.0, 15.0, "Bo")),
+    Place(41, 61, Seconds(100.0, 400.0, "Bo")),
+)
+BOOK = (
+    Place(0, 10, Pages(16, 16, "14", "14", "2.4", (Box(16, 50.0, 700.0, 150.0, 710.0),))),
+    Place(10, 20, Pages(16, 16, "14", "14", "2.4", (Box(16, 151.0, 700.0, 250.0, 710.0),))),
+    Place(21, 30, Pages(17, 17, "15", "15", "2.5", (Box(17, 50.0, 700.0, 150.0, 710.0),)), "-"),
+)
+FILE = "/talks/Été 1.srt"
+VIDEO = "https://www.youtube.com/watch?v=00GKzGyWFEs"
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "expected"),
+    [
+        (0, 10, Seconds(1.0, 3.0, "Ann")),
+        (2, 5, Seconds(1.0, 3.0, "Ann")),
+        (5, 20, Seconds(1.0, 7.5, "Ann")),
+        (16, 21, Seconds(5.5, 8.0, "Ann")),
+        (12, 14, Seconds(3.5, 4.5, "Ann")),
+        (16, 40, Seconds(5.5, 15.0, None)),
+        (45, 50, Seconds(100.0, 400.0, "Bo")),
+        (10, 11, Seconds(1.0, 3.0, "Ann")),
+    ],
+)
+def test_seconds(start: int, end: int, expected: Seconds) -> None:
+    assert locate(TALK, start, end) == expected
+
+
+def test_pages_merge_the_boxes_of_a_line() -> None:
+    assert locate(BOOK, 0, 20) == Pages(
+        *(16, 16, "14", "14", "2.4", (Box(16, 50.0, 700.0, 250.0, 710.0),))
+    )
+
+
+def test_pages_of_a_span_over_two_pages() -> None:
+    found = locate(BOOK, 15, 25)
+    assert isinstance(found, Pages)
+    assert (found.first, found.last, found.label_first, found.label_last) == (16, 17, "14", "15")
+    assert (found.section, len(found.boxes)) == ("2.4", 2)
+
+
+def test_a_clipped_line_has_a_narrower_box_and_no_hyphen() -> None:
+    place = clip(BOOK[2], 21, 26)
+    assert isinstance(place.locator, Pages)
+    assert (place.start, place.end, place.hyphen) == (21, 26, "")
+    assert place.locator.boxes == (Box(17, 50.0, 700.0, 100.0, 710.0),)
+
+
+def test_chars_are_exact() -> None:
+    places = (Place(0, 10, Chars(0, 10, "A", "a")), Place(12, 20, Chars(12, 20, "B", "b")))
+    assert locate(places, 3, 15) == Chars(3, 15, "A", "a")
+
+
+def test_no_places() -> None:
+    with pytest.raises(ValueError, match="without places"):
+        locate((), 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("locator", "expected"),
+    [
+        (Pages(170, 170, "142", "142"), "p. 142 (PDF page 170)"),
+        (Pages(14, 15, "14", "15"), "p. 14–15"),
+        (Pages(14, 14, "14", "14"), "p. 14"),
+        (Pages(16, 17, "ii", "iii"), "p. ii–iii (PDF pages 16–17)"),
+        (Pages(3, 3, "", ""), "p. 3"),
+        (Seconds(725.9, 751.0), "12:05–12:31"),
+        (Seconds(5.0, 5.4), "0:05"),
+        (Seconds(3599.0, 3725.0), "59:59–1:02:05"),
+        (Chars(0, 5, "A ▸ B"), "A ▸ B"),
+        (Chars(0, 5), ""),
+    ],
+)
+def test_labels(locator: Locator, expected: str) -> None:
+    assert label(locator) == expected
+
+
+@pytest.mark.parametrize(
+    ("locator", "url", "source", "seconds", "expected"),
+    [
+        (Seconds(12.9, 20), VIDEO, FILE, 60.0, f"{VIDEO}&t=12"),
+        (Seconds(12.9, 20), "https://youtu.be/00GKzGyWFEs?t=5", FILE, None, f"{VIDEO}&t=12"),
+        (Seconds(80.0, 90), VIDEO, FILE, 60.5, f"{VIDEO}&t=60"),
+        (Seconds(12.9, 20), "https://e.org/a b.mp3#x", "", None, "https://e.org/a%20b.mp3#t=12"),
+        (Seconds(12.9, 20), None, FILE, None, "file:///talks/%C3%89t%C3%A9%201.srt#t=12"),
+        (Pages(16, 17, "14", "15"), None, "/b/c.pdf", None, "file:///b/c.pdf#page=16"),
+        (
+            Pages(16, 16, "14", "14"),
+            "https://e.org/c.pdf",
+            "/b",
+            None,
+            "https://e.org/c.pdf#page=16",
+        ),
+        (Chars(0, 1, None, "ça-va"), "https://e.org/x", "", None, "https://e.org/x#%C3%A7a-va"),
+        (Chars(0, 1), None, "/b/c.md", None, "file:///b/c.md"),
+        (Chars(0, 1), "javascript:alert(1)", "", None, None),
+        (Chars(0, 1), None, "", None, None),
+    ],
+)
+def test_links(
+    locator: Locator, url: str | None, source: str, seconds: float | None, expected: str | None
+) -> None:
+    assert link(locator, url=url, source=source, seconds=seconds) == expected

@@ -1,0 +1,119 @@
+"""Sentences in English and French: a table of tricky cases, and what always holds."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quoth.text.sentences import (
+    LONGEST_CHARACTERS,
+    LONGEST_WORDS,
+    PIECE_WORDS,
+    sentences,
+)
+
+CASES = [
+    "Dr. Smith met Mrs. Jones at St. Mary's.|She was late.",
+    "It costs 3.50 today.|Tomorrow it costs 4.",
+    "See Fig. 3 and Eq. 2.|Then go on.",
+    "Use a tool, e.g. a spade, i.e. a shovel.|Dig.",
+    "I said no.|He said yes.",
+    "No. 5 is alive.|So is No. 6.",
+    "J. R. Smith and John A. Smith wrote it.|Nobody read it.",
+    "The model A is trained for task A.|Now let's train a model B.",
+    "He came from the U.S. Army.|She did not.",
+    "He lives in the U.S.|The end.",
+    "We grow beans, peas, etc.|They need water.",
+    "It works (see Smith et al. 2017).|Fine.",
+    '"Why?" she asked.|"Because!"|He left.',
+    "(It rained.)|We stayed.",
+    "Wait... and then it stopped.|Really?!|Yes.",
+    "Wait...|Then it stopped.",
+    "See https://example.org/a.b?c=d. for more.|Or example.com.|Done.",
+    "Version 2.0.1 is out.|Get it at 5 p.m. today.",
+    "1. Dig a hole.|2. Water it.",
+    "a) Dig a hole.|b) Water it.",
+    "He asked: who? me?|Yes.",
+    "M. Dupont et Mme Durand sont là.|Ils attendent.",
+    "Alors quand est-ce vrai ?|En fait, cela dépend.",
+    "« Quoi ? » dit-il.|« Rien. »|Il partit.",
+    "Voir p. 12, chap. 3, cf. l'annexe.|C'est tout.",
+    "Il faut creuser, arroser, etc.|Puis attendre.",
+    "Cela vaut 3,5 c.-à-d. peu.|Non !|Si !",
+    "C'est le n. 4 de la rue St. Jean.|Oui…|Enfin.",
+    "Le modèle A est entraîné pour la tâche A.|Supposons un modèle B.",
+    "A heading without a stop\n\n|The text below it.",
+    "- first thing\n\n|- second thing",
+    "これは文です。|次の文です。",
+]
+
+
+@pytest.mark.parametrize("marked", CASES)
+def test_tricky_cases(marked: str) -> None:
+    expected = [part.strip() for part in marked.split("|")]
+    glue = "" if "。" in marked else " "
+    text = marked.replace("\n\n|", "\n\n").replace("|", glue)
+    assert [text[start:end] for start, end in sentences(text)] == expected
+
+
+def test_captions_without_capitals_still_have_sentences() -> None:
+    text = "we plant beans. they grow well. we water them. it is fun. that is all."
+    assert len(sentences(text)) == 5
+
+
+def test_text_without_stops_is_cut_into_short_pieces() -> None:
+    text = " ".join(f"word{number}" for number in range(500))
+    pieces = [text[start:end].split() for start, end in sentences(text)]
+    assert max(map(len, pieces)) <= PIECE_WORDS
+    assert min(map(len, pieces)) > 10
+
+
+def test_text_without_stops_is_cut_at_the_given_breaks() -> None:
+    text = " ".join(f"word{number}" for number in range(200))
+    breaks = [position for position in range(1, len(text)) if text.startswith("word", position)]
+    cues = breaks[6::7]
+    starts = [start for start, _ in sentences(text, breaks=cues)]
+    assert set(starts[1:]) <= set(cues)
+
+
+def test_a_monster_is_cut_at_its_clauses() -> None:
+    text = ", ".join(["one two three four five six seven"] * 30) + "."
+    pieces = [text[start:end] for start, end in sentences(text)]
+    assert all(piece.endswith((",", ".")) for piece in pieces)
+    assert max(len(piece.split()) for piece in pieces) <= LONGEST_WORDS
+
+
+@given(st.text(alphabet="ab AB1.?!…,;«»\"'()。\n\t\u00a0é-", max_size=400), st.data())
+def test_spans_cover_every_character_that_is_not_white_space(
+    text: str, data: st.DataObject
+) -> None:
+    breaks = sorted(data.draw(st.sets(st.integers(0, len(text)), max_size=10)))
+    position = 0
+    for start, end in sentences(text, breaks=breaks):
+        assert not text[position:start].strip()
+        assert text[start:end] == text[start:end].strip()
+        assert start < end
+        position = end
+    assert not text[position:].strip()
+
+
+@given(st.text(alphabet="ab.\n ,", max_size=4000))
+def test_no_piece_is_too_long(text: str) -> None:
+    for start, end in sentences(text):
+        assert end - start <= LONGEST_CHARACTERS
+        assert len(text[start:end].split()) <= LONGEST_WORDS
+        assert "\n\n" not in text[start:end]
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["a. ", ".", ". ", "\n ", "«»", "A", '!" ', "( ", " \u00a0", "word ", "Mr. ", "1. ", "a,"],
+)
+def test_time_grows_with_the_length_only(unit: str) -> None:
+    text = (unit * 300_000)[:300_000]
+    began = time.perf_counter()
+    sentences(text)
+    assert time.perf_counter() - began < 10

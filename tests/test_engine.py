@@ -24,11 +24,11 @@ from quoth.core.errors import (
     StorageFull,
 )
 from quoth.core.events import (
-    Cited,
-    Done,
-    Found,
-    Progress,
-    Token,
+    AnswerCompleted,
+    CitationAdded,
+    HitsFound,
+    StageStarted,
+    TextAdded,
 )
 from quoth.core.protocols import Embedder, Matrix
 from quoth.core.settings import Settings
@@ -111,7 +111,7 @@ async def test_events_come_in_the_order_of_the_work(engine: Engine) -> None:
     assert tokens >= 1
     assert citations >= 1
     assert order[3:] == ["token"] * tokens + ["citation"] * citations + ["usage", "done"]
-    assert [e.stage for e in events if isinstance(e, Progress)] == ["retrieve", "answer"]
+    assert [e.stage for e in events if isinstance(e, StageStarted)] == ["retrieve", "answer"]
 
 
 async def test_what_streams_is_what_is_done(engine: Engine) -> None:
@@ -119,11 +119,11 @@ async def test_what_streams_is_what_is_done(engine: Engine) -> None:
         event async for event in engine.stream("How much honey does a colony need in winter?")
     ]
     done = events[-1]
-    assert isinstance(done, Done)
+    assert isinstance(done, AnswerCompleted)
     answer = done.answer
-    assert "".join(e.text for e in events if isinstance(e, Token)) == answer.text
-    assert tuple(e.citation for e in events if isinstance(e, Cited)) == answer.citations
-    (found,) = [e for e in events if isinstance(e, Found)]
+    assert "".join(e.text for e in events if isinstance(e, TextAdded)) == answer.text
+    assert tuple(e.citation for e in events if isinstance(e, CitationAdded)) == answer.citations
+    (found,) = [e for e in events if isinstance(e, HitsFound)]
     assert {c.document_id for c in answer.citations} <= {h.document_id for h in found.hits}
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import quoth
-from quoth.core.events import Done, Found
+from quoth.core.events import AnswerCompleted, HitsFound
 from quoth.core.types import Filter
 from quoth.library import Library
 from tests.support.small_library import NOTES, write_sources
@@ -45,8 +45,8 @@ def test_the_same_as_on_the_command_line(sample_home: Path) -> None:
         assert [hit.rank for hit in hits] == [1, 2]
         assert library.search("transfer learning", mode="keyword")[0].score_kind == "bm25"
         events = library.stream("What is transfer learning?", max_sentences=1)
-        assert isinstance(events[1], Found)
-        assert isinstance(events[-1], Done)
+        assert isinstance(events[1], HitsFound)
+        assert isinstance(events[-1], AnswerCompleted)
         assert len(events[-1].answer.sentences) == 1
         assert library.health().ok
 
@@ -117,7 +117,7 @@ def test_a_stream_takes_what_a_question_takes(bees: Library) -> None:
     first = "How much honey does a colony need in winter?"
     turn = quoth.Turn(first, bees.ask(first).text)
     done = bees.stream("And why does it need that?", history=[turn], collections=["default"])[-1]
-    assert isinstance(done, Done)
+    assert isinstance(done, AnswerCompleted)
     assert done.answer.query.is_followup
 
 

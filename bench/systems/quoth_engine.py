@@ -25,7 +25,7 @@ from quoth.core.trace import Trace
 from quoth.core.types import Chars, Chunk, Document
 from quoth.engine import Engine
 from quoth.pipeline.commit import BATCH_CHUNKS, commit_entries
-from quoth.pipeline.components import identity_of
+from quoth.pipeline.components import embedding_fingerprint
 from quoth.pipeline.retrieve import Request
 from quoth.store.rows import Entry
 
@@ -95,7 +95,7 @@ async def _ask(engine: Engine, *, request: Request, tools: Tools) -> Found:
 async def _add(corpus: Corpus, *, settings: Settings) -> None:
     async with open_engine(settings) as engine:
         parts = engine.parts
-        identity = identity_of(parts.embedder)
+        identity = embedding_fingerprint(parts.embedder)
         collection = parts.catalogue.make_collection(settings.collection, identity=identity)
         batch: list[Entry] = []
         first = row = 0

@@ -15,22 +15,22 @@ from weakref import WeakSet
 
 from quoth.answering.prompts import Prompt, operator_prompts
 from quoth.backends.registry import backend, require
-from quoth.core.circuit_breaker import Breaker
+from quoth.core.circuit_breaker import CircuitBreaker
 from quoth.core.errors import ConfigError, InputError
 from quoth.core.plan import make_plan, profile
-from quoth.core.prices import Pace
+from quoth.core.prices import LatencyEstimator
 from quoth.core.protocols import (
     Embedder,
+    EntailmentModel,
     Generator,
     Index,
-    Judge,
 )
 from quoth.core.settings import Settings
 from quoth.engine import Engine
-from quoth.ingest.sandbox.parent import Readers
+from quoth.ingest.sandbox.parent import ParserPool
 from quoth.pipeline.answer_cache import AnswerCache
-from quoth.pipeline.components import Observe, Parts, unobserved
-from quoth.pipeline.entity_index import Shelves
+from quoth.pipeline.components import Components, Observe, no_op
+from quoth.pipeline.entity_index import OutlineCache
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import Database, open_database
 from quoth.store.folders import index_folder, tokens_folder
@@ -44,13 +44,13 @@ if TYPE_CHECKING:
 DEFAULT_EMBEDDER = "multilingual-e5-small-int8"
 
 
-def quiet(_line: str) -> None:
+def discard_line(_line: str) -> None:
     """Say nothing."""
 
 
 @asynccontextmanager
 async def open_engine(
-    settings: Settings, *, progress: Callable[[str], None] = quiet
+    settings: Settings, *, progress: Callable[[str], None] = discard_line
 ) -> AsyncIterator[Engine]:
     """Open the library of the settings' own tenant and close it at the end.
 
@@ -63,7 +63,7 @@ async def open_engine(
 
 @asynccontextmanager
 async def open_tenants(
-    settings: Settings, *, progress: Callable[[str], None] = quiet, observe: Observe = unobserved
+    settings: Settings, *, progress: Callable[[str], None] = discard_line, observe: Observe = no_op
 ) -> AsyncIterator[Tenants]:
     """Open everything the settings name, for any number of tenants, and close it at the end.
 
@@ -89,12 +89,12 @@ async def open_tenants(
         if rerankers is not None:
             closing.push_async_callback(asyncio.to_thread, rerankers.close)
         prompts, about = operator_prompts(settings.prompts)
-        on_operation = kill_at(settings.crash_at)
+        on_operation = crash_test_hook(settings.crash_at)
         database = open_database(settings.catalogue, on_operation=on_operation)
         closing.callback(database.close)
         readers = open_readers(settings)
         closing.push_async_callback(readers.close)
-        shared = Shared(
+        shared = ProcessResources(
             embedder=embedder,
             asked=CachedEmbedder(asked),
             readers=readers,
@@ -117,7 +117,7 @@ async def open_tenants(
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
+class ProcessResources:
     """What all tenants use together: it keeps nothing of theirs but for the answers' cache.
 
     That cache has the tenant in every key. The ``indexes`` are known here to be closed at the end.
@@ -125,18 +125,18 @@ class Shared:
 
     embedder: Embedder
     asked: Embedder
-    readers: Readers
+    readers: ParserPool
     generator: Generator | None
-    judge: Judge | None
-    breakers: tuple[Breaker, ...]
+    judge: EntailmentModel | None
+    breakers: tuple[CircuitBreaker, ...]
     rerankers: Rerankers | None
     space: TokenSpace | None
     prompts: Mapping[str, Prompt]
     about: str
     observe: Observe
     cache: AnswerCache = field(default_factory=AnswerCache)
-    pace: Pace = field(default_factory=Pace)
-    indexes: WeakSet[Indexes] = field(default_factory=WeakSet)
+    pace: LatencyEstimator = field(default_factory=LatencyEstimator)
+    indexes: WeakSet[IndexPool] = field(default_factory=WeakSet)
 
     def close_indexes(self) -> None:
         """Close those of the tenants that are still open."""
@@ -144,7 +144,7 @@ class Shared:
             each.close()
 
 
-def tenant_engine(settings: Settings, shared: Shared, *, database: Database) -> Engine:
+def tenant_engine(settings: Settings, shared: ProcessResources, *, database: Database) -> Engine:
     """Open what belongs to the settings' tenant; what it holds goes with it."""
     from quoth.backends.late_interaction.span_scorer import LateSpans
     from quoth.backends.late_interaction.token_vectors import open_vectors
@@ -160,16 +160,16 @@ def tenant_engine(settings: Settings, shared: Shared, *, database: Database) -> 
         reranker = shared.rerankers.over(vectors, store=store)
         guarded = GuardedReranker(reranker, limit_s=settings.rerank_seconds)
     catalogue = Catalogue(database, tenant=settings.tenant)
-    indexes = Indexes(
+    indexes = IndexPool(
         settings, dimension=shared.embedder.dimension, on_operation=database.on_operation
     )
     shared.indexes.add(indexes)
     return Engine(
-        Parts(
+        Components(
             settings=settings,
             catalogue=catalogue,
             jobs=Jobs(catalogue),
-            shelves=Shelves(catalogue),
+            shelves=OutlineCache(catalogue),
             embedder=shared.asked,
             open_index=indexes,
             readers=shared.readers,
@@ -180,9 +180,9 @@ def tenant_engine(settings: Settings, shared: Shared, *, database: Database) -> 
             judge=shared.judge,
             breakers=shared.breakers if guarded is None else (*shared.breakers, guarded.breaker),
             prompts=shared.prompts,
-            about=shared.about,
+            operator_description=shared.about,
             cache=shared.cache,
-            pace=shared.pace,
+            latency_estimator=shared.pace,
             observe=shared.observe,
         )
     )
@@ -204,7 +204,9 @@ def check_profile(settings: Settings) -> None:
         require("generator", chosen.generator)
 
 
-def open_embedder(settings: Settings, *, progress: Callable[[str], None] = quiet) -> Embedder:
+def open_embedder(
+    settings: Settings, *, progress: Callable[[str], None] = discard_line
+) -> Embedder:
     """Open the embedder the settings or the profile name, building the default model if needed."""
     name = settings.embedder or profile(settings.profile).embedder
     folder = Path(name).expanduser()
@@ -222,16 +224,16 @@ def open_embedder(settings: Settings, *, progress: Callable[[str], None] = quiet
     return _as_embedder(made(folder, threads=settings.threads))
 
 
-def open_readers(settings: Settings) -> Readers:
+def open_readers(settings: Settings) -> ParserPool:
     """Make ready the processes that read files; each starts when it is first needed."""
-    return Readers(
+    return ParserPool(
         seconds=settings.parser_seconds,
         memory_mb=settings.parser_memory_mb,
         workers=settings.threads,
     )
 
 
-def open_model(settings: Settings, *, breakers: list[Breaker]) -> Generator | None:
+def open_model(settings: Settings, *, breakers: list[CircuitBreaker]) -> Generator | None:
     """Open the language models of the settings or the profile, held to time, size and tries.
 
     Adds the breaker of each to ``breakers``. Raises ConfigError and MissingExtra.
@@ -251,7 +253,7 @@ def open_model(settings: Settings, *, breakers: list[Breaker]) -> Generator | No
     return None if opened is None else in_all(opened, limits=limits)
 
 
-def open_judge(settings: Settings, generator: Generator | None) -> Judge | None:
+def open_judge(settings: Settings, generator: Generator | None) -> EntailmentModel | None:
     """Open what the settings name to take part in the check; raises ConfigError."""
     if settings.judge is None:
         return None
@@ -294,7 +296,10 @@ def default_model(settings: Settings) -> tuple[Path, bool]:
 
 
 def build_default_model(
-    settings: Settings, *, weights: Path | None = None, progress: Callable[[str], None] = quiet
+    settings: Settings,
+    *,
+    weights: Path | None = None,
+    progress: Callable[[str], None] = discard_line,
 ) -> None:
     """Build the default model unless it is there; raises ConfigError and StorageFull."""
     folder, built = default_model(settings)
@@ -311,7 +316,7 @@ def _as_embedder(opened: Any) -> Embedder:
     return embedder
 
 
-class Indexes:
+class IndexPool:
     """The indexes of one home folder, each opened once, when it is first asked for."""
 
     def __init__(
@@ -343,7 +348,7 @@ class Indexes:
         self._open.clear()
 
 
-def kill_at(operation: int | None) -> Callable[[str], None]:
+def crash_test_hook(operation: int | None) -> Callable[[str], None]:
     """Make the hook that kills this process at its n-th store operation, for crash tests."""
     seen = 0
 

@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import TypeVar
 
 from quoth.answering.prompts import choose_prompt
-from quoth.core.concurrency import aside
+from quoth.core.concurrency import run_in_thread
 from quoth.core.errors import BackendError, StoreDown
 from quoth.core.events import (
-    Done,
+    AnswerCompleted,
     Event,
-    Found,
-    Progress,
-    Used,
+    HitsFound,
+    StageStarted,
+    UsageReported,
 )
 from quoth.core.plan import Plan, make_plan
 from quoth.core.protocols import AsksModel
@@ -38,31 +38,31 @@ from quoth.core.types import (
 )
 from quoth.pipeline import maintain as upkeep
 from quoth.pipeline import suggest
-from quoth.pipeline.add import Given, add_documents
-from quoth.pipeline.answer_cache import Key, key_of
+from quoth.pipeline.add import DocumentMetadata, add_documents
+from quoth.pipeline.answer_cache import CacheKey, key_of
 from quoth.pipeline.budget import note_pace, note_withheld
-from quoth.pipeline.commit import Advance
+from quoth.pipeline.commit import IngestProgress
 from quoth.pipeline.components import (
-    Parts,
-    identity_of,
+    Components,
+    embedding_fingerprint,
     model_names,
     require_same_identity,
 )
-from quoth.pipeline.egress import count_tokens, obeyed
+from quoth.pipeline.egress import apply_privacy_settings, count_tokens
 from quoth.pipeline.extract import new_query_id
-from quoth.pipeline.generate import respond, spelled
+from quoth.pipeline.generate import respond, stream_events
 from quoth.pipeline.record import Record, record_of
-from quoth.pipeline.record_codec import remember
+from quoth.pipeline.record_codec import save_record
 from quoth.pipeline.retrieve import (
-    Library,
+    CollectionView,
     Request,
     Retrieved,
-    foresee,
-    library_of,
+    open_view,
+    prefetch_query_embedding,
     retrieve,
 )
 from quoth.pipeline.uploads import forget_documents
-from quoth.pipeline.usage import Ledger
+from quoth.pipeline.usage import UsageMeter
 from quoth.store.rows import Collection
 
 T = TypeVar("T")
@@ -79,24 +79,28 @@ HEAD_START = 4
 class Engine:
     """Answers questions from the documents of one home folder."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Components) -> None:
         self.parts = parts
 
     # --- documents ----------------------------------------------------------------------------
 
     async def add(
-        self, sources: Sequence[Path], *, given: Given | None = None, collection: str | None = None
-    ) -> AsyncGenerator[Document | Advance, None]:
+        self,
+        sources: Sequence[Path],
+        *,
+        given: DocumentMetadata | None = None,
+        collection: str | None = None,
+    ) -> AsyncGenerator[Document | IngestProgress, None]:
         """Add files and folders; yields progress, and every document once its fate is known."""
         catalogue = self.parts.catalogue
         name = collection or self.parts.settings.collection
-        identity = identity_of(self.parts.embedder)
+        identity = embedding_fingerprint(self.parts.embedder)
         found = await asyncio.to_thread(catalogue.make_collection, name, identity=identity)
         require_same_identity(found, self.parts.embedder)
         for key in await upkeep.reconcile(self.parts, found):
             async for at, of in upkeep.copy(self.parts, found.table, document_id=key):
-                yield Advance(key, 0, 0, at, of)
-        about = (given or Given()).cleaned()
+                yield IngestProgress(key, 0, 0, at, of)
+        about = (given or DocumentMetadata()).cleaned()
         steps = add_documents(self.parts, found, sources=sources, given=about)
         async with aclosing(steps):
             async for step in steps:
@@ -136,7 +140,7 @@ class Engine:
         gone = await upkeep.delete_collection(self.parts, found)
         await asyncio.to_thread(forget_documents, self.parts, gone)
 
-    async def reindex(self, *, collection: str | None = None) -> AsyncIterator[Advance]:
+    async def reindex(self, *, collection: str | None = None) -> AsyncIterator[IngestProgress]:
         """Build the index anew beside the one in use, then switch."""
         found = await self._collection(collection)
         async for step in upkeep.rebuild(self.parts, found):
@@ -144,7 +148,7 @@ class Engine:
 
     async def health(self, *, collection: str | None = None) -> upkeep.Health:
         """Check set-up, catalogue and index."""
-        return await upkeep.examine(self.parts, await self._find(collection))
+        return await upkeep.health_check(self.parts, await self._find(collection))
 
     # --- questions ----------------------------------------------------------------------------
 
@@ -158,7 +162,7 @@ class Engine:
     ) -> Answer:
         """Answer a question: the last event of `stream`."""
         async with aclosing(self.stream(request, keep=keep)) as events:
-            answers = [each.answer async for each in events if isinstance(each, Done)]
+            answers = [each.answer async for each in events if isinstance(each, AnswerCompleted)]
         return answers[-1]
 
     async def answer_all(self, requests: Sequence[Request | str]) -> list[Answer]:
@@ -176,14 +180,14 @@ class Engine:
 
     async def retrieve(self, request: Request | str, *, trace: Trace) -> Retrieved:
         """The first half of the path: from the question to numbered passages."""
-        asked, ledger = self._request(request), Ledger()
-        obeying, library = await self._begun(asked)
-        obeying._note_withheld(asked, trace=trace, writes=False)
-        asking = obeying._counting(ledger, stage="question")
+        asked, ledger = self._request(request), UsageMeter()
+        obeying, library = await self._open_request(asked)
+        obeying._warn_generation_disabled(asked, trace=trace, writes=False)
+        asking = obeying._metered(ledger, stage="question")
         try:
             found = await retrieve(asking, asked, library=library, trace=trace)
         finally:
-            await obeying._count(ledger)
+            await obeying._count_answer(ledger)
         self.parts.observe(trace, None)
         return found
 
@@ -196,9 +200,9 @@ class Engine:
         the stream ends the call to a language model. Raises InputError, NotFound,
         IndexMismatch and RetrievalError.
         """
-        asked, ledger = self._request(request), Ledger()
+        asked, ledger = self._request(request), UsageMeter()
         trace = self._trace(asked)
-        obeying, library = await self._begun(asked)
+        obeying, library = await self._open_request(asked)
         events = obeying._stream(asked, library=library, ledger=ledger, trace=trace, keep=keep)
         try:
             async with aclosing(events):
@@ -206,53 +210,57 @@ class Engine:
                     yield event
         finally:
             # Also when nobody waits for the answer any more.
-            await obeying._count(ledger)
+            await obeying._count_answer(ledger)
 
-    async def _begun(self, request: Request) -> tuple[Engine, Library]:
+    async def _open_request(self, request: Request) -> tuple[Engine, CollectionView]:
         """Read what the tenant has decided and what the collections hold, in one turn."""
 
-        def begin() -> tuple[Engine, Library]:
-            return Engine(obeyed(self.parts)), library_of(self.parts, request)
+        def begin() -> tuple[Engine, CollectionView]:
+            return Engine(apply_privacy_settings(self.parts)), open_view(self.parts, request)
 
-        foresee(self.parts, request)
+        prefetch_query_embedding(self.parts, request)
         for _ in range(HEAD_START):
             await asyncio.sleep(0)
-        return await aside(begin)
+        return await run_in_thread(begin)
 
     async def _stream(
         self,
         request: Request,
         *,
-        library: Library,
-        ledger: Ledger,
+        library: CollectionView,
+        ledger: UsageMeter,
         trace: Trace,
         keep: Callable[[Record], None] | None,
     ) -> AsyncGenerator[Event, None]:
-        self._note_withheld(request, trace=trace, writes=True)
+        self._warn_generation_disabled(request, trace=trace, writes=True)
         key = self._key(request, library)
-        known = await self._known(key, request, trace=trace)
+        known = await self._cached_answer(key, request, trace=trace)
         if known is not None:
-            for event in spelled(known):
+            for event in stream_events(known):
                 yield event
-            yield Done(await self._kept(request, None, known, trace=trace, keep=keep))
+            yield AnswerCompleted(
+                await self._record_query(request, None, known, trace=trace, keep=keep)
+            )
             return
-        yield Progress("retrieve")
-        asking = self._counting(ledger, stage="question")
+        yield StageStarted("retrieve")
+        asking = self._metered(ledger, stage="question")
         found = await retrieve(asking, request, library=library, trace=trace)
-        yield Found(found.hits)
-        writing = self._counting(ledger, stage="generate")
+        yield HitsFound(found.hits)
+        writing = self._metered(ledger, stage="generate")
         async with aclosing(respond(writing, found, request=request, trace=trace)) as events:
             async for event in events:
-                if isinstance(event, Used):
-                    event = Used(ledger.total)
-                elif isinstance(event, Done):
+                if isinstance(event, UsageReported):
+                    event = UsageReported(ledger.total)
+                elif isinstance(event, AnswerCompleted):
                     answer = replace(event.answer, usage=ledger.total)
-                    note_pace(self.parts.pace, answer.timings_ms)
+                    note_pace(self.parts.latency_estimator, answer.timings_ms)
                     self.parts.cache.keep(key, request.question, answer=answer, vector=found.vector)
-                    event = Done(await self._kept(request, found, answer, trace=trace, keep=keep))
+                    event = AnswerCompleted(
+                        await self._record_query(request, found, answer, trace=trace, keep=keep)
+                    )
                 yield event
 
-    async def _count(self, ledger: Ledger) -> None:
+    async def _count_answer(self, ledger: UsageMeter) -> None:
         """Count what models used for the tenant; that it cannot be counted costs no answer."""
         tokens = ledger.tokens
 
@@ -266,19 +274,23 @@ class Engine:
             # Who hangs up would else call off the counting before a thread has begun it.
             await asyncio.shield(asyncio.to_thread(work))
 
-    def _note_withheld(self, request: Request, *, trace: Trace, writes: bool) -> None:
-        if self.parts.withheld:
+    def _warn_generation_disabled(self, request: Request, *, trace: Trace, writes: bool) -> None:
+        if self.parts.generation_disabled_reason:
             plan = self._plan(request)
-            note_withheld(plan, reason=self.parts.withheld, trace=trace, writes=writes)
+            note_withheld(
+                plan, reason=self.parts.generation_disabled_reason, trace=trace, writes=writes
+            )
 
-    def _counting(self, ledger: Ledger, *, stage: str) -> Parts:
+    def _metered(self, ledger: UsageMeter, *, stage: str) -> Components:
         """The parts, with a generator whose use is noted, also where it is a judge."""
         generator, judge = self.parts.generator, self.parts.judge
         if generator is None:
             return self.parts
         if isinstance(judge, AsksModel):
-            judge = judge.asking(ledger.through(generator, stage="verify"))
-        return replace(self.parts, generator=ledger.through(generator, stage=stage), judge=judge)
+            judge = judge.asking(ledger.wrap_generator(generator, stage="verify"))
+        return replace(
+            self.parts, generator=ledger.wrap_generator(generator, stage=stage), judge=judge
+        )
 
     def _request(self, request: Request | str) -> Request:
         """The request with what the settings choose where the asker does not."""
@@ -294,7 +306,7 @@ class Engine:
         """The plan before the question is read, which may change it by its kind."""
         return make_plan(self.parts.settings.profile, "factual", overrides=request.choices)
 
-    def _key(self, request: Request, library: Library) -> Key:
+    def _key(self, request: Request, library: CollectionView) -> CacheKey:
         """Everything but the question that its answer depends on."""
         parts = self.parts
         plan = self._plan(request)
@@ -314,7 +326,9 @@ class Engine:
             session=request.session,
         )
 
-    async def _known(self, key: Key, request: Request, *, trace: Trace) -> Answer | None:
+    async def _cached_answer(
+        self, key: CacheKey, request: Request, *, trace: Trace
+    ) -> Answer | None:
         """Give an answer again that was given to this question, or to one that asks the same.
 
         It takes a time of its own, and no model is paid for it again.
@@ -330,12 +344,12 @@ class Engine:
                 limit_ms=LOOK_UP_MS,
             )
             if vectors is not None:
-                answer = cache.find_alike(key, question, vector=vectors[0])
+                answer = cache.find_semantic(key, question, vector=vectors[0])
         return answer and replace(
             answer, query_id=new_query_id(), usage=Usage(), timings_ms=trace.timings_ms()
         )
 
-    async def _kept(
+    async def _record_query(
         self,
         request: Request,
         found: Retrieved | None,
@@ -346,7 +360,7 @@ class Engine:
     ) -> Answer:
         """Put the answer into the history; that it cannot be kept does not take it away."""
         record = record_of(self.parts, request, answer=answer, found=found, trace=trace)
-        keep = keep or partial(remember, catalogue=self.parts.catalogue)
+        keep = keep or partial(save_record, catalogue=self.parts.catalogue)
         after = Trace()
         await after.attempt(
             "record",

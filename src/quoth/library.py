@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, TypeVar
 from uuid import uuid4
 
-from quoth.bootstrap import open_engine, quiet
+from quoth.bootstrap import discard_line, open_engine
 from quoth.core.errors import InputError
 from quoth.core.events import Event
 from quoth.core.settings import load_settings
@@ -24,10 +24,10 @@ from quoth.core.types import (
     Turn,
 )
 from quoth.engine import Engine
-from quoth.pipeline.add import Given
+from quoth.pipeline.add import DocumentMetadata
 from quoth.pipeline.maintain import Health
 from quoth.pipeline.retrieve import Request
-from quoth.store.history import Asked
+from quoth.store.history import QuerySummary
 
 T = TypeVar("T")
 Source = str | PathLike[str]
@@ -43,7 +43,7 @@ class Library:
         self,
         home: Source | None = None,
         *,
-        progress: Callable[[str], None] = quiet,
+        progress: Callable[[str], None] = discard_line,
         **settings: Any,
     ) -> None:
         given = load_settings({**settings, "home": None if home is None else Path(home)})
@@ -67,7 +67,7 @@ class Library:
         language: str | None = None,
     ) -> list[Document]:
         """Add files and folders; gives one document per file, failed ones included."""
-        given = Given(title=title, url=url, speaker=speaker, language=language)
+        given = DocumentMetadata(title=title, url=url, speaker=speaker, language=language)
         paths = [Path(source) for source in sources]
 
         async def collect() -> list[Document]:
@@ -126,10 +126,10 @@ class Library:
         """Suggest questions: what to ask after an answer, or how to end what was typed so far."""
         return self._run(self._engine.suggest(after))
 
-    def history(self, *, most: int = 20, collection: str | None = None) -> list[Asked]:
+    def history(self, *, most: int = 20, collection: str | None = None) -> list[QuerySummary]:
         """List the questions that were asked, the newest first; of all collections, or of one."""
 
-        async def asked() -> list[Asked]:
+        async def asked() -> list[QuerySummary]:
             catalogue = self._engine.parts.catalogue
             return await asyncio.to_thread(catalogue.asked, limit=most, collection=collection)
 

@@ -27,8 +27,8 @@ from quoth.core.errors import (
 from quoth.core.messages import (
     Finish,
     FinishReason,
+    GenerationParams,
     Message,
-    Writing,
     Written,
 )
 from quoth.core.protocols import Matrix, Role
@@ -270,7 +270,7 @@ class ScriptedGenerator:
         return 0.0
 
     async def stream(
-        self, messages: Sequence[Message], *, writing: Writing
+        self, messages: Sequence[Message], *, writing: GenerationParams
     ) -> AsyncIterator[Written]:
         """Yield the script."""
         self.told.append(tuple(messages))

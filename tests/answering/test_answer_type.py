@@ -7,8 +7,8 @@ import pytest
 from quoth.answering.extractive.answer_type import (
     Sought,
     asking_place,
-    shows,
-    sought,
+    expected_answer_type,
+    matches_answer_type,
 )
 
 
@@ -29,7 +29,7 @@ from quoth.answering.extractive.answer_type import (
     ],
 )
 def test_the_words_of_a_question_tell_what_it_asks_for(question: str, kind: Sought | None) -> None:
-    assert sought(question) == kind
+    assert expected_answer_type(question) == kind
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_the_words_of_a_question_tell_what_it_asks_for(question: str, kind: Soug
     ],
 )
 def test_a_sentence_that_has_it_shows_it(text: str, kind: Sought, question: str) -> None:
-    assert shows(text, kind, question=question)
+    assert matches_answer_type(text, kind, question=question)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_a_sentence_that_has_it_shows_it(text: str, kind: Sought, question: str)
 def test_what_the_question_names_itself_is_no_answer(
     text: str, kind: Sought, question: str
 ) -> None:
-    assert not shows(text, kind, question=question)
+    assert not matches_answer_type(text, kind, question=question)
 
 
 @pytest.mark.parametrize(

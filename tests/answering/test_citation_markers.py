@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from quoth.answering.generative.citation_markers import (
     MOST_NUMBERS,
-    Marker,
+    CitationMarker,
     check,
     may_begin,
     parse_marker,
@@ -54,12 +54,12 @@ from quoth.answering.generative.citation_markers import (
     ],
 )
 def test_numbers_of_a_marker(inner: str, numbers: tuple[int, ...]) -> None:
-    assert parse_marker(inner) == Marker(numbers)
+    assert parse_marker(inner) == CitationMarker(numbers)
 
 
 @pytest.mark.parametrize(("inner", "numbers"), [("1", (1,)), ("1, 2", (1, 2)), ("^3", (3,))])
 def test_bare_numbers_are_known_as_such(inner: str, numbers: tuple[int, ...]) -> None:
-    assert parse_marker(inner) == Marker(numbers, bare=True)
+    assert parse_marker(inner) == CitationMarker(numbers, bare=True)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_bare_numbers_are_known_as_such(inner: str, numbers: tuple[int, ...]) ->
     ["Sοurce 1", "Ѕource 2", "Sourсe 3", "Source N", "Source A", "Source", "Source: a book"],
 )
 def test_what_only_looks_like_a_marker_is_forged(inner: str) -> None:
-    assert parse_marker(inner) == Marker((), forged=True)
+    assert parse_marker(inner) == CitationMarker((), forged=True)
 
 
 @pytest.mark.parametrize(
@@ -80,16 +80,16 @@ def test_what_is_no_marker(inner: str) -> None:
 @pytest.mark.parametrize("inner", ["1", "Source: a book", "sources", "Source"])
 def test_round_brackets_need_the_word_and_a_number(inner: str) -> None:
     assert parse_marker(inner, round_brackets=True) is None
-    assert parse_marker("Source 2", round_brackets=True) == Marker((2,))
+    assert parse_marker("Source 2", round_brackets=True) == CitationMarker((2,))
 
 
 def test_known_sources_stay_once_and_the_others_are_counted() -> None:
-    checked = check(Marker((1, 2, 2, 0, 99)), {1, 2, 3})
+    checked = check(CitationMarker((1, 2, 2, 0, 99)), {1, 2, 3})
     assert (checked.numbers, checked.invented) == ((1, 2), 2)
 
 
 def test_a_marker_without_numbers_counts_as_one() -> None:
-    assert check(Marker((), forged=True), {1}).invented == 1
+    assert check(CitationMarker((), forged=True), {1}).invented == 1
 
 
 @pytest.mark.parametrize("head", ["", "S", "Source", "source 1)", "see So", "[Sour", "Sοu"])

@@ -24,8 +24,8 @@ from quoth.core.types import (
     Document,
     Pages,
     Passage,
-    Place,
     Seconds,
+    SpanLocator,
 )
 
 TEXT = "Water is split.\nThe light makes sugar in the leaf. Roots drink."
@@ -34,7 +34,7 @@ TEXT = "Water is split.\nThe light makes sugar in the leaf. Roots drink."
 def book() -> Passage:
     edges = [(0, 16, 200.0), (16, 51, 180.0), (51, len(TEXT), 160.0)]
     places = tuple(
-        Place(a, b, Pages(12, 12, "x", "x", boxes=(Box(12, 50, y, 300, y + 10),)))
+        SpanLocator(a, b, Pages(12, 12, "x", "x", boxes=(Box(12, 50, y, 300, y + 10),)))
         for a, b, y in edges
     )
     first = Chunk(
@@ -79,8 +79,8 @@ def test_a_span_over_two_chunks_has_the_boxes_of_both() -> None:
 def test_a_talk_opens_at_the_second_of_the_sentence() -> None:
     text = "Hello there. Trees grow."
     places = (
-        Place(0, 12, Seconds(90.0, 92.0)),
-        Place(13, 24, Seconds(95.2, 97.0, speaker="Ada")),
+        SpanLocator(0, 12, Seconds(90.0, 92.0)),
+        SpanLocator(13, 24, Seconds(95.2, 97.0, speaker="Ada")),
     )
     chunk = Chunk("c", "t", 0, 0, 24, text, Seconds(90.0, 97.0), "transcript", places)
     document = Document(

@@ -15,8 +15,8 @@ from quoth.core.types import (
     Locator,
     Pages,
     Passage,
-    Place,
     Seconds,
+    SpanLocator,
 )
 
 
@@ -43,7 +43,7 @@ def passage(
         text=text,
         locator=where,
         kind="pdf",
-        places=(Place(start, start + len(text), where),),
+        places=(SpanLocator(start, start + len(text), where),),
         section=("3 Trees", "3.1 Roots"),
     )
     return Passage(number, document, (chunk,), (chunk.chunk_id,), 1.0 / number)

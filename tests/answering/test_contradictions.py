@@ -6,11 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quoth.answering.contradictions.detect import Said, contradictions, wording
+from quoth.answering.contradictions.detect import ComparedSentence, contradictions, wording
 
 
 def about(one: str, other: str, *, language: str = "en") -> str | None:
-    found = contradictions([Said(one, "a", language=language), Said(other, "b", language=language)])
+    found = contradictions(
+        [
+            ComparedSentence(one, "a", language=language),
+            ComparedSentence(other, "b", language=language),
+        ]
+    )
     return found[0][2] if found else None
 
 
@@ -62,19 +67,19 @@ def test_one_event_has_one_winner() -> None:
 
 
 def test_neighbours_in_one_document_do_not_count() -> None:
-    one = Said("Our shop sold 40 bikes that year.", "a", start=0)
-    near = Said("Our shop sold 60 bikes that year.", "a", start=300)
-    far = Said("Our shop sold 60 bikes that year.", "a", start=9000)
+    one = ComparedSentence("Our shop sold 40 bikes that year.", "a", start=0)
+    near = ComparedSentence("Our shop sold 60 bikes that year.", "a", start=300)
+    far = ComparedSentence("Our shop sold 60 bikes that year.", "a", start=9000)
     assert contradictions([one, near]) == ()
     assert contradictions([one, far]) == ((0, 1, "40 / 60"),)
 
 
 def test_the_other_side_is_found_among_sentences_that_were_not_chosen() -> None:
-    chosen = [Said("Our shop sold 40 bikes that year.", "a")]
+    chosen = [ComparedSentence("Our shop sold 40 bikes that year.", "a")]
     others = [
-        Said("Bikes are sold in shops.", "b"),
-        Said("Our shop sold 60 bikes that year.", "b"),
-        Said("Our shop sold 70 bikes that year.", "c"),
+        ComparedSentence("Bikes are sold in shops.", "b"),
+        ComparedSentence("Our shop sold 60 bikes that year.", "b"),
+        ComparedSentence("Our shop sold 70 bikes that year.", "c"),
     ]
     assert contradictions(chosen, against=others) == ((0, 2, "40 / 60"), (0, 3, "40 / 70"))
 
@@ -87,6 +92,8 @@ def test_the_notice_speaks_the_language_of_the_answer() -> None:
 @settings(max_examples=80, deadline=None)
 @given(st.lists(st.text(max_size=60), max_size=4))
 def test_any_text_can_be_compared(texts: list[str]) -> None:
-    for one, two, what in contradictions([Said(text, str(at)) for at, text in enumerate(texts)]):
+    for one, two, what in contradictions(
+        [ComparedSentence(text, str(at)) for at, text in enumerate(texts)]
+    ):
         assert one < two
         assert what

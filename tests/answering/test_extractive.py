@@ -28,8 +28,8 @@ from quoth.core.types import (
     Chunk,
     Document,
     Passage,
-    Place,
     Query,
+    SpanLocator,
 )
 
 
@@ -37,10 +37,10 @@ def passage(
     text: str, *, number: int = 1, language: str = "en", score: float = 1.0, cues: bool = False
 ) -> Passage:
     document = Document(f"d{number}", f"Source {number}", "text", "ready")
-    places = (Place(0, len(text), Chars(0, len(text))),)
+    places = (SpanLocator(0, len(text), Chars(0, len(text))),)
     if cues:
         edges = [0, *(i + 1 for i, each in enumerate(text) if each == "\n"), len(text)]
-        places = tuple(Place(a, b, Chars(a, b)) for a, b in pairwise(edges) if b > a)
+        places = tuple(SpanLocator(a, b, Chars(a, b)) for a, b in pairwise(edges) if b > a)
     chunk = Chunk(
         chunk_id=f"c{number}",
         document_id=document.document_id,
@@ -400,4 +400,4 @@ def test_what_is_asked_for_tells_sentences_apart() -> None:
 )
 def test_a_list_that_speaks_of_itself_is_less_fit(text: str) -> None:
     itself, other = quotable_sentences([passage(text, number=1)])
-    assert itself.fitness < other.fitness == 1
+    assert itself.standalone_score < other.standalone_score == 1

@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from quoth.answering.fallback_messages import _INSTEAD, _WHY, went_without
+from quoth.answering.fallback_messages import _INSTEAD, _WHY, degraded_stages
 from quoth.core.errors import GenerationCode
 
 CODES = get_args(GenerationCode)
@@ -16,7 +16,7 @@ CODES = get_args(GenerationCode)
 @pytest.mark.parametrize("code", CODES)
 @pytest.mark.parametrize("fallback", ["extractive", "truncated"])
 def test_every_failure_of_a_model_has_its_words(language: str, code: str, fallback: str) -> None:
-    said = went_without(f"generate:{code}:{fallback}", language=language)
+    said = degraded_stages(f"generate:{code}:{fallback}", language=language)
     assert said[0].isupper()
     assert said.endswith(".")
     assert not {code, fallback} & set(said.replace(":", " ").split())
@@ -28,27 +28,27 @@ def test_the_languages_word_the_same() -> None:
 
 
 def test_a_sentence() -> None:
-    assert went_without("generate:llm_denied:extractive", language="en") == (
+    assert degraded_stages("generate:llm_denied:extractive", language="en") == (
         "The provider of the language model refused the key: the sources are quoted word for word."
     )
 
 
 def test_other_languages_are_told_in_english() -> None:
     entry = "rerank:deadline:fused order"
-    assert went_without(entry, language="es") == went_without(entry, language="en")
+    assert degraded_stages(entry, language="es") == degraded_stages(entry, language="en")
 
 
 def test_another_model_that_wrote_is_named() -> None:
-    said = went_without("generate:openai:anthropic:claude-haiku-4-5", language="en")
+    said = degraded_stages("generate:openai:anthropic:claude-haiku-4-5", language="en")
     assert said == "openai did not answer: anthropic:claude-haiku-4-5 wrote the answer."
 
 
 def test_a_collection_that_failed_is_named() -> None:
-    said = went_without("collection talks:retrieval_failed:the other collections", language="en")
+    said = degraded_stages("collection talks:retrieval_failed:the other collections", language="en")
     assert said == "A part of the search failed: the collection talks is left out."
 
 
 @pytest.mark.parametrize("entry", ["", "new", "new:reason", "new:reason:something else: more"])
 def test_what_nobody_worded_is_told_as_it_is(entry: str) -> None:
-    said = went_without(entry, language="en")
+    said = degraded_stages(entry, language="en")
     assert all(part in said for part in entry.split(":", 2))

@@ -22,7 +22,7 @@ from quoth.answering.context import header
 from quoth.answering.generative.sanitize import plain_quotation
 from quoth.answering.generative.stream_reader import AnswerReader
 from quoth.answering.prompts import PROMPTS, answer_messages, defuse
-from quoth.core.events import Evidence
+from quoth.core.events import EvidenceFound
 from quoth.core.plan import Policy
 from quoth.core.types import (
     Chunk,
@@ -178,7 +178,7 @@ def test_the_answer_still_holds_the_fact(runs: list[Run]) -> None:
 
 
 def _evidence(run: Run) -> list[Citation]:
-    quoted = [each for each in run.events if isinstance(each, Evidence)]
+    quoted = [each for each in run.events if isinstance(each, EvidenceFound)]
     return list(quoted[-1].citations if quoted else run.answer.citations)
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from quoth.answering.extractive.lookup import central_statements, part_titles, statements_of
+from quoth.answering.extractive.lookup import centroid_sentences, part_titles, statements_of
 from quoth.answering.extractive.select import shortlist
-from quoth.core.outline import Leaf
+from quoth.core.outline import SummarySentence
 from quoth.core.types import (
     Chars,
     Chunk,
@@ -27,7 +27,7 @@ def test_what_stands_there_is_told_by_its_central_sentences_in_order() -> None:
     material = shortlist(
         Query("What is on page 2?", "What is on page 2?", "en"), [PASSAGE]
     ).material
-    said = [each.text for each in central_statements(material, max_sentences=2)]
+    said = [each.text for each in centroid_sentences(material, max_sentences=2)]
     assert said == [
         "Bees make honey from nectar.",
         "Honey keeps for years because bees dry the nectar.",
@@ -36,14 +36,16 @@ def test_what_stands_there_is_told_by_its_central_sentences_in_order() -> None:
 
 def test_the_questions_are_told_where_they_are_asked_for() -> None:
     material = shortlist(Query("What was asked?", "What was asked?", "en"), [PASSAGE]).material
-    said = central_statements(material, max_sentences=2, questions=True)
+    said = centroid_sentences(material, max_sentences=2, questions=True)
     assert [each.text for each in said] == ["Is it not odd?"]
 
 
 def test_a_summary_is_made_of_its_sentences() -> None:
     start = 100 + TEXT.index("Worker")
     end = 100 + TEXT.index(" Is it")
-    (statement,) = statements_of([Leaf("c", start, end), Leaf("gone", 0, 5)], [PASSAGE])
+    (statement,) = statements_of(
+        [SummarySentence("c", start, end), SummarySentence("gone", 0, 5)], [PASSAGE]
+    )
     assert statement.text == "Worker bees carry nectar to the hive."
     assert (statement.start, statement.end, statement.passage) == (start, end, 0)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from quoth.answering.verification import says_nothing
+from quoth.answering.verification import is_non_claim
 
 HONEST = [
     ("The sources do not say.", "en"),
@@ -63,12 +63,12 @@ CLAIMS = [
 
 @pytest.mark.parametrize(("statement", "language"), HONEST)
 def test_an_honest_refusal_is_known(statement: str, language: str) -> None:
-    assert says_nothing(statement, language)
+    assert is_non_claim(statement, language)
 
 
 @pytest.mark.parametrize(("statement", "language"), CLAIMS)
 def test_a_claim_is_a_claim(statement: str, language: str) -> None:
-    assert not says_nothing(statement, language)
+    assert not is_non_claim(statement, language)
 
 
 @pytest.mark.parametrize(
@@ -77,4 +77,4 @@ def test_a_claim_is_a_claim(statement: str, language: str) -> None:
 )
 def test_a_number_that_nobody_asked_for_is_a_claim(question: str, silent: bool) -> None:
     said = "The sources do not say who won in 1998."
-    assert says_nothing(said, "en", question=question) is silent
+    assert is_non_claim(said, "en", question=question) is silent

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from quoth.answering.generative.sanitize import Characters, Links
-from quoth.answering.generative.stream_reader import AnswerReader, Text
+from quoth.answering.generative.stream_reader import AnswerReader, SafeText
 
 EVIL = [
     "http://evil.example/x?d=secret",
@@ -192,7 +192,7 @@ FORMATTING = frozenset("p em strong code pre ul ol li h1 h2 h3 h4 h5 h6 blockquo
 def shown(*pieces: str) -> str:
     reader = AnswerReader((1, 2))
     parts = [part for piece in pieces for part in reader.feed(piece)] + reader.close()
-    return "".join(part.text for part in parts if isinstance(part, Text))
+    return "".join(part.text for part in parts if isinstance(part, SafeText))
 
 
 class Rendered(HTMLParser):
@@ -240,7 +240,7 @@ def test_nothing_flashes_while_it_streams() -> None:
             continue
         reader, text = AnswerReader((1, 2)), ""
         for sign in payload:
-            text += "".join(part.text for part in reader.feed(sign) if isinstance(part, Text))
+            text += "".join(part.text for part in reader.feed(sign) if isinstance(part, SafeText))
             assert not ACTIVE.search(text), payload
 
 

@@ -18,12 +18,12 @@ from quoth.core.types import (
     Document,
     Locator,
     Pages,
+    ParsedDocument,
     Passage,
-    Place,
     Query,
-    Reading,
     Seconds,
     Section,
+    SpanLocator,
 )
 from quoth.ingest.chunker import chunk
 
@@ -42,7 +42,7 @@ KINDS = st.sampled_from(["pdf", "transcript", "text"])
 
 
 @st.composite
-def readings(draw: st.DrawFn) -> Reading:
+def readings(draw: st.DrawFn) -> ParsedDocument:
     """A document of lines; in a PDF some of them end with a hyphen that was taken away."""
     kind = draw(KINDS)
     text, places, sections = "", [], []
@@ -52,14 +52,14 @@ def readings(draw: st.DrawFn) -> Reading:
         start = len(text)
         text += line
         hyphen = "-" if kind == "pdf" and draw(st.booleans()) else ""
-        places.append(Place(start, len(text), _where(kind, number, start, len(text)), hyphen))
+        places.append(SpanLocator(start, len(text), _where(kind, number, start, len(text)), hyphen))
         gap = "" if hyphen else draw(st.sampled_from([" ", "\n", "\n\n"]))
         text += gap
         if gap == "\n\n" and draw(st.booleans()):
             sections.append(len(text))
     edges = [*sections, len(text)]
     parts = tuple(Section(a, b, (f"{a} Part",)) for a, b in pairwise(edges) if a < b)
-    return Reading(
+    return ParsedDocument(
         kind=kind, title="Title", text=text, places=tuple(places), sections=parts, seconds=900.0
     )
 
@@ -78,7 +78,7 @@ def count(texts: Sequence[str]) -> list[int]:
     return [1 + len(text) // 4 for text in texts]
 
 
-def passages_of(reading: Reading, *, target: int, width: int) -> list[Passage]:
+def passages_of(reading: ParsedDocument, *, target: int, width: int) -> list[Passage]:
     """Passages of `width` chunks each, made as retrieval makes them."""
     chunks: list[Chunk] = chunk(
         reading,
@@ -96,11 +96,11 @@ def passages_of(reading: Reading, *, target: int, width: int) -> list[Passage]:
     ]
 
 
-def touched(reading: Reading, start: int, end: int) -> list[Place]:
+def touched(reading: ParsedDocument, start: int, end: int) -> list[SpanLocator]:
     return [place for place in reading.places if place.start < end and start < place.end]
 
 
-def inside(locator: Locator, place: Place) -> bool:
+def inside(locator: Locator, place: SpanLocator) -> bool:
     """Whether the locator reaches into the place: its page, its seconds or its characters."""
     other = place.locator
     if isinstance(locator, Pages) and isinstance(other, Pages):
@@ -115,7 +115,7 @@ def inside(locator: Locator, place: Place) -> bool:
 @settings(max_examples=120, deadline=None)
 @given(readings(), st.integers(8, 60), st.integers(1, 3))
 def test_every_sentence_of_every_chunk_can_be_cited(
-    reading: Reading, target: int, width: int
+    reading: ParsedDocument, target: int, width: int
 ) -> None:
     passages = passages_of(reading, target=target, width=width)
     citations = cite_every_sentence(passages, created_at="2026-01-01T00:00:00Z")
@@ -129,7 +129,7 @@ def test_every_sentence_of_every_chunk_can_be_cited(
 @settings(max_examples=80, deadline=None)
 @given(readings(), LINES, st.integers(1, 3))
 def test_every_sentence_of_an_answer_is_the_text_it_cites(
-    reading: Reading, question: str, width: int
+    reading: ParsedDocument, question: str, width: int
 ) -> None:
     passages = passages_of(reading, target=30, width=width)
     query = Query(question, question, "en")

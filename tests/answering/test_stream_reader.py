@@ -16,9 +16,9 @@ from quoth.answering.generative.stream_reader import (
     CODE_PIECE,
     LONGEST,
     AnswerReader,
-    Closed,
+    ParsedSentence,
     Part,
-    Text,
+    SafeText,
 )
 from quoth.text.sentences import _starts_small, sentences
 
@@ -34,19 +34,19 @@ def read(pieces: Sequence[str], known: Sequence[int] = KNOWN) -> tuple[list[Part
 
 def closed(text: str, known: Sequence[int] = KNOWN) -> list[tuple[str, tuple[int, ...]]]:
     parts, _, _ = read([text], known)
-    return [(part.text, part.numbers) for part in parts if isinstance(part, Closed)]
+    return [(part.text, part.numbers) for part in parts if isinstance(part, ParsedSentence)]
 
 
-def essence(pieces: Sequence[str]) -> tuple[list[Closed], str, int, int]:
+def essence(pieces: Sequence[str]) -> tuple[list[ParsedSentence], str, int, int]:
     parts, invented, cleaned = read(pieces)
-    shown = "".join(part.text for part in parts if isinstance(part, Text))
-    return [part for part in parts if isinstance(part, Closed)], shown, invented, cleaned
+    shown = "".join(part.text for part in parts if isinstance(part, SafeText))
+    return [part for part in parts if isinstance(part, ParsedSentence)], shown, invented, cleaned
 
 
 def assert_adds_up(parts: Sequence[Part]) -> None:
     shown = ""
     for part in parts:
-        if isinstance(part, Text):
+        if isinstance(part, SafeText):
             assert part.text
             shown += part.text
         else:
@@ -123,53 +123,55 @@ def test_sentences_and_their_sources(
 )
 def test_a_source_that_was_never_shown_is_taken_out_and_counted(marker: str, invented: int) -> None:
     parts, count, _ = read([f"It is blue. {marker}"])
-    assert [part.text for part in parts if isinstance(part, Closed)] == ["It is blue."]
-    assert [part.numbers for part in parts if isinstance(part, Closed)] == [()]
+    assert [part.text for part in parts if isinstance(part, ParsedSentence)] == ["It is blue."]
+    assert [part.numbers for part in parts if isinstance(part, ParsedSentence)] == [()]
     assert count == invented
 
 
 def test_a_mixed_marker_keeps_what_is_known() -> None:
     parts, invented, _ = read(["Blue. [Source 2, 7]"])
-    assert [part.numbers for part in parts if isinstance(part, Closed)] == [(2,)]
+    assert [part.numbers for part in parts if isinstance(part, ParsedSentence)] == [(2,)]
     assert invented == 1
 
 
 def test_text_comes_before_its_sentence_is_finished() -> None:
     reader = AnswerReader(KNOWN)
-    assert reader.feed("The sky is ") == [Text("The sky")]
-    assert reader.feed("blue. [Sou") == [Text(" is")]
+    assert reader.feed("The sky is ") == [SafeText("The sky")]
+    assert reader.feed("blue. [Sou") == [SafeText(" is")]
     assert reader.feed("rce 1]") == []
     assert reader.feed(" It is") == [
-        Text(" blue."),
-        Closed("", "The sky is blue.", (1,), "sentence"),
-        Text(" It"),
+        SafeText(" blue."),
+        ParsedSentence("", "The sky is blue.", (1,), "sentence"),
+        SafeText(" It"),
     ]
-    assert reader.close() == [Text(" is"), Closed(" ", "It is", (), "sentence")]
+    assert reader.close() == [SafeText(" is"), ParsedSentence(" ", "It is", (), "sentence")]
 
 
 def test_a_block_of_code_is_one_part_without_markers() -> None:
     parts, _, _ = read(["So:\n```python\nx = a[1]  # [Source 1]. Yes\n```\nDone. [Source 2]"])
-    code = [part for part in parts if isinstance(part, Closed) and part.kind == "code"]
-    assert code == [Closed("\n", "```python\nx = a[1]  # [Source 1]. Yes\n```", (), "code")]
-    assert parts[-1] == Closed("\n", "Done.", (2,), "sentence")
+    code = [part for part in parts if isinstance(part, ParsedSentence) and part.kind == "code"]
+    assert code == [ParsedSentence("\n", "```python\nx = a[1]  # [Source 1]. Yes\n```", (), "code")]
+    assert parts[-1] == ParsedSentence("\n", "Done.", (2,), "sentence")
 
 
 def test_a_block_of_code_that_does_not_end_is_closed() -> None:
     parts, _, _ = read(["```\nx = 1"])
-    assert parts[-1] == Closed("", "```\nx = 1\n```", (), "code")
+    assert parts[-1] == ParsedSentence("", "```\nx = 1\n```", (), "code")
 
 
 def test_long_code_comes_in_pieces() -> None:
     parts, _, _ = read(["```\n" + "x = 1\n" * 3000 + "```\n"])
     assert_adds_up(parts)
-    assert max(len(part.text) for part in parts if isinstance(part, Closed)) <= CODE_PIECE
+    assert max(len(part.text) for part in parts if isinstance(part, ParsedSentence)) <= CODE_PIECE
 
 
 @pytest.mark.parametrize("word", ["word ", "word, ", "w", "a.b", "\n", "- ", "。", "[", "`", "木"])
 def test_endless_text_is_closed_at_a_limit(word: str) -> None:
     parts, _, _ = read([word * 5000])
     assert_adds_up(parts)
-    assert all(len(part.text) <= LONGEST + 300 for part in parts if isinstance(part, Closed))
+    assert all(
+        len(part.text) <= LONGEST + 300 for part in parts if isinstance(part, ParsedSentence)
+    )
 
 
 ATOMS = [
@@ -243,7 +245,7 @@ def test_what_is_shown_adds_up(answer: str) -> None:
 @given(answers)
 def test_only_known_sources_are_cited(answer: str) -> None:
     parts, _, _ = read([answer])
-    numbers = {n for part in parts if isinstance(part, Closed) for n in part.numbers}
+    numbers = {n for part in parts if isinstance(part, ParsedSentence) for n in part.numbers}
     assert numbers <= set(KNOWN)
 
 

@@ -13,23 +13,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quoth.answering.citations import make_citation
-from quoth.answering.context import Block
+from quoth.answering.context import ContextBlock
 from quoth.answering.extractive.candidates import quotable_sentences
 from quoth.answering.verification import (
     Sources,
-    Verdict,
+    StatementCheck,
     read_sources,
     remembering,
     verify,
 )
-from quoth.answering.verification.tokens import joined, tokens
+from quoth.answering.verification.tokens import concatenate, tokens
 from quoth.core.protocols import Matrix
 from quoth.core.types import (
     Chars,
     Chunk,
     Document,
+    ParsedDocument,
     Passage,
-    Reading,
 )
 from tests.answering.test_span_invariant import passages_of, readings
 
@@ -44,14 +44,14 @@ BREAD = (
 PAIN = "Le levain demande 24 heures. La levure n'agit pas au froid. Le boulanger attend."
 
 
-def block(text: str, number: int, *, language: str = "en", title: str = "A title") -> Block:
+def block(text: str, number: int, *, language: str = "en", title: str = "A title") -> ContextBlock:
     chunk = Chunk(
         f"c{number}", f"d{number}", 0, 0, len(text), text, Chars(0, len(text)), "text",
         language=language,
     )  # fmt: skip
     document = Document(f"d{number}", title, "text", "ready")
     passage = Passage(number, document, (chunk,), (chunk.chunk_id,), 1.0)
-    return Block(passage, 0, len(text), text, 0)
+    return ContextBlock(passage, 0, len(text), text, 0)
 
 
 BLOCKS = [block(TOWER, 1), block(BREAD, 2, title="The baker's handbook")]
@@ -64,11 +64,11 @@ async def check(
     *,
     sources: Sources = SOURCES,
     language: str = "en",
-) -> Verdict:
+) -> StatementCheck:
     return await verify(statement, sources, cited=cited, language=language)
 
 
-def proved(verdict: Verdict, blocks: Sequence[Block] = BLOCKS) -> list[str]:
+def proved(verdict: StatementCheck, blocks: Sequence[ContextBlock] = BLOCKS) -> list[str]:
     texts = {each.number: each.passage.text for each in blocks}
     return [texts[proof.number][proof.start : proof.end] for proof in verdict.proofs]
 
@@ -292,7 +292,7 @@ MANNERS = {
 @settings(max_examples=60, deadline=None)
 @given(readings(), st.sampled_from(sorted(MANNERS)), st.integers(1, 3))
 async def test_every_sentence_is_found_however_it_is_printed(
-    reading: Reading, manner: str, width: int
+    reading: ParsedDocument, manner: str, width: int
 ) -> None:
     wrong, _ = await unproved(reading, manner, width=width)
     assert wrong == []
@@ -300,17 +300,18 @@ async def test_every_sentence_is_found_however_it_is_printed(
 
 def words(texts: Sequence[str]) -> list[str]:
     """What the texts say, however they are printed: the same sentence may stand there twice."""
-    return [joined(tokens(text, language="en")) for text in texts]
+    return [concatenate(tokens(text, language="en")) for text in texts]
 
 
-async def unproved(reading: Reading, manner: str, *, width: int) -> tuple[list[str], int]:
+async def unproved(reading: ParsedDocument, manner: str, *, width: int) -> tuple[list[str], int]:
     """Quote every sentence in a manner; give those whose proof is another, and how many there are.
 
     The citations are made as answers make them, and hold the stored text.
     """
     passages = passages_of(reading, target=30, width=width)
     blocks = [
-        Block(each, each.start, each.start + len(each.text), each.text, 0) for each in passages
+        ContextBlock(each, each.start, each.start + len(each.text), each.text, 0)
+        for each in passages
     ]
     sources = read_sources(blocks)
     wrong = []

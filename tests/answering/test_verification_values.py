@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from quoth.answering.verification.tokens import joined, plain_number, tokens
+from quoth.answering.verification.tokens import concatenate, plain_number, tokens
 from quoth.answering.verification.values import read_values
 
 
@@ -35,7 +35,7 @@ def values(text: str, language: str = "en") -> list[tuple[str, str, str]]:
     ],
 )
 def test_print_makes_no_difference(one: str, other: str) -> None:
-    assert joined(tokens(one, language="en")) == joined(tokens(other, language="en"))
+    assert concatenate(tokens(one, language="en")) == concatenate(tokens(other, language="en"))
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_print_makes_no_difference(one: str, other: str) -> None:
     ],
 )
 def test_what_differs_stays_different(one: str, other: str) -> None:
-    assert joined(tokens(one, language="en")) != joined(tokens(other, language="en"))
+    assert concatenate(tokens(one, language="en")) != concatenate(tokens(other, language="en"))
 
 
 def test_every_token_knows_its_place() -> None:

@@ -10,9 +10,9 @@ import pytest
 
 from quoth.backends.entailment.llm import GeneratorJudge
 from quoth.backends.entailment.model_folder import describe_judge
-from quoth.backends.entailment.onnx import OnnxJudge
+from quoth.backends.entailment.onnx import OnnxEntailment
 from quoth.core.errors import ConfigError, GenerationError, JudgeError
-from quoth.core.messages import Message, Writing, Written
+from quoth.core.messages import GenerationParams, Message, Written
 from tests.support.toy_judges import (
     CLAIM,
     EVIDENCE,
@@ -34,7 +34,7 @@ NAMINGS = [
 
 
 async def judged(folder: Path, pairs: Sequence[tuple[str, str]] = PAIRS) -> list[float]:
-    judge = OnnxJudge(folder, threads=1)
+    judge = OnnxEntailment(folder, threads=1)
     try:
         return await judge.judge(pairs)
     finally:
@@ -89,12 +89,12 @@ def test_a_missing_file_is_named(name: str, tmp_path: Path) -> None:
     folder = write_number(tmp_path)
     (folder / name).unlink()
     with pytest.raises(ConfigError, match=name):
-        OnnxJudge(folder, threads=1)
+        OnnxEntailment(folder, threads=1)
 
 
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="downloads nothing"):
-        OnnxJudge(tmp_path / "nobody", threads=1)
+        OnnxEntailment(tmp_path / "nobody", threads=1)
 
 
 class Scripted:
@@ -110,7 +110,7 @@ class Scripted:
         return [len(text) for text in texts]
 
     async def stream(
-        self, messages: Sequence[Message], *, writing: Writing
+        self, messages: Sequence[Message], *, writing: GenerationParams
     ) -> AsyncIterator[Written]:
         raise NotImplementedError
         yield ""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from quoth.backends.entailment.llm import GeneratorJudge
-from quoth.backends.entailment.onnx import OnnxJudge
+from quoth.backends.entailment.onnx import OnnxEntailment
 from quoth.backends.entailment.registry import open_judge
 from quoth.core.errors import ConfigError
 from tests.backends.test_entailment import Scripted
@@ -29,7 +29,7 @@ async def test_a_folder_is_found_by_name_and_by_path(by_name: bool, tmp_path: Pa
     folder = write_number(tmp_path / "hhem")
     name = "hhem" if by_name else str(folder)
     judge = open_judge(name, models=tmp_path, threads=1, generator=None)
-    assert isinstance(judge, OnnxJudge)
+    assert isinstance(judge, OnnxEntailment)
     await judge.close()
 
 

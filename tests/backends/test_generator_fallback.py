@@ -10,13 +10,13 @@ from quoth.backends.generators.fallback import FallbackGenerator
 from quoth.core.errors import GenerationCode, GenerationError
 from quoth.core.messages import (
     Finish,
+    GenerationParams,
     Message,
-    Writing,
     Written,
 )
 from quoth.core.types import Usage
 
-WRITING = Writing()
+WRITING = GenerationParams()
 
 
 class Scripted:
@@ -33,7 +33,7 @@ class Scripted:
         return [len(text) for text in texts]
 
     async def stream(
-        self, messages: Sequence[Message], *, writing: Writing
+        self, messages: Sequence[Message], *, writing: GenerationParams
     ) -> AsyncIterator[Written]:
         self.calls += 1
         try:
@@ -126,14 +126,14 @@ def test_the_first_one_says_how_much_may_be_read() -> None:
 async def test_one_that_the_text_is_too_long_for_is_passed_over() -> None:
     small, large = Scripted("b", window=100), Scripted("c", window=9000)
     chain = FallbackGenerator(Scripted(fails(), window=9000), small, large)
-    written = chain.stream([Message("user", "x" * 51)], writing=Writing(max_tokens=50))
+    written = chain.stream([Message("user", "x" * 51)], writing=GenerationParams(max_tokens=50))
     assert await anext(written) == "c"
     assert small.calls == 0
 
 
 async def test_one_that_the_text_just_fits_is_asked() -> None:
     chain = FallbackGenerator(Scripted(fails(), window=9000), Scripted("b", window=100))
-    written = chain.stream([Message("user", "x" * 50)], writing=Writing(max_tokens=50))
+    written = chain.stream([Message("user", "x" * 50)], writing=GenerationParams(max_tokens=50))
     assert await anext(written) == "b"
 
 

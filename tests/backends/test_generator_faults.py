@@ -19,7 +19,7 @@ from quoth.backends.generators.guarded import GuardedGenerator, model_breaker
 from quoth.backends.generators.limits import Limits
 from quoth.backends.generators.openai import open_compatible
 from quoth.core.errors import GenerationError
-from quoth.core.messages import Finish, Message, Writing
+from quoth.core.messages import Finish, GenerationParams, Message
 from quoth.core.protocols import Generator
 from tests.support.fault_server import (
     ANSWER,
@@ -100,7 +100,7 @@ def guarded(
 async def stream(generator: GuardedGenerator) -> Call:
     call, began = Call(), time.monotonic()
     try:
-        async for piece in generator.stream(MESSAGES, writing=Writing(max_tokens=64)):
+        async for piece in generator.stream(MESSAGES, writing=GenerationParams(max_tokens=64)):
             if isinstance(piece, Finish):
                 call.finish = piece
             else:
@@ -289,7 +289,7 @@ async def test_cancelling_hangs_up(fault: Fault, way: str) -> None:
 async def test_who_stops_reading_hangs_up() -> None:
     async with fault_server("endless_words") as server:
         generator = guarded(server)
-        pieces = generator.stream(MESSAGES, writing=Writing())
+        pieces = generator.stream(MESSAGES, writing=GenerationParams())
         assert await anext(pieces)
         await pieces.aclose()  # type: ignore[attr-defined]
         assert await server.all_closed()

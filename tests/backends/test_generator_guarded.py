@@ -21,7 +21,7 @@ from quoth.backends.generators.guarded import (
 )
 from quoth.backends.generators.limits import Limits, RetryBudget
 from quoth.backends.rerankers.guarded import GuardedReranker
-from quoth.core.circuit_breaker import Breaker
+from quoth.core.circuit_breaker import CircuitBreaker
 from quoth.core.errors import (
     EmbeddingError,
     GenerationCode,
@@ -30,12 +30,12 @@ from quoth.core.errors import (
 )
 from quoth.core.messages import (
     Finish,
+    GenerationParams,
     Message,
-    Writing,
     Written,
 )
 from quoth.core.types import Usage
-from quoth.retrieval.rerank import Stepwise
+from quoth.retrieval.rerank import ProgressiveReranker
 from quoth.testing import (
     FailingEmbedder,
     FailingReranker,
@@ -78,7 +78,7 @@ class Scripted:
         return [len(text) // 4 for text in texts]
 
     async def stream(
-        self, messages: Sequence[Message], *, writing: Writing
+        self, messages: Sequence[Message], *, writing: GenerationParams
     ) -> AsyncIterator[Written]:
         self.calls += 1
         self.open += 1
@@ -94,7 +94,7 @@ class Scripted:
             self.open -= 1
 
     async def complete(self, instructions: str, text: str, *, max_tokens: int) -> str:
-        pieces = self.stream((), writing=Writing())
+        pieces = self.stream((), writing=GenerationParams())
         return "".join([piece async for piece in pieces if isinstance(piece, str)])
 
     async def close(self) -> None:
@@ -111,7 +111,11 @@ def failed(
 
 
 def guard(
-    inner: Scripted, *, clock: Clock | None = None, breaker: Breaker | None = None, **limits: float
+    inner: Scripted,
+    *,
+    clock: Clock | None = None,
+    breaker: CircuitBreaker | None = None,
+    **limits: float,
 ) -> GuardedGenerator:
     clock = clock or Clock()
     return GuardedGenerator(
@@ -128,7 +132,9 @@ async def said(generator: GuardedGenerator, *, max_tokens: int = 1024) -> tuple[
     """The pieces of a stream, and how it ended: the code of its error, or the reason."""
     pieces = []
     try:
-        async for piece in generator.stream(MESSAGES, writing=Writing(max_tokens=max_tokens)):
+        async for piece in generator.stream(
+            MESSAGES, writing=GenerationParams(max_tokens=max_tokens)
+        ):
             if isinstance(piece, Finish):
                 return pieces, piece.reason
             pieces.append(piece)
@@ -292,7 +298,7 @@ async def test_a_wrong_set_up_keeps_its_own_message(code: GenerationCode) -> Non
 @Ways
 async def test_the_failure_that_opens_it_is_told_as_it_is(way: str) -> None:
     clock, inner = Clock(), Scripted([failed("llm_limited")])
-    breaker = Breaker("The model", failures=1, clock=clock)
+    breaker = CircuitBreaker("The model", failures=1, clock=clock)
     assert await WAYS[way](guard(inner, clock=clock, breaker=breaker)) == ([], "llm_limited")
     assert clock.slept == []
 
@@ -310,14 +316,14 @@ async def test_an_asker_who_stops_says_nothing_about_the_model() -> None:
     breaker = model_breaker(inner)
     generator = guard(inner, breaker=breaker)
     for _ in range(9):
-        pieces = generator.stream(MESSAGES, writing=Writing())
+        pieces = generator.stream(MESSAGES, writing=GenerationParams())
         assert await anext(pieces) == "Water "
         await pieces.aclose()  # type: ignore[attr-defined]
     assert (breaker.state, inner.open) == ("closed", 0)
 
 
 def test_each_model_has_a_breaker_of_its_own() -> None:
-    breakers: list[Breaker] = []
+    breakers: list[CircuitBreaker] = []
     for _ in range(2):
         guarded(Scripted([END]), breakers=breakers)
     assert len({id(each) for each in breakers}) == 2
@@ -400,7 +406,7 @@ async def test_cancelling_ends_the_call_inside() -> None:
 
 async def test_closing_ends_the_call_inside() -> None:
     inner = Scripted(["Water ", 9.0])
-    async with aclosing(guard(inner).stream(MESSAGES, writing=Writing())) as pieces:  # type: ignore[type-var]
+    async with aclosing(guard(inner).stream(MESSAGES, writing=GenerationParams())) as pieces:  # type: ignore[type-var]
         await anext(pieces)
     assert inner.open == 0
 
@@ -414,14 +420,14 @@ async def test_a_bug_inside_is_no_failure_of_the_model() -> None:
 
 
 async def test_the_end_has_a_price() -> None:
-    pieces = guard(Scripted(["Yes.", END])).stream(MESSAGES, writing=Writing())
+    pieces = guard(Scripted(["Yes.", END])).stream(MESSAGES, writing=GenerationParams())
     (finish,) = [each async for each in pieces if isinstance(each, Finish)]
     assert 0 < finish.usage.usd < 0.001
 
 
 async def test_what_another_provider_wrote_is_not_priced_by_this_one() -> None:
     end = replace(END, provider="ollama", model="qwen3:8b")
-    pieces = guard(Scripted(["Yes.", end])).stream(MESSAGES, writing=Writing())
+    pieces = guard(Scripted(["Yes.", end])).stream(MESSAGES, writing=GenerationParams())
     (finish,) = [each async for each in pieces if isinstance(each, Finish)]
     assert finish.usage.usd == 0
 
@@ -465,7 +471,7 @@ def test_a_guarded_reranker_is_asked_in_blocks_if_it_was(block: int | None) -> N
     inner = WordReranker()
     if block:
         inner.block = block  # type: ignore[attr-defined]
-    assert isinstance(GuardedReranker(inner), Stepwise) is bool(block)
+    assert isinstance(GuardedReranker(inner), ProgressiveReranker) is bool(block)
 
 
 async def test_an_embedder_that_keeps_failing_is_left_alone() -> None:

@@ -14,8 +14,8 @@ from quoth.backends.generators.registry import open_generator
 from quoth.core.errors import GenerationError
 from quoth.core.messages import (
     Finish,
+    GenerationParams,
     Message,
-    Writing,
     Written,
 )
 from quoth.core.protocols import Generator
@@ -24,7 +24,7 @@ from tests.support.fetch_models import model_file
 
 WINDOW = 512
 TALK = [Message("system", "Answer in one sentence."), Message("user", "What is a tokenizer?")]
-FEW = Writing(temperature=0, max_tokens=12)
+FEW = GenerationParams(temperature=0, max_tokens=12)
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +92,7 @@ async def test_a_text_longer_than_the_window_says_so(generator: Generator) -> No
 
 async def test_it_is_free_again_when_one_went_away(generator: Generator) -> None:
     # The server has one place for answers, and the first one would not end by itself in time.
-    pieces = generator.stream(TALK, writing=Writing(max_tokens=WINDOW))
+    pieces = generator.stream(TALK, writing=GenerationParams(max_tokens=WINDOW))
     await anext(pieces)
     await pieces.aclose()  # type: ignore[attr-defined]
     assert (await hear(generator))[0]

@@ -13,7 +13,7 @@ from quoth.backends.generators.access import Access
 from quoth.backends.generators.pydantic_ai import ModelGenerator
 from quoth.backends.registry import backend
 from quoth.core.errors import GenerationError
-from quoth.core.messages import Message, Writing
+from quoth.core.messages import GenerationParams, Message
 from tests.support.llm_servers import DIALECTS, OPENAI, Reply, Server
 
 TALK = [Message("user", "What is a gradient?")]
@@ -29,7 +29,7 @@ async def opened(name: str, model: str, server: Server) -> AsyncIterator[ModelGe
 
 
 async def say(generator: ModelGenerator) -> str:
-    written = generator.stream(TALK, writing=Writing(temperature=0.3, max_tokens=50))
+    written = generator.stream(TALK, writing=GenerationParams(temperature=0.3, max_tokens=50))
     return "".join([each async for each in written if isinstance(each, str)])
 
 

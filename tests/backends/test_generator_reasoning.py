@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoth.backends.generators.reasoning_filter import WithoutThoughts
+from quoth.backends.generators.reasoning_filter import ReasoningStripper
 
 
 def told(pieces: list[str]) -> str:
-    said = WithoutThoughts()
+    said = ReasoningStripper()
     return "".join(map(said.feed, pieces)) + said.end()
 
 
@@ -42,4 +42,4 @@ def test_cutting_changes_nothing(pieces: list[str]) -> None:
 
 
 def test_an_answer_is_not_held_back() -> None:
-    assert WithoutThoughts().feed("Yes") == "Yes"
+    assert ReasoningStripper().feed("Yes") == "Yes"

@@ -21,7 +21,7 @@ from quoth.backends.generators.access import (
 from quoth.backends.generators.fallback import FallbackGenerator
 from quoth.backends.generators.registry import open_generator
 from quoth.core.errors import ConfigError, MissingExtra
-from quoth.core.messages import Finish, Message, Writing
+from quoth.core.messages import Finish, GenerationParams, Message
 from quoth.core.plan import PROFILES
 from quoth.core.protocols import Generator
 from quoth.core.settings import Settings
@@ -232,7 +232,7 @@ async def test_the_next_server_answers_when_the_first_is_overloaded() -> None:
         Server(OPENAI.stream("Yes.")) as second,
         opened(generator=f"openai-compatible:a@{first.url}/v1, ollama:b@{second.url}/v1") as chain,
     ):
-        written = chain.stream([Message("user", "Really?")], writing=Writing())
+        written = chain.stream([Message("user", "Really?")], writing=GenerationParams())
         *pieces, finish = [each async for each in written]
     assert pieces == ["Yes."]
     assert isinstance(finish, Finish)

@@ -27,7 +27,7 @@ from quoth.backends.indexes.snapshot.search import (
     GROUP,
     Segment,
     Snapshot,
-    best,
+    top_k,
 )
 from quoth.core.errors import IndexMismatch
 from quoth.core.protocols import Matrix
@@ -221,7 +221,7 @@ async def test_vectors_come_from_file_and_tail(large: LanceIndex) -> None:
 
 def test_equal_scores_keep_their_order() -> None:
     scores = np.array([1, 3, 2, 3, 3, 0], np.float32)
-    assert best(scores, 3).tolist() == [1, 3, 4]
+    assert top_k(scores, 3).tolist() == [1, 3, 4]
 
 
 @pytest.mark.parametrize("rows", [0, 1, 3, GROUP - 1, GROUP, 3 * GROUP, 3 * GROUP + 1, 40 * GROUP])
@@ -231,7 +231,7 @@ def test_the_best_are_those_of_a_whole_sorting(rows: int, limit: int, levels: in
     drawn = np.random.default_rng(rows).integers(0, levels, rows)
     scores = (drawn / levels - 0.5).astype(np.float32)
     whole = np.argsort(-scores, kind="stable")[:limit]
-    assert best(scores, limit).tolist() == whole.tolist()
+    assert top_k(scores, limit).tolist() == whole.tolist()
 
 
 # --- fresh ------------------------------------------------------------------------------------

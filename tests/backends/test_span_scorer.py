@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from quoth.backends.late_interaction.binary_quantization import small_numbers
+from quoth.backends.late_interaction.binary_quantization import quantize_nbits
 from quoth.backends.late_interaction.span_scorer import LateSpans
 from quoth.backends.late_interaction.token_space import TokenSpace
 from quoth.backends.late_interaction.token_vectors import open_vectors
@@ -45,7 +45,7 @@ def chunk(text: str, *, at: int = 0, prefix: str = "") -> Chunk:
 
 
 def space(embedder: Words) -> TokenSpace:
-    return TokenSpace(embedder, form=small_numbers(len(WORDS)))
+    return TokenSpace(embedder, form=quantize_nbits(len(WORDS)))
 
 
 def spans(embedder: Words, folder: Path | None = None) -> LateSpans:

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from quoth.backends.embedders.onnx import OnnxEmbedder
 from quoth.backends.late_interaction import token_vectors
-from quoth.backends.late_interaction.binary_quantization import signs, small_numbers
-from quoth.backends.late_interaction.maxsim import best_matches, unit, weighed
+from quoth.backends.late_interaction.binary_quantization import binarize, quantize_nbits
+from quoth.backends.late_interaction.maxsim import best_matches, unit, weighted_maxsim
 from quoth.backends.late_interaction.token_space import TokenSpace
 from quoth.backends.late_interaction.token_store import TokenStore
 from quoth.backends.late_interaction.token_vectors import TokenVectors, open_vectors
@@ -124,7 +124,7 @@ def test_odd_names_are_safe(store: TokenStore, tmp_path: Path) -> None:
 @pytest.mark.parametrize("dimension", [8, 12, 96])
 def test_signs_come_back_as_unit_vectors(dimension: int) -> None:
     given_rows = np.random.default_rng(1).normal(size=(5, dimension)).astype(np.float32)
-    form = signs(dimension)
+    form = binarize(dimension)
     packed = form.pack(given_rows)
     back = form.unpack(packed)
     assert packed.shape == (5, form.width)
@@ -134,7 +134,7 @@ def test_signs_come_back_as_unit_vectors(dimension: int) -> None:
 
 def test_small_numbers_come_back_within_a_step() -> None:
     given_rows = unit(np.random.default_rng(1).normal(size=(5, 96)).astype(np.float32))
-    form = small_numbers(96)
+    form = quantize_nbits(96)
     assert np.abs(form.unpack(form.pack(given_rows)) - given_rows).max() <= 0.5 / 127 + 1e-6
 
 
@@ -159,12 +159,12 @@ def test_a_passage_without_tokens_is_last() -> None:
 
 def test_a_word_that_all_passages_hold_has_no_say() -> None:
     matches = np.array([[0.9, 0.9, 0.9], [0.1, 0.5, 0.3]], np.float32)
-    assert weighed(matches) == pytest.approx([0.1, 0.5, 0.3], abs=1e-5)
+    assert weighted_maxsim(matches) == pytest.approx([0.1, 0.5, 0.3], abs=1e-5)
 
 
 def test_the_weighed_sum_by_hand() -> None:
     matches = np.array([[1.0, 0.0], [0.2, 0.6]], np.float32)  # weights .5 and .2
-    assert weighed(matches) == pytest.approx([0.54 / 0.7, 0.12 / 0.7], abs=1e-5)
+    assert weighted_maxsim(matches) == pytest.approx([0.54 / 0.7, 0.12 / 0.7], abs=1e-5)
 
 
 # --- with an embedder -------------------------------------------------------------------------
@@ -244,7 +244,7 @@ async def test_the_text_with_its_title_is_what_is_noted(embedder: Counting, tmp_
 
 
 async def test_a_noting_embedder_gives_the_same_vectors(embedder: Counting, tmp_path: Path) -> None:
-    noting = open_vectors(TokenSpace(embedder), folder=tmp_path).noting(embedder)
+    noting = open_vectors(TokenSpace(embedder), folder=tmp_path).recording_embedder(embedder)
     for role in ("query", "document"):
         rows = await noting.embed([*TEXTS, "a title"], role=role)
         assert np.array_equal(rows, await embedder.embed([*TEXTS, "a title"], role=role))
@@ -254,7 +254,7 @@ async def test_a_noting_embedder_gives_the_same_vectors(embedder: Counting, tmp_
 async def test_chunks_may_be_kept_part_by_part(embedder: Counting, tmp_path: Path) -> None:
     chunks = [chunk(at, text) for at, text in enumerate(TEXTS)]
     vectors = open_vectors(TokenSpace(embedder), folder=tmp_path)
-    noting = vectors.noting(embedder)
+    noting = vectors.recording_embedder(embedder)
     for part in (chunks[2:], chunks[:2]):
         await noting.embed(["a title", *(each.text for each in part)], role="document")
         await vectors.keep(part)

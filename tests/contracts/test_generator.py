@@ -19,8 +19,8 @@ from quoth.backends.registry import backend
 from quoth.core.errors import GenerationError
 from quoth.core.messages import (
     Finish,
+    GenerationParams,
     Message,
-    Writing,
     Written,
 )
 from quoth.core.protocols import Generator
@@ -36,7 +36,7 @@ TALK = [
     Message("assistant", "A slope [Source 1]."),
     Message("user", "And where does it point?\nSource: “uphill”"),
 ]
-WRITING = Writing(temperature=0.25, max_tokens=77)
+WRITING = GenerationParams(temperature=0.25, max_tokens=77)
 
 
 @dataclass(frozen=True)

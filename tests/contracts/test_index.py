@@ -17,8 +17,8 @@ from quoth.core.types import (
     Chunk,
     Filter,
     Pages,
-    Place,
     Seconds,
+    SpanLocator,
 )
 from quoth.testing import MemoryIndex
 
@@ -296,7 +296,7 @@ async def test_a_chunk_without_words_can_be_stored(index: Index) -> None:
 
 # --- filters ----------------------------------------------------------------------------------
 
-LINES = tuple(Place(at, at + 1, Pages(7 + at, 7 + at, str(at), str(at))) for at in (3, 4, 5))
+LINES = tuple(SpanLocator(at, at + 1, Pages(7 + at, 7 + at, str(at), str(at))) for at in (3, 4, 5))
 SHELF = [
     replace(BOOK, chunk_id="plain", document_id="a"),
     replace(BOOK, chunk_id="front", document_id="b", kind="pdf", locator=Pages(4, 5, "iv", "V")),

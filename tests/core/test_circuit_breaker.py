@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoth.core.circuit_breaker import Breaker
+from quoth.core.circuit_breaker import CircuitBreaker
 from quoth.core.errors import BackendError, GenerationError, RerankError
 
 
@@ -23,25 +23,25 @@ class Clock:
         return self.now
 
 
-def fail(breaker: Breaker, *, times: int = 1) -> None:
+def fail(breaker: CircuitBreaker, *, times: int = 1) -> None:
     for _ in range(times):
         with pytest.raises(RerankError), breaker.call():
             raise RerankError("It failed.")
 
 
-def succeed(breaker: Breaker) -> None:
+def succeed(breaker: CircuitBreaker) -> None:
     with breaker.call():
         pass
 
 
-def opened(clock: Clock) -> Breaker:
-    breaker = Breaker("The reranker", clock=clock)
+def opened(clock: Clock) -> CircuitBreaker:
+    breaker = CircuitBreaker("The reranker", clock=clock)
     fail(breaker, times=5)
     return breaker
 
 
 def test_four_failures_leave_it_closed() -> None:
-    breaker = Breaker("The reranker", clock=Clock())
+    breaker = CircuitBreaker("The reranker", clock=Clock())
     fail(breaker, times=4)
     assert breaker.state == "closed"
 
@@ -52,7 +52,7 @@ def test_the_fifth_failure_opens_it() -> None:
 
 def test_failures_far_apart_leave_it_closed() -> None:
     clock = Clock()
-    breaker = Breaker("The reranker", clock=clock)
+    breaker = CircuitBreaker("The reranker", clock=clock)
     for _ in range(20):
         fail(breaker)
         clock.now += 8
@@ -60,7 +60,7 @@ def test_failures_far_apart_leave_it_closed() -> None:
 
 
 def test_a_success_sets_the_count_back() -> None:
-    breaker = Breaker("The reranker", clock=Clock())
+    breaker = CircuitBreaker("The reranker", clock=Clock())
     for _ in range(20):
         fail(breaker, times=4)
         succeed(breaker)
@@ -76,7 +76,7 @@ def test_an_open_one_does_not_do_the_block() -> None:
 
 def test_a_refused_call_raises_the_error_of_its_part() -> None:
     error = partial(GenerationError, code="llm_unavailable")
-    breaker = Breaker("The model m of p", error=error, failures=1, clock=Clock())
+    breaker = CircuitBreaker("The model m of p", error=error, failures=1, clock=Clock())
     fail(breaker)
     with (
         pytest.raises(GenerationError, match="The model m of p failed 1") as caught,
@@ -144,20 +144,20 @@ def test_a_cancelled_try_leaves_room_for_the_next() -> None:
 
 
 def test_a_call_from_before_does_not_close_an_open_one() -> None:
-    breaker = Breaker("The reranker", clock=Clock())
+    breaker = CircuitBreaker("The reranker", clock=Clock())
     with breaker.call():
         fail(breaker, times=5)
     assert breaker.state == "open"
 
 
 def test_an_error_that_does_not_count_shows_that_the_part_is_there() -> None:
-    breaker = Breaker("The reranker", counts=lambda _error: False, clock=Clock())
+    breaker = CircuitBreaker("The reranker", counts=lambda _error: False, clock=Clock())
     fail(breaker, times=20)
     assert breaker.state == "closed"
 
 
 def test_a_bug_passes_and_does_not_count() -> None:
-    breaker = Breaker("The reranker", failures=1, clock=Clock())
+    breaker = CircuitBreaker("The reranker", failures=1, clock=Clock())
     with pytest.raises(ZeroDivisionError), breaker.call():
         raise ZeroDivisionError
     assert breaker.state == "closed"

@@ -12,7 +12,7 @@ from contextvars import ContextVar
 
 import pytest
 
-from quoth.core.concurrency import Near, aside
+from quoth.core.concurrency import Near, run_in_thread
 
 HELD = pytest.mark.skipif(
     not hasattr(os, "sched_setaffinity"), reason="threads cannot be held on cores here"
@@ -35,42 +35,42 @@ def where() -> tuple[str, set[int]]:
 async def test_the_work_is_done_on_the_core_of_the_loop(cores: list[int]) -> None:
     for core in [*cores, *reversed(cores)]:
         os.sched_setaffinity(0, {core})
-        name, held = await aside(where)
+        name, held = await run_in_thread(where)
         assert (name.startswith("near"), held) == (True, {core})
 
 
 @HELD
 async def test_what_comes_while_it_is_at_work_may_run_on_any_core(cores: list[int]) -> None:
     release = threading.Event()
-    first = asyncio.create_task(aside(release.wait))
+    first = asyncio.create_task(run_in_thread(release.wait))
     await asyncio.sleep(0)
-    name, free = await aside(where)
+    name, free = await run_in_thread(where)
     release.set()
     assert await first
     assert (name.startswith("near"), free) == (False, set(cores))
-    assert (await aside(where))[0].startswith("near")
+    assert (await run_in_thread(where))[0].startswith("near")
 
 
 async def test_errors_and_context_come_through() -> None:
     word: ContextVar[str] = ContextVar("word")
     word.set("kept")
-    assert await aside(word.get) == "kept"
+    assert await run_in_thread(word.get) == "kept"
     with pytest.raises(ZeroDivisionError):
-        await aside(lambda: 1 // 0)
-    assert await aside(lambda: 1) == 1
+        await run_in_thread(lambda: 1 // 0)
+    assert await run_in_thread(lambda: 1) == 1
 
 
 @HELD
 async def test_who_waits_no_longer_leaves_the_thread_to_others() -> None:
     release = threading.Event()
-    waiting = asyncio.create_task(aside(release.wait))
+    waiting = asyncio.create_task(run_in_thread(release.wait))
     await asyncio.sleep(0)
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
     release.set()
     async with asyncio.timeout(10):
-        while not (await aside(where))[0].startswith("near"):
+        while not (await run_in_thread(where))[0].startswith("near"):
             pass
 
 

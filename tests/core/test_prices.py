@@ -15,9 +15,9 @@ from quoth.core.prices import (
     LEAST_TOKENS,
     OUT_OF_TIME,
     SMALL_TASK,
-    Means,
-    Pace,
-    afford,
+    BudgetDecision,
+    LatencyEstimator,
+    fit_budget,
     price,
     price_table,
     skip_for_time,
@@ -32,8 +32,8 @@ def usd(usage: Usage) -> float:
     return usage.input_tokens * IN + usage.output_tokens * OUT
 
 
-def means(max_usd: float | None) -> Means:
-    return afford(
+def means(max_usd: float | None) -> BudgetDecision:
+    return fit_budget(
         max_usd=max_usd,
         usd=usd,
         prompt_tokens=600,
@@ -99,11 +99,11 @@ def test_looking_at_costs_loads_no_table() -> None:
 
 @pytest.mark.parametrize("max_usd", [None, ALL, 1.0])
 def test_what_is_affordable_is_left_alone(max_usd: float | None) -> None:
-    assert means(max_usd) == Means(True, True, 1024, 8000)
+    assert means(max_usd) == BudgetDecision(True, True, 1024, 8000)
 
 
 def test_the_small_tasks_go_first() -> None:
-    assert means(ALL - 1e-6) == Means(
+    assert means(ALL - 1e-6) == BudgetDecision(
         True, False, 1024, 8000, (("classify", "no model"), ("expand", "no model"))
     )
 
@@ -126,21 +126,21 @@ def test_at_last_there_is_no_model() -> None:
 
 
 def test_no_money_is_enough_for_a_free_model() -> None:
-    found = afford(
+    found = fit_budget(
         max_usd=0, usd=lambda _: 0.0, prompt_tokens=600, context_tokens=8000, max_tokens=1024
     )
-    assert found == Means(True, True, 1024, 8000)
+    assert found == BudgetDecision(True, True, 1024, 8000)
 
 
 def test_a_model_of_unknown_price_is_not_asked_under_a_limit() -> None:
-    found = afford(
+    found = fit_budget(
         max_usd=1, usd=lambda _: None, prompt_tokens=600, context_tokens=8000, max_tokens=1024
     )
     assert not found.generate
 
 
 def test_a_short_answer_that_was_asked_for_stays_short() -> None:
-    found = afford(max_usd=1e-3, usd=usd, prompt_tokens=60, context_tokens=900, max_tokens=64)
+    found = fit_budget(max_usd=1e-3, usd=usd, prompt_tokens=60, context_tokens=900, max_tokens=64)
     assert (found.generate, found.max_tokens) == (True, 64)
 
 
@@ -155,7 +155,7 @@ def test_what_is_done_costs_no_more_than_the_limit(
     max_usd: float, prompt: int, context: int, tokens: int, tasks: int
 ) -> None:
     names = ("classify", "expand")[:tasks]
-    found = afford(
+    found = fit_budget(
         max_usd=max_usd,
         usd=usd,
         prompt_tokens=prompt,
@@ -226,7 +226,7 @@ def test_what_is_kept_fits_and_nothing_that_fits_is_left_out(
 
 
 def test_the_last_calls_count_most() -> None:
-    pace = Pace()
+    pace = LatencyEstimator()
     for spent in (100.0, 200.0, 200.0):
         pace.note("rerank", spent)
     # 100 → 100 + 0.2 · 100 = 120 → 120 + 0.2 · 80 = 136

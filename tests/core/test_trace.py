@@ -196,7 +196,7 @@ async def test_a_stream_that_never_waits_ends_with_the_deadline() -> None:
             clock.now += 0.4
             yield "piece"
 
-    followed = trace.follow("write", pieces(), fallback="nothing", cut="truncated")
+    followed = trace.wrap_stream("write", pieces(), fallback="nothing", cut="truncated")
     assert [each async for each in followed] == ["piece"] * 3
     assert trace.degraded == ("write:deadline:truncated",)
 
@@ -211,7 +211,7 @@ async def test_a_stream_is_not_begun_behind_the_deadline() -> None:
         begun.append(True)
         yield ""
 
-    followed = trace.follow("write", pieces(), fallback="nothing", cut="truncated")
+    followed = trace.wrap_stream("write", pieces(), fallback="nothing", cut="truncated")
     assert [each async for each in followed] == []
     assert begun == []
     assert trace.degraded == ("write:deadline:nothing",)

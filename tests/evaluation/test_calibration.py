@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 
 from quoth.core.calibration import Calibration
 from quoth.evaluation.calibration import (
-    Outcome,
+    LabelledScore,
+    abstention_threshold,
     brier_score,
     calibration_error,
     fit_calibration,
-    joined,
     least_likely,
-    parted,
+    merge_calibrations,
     probabilities,
     reliability,
-    silent_below,
+    split_groups,
     threshold_for,
 )
 from quoth.retrieval.calibration import probability
@@ -28,13 +28,15 @@ from quoth.retrieval.calibration import probability
 TRUE_MODEL = Calibration(-2.0, {"a": 3.0, "b": 1.0})
 
 
-def drawn(count: int, *, seed: int = 1) -> list[Outcome]:
+def drawn(count: int, *, seed: int = 1) -> list[LabelledScore]:
     """Outcomes that happen exactly as often as `TRUE_MODEL` says."""
     chance = np.random.default_rng(seed)
     found = []
     for a, b in chance.random((count, 2)):
         signals = {"a": float(a), "b": float(b), "noise": float(chance.random())}
-        found.append(Outcome(signals, bool(chance.random() < probability(TRUE_MODEL, signals))))
+        found.append(
+            LabelledScore(signals, bool(chance.random() < probability(TRUE_MODEL, signals)))
+        )
     return found
 
 
@@ -53,13 +55,13 @@ def test_the_fit_is_calibrated_on_outcomes_it_has_not_seen() -> None:
 
 
 def test_outcomes_that_are_told_apart_still_give_a_finite_model() -> None:
-    clear = [Outcome({"a": float(each >= 10)}, each >= 10) for each in range(20)]
+    clear = [LabelledScore({"a": float(each >= 10)}, each >= 10) for each in range(20)]
     found = fit_calibration(clear, names=["a"])
     assert 0.01 < probability(found, {"a": 0.0}) < 0.2 < 0.8 < probability(found, {"a": 1.0})
 
 
 def test_no_sign_ever_counts_against() -> None:
-    turned = [Outcome({"a": -each.signals["a"], "b": each.signals["b"]}, each.true)
+    turned = [LabelledScore({"a": -each.signals["a"], "b": each.signals["b"]}, each.true)
               for each in drawn(500)]  # fmt: skip
     assert fit_calibration(turned, names=["a", "b"]).weights.keys() == {"b"}
 
@@ -74,7 +76,7 @@ def test_few_outcomes_leave_the_prior_as_it_is() -> None:
 
 def test_outcomes_of_one_kind_teach_nothing() -> None:
     with pytest.raises(ValueError, match="both kinds"):
-        fit_calibration([Outcome({"a": 1.0}, True)], names=["a"])
+        fit_calibration([LabelledScore({"a": 1.0}, True)], names=["a"])
 
 
 @pytest.mark.parametrize("kind", ["mass", "width"])
@@ -154,19 +156,19 @@ def test_equal_probabilities_are_shown_or_hidden_together() -> None:
 
 def test_silence_is_kept_with_confidence() -> None:
     chances = [each / 100 for each in range(100)]
-    found = silent_below(chances, silence=0.9)
+    found = abstention_threshold(chances, silence=0.9)
     assert found is not None
     assert least_likely(sum(each < found for each in chances), 100) >= 0.9
     assert least_likely(sum(each < found - 0.01 for each in chances), 100) < 0.9
 
 
 def test_too_few_questions_promise_no_silence() -> None:
-    assert silent_below([0.1] * 10, silence=0.95) is None
-    assert silent_below([], silence=0.95) is None
+    assert abstention_threshold([0.1] * 10, silence=0.95) is None
+    assert abstention_threshold([], silence=0.95) is None
 
 
 def test_questions_that_are_all_alike_are_silent_just_above() -> None:
-    found = silent_below([0.4] * 100, silence=0.95)
+    found = abstention_threshold([0.4] * 100, silence=0.95)
     assert found is not None
     assert 0.4 < found < 0.4001
 
@@ -177,13 +179,13 @@ def test_groups_that_were_fitted_apart_are_joined_and_parted_again() -> None:
         "foreign": Calibration(1.0, {"foreign_read": 2.0}),
         "foreign_unread": Calibration(-1.0, {"foreign_unread_gap": 4.0}),
     }
-    whole = joined(groups)
+    whole = merge_calibrations(groups)
     assert whole.weights["foreign"] == 3.0
-    assert parted(whole) == groups
+    assert split_groups(whole) == groups
     signals = {"foreign": 1.0, "foreign_read": 0.5}
     assert probability(whole, signals) == probability(groups["foreign"], signals)
 
 
 def test_a_group_alone_keeps_its_constant() -> None:
     alone = Calibration(-3.0, {"unread_gap": 2.0})
-    assert parted(joined({"unread": alone})) == {"unread": alone}
+    assert split_groups(merge_calibrations({"unread": alone})) == {"unread": alone}

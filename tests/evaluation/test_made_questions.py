@@ -8,7 +8,7 @@ from quoth.core.types import Chars, Chunk
 from quoth.evaluation.everyday import EVERYDAY
 from quoth.evaluation.made_questions import (
     MadeQuestion,
-    alike,
+    is_duplicate,
     make_questions,
     words_of,
 )
@@ -126,9 +126,9 @@ def test_some_questions_are_headings_and_definitions() -> None:
 
 
 def test_alike_needs_most_of_the_words() -> None:
-    assert alike(frozenset("abcdef"), frozenset("abcdefg"))
-    assert not alike(frozenset("abcdef"), frozenset("abcxyz"))
-    assert not alike(frozenset(), frozenset())
+    assert is_duplicate(frozenset("abcdef"), frozenset("abcdefg"))
+    assert not is_duplicate(frozenset("abcdef"), frozenset("abcxyz"))
+    assert not is_duplicate(frozenset(), frozenset())
     assert words_of(PAGES[0]) != words_of(PAGES[1])
 
 

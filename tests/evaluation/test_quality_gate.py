@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from quoth.answering.citations import Broken, check_spans
+from quoth.answering.citations import BrokenCitation, check_spans
 from quoth.bootstrap import default_model, open_engine
 from quoth.core.settings import Settings, load_settings
 from quoth.core.types import Answer, Document
@@ -93,14 +93,14 @@ def report(home: Path) -> RetrievalReport:
 
 
 @pytest.fixture(scope="session")
-def exam(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Asked], list[Broken]]:
+def exam(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Asked], list[BrokenCitation]]:
     """Every question asked of the sample collection, and the citations that do not resolve."""
     return asyncio.run(sit_exam(settings_in(tmp_path_factory.mktemp("exam"))))
 
 
 @pytest.fixture(scope="session")
 def found(
-    home: Path, report: RetrievalReport, exam: tuple[list[Asked], list[Broken]]
+    home: Path, report: RetrievalReport, exam: tuple[list[Asked], list[BrokenCitation]]
 ) -> dict[str, float]:
     """The figures as they are now, by name."""
     talked = asyncio.run(
@@ -139,7 +139,7 @@ def settings_in(home: Path) -> Settings:
     return Settings(home=home, models=load_settings().models)
 
 
-async def sit_exam(settings: Settings) -> tuple[list[Asked], list[Broken]]:
+async def sit_exam(settings: Settings) -> tuple[list[Asked], list[BrokenCitation]]:
     lines = (DATA / "answers.jsonl").read_text(encoding="utf-8").splitlines()
     async with open_engine(settings) as engine:
         steps = [step async for step in engine.add([SAMPLES])]
@@ -227,5 +227,5 @@ def test_the_fusion_keeps_up_with_its_better_leg(leg: str, report: RetrievalRepo
 
 @pytest.mark.model
 @needs_model
-def test_every_citation_resolves(exam: tuple[list[Asked], list[Broken]]) -> None:
+def test_every_citation_resolves(exam: tuple[list[Asked], list[BrokenCitation]]) -> None:
     assert exam[1] == []

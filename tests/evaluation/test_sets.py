@@ -11,7 +11,7 @@ import pytest
 
 from quoth.evaluation.cache import load_pairs
 from quoth.evaluation.questions import Expected, UnderstandingSet, load_understanding
-from quoth.query.entity_index import read_names
+from quoth.query.entity_index import build_entity_index
 from quoth.query.understand import understand
 
 EVAL = Path(__file__).parents[2] / "eval"
@@ -111,6 +111,6 @@ def test_there_are_enough_pairs() -> None:
 def test_plain_questions_restrict_nothing(parts: dict[str, UnderstandingSet]) -> None:
     """The questions of the course were written without this shelf, so none can mean it."""
     shelf = parts["dev"]
-    names = read_names(shelf.shelf, labels=shelf.labels)
+    names = build_entity_index(shelf.shelf, labels=shelf.labels)
     asked = [row["text"] for row in rows(COURSE / "queries.jsonl")]
     assert [text for text in asked if understand(text, names=names).filters] == []

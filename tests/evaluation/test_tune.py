@@ -17,7 +17,7 @@ from quoth.backends.indexes.lancedb import schema as lance_table
 from quoth.core.protocols import Matrix, Role
 from quoth.core.settings import Settings
 from quoth.core.types import Scored
-from quoth.evaluation.probe import PREFIX_TIMES, Asked
+from quoth.evaluation.probe import PREFIX_TIMES, ProbeResult
 from quoth.evaluation.tune import (
     GRID,
     LEAST,
@@ -26,21 +26,23 @@ from quoth.evaluation.tune import (
     tune,
 )
 from quoth.retrieval.calibration import answer_probability
-from quoth.retrieval.calibration_default import E5, SHIPPED
+from quoth.retrieval.calibration_default import DEFAULT_CALIBRATION, E5
 from quoth.testing import HashEmbedder, MemoryIndex
 from tests.support.small_library import add, open_tour
 
 KEYS = [f"c{each}" for each in range(12)]
 
 
-def asked(keyword: list[str], semantic: list[str], *, gold: str, covered: float = 1.0) -> Asked:
+def asked(
+    keyword: list[str], semantic: list[str], *, gold: str, covered: float = 1.0
+) -> ProbeResult:
     def scored(keys: list[str]) -> tuple[Scored, ...]:
         return tuple((key, 1.0 - place / 20) for place, key in enumerate(keys))
 
-    return Asked("en", scored(keyword), scored(semantic), covered, frozenset({gold}), None)
+    return ProbeResult("en", scored(keyword), scored(semantic), covered, frozenset({gold}), None)
 
 
-def sharp_and_blind(count: int, *, sharp: str) -> list[Asked]:
+def sharp_and_blind(count: int, *, sharp: str) -> list[ProbeResult]:
     """Questions that one leg answers at once, and to which the other ranks at random."""
     chance = np.random.default_rng(3)
     found = []
@@ -69,14 +71,16 @@ questions = st.lists(
 
 @few
 @given(questions, st.sampled_from(GRID))
-def test_a_weight_never_falls_below_the_better_leg(found: list[Asked], shipped: float) -> None:
+def test_a_weight_never_falls_below_the_better_leg(
+    found: list[ProbeResult], shipped: float
+) -> None:
     scores = choose_weight(found, shipped=shipped).scores
     assert scores["after"] >= max(scores["keyword"], scores["semantic"])
 
 
 @few
 @given(questions)
-def test_a_weight_is_a_share(found: list[Asked]) -> None:
+def test_a_weight_is_a_share(found: list[ProbeResult]) -> None:
     assert 0 <= choose_weight(found, shipped=0.5).dense_weight <= 1
 
 
@@ -181,7 +185,7 @@ async def test_an_embedder_without_a_shipped_calibration_gets_its_own(
     assert tuned.silent["after"] >= 0.9
 
 
-def with_signals(count: int, **signals: float) -> list[Asked]:
+def with_signals(count: int, **signals: float) -> list[ProbeResult]:
     return [replace(asked(KEYS, KEYS, gold="c0"), signals=signals) for _ in range(count)]
 
 
@@ -191,7 +195,7 @@ UNREAD = {"unread": 1.0, "unread_matched": 1.5, "unread_gap": 0.4, "unread_best"
 
 @pytest.mark.parametrize("near", [READ, UNREAD])
 def test_what_is_known_of_other_groups_is_kept(near: dict[str, float]) -> None:
-    known = SHIPPED[E5]
+    known = DEFAULT_CALIBRATION[E5]
     far = {name: value if name == "unread" else value / 2 for name, value in near.items()}
     learnt = learn_chance(with_signals(40, **near), with_signals(40, **far), known=known)
     assert learnt is not None
@@ -210,7 +214,9 @@ def test_what_is_known_of_other_groups_is_kept(near: dict[str, float]) -> None:
 def test_questions_that_were_not_read_count_for_nothing_beside_those_that_were() -> None:
     made, other = with_signals(40, **READ), with_signals(40, read=0.3)
     mixed = [*made, *with_signals(5, **UNREAD)]
-    alone, beside = (learn_chance(each, other, known=SHIPPED[E5]) for each in (made, mixed))
+    alone, beside = (
+        learn_chance(each, other, known=DEFAULT_CALIBRATION[E5]) for each in (made, mixed)
+    )
     assert alone is not None
     assert alone == beside
 
@@ -221,7 +227,7 @@ def test_the_stems_of_a_chunk_are_counted_as_the_index_counts_them() -> None:
 
 def test_too_few_questions_in_the_collections_language_teach_no_chance() -> None:
     few, many = with_signals(LEAST - 1, gap=0.1), with_signals(50, gap=0.5)
-    assert learn_chance(many, few, known=SHIPPED[E5]) is None
+    assert learn_chance(many, few, known=DEFAULT_CALIBRATION[E5]) is None
     assert learn_chance(few, many, known=None) is None
 
 

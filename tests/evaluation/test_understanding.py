@@ -10,14 +10,14 @@ import pytest
 
 from quoth.core.errors import InputError
 from quoth.core.types import Filter, FilterField, Query
-from quoth.evaluation.questions import Condition, Expected, load_understanding
-from quoth.evaluation.understanding import report_on, same, shown
+from quoth.evaluation.questions import Expected, ExpectedFilter, load_understanding
+from quoth.evaluation.understanding import format_filters, report_on, same
 
 LENGTHS = {"talk": 2400.0, "short": 1200.0}
 
 
-def wanted(field: str, *values: Any) -> Condition:
-    return Condition(field, values)
+def wanted(field: str, *values: Any) -> ExpectedFilter:
+    return ExpectedFilter(field, values)
 
 
 def within(field: FilterField, *values: str) -> Filter:
@@ -51,7 +51,7 @@ def over(field: FilterField, low: float, high: float) -> Filter:
         ),
     ],
 )
-def test_filters_that_mean_the_same(found: list[Filter], expected: list[Condition]) -> None:
+def test_filters_that_mean_the_same(found: list[Filter], expected: list[ExpectedFilter]) -> None:
     assert same(found, expected, lengths=LENGTHS)
 
 
@@ -70,14 +70,17 @@ def test_filters_that_mean_the_same(found: list[Filter], expected: list[Conditio
         ([within("chapter", "3"), within("chapter", "3")], [wanted("chapter", "3")]),
     ],
 )
-def test_filters_that_do_not(found: list[Filter], expected: list[Condition]) -> None:
+def test_filters_that_do_not(found: list[Filter], expected: list[ExpectedFilter]) -> None:
     assert not same(found, expected, lengths=LENGTHS)
 
 
 def test_filters_are_shown_as_text() -> None:
-    assert shown([over("seconds", 0, 600.0), within("chapter", "3")]) == "chapter 3, seconds 0 600"
-    assert shown([wanted("date", None, 20201231.0)]) == "date … 20201231"
-    assert shown([]) == "none"
+    assert (
+        format_filters([over("seconds", 0, 600.0), within("chapter", "3")])
+        == "chapter 3, seconds 0 600"
+    )
+    assert format_filters([wanted("date", None, 20201231.0)]) == "date … 20201231"
+    assert format_filters([]) == "none"
 
 
 SHELF = {
@@ -108,9 +111,9 @@ def test_a_set_is_read(tmp_path: Path) -> None:
     assert (first.id, first.kinds, first.filters) == (
         "1",
         ("page_specific",),
-        ((Condition("label", ("2",)),),),
+        ((ExpectedFilter("label", ("2",)),),),
     )
-    assert second.filters == ((Condition("label", ("2",)),), ())
+    assert second.filters == ((ExpectedFilter("label", ("2",)),), ())
     assert (second.kinds, second.is_followup) == (("page_specific", "factual"), True)
     assert second.history[0].answer == "He."
 

@@ -25,7 +25,7 @@ from quoth.history.explain import (
 from quoth.history.explain_page import explanation_page, timeline
 from quoth.history.export import exported
 from quoth.history.replay import replay
-from quoth.history.why_not import Passed, why_not
+from quoth.history.why_not import MissedPassage, why_not
 from quoth.pipeline.record import Record
 from quoth.pipeline.retrieve import Request
 from quoth.testing import MemoryIndex, ScriptedGenerator
@@ -165,7 +165,7 @@ def test_stages_without_beginnings_keep_their_order() -> None:
 # --- why not? ---------------------------------------------------------------------------------
 
 
-async def why(engine: Engine, request: Request | str, text: str) -> Passed:
+async def why(engine: Engine, request: Request | str, text: str) -> MissedPassage:
     record = stored(await record_of_asking(engine, request))
     found = await why_not(text, record, parts=engine.parts)
     assert found.exact

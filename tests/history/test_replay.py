@@ -13,9 +13,9 @@ from quoth.core.types import Filter, Turn
 from quoth.engine import Engine
 from quoth.history.replay import (
     compare,
-    plain,
     replay,
     request_again,
+    to_text,
 )
 from quoth.pipeline.record import Record
 from quoth.pipeline.record_codec import pack, unpack
@@ -142,7 +142,7 @@ async def test_the_cache_does_not_answer_a_replay(engine: Engine) -> None:
 
 
 async def test_the_plain_form_says_what_follows(engine: Engine) -> None:
-    found = plain(await replay(stored(await record_of_asking(engine)), engine))
+    found = to_text(await replay(stored(await record_of_asking(engine)), engine))
     assert found["text_same"]
     assert found["since"][0]["pinned"]
     assert not found["since"][0]["rebuilt"]

@@ -9,11 +9,11 @@ import pytest
 
 from quoth.core.types import Section
 from quoth.ingest.chunker import chunk
-from quoth.ingest.enrich.entity_graph import links_of
+from quoth.ingest.enrich.entity_graph import cooccurrences
 from quoth.ingest.enrich.outline import contents_of
 from quoth.ingest.readers.markdown import make_parser, read_markdown
-from quoth.ingest.readers.metadata import Meta
-from quoth.ingest.sandbox.limits import MOST_SECTIONS, bounded
+from quoth.ingest.readers.metadata import Metadata
+from quoth.ingest.sandbox.limits import MOST_SECTIONS, enforce_limits
 from quoth.testing import HashEmbedder
 
 LENGTH = 100_000
@@ -46,7 +46,9 @@ def test_one_sign_over_and_over_is_read_and_cut_soon(unit: str) -> None:
 def seconds_for(unit: str, length: int) -> float:
     """Read and cut a file of that one sign; give the processor's seconds."""
     began = time.process_time()
-    reading = bounded(read_markdown(unit * (length // len(unit)), meta=Meta(), name="x.md"))
+    reading = enforce_limits(
+        read_markdown(unit * (length // len(unit)), meta=Metadata(), name="x.md")
+    )
     cut = chunk(
         reading,
         document_id="d",
@@ -54,7 +56,7 @@ def seconds_for(unit: str, length: int) -> float:
         count_tokens=HashEmbedder().count_tokens,
         language="en",
     )
-    links_of(contents_of(reading, cut)[0])
+    cooccurrences(contents_of(reading, cut)[0])
     assert "".join(each.text for each in cut) == reading.text
     return time.process_time() - began
 
@@ -66,7 +68,7 @@ def test_links_in_brackets_are_still_links(links: int) -> None:
 
 
 def test_headings_beyond_any_count_name_no_sections() -> None:
-    reading = read_markdown("# a\n\nText.", meta=Meta(), name="x.md")
+    reading = read_markdown("# a\n\nText.", meta=Metadata(), name="x.md")
     many = replace(reading, sections=(Section(0, 1, ("a",)),) * (MOST_SECTIONS + 1))
-    kept = bounded(many)
+    kept = enforce_limits(many)
     assert (len(kept.sections), len(kept.warnings)) == (MOST_SECTIONS, 1)

@@ -10,17 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoth.core.errors import DocumentError
-from quoth.core.types import Reading, Seconds
-from quoth.ingest.readers.captions import make_transcript, read_json_transcript, without_asides
+from quoth.core.types import ParsedDocument, Seconds
+from quoth.ingest.readers.captions import make_transcript, read_json_transcript, strip_sound_cues
 from quoth.ingest.readers.cue_parsers import Cue, timing
-from quoth.ingest.readers.metadata import Meta
+from quoth.ingest.readers.metadata import Metadata
 from quoth.ingest.readers.registry import read
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "transcripts"
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
 
 
-def said(reading: Reading) -> list[tuple[str, str | None]]:
+def said(reading: ParsedDocument) -> list[tuple[str, str | None]]:
     return [
         (reading.text[place.start : place.end], place.locator.speaker)
         for place in reading.places
@@ -28,7 +28,7 @@ def said(reading: Reading) -> list[tuple[str, str | None]]:
     ]
 
 
-def times(reading: Reading) -> list[tuple[float, float]]:
+def times(reading: ParsedDocument) -> list[tuple[float, float]]:
     return [
         (place.locator.start, place.locator.end)
         for place in reading.places
@@ -36,8 +36,8 @@ def times(reading: Reading) -> list[tuple[float, float]]:
     ]
 
 
-def talk(*cues: tuple[float, float, str], speaker: str | None = None) -> Reading:
-    return make_transcript([Cue(*cue) for cue in cues], meta=Meta(speaker=speaker), name="talk")
+def talk(*cues: tuple[float, float, str], speaker: str | None = None) -> ParsedDocument:
+    return make_transcript([Cue(*cue) for cue in cues], meta=Metadata(speaker=speaker), name="talk")
 
 
 def test_srt_lecture_reads_well() -> None:
@@ -161,7 +161,7 @@ def test_spoken_markdown_places_reach_from_mark_to_mark() -> None:
     ],
 )
 def test_asides(text: str, kept: str) -> None:
-    assert without_asides(text) == kept
+    assert strip_sound_cues(text) == kept
 
 
 @pytest.mark.parametrize(
@@ -262,7 +262,7 @@ def test_captions_without_a_usable_cue(tmp_path: Path, text: str, code: str) -> 
 )
 def test_json_that_is_no_transcript(text: str, code: str) -> None:
     with pytest.raises(DocumentError) as caught:
-        read_json_transcript(text, meta=Meta(), name="a.json")
+        read_json_transcript(text, meta=Metadata(), name="a.json")
     assert caught.value.code == code
 
 
@@ -275,7 +275,7 @@ def test_odd_values_in_json_cost_one_cue_only() -> None:
         {"start": True, "text": "d"},
         {"start": 2, "text": None},
     ]
-    reading = read_json_transcript(json.dumps(rows), meta=Meta(), name="a.json")
+    reading = read_json_transcript(json.dumps(rows), meta=Metadata(), name="a.json")
     assert (reading.text, times(reading)) == ("kept \ufffd", [(1.0, 1.0)])
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoth.core.outline import Heading
-from quoth.core.types import Chars, Chunk, Reading
+from quoth.core.types import Chars, Chunk, ParsedDocument
 from quoth.ingest.enrich.chapters import headings_of
 from quoth.ingest.enrich.outline import contents_of
 from quoth.text.numbers import number_of, roman_number
@@ -26,7 +26,7 @@ def chunks_at(*paths: Path_) -> list[Chunk]:
 
 
 def contents(*paths: Path_, pages: int | None = 90) -> tuple[Heading, ...]:
-    reading = Reading("pdf", "A book", "", (), pages=pages)
+    reading = ParsedDocument("pdf", "A book", "", (), pages=pages)
     return headings_of(reading, chunks_at(*paths))
 
 
@@ -76,7 +76,7 @@ _TITLES = st.lists(st.sampled_from("ABC12"), max_size=3).map(tuple)
 @given(st.lists(_TITLES, max_size=30))
 def test_headings_nest_and_match_the_paths_of_their_chunks(paths: Sequence[Path_]) -> None:
     cut = chunks_at(*paths)
-    for each in headings_of(Reading("pdf", "T", "", (), pages=2), cut):
+    for each in headings_of(ParsedDocument("pdf", "T", "", (), pages=2), cut):
         depth = len(each.path)
         assert all(c.section[:depth] == each.path for c in cut[each.first : each.last + 1])
         before, after = cut[each.first - 1] if each.first else None, cut[each.last + 1 :][:1]
@@ -221,7 +221,7 @@ def test_a_page_without_pages_has_no_chapters_by_position() -> None:
 
 def test_chunks_bear_the_chapter_of_their_section() -> None:
     cut = chunks_at((), ("1 A",), ("1 A", "Heads"), ("2 B",))
-    found, _headings = contents_of(Reading("pdf", "T", "", ()), cut)
+    found, _headings = contents_of(ParsedDocument("pdf", "T", "", ()), cut)
     assert [each.chapter for each in found] == ["", "1", "1", "2"]
 
 

@@ -13,15 +13,15 @@ from quoth.core.types import (
     Chars,
     Chunk,
     Pages,
-    Place,
-    Reading,
+    ParsedDocument,
     Seconds,
+    SpanLocator,
 )
 from quoth.ingest.chunker import SLACK, chunk
 from quoth.ingest.readers.blocks import Block, assemble
 from quoth.ingest.readers.captions import make_transcript
 from quoth.ingest.readers.cue_parsers import Cue
-from quoth.ingest.readers.metadata import Meta
+from quoth.ingest.readers.metadata import Metadata
 from quoth.ingest.readers.registry import read
 from quoth.text.locators import locate
 
@@ -37,7 +37,7 @@ def count_characters(texts: Sequence[str]) -> list[int]:
     return [len(text) for text in texts]
 
 
-def cut(reading: Reading, target: int = 40) -> list[Chunk]:
+def cut(reading: ParsedDocument, target: int = 40) -> list[Chunk]:
     return chunk(
         reading,
         document_id="d",
@@ -48,9 +48,11 @@ def cut(reading: Reading, target: int = 40) -> list[Chunk]:
     )
 
 
-def page(blocks: Sequence[Block]) -> Reading:
+def page(blocks: Sequence[Block]) -> ParsedDocument:
     text, places, sections = assemble(blocks)
-    return Reading(kind="markdown", title="Title", text=text, places=places, sections=sections)
+    return ParsedDocument(
+        kind="markdown", title="Title", text=text, places=places, sections=sections
+    )
 
 
 words = st.lists(
@@ -68,7 +70,7 @@ talks = st.lists(
             Cue(0, 1, "Begin."),
             *(Cue(start, start + length, text, who) for start, length, text, who in cues),
         ],
-        meta=Meta(),
+        meta=Metadata(),
         name="talk",
     )
 )
@@ -77,7 +79,7 @@ targets = st.integers(1, 60)
 
 
 @given(readings, targets)
-def test_chunks_partition_the_text(reading: Reading, target: int) -> None:
+def test_chunks_partition_the_text(reading: ParsedDocument, target: int) -> None:
     chunks = cut(reading, target)
     assert "".join(each.text for each in chunks) == reading.text
     assert all(each.text == reading.text[each.start : each.end] for each in chunks)
@@ -85,7 +87,9 @@ def test_chunks_partition_the_text(reading: Reading, target: int) -> None:
 
 
 @given(readings, targets)
-def test_every_word_is_in_a_chunk_whose_locator_contains_it(reading: Reading, target: int) -> None:
+def test_every_word_is_in_a_chunk_whose_locator_contains_it(
+    reading: ParsedDocument, target: int
+) -> None:
     chunks = cut(reading, target)
     for word in re.finditer(r"\S+", reading.text):
         (home,) = [each for each in chunks if each.start <= word.start() < each.end]
@@ -103,7 +107,7 @@ def test_every_word_is_in_a_chunk_whose_locator_contains_it(reading: Reading, ta
 
 
 @given(readings, targets)
-def test_no_chunk_crosses_a_section(reading: Reading, target: int) -> None:
+def test_no_chunk_crosses_a_section(reading: ParsedDocument, target: int) -> None:
     for each in cut(reading, target):
         for section in reading.sections:
             assert not each.start < section.start < each.end
@@ -112,7 +116,7 @@ def test_no_chunk_crosses_a_section(reading: Reading, target: int) -> None:
 
 
 @given(readings, targets)
-def test_no_chunk_is_above_the_maximum(reading: Reading, target: int) -> None:
+def test_no_chunk_is_above_the_maximum(reading: ParsedDocument, target: int) -> None:
     for each in cut(reading, target):
         assert each.tokens <= max(1, SLACK * target)
         # A word that no chunk could hold is cut, and its parts count one by one.
@@ -120,12 +124,12 @@ def test_no_chunk_is_above_the_maximum(reading: Reading, target: int) -> None:
 
 
 @given(readings, targets)
-def test_the_same_reading_gives_the_same_chunks(reading: Reading, target: int) -> None:
+def test_the_same_reading_gives_the_same_chunks(reading: ParsedDocument, target: int) -> None:
     assert cut(reading, target) == cut(reading, target)
 
 
 @given(readings, targets)
-def test_places_are_clipped_to_the_chunk(reading: Reading, target: int) -> None:
+def test_places_are_clipped_to_the_chunk(reading: ParsedDocument, target: int) -> None:
     for each in cut(reading, target):
         for place in each.places:
             assert each.start <= place.start < place.end <= each.end
@@ -136,8 +140,8 @@ def test_places_are_clipped_to_the_chunk(reading: Reading, target: int) -> None:
     st.text(alphabet="ab. \n\u4e00", min_size=1, max_size=900).filter(str.strip), st.integers(1, 30)
 )
 def test_a_sentence_too_long_for_a_chunk_is_cut(text: str, target: int) -> None:
-    reading = Reading(
-        kind="text", title="t", text=text, places=(Place(0, len(text), Chars(0, len(text))),)
+    reading = ParsedDocument(
+        kind="text", title="t", text=text, places=(SpanLocator(0, len(text), Chars(0, len(text))),)
     )
     chunks = chunk(
         reading,
@@ -192,19 +196,19 @@ def test_prefix_and_section_say_where_a_chunk_stands() -> None:
 
 
 def test_prefix_names_each_thing_once() -> None:
-    reading = read(FIXTURES / "pages" / "guide.html", Meta(title="Le Guide", speaker="Ann"))
+    reading = read(FIXTURES / "pages" / "guide.html", Metadata(title="Le Guide", speaker="Ann"))
     assert cut(reading)[0].prefix == "Le Guide ▸ Ann"
 
 
 def test_prefix_names_the_only_speaker_of_a_chunk() -> None:
     cues = [Cue(0, 1, "One two.", "Ann"), Cue(1, 2, "Three four.", "Bo")]
-    chunks = cut(make_transcript(cues, meta=Meta(title="Talk"), name="t"), 2)
+    chunks = cut(make_transcript(cues, meta=Metadata(title="Talk"), name="t"), 2)
     assert [each.prefix for each in chunks] == ["Talk ▸ Ann", "Talk ▸ Bo"]
 
 
 def test_a_long_cue_shared_by_two_chunks_shares_its_seconds() -> None:
     text = "One two three four. " + "Five six seven nine."
-    chunks = cut(make_transcript([Cue(10, 20, text)], meta=Meta(), name="t"), 4)
+    chunks = cut(make_transcript([Cue(10, 20, text)], meta=Metadata(), name="t"), 4)
     assert [
         (each.locator.start, each.locator.end)
         for each in chunks
@@ -218,8 +222,8 @@ def test_a_long_cue_shared_by_two_chunks_shares_its_seconds() -> None:
 def test_a_chunk_over_two_pages_says_so() -> None:
     text = "Bottom of one page. Top of the next."
     places = (
-        Place(0, 19, Pages(3, 3, "i", "i")),
-        Place(20, 36, Pages(4, 4, "ii", "ii")),
+        SpanLocator(0, 19, Pages(3, 3, "i", "i")),
+        SpanLocator(20, 36, Pages(4, 4, "ii", "ii")),
     )
-    (only,) = cut(Reading(kind="pdf", title="t", text=text, places=places), 20)
+    (only,) = cut(ParsedDocument(kind="pdf", title="t", text=text, places=places), 20)
     assert only.locator == Pages(3, 4, "i", "ii")

@@ -3,9 +3,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoth.core.outline import Link
+from quoth.core.outline import EntityCooccurrence
 from quoth.core.types import Chars, Chunk
-from quoth.ingest.enrich.entity_graph import MOST_LINKS, folded, links_of
+from quoth.ingest.enrich.entity_graph import MOST_LINKS, cooccurrences, normalized_names
 from quoth.query.tokens import folded_words
 
 
@@ -21,7 +21,7 @@ def document(*texts: str) -> list[Chunk]:
 
 
 def pairs(*texts: str) -> set[tuple[str, str]]:
-    return {(each.name, each.other) for each in links_of(document(*texts))}
+    return {(each.name, each.other) for each in cooccurrences(document(*texts))}
 
 
 def names(*texts: str) -> set[str]:
@@ -29,7 +29,7 @@ def names(*texts: str) -> set[str]:
 
 
 def test_names_that_stand_together_twice_are_linked() -> None:
-    found = links_of(
+    found = cooccurrences(
         document(
             "The team asked Ada Lovelace about the Analytical Engine.",
             "Later the Analytical Engine made Ada Lovelace famous.",
@@ -37,12 +37,12 @@ def test_names_that_stand_together_twice_are_linked() -> None:
             "Nobody else came.",
         )
     )
-    assert found == (Link("ada lovelace", "analytical engine", 2),)
+    assert found == (EntityCooccurrence("ada lovelace", "analytical engine", 2),)
 
 
 def test_the_pair_that_is_seldom_apart_comes_first() -> None:
     everywhere = "We met Paris and Rome."
-    found = links_of(
+    found = cooccurrences(
         document(
             *("It says Paris, Rome and Oslo with Bergen.",) * 2,
             *(everywhere,) * 2,
@@ -50,7 +50,7 @@ def test_the_pair_that_is_seldom_apart_comes_first() -> None:
         )
     )
     assert (found[0].name, found[0].other) == ("bergen", "oslo")
-    assert Link("paris", "rome", 4) in found
+    assert EntityCooccurrence("paris", "rome", 4) in found
 
 
 def test_technical_terms_and_acronyms_are_names() -> None:
@@ -106,22 +106,22 @@ def test_names_that_share_a_word_make_no_pair() -> None:
 
 
 def test_nothing_is_linked_in_nothing() -> None:
-    assert links_of([]) == ()
-    assert links_of(document("", "no names here")) == ()
+    assert cooccurrences([]) == ()
+    assert cooccurrences(document("", "no names here")) == ()
 
 
 @given(st.text(st.sampled_from("aéÉœŒ-_' ’C+#9.Çñ"), max_size=12))
 def test_links_fold_as_questions_are_folded(name: str) -> None:
-    assert folded(name) == " ".join(folded_words(name))
+    assert normalized_names(name) == " ".join(folded_words(name))
 
 
 def test_a_page_of_names_costs_no_more_than_its_share() -> None:
     words = [f"Name{chr(65 + i % 26)}{chr(97 + i // 26)}" for i in range(400)]
-    assert len(links_of(document(*[" and ".join(words)] * 4))) <= MOST_LINKS
+    assert len(cooccurrences(document(*[" and ".join(words)] * 4))) <= MOST_LINKS
 
 
 def test_folded_names_have_neither_case_nor_accents_nor_hyphens() -> None:
-    assert folded(" Données  Fine-Tuning d’Été, C++ et Œuvre") == (
+    assert normalized_names(" Données  Fine-Tuning d’Été, C++ et Œuvre") == (
         "donnees fine tuning d ete c++ et oeuvre"
     )
 
@@ -150,11 +150,11 @@ TEXTS = st.lists(
 
 @given(TEXTS)
 def test_links_are_few_folded_ordered_and_counted_within_the_document(texts: list[str]) -> None:
-    found = links_of(document(*texts))
+    found = cooccurrences(document(*texts))
     assert len(found) <= min(MOST_LINKS, 10 * len(texts))
     assert len({(each.name, each.other) for each in found}) == len(found)
     for each in found:
         assert each.name < each.other
-        assert folded(each.name) == each.name
-        assert folded(each.other) == each.other
+        assert normalized_names(each.name) == each.name
+        assert normalized_names(each.other) == each.other
         assert 1 <= each.count <= len(texts)

@@ -11,7 +11,7 @@ import pytest
 
 from quoth.core.errors import DocumentCode
 from quoth.ingest.readers.detect import SUFFIX_FORMATS
-from quoth.ingest.sandbox.parent import Outcome, Readers
+from quoth.ingest.sandbox.parent import ParseResult, ParserPool
 from tests.support.mutants import FIXTURES, FORMATS, mutants
 
 SECONDS, MEMORY_MB = 30, 1024
@@ -28,7 +28,7 @@ class Tally:
     largest_mb: float = 0.0
     broken: list[str] = field(default_factory=list)
 
-    def count(self, outcome: Outcome) -> None:
+    def count(self, outcome: ParseResult) -> None:
         self.slowest_s = max(self.slowest_s, outcome.seconds)
         self.largest_mb = max(self.largest_mb, outcome.peak_mb or 0.0)
         if outcome.problem is None:
@@ -42,7 +42,7 @@ class Tally:
 async def read_all(suffix: str, *, count: int, folder: Path, workers: int = 1) -> Tally:
     """Read so many damaged files of a format, in children that read a hundred each."""
     tally = Tally()
-    async with Readers(seconds=SECONDS, memory_mb=MEMORY_MB, workers=workers) as readers:
+    async with ParserPool(seconds=SECONDS, memory_mb=MEMORY_MB, workers=workers) as readers:
 
         async def one(number: int, data: bytes) -> None:
             path = folder / f"{number}{suffix}"

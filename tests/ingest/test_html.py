@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from quoth.ingest.readers.html import DEEPEST, html_blocks, read_html
-from quoth.ingest.readers.metadata import Meta
+from quoth.ingest.readers.metadata import Metadata
 from quoth.ingest.readers.registry import read
 
 GUIDE = Path(__file__).parents[1] / "fixtures" / "pages" / "guide.html"
@@ -92,12 +92,12 @@ def test_an_anchor_is_found_where_authors_put_it(heading: str) -> None:
 
 
 def test_a_missing_title_is_the_first_heading() -> None:
-    assert read_html("<h1>Big <i>one</i></h1><p>x", meta=Meta(), name="file").title == "Big one"
+    assert read_html("<h1>Big <i>one</i></h1><p>x", meta=Metadata(), name="file").title == "Big one"
 
 
 def test_the_page_does_not_outrank_what_is_known() -> None:
     reading = read_html(
-        "<html lang=de><title>T</title><p>x", meta=Meta(title="K", language="fr"), name="n"
+        "<html lang=de><title>T</title><p>x", meta=Metadata(title="K", language="fr"), name="n"
     )
     assert (reading.title, reading.language) == ("K", "fr")
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from quoth.core.types import Chars
 from quoth.ingest.readers.markdown import markdown_blocks, read_markdown
-from quoth.ingest.readers.metadata import Meta
+from quoth.ingest.readers.metadata import Metadata
 from quoth.ingest.readers.registry import read
 
 GUIDE = Path(__file__).parents[1] / "fixtures" / "pages" / "guide.md"
@@ -68,7 +68,9 @@ def test_places_are_spans_of_the_stored_text() -> None:
 
 
 def test_a_heading_without_text_belongs_to_the_one_below() -> None:
-    reading = read_markdown("# A\n\n## B\n\nText.\n\n## C\n\n## D\n\nMore.", meta=Meta(), name="n")
+    reading = read_markdown(
+        "# A\n\n## B\n\nText.\n\n## C\n\n## D\n\nMore.", meta=Metadata(), name="n"
+    )
     found = [(reading.text[each.start : each.end].split(), each.path) for each in reading.sections]
     assert found == [
         (["A", "B", "Text."], ("A", "B")),
@@ -102,4 +104,4 @@ def test_depth_does_no_harm(bomb: str) -> None:
 def test_no_word_is_lost(words: list[str]) -> None:
     markup = ["# {}", "{}", "- {}", "> {}", "**{}**", "`{}`", "[{}](x)", "```\n{}\n```"]
     text = "\n\n".join(markup[n % len(markup)].format(word) for n, word in enumerate(words))
-    assert read_markdown(text, meta=Meta(), name="n").text.split() == words
+    assert read_markdown(text, meta=Metadata(), name="n").text.split() == words

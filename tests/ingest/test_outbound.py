@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from quoth.core.errors import DocumentError, InputError, QuothError
-from quoth.ingest.readers.metadata import Meta
+from quoth.ingest.readers.metadata import Metadata
 from quoth.ingest.readers.registry import read
 from quoth.ingest.sources import http as outbound
 from quoth.ingest.sources.http import (
@@ -480,7 +480,7 @@ async def test_a_page_that_was_fetched_is_a_document_with_its_address(
         resolve=world.resolve,
         connect=world.connect,
     )
-    reading = read(got.path, Meta(url=got.address))
+    reading = read(got.path, Metadata(url=got.address))
     assert reading.url == "http://bees.example/fr"
     assert "gouverne l'été" in reading.text
 

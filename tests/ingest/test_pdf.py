@@ -10,7 +10,7 @@ import pypdfium2
 import pytest
 
 from quoth.core.errors import DocumentError
-from quoth.core.types import Pages, Reading
+from quoth.core.types import Pages, ParsedDocument
 from quoth.ingest.readers.pdf.reader import read_pdf
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -40,7 +40,7 @@ def pages_of(place: object) -> Pages:
     return place
 
 
-def assert_places_hold(reading: Reading, *, path: Path) -> None:
+def assert_places_hold(reading: ParsedDocument, *, path: Path) -> None:
     """The promises of `Reading`, and boxes that lie on their page."""
     covered = 0
     for place in reading.places:
@@ -64,11 +64,11 @@ def assert_places_hold(reading: Reading, *, path: Path) -> None:
         assert before.end <= after.start
 
 
-def printed_lines(reading: Reading) -> list[str]:
+def printed_lines(reading: ParsedDocument) -> list[str]:
     return [reading.text[place.start : place.end] + place.hyphen for place in reading.places]
 
 
-def page_at(reading: Reading, offset: int) -> Pages:
+def page_at(reading: ParsedDocument, offset: int) -> Pages:
     starts = [place.start for place in reading.places]
     return pages_of(reading.places[bisect_right(starts, offset) - 1].locator)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from quoth.core.errors import DocumentError
 from quoth.ingest.readers.detect import is_wanted
-from quoth.ingest.readers.metadata import Meta, front_matter, normal_language
+from quoth.ingest.readers.metadata import Metadata, front_matter, normal_language
 from quoth.ingest.readers.registry import SUFFIXES, read, sidecar
 from quoth.text.locators import youtube_url
 
@@ -71,7 +71,7 @@ def test_text_is_read_without_warning(tmp_path: Path, name: str) -> None:
 def test_a_pdf_is_known_under_any_name(tmp_path: Path) -> None:
     book = Path(__file__).parents[2] / "examples" / "hf-course" / "books" / "course.fr.pdf"
     shutil.copy(book, tmp_path / "book.txt")
-    reading = read(tmp_path / "book.txt", Meta(title="Mon livre"))
+    reading = read(tmp_path / "book.txt", Metadata(title="Mon livre"))
     assert (reading.kind, reading.title) == ("pdf", "Mon livre")
     assert "holds a PDF" in reading.warnings[0]
 
@@ -160,7 +160,7 @@ def test_weight_of_what_is_known(tmp_path: Path) -> None:
     front = "---\ntitle: front\nspeaker: front\nlanguage: it\nurl: https://front.org\n---\n"
     path = write(tmp_path, "a.md", front + "# own\n\nText.")
     write(tmp_path, "a.meta.json", '{"title": "side", "speaker": "side", "language": "es"}')
-    reading = read(path, Meta(title="given"))
+    reading = read(path, Metadata(title="given"))
     assert (reading.title, reading.speaker, reading.language, reading.url) == (
         *("given", "side", "es", "https://front.org"),
     )

@@ -22,14 +22,14 @@ from quoth.core.types import (
     Chars,
     Locator,
     Pages,
-    Place,
-    Reading,
+    ParsedDocument,
     Seconds,
     Section,
+    SpanLocator,
 )
-from quoth.ingest.readers.metadata import Meta
+from quoth.ingest.readers.metadata import Metadata
 from quoth.ingest.sandbox.child import respond, send
-from quoth.ingest.sandbox.parent import Readers
+from quoth.ingest.sandbox.parent import ParserPool
 from quoth.ingest.sandbox.wire import LENGTH, decode_reading, encode_reading
 
 PDFS = Path(__file__).parents[1] / "fixtures" / "pdf"
@@ -47,13 +47,13 @@ locators: st.SearchStrategy[Locator] = st.one_of(
     st.builds(Chars, numbers, numbers, section=maybe, anchor=maybe),
 )
 readings = st.builds(
-    Reading,
+    ParsedDocument,
     kind=st.sampled_from(["pdf", "text", "html", "markdown", "transcript"]),
     title=texts,
     text=texts,
-    places=st.lists(st.builds(Place, numbers, numbers, locators, hyphen=texts), max_size=4).map(
-        tuple
-    ),
+    places=st.lists(
+        st.builds(SpanLocator, numbers, numbers, locators, hyphen=texts), max_size=4
+    ).map(tuple),
     sections=st.lists(
         st.builds(Section, numbers, numbers, st.tuples(texts, texts), maybe), max_size=3
     ).map(tuple),
@@ -113,13 +113,13 @@ def gone_within(pid: int, *, seconds: float) -> bool:
     return not alive(pid)
 
 
-def child_of(readers: Readers) -> int:
+def child_of(readers: ParserPool) -> int:
     (child,) = readers._idle
     return child._process.pid
 
 
 @given(readings)
-def test_a_reading_crosses_the_border_unchanged(reading: Reading) -> None:
+def test_a_reading_crosses_the_border_unchanged(reading: ParsedDocument) -> None:
     assert decode_reading(json.loads(json.dumps(encode_reading(reading)))) == reading
 
 
@@ -135,15 +135,15 @@ def test_a_reading_crosses_the_border_unchanged(reading: Reading) -> None:
     ],
 )
 def test_what_is_not_a_reading_is_refused(change: dict[str, object]) -> None:
-    data = encode_reading(Reading(kind="text", title="t", text="x", places=()))
+    data = encode_reading(ParsedDocument(kind="text", title="t", text="x", places=()))
     with pytest.raises((ValueError, TypeError, LookupError)):
         decode_reading({**data, **change})
 
 
 async def test_a_file_reads_in_a_child_as_it_does_here() -> None:
-    about = Meta(title="A book", language="en")
+    about = Metadata(title="A book", language="en")
     here = respond({"path": str(PDFS / "book.pdf"), "given": asdict(about)})
-    async with Readers(seconds=20, memory_mb=512) as readers:
+    async with ParserPool(seconds=20, memory_mb=512) as readers:
         there = await readers.read(PDFS / "book.pdf", about)
     assert decode_reading(here["reading"]) == there
 
@@ -161,7 +161,7 @@ def test_an_answer_has_its_length_in_front() -> None:
 
 
 async def test_a_child_serves_many_files_and_survives_bad_ones() -> None:
-    async with Readers(seconds=20, memory_mb=512) as readers:
+    async with ParserPool(seconds=20, memory_mb=512) as readers:
         await readers.read(PDFS / "book.pdf")
         first = child_of(readers)
         with pytest.raises(DocumentError) as caught:
@@ -173,7 +173,7 @@ async def test_a_child_serves_many_files_and_survives_bad_ones() -> None:
 
 
 async def test_a_child_is_replaced_after_so_many_files() -> None:
-    async with Readers(seconds=20, memory_mb=512, files_per_child=2) as readers:
+    async with ParserPool(seconds=20, memory_mb=512, files_per_child=2) as readers:
         await readers.read(PDFS / "book.pdf")
         first = child_of(readers)
         await readers.read(PDFS / "book.pdf")
@@ -183,7 +183,7 @@ async def test_a_child_is_replaced_after_so_many_files() -> None:
 
 
 async def test_files_are_read_side_by_side_up_to_the_number_of_workers() -> None:
-    async with Readers(seconds=20, memory_mb=512, workers=2) as readers:
+    async with ParserPool(seconds=20, memory_mb=512, workers=2) as readers:
         read = await asyncio.gather(*(readers.read(PDFS / "book.pdf") for _ in range(5)))
         assert len({reading.text for reading in read}) == 1
         assert len(readers._idle) == 2
@@ -191,7 +191,7 @@ async def test_files_are_read_side_by_side_up_to_the_number_of_workers() -> None
 
 async def test_too_much_time_is_parser_timeout_and_the_next_file_is_read(tmp_path: Path) -> None:
     path = many_pages(tmp_path / "slow.pdf", pages=3000)
-    async with Readers(seconds=1, memory_mb=1024) as readers:
+    async with ParserPool(seconds=1, memory_mb=1024) as readers:
         with pytest.raises(DocumentError) as caught:
             await readers.read(path)
         assert caught.value.code == "parser_timeout"
@@ -200,7 +200,7 @@ async def test_too_much_time_is_parser_timeout_and_the_next_file_is_read(tmp_pat
 
 
 async def test_waiting_without_end_is_parser_timeout() -> None:
-    async with Readers(seconds=0.2, memory_mb=512) as readers:
+    async with ParserPool(seconds=0.2, memory_mb=512) as readers:
         await readers.read(PDFS / "book.pdf")
         os.kill(child_of(readers), signal.SIGSTOP)
         with pytest.raises(DocumentError) as caught:
@@ -210,7 +210,7 @@ async def test_waiting_without_end_is_parser_timeout() -> None:
 
 async def test_too_much_memory_is_parser_memory(tmp_path: Path) -> None:
     path = one_page(tmp_path / "large.pdf", lines=20_000)
-    async with Readers(seconds=60, memory_mb=60) as readers:
+    async with ParserPool(seconds=60, memory_mb=60) as readers:
         with pytest.raises(DocumentError) as caught:
             await readers.read(path)
     assert caught.value.code == "parser_memory"
@@ -220,7 +220,7 @@ async def test_too_much_memory_is_parser_memory(tmp_path: Path) -> None:
     ("end", "code"), [(signal.SIGKILL, "parser_memory"), (signal.SIGSEGV, "damaged")]
 )
 async def test_the_end_of_a_child_is_explained(end: signal.Signals, code: str) -> None:
-    async with Readers(seconds=20, memory_mb=512) as readers:
+    async with ParserPool(seconds=20, memory_mb=512) as readers:
         await readers.read(PDFS / "book.pdf")
         pid = child_of(readers)
         os.kill(pid, signal.SIGSTOP)
@@ -232,7 +232,7 @@ async def test_the_end_of_a_child_is_explained(end: signal.Signals, code: str) -
 
 
 async def test_a_cancelled_read_leaves_no_child() -> None:
-    async with Readers(seconds=20, memory_mb=512) as readers:
+    async with ParserPool(seconds=20, memory_mb=512) as readers:
         await readers.read(PDFS / "book.pdf")
         pid = child_of(readers)
         os.kill(pid, signal.SIGSTOP)
@@ -277,7 +277,7 @@ async def test_a_child_has_neither_our_secrets_nor_our_session(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("QUOTH_TEST_SECRET", "hidden")
-    async with Readers(seconds=20, memory_mb=512) as readers:
+    async with ParserPool(seconds=20, memory_mb=512) as readers:
         await readers.read(PDFS / "book.pdf")
         pid = child_of(readers)
         environment = await asyncio.to_thread(Path(f"/proc/{pid}/environ").read_bytes)

@@ -15,7 +15,7 @@ import pytest
 
 from quoth.core.errors import DocumentError
 from quoth.ingest.readers.registry import read
-from quoth.ingest.sandbox.parent import Readers
+from quoth.ingest.sandbox.parent import ParserPool
 from tests.conftest import FIXTURES
 
 BOOK = FIXTURES / "pdf" / "book.pdf"
@@ -68,7 +68,7 @@ def test_who_left_the_network_reaches_nobody_and_still_reads_files() -> None:
 
 @pytest.mark.skipif(not Path("/proc/self/ns/net").exists(), reason="not a Linux")
 async def test_the_children_say_whether_they_have_a_network() -> None:
-    async with Readers(seconds=20, memory_mb=512) as readers:
+    async with ParserPool(seconds=20, memory_mb=512) as readers:
         assert readers.offline is None
         await readers.read(BOOK)
         pid = readers._idle[0]._process.pid
@@ -84,7 +84,7 @@ def _network(pid: int) -> str:
 async def test_no_secret_is_in_a_child(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in SECRETS.items():
         monkeypatch.setenv(name, value)
-    async with Readers(seconds=20, memory_mb=512) as readers:
+    async with ParserPool(seconds=20, memory_mb=512) as readers:
         await readers.read(BOOK)
         child = Path(f"/proc/{readers._idle[0]._process.pid}")
         inherited = await asyncio.to_thread((child / "environ").read_bytes)

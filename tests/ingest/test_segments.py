@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from quoth.core.types import (
     Chunk,
-    Place,
-    Reading,
+    ParsedDocument,
     Seconds,
+    SpanLocator,
 )
 from quoth.ingest.chunker import chunk
 from quoth.ingest.enrich.outline import contents_of
@@ -33,7 +33,7 @@ def talk(*lines: str, speakers: Sequence[str] = (), seconds: float = 60.0) -> li
         voice = speakers[n] if n < len(speakers) else None
         place = Seconds(n * seconds, (n + 1) * seconds, speaker=voice)
         end = at + len(line)
-        places = (Place(at, end, place),)
+        places = (SpanLocator(at, end, place),)
         made.append(Chunk(f"c{n}", "d", n, at, end, line, place, "transcript", places=places))
         at = end
     return made
@@ -76,7 +76,7 @@ def test_questions_are_heard_in_captions_without_full_stops() -> None:
     cues = ["it does not know", "what it has not seen", "so", "now let's take", "some questions"]
     at, places = 0, []
     for n, cue in enumerate(cues):
-        places.append(Place(at, at + len(cue), Seconds(n, n + 1)))
+        places.append(SpanLocator(at, at + len(cue), Seconds(n, n + 1)))
         at += len(cue) + 1
     chunks = talk(*[LINE] * 6, " ".join(cues), LINE)
     begun = chunks[6].start
@@ -224,7 +224,7 @@ def test_headings_that_name_something_else(title: str) -> None:
 
 
 def test_a_titled_segment_is_marked_on_its_heading_and_on_its_chunks() -> None:
-    chunks, headings = contents_of(Reading("markdown", "T", "", ()), titled("Intro", "Q&A"))
+    chunks, headings = contents_of(ParsedDocument("markdown", "T", "", ()), titled("Intro", "Q&A"))
     assert [each.segment for each in chunks] == ["", "qa"]
     assert [(each.path, each.segment) for each in headings] == [
         (("Talk",), ""),
@@ -235,7 +235,7 @@ def test_a_titled_segment_is_marked_on_its_heading_and_on_its_chunks() -> None:
 
 def test_a_segment_that_was_heard_is_a_heading_without_title() -> None:
     cut = late("Let's take some questions.")
-    chunks, headings = contents_of(Reading("transcript", "T", "", ()), cut)
+    chunks, headings = contents_of(ParsedDocument("transcript", "T", "", ()), cut)
     assert [(each.path, each.first, each.last) for each in headings] == [((), 6, 9)]
     assert [each.segment for each in chunks] == [""] * 6 + ["qa"] * 4
 

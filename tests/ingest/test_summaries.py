@@ -15,7 +15,7 @@ from quoth.core.protocols import Matrix
 from quoth.core.types import (
     Chars,
     Chunk,
-    Reading,
+    ParsedDocument,
     Seconds,
 )
 from quoth.ingest.chunker import chunk
@@ -23,7 +23,7 @@ from quoth.ingest.enrich.outline import contents_of
 from quoth.ingest.enrich.summaries import summaries_of
 from quoth.ingest.enrich.summary_sentences import LONGEST, SHORTEST
 from quoth.ingest.readers.markdown import read_markdown
-from quoth.ingest.readers.metadata import Meta
+from quoth.ingest.readers.metadata import Metadata
 from quoth.ingest.readers.registry import read
 from quoth.text.sentences import sentences
 from tests.conftest import SAMPLES
@@ -39,12 +39,12 @@ ANTS = (
 )
 
 
-def made(text: str) -> tuple[Reading, list[Chunk]]:
-    reading = read_markdown(text, meta=Meta(), name="a.md")
+def made(text: str) -> tuple[ParsedDocument, list[Chunk]]:
+    reading = read_markdown(text, meta=Metadata(), name="a.md")
     return reading, cut(reading)
 
 
-def cut(reading: Reading, target: int = 40) -> list[Chunk]:
+def cut(reading: ParsedDocument, target: int = 40) -> list[Chunk]:
     return chunk(
         reading,
         document_id="d",
@@ -65,7 +65,7 @@ def vectors_of(chunks: Sequence[Chunk]) -> Matrix:
     return found
 
 
-def summed_up(reading: Reading, chunks: Sequence[Chunk]) -> tuple[Summary, ...]:
+def summed_up(reading: ParsedDocument, chunks: Sequence[Chunk]) -> tuple[Summary, ...]:
     known, headings = contents_of(reading, chunks)
     return summaries_of(known, headings=headings, vectors=vectors_of(known))
 
@@ -74,7 +74,7 @@ def shown(summary: Summary, text: str) -> list[str]:
     return [text[leaf.start : leaf.end] for leaf in summary.leaves]
 
 
-def two_chapters() -> tuple[Reading, list[Chunk]]:
+def two_chapters() -> tuple[ParsedDocument, list[Chunk]]:
     parts = [f"## On {name}\n\n" + "\n\n".join([text] * 3) for name, text in BOTH]
     more = "\n\n".join(f"# {title}\n\n" + "\n\n".join(parts) for title in ("Field", "Garden"))
     return made(more)
@@ -240,7 +240,7 @@ def test_ten_thousand_headings_take_no_longer_than_they_must() -> None:
         Chunk(f"c{n}", "d", n, 50 * n, 50 * n + len(text), text, Chars(0, 1), "pdf", section=path)
         for n, path in enumerate((f"{n}", f"{n}.1") for n in range(5_000))
     ]
-    chunks, headings = contents_of(Reading("pdf", "T", "", ()), made_of)
+    chunks, headings = contents_of(ParsedDocument("pdf", "T", "", ()), made_of)
     assert len(headings) == 10_000
     before = time.process_time()
     found = summaries_of(chunks, headings=headings, vectors=vectors_of(chunks))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoth.core.errors import InputError
-from quoth.ingest.sources.url_safety import is_public, shown, target
+from quoth.ingest.sources.url_safety import display_url, is_public, target
 
 CLOSED = """
     0.0.0.0 10.1.2.3 100.64.0.1 100.127.255.255 127.0.0.1 127.255.255.254 169.254.169.254
@@ -77,4 +77,6 @@ def test_any_text_is_an_address_or_refused(text: str) -> None:
 
 
 def test_what_is_shown_of_an_address_holds_no_secret() -> None:
-    assert shown("https://me:secret@example.org/a?key=secret#secret") == "https://example.org/a"
+    assert (
+        display_url("https://me:secret@example.org/a?key=secret#secret") == "https://example.org/a"
+    )

@@ -25,7 +25,7 @@ from quoth.core.types import (
     Seconds,
     Sentence,
 )
-from quoth.interfaces.cli.session import problem
+from quoth.interfaces.cli.session import error_message
 from quoth.text.json_codec import to_json
 from tests.support.small_library import add, open_tour, write_sources
 
@@ -71,11 +71,11 @@ def test_an_event_says_its_name() -> None:
     assert names == {
         *("status", "hits", "evidence", "token", "citation", "verification", "usage", "done")
     }
-    assert problem(NotFound("There is none."))["event"] == "error"
+    assert error_message(NotFound("There is none."))["event"] == "error"
 
 
 def test_a_problem_has_the_members_of_rfc_9457() -> None:
-    said = problem(NotFound("There is no collection 'x'."))
+    said = error_message(NotFound("There is no collection 'x'."))
     assert set(said) >= {"type", "code", "title", "detail", "request_id"}
     assert said["code"] == "not_found"
     assert said["detail"] == "There is no collection 'x'."

@@ -16,10 +16,10 @@ from markdown_it import MarkdownIt
 from quoth.core.errors import GenerationError
 from quoth.core.types import Answer, Hit
 from quoth.interfaces.markdown import (
-    defused,
-    flow,
+    code_span,
+    escape_markdown,
     linked,
-    ticked,
+    to_markdown,
     web_only,
 )
 from quoth.pipeline.retrieve import Request
@@ -66,7 +66,7 @@ async def streamed(
 ) -> tuple[list[str], Answer]:
     async with open_tour(home, generator=model, stored=True) as engine:
         request = Request(SOURCES["question"], choices={"policy": policy, "cache": "none"})
-        pieces = [each async for each in flow(engine.stream(request), address=address)]
+        pieces = [each async for each in to_markdown(engine.stream(request), address=address)]
     answer = pieces.pop()
     assert isinstance(answer, Answer)
     return [each for each in pieces if isinstance(each, str)], answer
@@ -134,7 +134,7 @@ async def test_what_no_source_supports_is_marked(home: Path) -> None:
 @example("<https://evil.test>")
 @example("![](//evil.test)")
 def test_no_text_makes_a_link(text: str) -> None:
-    assert not links_in(f"{ticked(defused(text))} [1]")
+    assert not links_in(f"{code_span(escape_markdown(text))} [1]")
 
 
 def test_only_addresses_of_the_web_are_shown() -> None:

@@ -19,7 +19,7 @@ import structlog
 
 from quoth.bootstrap import open_engine
 from quoth.core.settings import Settings
-from quoth.operations.logging import begin_telling
+from quoth.operations.logging import configure_logging
 from tests.operations.test_logging import SECRETS
 from tests.support.audit_client import audited
 from tests.support.cli import quoth, quoth_process
@@ -37,7 +37,7 @@ def logs() -> Any:
     root, own = logging.getLogger(), logging.getLogger("quoth")
     levels = root.level, own.level
     stream = io.StringIO()
-    handler = begin_telling(as_json=True, stream=stream)
+    handler = configure_logging(as_json=True, stream=stream)
     yield stream
     root.removeHandler(handler)
     root.setLevel(levels[0])

@@ -14,7 +14,7 @@ import pytest
 import structlog
 
 from quoth.core.errors import GenerationError
-from quoth.operations.logging import begin_telling, bind, redacted
+from quoth.operations.logging import bind, configure_logging, redacted
 
 SECRETS = {
     "quoth": "qth_a1b2c3d4_uXq9vTn4W2kLm7PzR5sYd8HfJ3aBcE6gN1oQxU0wZiV",
@@ -55,7 +55,7 @@ def lines(request: pytest.FixtureRequest) -> Iterator[tuple[io.StringIO, bool]]:
     root, own = logging.getLogger(), logging.getLogger("quoth")
     levels = root.level, own.level
     stream = io.StringIO()
-    handler = begin_telling(as_json=request.param, stream=stream)
+    handler = configure_logging(as_json=request.param, stream=stream)
     yield stream, request.param
     structlog.contextvars.clear_contextvars()
     root.removeHandler(handler)
@@ -174,7 +174,7 @@ def test_setting_it_up_again_takes_the_place_of_the_first(
 ) -> None:
     stream, as_json = lines
     later = io.StringIO()
-    handler = begin_telling(as_json=as_json, stream=later)
+    handler = configure_logging(as_json=as_json, stream=later)
     logging.getLogger("quoth.a").info("once")
     logging.getLogger().removeHandler(handler)
     assert stream.getvalue() == ""

@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 
 from quoth.operations.tenant_data import digest_of
-from quoth.pipeline.egress import leaving, obeyed
+from quoth.pipeline.egress import apply_privacy_settings, list_egress
 from quoth.testing import ScriptedGenerator
 from tests.support.audit_client import audited, rows_of
 from tests.support.service_client import House
@@ -89,8 +89,8 @@ async def test_who_lets_nothing_leave_is_answered_without_the_model(
         assert "A model wrote this" not in response.text
     assert len(provider.told) == asked
     parts = house.tenants.engine("ada").parts
-    assert obeyed(parts).generator is None
-    assert leaving(parts)[0].to == "models.example.com"
+    assert apply_privacy_settings(parts).generator is None
+    assert list_egress(parts)[0].to == "models.example.com"
 
 
 async def test_a_model_on_this_machine_may_still_be_asked(house: House) -> None:
@@ -99,7 +99,7 @@ async def test_a_model_on_this_machine_may_still_be_asked(house: House) -> None:
     async with house.client(house.key("ada")) as ada:
         wanted = {"history": "full", "retention_days": 90, "may_leave": False}
         await ada.put("/v1/privacy", json=wanted)
-    assert obeyed(house.tenants.engine("ada").parts).generator is provider
+    assert apply_privacy_settings(house.tenants.engine("ada").parts).generator is provider
 
 
 @pytest.mark.parametrize(("history", "kept"), [("full", 1), ("hash", 1), ("off", 0)])

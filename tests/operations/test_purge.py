@@ -15,12 +15,12 @@ from quoth.core.settings import Settings
 from quoth.core.types import Answer, Document, Turn
 from quoth.engine import Engine
 from quoth.operations.purge import Purged, purge
-from quoth.pipeline.entity_index import Shelves
+from quoth.pipeline.entity_index import OutlineCache
 from quoth.pipeline.retrieve import Request
 from quoth.store.blobs import Blobs
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import Database, open_database
-from quoth.store.erase import Traces
+from quoth.store.erase import StoredQuestions
 from quoth.store.folders import index_folder
 from quoth.store.ingest_jobs import Jobs
 from quoth.store.schema import metadata
@@ -171,7 +171,7 @@ async def test_a_second_purge_finds_nothing_to_do(engine: Engine) -> None:
 async def test_a_question_that_cannot_be_read_goes_as_a_whole(engine: Engine) -> None:
     answer = await engine.answer("Who built the bridge of Bassano?")
     catalogue = engine.parts.catalogue
-    (trace,) = Traces(catalogue.database, tenant=catalogue.tenant).all()
+    (trace,) = StoredQuestions(catalogue.database, tenant=catalogue.tenant).all()
     assert trace.query_id == answer.query_id
     with catalogue.writing("damage") as connection:
         connection.exec_driver_sql("UPDATE answers SET answer = '[]'")
@@ -205,7 +205,7 @@ async def test_rows_go_from_a_server_too(tmp_path: Path, server: Server) -> None
         path.write_text(text, encoding="utf-8")
     database = open_database(server.migrated())
     catalogue = Catalogue(database, tenant="local")
-    jobs, shelves = Jobs(catalogue), Shelves(catalogue)
+    jobs, shelves = Jobs(catalogue), OutlineCache(catalogue)
     try:
         async with open_engine(Settings(home=tmp_path / "home", embedder="fake")) as opened:
             engine = Engine(replace(opened.parts, catalogue=catalogue, jobs=jobs, shelves=shelves))

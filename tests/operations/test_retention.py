@@ -10,12 +10,12 @@ import pytest
 from sqlalchemy import insert, select, update
 
 from quoth.core.errors import InputError
-from quoth.operations.retention import DAY_S, tidy_daily
-from quoth.store.audit import Audit, Deed
+from quoth.operations.retention import DAY_S, run_retention_daily
+from quoth.store.audit import Audit, AuditEntry
 from quoth.store.database import Database, open_database
-from quoth.store.history import History
-from quoth.store.privacy_settings import Decisions, Keeping, Privacy
-from quoth.store.retention import Gone, forget_all
+from quoth.store.history import QueryHistory
+from quoth.store.privacy_settings import Keeping, PrivacySettings, PrivacyStore
+from quoth.store.retention import RetentionReport, forget_all
 from quoth.store.schema import (
     answers,
     audit,
@@ -34,7 +34,7 @@ def _ago(**time: float) -> str:
 
 
 def _ask(database: Database, *, tenant: str, query_id: str, at: str) -> None:
-    History(database, tenant=tenant).record(
+    QueryHistory(database, tenant=tenant).record(
         query_id=query_id,
         collection="default",
         text="Why?",
@@ -62,8 +62,8 @@ def test_questions_go_after_ninety_days_with_all_that_hangs_on_them(address: str
     _ask(database, tenant="ada", query_id="q_old", at=_ago(days=91))
     _ask(database, tenant="ada", query_id="q_new", at=_ago(days=89))
     _ask(database, tenant="bob", query_id="q_bob", at=_ago(days=91))
-    Decisions(database, tenant="bob").decide(history="full", retention_days=400, may_leave=True)
-    assert forget_all(database, now=NOW) == {"ada": Gone(questions=1)}
+    PrivacyStore(database, tenant="bob").decide(history="full", retention_days=400, may_leave=True)
+    assert forget_all(database, now=NOW) == {"ada": RetentionReport(questions=1)}
     assert _ids(database) == {"q_new", "q_bob"}
     with database.engine.connect() as connection:
         for table in (answers, records, feedback):
@@ -109,7 +109,7 @@ def test_shares_that_expired_and_tasks_that_ended_long_ago_go(tmp_path: Path) ->
                     updated_at=at,
                 )
             )
-    assert forget_all(database, now=NOW) == {"ada": Gone(shares=1, tasks=1)}
+    assert forget_all(database, now=NOW) == {"ada": RetentionReport(shares=1, tasks=1)}
     with database.engine.connect() as connection:
         assert set(connection.execute(select(tasks.c.id)).scalars()) == {"failed lately", "waits"}
         assert set(connection.execute(select(shares.c.id)).scalars()) == {"open"}
@@ -119,10 +119,10 @@ def test_shares_that_expired_and_tasks_that_ended_long_ago_go(tmp_path: Path) ->
 def test_the_audit_stays_a_year_and_whole(tmp_path: Path) -> None:
     database = open_database(tmp_path / "c.sqlite")
     chain = Audit(database, tenant="ada")
-    chain.add([Deed("k", "ask")] * 3)
+    chain.add([AuditEntry("k", "ask")] * 3)
     assert forget_all(database, now=datetime.now(UTC) + timedelta(days=364)) == {}
     gone = forget_all(database, now=datetime.now(UTC) + timedelta(days=366))
-    assert gone == {"ada": Gone(audit=3)}
+    assert gone == {"ada": RetentionReport(audit=3)}
     assert chain.verify().whole
     with database.engine.connect() as connection:
         assert list(connection.execute(select(audit.c.number)).scalars()) == [4]
@@ -137,13 +137,13 @@ def test_a_tenant_keeps_less_than_the_operator_and_never_more(
     most: Keeping, wanted: Keeping, holds: Keeping, tmp_path: Path
 ) -> None:
     database = open_database(tmp_path / "c.sqlite")
-    decisions = Decisions(database, tenant="ada")
-    assert decisions.holding(most=most) == Privacy(most)
+    decisions = PrivacyStore(database, tenant="ada")
+    assert decisions.current(most=most) == PrivacySettings(most)
     decisions.decide(history=wanted, retention_days=7, may_leave=False)
     decisions.decide(history=wanted, retention_days=8, may_leave=False)
-    found = decisions.holding(most=most)
+    found = decisions.current(most=most)
     assert (found.history, found.retention_days, found.may_leave) == (holds, 8, False)
-    assert Decisions(database, tenant="bob").holding(most=most) == Privacy(most)
+    assert PrivacyStore(database, tenant="bob").current(most=most) == PrivacySettings(most)
     with pytest.raises(InputError):
         decisions.decide(history=wanted, retention_days=0, may_leave=True)
     database.close()
@@ -162,6 +162,6 @@ async def test_it_is_done_at_once_and_every_day(tmp_path: Path) -> None:
 
     _ask(database, tenant="ada", query_id="q_old", at=_ago(days=91))
     with pytest.raises(asyncio.CancelledError):
-        await tidy_daily(database, clock=lambda: NOW, sleep=sleep)
+        await run_retention_daily(database, clock=lambda: NOW, sleep=sleep)
     assert slept == [DAY_S] * 3
     database.close()

@@ -15,11 +15,11 @@ import pytest
 
 from quoth.core.errors import EmbeddingError
 from quoth.core.protocols import Matrix, Role
-from quoth.core.types import Document, Reading
-from quoth.ingest.readers.metadata import UNTOLD, Meta
-from quoth.pipeline.uploads import clear_up
+from quoth.core.types import Document, ParsedDocument
+from quoth.ingest.readers.metadata import EMPTY, Metadata
+from quoth.pipeline.uploads import delete_stale_parts
 from quoth.store.upload_queue import Queue
-from quoth.store.uploads import Arrivals
+from quoth.store.uploads import UploadStore
 from quoth.testing import HashEmbedder, SlowEmbedder
 from tests.support.controlled_process import COMMON, DEADLY, Killed, Maker, make_hands
 from tests.support.small_library import ReadHere
@@ -50,7 +50,7 @@ class Moody(HashEmbedder):
 class Broken(ReadHere):
     """A reader with a bug that one file brings out."""
 
-    async def read(self, path: Path, given: Meta = UNTOLD) -> Reading:
+    async def read(self, path: Path, given: Metadata = EMPTY) -> ParsedDocument:
         if DEADLY in await asyncio.to_thread(path.read_text, "utf-8"):
             raise RuntimeError("a bug")
         return await super().read(path, given)
@@ -110,7 +110,7 @@ async def test_an_upload_that_is_stopped_while_it_is_read_leaves_nothing(tmp_pat
 
         async with working(house.tenants, rhythm=replace(QUICK, lease_s=0.4)):
             await until(listed)
-            Arrivals(house.tenants.database, tenant="local").drop(sent.id)
+            UploadStore(house.tenants.database, tenant="local").drop(sent.id)
             await until(lambda: not listed())
 
 
@@ -126,8 +126,8 @@ async def test_an_upload_that_is_stopped_takes_no_other_files_document_along(
         end = Queue.end
 
         def stopped_first(queue: Queue, key: str, **fate: Any) -> bool:
-            Arrivals(house.tenants.database, tenant="local").drop(sent.id)
-            clear_up(house.tenants.database, home=tmp_path / "home", tenant="local")
+            UploadStore(house.tenants.database, tenant="local").drop(sent.id)
+            delete_stale_parts(house.tenants.database, home=tmp_path / "home", tenant="local")
             done.set()
             return end(queue, key, **fate)
 

@@ -22,7 +22,7 @@ from quoth.core.errors import IndexMismatch, NotFound, StorageFull
 from quoth.core.protocols import Matrix
 from quoth.core.types import Chunk, Document
 from quoth.engine import Engine
-from quoth.pipeline.add import Given
+from quoth.pipeline.add import DocumentMetadata
 from quoth.pipeline.retrieve import Request
 from quoth.store.ingest_jobs import Jobs
 from quoth.testing import HashEmbedder, MemoryIndex
@@ -123,7 +123,9 @@ async def test_a_changed_sidecar_is_a_changed_file(tmp_path: Path, sources: Path
 
 
 async def test_what_the_caller_says_outranks_the_file(tmp_path: Path, sources: Path) -> None:
-    given = Given(title="Other\ntitle", url="https://youtu.be/bbbbbbbbbbb", speaker="Bob")
+    given = DocumentMetadata(
+        title="Other\ntitle", url="https://youtu.be/bbbbbbbbbbb", speaker="Bob"
+    )
     async with open_tour(tmp_path / "home") as engine:
         steps = engine.add([sources / "hive.srt"], given=given)
         (document,) = [step async for step in steps if isinstance(step, Document)]

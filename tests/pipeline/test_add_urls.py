@@ -14,9 +14,9 @@ import pytest
 from quoth.core.errors import InputError
 from quoth.core.settings import Settings
 from quoth.core.types import Document
-from quoth.interfaces.http.uploads.receive import WaysOut
-from quoth.pipeline.add import Given
-from quoth.pipeline.add_urls import fetch_all, is_address
+from quoth.interfaces.http.uploads.receive import FetchHooks
+from quoth.pipeline.add import DocumentMetadata
+from quoth.pipeline.add_urls import fetch_urls, is_address
 from tests.ingest.test_outbound import World, moved, open_world, page
 from tests.support.service_client import House
 from tests.support.small_library import open_tour
@@ -33,14 +33,14 @@ async def test_a_page_is_added_and_cited_by_its_address(tmp_path: Path) -> None:
         world.pages["/"] = moved("/bees")
         world.pages["/bees"] = page(TEXT)
         for _ in range(2):  # what has not changed is there once
-            files = await fetch_all(
+            files = await fetch_urls(
                 engine.parts,
                 ["http://bees.example/"],
-                given=Given(),
+                given=DocumentMetadata(),
                 resolve=world.resolve,
                 connect=world.connect,
             )
-            steps = engine.add(list(files), given=replace(Given(), files=files))
+            steps = engine.add(list(files), given=replace(DocumentMetadata(), files=files))
             documents = [step async for step in steps if isinstance(step, Document)]
         (document,) = documents
         assert (document.status, document.title) == ("unchanged", "Bees")
@@ -51,14 +51,14 @@ async def test_a_page_is_added_and_cited_by_its_address(tmp_path: Path) -> None:
 async def test_nothing_is_fetched_where_it_is_off(tmp_path: Path) -> None:
     async with open_tour(tmp_path / "home") as engine:
         with pytest.raises(InputError, match="QUOTH_ALLOW_URLS"):
-            await fetch_all(engine.parts, ["http://127.0.0.1/"], given=Given())
+            await fetch_urls(engine.parts, ["http://127.0.0.1/"], given=DocumentMetadata())
 
 
 @asynccontextmanager
 async def asking(home: Path, world: World, **choices: Any) -> AsyncIterator[Asking]:
     """A service that fetches, as far as the choices let it, from the world of the test."""
     async with open_house(home, **choices) as house, house.client(house.key("ada")) as client:
-        house.app.state.ways_out = WaysOut(world.resolve, world.connect)
+        house.app.state.ways_out = FetchHooks(world.resolve, world.connect)
         yield house, client
 
 

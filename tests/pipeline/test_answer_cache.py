@@ -21,7 +21,7 @@ from quoth.core.types import (
     Query,
     Turn,
 )
-from quoth.pipeline.answer_cache import AnswerCache, Key, key_of
+from quoth.pipeline.answer_cache import AnswerCache, CacheKey, key_of
 
 QUESTION = "How do I reset my password?"
 REWORDED = "What is the procedure for resetting my password?"
@@ -60,7 +60,7 @@ def answer_to(question: str, **changes: Any) -> Answer:
     return replace(made, **changes)
 
 
-def key(choices: Mapping[str, Any] | None = None, **changes: Any) -> Key:
+def key(choices: Mapping[str, Any] | None = None, **changes: Any) -> CacheKey:
     chosen = {"cache": "semantic", **(choices or {})}
     values: dict[str, Any] = {
         "plan": make_plan("default", "factual", overrides=chosen),
@@ -95,26 +95,26 @@ def test_a_question_in_other_words_gets_the_answer() -> None:
     cache = AnswerCache()
     cache.keep(key(), QUESTION, answer=answer_to(QUESTION), vector=ROW)
     assert cache.find(key(), REWORDED) is None
-    found = cache.find_alike(key(), REWORDED, vector=ROW)
+    found = cache.find_semantic(key(), REWORDED, vector=ROW)
     assert found == answer_to(QUESTION, cached=True)
 
 
 def test_another_question_with_the_same_vector_does_not() -> None:
     cache = AnswerCache()
     cache.keep(key(), QUESTION, answer=answer_to(QUESTION), vector=ROW)
-    assert cache.find_alike(key(), "How do I reset my PIN?", vector=ROW) is None
+    assert cache.find_semantic(key(), "How do I reset my PIN?", vector=ROW) is None
 
 
 def test_far_vectors_do_not_meet() -> None:
     cache = AnswerCache()
     cache.keep(key(), QUESTION, answer=answer_to(QUESTION), vector=ROW)
-    assert cache.find_alike(key(), REWORDED, vector=ROW[::-1] * [1, -1]) is None
+    assert cache.find_semantic(key(), REWORDED, vector=ROW[::-1] * [1, -1]) is None
 
 
 def test_another_language_is_another_question() -> None:
     cache = AnswerCache()
     cache.keep(key(), "What is Gradio?", answer=answer_to("What is Gradio?"), vector=ROW)
-    assert cache.find_alike(key(), "Qu'est-ce que Gradio ?", vector=ROW) is None
+    assert cache.find_semantic(key(), "Qu'est-ce que Gradio ?", vector=ROW) is None
 
 
 @pytest.mark.parametrize(
@@ -134,11 +134,11 @@ def test_another_language_is_another_question() -> None:
         key(checked=False),
     ],
 )
-def test_every_part_of_the_key_counts(other: Key) -> None:
+def test_every_part_of_the_key_counts(other: CacheKey) -> None:
     cache = AnswerCache()
     cache.keep(key(), QUESTION, answer=answer_to(QUESTION), vector=ROW)
     assert cache.find(other, QUESTION) is None
-    assert cache.find_alike(other, REWORDED, vector=ROW) is None
+    assert cache.find_semantic(other, REWORDED, vector=ROW) is None
 
 
 def test_a_key_with_filters_in_the_plan_can_be_looked_up() -> None:
@@ -152,15 +152,15 @@ def test_without_a_session_nothing_is_shared_by_meaning() -> None:
     cache, lone = AnswerCache(), key(session="")
     cache.keep(lone, QUESTION, answer=answer_to(QUESTION), vector=ROW)
     assert not cache.shares(lone)
-    assert cache.find_alike(lone, REWORDED, vector=ROW) is None
+    assert cache.find_semantic(lone, REWORDED, vector=ROW) is None
     assert cache.find(lone, QUESTION)
 
 
 def test_a_cache_for_the_tenant_shares_between_its_sessions_only() -> None:
     cache = AnswerCache(sharing="tenant")
     cache.keep(key(), QUESTION, answer=answer_to(QUESTION), vector=ROW)
-    assert cache.find_alike(key(session="s2"), REWORDED, vector=ROW)
-    assert cache.find_alike(key(tenant="other"), REWORDED, vector=ROW) is None
+    assert cache.find_semantic(key(session="s2"), REWORDED, vector=ROW)
+    assert cache.find_semantic(key(tenant="other"), REWORDED, vector=ROW) is None
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_who_wants_no_cache_gets_none_and_leaves_none() -> None:
 def test_exact_keeps_no_vectors() -> None:
     cache, exact = AnswerCache(), key({"cache": "exact"})
     cache.keep(exact, QUESTION, answer=answer_to(QUESTION), vector=ROW)
-    assert cache.find_alike(exact, REWORDED, vector=ROW) is None
+    assert cache.find_semantic(exact, REWORDED, vector=ROW) is None
 
 
 def test_answers_expire() -> None:
@@ -199,7 +199,7 @@ def test_answers_expire() -> None:
     clock.now = 299.0
     assert cache.find(key(), QUESTION)
     clock.now = 300.0
-    assert cache.find_alike(key(), REWORDED, vector=ROW) is None
+    assert cache.find_semantic(key(), REWORDED, vector=ROW) is None
     assert cache.find(key(), QUESTION) is None
     assert len(cache) == 0
 
@@ -217,7 +217,7 @@ def test_only_the_newest_are_compared() -> None:
     cache.keep(key(), QUESTION, answer=answer_to(QUESTION), vector=ROW)
     for each in range(100):
         cache.keep(key(), f"What is {each}?", answer=answer_to("x"), vector=ROW)
-    assert cache.find_alike(key(), REWORDED, vector=ROW) is None
+    assert cache.find_semantic(key(), REWORDED, vector=ROW) is None
     assert cache.find(key(), QUESTION)
 
 
@@ -225,7 +225,7 @@ def test_the_callers_row_is_not_held() -> None:
     cache, row = AnswerCache(), ROW.copy()
     cache.keep(key(), QUESTION, answer=answer_to(QUESTION), vector=row)
     row[:] = 0
-    assert cache.find_alike(key(), REWORDED, vector=ROW)
+    assert cache.find_semantic(key(), REWORDED, vector=ROW)
 
 
 def test_clear_forgets_everything() -> None:
@@ -240,7 +240,7 @@ def test_hits_and_misses_are_counted() -> None:
     cache.find(key(), QUESTION)
     cache.keep(key(), QUESTION, answer=answer_to(QUESTION), vector=ROW)
     cache.find(key(), QUESTION)
-    cache.find_alike(key(), REWORDED, vector=ROW)
+    cache.find_semantic(key(), REWORDED, vector=ROW)
     assert (cache.hits, cache.misses) == (2, 1)
 
 
@@ -265,7 +265,7 @@ def test_never_a_foreign_or_stale_answer(steps: list[tuple[str, str, str, str]])
             continue
         now = f"{tenant}:{versions[tenant]}"
         asked = key(tenant=tenant, session=session, collections=[("books", now)])
-        found = cache.find(asked, question) or cache.find_alike(asked, question, vector=ROW)
+        found = cache.find(asked, question) or cache.find_semantic(asked, question, vector=ROW)
         if found is None:
             made = answer_to(question, text=f"{tenant} {session}", index_version=now)
             cache.keep(asked, question, answer=made, vector=ROW)
@@ -281,7 +281,7 @@ def test_threads_may_share_it() -> None:
 
     def work(at: int) -> None:
         question = f"What is {at % 20}?"
-        found = cache.find(key(), question) or cache.find_alike(key(), question, vector=ROW)
+        found = cache.find(key(), question) or cache.find_semantic(key(), question, vector=ROW)
         assert found is None or found.query.original == question
         cache.keep(key(), question, answer=answer_to(question), vector=ROW)
 

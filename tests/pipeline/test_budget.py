@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from quoth.core.messages import Message, Writing, Written
+from quoth.core.messages import GenerationParams, Message, Written
 from quoth.core.plan import Plan
-from quoth.core.prices import Pace, price
+from quoth.core.prices import LatencyEstimator, price
 from quoth.core.trace import Trace
 from quoth.core.types import Usage
 from quoth.pipeline.budget import note_pace, within_budget
@@ -34,7 +34,9 @@ class Haiku:
     def usd(self, usage: Usage) -> float | None:
         return price(usage, provider=self.provider, model=self.model, local=self.local)
 
-    def stream(self, messages: Sequence[Message], *, writing: Writing) -> AsyncIterator[Written]:
+    def stream(
+        self, messages: Sequence[Message], *, writing: GenerationParams
+    ) -> AsyncIterator[Written]:
         raise NotImplementedError
 
     async def complete(self, instructions: str, text: str, *, max_tokens: int) -> str:
@@ -57,13 +59,13 @@ def trace(deadline_ms: float | None = None) -> Trace:
 
 def test_without_limits_a_plan_stays_as_it_is() -> None:
     record = trace()
-    assert within_budget(EAGER, generator=Haiku(), trace=record, pace=Pace()) == EAGER
+    assert within_budget(EAGER, generator=Haiku(), trace=record, pace=LatencyEstimator()) == EAGER
     assert record.degraded == ()
 
 
 def test_enough_money_changes_nothing() -> None:
     plan = replace(EAGER, max_usd=0.05)
-    assert within_budget(plan, generator=Haiku(), trace=trace(), pace=Pace()) == plan
+    assert within_budget(plan, generator=Haiku(), trace=trace(), pace=LatencyEstimator()) == plan
 
 
 # All of it: 1500 + 8000 in, 1024 out, and two small tasks of 400 in and 200 out.
@@ -96,29 +98,34 @@ def test_enough_money_changes_nothing() -> None:
 )
 def test_less_money_leaves_out_more(max_usd: float, notes: tuple[str, ...]) -> None:
     record = trace()
-    within_budget(replace(EAGER, max_usd=max_usd), generator=Haiku(), trace=record, pace=Pace())
+    within_budget(
+        replace(EAGER, max_usd=max_usd), generator=Haiku(), trace=record, pace=LatencyEstimator()
+    )
     assert record.degraded == notes
 
 
 def test_no_small_task_asks_the_model_when_money_is_short() -> None:
     plan = within_budget(
-        replace(EAGER, max_usd=0.0125), generator=Haiku(), trace=trace(), pace=Pace()
+        replace(EAGER, max_usd=0.0125), generator=Haiku(), trace=trace(), pace=LatencyEstimator()
     )
     assert (plan.classify, plan.expansion, plan.hyde, plan.generate) == (False, "none", False, True)
 
 
 def test_other_wordings_from_the_collection_cost_nothing() -> None:
     plan = replace(EAGER, expansion="local", max_usd=0.001)
-    assert within_budget(plan, generator=Haiku(), trace=trace(), pace=Pace()).expansion == "local"
+    assert (
+        within_budget(plan, generator=Haiku(), trace=trace(), pace=LatencyEstimator()).expansion
+        == "local"
+    )
 
 
 def test_without_a_model_money_makes_no_difference() -> None:
     plan = replace(EAGER, max_usd=0.0)
-    assert within_budget(plan, generator=None, trace=trace(), pace=Pace()) == plan
+    assert within_budget(plan, generator=None, trace=trace(), pace=LatencyEstimator()) == plan
 
 
-def usual() -> Pace:
-    pace = Pace()
+def usual() -> LatencyEstimator:
+    pace = LatencyEstimator()
     for stage, spent_ms in {"expand": 300.0, "rerank": 80.0, "generate": 1200.0}.items():
         pace.note(stage, spent_ms)
     return pace
@@ -147,7 +154,7 @@ def test_what_is_left_out_is_off_in_the_plan() -> None:
 
 def test_a_request_decides_once_what_it_has_no_time_for() -> None:
     """A request makes a plan for each search; what is told to be left out is left out of all."""
-    pace, record = Pace(), trace(1000)
+    pace, record = LatencyEstimator(), trace(1000)
     pace.note("rerank", 1010.0)
     for _ in range(3):
         assert not within_budget(Plan(), generator=None, trace=record, pace=pace).rerank
@@ -156,7 +163,7 @@ def test_a_request_decides_once_what_it_has_no_time_for() -> None:
 
 
 def test_what_was_never_timed_is_tried() -> None:
-    plan = within_budget(EAGER, generator=Haiku(), trace=trace(10), pace=Pace())
+    plan = within_budget(EAGER, generator=Haiku(), trace=trace(10), pace=LatencyEstimator())
     assert plan == EAGER
 
 
@@ -168,13 +175,13 @@ def test_what_is_left_out_again_and_again_is_tried_once_more() -> None:
 
 
 def test_the_pace_is_that_of_the_answers_that_were_made() -> None:
-    pace = Pace()
+    pace = LatencyEstimator()
     timings = {"expand": 20.0, "first_evidence": 90.0, "first_token": 490.0, "total": 2000.0}
     note_pace(pace, timings)
     assert pace.usual_ms == {"expand": 20.0, "generate": 400.0}
 
 
 def test_an_answer_without_a_model_tells_nothing_of_the_models_pace() -> None:
-    pace = Pace()
+    pace = LatencyEstimator()
     note_pace(pace, {"first_evidence": 90.0, "total": 100.0})
     assert pace.usual_ms == {}

@@ -17,19 +17,19 @@ from quoth.answering.citations import check_spans
 from quoth.backends.entailment.llm import GeneratorJudge
 from quoth.core.errors import GenerationError
 from quoth.core.events import (
-    Cited,
-    Done,
+    AnswerCompleted,
+    CitationAdded,
     Event,
-    Evidence,
-    Found,
-    Token,
-    Used,
-    Verified,
+    EvidenceFound,
+    HitsFound,
+    SentenceVerified,
+    TextAdded,
+    UsageReported,
 )
 from quoth.core.messages import (
     Finish,
+    GenerationParams,
     Message,
-    Writing,
     Written,
 )
 from quoth.core.types import Answer, Turn, Usage
@@ -106,7 +106,7 @@ def asked(*, history: tuple[Turn, ...] = (), question: str = QUESTION, **choices
 
 
 def done(events: list[Event]) -> Answer:
-    assert isinstance(events[-1], Done)
+    assert isinstance(events[-1], AnswerCompleted)
     return events[-1].answer
 
 
@@ -133,7 +133,7 @@ async def test_no_output_gets_past_the_walls(
     pieces = re.findall(r"(?s).{1,7}", written)
     events = await events_of(home, ScriptedGenerator(*pieces), policy=policy)
     answer = done(events)
-    shown = "".join(each.text for each in events if isinstance(each, Token))
+    shown = "".join(each.text for each in events if isinstance(each, TextAdded))
 
     texts = {
         each.document_id: await stored_text(engine, each.document_id) for each in answer.citations
@@ -194,14 +194,14 @@ async def test_a_contradiction_is_cited_side_by_side(tmp_path: Path) -> None:
 async def test_the_events_come_in_their_order(home: Path) -> None:
     events = await events_of(home, ScriptedGenerator(*HONEST))
     kinds = [type(each) for each in events]
-    assert kinds.index(Found) < kinds.index(Evidence) < kinds.index(Token)
-    assert kinds.index(Token) < kinds.index(Cited) < kinds.index(Verified)
-    assert kinds[-2:] == [Used, Done]
+    assert kinds.index(HitsFound) < kinds.index(EvidenceFound) < kinds.index(TextAdded)
+    assert kinds.index(TextAdded) < kinds.index(CitationAdded) < kinds.index(SentenceVerified)
+    assert kinds[-2:] == [UsageReported, AnswerCompleted]
 
 
 async def test_the_evidence_is_the_answer_in_the_sources_own_words(home: Path) -> None:
     events = await events_of(home, ScriptedGenerator(*HONEST))
-    (evidence,) = [each for each in events if isinstance(each, Evidence)]
+    (evidence,) = [each for each in events if isinstance(each, EvidenceFound)]
     assert evidence.citations
     assert all(each.support == "supported" for each in evidence.sentences)
 
@@ -209,7 +209,7 @@ async def test_the_evidence_is_the_answer_in_the_sources_own_words(home: Path) -
 @pytest.mark.parametrize("policy", ["mark", "strict"])
 async def test_the_tokens_make_up_the_answer(home: Path, policy: str) -> None:
     events = await events_of(home, ScriptedGenerator(*HONEST, " ", FALSE), policy=policy)
-    told = "".join(each.text for each in events if isinstance(each, Token))
+    told = "".join(each.text for each in events if isinstance(each, TextAdded))
     assert told.strip() == done(events).text
 
 
@@ -225,12 +225,16 @@ async def test_an_unsupported_sentence_is_left_out(home: Path, policy: str) -> N
     answer = done(events)
     assert "Norway" not in answer.text
     assert answer.text.startswith("The Kestrel lighthouse")
-    assert [each.kept for each in events if isinstance(each, Verified)] == [False, True, True]
+    assert [each.kept for each in events if isinstance(each, SentenceVerified)] == [
+        False,
+        True,
+        True,
+    ]
 
 
 async def test_strict_shows_nothing_that_was_not_checked(home: Path) -> None:
     events = await events_of(home, ScriptedGenerator(*HONEST, " ", FALSE), policy="strict")
-    assert not any("Norway" in each.text for each in events if isinstance(each, Token))
+    assert not any("Norway" in each.text for each in events if isinstance(each, TextAdded))
 
 
 async def test_sentences_stand_where_they_say(home: Path) -> None:
@@ -258,7 +262,7 @@ async def test_a_failure_before_the_first_word_leaves_the_sources_own_words(home
     answer = done(events)
     assert answer.degraded == ("generate:llm_unavailable:extractive",)
     assert answer.citations
-    assert "".join(each.text for each in events if isinstance(each, Token)) == answer.text
+    assert "".join(each.text for each in events if isinstance(each, TextAdded)) == answer.text
 
 
 async def test_a_failure_behind_the_first_word_keeps_what_was_written(home: Path) -> None:
@@ -304,7 +308,7 @@ async def test_whoever_stops_listening_ends_the_call(home: Path) -> None:
     async with open_tour(home, generator=model, stored=True) as engine:
         async with aclosing(engine.stream(asked())) as events:
             async for event in events:
-                if isinstance(event, Token):
+                if isinstance(event, TextAdded):
                     break
         assert model.closed == 1
 
@@ -379,7 +383,7 @@ class Judging(ScriptedGenerator):
     """Writes the script, and says yes when it is asked whether a claim is supported."""
 
     async def stream(
-        self, messages: Sequence[Message], *, writing: Writing
+        self, messages: Sequence[Message], *, writing: GenerationParams
     ) -> AsyncIterator[Written]:
         if "You check citations" in messages[0].text:
             yield '{"supported": "yes"}'

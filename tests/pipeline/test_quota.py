@@ -13,15 +13,15 @@ from typing import Any
 import httpx
 import pytest
 
-from quoth.answering.fallback_messages import went_without
+from quoth.answering.fallback_messages import degraded_stages
 from quoth.core.errors import GenerationError
-from quoth.core.events import Token
+from quoth.core.events import TextAdded
 from quoth.core.trace import Trace
 from quoth.engine import Engine
 from quoth.pipeline.answer_cache import AnswerCache
 from quoth.pipeline.retrieve import Request
 from quoth.store.database import open_database
-from quoth.store.usage import Spending
+from quoth.store.usage import TokenQuota
 from quoth.testing import ScriptedGenerator
 from tests.support.service_client import House, listening, served
 from tests.support.small_library import write_sources
@@ -46,7 +46,7 @@ async def limited(
 
 
 def spent(house: House, tenant: str = "ada") -> int:
-    return Spending(house.tenants.database, tenant=tenant).today()
+    return TokenQuota(house.tenants.database, tenant=tenant).today()
 
 
 async def ask(client: httpx.AsyncClient, **more: Any) -> dict[str, Any]:
@@ -94,7 +94,7 @@ async def test_who_hangs_up_has_used_what_was_read_and_written(tmp_path: Path) -
     async with limited(tmp_path, model) as (house, _client):
         async with aclosing(house.tenants.engine("ada").stream(QUESTION)) as events:
             async for event in events:
-                if isinstance(event, Token):
+                if isinstance(event, TextAdded):
                     break
         assert spent(house) > 100
 
@@ -169,7 +169,7 @@ async def test_tenants_have_days_of_their_own_and_none_without_a_limit(tmp_path:
 def test_a_day_begins_at_midnight_utc(address: Path | str) -> None:
     now = datetime(2026, 3, 1, 23, 59, tzinfo=UTC)
     database = open_database(address)
-    own = Spending(database, tenant="ada", clock=lambda: now)
+    own = TokenQuota(database, tenant="ada", clock=lambda: now)
     own.add(3_000_000_000)
     own.add(4)
     assert own.today() == 3_000_000_004
@@ -179,7 +179,7 @@ def test_a_day_begins_at_midnight_utc(address: Path | str) -> None:
 
 
 def test_it_is_told_in_sentences() -> None:
-    assert went_without(ENDED, language="en") == (
+    assert degraded_stages(ENDED, language="en") == (
         "The language model has used up its tokens for today: the sources are quoted word for word."
     )
-    assert "jetons du jour" in went_without(ENDED, language="fr")
+    assert "jetons du jour" in degraded_stages(ENDED, language="fr")

@@ -18,7 +18,7 @@ from quoth.core.settings import Settings
 from quoth.core.types import Filter, Turn
 from quoth.engine import Engine
 from quoth.pipeline.record import MOST, Keeping, Record
-from quoth.pipeline.record_codec import Kept, pack, unpack
+from quoth.pipeline.record_codec import StoredRecord, pack, unpack
 from quoth.pipeline.retrieve import Request
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import open_database
@@ -51,7 +51,7 @@ async def engine(shelf: tuple[Path, MemoryIndex]) -> AsyncIterator[Engine]:
         yield opened
 
 
-def again(kept: Kept) -> Record:
+def again(kept: StoredRecord) -> Record:
     return unpack(plan=kept.plan, answer=kept.answer, record=kept.record)
 
 
@@ -129,15 +129,15 @@ async def test_the_pool_is_kept_whole(engine: Engine, monkeypatch: pytest.Monkey
 
 def test_a_wide_search_is_kept_in_part() -> None:
     from quoth.core.types import LegScore
-    from quoth.pipeline.record import Considered, Searched
+    from quoth.pipeline.record import CandidateTrace, CollectionTrace
 
     legs = {"keyword": LegScore(1000, 12.34567), "semantic": LegScore(1000, 0.876543)}
     rows = tuple(
-        Considered(f"{at:024x}", legs, LegScore(at, 0.54321), "convex", LegScore(at, 0.5), at)
+        CandidateTrace(f"{at:024x}", legs, LegScore(at, 0.54321), "convex", LegScore(at, 0.5), at)
         for at in range(1, MOST + 1)
     )
     record = Record(
-        Request("Why?"), Plan(), answer(), searched=(Searched("default", "v", 2000, rows),)
+        Request("Why?"), Plan(), answer(), searched=(CollectionTrace("default", "v", 2000, rows),)
     )
     assert len(pack(record).record) < 30_000
 

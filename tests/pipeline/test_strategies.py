@@ -23,8 +23,8 @@ from quoth.core.types import (
     Turn,
 )
 from quoth.engine import Engine
-from quoth.pipeline.components import identity_of
-from quoth.pipeline.entity_index import Shelves
+from quoth.pipeline.components import embedding_fingerprint
+from quoth.pipeline.entity_index import OutlineCache
 from quoth.pipeline.retrieve import Request, Retrieved
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import open_database
@@ -342,12 +342,12 @@ async def test_a_late_reranker_is_done_without_in_several_collections_too(tmp_pa
 def test_shelves_are_read_by_many_threads_at_once(tmp_path: Path) -> None:
     catalogue = Catalogue(open_database(tmp_path / "catalogue.sqlite"), tenant="local")
     names = [f"c{at}" for at in range(12)]
-    identity = identity_of(HashEmbedder())
+    identity = embedding_fingerprint(HashEmbedder())
     for name in names:
         collection = catalogue.make_collection(name, identity=identity)
         document = Document(f"d-{name}", name, "text", "ready", language="en", source=name)
         catalogue.commit(collection, [Entry(document, "0" * 64, (), ())])
-    shelves = Shelves(catalogue)
+    shelves = OutlineCache(catalogue)
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda at: shelves.read([names[at % 12]])[1], range(240)))
     catalogue.close()

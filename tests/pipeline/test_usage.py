@@ -8,12 +8,12 @@ import pytest
 
 from quoth.core.messages import (
     Finish,
+    GenerationParams,
     Message,
-    Writing,
     Written,
 )
 from quoth.core.types import Usage
-from quoth.pipeline.usage import Ledger
+from quoth.pipeline.usage import UsageMeter
 
 
 class Parrot:
@@ -26,7 +26,7 @@ class Parrot:
         return [len(text) for text in texts]
 
     async def stream(
-        self, messages: Sequence[Message], *, writing: Writing
+        self, messages: Sequence[Message], *, writing: GenerationParams
     ) -> AsyncIterator[Written]:
         self.open += 1
         try:
@@ -45,39 +45,41 @@ class Parrot:
 
 
 async def test_a_stream_is_counted() -> None:
-    ledger = Ledger()
-    generator = ledger.through(Parrot(), stage="generate")
-    pieces = generator.stream((Message("user", "hello you"),), writing=Writing(max_tokens=7))
+    ledger = UsageMeter()
+    generator = ledger.wrap_generator(Parrot(), stage="generate")
+    pieces = generator.stream(
+        (Message("user", "hello you"),), writing=GenerationParams(max_tokens=7)
+    )
     assert [each async for each in pieces][:2] == ["hello ", "you "]
     assert ledger.by_stage == {"generate": Usage(9, 7, 0.5)}
 
 
 async def test_a_small_task_is_counted() -> None:
-    ledger = Ledger()
-    generator = ledger.through(Parrot(), stage="expand")
+    ledger = UsageMeter()
+    generator = ledger.wrap_generator(Parrot(), stage="expand")
     assert await generator.complete("say", "hello", max_tokens=7) == "hello "
     assert ledger.by_stage == {"expand": Usage(8, 7, 0.5)}
 
 
 async def test_the_total_is_that_of_all_stages() -> None:
-    ledger = Ledger()
+    ledger = UsageMeter()
     for stage in ("expand", "expand", "generate"):
-        await ledger.through(Parrot(), stage=stage).complete("say", "hello", max_tokens=7)
+        await ledger.wrap_generator(Parrot(), stage=stage).complete("say", "hello", max_tokens=7)
     assert ledger.total == Usage(24, 21, 1.5)
 
 
 async def test_two_questions_do_not_share_a_ledger() -> None:
-    parrot, one, other = Parrot(), Ledger(), Ledger()
-    await one.through(parrot, stage="expand").complete("say", "hello", max_tokens=7)
+    parrot, one, other = Parrot(), UsageMeter(), UsageMeter()
+    await one.wrap_generator(parrot, stage="expand").complete("say", "hello", max_tokens=7)
     assert other.total == Usage()
 
 
 async def test_closing_ends_the_call_inside() -> None:
     parrot = Parrot()
     pieces = (
-        Ledger()
-        .through(parrot, stage="generate")
-        .stream((Message("user", "hello you"),), writing=Writing())
+        UsageMeter()
+        .wrap_generator(parrot, stage="generate")
+        .stream((Message("user", "hello you"),), writing=GenerationParams())
     )
     await anext(pieces)
     await pieces.aclose()  # type: ignore[attr-defined]
@@ -87,4 +89,4 @@ async def test_closing_ends_the_call_inside() -> None:
 @pytest.mark.parametrize("name", ["provider", "model", "window", "endpoint", "local"])
 def test_it_looks_like_the_generator(name: str) -> None:
     parrot = Parrot()
-    assert getattr(Ledger().through(parrot, stage="x"), name) == getattr(parrot, name)
+    assert getattr(UsageMeter().wrap_generator(parrot, stage="x"), name) == getattr(parrot, name)

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoth.core.outline import Heading, Shelf
+from quoth.core.outline import CollectionOutline, Heading
 from quoth.core.types import Document
-from quoth.query.entity_index import days_of, read_names, slips_of
+from quoth.query.entity_index import build_entity_index, days_of, slips_of
 from quoth.query.entity_linking import resolve, resolve_speaker
-from quoth.query.tokens import asked_of, fold, folded_words
+from quoth.query.tokens import folded_words, normalize_query, tokenize_query
 from quoth.query.understand import understand
 from tests.support.made_outline import NAMES
 
@@ -32,7 +32,7 @@ from tests.support.made_outline import NAMES
 def test_a_title_is_found_by_some_of_its_words(phrase: str, titles: set[str], sure: bool) -> None:
     found = resolve(folded_words(phrase), NAMES.titles, names=NAMES)
     assert {each.real for each in found.names} if found else set() == titles
-    assert bool(found and found.sure) == sure
+    assert bool(found and found.unambiguous) == sure
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_a_title_is_found_by_some_of_its_words(phrase: str, titles: set[str], su
 def test_a_speaker_is_found_by_a_name(name: str, real: set[str], sure: bool) -> None:
     found = resolve_speaker(folded_words(name), NAMES)
     assert ({each.real for each in found.names} if found else set()) == real
-    assert bool(found and found.sure) == sure
+    assert bool(found and found.unambiguous) == sure
 
 
 @pytest.mark.parametrize(
@@ -73,9 +73,9 @@ def test_a_date_is_read_as_days(date: str, days: tuple[int, int] | None) -> None
 
 @given(st.text(max_size=60))
 def test_folding_keeps_every_position(text: str) -> None:
-    asked = asked_of(text)
+    asked = tokenize_query(text)
     assert len(asked.folded) == len(asked.clean)
-    assert fold(fold(text)) == fold(text)
+    assert normalize_query(normalize_query(text)) == normalize_query(text)
 
 
 @given(st.text("abcde", min_size=5, max_size=9), st.integers(0, 8))
@@ -108,7 +108,7 @@ def test_a_collection_of_many_documents_is_nearly_as_quick_to_ask() -> None:
             Heading(f"d{n % documents}", (f"Heading {n} about {n % 700}",), n, n, str(n % 9))
             for n in range(10 * documents)
         )
-        names = read_names(Shelf("1", ("en",), held, headings))
+        names = build_entity_index(CollectionOutline("1", ("en",), held, headings))
         times = []
         for n in range(100):
             text = f"According to Ann Person{n % documents}, what does chapter 3 of report {n} say?"

@@ -17,8 +17,8 @@ from quoth.core.types import (
     QueryKind,
     Variant,
 )
-from quoth.query.expand import generated_variants, local_variants, weighed
-from quoth.query.expand_llm import Wordings, read_wordings
+from quoth.query.expand import generated_variants, local_variants, with_weights
+from quoth.query.expand_llm import QueryVariants, read_wordings
 
 QUESTION = "How does a heat pump keep a house warm at 5 degrees?"
 
@@ -55,7 +55,7 @@ def reply(**fields: object) -> str:
     return json.dumps(fields)
 
 
-def read(text: str, query: Query | None = None) -> Wordings:
+def read(text: str, query: Query | None = None) -> QueryVariants:
     return read_wordings(text, query=query or asked())
 
 
@@ -98,7 +98,7 @@ def test_a_question_of_two_is_searched_by_each() -> None:
     st.lists(st.builds(Variant, st.sampled_from(["a", "b", QUESTION, "A."]), st.floats(0.01, 3)))
 )
 def test_the_question_comes_first_and_weighs_as_much_as_all_others(others: list[Variant]) -> None:
-    found = weighed(asked(), others)
+    found = with_weights(asked(), others)
     assert found[0] == Variant(QUESTION)
     assert sum(each.weight for each in found[1:]) <= 1 + 1e-9
     texts = [each.text.casefold().strip("?. ") for each in found]
@@ -189,7 +189,7 @@ async def test_what_is_late_is_left_out() -> None:
     ],
 )
 def test_junk_gives_no_wordings(text: str) -> None:
-    assert read(text) == Wordings()
+    assert read(text) == QueryVariants()
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from quoth.core.types import Document, Filter
-from quoth.query.filters.describe import narrowed
+from quoth.query.filters.describe import describe_filters
 from quoth.query.filters.parse import dropped, parse_filters
 
 BOOKS = {
@@ -34,14 +34,14 @@ BOOKS = {
     ],
 )
 def test_every_kind_of_place_has_words(given: Filter, said: str) -> None:
-    (sentence,) = narrowed([given], documents=BOOKS, language="en")
+    (sentence,) = describe_filters([given], documents=BOOKS, language="en")
     assert said in sentence
     assert "--" not in sentence
 
 
 def test_the_filters_that_take_it_back_are_named_as_every_door_spells_them() -> None:
     both = [Filter("seconds", "overlaps", (0, 600)), Filter("label", "in", ("ix",))]
-    (sentence,) = narrowed(both, documents=BOOKS, language="en")
+    (sentence,) = describe_filters(both, documents=BOOKS, language="en")
     lifting = ("time=any", "page=any")
     assert sentence.endswith(f"add the filters {', '.join(lifting)}.")
     assert dropped(lifting) >= {each.field for each in both}
@@ -50,9 +50,9 @@ def test_the_filters_that_take_it_back_are_named_as_every_door_spells_them() -> 
 
 def test_a_french_question_is_told_in_french() -> None:
     both = [Filter("chapter", "in", ("3",)), Filter("document", "in", ("d2",))]
-    (sentence,) = narrowed(both, documents=BOOKS, language="fr")
+    (sentence,) = describe_filters(both, documents=BOOKS, language="fr")
     assert "chapitre 3, «\u202fThe book\u202f»" in sentence
 
 
 def test_without_filters_there_is_nothing_to_say() -> None:
-    assert narrowed([], documents=BOOKS, language="en") == ()
+    assert describe_filters([], documents=BOOKS, language="en") == ()

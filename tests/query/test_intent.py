@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from quoth.query.comparison_aspects import aspects_of
-from quoth.query.tokens import asked_of
+from quoth.query.tokens import tokenize_query
 from quoth.query.understand import understand
 from tests.support.made_outline import NAMES
 
@@ -207,4 +207,4 @@ def test_of_many_aspects_three_are_kept_and_a_note_says_so() -> None:
 
 
 def test_nothing_is_compared_where_nothing_is_named() -> None:
-    assert aspects_of(asked_of("What is rain?")) == ()
+    assert aspects_of(tokenize_query("What is rain?")) == ()

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from quoth.core.types import Chars, Chunk, Query
 from quoth.query.keywords import (
     MOST_NAMES,
+    capitalised_terms,
     content_words,
     keywords,
-    sought_names,
 )
 
 
@@ -50,7 +50,7 @@ def test_without_counts_marked_and_long_words_come_first() -> None:
 
 
 def test_names_are_sought_as_links_are_folded_and_entities_first() -> None:
-    found = sought_names(
+    found = capitalised_terms(
         asked("Who built the Analytical-Engine in Éclair 1840?", entities=("Ada L.",))
     )
     assert found[0] == "ada l"
@@ -60,5 +60,5 @@ def test_names_are_sought_as_links_are_folded_and_entities_first() -> None:
 
 @given(st.text(max_size=200))
 def test_any_question_has_a_bounded_number_of_names(text: str) -> None:
-    found = sought_names(asked(text))
+    found = capitalised_terms(asked(text))
     assert len(found) == len(set(found)) <= MOST_NAMES

@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoth.evaluation.everyday import EVERYDAY
-from quoth.query.paraphrase import sayings, synonyms
+from quoth.query.paraphrase import paraphrase_table, synonyms
 from quoth.query.paraphrase.compare import (
     LEAST_COSINE,
     LONGEST,
-    may_share,
-    same_question,
+    are_paraphrases,
+    normalized_equal,
 )
-from quoth.query.paraphrase.features import read_question
+from quoth.query.paraphrase.features import extract_features
 
 WORDS = st.lists(
     st.sampled_from(
@@ -72,7 +72,7 @@ WORDS = st.lists(
     ],
 )
 def test_another_question_gets_another_answer(one: str, other: str) -> None:
-    assert not may_share(one, other)
+    assert not are_paraphrases(one, other)
 
 
 @pytest.mark.parametrize(
@@ -101,18 +101,18 @@ def test_another_question_gets_another_answer(one: str, other: str) -> None:
     ],
 )
 def test_another_wording_keeps_the_answer(one: str, other: str) -> None:
-    assert may_share(one, other)
+    assert are_paraphrases(one, other)
 
 
 def test_far_vectors_speak_against_it() -> None:
     one, other = "What is in chapter two?", "What is in chapter 2?"
-    assert same_question(one, other, cosine=LEAST_COSINE)
-    assert not same_question(one, other, cosine=LEAST_COSINE - 0.01)
+    assert normalized_equal(one, other, cosine=LEAST_COSINE)
+    assert not normalized_equal(one, other, cosine=LEAST_COSINE - 0.01)
 
 
 def test_questions_of_everyday_life_are_all_different() -> None:
     texts = [text for _language, text in EVERYDAY]
-    assert not [(a, b) for a in texts for b in texts if a < b and may_share(a, b)]
+    assert not [(a, b) for a in texts for b in texts if a < b and are_paraphrases(a, b)]
 
 
 def test_a_word_left_out_or_replaced_is_another_question() -> None:
@@ -121,29 +121,29 @@ def test_a_word_left_out_or_replaced_is_another_question() -> None:
         for language, text in EVERYDAY
         if language == "en"
         for word in re.findall(r"\b[a-z]{6,}\b", text)
-        if may_share(text, changed := text.replace(word, "zebra"))
+        if are_paraphrases(text, changed := text.replace(word, "zebra"))
     ]
     assert not shared
 
 
 @given(st.one_of(st.text(max_size=60), WORDS), st.one_of(st.text(max_size=60), WORDS))
 def test_the_order_of_the_two_does_not_matter(one: str, other: str) -> None:
-    assert may_share(one, other) == may_share(other, one)
+    assert are_paraphrases(one, other) == are_paraphrases(other, one)
 
 
 @given(st.one_of(st.text(max_size=80), WORDS))
 def test_a_question_shares_with_itself(text: str) -> None:
-    assert may_share(text, f"{text} ")
+    assert are_paraphrases(text, f"{text} ")
 
 
 def test_long_texts_are_not_compared() -> None:
     long = "how " * LONGEST
-    assert may_share(long, long)
-    assert not may_share(long, f"{long} why")
+    assert are_paraphrases(long, long)
+    assert not are_paraphrases(long, f"{long} why")
 
 
 def test_a_question_is_read_into_its_parts() -> None:
-    found = read_question("What did Tom Hughes not say on page iv before 2020?")
+    found = extract_features("What did Tom Hughes not say on page iv before 2020?")
     assert found.kinds == {"WHAT"}
     assert set(found.subject) == {"tom", "hugh", "say", "page", "before"}
     assert found.names == {"tom", "hugh"}
@@ -153,14 +153,14 @@ def test_a_question_is_read_into_its_parts() -> None:
 
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_sayings_and_groups_are_written_folded(language: str) -> None:
-    said = " ".join(pattern.pattern for pattern, _stands in sayings(language))
+    said = " ".join(pattern.pattern for pattern, _stands in paraphrase_table(language))
     assert said.isascii()
     assert all(word.isascii() and word.islower() and word.isalpha() for word in synonyms(language))
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_every_saying_comes_to_something_that_can_be_put(language: str) -> None:
-    for pattern, stands in sayings(language):
+    for pattern, stands in paraphrase_table(language):
         named = {int(each) for each in re.findall(r"\\(\d)", stands)}
         assert named <= set(range(1, pattern.groups + 1)), pattern.pattern
         assert "\\g" not in stands

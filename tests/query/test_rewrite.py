@@ -6,15 +6,15 @@ import pytest
 
 from quoth.answering.answerability import notice
 from quoth.core.types import Turn
-from quoth.query.rewrite import standalone
-from quoth.query.tokens import asked_of
+from quoth.query.rewrite import rewrite_standalone
+from quoth.query.tokens import tokenize_query
 
 MODELS = Turn("What are BERT and GPT-2 trained on?", "Books of Wikipedia.")
 CONTRACTS = Turn("What contracts are there?", "Fixed-price, time-based and turnkey contracts.")
 
 
 def made(question: str, *turns: Turn) -> str:
-    return standalone(asked_of(question), turns)
+    return rewrite_standalone(tokenize_query(question), turns)
 
 
 def test_words_joined_by_hyphens_stay_together() -> None:

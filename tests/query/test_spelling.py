@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from quoth.core.outline import Shelf
+from quoth.core.outline import CollectionOutline
 from quoth.core.types import Document
-from quoth.query.entity_index import read_names
-from quoth.query.spelling import mended
-from quoth.query.tokens import asked_of
+from quoth.query.entity_index import build_entity_index
+from quoth.query.spelling import correct_spelling
+from quoth.query.tokens import tokenize_query
 from quoth.query.understand import understand
 from tests.support.made_outline import NAMES
 
@@ -27,7 +27,7 @@ from tests.support.made_outline import NAMES
     ],
 )
 def test_it_is_mended(typed: str, meant: str) -> None:
-    assert mended(asked_of(typed), NAMES).clean == meant
+    assert correct_spelling(tokenize_query(typed), NAMES).clean == meant
 
 
 @pytest.mark.parametrize(
@@ -43,14 +43,16 @@ def test_it_is_mended(typed: str, meant: str) -> None:
     ],
 )
 def test_it_is_left(text: str) -> None:
-    asked = asked_of(text)
-    assert mended(asked, NAMES) is asked
+    asked = tokenize_query(text)
+    assert correct_spelling(asked, NAMES) is asked
 
 
 def test_a_word_of_a_title_is_left() -> None:
-    names = read_names(Shelf("1", ("en",), (Document("a", "Compair and sons", "pdf", "ready"),)))
-    asked = asked_of("Who was Compair?")
-    assert mended(asked, names) is asked
+    names = build_entity_index(
+        CollectionOutline("1", ("en",), (Document("a", "Compair and sons", "pdf", "ready"),))
+    )
+    asked = tokenize_query("Who was Compair?")
+    assert correct_spelling(asked, names) is asked
 
 
 def test_the_question_is_kept_as_it_was_typed() -> None:

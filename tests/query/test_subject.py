@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from quoth.core.types import Filter, Query
-from quoth.query.subject import only_asks_for_a_place, without_place
+from quoth.query.subject import only_asks_for_a_place, strip_locator_words
 
 
 @pytest.mark.parametrize(
@@ -44,11 +44,11 @@ def test_the_words_of_the_place_are_no_subject() -> None:
     text = "What does page 12 say about bees?"
     page = Filter("label", "in", ("12",))
     asked = Query(text, text, "en", "page_specific", filters=(page,))
-    assert without_place(asked).standalone == "What does bees?"
-    assert without_place(asked).original == text
+    assert strip_locator_words(asked).standalone == "What does bees?"
+    assert strip_locator_words(asked).original == text
 
 
 def test_a_question_without_a_place_stays() -> None:
     text = "Why does chapter come from caput?"
     asked = Query(text, text, "en")
-    assert without_place(asked) is asked
+    assert strip_locator_words(asked) is asked

@@ -9,7 +9,7 @@ import pytest
 from quoth.query.suggest_rank import (
     as_written,
     completions,
-    nearest_first,
+    sort_by_similarity,
     suggest,
 )
 from tests.support.small_library import add, open_tour, write_sources
@@ -64,7 +64,7 @@ def test_all_kinds_have_their_turn() -> None:
 
 def test_the_nearest_titles_come_first() -> None:
     paths = [("a",), ("b",), ("c",), ("d",), ()]
-    assert list(nearest_first(paths, at=1)) == ["c", "a", "d"]
+    assert list(sort_by_similarity(paths, at=1)) == ["c", "a", "d"]
 
 
 @pytest.mark.parametrize("typed", ["When does a c", "when does a c"])

@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 
 from quoth.core.errors import InputError
 from quoth.core.types import Filter, Turn
-from quoth.query.entity_index import Names
+from quoth.query.entity_index import EntityIndex
 from quoth.query.understand import LONGEST, understand, validate
 from tests.support.made_outline import LABELS, NAMES, SHELF
 
-EMPTY = Names(languages=("en",))
+EMPTY = EntityIndex(languages=("en",))
 
 
 def test_language_is_the_questions_own() -> None:
     assert understand("Que fait un tokenizer ?", names=EMPTY).language == "fr"
-    assert understand("What does it do?", names=Names(languages=("fr",))).language == "en"
+    assert understand("What does it do?", names=EntityIndex(languages=("fr",))).language == "en"
     found = understand("LoRA 3000", names=EMPTY, fallback_language="fr")
     assert found.language == "fr"
 

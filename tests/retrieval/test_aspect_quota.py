@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoth.core.types import Candidate
-from quoth.retrieval.aspect_quota import guarantee_shares
+from quoth.retrieval.aspect_quota import apply_quota
 
 
 def _ranking(names: str) -> list[Candidate]:
@@ -18,39 +18,39 @@ def _names(ranking: list[Candidate]) -> str:
 
 
 def test_an_aspect_that_is_missing_takes_the_last_place() -> None:
-    found = guarantee_shares(_ranking("abcdef"), aspects=[_ranking("fx")], within=3)
+    found = apply_quota(_ranking("abcdef"), aspects=[_ranking("fx")], within=3)
     assert _names(found) == "abfcde"
 
 
 def test_an_aspect_that_is_there_changes_nothing() -> None:
-    found = guarantee_shares(_ranking("abcdef"), aspects=[_ranking("b"), _ranking("a")], within=3)
+    found = apply_quota(_ranking("abcdef"), aspects=[_ranking("b"), _ranking("a")], within=3)
     assert _names(found) == "abcdef"
 
 
 def test_what_only_an_aspect_found_comes_in() -> None:
-    found = guarantee_shares(_ranking("abcd"), aspects=[_ranking("x"), _ranking("y")], within=3)
+    found = apply_quota(_ranking("abcd"), aspects=[_ranking("x"), _ranking("y")], within=3)
     assert _names(found) == "axybcd"
 
 
 def test_an_aspects_own_chunk_is_not_pushed_out_for_another() -> None:
-    found = guarantee_shares(_ranking("abcd"), aspects=[_ranking("c"), _ranking("x")], within=3)
+    found = apply_quota(_ranking("abcd"), aspects=[_ranking("c"), _ranking("x")], within=3)
     assert _names(found) == "acxbd"
 
 
 def test_a_larger_share_takes_more_places() -> None:
-    found = guarantee_shares(_ranking("abcde"), aspects=[_ranking("xyz")], within=4, share=2)
+    found = apply_quota(_ranking("abcde"), aspects=[_ranking("xyz")], within=4, share=2)
     assert _names(found) == "abxycde"
 
 
 def test_more_aspects_than_places_serve_the_first() -> None:
-    found = guarantee_shares(
+    found = apply_quota(
         _ranking("ab"), aspects=[_ranking("x"), _ranking("y"), _ranking("z")], within=2
     )
     assert _names(found) == "xyab"
 
 
 def test_an_empty_ranking_is_filled_by_the_aspects() -> None:
-    assert _names(guarantee_shares([], aspects=[_ranking("x"), _ranking("y")], within=5)) == "xy"
+    assert _names(apply_quota([], aspects=[_ranking("x"), _ranking("y")], within=5)) == "xy"
 
 
 NAMES = st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=8).map("".join)
@@ -61,7 +61,7 @@ def test_nothing_is_lost_and_nothing_stands_twice(
     names: str, aspects: list[str], within: int, share: int
 ) -> None:
     found = _names(
-        guarantee_shares(
+        apply_quota(
             _ranking(names),
             aspects=[_ranking(each) for each in aspects],
             within=within,
@@ -75,6 +75,6 @@ def test_nothing_is_lost_and_nothing_stands_twice(
 @given(NAMES, st.lists(NAMES.filter(bool), max_size=3))
 def test_the_best_of_each_aspect_is_among_the_first(names: str, aspects: list[str]) -> None:
     found = _names(
-        guarantee_shares(_ranking(names), aspects=[_ranking(each) for each in aspects], within=4)
+        apply_quota(_ranking(names), aspects=[_ranking(each) for each in aspects], within=4)
     )
     assert all(each[0] in found[:4] for each in aspects)

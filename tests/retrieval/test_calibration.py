@@ -25,21 +25,21 @@ from quoth.retrieval.calibration import (
     HIT_SIGNALS,
     QUESTION_SIGNALS,
     READER,
-    Yardstick,
+    ScoreBaseline,
     answer_probability,
     calibrated,
     group_of,
     hit_signals,
     probability,
     question_signals,
-    read_scores,
-    said_probability,
+    reranker_scores,
+    statement_probability,
     tuning_for,
 )
-from quoth.retrieval.calibration_default import E5, SHIPPED
+from quoth.retrieval.calibration_default import DEFAULT_CALIBRATION, E5
 from quoth.retrieval.rerank import RERANK
 
-SHIPPED_E5 = SHIPPED[E5]
+SHIPPED_E5 = DEFAULT_CALIBRATION[E5]
 RELEVANCE, ANSWERABLE = SHIPPED_E5.relevance, SHIPPED_E5.answerable
 assert RELEVANCE is not None
 assert ANSWERABLE is not None
@@ -64,8 +64,8 @@ def candidate(key: str, *, score: float = 0.5) -> Candidate:
     return Candidate(key, score, "convex", legs)
 
 
-def yardstick(covered: float = 1.0, *, read: Sequence[float] = ()) -> Yardstick:
-    found = Yardstick.of(keyword=KEYWORD, semantic=SEMANTIC, covered=covered, read=read)
+def yardstick(covered: float = 1.0, *, read: Sequence[float] = ()) -> ScoreBaseline:
+    found = ScoreBaseline.of(keyword=KEYWORD, semantic=SEMANTIC, covered=covered, read=read)
     assert found is not None
     return found
 
@@ -182,15 +182,15 @@ class Scorer:
 
 def test_the_scores_of_one_reranker_are_signs_and_those_of_others_are_not() -> None:
     ranking = [*(read("s1", 0.5) for _ in range(9)), candidate("s2")]
-    assert read_scores(ranking, reranker=Scorer(READER)) == (0.5,) * FIRST_READ
-    assert read_scores([candidate("s2")], reranker=Scorer(READER)) == ()
-    assert read_scores(ranking, reranker=Scorer("another")) == ()
-    assert read_scores(ranking, reranker=None) == ()
+    assert reranker_scores(ranking, reranker=Scorer(READER)) == (0.5,) * FIRST_READ
+    assert reranker_scores([candidate("s2")], reranker=Scorer(READER)) == ()
+    assert reranker_scores(ranking, reranker=Scorer("another")) == ()
+    assert reranker_scores(ranking, reranker=None) == ()
 
 
 def test_too_few_passages_give_no_signs_and_no_yardstick() -> None:
     few = SEMANTIC[:19]
-    assert Yardstick.of(keyword=KEYWORD, semantic=few, covered=1.0) is None
+    assert ScoreBaseline.of(keyword=KEYWORD, semantic=few, covered=1.0) is None
     assert (
         question_signals(keyword=[], semantic=few, coverage=1, terms=1, gap=0.9, foreign=False)
         is None
@@ -279,7 +279,7 @@ MADE = IndexIdentity(E5[0], E5[1], 384, "query: ", "passage: ", "terms")
 
 
 def said(chance: float | None = 0.9, *, cosine: float = 0.87, held: float = 1.0) -> float:
-    found = said_probability(MADE, chance=chance, cosine=cosine, held=held)
+    found = statement_probability(MADE, chance=chance, cosine=cosine, held=held)
     assert found is not None
     return found
 
@@ -300,4 +300,4 @@ def test_what_was_not_compared_is_taken_as_likely() -> None:
 
 def test_nothing_is_said_of_the_sentences_of_an_unknown_embedder() -> None:
     other = replace(MADE, embedder="other")
-    assert said_probability(other, chance=0.9, cosine=0.9, held=1.0) is None
+    assert statement_probability(other, chance=0.9, cosine=0.9, held=1.0) is None

@@ -14,9 +14,9 @@ from quoth.core.types import (
 )
 from quoth.retrieval.fusion import (
     convex_combination,
-    covered,
+    passthrough,
     reciprocal_rank_fusion,
-    single_leg,
+    term_coverage,
 )
 
 KEYWORD = [("a", 8.0), ("b", 4.0), ("c", 2.0)]
@@ -137,7 +137,7 @@ def test_legs_keep_rank_and_raw_score() -> None:
 
 
 def test_one_leg_keeps_its_own_scores() -> None:
-    found = single_leg(BOTH, leg="semantic", kind="cosine")
+    found = passthrough(BOTH, leg="semantic", kind="cosine")
     assert [(each.chunk_id, each.score) for each in found] == SEMANTIC
 
 
@@ -153,6 +153,8 @@ def chunk(text: str, *, prefix: str = "", language: str = "en") -> Chunk:
 
 def test_coverage_is_the_share_of_the_questions_terms() -> None:
     best = chunk("Snakes have scales.", prefix="Reptiles")
-    assert covered("Do snakes and other reptiles shed scales?", best=best) == pytest.approx(3 / 4)
-    assert covered("¿Cuántas escamas tienen las serpientes?", best=best) == 0
-    assert covered("snakes", best=None) == 0
+    assert term_coverage("Do snakes and other reptiles shed scales?", best=best) == pytest.approx(
+        3 / 4
+    )
+    assert term_coverage("¿Cuántas escamas tienen las serpientes?", best=best) == 0
+    assert term_coverage("snakes", best=None) == 0

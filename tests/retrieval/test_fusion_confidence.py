@@ -11,7 +11,7 @@ from quoth.retrieval.fusion_confidence import (
     FULL_LIST,
     FULL_SPREAD,
     LEAST,
-    told_apart,
+    score_separation,
 )
 
 
@@ -24,31 +24,31 @@ def _even(length: int, *, spread: float) -> list[Scored]:
 
 
 def test_a_full_list_with_the_full_spread_is_trusted() -> None:
-    assert told_apart(_even(FULL_LIST, spread=FULL_SPREAD)) == pytest.approx(1)
+    assert score_separation(_even(FULL_LIST, spread=FULL_SPREAD)) == pytest.approx(1)
 
 
 def test_half_the_spread_gives_half_the_trust() -> None:
-    assert told_apart(_even(FULL_LIST, spread=FULL_SPREAD / 2)) == pytest.approx(0.5)
+    assert score_separation(_even(FULL_LIST, spread=FULL_SPREAD / 2)) == pytest.approx(0.5)
 
 
 def test_a_short_list_needs_less_spread() -> None:
-    assert told_apart(_even(10, spread=FULL_SPREAD / 2)) == pytest.approx(1)
+    assert score_separation(_even(10, spread=FULL_SPREAD / 2)) == pytest.approx(1)
 
 
 def test_a_single_hit_is_trusted() -> None:
-    assert told_apart(_ranking(0.8)) == 1
+    assert score_separation(_ranking(0.8)) == 1
 
 
 def test_hits_that_are_all_alike_keep_a_little_trust() -> None:
-    assert told_apart(_ranking(0.8, 0.8, 0.8)) == LEAST
+    assert score_separation(_ranking(0.8, 0.8, 0.8)) == LEAST
 
 
 @given(st.lists(st.floats(-1, 1), max_size=120))
 def test_trust_is_a_share(scores: list[float]) -> None:
-    assert LEAST <= told_apart(_ranking(*sorted(scores, reverse=True))) <= 1
+    assert LEAST <= score_separation(_ranking(*sorted(scores, reverse=True))) <= 1
 
 
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=50), st.floats(1, 5))
 def test_a_wider_list_is_never_trusted_less(scores: list[float], factor: float) -> None:
     wider = [score * factor for score in scores]
-    assert told_apart(_ranking(*wider)) >= told_apart(_ranking(*scores)) - 1e-9
+    assert score_separation(_ranking(*wider)) >= score_separation(_ranking(*scores)) - 1e-9

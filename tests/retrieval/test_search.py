@@ -22,7 +22,7 @@ from quoth.core.types import (
     Scored,
     Variant,
 )
-from quoth.retrieval.search import Legs, search
+from quoth.retrieval.search import RetrieverResults, search
 from quoth.testing import (
     FailingEmbedder,
     FailingIndex,
@@ -93,7 +93,7 @@ def ask(
     trace: Trace | None = None,
     query: Query = QUESTION,
     **choices: Any,
-) -> Awaitable[Legs]:
+) -> Awaitable[RetrieverResults]:
     return first(
         [Variant(query.standalone)],
         Plan(**choices),
@@ -105,7 +105,7 @@ def ask(
     )
 
 
-async def first(variants: Sequence[Variant], plan: Plan, **parts: Any) -> Legs:
+async def first(variants: Sequence[Variant], plan: Plan, **parts: Any) -> RetrieverResults:
     return (await search(variants, plan, **parts))[0]
 
 

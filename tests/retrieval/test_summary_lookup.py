@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from quoth.core.outline import (
+    CollectionOutline,
     Heading,
-    Leaf,
-    Shelf,
     Summary,
+    SummarySentence,
 )
 from quoth.core.types import Document, Filter
 from quoth.retrieval.summary_lookup import (
     TO_THE_END,
-    Part,
-    covering,
+    DocumentPart,
+    coverage_sample,
     named_parts,
 )
 
@@ -26,11 +26,11 @@ HEADINGS = (
     Heading("b", ("Chapter 2", "Détails"), 7, 9, chapter="2"),
     Heading("t", ("Questions",), 3, 4, segment="qa"),
 )
-SHELF = Shelf("v", ("en", "fr"), (BOOK, TALK), HEADINGS)
+SHELF = CollectionOutline("v", ("en", "fr"), (BOOK, TALK), HEADINGS)
 
 
-def leaves(prefix: str, *starts: int) -> tuple[Leaf, ...]:
-    return tuple(Leaf(f"{prefix}{at}", at, at + 5) for at in starts)
+def leaves(prefix: str, *starts: int) -> tuple[SummarySentence, ...]:
+    return tuple(SummarySentence(f"{prefix}{at}", at, at + 5) for at in starts)
 
 
 SUMMARIES = (
@@ -44,38 +44,38 @@ SUMMARIES = (
 
 def test_a_title_names_the_whole_document() -> None:
     assert named_parts(SHELF, [Filter("document", "in", ("b",))], language="en") == (
-        Part("b", 0, TO_THE_END),
+        DocumentPart("b", 0, TO_THE_END),
     )
 
 
 def test_a_chapter_is_named_with_all_its_sections_once() -> None:
     assert named_parts(SHELF, [Filter("chapter", "in", ("2",))], language="en") == (
-        Part("b", 5, 9),
+        DocumentPart("b", 5, 9),
     )
 
 
 def test_a_section_is_named_without_case_and_accents() -> None:
     assert named_parts(SHELF, [Filter("section", "in", ("DETAILS",))], language="en") == (
-        Part("b", 7, 9),
+        DocumentPart("b", 7, 9),
     )
 
 
 def test_a_segment_and_a_speaker_are_names() -> None:
     named = [Filter("speaker", "in", ("Ada",)), Filter("segment", "in", ("qa",))]
-    assert named_parts(SHELF, named, language="en") == (Part("t", 3, 4),)
+    assert named_parts(SHELF, named, language="en") == (DocumentPart("t", 3, 4),)
 
 
 def test_without_a_name_only_a_lone_document_is_meant() -> None:
     assert named_parts(SHELF, [], language="en") == ()
-    alone = Shelf("v", ("en",), (BOOK,))
-    assert named_parts(alone, [], language="en") == (Part("b", 0, TO_THE_END),)
+    alone = CollectionOutline("v", ("en",), (BOOK,))
+    assert named_parts(alone, [], language="en") == (DocumentPart("b", 0, TO_THE_END),)
 
 
 def test_the_asker_gets_the_edition_in_his_language() -> None:
     both = replace(TALK, document_id="f", title="Le livre", kind="pdf", speaker=None)
-    shelf = Shelf("v", ("en", "fr"), (BOOK, both, TALK), HEADINGS)
-    assert named_parts(shelf, [], language="en", kind="pdf") == (Part("b", 0, TO_THE_END),)
-    assert named_parts(shelf, [], language="fr", kind="pdf") == (Part("f", 0, TO_THE_END),)
+    shelf = CollectionOutline("v", ("en", "fr"), (BOOK, both, TALK), HEADINGS)
+    assert named_parts(shelf, [], language="en", kind="pdf") == (DocumentPart("b", 0, TO_THE_END),)
+    assert named_parts(shelf, [], language="fr", kind="pdf") == (DocumentPart("f", 0, TO_THE_END),)
 
 
 def test_pages_are_not_summed_up_from_the_tree() -> None:
@@ -85,26 +85,34 @@ def test_pages_are_not_summed_up_from_the_tree() -> None:
 def test_too_much_at_once_is_a_subject_to_search() -> None:
     many = tuple(Document(str(at), "x", "pdf", "ready", language="en") for at in range(13))
     assert (
-        named_parts(Shelf("v", ("en",), many), [Filter("language", "in", ("en",))], language="en")
+        named_parts(
+            CollectionOutline("v", ("en",), many),
+            [Filter("language", "in", ("en",))],
+            language="en",
+        )
         == ()
     )
 
 
 def test_a_part_is_covered_by_its_own_summary() -> None:
-    assert covering(SUMMARIES, [Part("b", 5, 9)], most=6) == leaves("b", 50, 70)
-    assert covering(SUMMARIES, [Part("b", 0, TO_THE_END)], most=6) == leaves("b", 0, 50)
+    assert coverage_sample(SUMMARIES, [DocumentPart("b", 5, 9)], most=6) == leaves("b", 50, 70)
+    assert coverage_sample(SUMMARIES, [DocumentPart("b", 0, TO_THE_END)], most=6) == leaves(
+        "b", 0, 50
+    )
 
 
 def test_a_part_without_one_is_covered_by_what_it_is_made_of() -> None:
     without = [each for each in SUMMARIES if each.level != 0]
-    assert covering(without, [Part("b", 0, TO_THE_END)], most=6) == leaves("b", 0, 10, 50, 70)
+    assert coverage_sample(without, [DocumentPart("b", 0, TO_THE_END)], most=6) == leaves(
+        "b", 0, 10, 50, 70
+    )
 
 
 def test_several_parts_share_the_sentences() -> None:
-    parts = [Part("b", 0, 4), Part("t", 0, TO_THE_END)]
-    assert covering(SUMMARIES, parts, most=4) == (*leaves("b", 0, 10), *leaves("t", 1, 4))
+    parts = [DocumentPart("b", 0, 4), DocumentPart("t", 0, TO_THE_END)]
+    assert coverage_sample(SUMMARIES, parts, most=4) == (*leaves("b", 0, 10), *leaves("t", 1, 4))
 
 
 def test_nothing_known_covers_nothing() -> None:
-    assert covering((), [Part("b", 0, 4)], most=4) == ()
-    assert covering(SUMMARIES, [], most=4) == ()
+    assert coverage_sample((), [DocumentPart("b", 0, 4)], most=4) == ()
+    assert coverage_sample(SUMMARIES, [], most=4) == ()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from quoth.core.types import Reading
+from quoth.core.types import ParsedDocument
 from tests.answering.test_span_invariant import readings
 from tests.answering.test_verification import MANNERS, unproved
 
@@ -27,7 +27,7 @@ def test_ten_thousand_quotations_are_proved() -> None:
         suppress_health_check=list(HealthCheck),
     )
     @given(readings(), st.integers(1, 3))
-    def quote(reading: Reading, width: int) -> None:
+    def quote(reading: ParsedDocument, width: int) -> None:
         nonlocal quoted
         for manner in sorted(MANNERS):
             wrong, number = asyncio.run(unproved(reading, manner, width=width))

@@ -17,9 +17,9 @@ from sqlalchemy import text
 from quoth.store.audit import (
     CHECKPOINT,
     Audit,
-    Deed,
-    Head,
-    Row,
+    AuditEntry,
+    AuditRow,
+    ChainTip,
     chained,
     checked,
 )
@@ -37,7 +37,9 @@ def _database(address: str | Path) -> Database:
 def _filled(database: Database, *, rows: int = 6, tenant: str = "local") -> Audit:
     audit = Audit(database, tenant=tenant)
     for number in range(rows):
-        audit.add([Deed(f"k{number}", "ask", f"object {number}", "done 200", "r1", "127.0.0.1")])
+        audit.add(
+            [AuditEntry(f"k{number}", "ask", f"object {number}", "done 200", "r1", "127.0.0.1")]
+        )
     return audit
 
 
@@ -103,7 +105,7 @@ def test_newest_rows_that_were_removed_are_told_by_a_kept_head(tmp_path: Path) -
     assert audit.verify().whole, "the chain alone cannot tell"
     found = audit.verify(kept=head)
     assert (found.whole, found.broken_at) == (False, 5)
-    assert not audit.verify(kept=Head(4, "forged")).whole
+    assert not audit.verify(kept=ChainTip(4, "forged")).whole
     _sql(database, "DELETE FROM audit")
     assert not audit.verify(kept=head).whole
     database.close()
@@ -116,18 +118,18 @@ def test_old_rows_go_and_the_rest_stays_verifiable(address: str | Path) -> None:
     third = audit.rows(limit=10)[3]
     assert audit.prune(before="2000") == 0
     _wait_for_later_than(audit.rows(limit=1)[0].at)
-    audit.add([Deed("late", "ask")])
+    audit.add([AuditEntry("late", "ask")])
     cut = audit.rows(limit=1)[0].at
     assert audit.prune(before=cut) == 6
     rows = audit.rows(limit=10)
     assert [each.number for each in rows] == [8, 7]
     assert rows[0].action == CHECKPOINT
-    found = audit.verify(kept=Head(third.number, third.hash))
+    found = audit.verify(kept=ChainTip(third.number, third.hash))
     assert (found.whole, found.first) == (True, 7), found.reason
     assert audit.prune(before="9999") == 2
     assert audit.verify().whole
     _sql(database, f"DELETE FROM audit WHERE action = '{CHECKPOINT}'")
-    audit.add([Deed("k", "ask")])
+    audit.add([AuditEntry("k", "ask")])
     database.close()
 
 
@@ -144,7 +146,7 @@ def test_many_writers_leave_one_chain(address: str | Path) -> None:
 
     def write(number: int) -> None:
         for at in range(LONG):
-            audit.add([Deed(f"k{number}", "ask", str(at))])
+            audit.add([AuditEntry(f"k{number}", "ask", str(at))])
 
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(write, range(6)))
@@ -169,12 +171,12 @@ def test_processes_share_one_chain(tmp_path: Path) -> None:
     database.close()
 
 
-def _chain(count: int) -> list[Row]:
-    rows, head = [], Head()
+def _chain(count: int) -> list[AuditRow]:
+    rows, head = [], ChainTip()
     for number in range(count):
-        row = chained(Deed(f"k{number}", "ask"), after=head, tenant="t", when="2026-11-22")
+        row = chained(AuditEntry(f"k{number}", "ask"), after=head, tenant="t", when="2026-11-22")
         rows.append(row)
-        head = Head(row.number, row.hash)
+        head = ChainTip(row.number, row.hash)
     return rows
 
 
@@ -196,7 +198,7 @@ def test_no_change_to_a_row_goes_unnoticed(count: int, data: st.DataObject) -> N
 def test_what_no_database_takes_is_replaced(address: str | Path) -> None:
     database = _database(address)
     audit = Audit(database, tenant="local")
-    audit.add([Deed("k" * 99, "a\nb", "\x00\ud800" * 300, "done", "\u202e", "1.2.3.4")])
+    audit.add([AuditEntry("k" * 99, "a\nb", "\x00\ud800" * 300, "done", "\u202e", "1.2.3.4")])
     (row,) = audit.rows(limit=1)
     assert row.action == "a\ufffdb"
     assert len(row.key_id) == 20
@@ -206,9 +208,9 @@ def test_what_no_database_takes_is_replaced(address: str | Path) -> None:
 
 def test_a_newer_head_stays_in_its_file(tmp_path: Path) -> None:
     assert kept_head(tmp_path, "ada") is None
-    assert keep_head(tmp_path, "ada", head=Head(5, "e"))
-    assert keep_head(tmp_path, "ada", head=Head(3, "c"))
-    assert kept_head(tmp_path, "ada") == Head(5, "e")
+    assert keep_head(tmp_path, "ada", head=ChainTip(5, "e"))
+    assert keep_head(tmp_path, "ada", head=ChainTip(3, "c"))
+    assert kept_head(tmp_path, "ada") == ChainTip(5, "e")
     assert kept_head(tmp_path, "bob") is None
 
 

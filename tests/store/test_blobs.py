@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from quoth.core.errors import StorageFull, TooLarge
 from quoth.store.blobs import (
     Blobs,
-    Growing,
+    PartialUpload,
     clean_name,
     shown_source,
     source_of,
@@ -78,7 +78,7 @@ def test_what_did_not_come_in_is_no_file_of_ours(tmp_path: Path, source: str) ->
 
 def _keep(blobs: Blobs, data: bytes, *, name: str = "a.md") -> Path:
     part = blobs.part("p1")
-    growing = Growing(part, offset=0, most=1000)
+    growing = PartialUpload(part, offset=0, most=1000)
     growing.write(data)
     growing.close()
     return blobs.keep(part, sha256=growing.sha256(), name=name)
@@ -115,10 +115,10 @@ def test_what_is_not_used_is_deleted(tmp_path: Path) -> None:
 
 def test_a_part_goes_on_where_it_stopped(tmp_path: Path) -> None:
     part = tmp_path / "parts" / "p"
-    first = Growing(part, offset=0, most=10)
+    first = PartialUpload(part, offset=0, most=10)
     first.write(b"12345")
     first.close()
-    second = Growing(part, offset=3, most=10)
+    second = PartialUpload(part, offset=3, most=10)
     second.write(b"xyz")
     second.close()
     assert part.read_bytes() == b"123xyz"
@@ -126,14 +126,14 @@ def test_a_part_goes_on_where_it_stopped(tmp_path: Path) -> None:
 
 
 def test_a_part_has_a_limit(tmp_path: Path) -> None:
-    growing = Growing(tmp_path / "p", offset=0, most=3)
+    growing = PartialUpload(tmp_path / "p", offset=0, most=3)
     with pytest.raises(TooLarge, match="more than the 3 bytes"):
         growing.write(b"1234")
     growing.release()
 
 
 def test_a_full_disk_says_so(tmp_path: Path) -> None:
-    growing = Growing(tmp_path / "p", offset=0, most=10**6)
+    growing = PartialUpload(tmp_path / "p", offset=0, most=10**6)
     with no_room(beyond=1000), pytest.raises(StorageFull):
         growing.write(b"x" * 5000)
     growing.discard()

@@ -19,7 +19,7 @@ from quoth.core.types import Document
 from quoth.store import database
 from quoth.store.catalogue import BATCH, Catalogue
 from quoth.store.database import open_database
-from quoth.store.rows import Around, Collection, digest
+from quoth.store.rows import ChunkContext, Collection, digest
 from quoth.store.schema import HEAD, metadata
 from tests.support.made_documents import IDENTITY, entry, open_catalogue
 
@@ -345,7 +345,7 @@ def test_the_same_name_is_another_collection(shelf: Shelf, theirs: Shelf) -> Non
         (lambda ours, foreign: ours.labels(foreign), {}),
         (lambda ours, foreign: ours.chunks(["t1.0", "t1.1"]), {}),
         (lambda ours, foreign: ours.unplaced(["t1.0", "t1.1"]), {}),
-        (lambda ours, foreign: ours.around(foreign, ["t1.0"], window=1), Around({}, {})),
+        (lambda ours, foreign: ours.around(foreign, ["t1.0"], window=1), ChunkContext({}, {})),
         (lambda ours, foreign: ours.chunk_ranges([("t1", 0, 9)]), []),
         (lambda ours, foreign: ours.document_chunks("t1"), []),
     ],
@@ -414,7 +414,7 @@ def test_a_source_may_be_ours_and_theirs(shelf: Shelf, theirs: Shelf) -> None:
 def test_what_models_compare_is_the_chunk_without_its_places(shelf: Shelf) -> None:
     catalogue, collection = shelf
     catalogue.commit(collection, [entry("d1")])
-    whole, bare = catalogue.chunks(["d1.0"])["d1.0"], catalogue.unplaced(["d1.0"])["d1.0"]
+    whole, bare = catalogue.chunks(["d1.0"])["d1.0"], catalogue.chunk_texts(["d1.0"])["d1.0"]
     assert (bare.indexed, bare.document_id, bare.ordinal, bare.language) == (
         whole.indexed,
         whole.document_id,
@@ -427,9 +427,9 @@ def test_a_read_shelf_changes_nothing_of_what_stands_around(shelf: Shelf) -> Non
     catalogue, collection = shelf
     catalogue.commit(collection, [entry("d1"), entry("d2")])
     now = catalogue.collection(collection.name)
-    before = catalogue.around(now, ["d1.1", "d2.0"], window=1)
+    before = catalogue.chunk_contexts(now, ["d1.1", "d2.0"], window=1)
     catalogue.shelf(now)
-    assert catalogue.around(now, ["d1.1", "d2.0"], window=1) == before
+    assert catalogue.chunk_contexts(now, ["d1.1", "d2.0"], window=1) == before
     assert set(before.documents) == {"d1", "d2"}
 
 
@@ -439,12 +439,12 @@ def test_nothing_stands_around_what_was_removed_since_the_shelf_was_read(shelf: 
     now = catalogue.collection(collection.name)
     catalogue.shelf(now)
     catalogue.remove(now, ["d1"])
-    assert set(catalogue.around(now, ["d1.1", "d2.0"], window=1).documents) == {"d2"}
+    assert set(catalogue.chunk_contexts(now, ["d1.1", "d2.0"], window=1).documents) == {"d2"}
 
 
 def test_what_stands_around_is_of_the_collection_only(shelf: Shelf) -> None:
     catalogue, collection = shelf
     other = catalogue.make_collection("other", identity=collection.identity)
     catalogue.commit(collection, [entry("d1")])
-    assert catalogue.around(other, ["d1.0"], window=1) == Around({}, {})
+    assert catalogue.chunk_contexts(other, ["d1.0"], window=1) == ChunkContext({}, {})
     assert catalogue.documents_by_id(other, ["d1"]) == {}

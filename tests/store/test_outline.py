@@ -15,19 +15,19 @@ from sqlalchemy import func, select
 
 from quoth.core.calibration import Calibration, Tuning
 from quoth.core.outline import (
+    EntityCooccurrence,
     Heading,
-    Leaf,
-    Link,
     Summary,
+    SummarySentence,
 )
 from quoth.core.types import (
     Chunk,
     Filter,
     Locator,
     Pages,
-    Place,
     Seconds,
     Segment,
+    SpanLocator,
 )
 from quoth.store import outline_queries as map_queries
 from quoth.store.catalogue import Catalogue
@@ -59,10 +59,12 @@ def mapped(document_id: str, *, title: str = "Animals") -> Entry:
             Heading(document_id, (), 1, 1, segment="qa"),
         ),
         summaries=(
-            Summary(document_id, 0, (), 0, 1, (Leaf(f"{document_id}.0", 0, 11),)),
-            Summary(document_id, 1, ("Foxes",), 0, 1, (Leaf(f"{document_id}.1", 11, 21),)),
+            Summary(document_id, 0, (), 0, 1, (SummarySentence(f"{document_id}.0", 0, 11),)),
+            Summary(
+                document_id, 1, ("Foxes",), 0, 1, (SummarySentence(f"{document_id}.1", 11, 21),)
+            ),
         ),
-        links=(Link("fox", "hen", 3), Link("fox", "owl", 1)),
+        links=(EntityCooccurrence("fox", "hen", 3), EntityCooccurrence("fox", "owl", 1)),
     )
 
 
@@ -197,7 +199,7 @@ def placed(document_id: str, *places: Locator, chapters: Sequence[str] = ()) -> 
         replace(
             each,
             locator=place,
-            places=(Place(each.start, each.end, place),),
+            places=(SpanLocator(each.start, each.end, place),),
             chapter=chapters[at] if at < len(chapters) else "",
         )
         for at, (each, place) in enumerate(zip(made.chunks, places, strict=True))

@@ -11,9 +11,9 @@ import pytest
 
 from quoth.core.errors import Busy, NotFound
 from quoth.store.database import Database, open_database
-from quoth.store.upload_queue import MOST_LEASES, Line, Queue
+from quoth.store.upload_queue import MOST_LEASES, Queue, TenantRoundRobin
 from quoth.store.upload_tasks import Task
-from quoth.store.uploads import MOST_RECEIVING, Arrivals, Needs
+from quoth.store.uploads import MOST_RECEIVING, Requirements, UploadStore
 from tests.support.auth_app import empty_catalogue
 from tests.support.made_documents import SOURCE
 
@@ -49,14 +49,14 @@ class Hall:
         self.clock = Clock()
         self.database: Database = open_database(address)
 
-    def arrivals(self, tenant: str = "ada") -> Arrivals:
-        return Arrivals(self.database, tenant=tenant, clock=self.clock)
+    def arrivals(self, tenant: str = "ada") -> UploadStore:
+        return UploadStore(self.database, tenant=tenant, clock=self.clock)
 
     def worker(self, tenant: str = "ada") -> Queue:
         return Queue(self.database, tenant=tenant, clock=self.clock)
 
-    def line(self) -> Line:
-        return Line(self.database, clock=self.clock)
+    def line(self) -> TenantRoundRobin:
+        return TenantRoundRobin(self.database, clock=self.clock)
 
     def put(self, key: str, tenant: str = "ada") -> bool:
         _task, new = self.arrivals(tenant).submit(
@@ -236,7 +236,7 @@ def test_one_request_at_a_time_writes_to_an_upload(hall: Hall) -> None:
     first.take(task.id)
     with pytest.raises(Busy, match="Another request"):
         second.take(task.id)
-    first.put_down(task.id, received=4)
+    first.save_progress(task.id, received=4)
     assert second.take(task.id).received == 4
 
 
@@ -246,7 +246,7 @@ def test_an_upload_whose_request_hangs_is_taken_over(hall: Hall) -> None:
     first.take(task.id)
     hall.clock.now += 61
     second.take(task.id)
-    first.put_down(task.id, received=1)
+    first.save_progress(task.id, received=1)
     assert second.find(task.id).received == 0
 
 
@@ -264,9 +264,9 @@ def test_what_stands_still_is_given_up(hall: Hall) -> None:
     arrivals = hall.arrivals()
     task = arrivals.begin(name="a.md", collection="c", given={}, size=9, key_id="k")
     hall.put("t1")
-    needs: list[Needs] = []
+    needs: list[Requirements] = []
 
-    def look(each: Needs) -> int:
+    def look(each: Requirements) -> int:
         needs.append(each)
         return 0
 

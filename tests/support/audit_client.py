@@ -11,9 +11,9 @@ from typing import Any
 from quoth.bootstrap import open_tenants
 from quoth.core.settings import Settings
 from quoth.interfaces.http.app import make_app
-from quoth.interfaces.http.middleware.audit import Auditing
-from quoth.interfaces.http.middleware.auth import Gate
-from quoth.store.audit import Audit, Row
+from quoth.interfaces.http.middleware.audit import AuditMiddleware
+from quoth.interfaces.http.middleware.auth import AuthMiddleware
+from quoth.store.audit import Audit, AuditRow
 from tests.support.service_client import PATIENT, House
 
 
@@ -23,12 +23,12 @@ async def audited(home: Path, **choices: Any) -> AsyncIterator[House]:
     settings = Settings(home=home, embedder="fake", **{**PATIENT, **choices})
     async with open_tenants(settings) as tenants:
         walls = (
-            partial(Auditing, tenants=tenants),
-            partial(Gate, tenants=tenants, settings=settings),
+            partial(AuditMiddleware, tenants=tenants),
+            partial(AuthMiddleware, tenants=tenants, settings=settings),
         )
         yield House(make_app(tenants, around=walls), tenants, home)
 
 
-def rows_of(house: House, tenant: str) -> list[Row]:
+def rows_of(house: House, tenant: str) -> list[AuditRow]:
     """Give a tenant's rows, the oldest first."""
     return Audit(house.tenants.database, tenant=tenant).rows(limit=10_000)[::-1]

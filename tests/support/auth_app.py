@@ -17,8 +17,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from quoth.bootstrap import open_tenants
 from quoth.core.settings import Settings
-from quoth.interfaces.http.dependencies import Caller
-from quoth.interfaces.http.middleware.auth import Gate
+from quoth.interfaces.http.dependencies import Principal
+from quoth.interfaces.http.middleware.auth import AuthMiddleware
 from quoth.store.database import Database, open_database
 from quoth.store.keys import Keys, NewKey
 from quoth.tenants import Tenants
@@ -55,13 +55,13 @@ class Inside:
             message = await receive()
             self.received += len(message.get("body", b""))
             more = message.get("more_body", False)
-        caller: Caller | None = scope["state"].get("caller")
+        caller: Principal | None = scope["state"].get("caller")
         said = {"caller": None} if caller is None else told(caller)
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": json.dumps(said).encode()})
 
 
-def told(caller: Caller) -> dict[str, Any]:
+def told(caller: Principal) -> dict[str, Any]:
     return {
         "tenant": caller.tenant,
         "key_id": caller.key_id,
@@ -77,7 +77,7 @@ class House:
     """The gate, what stands behind it, and its keys."""
 
     tenants: Tenants
-    gate: Gate
+    gate: AuthMiddleware
     inside: Inside
     clock: Clock
     writes: list[str] = field(default_factory=list)
@@ -126,7 +126,9 @@ async def gated(
     async with open_tenants(chosen) as opened:
         database = Database(opened.database.engine, writes.append)
         tenants = Tenants(chosen, database=database, open_tenant=opened.engine)
-        gate = Gate(app or inside, tenants=tenants, settings=chosen, bound=bound, clock=clock)
+        gate = AuthMiddleware(
+            app or inside, tenants=tenants, settings=chosen, bound=bound, clock=clock
+        )
 
         @event.listens_for(database.engine, "before_cursor_execute")
         def note(_connection: Any, _cursor: Any, statement: str, *_more: Any) -> None:

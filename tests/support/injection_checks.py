@@ -15,12 +15,12 @@ from markdown_it import MarkdownIt
 from quoth.answering.citations import check_spans
 from quoth.answering.prompts import RULES
 from quoth.core.events import (
-    Cited,
-    Done,
+    AnswerCompleted,
+    CitationAdded,
     Event,
-    Evidence,
-    Token,
-    Verified,
+    EvidenceFound,
+    SentenceVerified,
+    TextAdded,
 )
 from quoth.core.messages import Message
 from quoth.core.plan import Policy
@@ -54,25 +54,27 @@ class Run:
     @property
     def answer(self) -> Answer:
         last = self.events[-1]
-        assert isinstance(last, Done)
+        assert isinstance(last, AnswerCompleted)
         return last.answer
 
     @property
     def streamed(self) -> str:
-        return "".join(each.text for each in self.events if isinstance(each, Token))
+        return "".join(each.text for each in self.events if isinstance(each, TextAdded))
 
     @property
     def shown(self) -> list[str]:
         """Everything that is shown as the answer, in any event."""
-        quoted = [each.text for each in self.events if isinstance(each, Evidence)]
-        checked = [each.text for each in self.events if isinstance(each, Verified)]
+        quoted = [each.text for each in self.events if isinstance(each, EvidenceFound)]
+        checked = [each.text for each in self.events if isinstance(each, SentenceVerified)]
         return [self.answer.text, self.streamed, *quoted, *checked, *self.answer.warnings]
 
     @property
     def citations(self) -> list[Citation]:
         """All citations that were ever given."""
-        found = [each.citation for each in self.events if isinstance(each, Cited)]
-        found += [c for each in self.events if isinstance(each, Evidence) for c in each.citations]
+        found = [each.citation for each in self.events if isinstance(each, CitationAdded)]
+        found += [
+            c for each in self.events if isinstance(each, EvidenceFound) for c in each.citations
+        ]
         return [*self.answer.citations, *found]
 
     @property
@@ -105,7 +107,7 @@ def links(run: Run) -> list[str]:
 
 def _quoted(run: Run, text: str, hit: re.Match[str]) -> bool:
     """Whether an address stands in the sources' own words, as the plain text that it is there."""
-    verbatim = [each.text for each in run.events if isinstance(each, Evidence)]
+    verbatim = [each.text for each in run.events if isinstance(each, EvidenceFound)]
     if run.answer.model is None:
         verbatim += [run.answer.text, run.streamed]
     start = text.rfind(" ", 0, hit.start()) + 1

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from quoth.bootstrap import Indexes
+from quoth.bootstrap import IndexPool
 from quoth.core.settings import Settings
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import open_database
@@ -52,7 +52,7 @@ async def left_behind(home: Path) -> tuple[dict[str, int], dict[str, int]]:
     """Chunks per document, as the catalogue and as the index has them."""
     settings = Settings(home=home)
     catalogue = Catalogue(open_database(home / "catalogue.sqlite"), tenant=settings.tenant)
-    indexes = Indexes(settings, dimension=64, on_operation=lambda _name: None)
+    indexes = IndexPool(settings, dimension=64, on_operation=lambda _name: None)
     try:
         collection = catalogue.find_collection("default")
         if collection is None:

@@ -20,9 +20,9 @@ import httpx
 from quoth.bootstrap import open_tenants
 from quoth.core.settings import Settings
 from quoth.interfaces.http.app import make_app
-from quoth.interfaces.http.middleware.auth import Gate
+from quoth.interfaces.http.middleware.auth import AuthMiddleware
 from quoth.operations.worker import run_workers
-from quoth.pipeline.add import Given
+from quoth.pipeline.add import DocumentMetadata
 from quoth.store.keys import SCOPES, Keys
 from quoth.tenants import Tenants
 
@@ -98,7 +98,8 @@ async def open_town(home: Path) -> AsyncIterator[Town]:
         for tenant, word in WORDS.items():
             keys[tenant] = await _settle(tenants, tenant, word=word, folder=home.parent)
         app = make_app(
-            tenants, around=[lambda inner: Gate(inner, tenants=tenants, settings=settings)]
+            tenants,
+            around=[lambda inner: AuthMiddleware(inner, tenants=tenants, settings=settings)],
         )
         transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
         stop = asyncio.Event()
@@ -116,7 +117,7 @@ async def _settle(tenants: Tenants, tenant: str, *, word: str, folder: Path) -> 
     file = folder / f"{tenant}-{word}.md"
     file.write_text(TEXT.format(word=word), encoding="utf-8")
     for collection in ("default", "shared"):
-        async for _ in engine.add([file], given=Given(), collection=collection):
+        async for _ in engine.add([file], given=DocumentMetadata(), collection=collection):
             pass
     made = Keys(tenants.database, tenant=tenant).add(label=word, scopes=SCOPES)
     return made.token

@@ -12,7 +12,7 @@ from quoth.core.types import (
     Chunk,
     Document,
     IndexIdentity,
-    Place,
+    SpanLocator,
 )
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import open_database
@@ -35,7 +35,7 @@ def chunk(document_id: str, ordinal: int = 0, *, text: str = "A red fox. ") -> C
         text=text,
         locator=locator,
         kind="markdown",
-        places=(Place(start, start + 11, locator),),
+        places=(SpanLocator(start, start + 11, locator),),
         section=("1 Animals", "Foxes"),
         prefix="Animals › Foxes",
         tokens=3,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from quoth.core.outline import Heading, Shelf
+from quoth.core.outline import CollectionOutline, Heading
 from quoth.core.types import Document
-from quoth.query.entity_index import Names, read_names
+from quoth.query.entity_index import EntityIndex, build_entity_index
 
 TALKS = (
     ("gardens", "Rooftop gardens in dense cities", "Ada Lindqvist", "2023-04-18", "en", 2400.0),
@@ -21,7 +21,7 @@ BOOKS = (
 )
 
 
-def _shelf() -> Shelf:
+def _shelf() -> CollectionOutline:
     talks = tuple(
         Document(id_, title, "transcript", "ready", speaker=who, date=day, language=tongue,
                  seconds=seconds)
@@ -31,7 +31,7 @@ def _shelf() -> Shelf:
         Document(id_, title, "pdf", "ready", language=tongue, pages=pages)
         for id_, title, tongue, pages in BOOKS
     )
-    return Shelf("1", ("en", "fr"), talks + books, _headings())
+    return CollectionOutline("1", ("en", "fr"), talks + books, _headings())
 
 
 def _headings() -> tuple[Heading, ...]:
@@ -60,4 +60,4 @@ def _headings() -> tuple[Heading, ...]:
 SHELF = _shelf()
 ROMAN_PAGES = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii", "xiii")
 LABELS = {"almanac": (*ROMAN_PAGES, *map(str, range(1, 308)))}
-NAMES: Names = read_names(SHELF, labels=LABELS)
+NAMES: EntityIndex = build_entity_index(SHELF, labels=LABELS)

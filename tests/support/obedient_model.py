@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from quoth.core.messages import Message, Writing, Written
+from quoth.core.messages import GenerationParams, Message, Written
 from quoth.testing import ScriptedGenerator
 
 MOST = 24
@@ -102,7 +102,7 @@ class ObedientGenerator(ScriptedGenerator):
     model = "obedient"
 
     async def stream(
-        self, messages: Sequence[Message], *, writing: Writing
+        self, messages: Sequence[Message], *, writing: GenerationParams
     ) -> AsyncIterator[Written]:
         """Yield what the messages tell it to."""
         self._pieces = tuple(_pieces(obey(messages)))

@@ -21,7 +21,7 @@ from quoth.bootstrap import open_tenants
 from quoth.core.settings import Settings
 from quoth.core.types import Document
 from quoth.interfaces.http.app import make_app
-from quoth.interfaces.http.middleware.auth import Gate
+from quoth.interfaces.http.middleware.auth import AuthMiddleware
 from quoth.operations.worker import run_workers
 from quoth.store.keys import SCOPES, Keys
 from quoth.store.shares import Shares
@@ -88,7 +88,9 @@ async def served(home: Path, **choices: Any) -> AsyncIterator[House]:
     """Open a whole house over a folder, with the quick embedder and nobody in a hurry."""
     settings = Settings(home=home, embedder="fake", **{**PATIENT, **choices})
     async with open_tenants(settings) as tenants:
-        app = make_app(tenants, around=[partial(Gate, tenants=tenants, settings=settings)])
+        app = make_app(
+            tenants, around=[partial(AuthMiddleware, tenants=tenants, settings=settings)]
+        )
         yield House(app, tenants, home)
 
 

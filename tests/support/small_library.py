@@ -13,15 +13,15 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from quoth.bootstrap import Indexes
+from quoth.bootstrap import IndexPool
 from quoth.core.protocols import Embedder, Generator, Index
 from quoth.core.settings import Settings
-from quoth.core.types import Document, Reading
+from quoth.core.types import Document, ParsedDocument
 from quoth.engine import Engine
-from quoth.ingest.readers.metadata import UNTOLD, Meta
+from quoth.ingest.readers.metadata import EMPTY, Metadata
 from quoth.ingest.readers.registry import read
-from quoth.pipeline.components import Parts
-from quoth.pipeline.entity_index import Shelves
+from quoth.pipeline.components import Components
+from quoth.pipeline.entity_index import OutlineCache
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import open_database
 from quoth.store.ingest_jobs import Jobs
@@ -80,7 +80,7 @@ def write_sources(folder: Path) -> Path:
 class ReadHere:
     """Reads files in this process."""
 
-    async def read(self, path: Path, given: Meta = UNTOLD) -> Reading:
+    async def read(self, path: Path, given: Metadata = EMPTY) -> ParsedDocument:
         return await asyncio.to_thread(read, path, given)
 
     async def close(self) -> None:
@@ -96,8 +96,8 @@ def _empty_catalogue() -> bytes:
         return file.read_bytes()
 
 
-def _files(settings: Settings) -> Indexes:
-    return Indexes(settings, dimension=HashEmbedder.dimension, on_operation=lambda _name: None)
+def _files(settings: Settings) -> IndexPool:
+    return IndexPool(settings, dimension=HashEmbedder.dimension, on_operation=lambda _name: None)
 
 
 def _lay_out(home: Path) -> None:
@@ -140,11 +140,11 @@ async def open_tour(
 
     try:
         yield Engine(
-            Parts(
+            Components(
                 settings=chosen,
                 catalogue=catalogue,
                 jobs=Jobs(catalogue),
-                shelves=Shelves(catalogue),
+                shelves=OutlineCache(catalogue),
                 embedder=embedder or HashEmbedder(),
                 open_index=open_index,
                 readers=ReadHere(),

@@ -21,8 +21,8 @@ from quoth.bootstrap import open_tenants
 from quoth.core.settings import Settings
 from quoth.core.types import Document
 from quoth.interfaces.http.app import make_app
-from quoth.interfaces.http.middleware.auth import Gate
-from quoth.pipeline.add import Given
+from quoth.interfaces.http.middleware.auth import AuthMiddleware
+from quoth.pipeline.add import DocumentMetadata
 from quoth.store.keys import SCOPES, Keys
 from quoth.store.shares import Shares
 from quoth.tenants import Tenants
@@ -43,7 +43,7 @@ class House:
 
 async def add(tenants: Tenants, tenant: str, *paths: Path, collection: str) -> list[Document]:
     """Add files to a tenant's collection."""
-    steps = tenants.engine(tenant).add(list(paths), given=Given(), collection=collection)
+    steps = tenants.engine(tenant).add(list(paths), given=DocumentMetadata(), collection=collection)
     return [step async for step in steps if isinstance(step, Document)]
 
 
@@ -80,7 +80,7 @@ async def open_house(folder: Path) -> AsyncIterator[House]:
 @asynccontextmanager
 async def serving(tenants: Tenants, *, settings: Settings | None = None) -> AsyncIterator[str]:
     """Serve the application on a free port behind the gate, by the tenants' settings or others."""
-    gate = partial(Gate, tenants=tenants, settings=settings or tenants.settings)
+    gate = partial(AuthMiddleware, tenants=tenants, settings=settings or tenants.settings)
     app = make_app(tenants, around=[gate])
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))

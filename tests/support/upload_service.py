@@ -10,21 +10,21 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from quoth.bootstrap import Indexes
+from quoth.bootstrap import IndexPool
 from quoth.core.protocols import Embedder
 from quoth.core.settings import Settings
 from quoth.engine import Engine
 from quoth.interfaces.http.app import make_app
-from quoth.interfaces.http.middleware.auth import Gate
+from quoth.interfaces.http.middleware.auth import AuthMiddleware
 from quoth.interfaces.http.uploads.receive import receive_whole
-from quoth.operations.worker import Rhythm, run_workers
-from quoth.pipeline.components import Parts
-from quoth.pipeline.components import Readers as ReadsFiles
-from quoth.pipeline.entity_index import Shelves
+from quoth.operations.worker import WorkerTimings, run_workers
+from quoth.pipeline.components import Components
+from quoth.pipeline.components import FileParser as ReadsFiles
+from quoth.pipeline.entity_index import OutlineCache
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import open_database
 from quoth.store.ingest_jobs import Jobs
-from quoth.store.upload_queue import Line, Queue
+from quoth.store.upload_queue import Queue, TenantRoundRobin
 from quoth.store.upload_tasks import Task
 from quoth.tenants import Tenants
 from quoth.testing import HashEmbedder
@@ -32,7 +32,7 @@ from tests.support.auth_app import empty_catalogue
 from tests.support.service_client import PATIENT, House
 from tests.support.small_library import ReadHere
 
-QUICK = Rhythm(lease_s=5, poll_s=0.01, beat_s=0.05, wait_s=0.1, grace_s=5, tidy_s=60)
+QUICK = WorkerTimings(lease_s=5, poll_s=0.01, beat_s=0.05, wait_s=0.1, grace_s=5, tidy_s=60)
 
 
 def silent(_name: str) -> None:
@@ -43,7 +43,7 @@ def silent(_name: str) -> None:
 async def open_house(home: Path, **choices: Any) -> AsyncIterator[House]:
     """Open the service over a folder; the choices are those of `open_quickly`."""
     async with open_quickly(home, **choices) as tenants:
-        around = [partial(Gate, tenants=tenants, settings=tenants.settings)]
+        around = [partial(AuthMiddleware, tenants=tenants, settings=tenants.settings)]
         yield House(make_app(tenants, around=around), tenants, home)
 
 
@@ -61,19 +61,19 @@ async def open_quickly(
     settings = Settings(home=home, chunk_tokens=64, **{**PATIENT, **choices})
     database = open_database(_laid_out(home), on_operation=on_operation, patience_s=patience_s)
     chosen, reads = embedder or HashEmbedder(), readers or ReadHere()
-    opened: list[Indexes] = []
+    opened: list[IndexPool] = []
 
     def open_tenant(tenant: str) -> Engine:
         own = settings.model_copy(update={"tenant": tenant})
         catalogue = Catalogue(database, tenant=tenant)
-        indexes = Indexes(own, dimension=chosen.dimension, on_operation=on_operation)
+        indexes = IndexPool(own, dimension=chosen.dimension, on_operation=on_operation)
         opened.append(indexes)
         return Engine(
-            Parts(
+            Components(
                 settings=own,
                 catalogue=catalogue,
                 jobs=Jobs(catalogue),
-                shelves=Shelves(catalogue),
+                shelves=OutlineCache(catalogue),
                 embedder=chosen,
                 open_index=indexes,
                 readers=reads,
@@ -129,7 +129,7 @@ async def send(
 
 @asynccontextmanager
 async def working(
-    tenants: Tenants, *, count: int = 2, rhythm: Rhythm = QUICK
+    tenants: Tenants, *, count: int = 2, rhythm: WorkerTimings = QUICK
 ) -> AsyncIterator[asyncio.Task[None]]:
     """Let workers work."""
     stop = asyncio.Event()
@@ -152,10 +152,10 @@ async def drained(tenants: Tenants, *, tenant: str = "local", within_s: float = 
             await asyncio.sleep(0.02)
 
 
-async def work_off(tenants: Tenants, *, count: int = 2, rhythm: Rhythm = QUICK) -> None:
+async def work_off(tenants: Tenants, *, count: int = 2, rhythm: WorkerTimings = QUICK) -> None:
     """Let workers work until nothing waits."""
     async with working(tenants, count=count, rhythm=rhythm):
-        for tenant in await asyncio.to_thread(Line(tenants.database).tenants):
+        for tenant in await asyncio.to_thread(TenantRoundRobin(tenants.database).tenants):
             await drained(tenants, tenant=tenant)
 
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from quoth.text.analyzer import (
     LONGEST_TERM_BYTES,
+    analyze,
+    analyze_query,
     detect_language,
-    search_terms,
-    terms,
 )
 
 
@@ -42,47 +42,47 @@ from quoth.text.analyzer import (
     ],
 )
 def test_terms_by_hand(text: str, language: str, expected: list[str]) -> None:
-    assert terms(text, language=language) == expected
+    assert analyze(text, language=language) == expected
 
 
 def test_question_and_text_meet_whatever_the_accents() -> None:
-    assert set(search_terms("REGLEMENTATION europeenne", languages=["fr"])) <= set(
-        terms("La réglementation européenne.", language="fr")
+    assert set(analyze_query("REGLEMENTATION europeenne", languages=["fr"])) <= set(
+        analyze("La réglementation européenne.", language="fr")
     )
 
 
 def test_a_question_gives_the_terms_of_every_language_once() -> None:
-    found = search_terms("the translation of snakes and snakes", languages=["en", "fr"])
+    found = analyze_query("the translation of snakes and snakes", languages=["en", "fr"])
     assert found == ["translat", "snake", "snak"]
 
 
 def test_stop_words_of_the_own_language_only_are_left_out() -> None:
-    assert search_terms("How does a car work?", languages=["en", "fr"]) == ["car", "work"]
+    assert analyze_query("How does a car work?", languages=["en", "fr"]) == ["car", "work"]
 
 
 def test_a_question_of_stop_words_keeps_them() -> None:
-    assert search_terms("to be or not to be", languages=["en"]) == ["to", "be", "or", "not"]
+    assert analyze_query("to be or not to be", languages=["en"]) == ["to", "be", "or", "not"]
 
 
 @given(st.text())
 def test_terms_are_clean_for_any_text(text: str) -> None:
     text = text.encode("utf-8", "ignore").decode()
-    for term in terms(text, language="fr"):
+    for term in analyze(text, language="fr"):
         assert term == "".join(term.split())
         assert 0 < len(term.encode()) <= LONGEST_TERM_BYTES
 
 
 @given(st.text(alphabet="abcéè'-. +#12", min_size=1))
 def test_a_text_is_found_by_its_own_words(text: str) -> None:
-    own = set(terms(text, language="fr"))
-    assert own <= set(search_terms(text, languages=["fr"])) or not own
+    own = set(analyze(text, language="fr"))
+    assert own <= set(analyze_query(text, languages=["fr"])) or not own
 
 
 def test_threads_agree() -> None:
     words = [f"running{letter}s jumps easily" for letter in "abcdefghij" * 20]
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda each: terms(each, language="en"), words))
-    assert found == [terms(each, language="en") for each in words]
+        found = list(pool.map(lambda each: analyze(each, language="en"), words))
+    assert found == [analyze(each, language="en") for each in words]
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ from quoth.core.types import (
     LegScore,
     Locator,
     Pages,
-    Place,
     Seconds,
+    SpanLocator,
 )
 from quoth.text.json_codec import (
     dump,
@@ -47,13 +47,17 @@ chars = st.builds(
 )
 locators = pages | seconds | chars
 places = st.builds(
-    Place, start=numbers, end=numbers, locator=locators, hyphen=st.sampled_from(["", "-", "\u00ad"])
+    SpanLocator,
+    start=numbers,
+    end=numbers,
+    locator=locators,
+    hyphen=st.sampled_from(["", "-", "\u00ad"]),
 )
 
 
 @given(locators, st.lists(places, max_size=5).map(tuple), st.lists(texts, max_size=3).map(tuple))
 def test_where_a_chunk_stands_comes_back(
-    locator: Locator, given_places: tuple[Place, ...], section: tuple[str, ...]
+    locator: Locator, given_places: tuple[SpanLocator, ...], section: tuple[str, ...]
 ) -> None:
     found = unpack_spot(
         locator=pack_locator(locator),
@@ -70,7 +74,7 @@ def test_something_else_is_no_locator(packed: str) -> None:
 
 
 def test_packed_places_are_compact() -> None:
-    packed = pack_places((Place(0, 4, Chars(0, 4)),))
+    packed = pack_places((SpanLocator(0, 4, Chars(0, 4)),))
     assert packed == '[[0,4,"",["c",0,4,null,null]]]'
 
 

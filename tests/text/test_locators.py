@@ -9,8 +9,8 @@ from quoth.core.types import (
     Chars,
     Locator,
     Pages,
-    Place,
     Seconds,
+    SpanLocator,
 )
 from quoth.text.locators import (
     clip,
@@ -20,15 +20,17 @@ from quoth.text.locators import (
 )
 
 TALK = (
-    Place(0, 10, Seconds(1.0, 3.0, "Ann")),
-    Place(11, 31, Seconds(3.0, 13.0, "Ann")),
-    Place(32, 40, Seconds(13.0, 15.0, "Bo")),
-    Place(41, 61, Seconds(100.0, 400.0, "Bo")),
+    SpanLocator(0, 10, Seconds(1.0, 3.0, "Ann")),
+    SpanLocator(11, 31, Seconds(3.0, 13.0, "Ann")),
+    SpanLocator(32, 40, Seconds(13.0, 15.0, "Bo")),
+    SpanLocator(41, 61, Seconds(100.0, 400.0, "Bo")),
 )
 BOOK = (
-    Place(0, 10, Pages(16, 16, "14", "14", "2.4", (Box(16, 50.0, 700.0, 150.0, 710.0),))),
-    Place(10, 20, Pages(16, 16, "14", "14", "2.4", (Box(16, 151.0, 700.0, 250.0, 710.0),))),
-    Place(21, 30, Pages(17, 17, "15", "15", "2.5", (Box(17, 50.0, 700.0, 150.0, 710.0),)), "-"),
+    SpanLocator(0, 10, Pages(16, 16, "14", "14", "2.4", (Box(16, 50.0, 700.0, 150.0, 710.0),))),
+    SpanLocator(10, 20, Pages(16, 16, "14", "14", "2.4", (Box(16, 151.0, 700.0, 250.0, 710.0),))),
+    SpanLocator(
+        21, 30, Pages(17, 17, "15", "15", "2.5", (Box(17, 50.0, 700.0, 150.0, 710.0),)), "-"
+    ),
 )
 FILE = "/talks/Été 1.srt"
 VIDEO = "https://www.youtube.com/watch?v=00GKzGyWFEs"
@@ -72,7 +74,10 @@ def test_a_clipped_line_has_a_narrower_box_and_no_hyphen() -> None:
 
 
 def test_chars_are_exact() -> None:
-    places = (Place(0, 10, Chars(0, 10, "A", "a")), Place(12, 20, Chars(12, 20, "B", "b")))
+    places = (
+        SpanLocator(0, 10, Chars(0, 10, "A", "a")),
+        SpanLocator(12, 20, Chars(12, 20, "B", "b")),
+    )
     assert locate(places, 3, 15) == Chars(3, 15, "A", "a")
 
 

@@ -14,7 +14,7 @@ from statistics import median
 from types import MappingProxyType
 from typing import Literal
 
-from quoth.answering.extractive.score import Material
+from quoth.answering.extractive.score import QueryContext
 from quoth.answering.extractive.select import Shortlist, Statement
 from quoth.core.types import AnswerStatus, Query
 
@@ -54,7 +54,7 @@ Notice = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class AnswerEvidence:
     """What speaks for an answer.
 
     ``coverage`` is the part of the question's words, weighed by rarity, that the best chunk
@@ -67,30 +67,30 @@ class Evidence:
 
     coverage: float
     gap: float | None
-    foreign: bool
+    cross_lingual: bool
     missing: tuple[str, ...] = ()
     terms: int = 0
 
 
 def weigh_evidence(
     query: Query, chosen_from: Shortlist, *, cosines: Sequence[float] | None
-) -> Evidence:
+) -> AnswerEvidence:
     """Weigh what was found; ``cosines`` are the semantic leg's, None without one."""
     material = chosen_from.material
     foreign = bool(material.sentences) and all(
         each.language != query.language for each in material.sentences
     )
-    return Evidence(
+    return AnswerEvidence(
         coverage=_best_coverage(material),
         gap=None if cosines is None else _gap(cosines),
-        foreign=foreign,
+        cross_lingual=foreign,
         missing=() if foreign else _missing(query, material),
         terms=len(material.terms),
     )
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class StatementEvidence:
     """What speaks for the sentences that would be said.
 
     ``cosine`` is that of the one nearest to the question; ``held`` is 1 without the share of the
@@ -102,7 +102,7 @@ class Said:
     held: float
 
 
-def weigh_said(listed: Shortlist, statements: Sequence[Statement]) -> Said | None:
+def weigh_said(listed: Shortlist, statements: Sequence[Statement]) -> StatementEvidence | None:
     """Weigh the chosen sentences; None where no vector tells, and in another language.
 
     A comparison finds its words in the passages of all its sentences together.
@@ -125,11 +125,11 @@ def weigh_said(listed: Shortlist, statements: Sequence[Statement]) -> Said | Non
     whole = sum(term.weight for term in material.terms)
     absent = max((term.weight for term in material.terms if not term.among(stems)), default=0.0)
     share = absent / whole * min(1.0, len(material.terms) / FEW_TERMS) if whole else 0.0
-    return Said(max(cosines), 1 - share)
+    return StatementEvidence(max(cosines), 1 - share)
 
 
-def judge(
-    evidence: Evidence,
+def decide_answerability(
+    evidence: AnswerEvidence,
     *,
     probability: float | None = None,
     answer_from: float | None = None,
@@ -161,9 +161,9 @@ def judge(
     return "partial" if partial or evidence.missing else "answered"
 
 
-def _compared(evidence: Evidence) -> tuple[float, float, float]:
+def _compared(evidence: AnswerEvidence) -> tuple[float, float, float]:
     """Give the strength of the evidence and the two thresholds that it is held against."""
-    if evidence.foreign:
+    if evidence.cross_lingual:
         gap = evidence.gap
         if gap is None:
             # A shared name or number is all there is to go by: answer with a reservation.
@@ -176,7 +176,7 @@ def _compared(evidence: Evidence) -> tuple[float, float, float]:
     return evidence.coverage + evidence.gap, NOTHING, SOME
 
 
-def _best_coverage(material: Material) -> float:
+def _best_coverage(material: QueryContext) -> float:
     held: dict[str, frozenset[str]] = {}
     for each, stems, around in zip(
         material.sentences, material.stems, material.around, strict=True
@@ -192,7 +192,7 @@ def _gap(cosines: Sequence[float]) -> float | None:
     return (max(cosines) - middle) / (1 - middle) if middle < 1 else 0.0
 
 
-def _missing(query: Query, material: Material) -> tuple[str, ...]:
+def _missing(query: Query, material: QueryContext) -> tuple[str, ...]:
     everything = frozenset().union(*material.stems, *material.around)
     absent = {term.word for term in material.terms if not term.among(everything)}
     named: list[str] = []
@@ -259,7 +259,7 @@ def notice(kind: Notice, *, language: str, names: Sequence[str] = ()) -> str:
     return words[kind].format(names=joined)
 
 
-def notices(status: AnswerStatus, evidence: Evidence, *, language: str) -> tuple[str, ...]:
+def notices(status: AnswerStatus, evidence: AnswerEvidence, *, language: str) -> tuple[str, ...]:
     """Give the sentences that go with a status, for the answer's warnings."""
     found: list[str] = []
     if evidence.missing and status != "no_results":

@@ -17,8 +17,8 @@ from quoth.core.types import (
     Mode,
     Pages,
     Passage,
-    Place,
     Seconds,
+    SpanLocator,
     Support,
 )
 from quoth.text.locators import link, locate
@@ -31,7 +31,7 @@ _CLAUSE_BORDER = re.compile(r"[,;:.!?…–—]\s+")
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class BrokenCitation:
     """A citation that does not prove what it says, and why."""
 
     citation_id: str
@@ -40,7 +40,7 @@ class Broken:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class CitationContext:
     """A citation opened in its document: the stored text around the snippet, and the snippet."""
 
     before: str
@@ -161,13 +161,15 @@ def _between_characters(text: str, at: int) -> int:
 
 
 def _locator(passage: Passage, *, start: int, end: int) -> Locator:
-    places: list[Place] = [place for chunk in passage.chunks for place in chunk.places]
+    places: list[SpanLocator] = [place for chunk in passage.chunks for place in chunk.places]
     if places:
         return locate(places, start, end)
     return next(chunk for chunk in reversed(passage.chunks) if chunk.start <= start).locator
 
 
-def check_spans(citations: Iterable[Citation], text_of: Callable[[str], str]) -> list[Broken]:
+def check_spans(
+    citations: Iterable[Citation], text_of: Callable[[str], str]
+) -> list[BrokenCitation]:
     """Name every citation whose snippet is not the stored text at its place, or is not readable.
 
     ``text_of`` gives a document's stored text by its id. An empty list is the proof that all
@@ -178,7 +180,7 @@ def check_spans(citations: Iterable[Citation], text_of: Callable[[str], str]) ->
         text = text_of(citation.document_id)
         reason = _fault(citation, text)
         if reason is not None:
-            broken.append(Broken(citation.id, citation.document_id, reason))
+            broken.append(BrokenCitation(citation.id, citation.document_id, reason))
     return broken
 
 
@@ -207,7 +209,7 @@ def _locator_fault(citation: Citation) -> str | None:
     return None
 
 
-def open_citation(citation: Citation, text: str, *, around: int = 300) -> Opened:
+def open_citation(citation: Citation, text: str, *, around: int = 300) -> CitationContext:
     """Open a citation in its document's stored text, with some text before and after it.
 
     Raises NotFound when the text no longer holds the snippet there.
@@ -218,7 +220,9 @@ def open_citation(citation: Citation, text: str, *, around: int = 300) -> Opened
             f"The citation {citation.id} does not stand in '{citation.document_name}' any more. "
             "The document was replaced; ask again."
         )
-    return Opened(text[max(0, start - around) : start], citation.snippet, text[end : end + around])
+    return CitationContext(
+        text[max(0, start - around) : start], citation.snippet, text[end : end + around]
+    )
 
 
 def cite_every_sentence(

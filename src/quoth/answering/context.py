@@ -22,7 +22,7 @@ LEFT_OUT = " […] "
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class ContextBlock:
     """A passage as it stands in the context: the text from `start` to `end` of its document."""
 
     passage: Passage
@@ -41,7 +41,7 @@ class Block:
 class Context:
     """What the model sees: the blocks in their order, and their joined text with its tokens."""
 
-    blocks: tuple[Block, ...]
+    blocks: tuple[ContextBlock, ...]
     text: str
     tokens: int
 
@@ -70,7 +70,7 @@ def build_context(
     """
     if not passages:
         return Context((), "", 0)
-    taken: list[Block] = []
+    taken: list[ContextBlock] = []
     left = max_tokens
     # Blocks are set apart by an empty line, which costs at most two tokens.
     for block in _whole_blocks(passages, count_tokens, kept or {}):
@@ -131,21 +131,21 @@ def _bounds(passage: Passage) -> tuple[int, int]:
 
 def _whole_blocks(
     passages: Sequence[Passage], count_tokens: CountTokens, kept: Mapping[int, Sequence[Span]]
-) -> list[Block]:
+) -> list[ContextBlock]:
     bounds = [_bounds(passage) for passage in passages]
     texts = [
         _block_text(passage, start=start, end=end, parts=kept.get(passage.number, ()))
         for passage, (start, end) in zip(passages, bounds, strict=True)
     ]
     return [
-        Block(passage, start, end, text, tokens)
+        ContextBlock(passage, start, end, text, tokens)
         for passage, (start, end), text, tokens in zip(
             passages, bounds, texts, count_tokens(texts), strict=True
         )
     ]
 
 
-def _cut_block(passage: Passage, *, max_tokens: int, count_tokens: CountTokens) -> Block:
+def _cut_block(passage: Passage, *, max_tokens: int, count_tokens: CountTokens) -> ContextBlock:
     """Keep as many whole sentences as fit, else as many words, else the first word."""
     start, end = _bounds(passage)
     text = passage.text
@@ -163,7 +163,7 @@ def _cut_block(passage: Passage, *, max_tokens: int, count_tokens: CountTokens) 
             return block
     stop = words[0] if words else end
     block_text = _block_text(passage, start=start, end=stop)
-    return Block(passage, start, stop, block_text, count_tokens([block_text])[0])
+    return ContextBlock(passage, start, stop, block_text, count_tokens([block_text])[0])
 
 
 def _longest(
@@ -173,7 +173,7 @@ def _longest(
     *,
     max_tokens: int,
     count_tokens: CountTokens,
-) -> Block | None:
+) -> ContextBlock | None:
     """Give the longest block that ends at one of the stops and fits, found by halving."""
     low, high, best = 0, len(stops) - 1, None
     while low <= high:
@@ -181,14 +181,14 @@ def _longest(
         text = _block_text(passage, start=start, end=stops[middle])
         tokens = count_tokens([text])[0]
         if tokens <= max_tokens:
-            best = Block(passage, start, stops[middle], text, tokens)
+            best = ContextBlock(passage, start, stops[middle], text, tokens)
             low = middle + 1
         else:
             high = middle - 1
     return best
 
 
-def _in_order(taken: Sequence[Block], order: ContextOrder) -> list[Block]:
+def _in_order(taken: Sequence[ContextBlock], order: ContextOrder) -> list[ContextBlock]:
     if order == "edges":
         return [*taken[0::2], *reversed(taken[1::2])]
     if order == "document":

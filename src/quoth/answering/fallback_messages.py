@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from quoth.answering.finalize import note
+from quoth.answering.finalize import add_warning
 from quoth.core.types import Answer
 
 _WHY: Mapping[str, Mapping[str, str]] = MappingProxyType(
@@ -112,7 +112,7 @@ _FRAMES: Mapping[str, Mapping[str, str]] = MappingProxyType(
 )
 
 
-def went_without(entry: str, *, language: str) -> str:
+def degraded_stages(entry: str, *, language: str) -> str:
     """Word an entry ``stage:reason:fallback`` of `Answer.degraded` as a sentence.
 
     English where a language has no wording; an entry that nobody worded is told as it is.
@@ -135,7 +135,7 @@ def went_without(entry: str, *, language: str) -> str:
 def notes(answer: Answer) -> Iterator[str]:
     """Give what a person is to know about an answer, each thing once."""
     language = answer.query.language
-    fates = [note(each, language=language) for each in ("failed", "cut", "refused", "empty")]
+    fates = [add_warning(each, language=language) for each in ("failed", "cut", "refused", "empty")]
     fell_back = any(each.startswith("generate:") for each in answer.degraded)
     yield from (each for each in answer.warnings if not (fell_back and each in fates))
-    yield from (went_without(each, language=language) for each in answer.degraded)
+    yield from (degraded_stages(each, language=language) for each in answer.degraded)

@@ -7,7 +7,11 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Literal
 
-from quoth.answering.contradictions.citations import disagreements, told, with_counterparts
+from quoth.answering.contradictions.citations import (
+    conflict_notice,
+    disagreements,
+    with_counterparts,
+)
 from quoth.answering.generative.assemble import Composed
 from quoth.core.types import (
     Answer,
@@ -59,7 +63,7 @@ _WORDING: Mapping[str, Mapping[Note, str]] = MappingProxyType(
 )
 
 
-def conclude(
+def finalize_answer(
     quoted: Answer,
     composed: Composed,
     *,
@@ -83,16 +87,16 @@ def conclude(
     proved = [each for each in claims if each.citations]
     refused = finish is not None and finish.reason == "refusal"
     if refused or not proved:
-        return _stands(known, composed, refused=refused, silent=not claims)
+        return _has_support(known, composed, refused=refused, silent=not claims)
     language = quoted.query.language
     citations = with_counterparts(composed.citations, quoted.citations, passages=passages)
     disputed = disagreements(citations, passages=passages)
-    warnings = [note(each, language=language) for each in _notes(composed, quoted)]
+    warnings = [add_warning(each, language=language) for each in _notes(composed, quoted)]
     # What was said of the verbatim sentences' contradictions speaks of other numbers.
     before = [
         each
         for each in quoted.warnings
-        if each not in told(quoted.contradictions, language=language)
+        if each not in conflict_notice(quoted.contradictions, language=language)
     ]
     used = tuple(chunk.chunk_id for each in passages for chunk in each.chunks)
     return replace(
@@ -103,7 +107,7 @@ def conclude(
         contradictions=disputed,
         status=_status(quoted.status, composed, claims=claims),
         grounded=all(each.citations for each in claims),
-        warnings=(*before, *warnings, *told(disputed, language=language)),
+        warnings=(*before, *warnings, *conflict_notice(disputed, language=language)),
         counts=replace(
             known.counts,
             in_context=len(used),
@@ -115,12 +119,12 @@ def conclude(
     )
 
 
-def note(kind: Note, *, language: str) -> str:
+def add_warning(kind: Note, *, language: str) -> str:
     """Word what happened to a model's answer, in English where a language has no wording."""
     return _WORDING.get(language, _WORDING["en"])[kind]
 
 
-def _stands(quoted: Answer, composed: Composed, *, refused: bool, silent: bool) -> Answer:
+def _has_support(quoted: Answer, composed: Composed, *, refused: bool, silent: bool) -> Answer:
     """Keep the verbatim sentences, and say why."""
     status, degraded = quoted.status, quoted.degraded
     kind: Note
@@ -134,7 +138,7 @@ def _stands(quoted: Answer, composed: Composed, *, refused: bool, silent: bool) 
         kind = "empty"
     if kind in ("refused", "empty"):  # a failure is in the trace already, silence is none
         degraded = (*degraded, f"generate:{kind}:extractive")
-    said = note(kind, language=quoted.query.language)
+    said = add_warning(kind, language=quoted.query.language)
     return replace(quoted, status=status, warnings=(*quoted.warnings, said), degraded=degraded)
 
 

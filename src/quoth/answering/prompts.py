@@ -261,7 +261,7 @@ def defuse(text: str) -> str:
         text = without_heads(text)
     if low is None or b"<" in low or b"|" in low or b"[" in low:
         text = _TOKEN.sub(lambda found: f"{found.group()} ", text)
-    if low is None or _may_speak(low):
+    if low is None or _may_start_with_role(low):
         text = _SPEAKER.sub(r"\1 ", text)
     return text
 
@@ -274,7 +274,7 @@ def _western(text: str) -> bytes | None:
         return None
 
 
-def _may_speak(low: bytes) -> bool:
+def _may_start_with_role(low: bytes) -> bool:
     """Whether a line in small letters begins with a role, as far as bytes tell."""
     lines = low.split(b"\n") if b":" in low else ()
     return any(line.lstrip(_BEFORE_ROLE).startswith(_ROLE_BYTES) for line in lines)

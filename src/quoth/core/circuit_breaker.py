@@ -19,7 +19,7 @@ def every_error(_error: BackendError) -> bool:
     return True
 
 
-class Breaker:
+class CircuitBreaker:
     """Opens after ``failures`` in a row within ``within_s`` seconds, for ``half_open_s`` seconds.
 
     Then a single call passes: when it succeeds all may pass again, when it fails the wait begins

@@ -57,7 +57,7 @@ class Near:
                 self._core = core
 
 
-async def aside(work: Callable[[], T], *, pool: Executor | None = None) -> T:
+async def run_in_thread(work: Callable[[], T], *, pool: Executor | None = None) -> T:
     """Do short work in the near thread if it is free, else in ``pool`` or the loop's own."""
     bound = partial(copy_context().run, work)
     begun = None if _near is None else _near.take(bound)

@@ -20,7 +20,7 @@ from quoth.core.types import (
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class StageStarted:
     """The stage that has just begun."""
 
     stage: str
@@ -28,7 +28,7 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class HitsFound:
     """The passages that the answer will be made from."""
 
     hits: tuple[Hit, ...]
@@ -36,7 +36,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class EvidenceFound:
     """The best verbatim sentences, cited and true as they stand, while a model still writes."""
 
     text: str
@@ -46,7 +46,7 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class TextAdded:
     """The next piece of the answer's text; provisional until its sentence is verified."""
 
     text: str
@@ -54,7 +54,7 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
-class Cited:
+class CitationAdded:
     """A citation of the text streamed so far."""
 
     citation: Citation
@@ -62,7 +62,7 @@ class Cited:
 
 
 @dataclass(frozen=True, slots=True)
-class Verified:
+class SentenceVerified:
     """What the check of one sentence found.
 
     ``number`` counts the sentences that were streamed, from 1; ``text`` is the sentence without
@@ -79,7 +79,7 @@ class Verified:
 
 
 @dataclass(frozen=True, slots=True)
-class Used:
+class UsageReported:
     """What the generator used."""
 
     usage: Usage
@@ -87,11 +87,20 @@ class Used:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class AnswerCompleted:
     """The whole answer; the last event of a stream that did not fail."""
 
     answer: Answer
     event: Literal["done"] = "done"
 
 
-Event = Progress | Found | Evidence | Token | Cited | Verified | Used | Done
+Event = (
+    StageStarted
+    | HitsFound
+    | EvidenceFound
+    | TextAdded
+    | CitationAdded
+    | SentenceVerified
+    | UsageReported
+    | AnswerCompleted
+)

@@ -21,7 +21,7 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Writing:
+class GenerationParams:
     """How an answer is to be written; what a provider lacks it leaves out knowingly."""
 
     temperature: float = 0.1

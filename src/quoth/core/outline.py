@@ -24,7 +24,7 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class SummarySentence:
     """A sentence in its source: characters of the document's stored text, within one chunk."""
 
     chunk_id: str
@@ -45,11 +45,11 @@ class Summary:
     path: tuple[str, ...]
     first: int
     last: int
-    leaves: tuple[Leaf, ...]
+    leaves: tuple[SummarySentence, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class EntityCooccurrence:
     """Two names that stand together in ``count`` chunks of a document, both in folded form."""
 
     name: str
@@ -58,7 +58,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class CollectionOutline:
     """All that a question can refer to by name in one version of a collection."""
 
     version: str

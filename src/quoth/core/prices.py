@@ -51,7 +51,7 @@ class PriceTable:
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
+class BudgetDecision:
     """What can be done for the money; ``left_out`` are pairs of a stage and what it does instead.
 
     ``small_tasks`` says whether the model may help to read the question.
@@ -94,7 +94,7 @@ def price_table() -> PriceTable | None:
     return PriceTable("genai-prices", __version__, newest)
 
 
-def afford(
+def fit_budget(
     *,
     max_usd: float | None,
     usd: Usd,
@@ -102,7 +102,7 @@ def afford(
     context_tokens: int,
     max_tokens: int,
     small_tasks: Sequence[str] = (),
-) -> Means:
+) -> BudgetDecision:
     """Say what can be done for ``max_usd``, what is left of it when some is spent already.
 
     ``prompt_tokens`` are those of the instructions, the history and the question, and
@@ -126,21 +126,21 @@ def afford(
             low, low - 1 + bisect_right(range(low, high + 1), 0, key=lambda n: not enough(n))
         )
 
-    whole = Means(True, True, max_tokens, context_tokens)
+    whole = BudgetDecision(True, True, max_tokens, context_tokens)
     if fits(context_tokens, max_tokens, len(small_tasks)):
         return whole
     left = tuple((stage, "no model") for stage in small_tasks)
     if fits(context_tokens, max_tokens):
-        return Means(True, False, max_tokens, context_tokens, left)
+        return BudgetDecision(True, False, max_tokens, context_tokens, left)
     tokens = most(LEAST_TOKENS, max_tokens, lambda n: fits(context_tokens, n))
     left = (*left, ("generate", "a shorter answer"))
     if fits(context_tokens, tokens):
-        return Means(True, False, tokens, context_tokens, left)
+        return BudgetDecision(True, False, tokens, context_tokens, left)
     context = most(LEAST_CONTEXT, context_tokens, lambda n: fits(n, tokens))
     left = (*left, ("context", "fewer passages"))
     if fits(context, tokens):
-        return Means(True, False, tokens, context, left)
-    return Means(False, False, 0, context_tokens, (("generate", "extractive"),))
+        return BudgetDecision(True, False, tokens, context, left)
+    return BudgetDecision(False, False, 0, context_tokens, (("generate", "extractive"),))
 
 
 def skip_for_time(
@@ -174,7 +174,7 @@ def _days(models: Sequence[Any]) -> set[date]:
     return {day for day in days if day is not None}
 
 
-class Pace:
+class LatencyEstimator:
     """How long stages take as a rule, in milliseconds; the last calls count most."""
 
     def __init__(self) -> None:

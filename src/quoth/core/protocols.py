@@ -12,7 +12,7 @@ from typing import Literal, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from quoth.core.messages import Message, Writing, Written
+from quoth.core.messages import GenerationParams, Message, Written
 from quoth.core.types import (
     Chunk,
     Filter,
@@ -48,7 +48,7 @@ class Embedder(Protocol):
 
 
 @runtime_checkable
-class Foresees(Protocol):
+class Prefetches(Protocol):
     """An embedder that can be told of a question before it is asked for."""
 
     def foresee(self, text: str) -> None:
@@ -139,7 +139,7 @@ class Reranker(Protocol):
         ...
 
 
-class Spans(Protocol):
+class SpanScorer(Protocol):
     """Scores parts of chunks against the question, from what is kept of their tokens."""
 
     async def score(
@@ -159,10 +159,10 @@ class Spans(Protocol):
         ...
 
 
-class Tokens(Protocol):
+class TokenVectorStore(Protocol):
     """Keeps the vectors of chunks' tokens; derived, and computed again where they are missing."""
 
-    def noting(self, embedder: Embedder) -> Embedder:
+    def recording_embedder(self, embedder: Embedder) -> Embedder:
         """Stand in for the embedder while chunks are embedded that are to be kept."""
         ...
 
@@ -201,7 +201,9 @@ class Generator(Protocol):
         """Give the most that so many tokens cost in dollars, None where nobody knows."""
         ...
 
-    def stream(self, messages: Sequence[Message], *, writing: Writing) -> AsyncIterator[Written]:
+    def stream(
+        self, messages: Sequence[Message], *, writing: GenerationParams
+    ) -> AsyncIterator[Written]:
         """Yield the answer piece by piece and `Finish` at the end; raises GenerationError.
 
         Closing the iterator ends the call to the provider.
@@ -217,7 +219,7 @@ class Generator(Protocol):
         ...
 
 
-class Judge(Protocol):
+class EntailmentModel(Protocol):
     """Says whether a piece of evidence supports a claim; takes part in the check where it is set.
 
     A model for natural language inference, or a language model that is asked.
@@ -235,9 +237,9 @@ class Judge(Protocol):
 
 
 @runtime_checkable
-class AsksModel(Judge, Protocol):
+class AsksModel(EntailmentModel, Protocol):
     """A judge that asks a language model, which a request puts its own count in front of."""
 
-    def asking(self, generator: Generator) -> Judge:
+    def asking(self, generator: Generator) -> EntailmentModel:
         """Give the same judge with another generator to ask."""
         ...

@@ -55,7 +55,7 @@ class Trace:
         stages = {stage: round(spent, 3) for stage, spent in self._timings.items()}
         return {**stages, "total": round(self.elapsed_ms(), 3)}
 
-    def reached(self, name: str) -> None:
+    def mark(self, name: str) -> None:
         """Note when something was there first, in milliseconds since the request began."""
         self._timings.setdefault(name, self.elapsed_ms())
 
@@ -118,7 +118,7 @@ class Trace:
         self._fail(stage, reason, fallback)
         return otherwise()
 
-    async def follow(
+    async def wrap_stream(
         self, stage: str, items: AsyncIterator[T], *, fallback: str, cut: str
     ) -> AsyncGenerator[T, None]:
         """Pass on what comes until the end, or until a backend fails or the deadline passes.

@@ -91,7 +91,7 @@ Locator = Pages | Seconds | Chars
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SpanLocator:
     """Says where the characters from `start` to `end` of a text stand in the source.
 
     A reader makes one for each line of a PDF, cue of a transcript or block of a page.
@@ -119,7 +119,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ParsedDocument:
     """What a reader found in one file: its text, and where every part of the text stands.
 
     ``places`` are sorted, do not overlap and cover every character that is not white space;
@@ -130,7 +130,7 @@ class Reading:
     kind: DocumentKind
     title: str
     text: str
-    places: tuple[Place, ...]
+    places: tuple[SpanLocator, ...]
     sections: tuple[Section, ...] = ()
     language: str | None = None
     url: str | None = None
@@ -189,7 +189,7 @@ class Chunk:
     text: str
     locator: Locator
     kind: DocumentKind
-    places: tuple[Place, ...] = ()
+    places: tuple[SpanLocator, ...] = ()
     section: tuple[str, ...] = ()
     prefix: str = ""
     language: str = "en"

@@ -20,10 +20,10 @@ from quoth.core.settings import Settings
 from quoth.core.types import Answer, Chars, Citation
 from quoth.engine import Engine
 from quoth.evaluation.corpus import Told, open_corpus
-from quoth.evaluation.datasets import Question, Source, load_corpus
+from quoth.evaluation.datasets import CorpusRow, Question, load_corpus
 from quoth.evaluation.jsonl import (
     Row,
-    find,
+    locate_file,
     objects,
     optional,
     read_rows,
@@ -38,7 +38,7 @@ from quoth.evaluation.spans import (
     word_line,
 )
 from quoth.pipeline.retrieve import Request
-from quoth.text.analyzer import terms
+from quoth.text.analyzer import analyze
 from quoth.text.sentences import sentences
 
 NUGGET = 0.6
@@ -94,7 +94,7 @@ class Scores:
 
 
 @dataclass(frozen=True, slots=True)
-class Miss:
+class AnswerMiss:
     """A question that was answered worse than half, or answered and should not have been."""
 
     id: str
@@ -126,7 +126,7 @@ class AnswersReport:
     resolve_rate: float
     statuses: Mapping[str, int]
     latency_ms: Mapping[str, float]
-    misses: tuple[Miss, ...]
+    misses: tuple[AnswerMiss, ...]
     per_question: Mapping[str, Mapping[str, float]]
     latencies_ms: Sequence[float]
 
@@ -168,12 +168,12 @@ def load_judged(folder: Path) -> tuple[Judged, ...]:
 
     A query that does not say whether it is answerable is what its references say.
     """
-    path = find(folder, "references.jsonl")
+    path = locate_file(folder, "references.jsonl")
     references: dict[str, tuple[Row, str]] = {}
     for row, at in read_rows(path):
         references[_id(row, "query_id", at)] = (row, at)
     judged = []
-    for row, at in read_rows(find(folder, "queries.jsonl")):
+    for row, at in read_rows(locate_file(folder, "queries.jsonl")):
         question = Question(text(row, "id", at), text(row, "text", at))
         held, where = references.get(question.id, ({}, at))
         answers = tuple(
@@ -204,7 +204,7 @@ def report_on(
     judged: Sequence[Judged],
     answers: Sequence[Answer],
     *,
-    corpus: Sequence[Source],
+    corpus: Sequence[CorpusRow],
     sources: Mapping[str, str],
     latencies_ms: Sequence[float],
 ) -> AnswersReport:
@@ -312,11 +312,11 @@ def nugget_recall(reference: str, answer: str) -> float:
 
     It says one when it holds all of its numbers and most of its telling words, stemmed.
     """
-    held = frozenset(terms(answer, language="en"))
+    held = frozenset(analyze(answer, language="en"))
     nuggets = [
         wanted
         for start, end in sentences(reference)
-        if (wanted := frozenset(terms(reference[start:end], language="en")))
+        if (wanted := frozenset(analyze(reference[start:end], language="en")))
     ]
     said = [
         len(wanted & held) >= NUGGET * len(wanted)
@@ -369,7 +369,7 @@ def _per_question(
 
 def _misses(
     judged: Sequence[Judged], answers: Sequence[Answer], *, scores: Mapping[str, Scores]
-) -> tuple[Miss, ...]:
+) -> tuple[AnswerMiss, ...]:
     found = []
     for each, answer in zip(judged, answers, strict=True):
         score = scores.get(each.question.id)
@@ -381,7 +381,7 @@ def _misses(
             precision, recall = (score.precision, score.recall) if score else (0.0, 0.0)
             said = answer.text if answer.citations else f"({answer.status})"
             found.append(
-                Miss(
+                AnswerMiss(
                     each.question.id,
                     each.question.text,
                     round(precision, 3),

@@ -11,12 +11,12 @@ from quoth.bootstrap import open_embedder
 from quoth.core.errors import InputError
 from quoth.core.settings import Settings
 from quoth.evaluation.jsonl import (
-    find,
+    locate_file,
     read_rows,
     text,
     truth,
 )
-from quoth.query.paraphrase.compare import LEAST_COSINE, same_question
+from quoth.query.paraphrase.compare import LEAST_COSINE, normalized_equal
 
 PAIRS = "pairs.jsonl"
 THRESHOLD = LEAST_COSINE
@@ -81,7 +81,7 @@ class CacheReport:
 
 def load_pairs(folder: Path) -> tuple[Pair, ...]:
     """Read ``pairs.jsonl``; raises InputError naming the file and line."""
-    path = find(folder, PAIRS)
+    path = locate_file(folder, PAIRS)
     pairs = tuple(
         Pair(str(number), text(row, "a", at), text(row, "b", at), truth(row, "same", at), _tag(row))
         for number, (row, at) in enumerate(read_rows(path), start=1)
@@ -165,7 +165,7 @@ def _rates(
 
 def _guard(one: str, other: str) -> bool:
     """What the engine's cache asks beside the cosine."""
-    return same_question(one, other, cosine=1.0)
+    return normalized_equal(one, other, cosine=1.0)
 
 
 def _tag(row: Mapping[str, Any]) -> str:

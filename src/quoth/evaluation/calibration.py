@@ -22,7 +22,7 @@ STEPS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class LabelledScore:
     """What was seen, whether it turned out true, and how much it counts."""
 
     signals: Signals
@@ -40,7 +40,7 @@ class Bin:
 
 
 def fit_calibration(
-    outcomes: Sequence[Outcome],
+    outcomes: Sequence[LabelledScore],
     *,
     names: Sequence[str],
     prior: Calibration | None = None,
@@ -72,7 +72,11 @@ def fit_calibration(
 
 
 def _newton(
-    outcomes: Sequence[Outcome], names: Sequence[str], *, prior: Calibration | None, strength: float
+    outcomes: Sequence[LabelledScore],
+    names: Sequence[str],
+    *,
+    prior: Calibration | None,
+    strength: float,
 ) -> tuple[float, list[float]]:
     """Give bias and weights, in the units of the signs."""
     raw = np.array([[each.signals.get(name, 0.0) for name in names] for each in outcomes])
@@ -105,7 +109,7 @@ def _newton(
     return float(found[0] - weights @ mean), [float(each) for each in weights]
 
 
-def joined(groups: Mapping[str, Calibration]) -> Calibration:
+def merge_calibrations(groups: Mapping[str, Calibration]) -> Calibration:
     """Make one calibration of those that were fitted for each group of signs apart.
 
     Keys are names of `quoth.retrieval.calibration.GROUPS`, "" for the rest. The constant of a group
@@ -125,7 +129,7 @@ def joined(groups: Mapping[str, Calibration]) -> Calibration:
     )
 
 
-def parted(calibration: Calibration) -> dict[str, Calibration]:
+def split_groups(calibration: Calibration) -> dict[str, Calibration]:
     """Take a calibration apart into those of its groups of signs: what `joined` joins."""
     groups = sorted({group_of([name]) for name in calibration.weights})
     return {
@@ -142,7 +146,7 @@ def parted(calibration: Calibration) -> dict[str, Calibration]:
     }
 
 
-def probabilities(calibration: Calibration, outcomes: Sequence[Outcome]) -> list[float]:
+def probabilities(calibration: Calibration, outcomes: Sequence[LabelledScore]) -> list[float]:
     """Give the probability of every outcome, in their order."""
     return [probability(calibration, each.signals) for each in outcomes]
 
@@ -240,7 +244,7 @@ def threshold_for(
     return found
 
 
-def silent_below(
+def abstention_threshold(
     chances: Sequence[float], *, silence: float, confidence: float = CONFIDENCE
 ) -> float | None:
     """Give the smallest threshold that keeps questions without an answer silent as often as asked.

@@ -17,10 +17,10 @@ from quoth.core.trace import Trace
 from quoth.core.types import Query, Turn
 from quoth.engine import Engine
 from quoth.evaluation.corpus import Told, open_corpus
-from quoth.evaluation.datasets import Source, load_corpus
+from quoth.evaluation.datasets import CorpusRow, load_corpus
 from quoth.evaluation.jsonl import (
     Row,
-    find,
+    locate_file,
     objects,
     optional,
     read_rows,
@@ -97,7 +97,7 @@ async def evaluate_conversations(
 
     The corpus is that of another folder, of the folder itself, or the ``contexts`` of the rows.
     """
-    path = find(folder, f"{split}.jsonl")
+    path = locate_file(folder, f"{split}.jsonl")
     rows = list(read_rows(path))
     held = _corpus(corpus or folder, rows, given=corpus is not None)
     known = {each.id for each in held}
@@ -175,11 +175,11 @@ async def _ranking(engine: Engine, came: Retrieved, *, sources: Mapping[str, str
     return document_ranking([key for key in ids if key in owners], document_of=owners)
 
 
-def _corpus(folder: Path, rows: Sequence[tuple[Row, str]], *, given: bool) -> tuple[Source, ...]:
+def _corpus(folder: Path, rows: Sequence[tuple[Row, str]], *, given: bool) -> tuple[CorpusRow, ...]:
     if given or any((folder / name).is_file() for name in ("corpus.jsonl", "corpus.jsonl.gz")):
         return load_corpus(folder)
     contexts = {
-        text(each, "id", at): Source(
+        text(each, "id", at): CorpusRow(
             text(each, "id", at), optional(each, "title", at), text(each, "text", at)
         )
         for row, at in rows

@@ -12,12 +12,12 @@ from hashlib import sha256
 
 from quoth.bootstrap import open_engine
 from quoth.core.settings import Settings
-from quoth.core.types import Chars, Place, Reading
+from quoth.core.types import Chars, ParsedDocument, SpanLocator
 from quoth.engine import Engine
-from quoth.evaluation.datasets import Source, corpus_hash
+from quoth.evaluation.datasets import CorpusRow, corpus_hash
 from quoth.pipeline.add import PIPELINE, make_entry
 from quoth.pipeline.commit import write_batch
-from quoth.pipeline.components import identity_of
+from quoth.pipeline.components import embedding_fingerprint
 from quoth.store.rows import Entry, digest
 from quoth.text.analyzer import ANALYSER
 
@@ -30,7 +30,7 @@ Told = Callable[[str, int, int], None]
 
 @asynccontextmanager
 async def open_corpus(
-    corpus: Sequence[Source], *, settings: Settings, progress: Told
+    corpus: Sequence[CorpusRow], *, settings: Settings, progress: Told
 ) -> AsyncIterator[Engine]:
     """Open an engine on a library that holds exactly this corpus, one document per row."""
     key = sha256(
@@ -45,11 +45,11 @@ async def open_corpus(
         yield engine
 
 
-async def index_corpus(engine: Engine, corpus: Sequence[Source], *, progress: Told) -> None:
+async def index_corpus(engine: Engine, corpus: Sequence[CorpusRow], *, progress: Told) -> None:
     """Add every row of a corpus as a document of its own, unless it is there already."""
     parts = engine.parts
     collection = await asyncio.to_thread(
-        parts.catalogue.make_collection, COLLECTION, identity=identity_of(parts.embedder)
+        parts.catalogue.make_collection, COLLECTION, identity=embedding_fingerprint(parts.embedder)
     )
     ready = await asyncio.to_thread(parts.catalogue.ready_ids, collection)
     rows = [(digest(collection.id, row.id), row) for row in corpus]
@@ -59,11 +59,11 @@ async def index_corpus(engine: Engine, corpus: Sequence[Source], *, progress: To
         batch: list[Entry] = []
         for key, row in missing[at : at + BATCH_DOCUMENTS]:
             text = row.text if row.text.strip() else row.title or row.id
-            reading = Reading(
+            reading = ParsedDocument(
                 kind="text",
                 title=row.title,
                 text=text,
-                places=(Place(0, len(text), Chars(0, len(text))),),
+                places=(SpanLocator(0, len(text), Chars(0, len(text))),),
             )
             batch.append(
                 await asyncio.to_thread(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from quoth.core.errors import InputError
 from quoth.evaluation.jsonl import (
-    find,
+    locate_file,
     optional,
     read_lines,
     read_rows,
@@ -22,7 +22,7 @@ Judgments = Mapping[str, Mapping[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class CorpusRow:
     """One row of a corpus, which is one document."""
 
     id: str
@@ -42,7 +42,7 @@ class Question:
 class RetrievalSet:
     """A corpus with judged questions; `corpus_hash` changes when any document does."""
 
-    corpus: tuple[Source, ...]
+    corpus: tuple[CorpusRow, ...]
     questions: tuple[Question, ...]
     judgments: Judgments
     corpus_hash: str
@@ -56,7 +56,7 @@ def load_retrieval_set(folder: Path, *, queries: Path | None = None) -> Retrieva
     """
     corpus = load_corpus(folder)
     judgments = _judgments(folder / "qrels.tsv", known=frozenset(each.id for each in corpus))
-    source = find(queries or folder, "queries.jsonl")
+    source = locate_file(queries or folder, "queries.jsonl")
     questions = tuple(
         Question(text(row, "id", at), text(row, "text", at)) for row, at in read_rows(source)
     )
@@ -70,18 +70,20 @@ def load_retrieval_set(folder: Path, *, queries: Path | None = None) -> Retrieva
     return RetrievalSet(corpus, judged, judgments, corpus_hash(corpus))
 
 
-def load_corpus(folder: Path) -> tuple[Source, ...]:
+def load_corpus(folder: Path) -> tuple[CorpusRow, ...]:
     """Read ``corpus.jsonl`` or ``corpus.jsonl.gz``; raises InputError naming the file and line."""
-    path = find(folder, "corpus.jsonl")
+    path = locate_file(folder, "corpus.jsonl")
     corpus = tuple(
-        Source(text(row, "id", at), optional(row, "title", at), text(row, "text", at, empty=True))
+        CorpusRow(
+            text(row, "id", at), optional(row, "title", at), text(row, "text", at, empty=True)
+        )
         for row, at in read_rows(path)
     )
     _unique([each.id for each in corpus], folder / "corpus.jsonl")
     return corpus
 
 
-def corpus_hash(corpus: tuple[Source, ...]) -> str:
+def corpus_hash(corpus: tuple[CorpusRow, ...]) -> str:
     """Give the sha256 of all rows, in hexadecimal; the order of the rows counts."""
     digest = hashlib.sha256()
     for each in corpus:

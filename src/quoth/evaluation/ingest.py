@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from quoth.core.errors import InputError
-from quoth.core.types import Json, Pages, Reading
-from quoth.ingest.sandbox.parent import Outcome, Readers
+from quoth.core.types import Json, Pages, ParsedDocument
+from quoth.ingest.sandbox.parent import ParseResult, ParserPool
 from quoth.ingest.sources.files import find_files
 
 MANIFEST = "manifest.jsonl"
@@ -81,7 +81,7 @@ async def evaluate_ingest(folder: Path, *, seconds: float, memory_mb: int) -> In
     expected = await asyncio.to_thread(_manifest, folder)
     paths = [folder / name for name in expected] or await asyncio.to_thread(_files, folder)
     results = []
-    async with Readers(seconds=seconds, memory_mb=memory_mb, files_per_child=1) as readers:
+    async with ParserPool(seconds=seconds, memory_mb=memory_mb, files_per_child=1) as readers:
         for path in paths:
             outcome = await readers.outcome(path)
             results.append(_result(path.name, outcome, expected=expected.get(path.name, {})))
@@ -115,7 +115,7 @@ def _manifest(folder: Path) -> dict[str, Json]:
         ) from None
 
 
-def _result(file: str, outcome: Outcome, *, expected: Json) -> FileRead:
+def _result(file: str, outcome: ParseResult, *, expected: Json) -> FileRead:
     reading, problem = outcome.reading, outcome.problem
     bare = _pages_without_text(reading) if reading else None
     outline = len(reading.sections) if reading else 0
@@ -170,7 +170,7 @@ def _expected_code(expected: Json, code: str | None) -> str | None:
     return None
 
 
-def _pages_without_text(reading: Reading) -> int | None:
+def _pages_without_text(reading: ParsedDocument) -> int | None:
     if reading.pages is None:
         return None
     with_text: set[int] = set()

@@ -13,7 +13,7 @@ from quoth.core.errors import InputError
 Row = Mapping[str, object]
 
 
-def find(folder: Path, name: str) -> Path:
+def locate_file(folder: Path, name: str) -> Path:
     """Give the file of that name, plain or gzipped; raises InputError where there is none."""
     for path in (folder / name, folder / f"{name}.gz"):
         if path.is_file():

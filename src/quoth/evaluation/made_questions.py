@@ -20,7 +20,7 @@ import numpy as np
 
 from quoth.answering.extractive.candidates import Quotable, quotable_sentences
 from quoth.core.types import Chunk, Document, Passage
-from quoth.text.analyzer import STOP_WORDS, terms
+from quoth.text.analyzer import STOP_WORDS, analyze
 
 Form = Literal["sentence", "definition", "heading"]
 
@@ -83,12 +83,12 @@ def make_questions(
     for chunk in order:
         if len(made) >= most:
             break
-        if any(alike(stems[chunk.chunk_id], other) for other in used):
+        if any(is_duplicate(stems[chunk.chunk_id], other) for other in used):
             continue
         fit = [
             each
             for each in _statements(chunk, title=title_of(chunk.document_id))
-            if folded(each.text) not in repeated
+            if normalized(each.text) not in repeated
         ]
         siblings = under[chunk.document_id, chunk.section]
         question = _question_of(chunk, fit, siblings, rarity=rarity, turn=len(made) % 12)
@@ -99,7 +99,7 @@ def make_questions(
     return made
 
 
-def alike(stems: frozenset[str], other: frozenset[str]) -> bool:
+def is_duplicate(stems: frozenset[str], other: frozenset[str]) -> bool:
     """Whether two sets of words are copies of each other: their Jaccard is at least `ALIKE`."""
     small, large = sorted((len(stems), len(other)))
     if small < ALIKE * large or not small:
@@ -110,10 +110,10 @@ def alike(stems: frozenset[str], other: frozenset[str]) -> bool:
 
 def words_of(chunk: Chunk) -> frozenset[str]:
     """Give the stems of a chunk's text."""
-    return frozenset(terms(chunk.text, language=chunk.language))
+    return frozenset(analyze(chunk.text, language=chunk.language))
 
 
-def folded(text: str) -> str:
+def normalized(text: str) -> str:
     """Give a text on one line in lower case, to be looked for in others."""
     return " ".join(text.casefold().split())
 
@@ -122,7 +122,7 @@ def _repeated(chunks: Sequence[Chunk]) -> frozenset[str]:
     """Give the sentences, folded, that stand in more than one chunk: headers, licences, notices."""
     seen: Counter[str] = Counter()
     for chunk in chunks:
-        seen.update({folded(line) for line in re.split(r"(?<=[.!?])\s+|\n+", chunk.text)})
+        seen.update({normalized(line) for line in re.split(r"(?<=[.!?])\s+|\n+", chunk.text)})
     return frozenset(each for each, count in seen.items() if count > 1)
 
 
@@ -139,8 +139,8 @@ def _statements(chunk: Chunk, *, title: str) -> list[Quotable]:
     return [
         each
         for each in quotable_sentences([Passage(1, document, (chunk,), (), 1.0)])
-        if each.fitness >= 1
-        and not (each.leaning or each.question or each.cut)
+        if each.standalone_score >= 1
+        and not (each.anaphoric or each.question or each.cut)
         and FEWEST_WORDS <= len(each.text.split()) <= MOST_WORDS
     ]
 
@@ -174,7 +174,7 @@ def _question_of(
 
 def _heading(chunk: Chunk) -> str:
     title = chunk.section[-1].strip().rstrip(" :.")
-    told = terms(title, language=chunk.language)
+    told = analyze(title, language=chunk.language)
     return f"{title}?" if len(told) > 1 and not title.endswith("?") else title if told[1:] else ""
 
 
@@ -192,6 +192,6 @@ def _definition(sentence: Quotable) -> str | None:
 
 def _salience(sentence: Quotable, rarity: Mapping[str, float]) -> float:
     """Give how much a sentence tells by its rare words, as a mean that favours ten of them."""
-    found = set(terms(sentence.text, language=sentence.language))
+    found = set(analyze(sentence.text, language=sentence.language))
     told = sum(rarity.get(stem, 0.0) for stem in found if rarity.get(stem, 0.0) > TELLING)
     return told / (1 + abs(len(found) - 10) / 10)

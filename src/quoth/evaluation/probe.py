@@ -24,24 +24,24 @@ from quoth.core.types import (
     Query,
     Scored,
 )
-from quoth.evaluation.made_questions import MadeQuestion, folded
+from quoth.evaluation.made_questions import MadeQuestion, normalized
 from quoth.pipeline.commit import chunk_vectors
-from quoth.pipeline.components import Parts
+from quoth.pipeline.components import Components
 from quoth.retrieval.calibration import (
     READER,
     Signals,
     question_signals,
-    read_scores,
+    reranker_scores,
 )
 from quoth.retrieval.fusion import (
     KEYWORD,
     SEMANTIC,
     convex_combination,
-    covered,
+    term_coverage,
 )
 from quoth.retrieval.rerank import rerank
 from quoth.store.rows import Collection
-from quoth.text.analyzer import search_terms, terms
+from quoth.text.analyzer import analyze, analyze_query
 
 DEPTH = 100
 BATCH = 16
@@ -59,7 +59,7 @@ Advance = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ProbeResult:
     """A question, what counts as its answer, and what each leg found, best first.
 
     ``accepted`` is empty for a question that the collection does not answer. ``signals`` are
@@ -86,7 +86,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class Bm25Index:
     """How rare each stem is among sampled chunks, and how long a chunk is on average."""
 
     held: Mapping[str, int]
@@ -94,7 +94,7 @@ class Words:
     length: float
 
     @classmethod
-    def of(cls, chunks: Sequence[Chunk]) -> Words:
+    def of(cls, chunks: Sequence[Chunk]) -> Bm25Index:
         """Count the stems of the chunks as they are indexed."""
         stems = [_stems(each) for each in chunks]
         held = Counter(stem for each in stems for stem in set(each))
@@ -123,11 +123,11 @@ class Prober:
 
     def __init__(
         self,
-        parts: Parts,
+        parts: Components,
         scope: Collection,
         *,
         documents: Mapping[str, Document],
-        words: Words,
+        words: Bm25Index,
         dense_weight: float,
         rerank_weight: float,
     ) -> None:
@@ -139,7 +139,9 @@ class Prober:
         self._dense_weight = dense_weight
         self._rerank_weight = rerank_weight
 
-    async def made(self, questions: Sequence[MadeQuestion], *, progress: Advance) -> list[Asked]:
+    async def made(
+        self, questions: Sequence[MadeQuestion], *, progress: Advance
+    ) -> list[ProbeResult]:
         """Ask what was made of the collection."""
         vectors = await self._embed([each.text for each in questions], progress=progress)
         rests: list[Matrix] = []
@@ -161,7 +163,7 @@ class Prober:
 
     async def other(
         self, questions: Sequence[tuple[str, str]], *, progress: Advance
-    ) -> list[Asked]:
+    ) -> list[ProbeResult]:
         """Ask what the collection does not answer; language and wording of each."""
         texts = [text for _language, text in questions]
         vectors = await self._embed(texts, progress=progress)
@@ -199,13 +201,13 @@ class Prober:
         """Judge the chunk by its rest, and leave out other chunks that hold the sentence."""
         first = [key for key, _score in (*keyword[:COPIES], *semantic[:COPIES])]
         texts = await self._chunks(first)
-        sentence = folded(made.text)
+        sentence = normalized(made.text)
         copies = {
             key
             for key, chunk in texts.items()
-            if key != made.chunk.chunk_id and sentence in folded(chunk.text)
+            if key != made.chunk.chunk_id and sentence in normalized(chunk.text)
         }
-        sought = search_terms(made.text, languages=self._languages)
+        sought = analyze_query(made.text, languages=self._languages)
         whole = self._words.bm25(sought, made.whole)
         kept = self._words.bm25(sought, made.chunk) / whole if whole else 0.0
 
@@ -227,12 +229,12 @@ class Prober:
         semantic: Sequence[Scored],
         *,
         made: MadeQuestion | None,
-    ) -> Asked:
+    ) -> ProbeResult:
         """Put together what was found, with the signs of an answer at the starting weight."""
         seen = {} if made is None else {made.chunk.chunk_id: made.chunk}
         best = {**await self._chunks([key for key, _score in keyword[:1]]), **seen}
-        share = covered(text, best=best[keyword[0][0]] if keyword else None)
-        asked = Asked(
+        share = term_coverage(text, best=best[keyword[0][0]] if keyword else None)
+        asked = ProbeResult(
             language,
             tuple(keyword),
             tuple(semantic),
@@ -250,14 +252,14 @@ class Prober:
         evidence = weigh_evidence(
             query, shortlist(query, passages), cosines=[score for _key, score in semantic]
         )
-        read = read_scores(pool, reranker=self._parts.reranker)
+        read = reranker_scores(pool, reranker=self._parts.reranker)
         signals = question_signals(
             keyword=keyword,
             semantic=semantic,
             coverage=evidence.coverage,
             terms=evidence.terms,
             gap=evidence.gap,
-            foreign=evidence.foreign,
+            foreign=evidence.cross_lingual,
             read=read,
         )
         return replace(asked, signals=signals, pool=tuple(pool), read=read)
@@ -285,4 +287,4 @@ class Prober:
 def _stems(chunk: Chunk) -> list[str]:
     """Give the terms of a chunk as the keyword leg counts them."""
     searchable = "\n".join((*[chunk.prefix] * PREFIX_TIMES, chunk.text))
-    return terms(searchable, language=chunk.language)
+    return analyze(searchable, language=chunk.language)

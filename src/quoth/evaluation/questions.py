@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from quoth.core.errors import InputError
-from quoth.core.outline import Heading, Shelf
+from quoth.core.outline import CollectionOutline, Heading
 from quoth.core.types import (
     Document,
     FilterField,
@@ -17,7 +17,7 @@ from quoth.core.types import (
 )
 from quoth.evaluation.jsonl import (
     Row,
-    find,
+    locate_file,
     objects,
     read_object,
     read_rows,
@@ -32,7 +32,7 @@ FIELDS: tuple[str, ...] = get_args(FilterField)
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class ExpectedFilter:
     """An expected filter; a number None is an open end of a range."""
 
     field: str
@@ -50,7 +50,7 @@ class Expected:
     text: str
     kinds: tuple[str, ...]
     language: str
-    filters: tuple[tuple[Condition, ...], ...]
+    filters: tuple[tuple[ExpectedFilter, ...], ...]
     history: tuple[Turn, ...] = ()
     is_followup: bool = False
     aspects: tuple[str, ...] = ()
@@ -61,14 +61,14 @@ class Expected:
 class UnderstandingSet:
     """The shelf that the questions refer to, its printed page labels by document, and they."""
 
-    shelf: Shelf
+    shelf: CollectionOutline
     labels: Mapping[str, tuple[str, ...]]
     questions: tuple[Expected, ...]
 
 
 def load_understanding(folder: Path, *, split: str) -> UnderstandingSet:
     """Read ``shelf.json`` and ``SPLIT.jsonl`` of a folder; raises InputError with file and line."""
-    path = find(folder, f"{split}.jsonl")
+    path = locate_file(folder, f"{split}.jsonl")
     shelf, labels = _shelf(folder / SHELF)
     rows = tuple(
         _expected(row, at, number=number) for number, (row, at) in enumerate(read_rows(path), 1)
@@ -83,10 +83,10 @@ def load_understanding(folder: Path, *, split: str) -> UnderstandingSet:
     return UnderstandingSet(shelf, labels, rows)
 
 
-def _shelf(path: Path) -> tuple[Shelf, dict[str, tuple[str, ...]]]:
+def _shelf(path: Path) -> tuple[CollectionOutline, dict[str, tuple[str, ...]]]:
     row, at = read_object(path), str(path)
     try:
-        shelf = Shelf(
+        shelf = CollectionOutline(
             version=text(row, "version", at),
             languages=texts(row, "languages", at),
             documents=tuple(
@@ -156,13 +156,13 @@ def _expected(row: Row, at: str, *, number: int) -> Expected:
     )
 
 
-def _condition(row: Row, at: str) -> Condition:
+def _condition(row: Row, at: str) -> ExpectedFilter:
     field = text(row, "field", at)
     if field not in FIELDS:
         raise InputError(f"{at} filters by '{field}'; the fields are {', '.join(FIELDS)}.")
     operator, values = text(row, "operator", at), row.get("values")
     if operator == "in":
-        return Condition(field, texts(row, "values", at))
+        return ExpectedFilter(field, texts(row, "values", at))
     if (
         operator != "overlaps"
         or not isinstance(values, list)
@@ -173,4 +173,4 @@ def _condition(row: Row, at: str) -> Condition:
             f"{at} has a filter that is none: 'in' takes texts, 'overlaps' two numbers (null for "
             "an open end)."
         )
-    return Condition(field, (values[0], values[1]))
+    return ExpectedFilter(field, (values[0], values[1]))

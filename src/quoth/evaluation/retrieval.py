@@ -24,7 +24,7 @@ from quoth.evaluation.corpus import open_corpus
 from quoth.evaluation.datasets import RetrievalSet, load_retrieval_set
 from quoth.evaluation.measures import document_ranking, mean, per_question
 from quoth.pipeline.retrieve import Request
-from quoth.pipeline.strategies import Ranked
+from quoth.pipeline.strategies import RankedList
 
 DEPTH = 100
 """Documents ranked per question; recall@100 needs as many."""
@@ -103,7 +103,7 @@ async def _run(
     return runs
 
 
-async def _owners(engine: Engine, found: Ranked) -> dict[str, str]:
+async def _owners(engine: Engine, found: RankedList) -> dict[str, str]:
     ids = {key for key, _ in (*found.legs.keyword, *found.legs.semantic)}
     ids |= {each.chunk_id for each in (*found.fused, *found.pool)}
     chunks = await asyncio.to_thread(engine.parts.catalogue.chunks, sorted(ids))

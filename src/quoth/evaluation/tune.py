@@ -18,21 +18,21 @@ from quoth.core.plan import make_plan
 from quoth.core.types import Chunk, Document
 from quoth.engine import Engine
 from quoth.evaluation.calibration import (
-    Outcome,
+    LabelledScore,
     fit_calibration,
-    joined,
-    parted,
+    merge_calibrations,
+    split_groups,
 )
 from quoth.evaluation.everyday import EVERYDAY
 from quoth.evaluation.made_questions import make_questions
-from quoth.evaluation.probe import Asked, Prober, Words
+from quoth.evaluation.probe import Bm25Index, Prober, ProbeResult
 from quoth.evaluation.significance import compare_series
 from quoth.pipeline.components import require_same_identity
 from quoth.retrieval.calibration import (
     HIT_SIGNALS,
     QUESTION_SIGNALS,
     UNREAD,
-    Yardstick,
+    ScoreBaseline,
     group_of,
     hit_signals,
     probability,
@@ -69,7 +69,7 @@ Table = Mapping[str, Mapping[str, float]]
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class BestWeight:
     """A weight for one language, and the mean reciprocal rank of each leg, before and after."""
 
     dense_weight: float
@@ -89,7 +89,7 @@ class Tuned:
     """
 
     tuning: Tuning | None
-    languages: Mapping[str, Chosen]
+    languages: Mapping[str, BestWeight]
     silent: Mapping[str, float]
     answered: Mapping[str, float]
     note: str = ""
@@ -115,7 +115,7 @@ async def tune(engine: Engine, *, collection: str | None = None, progress: Progr
         return Tuned(None, {}, {}, {}, note=_too_small(name, chunks=len(chunks), made=len(made)))
     plan = make_plan(parts.settings.profile, "factual")
     shipped = plan.dense_weight
-    words = await asyncio.to_thread(Words.of, chunks[:600])
+    words = await asyncio.to_thread(Bm25Index.of, chunks[:600])
     prober = Prober(
         parts,
         scope,
@@ -129,7 +129,7 @@ async def tune(engine: Engine, *, collection: str | None = None, progress: Progr
     return await asyncio.to_thread(_learn, scope, asked, other, shipped=shipped)
 
 
-def choose_weight(asked: Sequence[Asked], *, shipped: float) -> Chosen:
+def choose_weight(asked: Sequence[ProbeResult], *, shipped: float) -> BestWeight:
     """Choose the semantic leg's share for questions of one language.
 
     The best of a grid, smoothed over its neighbours, drawn towards ``shipped`` where there are
@@ -154,7 +154,7 @@ def choose_weight(asked: Sequence[Asked], *, shipped: float) -> Chosen:
     if means[after] < better:
         after = int(means.argmax())
     places = dict(zip(COLUMNS, (0, len(GRID) - 1, before, after), strict=True))
-    return Chosen(
+    return BestWeight(
         dense_weight=shipped if after == before else GRID[after],
         questions=len(asked),
         scores={name: round(float(means[place]), 4) for name, place in places.items()},
@@ -164,9 +164,9 @@ def choose_weight(asked: Sequence[Asked], *, shipped: float) -> Chosen:
 
 
 def _learn(
-    scope: Collection, asked: Sequence[Asked], other: Sequence[Asked], *, shipped: float
+    scope: Collection, asked: Sequence[ProbeResult], other: Sequence[ProbeResult], *, shipped: float
 ) -> Tuned:
-    by_language: dict[str, list[Asked]] = {}
+    by_language: dict[str, list[ProbeResult]] = {}
     for each in asked:
         by_language.setdefault(each.language, []).append(each)
     languages = {
@@ -192,7 +192,7 @@ def _learn(
 
 
 def learn_chance(
-    asked: Sequence[Asked], other: Sequence[Asked], *, known: Tuning | None
+    asked: Sequence[ProbeResult], other: Sequence[ProbeResult], *, known: Tuning | None
 ) -> Tuning | None:
     """Fit the chance of an answer on made and everyday questions, near what is known.
 
@@ -203,10 +203,10 @@ def learn_chance(
     if min(map(len, kinds.values())) < LEAST:
         return None
     group = group_of(kinds[True][0])
-    priors = {} if known is None or known.answerable is None else parted(known.answerable)
+    priors = {} if known is None or known.answerable is None else split_groups(known.answerable)
     fitted = fit_calibration(
         [
-            Outcome(signals, kind, 1 / len(found))
+            LabelledScore(signals, kind, 1 / len(found))
             for kind, found in kinds.items()
             for signals in found
         ],
@@ -215,19 +215,19 @@ def learn_chance(
         strength=STRENGTH,
         source=SOURCE,
     )
-    cautious = joined({**priors, group: replace(fitted, bias=fitted.bias - CAUTION)})
+    cautious = merge_calibrations({**priors, group: replace(fitted, bias=fitted.bias - CAUTION)})
     answerable = replace(cautious, questions=fitted.questions, source=SOURCE)
     least = 0.5 if known is None or known.answer_from is None else known.answer_from
     return Tuning(
         relevance=None if known is not None and known.relevance else _relevance(asked, other),
         answerable=answerable,
-        answer_from=_quiet(answerable, other, least=least),
+        answer_from=_abstained(answerable, other, least=least),
     )
 
 
-def _relevance(asked: Sequence[Asked], other: Sequence[Asked]) -> Calibration | None:
+def _relevance(asked: Sequence[ProbeResult], other: Sequence[ProbeResult]) -> Calibration | None:
     """Fit the chance of relevance, for an embedder that comes without a calibration."""
-    groups: dict[str, list[Outcome]] = {}
+    groups: dict[str, list[LabelledScore]] = {}
     for hit in (outcome for each in (*asked, *other) for outcome in _hits(each)):
         groups.setdefault(group_of(hit.signals), []).append(hit)
     fitted = {
@@ -237,33 +237,35 @@ def _relevance(asked: Sequence[Asked], other: Sequence[Asked]) -> Calibration | 
         for group, hits in groups.items()
         if len({each.true for each in hits}) == 2
     }
-    return joined(fitted) if fitted else None
+    return merge_calibrations(fitted) if fitted else None
 
 
 def _signs(names: Sequence[str], group: str) -> list[str]:
     return [name for name in names if group_of([name]) == group != name]
 
 
-def _own(asked: Sequence[Asked]) -> list[Mapping[str, float]]:
+def _own(asked: Sequence[ProbeResult]) -> list[Mapping[str, float]]:
     """Give the signs of questions in the collection's languages, of those of one group."""
     found = [each.signals for each in asked if each.signals]
     read = [each for each in found if group_of(each) == ""]
     return read or [each for each in found if group_of(each) == UNREAD]
 
 
-def _hits(asked: Asked, *, most: int = 10) -> list[Outcome]:
-    yardstick = Yardstick.of(
+def _hits(asked: ProbeResult, *, most: int = 10) -> list[LabelledScore]:
+    yardstick = ScoreBaseline.of(
         keyword=asked.keyword, semantic=asked.semantic, covered=asked.covered, read=asked.read
     )
     if yardstick is None:
         return []
     return [
-        Outcome(hit_signals(each, rank=rank, yardstick=yardstick), each.chunk_id in asked.accepted)
+        LabelledScore(
+            hit_signals(each, rank=rank, yardstick=yardstick), each.chunk_id in asked.accepted
+        )
         for rank, each in enumerate(asked.pool[:most], start=1)
     ]
 
 
-def _quiet(calibration: Calibration, other: Sequence[Asked], *, least: float) -> float:
+def _abstained(calibration: Calibration, other: Sequence[ProbeResult], *, least: float) -> float:
     """Raise the threshold, where needed, until the everyday questions stay silent."""
     chances = sorted(probability(calibration, signals) for signals in _own(other))
     if len(chances) < LEAST:
@@ -273,12 +275,12 @@ def _quiet(calibration: Calibration, other: Sequence[Asked], *, least: float) ->
     return round(min(HIGHEST, max(least, highest_refused + 0.001)), 3)
 
 
-def _reaching(calibration: Calibration, asked: Sequence[Asked], threshold: float) -> float:
+def _reaching(calibration: Calibration, asked: Sequence[ProbeResult], threshold: float) -> float:
     found = [probability(calibration, signals) >= threshold for signals in _own(asked)]
     return sum(found) / len(found) if found else 0.0
 
 
-def _reciprocal_rank(asked: Asked, dense_weight: float) -> float:
+def _reciprocal_rank(asked: ProbeResult, dense_weight: float) -> float:
     for rank, each in enumerate(asked.fused(dense_weight)[:RANKED], start=1):
         if each.chunk_id in asked.accepted:
             return 1 / rank

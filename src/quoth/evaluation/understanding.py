@@ -19,13 +19,13 @@ import numpy as np
 
 from quoth.core.types import Filter, Query
 from quoth.evaluation.questions import (
-    Condition,
     Expected,
+    ExpectedFilter,
     UnderstandingSet,
     load_understanding,
 )
 from quoth.query.comparison_aspects import MOST_ASPECTS
-from quoth.query.entity_index import read_names
+from quoth.query.entity_index import build_entity_index
 from quoth.query.understand import understand
 
 SPLIT = "heldout"
@@ -42,7 +42,7 @@ Meaning = tuple[str, frozenset[str] | Range]
 
 
 @dataclass(frozen=True, slots=True)
-class Miss:
+class UnderstandingMiss:
     """A question that was understood otherwise than expected, and in what."""
 
     id: str
@@ -75,14 +75,14 @@ class UnderstandingReport:
     fields: Mapping[str, float]
     kinds: Mapping[str, Mapping[str, int]]
     latencies_ms: tuple[float, ...]
-    misses: tuple[Miss, ...]
+    misses: tuple[UnderstandingMiss, ...]
     per_question: Mapping[str, Mapping[str, float]]
 
 
 def evaluate_understanding(folder: Path, *, split: str = SPLIT) -> UnderstandingReport:
     """Understand every question of ``SPLIT.jsonl`` with ``shelf.json``; raises InputError."""
     data = load_understanding(folder, split=split)
-    names = read_names(data.shelf, labels=data.labels)
+    names = build_entity_index(data.shelf, labels=data.labels)
 
     def ask(row: Expected) -> Query:
         return understand(row.text, names=names, history=row.history)
@@ -100,7 +100,7 @@ def report_on(
     judged: dict[str, dict[str, float]] = defaultdict(dict)
     by_field: dict[str, list[bool]] = defaultdict(list)
     kinds: dict[str, Counter[str]] = defaultdict(Counter)
-    misses: list[Miss] = []
+    misses: list[UnderstandingMiss] = []
     for row in data.questions[:1]:
         ask(row)  # The first call loads models of languages, which no later one pays.
     for row in data.questions:
@@ -151,23 +151,23 @@ def _timed(ask: Callable[[Expected], Query], row: Expected) -> tuple[Query, floa
     return query, sorted(spent)[TIMED // 2]
 
 
-def _misses(row: Expected, query: Query, right: Mapping[str, bool]) -> list[Miss]:
+def _misses(row: Expected, query: Query, right: Mapping[str, bool]) -> list[UnderstandingMiss]:
     told = {
-        "filters": (shown(row.filters[0]), shown(query.filters)),
+        "filters": (format_filters(row.filters[0]), format_filters(query.filters)),
         "kind": (" or ".join(row.kinds), query.kind),
         "language": (row.language, query.language),
         "aspects": (str(row.aspects), str(query.aspects)),
         "followup": (str(row.is_followup), str(query.is_followup)),
     }
     return [
-        Miss(row.id, row.text, what, *told[what])
+        UnderstandingMiss(row.id, row.text, what, *told[what])
         for what, is_right in right.items()
         if not is_right
     ]
 
 
 def same(
-    found: Sequence[Filter], expected: Sequence[Condition], *, lengths: Mapping[str, float]
+    found: Sequence[Filter], expected: Sequence[ExpectedFilter], *, lengths: Mapping[str, float]
 ) -> bool:
     """Whether filters mean what was expected; ``lengths`` are seconds by document id."""
     named = [id_ for each in expected if each.field == "document" for id_ in each.values]
@@ -210,7 +210,7 @@ def _alike(found: Meaning, expected: Meaning) -> bool:
     return low == first and high == last
 
 
-def shown(filters: Sequence[Filter | Condition]) -> str:
+def format_filters(filters: Sequence[Filter | ExpectedFilter]) -> str:
     """Write filters as a short text."""
     parts = [f"{each.field} {' '.join(map(_value, each.values))}" for each in filters]
     return ", ".join(sorted(parts)) or WITHOUT

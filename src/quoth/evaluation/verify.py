@@ -11,7 +11,7 @@ from time import perf_counter
 
 from quoth.answering.verification import (
     Sources,
-    Verdict,
+    StatementCheck,
     read_sources,
     verify,
 )
@@ -19,7 +19,7 @@ from quoth.answering.verification.align import align
 from quoth.answering.verification.calibration import SIGNS
 from quoth.core.calibration import Calibration
 from quoth.core.errors import InputError
-from quoth.evaluation.calibration import Outcome, calibration_error, fit_calibration
+from quoth.evaluation.calibration import LabelledScore, calibration_error, fit_calibration
 from quoth.evaluation.verify_cases import (
     Case,
     Part,
@@ -56,7 +56,7 @@ class GroupShares:
 
 
 @dataclass(frozen=True, slots=True)
-class Miss:
+class VerifyMiss:
     """A statement that was judged wrongly."""
 
     group: str
@@ -85,7 +85,7 @@ class VerifyReport:
     error: float
     groups: Mapping[str, GroupShares]
     latency_ms: Mapping[str, float]
-    misses: tuple[Miss, ...]
+    misses: tuple[VerifyMiss, ...]
     per_question: Mapping[str, Mapping[str, float]]
 
 
@@ -101,7 +101,7 @@ async def evaluate_verify(folder: Path, *, split: str = "all") -> VerifyReport:
         before = perf_counter()
         verdicts.append(await verify(case.statement, sources, cited=[1], language=case.language))
         times.append(1000 * (perf_counter() - before))
-    return report_on(cases, verdicts, times=times, split=split)
+    return verify_report(cases, verdicts, times=times, split=split)
 
 
 def load_cases(folder: Path, *, split: str = "all") -> tuple[Case, ...]:
@@ -132,13 +132,13 @@ def fit_words(folder: Path, *, part: Part = "dev", source: str = "") -> Calibrat
         found = align(case.statement, lines, sources=sources)
         signs = found.signs if found is not None else {}
         kinds = sum(1 for group, true in FITTED.items() if true == case.true and counts[group])
-        outcomes.append(Outcome(signs, case.true, 1 / (kinds * counts[case.group])))
+        outcomes.append(LabelledScore(signs, case.true, 1 / (kinds * counts[case.group])))
     return fit_calibration(outcomes, names=SIGNS, source=source)
 
 
-def report_on(
+def verify_report(
     cases: Sequence[Case],
-    verdicts: Sequence[Verdict],
+    verdicts: Sequence[StatementCheck],
     *,
     times: Sequence[float],
     split: str,
@@ -153,7 +153,7 @@ def report_on(
     shares = {group: _shares(each) for group, each in found.items()}
     claims = [(each.score, case.true) for case, each in pairs if case.group.startswith("claim")]
     wrong = [
-        Miss(case.group, case.statement, each.support, each.faults)
+        VerifyMiss(case.group, case.statement, each.support, each.faults)
         for case, each in pairs
         if (each.support == "supported") != case.true and not case.group.startswith("claim")
     ]
@@ -214,7 +214,7 @@ def _balanced(shares: Mapping[str, GroupShares]) -> float:
     return ((held.supported if held else 0.0) + (1 - denied.supported if denied else 0.0)) / 2
 
 
-def _shares(verdicts: Sequence[Verdict]) -> GroupShares:
+def _shares(verdicts: Sequence[StatementCheck]) -> GroupShares:
     supported, partly, unsupported = (
         _part(each.support == support for each in verdicts)
         for support in ("supported", "partly", "unsupported")

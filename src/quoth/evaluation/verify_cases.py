@@ -16,7 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
-from quoth.answering.context import Block
+from quoth.answering.context import ContextBlock
 from quoth.answering.verification.tokens import tokens
 from quoth.answering.verification.values import Value, read_values
 from quoth.core.errors import InputError
@@ -28,7 +28,7 @@ from quoth.core.types import (
 )
 from quoth.evaluation.jsonl import (
     Row,
-    find,
+    locate_file,
     read_rows,
     text,
 )
@@ -46,7 +46,7 @@ _OPENINGS = ("According to the source, ", "The text says that ", "In this study,
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class ClaimCase:
     """A claim with the sentences said to bear on it and, where known, all of their document."""
 
     id: str
@@ -73,13 +73,13 @@ class Case:
     language: str = "en"
 
 
-def load_evidence(folder: Path) -> tuple[Evidence, ...]:
+def load_evidence(folder: Path) -> tuple[ClaimCase, ...]:
     """Read ``evidence.jsonl`` {claim, sentences, label}; raises InputError naming file and line.
 
     ``sentences`` are texts, or places of sentences in the document ``corpus_id`` of a
     ``corpus.jsonl`` beside it, whose rows have a list of ``sentences``.
     """
-    rows = list(read_rows(find(folder, EVIDENCE)))
+    rows = list(read_rows(locate_file(folder, EVIDENCE)))
     if not rows:
         raise InputError(f"{folder / EVIDENCE} is empty.")
     wanted = {str(row["corpus_id"]) for row, _ in rows if "corpus_id" in row}
@@ -89,14 +89,14 @@ def load_evidence(folder: Path) -> tuple[Evidence, ...]:
 
 def _documents(folder: Path, wanted: set[str]) -> dict[str, tuple[str, ...]]:
     found = {}
-    for row, at in read_rows(find(folder, CORPUS)):
+    for row, at in read_rows(locate_file(folder, CORPUS)):
         sentences = row.get("sentences")
         if str(row.get("id")) in wanted and isinstance(sentences, list):
             found[text(row, "id", at)] = tuple(str(each).strip() for each in sentences)
     return found
 
 
-def _evidence(row: Row, at: str, documents: dict[str, tuple[str, ...]], order: int) -> Evidence:
+def _evidence(row: Row, at: str, documents: dict[str, tuple[str, ...]], order: int) -> ClaimCase:
     chosen = row.get("sentences")
     if not isinstance(chosen, list) or not chosen:
         raise InputError(f"{at} needs a list of texts or of places under 'sentences'.")
@@ -107,7 +107,7 @@ def _evidence(row: Row, at: str, documents: dict[str, tuple[str, ...]], order: i
             raise InputError(f"{at} names sentences that document '{document_id}' does not have.")
         chosen = [document[each] for each in chosen]
     label = _LABELS.get(text(row, "label", at).strip().lower(), "neither")
-    return Evidence(
+    return ClaimCase(
         id=str(row.get("query_id", row.get("id", order))),
         claim=text(row, "claim", at),
         label=label,
@@ -123,7 +123,7 @@ def part_of(identity: str) -> Part:
     return "dev" if sha256(identity.encode()).digest()[0] % 2 == 0 else "heldout"
 
 
-def claim_cases(evidence: Sequence[Evidence]) -> Iterator[Case]:
+def claim_cases(evidence: Sequence[ClaimCase]) -> Iterator[Case]:
     """Hold each claim against its evidence, against other sentences of its document, and others."""
     for each in evidence:
         yield _case(each, f"claim {each.label}", each.claim, each.chosen, each.label == "support")
@@ -144,7 +144,7 @@ def claim_cases(evidence: Sequence[Evidence]) -> Iterator[Case]:
             yield _case(each, "claim other passage", each.claim, pool, False)
 
 
-def quote_cases(evidence: Sequence[Evidence]) -> Iterator[Case]:
+def quote_cases(evidence: Sequence[ClaimCase]) -> Iterator[Case]:
     """Quote each evidence sentence once, as it is and with one thing exchanged."""
     seen: set[str] = set()
     for each in evidence:
@@ -155,14 +155,14 @@ def quote_cases(evidence: Sequence[Evidence]) -> Iterator[Case]:
             yield from _quotes(each, sentence, evidence)
 
 
-def _quotes(each: Evidence, sentence: str, evidence: Sequence[Evidence]) -> Iterator[Case]:
-    for manner, statement in _manners(each, sentence):
+def _quotes(each: ClaimCase, sentence: str, evidence: Sequence[ClaimCase]) -> Iterator[Case]:
+    for manner, statement in _negation_variants(each, sentence):
         yield _case(each, f"quote {manner}", statement, each.document, True)
         for swap, changed in _swaps(each, statement, evidence):
             yield _case(each, f"swap {swap}", changed, each.document, False)
 
 
-def _manners(each: Evidence, sentence: str) -> Iterator[tuple[str, str]]:
+def _negation_variants(each: ClaimCase, sentence: str) -> Iterator[tuple[str, str]]:
     yield "whole", sentence
     dice = _dice(each, sentence)
     yield "opened", dice.choice(_OPENINGS) + sentence[:1].lower() + sentence[1:]
@@ -172,7 +172,7 @@ def _manners(each: Evidence, sentence: str) -> Iterator[tuple[str, str]]:
 
 
 def _swaps(
-    each: Evidence, statement: str, evidence: Sequence[Evidence]
+    each: ClaimCase, statement: str, evidence: Sequence[ClaimCase]
 ) -> Iterator[tuple[str, str]]:
     dice = _dice(each, statement)
     ours = _values(statement, each.language)
@@ -231,7 +231,7 @@ def _crossed(statement: str, one: tuple[Value, str], two: tuple[Value, str]) -> 
     return _exchanged(_exchanged(statement, later, last, raw), value, raw, last)
 
 
-def _beside(each: Evidence, evidence: Sequence[Evidence]) -> list[str]:
+def _beside(each: ClaimCase, evidence: Sequence[ClaimCase]) -> list[str]:
     gold = {
         sentence
         for other in evidence
@@ -241,16 +241,18 @@ def _beside(each: Evidence, evidence: Sequence[Evidence]) -> list[str]:
     return [sentence for sentence in each.document if sentence not in gold]
 
 
-def _case(each: Evidence, group: str, statement: str, sentences: Sequence[str], true: bool) -> Case:
+def _case(
+    each: ClaimCase, group: str, statement: str, sentences: Sequence[str], true: bool
+) -> Case:
     return Case(each.id, group, statement, tuple(sentences), true, each.language)
 
 
-def _dice(each: Evidence, salt: str) -> random.Random:
+def _dice(each: ClaimCase, salt: str) -> random.Random:
     # The same cases every time, and others for every sentence.
     return random.Random(f"{each.id} {each.document_id} {salt}")  # noqa: S311
 
 
-def as_block(sentences: Sequence[str], *, number: int = 1, language: str = "en") -> Block:
+def as_block(sentences: Sequence[str], *, number: int = 1, language: str = "en") -> ContextBlock:
     """Make a source of sentences, as a passage of a document without a title."""
     whole = " ".join(sentences)
     name = f"d{number}"
@@ -266,4 +268,4 @@ def as_block(sentences: Sequence[str], *, number: int = 1, language: str = "en")
         language=language,
     )
     passage = Passage(number, Document(name, "", "text", "ready"), (chunk,), (name,), 1.0)
-    return Block(passage, 0, len(whole), whole, 0)
+    return ContextBlock(passage, 0, len(whole), whole, 0)

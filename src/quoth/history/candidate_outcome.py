@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from quoth.pipeline.record import Considered, Record, Searched
+from quoth.pipeline.record import CandidateTrace, CollectionTrace, Record
 
 Fate = Literal[
     "cited",
@@ -22,7 +22,7 @@ Fate = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class Outcome:
     """What became of a candidate, as a fixed word and as a sentence.
 
     ``other`` is the chunk that was shown in its place, where it was a copy.
@@ -33,40 +33,40 @@ class Ended:
     other: str | None = None
 
 
-def ended(each: Considered, *, within: Searched, record: Record) -> Ended:
+def outcome_of(each: CandidateTrace, *, within: CollectionTrace, record: Record) -> Outcome:
     """Say what became of a candidate."""
     if (read := ended_in_context(each.chunk_id, record)) is not None:
         return read
     if each.chunk_id in record.copies:
-        return Ended("copy", "says what a better passage says", record.copies[each.chunk_id])
+        return Outcome("copy", "says what a better passage says", record.copies[each.chunk_id])
     if each.pool is not None:
         return _in_pool(each, within, record)
     if record.plan.min_probability > 0 and each.fused.rank <= record.plan.rerank_pool:
         least = record.plan.min_probability
-        return Ended("unlikely", f"less likely to be relevant than {least:g} (min_probability)")
+        return Outcome("unlikely", f"less likely to be relevant than {least:g} (min_probability)")
     most = sum(one.pool is not None for one in within.candidates)
-    return Ended("beyond_pool", f"place {each.fused.rank} after fusion; {most} went on")
+    return Outcome("beyond_pool", f"place {each.fused.rank} after fusion; {most} went on")
 
 
-def ended_in_context(chunk_id: str, record: Record) -> Ended | None:
+def ended_in_context(chunk_id: str, record: Record) -> Outcome | None:
     """Say what became of a chunk that is in a passage; None where it is in none."""
     numbers = numbers_of(record, [chunk_id])
     if numbers:
-        return Ended("cited", f"cited as {numbers}")
+        return Outcome("cited", f"cited as {numbers}")
     passage = next((each for each in record.passages if chunk_id in each), None)
     if passage is None:
         return None
     if chunk_id not in record.answer.used_chunks:
         most = record.plan.max_context_tokens
-        return Ended("over_budget", f"did not fit into the {most} tokens of context")
+        return Outcome("over_budget", f"did not fit into the {most} tokens of context")
     numbers = numbers_of(record, passage)
     if numbers:
-        return Ended("beside", f"read; what is cited as {numbers} stands beside it")
+        return Outcome("beside", f"read; what is cited as {numbers} stands beside it")
     if record.answer.status == "no_results":
-        return Ended("not_quoted", "read; nothing was quoted, because nothing seemed to answer")
+        return Outcome("not_quoted", "read; nothing was quoted, because nothing seemed to answer")
     hits = (each.chunk_id for one in record.searched for each in one.candidates if each.shown)
     how = "read" if chunk_id in hits else "read beside a hit"
-    return Ended("not_quoted", f"{how}, but none of its sentences was chosen")
+    return Outcome("not_quoted", f"{how}, but none of its sentences was chosen")
 
 
 def numbers_of(record: Record, chunk_ids: Iterable[str]) -> str:
@@ -76,14 +76,14 @@ def numbers_of(record: Record, chunk_ids: Iterable[str]) -> str:
     return ", ".join(dict.fromkeys(found))
 
 
-def _in_pool(each: Considered, within: Searched, record: Record) -> Ended:
+def _in_pool(each: CandidateTrace, within: CollectionTrace, record: Record) -> Outcome:
     assert each.pool is not None
     places = [one.pool.rank for one in within.candidates if one.pool and one.shown is not None]
     if each.pool.rank > max(places, default=0):
         why = f"place {each.pool.rank} of the pool; {len(places)} were taken"
-        return Ended("below_final", why)
+        return Outcome("below_final", why)
     most = record.plan.max_per_document
     if most is not None:
         why = f"its document had its {most} passage{'' if most == 1 else 's'} (max_per_document)"
-        return Ended("passed_over", why)
-    return Ended("passed_over", "passed over: a copy, or its document was being removed")
+        return Outcome("passed_over", why)
+    return Outcome("passed_over", "passed over: a copy, or its document was being removed")

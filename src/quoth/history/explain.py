@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from quoth.answering.fallback_messages import went_without
+from quoth.answering.fallback_messages import degraded_stages
 from quoth.core.plan import Plan
 from quoth.core.types import (
     Answer,
@@ -17,11 +17,11 @@ from quoth.core.types import (
     Query,
     ScoreKind,
 )
-from quoth.history.candidate_outcome import Fate, ended
+from quoth.history.candidate_outcome import Fate, outcome_of
 from quoth.pipeline.record import (
-    Considered,
+    CandidateTrace,
+    CollectionTrace,
     Record,
-    Searched,
     Span,
 )
 from quoth.store.catalogue import Catalogue
@@ -34,7 +34,7 @@ SAID = 160
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class SettingUsed:
     """A field of the plan that was not left at its default; ``asked`` if the asker wanted it."""
 
     name: str
@@ -64,7 +64,7 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class ChunkExcerpt:
     """Where a chunk stands and how it begins; ``document`` is empty if it is no longer there."""
 
     document: str = ""
@@ -79,11 +79,11 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class CandidateExplanation:
     """A candidate's way through the stages: ranks and scores, and what became of it."""
 
     chunk_id: str
-    at: Text
+    at: ChunkExcerpt
     legs: Mapping[str, LegScore]
     fused: LegScore
     pool: LegScore | None
@@ -99,7 +99,7 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True)
-class Explained:
+class SearchExplanation:
     """The search of one collection; ``now`` is its index version today, empty if it is gone."""
 
     collection: str
@@ -107,7 +107,7 @@ class Explained:
     now: str
     found: int
     whole: bool
-    ways: tuple[Way, ...]
+    ways: tuple[CandidateExplanation, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +118,11 @@ class Explanation:
     created_at: str
     question: str
     understood: tuple[tuple[str, str], ...]
-    choices: tuple[Choice, ...]
+    choices: tuple[SettingUsed, ...]
     makers: tuple[tuple[str, str], ...]
     stages: tuple[Stage, ...]
     total_ms: float
-    searched: tuple[Explained, ...]
+    searched: tuple[SearchExplanation, ...]
     answer: Answer
     notes: tuple[str, ...]
 
@@ -161,7 +161,9 @@ def stages_of(timings: Mapping[str, float], spans_ms: Mapping[str, Span]) -> tup
     return tuple(sorted(found, key=lambda each: (each.start_ms or 0.0, each.end_ms or 0.0)))
 
 
-def texts_of(catalogue: Catalogue, chunk_ids: Sequence[str], *, collection: str) -> dict[str, Text]:
+def texts_of(
+    catalogue: Catalogue, chunk_ids: Sequence[str], *, collection: str
+) -> dict[str, ChunkExcerpt]:
     """Give where these chunks stand and how they begin, those that are there."""
     found = catalogue.find_collection(collection)
     if found is None:
@@ -176,12 +178,12 @@ def texts_of(catalogue: Catalogue, chunk_ids: Sequence[str], *, collection: str)
     }
 
 
-def text_of(chunk: Chunk, document: Document) -> Text:
+def text_of(chunk: Chunk, document: Document) -> ChunkExcerpt:
     """Say where a chunk stands and how it begins."""
     address = link(
         chunk.locator, url=document.url, source=document.source, seconds=document.seconds
     )
-    return Text(document.title, label(chunk.locator), address, beginning(chunk.text))
+    return ChunkExcerpt(document.title, label(chunk.locator), address, beginning(chunk.text))
 
 
 def beginning(text: str, *, most: int = SAID) -> str:
@@ -223,13 +225,13 @@ def _joined(name: str, values: Iterable[str]) -> Iterator[tuple[str, str]]:
         yield name, text
 
 
-def _choices(record: Record) -> Iterator[Choice]:
+def _choices(record: Record) -> Iterator[SettingUsed]:
     usual = Plan()
     for each in fields(Plan):
         chosen, default = getattr(record.plan, each.name), getattr(usual, each.name)
         if each.name != "filters" and chosen != default:
             asked = record.request.choices.get(each.name) is not None
-            yield Choice(each.name, _word(chosen), _word(default), asked)
+            yield SettingUsed(each.name, _word(chosen), _word(default), asked)
 
 
 def _word(value: Any) -> str:
@@ -268,14 +270,14 @@ def _notes(record: Record) -> Iterator[str]:
     if record.answer.counts.invented:
         yield f"Sources that the model named and never saw: {record.answer.counts.invented}."
     language = record.answer.query.language
-    yield from (went_without(each, language=language) for each in record.answer.degraded)
+    yield from (degraded_stages(each, language=language) for each in record.answer.degraded)
 
 
-def _explained(each: Searched, record: Record, catalogue: Catalogue) -> Explained:
+def _explained(each: CollectionTrace, record: Record, catalogue: Catalogue) -> SearchExplanation:
     found = catalogue.find_collection(each.collection)
     ids = [one.chunk_id for one in each.candidates]
     texts = texts_of(catalogue, ids, collection=each.collection)
-    return Explained(
+    return SearchExplanation(
         each.collection,
         each.version,
         "" if found is None else found.index_version,
@@ -285,19 +287,27 @@ def _explained(each: Searched, record: Record, catalogue: Catalogue) -> Explaine
     )
 
 
-def ways_of(each: Searched, record: Record, *, texts: Mapping[str, Text]) -> tuple[Way, ...]:
+def ways_of(
+    each: CollectionTrace, record: Record, *, texts: Mapping[str, ChunkExcerpt]
+) -> tuple[CandidateExplanation, ...]:
     """Give the way of every candidate of a search, in the order after fusion."""
     return tuple(_way(one, within=each, record=record, texts=texts) for one in each.candidates)
 
 
-def _way(each: Considered, *, within: Searched, record: Record, texts: Mapping[str, Text]) -> Way:
-    end = ended(each, within=within, record=record)
+def _way(
+    each: CandidateTrace,
+    *,
+    within: CollectionTrace,
+    record: Record,
+    texts: Mapping[str, ChunkExcerpt],
+) -> CandidateExplanation:
+    end = outcome_of(each, within=within, record=record)
     why = end.why
     if end.other is not None and end.other in texts:
         why = f"{why}: {texts[end.other].name}"
-    return Way(
+    return CandidateExplanation(
         each.chunk_id,
-        texts.get(each.chunk_id, Text()),
+        texts.get(each.chunk_id, ChunkExcerpt()),
         each.legs,
         each.fused,
         each.pool,
@@ -308,12 +318,12 @@ def _way(each: Considered, *, within: Searched, record: Record, texts: Mapping[s
     )
 
 
-def foremost(ways: Sequence[Way], *, most: int) -> list[Way]:
+def foremost(ways: Sequence[CandidateExplanation], *, most: int) -> list[CandidateExplanation]:
     """Order ways as far as they came: the hits, the rest of the pool, what was found besides."""
     return sorted(ways, key=how_far)[:most]
 
 
-def how_far(each: Way | Considered) -> tuple[int, int]:
+def how_far(each: CandidateExplanation | CandidateTrace) -> tuple[int, int]:
     """Order candidates by how far they came; smaller is farther."""
     if each.shown is not None:
         return 0, each.shown

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 
 from quoth.core.types import LegScore
 from quoth.history.explain import (
-    Choice,
-    Explained,
+    CandidateExplanation,
     Explanation,
+    SearchExplanation,
+    SettingUsed,
     Stage,
-    Way,
     foremost,
 )
 from quoth.history.export import pieces, set_piece, source_words
-from quoth.history.why_not import Passed, WhyNot
+from quoth.history.why_not import MissedPassage, WhyNot
 from quoth.text.html_page import (
     anchor,
     escaped,
@@ -130,7 +130,7 @@ def _notes(notes: Sequence[str]) -> Iterator[str]:
     yield from (f'<p class="soft">{escaped(each)}</p>' for each in notes)
 
 
-def _choices(choices: Sequence[Choice]) -> Iterator[str]:
+def _choices(choices: Sequence[SettingUsed]) -> Iterator[str]:
     if choices:
         yield "<h2>What was chosen otherwise than by default</h2>"
         rows = [
@@ -147,7 +147,7 @@ def _choices(choices: Sequence[Choice]) -> Iterator[str]:
         yield table(("field", "chosen", "default", "by"), rows, label="Choices")
 
 
-def _searched(each: Explained) -> Iterator[str]:
+def _searched(each: SearchExplanation) -> Iterator[str]:
     yield f"<h2>What was found in “{escaped(each.collection)}”</h2>"
     yield f'<p class="soft">{escaped(counted(each))}</p>'
     ways = foremost(each.ways, most=len(each.ways))
@@ -159,7 +159,7 @@ def _searched(each: Explained) -> Iterator[str]:
         )
 
 
-def counted(each: Explained) -> str:
+def counted(each: SearchExplanation) -> str:
     """Say how many candidates there were, and of which version of the collection."""
     what = "looked up" if each.whole else "found"
     said = f"{each.found} passages {what} · index {each.version}"
@@ -168,7 +168,7 @@ def counted(each: Explained) -> str:
     return said if each.now == each.version else f"{said} · now it is {each.now}"
 
 
-def _ways(ways: Sequence[Way]) -> str:
+def _ways(ways: Sequence[CandidateExplanation]) -> str:
     rows = [
         (
             str(each.shown or ""),
@@ -191,13 +191,13 @@ def scored(leg: LegScore | None) -> str:
     return "" if leg is None else f"{leg.rank} · {leg.score:.3g}"
 
 
-def _other_legs(each: Way) -> str:
+def _other_legs(each: CandidateExplanation) -> str:
     known = ("keyword", "semantic", "rerank")
     others = [f"{leg}: {scored(one)}" for leg, one in each.legs.items() if leg not in known]
     return f'<span class="said">{escaped("; ".join(others))}</span>' if others else ""
 
 
-def _passage(each: Way | Passed) -> str:
+def _passage(each: CandidateExplanation | MissedPassage) -> str:
     at = each.at
     if not at.document:
         return f'<span class="said">no longer in the library ({escaped(each.chunk_id)})</span>'

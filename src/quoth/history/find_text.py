@@ -6,10 +6,10 @@ import asyncio
 from dataclasses import dataclass
 
 from quoth.core.types import Chunk
-from quoth.pipeline.components import Parts
+from quoth.pipeline.components import Components
 from quoth.store.catalogue import Catalogue
 from quoth.store.rows import Collection
-from quoth.text.analyzer import fold
+from quoth.text.analyzer import normalize_name
 
 LIKELY = 50
 """Passages that the keyword index names first, among which a quoted text nearly always is."""
@@ -18,7 +18,7 @@ SLACK = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class TextMatch:
     """The chunks that hold a text, up to `LIKELY`.
 
     ``exact`` is false if none does and these only share the most words with it.
@@ -28,24 +28,24 @@ class Held:
     exact: bool
 
 
-async def holding(text: str, *, parts: Parts, collection: Collection) -> Held:
+async def holding(text: str, *, parts: Components, collection: Collection) -> TextMatch:
     """Find the chunks that hold a text, case, accents and white space aside.
 
     A text that runs over the end of a chunk is held by both. Where none holds it, those that
     the keyword index ranks best for it are given. All texts are read when the index does not
     point there, which takes half a second for nine thousand chunks.
     """
-    needle = fold(text)
+    needle = normalize_name(text)
     catalogue = parts.catalogue
     languages = await asyncio.to_thread(catalogue.languages, collection)
     index = parts.open_index(collection.table)
     ranked = await index.match(text, languages=languages, limit=LIKELY)
     there = await asyncio.to_thread(catalogue.chunks, [key for key, _score in ranked])
     likely = [there[key] for key, _score in ranked if key in there]
-    found = [each for each in likely if needle in fold(each.text)]
+    found = [each for each in likely if needle in normalize_name(each.text)]
     if not found:
         found = await asyncio.to_thread(_scan, needle, catalogue, collection)
-    return Held(tuple(found), exact=True) if found else Held(tuple(likely), False)
+    return TextMatch(tuple(found), exact=True) if found else TextMatch(tuple(likely), False)
 
 
 def _scan(needle: str, catalogue: Catalogue, collection: Collection) -> list[Chunk]:
@@ -54,10 +54,14 @@ def _scan(needle: str, catalogue: Catalogue, collection: Collection) -> list[Chu
     reach = 2 * len(needle) + SLACK
     last, end, held = ("", ""), "", False
     for chunk_id, document_id, text in catalogue.texts(collection):
-        held_before, held = held, needle in fold(text)
+        held_before, held = held, needle in normalize_name(text)
         if held:
             found[chunk_id] = None
-        elif last[1] == document_id and not held_before and needle in fold(end + text[:reach]):
+        elif (
+            last[1] == document_id
+            and not held_before
+            and needle in normalize_name(end + text[:reach])
+        ):
             found |= {last[0]: None, chunk_id: None}
         last, end = (chunk_id, document_id), text[-reach:]
         if len(found) >= LIKELY:

@@ -11,7 +11,7 @@ from quoth.core.errors import InputError
 from quoth.core.plan import Plan
 from quoth.core.types import Citation, Filter, Query
 from quoth.engine import Engine
-from quoth.history.explain import Text, filter_text, texts_of
+from quoth.history.explain import ChunkExcerpt, filter_text, texts_of
 from quoth.pipeline.record import Record
 from quoth.pipeline.retrieve import Request
 from quoth.store.catalogue import Catalogue
@@ -32,17 +32,17 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class RankChange:
     """A passage whose rank among the hits is another; None where it is not among them."""
 
     chunk_id: str
-    at: Text
+    at: ChunkExcerpt
     before: int | None
     now: int | None
 
 
 @dataclass(frozen=True, slots=True)
-class Since:
+class CollectionChanges:
     """What happened to a collection between the two answers.
 
     ``pinned`` says that nothing did: the same index version answered both times. ``gone`` counts
@@ -87,11 +87,11 @@ class Replay:
     query_id: str
     question: str
     same: bool
-    since: tuple[Since, ...]
+    since: tuple[CollectionChanges, ...]
     changes: tuple[Change, ...]
     makers: tuple[Change, ...]
     candidates: Counted | None
-    hits: tuple[Move, ...]
+    hits: tuple[RankChange, ...]
     cited_before: tuple[str, ...]
     cited_now: tuple[str, ...]
     text_before: str
@@ -220,14 +220,14 @@ def _filters(filters: Sequence[Filter]) -> str:
     return "; ".join(filter_text(each) for each in filters)
 
 
-def _moves(before: Record, now: Record, catalogue: Catalogue) -> Iterator[Move]:
+def _moves(before: Record, now: Record, catalogue: Catalogue) -> Iterator[RankChange]:
     old, new = _hits(before), _hits(now)
     moved = [key for key in dict.fromkeys([*old, *new]) if old.get(key) != new.get(key)]
-    texts: dict[str, Text] = {}
+    texts: dict[str, ChunkExcerpt] = {}
     for each in now.searched:
         texts |= texts_of(catalogue, moved, collection=each.collection)
     for key in moved:
-        yield Move(key, texts.get(key, Text()), old.get(key), new.get(key))
+        yield RankChange(key, texts.get(key, ChunkExcerpt()), old.get(key), new.get(key))
 
 
 def _hits(record: Record) -> dict[str, int]:
@@ -259,7 +259,7 @@ def _fused(record: Record) -> dict[tuple[str, str], tuple[int, int | None]]:
     }
 
 
-def _since(before: Record, now: Record, catalogue: Catalogue) -> Iterator[Since]:
+def _since(before: Record, now: Record, catalogue: Catalogue) -> Iterator[CollectionChanges]:
     versions = {each.collection: each.version for each in before.searched}
     if not versions:
         versions = {before.collection: before.answer.index_version}
@@ -268,7 +268,7 @@ def _since(before: Record, now: Record, catalogue: Catalogue) -> Iterator[Since]
         found = catalogue.find_collection(name)
         at = today.get(name, "")
         if found is None or version == at:
-            yield Since(name, version, at)
+            yield CollectionChanges(name, version, at)
             continue
         ids = [
             each.chunk_id
@@ -276,7 +276,7 @@ def _since(before: Record, now: Record, catalogue: Catalogue) -> Iterator[Since]
             for each in one.candidates
             if one.collection == name
         ]
-        yield Since(
+        yield CollectionChanges(
             name,
             version,
             at,
@@ -285,7 +285,7 @@ def _since(before: Record, now: Record, catalogue: Catalogue) -> Iterator[Since]
         )
 
 
-def plain(value: Replay) -> dict[str, Any]:
+def to_text(value: Replay) -> dict[str, Any]:
     """The replay as plain data, with what follows from it."""
     found: dict[str, Any] = to_json(value)
     for each, one in zip(found["since"], value.since, strict=True):

@@ -18,16 +18,16 @@ from quoth.core.types import (
 from quoth.history.candidate_outcome import Fate, ended_in_context
 from quoth.history.explain import (
     BEYOND,
-    Text,
-    Way,
+    CandidateExplanation,
+    ChunkExcerpt,
     filter_text,
     how_far,
     texts_of,
     ways_of,
 )
 from quoth.history.find_text import holding
-from quoth.pipeline.components import Parts
-from quoth.pipeline.record import Record, Searched
+from quoth.pipeline.components import Components
+from quoth.pipeline.record import CollectionTrace, Record
 from quoth.query.filters.parse import FIELDS
 from quoth.store.rows import Collection
 
@@ -42,7 +42,7 @@ Reason = Fate | Literal["filtered", "not_found", "too_deep", "changed"]
 
 
 @dataclass(frozen=True, slots=True)
-class Passed:
+class MissedPassage:
     """A passage and why it was not cited.
 
     ``advice`` is what would let it in, where the asker can do something. ``legs`` are its places
@@ -50,7 +50,7 @@ class Passed:
     """
 
     chunk_id: str
-    at: Text
+    at: ChunkExcerpt
     reason: Reason
     why: str
     advice: str = ""
@@ -63,11 +63,11 @@ class WhyNot:
 
     text: str
     exact: bool
-    passages: tuple[Passed, ...]
+    passages: tuple[MissedPassage, ...]
     notes: tuple[str, ...] = ()
 
 
-async def why_not(text: str, record: Record, *, parts: Parts) -> WhyNot:
+async def why_not(text: str, record: Record, *, parts: Components) -> WhyNot:
     """Say of each passage that holds the text why it was not cited; raises InputError."""
     if not text.strip():
         raise InputError("Write some words of the passage: quoth explain QUERY_ID --why-not TEXT")
@@ -76,8 +76,8 @@ async def why_not(text: str, record: Record, *, parts: Parts) -> WhyNot:
             "What this question found was not kept, so that nobody can tell. Ask it again, and "
             "explain that."
         )
-    exact: list[Passed] = []
-    close: list[Passed] = []
+    exact: list[MissedPassage] = []
+    close: list[MissedPassage] = []
     notes: list[str] = []
     for each in record.searched:
         collection = await asyncio.to_thread(parts.catalogue.find_collection, each.collection)
@@ -96,7 +96,7 @@ async def why_not(text: str, record: Record, *, parts: Parts) -> WhyNot:
     return WhyNot(text, bool(exact), tuple((exact or close)[:MOST]), tuple(notes))
 
 
-def nearest(chunks: Sequence[Chunk], *, within: Searched) -> list[Chunk]:
+def nearest(chunks: Sequence[Chunk], *, within: CollectionTrace) -> list[Chunk]:
     """Give those of the chunks that came farthest, and of the others those named first."""
     far = {each.chunk_id: how_far(each) for each in within.candidates}
     return sorted(chunks, key=lambda each: far.get(each.chunk_id, BEYOND))[:MOST]
@@ -106,10 +106,10 @@ async def _passed(
     chunks: Sequence[Chunk],
     collection: Collection,
     *,
-    within: Searched,
+    within: CollectionTrace,
     record: Record,
-    parts: Parts,
-) -> list[Passed]:
+    parts: Components,
+) -> list[MissedPassage]:
     """Explain each chunk: by the record where it was a candidate, else by looking again."""
     ids = [each.chunk_id for each in chunks]
     texts = await asyncio.to_thread(texts_of, parts.catalogue, ids, collection=collection.name)
@@ -118,12 +118,12 @@ async def _passed(
     found = []
     for each in chunks:
         key = each.chunk_id
-        at = texts.get(key, Text())
+        at = texts.get(key, ChunkExcerpt())
         read = ended_in_context(key, record)
         if key in known:
             found.append(_of_then(known[key], record))
         elif read is not None:
-            found.append(Passed(key, at, read.fate, read.why))
+            found.append(MissedPassage(key, at, read.fate, read.why))
         elif (outside := await _outside(each, collection, record=record, parts=parts)) is not None:
             found.append(_filtered(each, at, outside, record=record))
         else:
@@ -133,12 +133,12 @@ async def _passed(
     return found
 
 
-def _of_then(way: Way, record: Record) -> Passed:
+def _of_then(way: CandidateExplanation, record: Record) -> MissedPassage:
     advice = _advice(way, record)
-    return Passed(way.chunk_id, way.at, way.fate, way.why, advice, way.legs)
+    return MissedPassage(way.chunk_id, way.at, way.fate, way.why, advice, way.legs)
 
 
-def _advice(way: Way, record: Record) -> str:
+def _advice(way: CandidateExplanation, record: Record) -> str:
     plan = record.plan
     match way.fate:
         case "not_quoted" | "beside" if record.answer.status != "no_results":
@@ -162,7 +162,7 @@ def _more(name: str, value: int) -> str:
 
 
 async def _outside(
-    chunk: Chunk, collection: Collection, *, record: Record, parts: Parts
+    chunk: Chunk, collection: Collection, *, record: Record, parts: Components
 ) -> Filter | None:
     """Give the first filter of the plan that the chunk does not pass."""
     own = Filter("document", "in", (chunk.document_id,))
@@ -175,11 +175,11 @@ async def _outside(
     return None
 
 
-def _filtered(chunk: Chunk, at: Text, outside: Filter, *, record: Record) -> Passed:
+def _filtered(chunk: Chunk, at: ChunkExcerpt, outside: Filter, *, record: Record) -> MissedPassage:
     read = outside in record.answer.query.filters
     where = "was read out of the question" if read else "was given"
     key = next((key for key, found in FIELDS.items() if outside.field in found), outside.field)
-    return Passed(
+    return MissedPassage(
         chunk.chunk_id,
         at,
         "filtered",
@@ -190,33 +190,33 @@ def _filtered(chunk: Chunk, at: Text, outside: Filter, *, record: Record) -> Pas
 
 def _missed(
     chunk: Chunk,
-    at: Text,
+    at: ChunkExcerpt,
     legs: Mapping[str, LegScore],
     *,
-    within: Searched,
+    within: CollectionTrace,
     record: Record,
     now: Collection,
-) -> Passed:
+) -> MissedPassage:
     """Explain a chunk that passed the filters and was no candidate, by its places now."""
     looked = record.plan.candidates_per_leg
     places = " and ".join(f"place {one.rank} of the {leg} leg" for leg, one in legs.items())
     if not legs:
         why = f"not among the first {DEEP} of either leg"
-        return Passed(chunk.chunk_id, at, "not_found", why)
+        return MissedPassage(chunk.chunk_id, at, "not_found", why)
     best = min(one.rank for one in legs.values())
     if best > looked:
         why = f"{places}; the first {looked} of each were looked at"
         advice = _more("candidates_per_leg", best)
-        return Passed(chunk.chunk_id, at, "too_deep", why, advice, legs)
+        return MissedPassage(chunk.chunk_id, at, "too_deep", why, advice, legs)
     if now.index_version != within.version:
         why = f"{places} today; the collection was another when the question was asked"
-        return Passed(chunk.chunk_id, at, "changed", why, legs=legs)
+        return MissedPassage(chunk.chunk_id, at, "changed", why, legs=legs)
     why = f"{places}, and behind the first {len(within.candidates)} of {within.found} after fusion"
-    return Passed(chunk.chunk_id, at, "beyond_pool", why, legs=legs)
+    return MissedPassage(chunk.chunk_id, at, "beyond_pool", why, legs=legs)
 
 
 async def _deeper(
-    record: Record, collection: Collection, parts: Parts
+    record: Record, collection: Collection, parts: Components
 ) -> dict[str, dict[str, LegScore]]:
     """Search both legs deeply, as the plan would; gives the places of every chunk found."""
     plan, question = record.plan, record.answer.query.standalone

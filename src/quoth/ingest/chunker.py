@@ -15,10 +15,10 @@ from quoth.core.types import (
     Chunk,
     Locator,
     Pages,
-    Place,
-    Reading,
+    ParsedDocument,
     Seconds,
     Section,
+    SpanLocator,
 )
 from quoth.ingest.readers.blocks import ARROW
 from quoth.text.locators import clip, locate
@@ -43,7 +43,7 @@ class _Piece:
 
 
 def chunk(
-    reading: Reading,
+    reading: ParsedDocument,
     *,
     document_id: str,
     chunk_id: Callable[[int], str],
@@ -82,14 +82,14 @@ def chunk(
     return chunks
 
 
-def _section_borders(reading: Reading) -> list[int]:
+def _section_borders(reading: ParsedDocument) -> list[int]:
     """Every offset at which a section begins or ends, and both ends of the text."""
     inner = {offset for section in reading.sections for offset in (section.start, section.end)}
     length = len(reading.text)
     return sorted({0, length, *(offset for offset in inner if 0 < offset < length)})
 
 
-def _sentence_spans(reading: Reading, borders: Sequence[int]) -> list[tuple[int, int]]:
+def _sentence_spans(reading: ParsedDocument, borders: Sequence[int]) -> list[tuple[int, int]]:
     """Sentences, each grown by the white space behind it, so that together they are the text."""
     breaks = [place.start for place in reading.places] if reading.kind == "transcript" else []
     begins: list[int] = []
@@ -122,12 +122,12 @@ def _counted(
                 done.append((start, end, tokens))
         waiting = longer
     return [
-        _Piece(start, end, tokens, closes=_closes(text, start, end))
+        _Piece(start, end, tokens, closes=_ends_paragraph(text, start, end))
         for start, end, tokens in sorted(done)
     ]
 
 
-def _closes(text: str, start: int, end: int) -> bool:
+def _ends_paragraph(text: str, start: int, end: int) -> bool:
     piece = text[start:end]
     return end == len(text) or "\n\n" in piece[len(piece.rstrip()) :]
 
@@ -189,7 +189,7 @@ def _groups(pieces: Sequence[_Piece], *, target: int) -> list[Sequence[_Piece]]:
 
 
 def _make(
-    reading: Reading,
+    reading: ParsedDocument,
     group: Sequence[_Piece],
     *,
     starts: Sequence[int],
@@ -235,7 +235,7 @@ def _path(sections: Sequence[Section], offset: int) -> tuple[str, ...]:
     return sections[number].path if number >= 0 and offset < sections[number].end else ()
 
 
-def _in_section(place: Place, section: str | None) -> Place:
+def _in_section(place: SpanLocator, section: str | None) -> SpanLocator:
     locator = place.locator
     if section is None or locator.section:
         return place
@@ -250,10 +250,10 @@ def _in_section(place: Place, section: str | None) -> Place:
             made = Chars(locator.start, locator.end, section, locator.anchor)
         case _:
             assert_never(locator)
-    return Place(place.start, place.end, made, place.hyphen)
+    return SpanLocator(place.start, place.end, made, place.hyphen)
 
 
-def _prefix(reading: Reading, path: Sequence[str], locator: Locator) -> str:
+def _prefix(reading: ParsedDocument, path: Sequence[str], locator: Locator) -> str:
     """Title, titles of the sections and speaker, each once, whatever its case."""
     speaker = locator.speaker if isinstance(locator, Seconds) else None
     seen: dict[str, str] = {}

@@ -24,7 +24,7 @@ from quoth.core.settings import load_settings
 from quoth.core.types import Answer, Citation, Turn
 from quoth.engine import Engine
 from quoth.interfaces.http.middleware.trusted_host import LOOPBACK, check_host, check_origin
-from quoth.interfaces.markdown import defused, flow, web_only
+from quoth.interfaces.markdown import escape_markdown, to_markdown, web_only
 from quoth.pipeline.retrieve import Request
 from quoth.text.locators import label
 
@@ -44,7 +44,7 @@ closing = AsyncExitStack()
 engines: list[Engine] = []
 
 
-class Walls:
+class SecurityMiddleware:
     """Lets in what this machine's own page asks, and lets that page load nothing from elsewhere."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -65,13 +65,13 @@ class Walls:
 
         async def dressed(message: Message) -> None:
             if message["type"] == "http.response.start":
-                dress(message)
+                add_headers(message)
             await send(message)
 
         await self.app(scope, receive, dressed)
 
 
-def dress(message: MutableMapping[str, Any]) -> None:
+def add_headers(message: MutableMapping[str, Any]) -> None:
     """Put the page's rules on a response."""
     headers = MutableHeaders(raw=message.setdefault("headers", []))
     headers["content-security-policy"] = POLICY
@@ -105,9 +105,9 @@ async def answer(message: Any) -> None:
     shown = cl.Message(content="")
     events = engines[0].stream(Request(message.content, history=turns))
     try:
-        async for piece in flow(events, address=web_only):
+        async for piece in to_markdown(events, address=web_only):
             if isinstance(piece, Answer):
-                pages = await asyncio.to_thread(own_pages, engines[0], piece)
+                pages = await asyncio.to_thread(serve_sources, engines[0], piece)
                 shown.content += sources(piece, pages)
                 shown.elements = [*map(card, piece.citations), *once(pages)]
                 turn = Turn(message.content, piece.text)
@@ -115,7 +115,7 @@ async def answer(message: Any) -> None:
             else:
                 await shown.stream_token(piece)
     except QuothError as error:
-        shown.content += f"\n\n{defused(str(error))}"
+        shown.content += f"\n\n{escape_markdown(str(error))}"
     await shown.send()
 
 
@@ -128,7 +128,7 @@ def sources(found: Answer, pages: Mapping[int, Any]) -> str:
     return "\n\n---\n" + "\n".join(lines) if lines else ""
 
 
-def own_pages(engine: Engine, found: Answer) -> dict[int, Any]:
+def serve_sources(engine: Engine, found: Answer) -> dict[int, Any]:
     """Make the page of each citation in a PDF of this machine, which has no address to open."""
     catalogue = engine.parts.catalogue
     collection = catalogue.collection(engine.parts.settings.collection)
@@ -161,7 +161,7 @@ def card(each: Citation) -> Any:
     """Make the card of a citation: the exact words, and the link that opens the place."""
     link = web_only(each.link, each.document_id)
     opens = f"\n\n[{label(each.locator) or 'Open'}]({link})" if link else ""
-    text = f"**{said(each)}**\n\n> {defused(plain_quotation(each.snippet))}{opens}"
+    text = f"**{said(each)}**\n\n> {escape_markdown(plain_quotation(each.snippet))}{opens}"
     return cl.Text(name=name(each), content=text, display="side")
 
 
@@ -172,12 +172,12 @@ def name(each: Citation) -> str:
 
 def said(each: Citation) -> str:
     """Name a citation's document and place."""
-    return defused(
+    return escape_markdown(
         plain_quotation(" · ".join(filter(None, (each.document_name, label(each.locator)))))
     )
 
 
-app.add_middleware(Walls)
+app.add_middleware(SecurityMiddleware)
 cl.on_app_startup(start)
 cl.on_app_shutdown(stop)
 cl.on_message(answer)

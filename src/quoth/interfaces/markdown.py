@@ -15,11 +15,11 @@ from quoth.answering.fallback_messages import notes
 from quoth.answering.generative.assemble import marks
 from quoth.answering.generative.sanitize import plain_quotation
 from quoth.core.events import (
-    Cited,
-    Done,
+    AnswerCompleted,
+    CitationAdded,
     Event,
-    Token,
-    Verified,
+    SentenceVerified,
+    TextAdded,
 )
 from quoth.core.types import Answer, Hit
 from quoth.history.export import DOUBTS as EXPORTED
@@ -57,7 +57,7 @@ def linked(answer: Answer, *, address: Address) -> list[str]:
     links = {each.number: address(each.link, each.document_id) for each in answer.citations}
     said = [
         _sentence(
-            text if answer.model else ticked(text),
+            text if answer.model else code_span(text),
             numbers,
             links=links,
             doubted=doubt == EXPORTED["unsupported"],
@@ -67,10 +67,14 @@ def linked(answer: Answer, *, address: Address) -> list[str]:
     closest = () if answer.citations else answer.closest
     near = [_near(each, address=address) for each in closest]
     head = NOTE.get(answer.query.language, NOTE["en"])
-    return said + near + [f"\n\n*{head}{defused(plain_quotation(each))}*" for each in notes(answer)]
+    return (
+        said
+        + near
+        + [f"\n\n*{head}{escape_markdown(plain_quotation(each))}*" for each in notes(answer)]
+    )
 
 
-async def flow(
+async def to_markdown(
     events: AsyncGenerator[Event, None], *, address: Address
 ) -> AsyncGenerator[str | Answer, None]:
     """Give an answer's Markdown as it comes, then the answer; the texts joined are `linked`'s.
@@ -84,12 +88,12 @@ async def flow(
     proved = False
     async with aclosing(events):
         async for event in events:
-            if isinstance(event, Token):
+            if isinstance(event, TextAdded):
                 tokens += event.text
-            elif isinstance(event, Cited):
+            elif isinstance(event, CitationAdded):
                 citation = event.citation
                 links[citation.number] = address(citation.link, citation.document_id)
-            elif isinstance(event, Verified):
+            elif isinstance(event, SentenceVerified):
                 said = tokens.removesuffix(marks(event.citations)) if event.kept else ""
                 tokens = ""
                 held += said and _sentence(
@@ -102,7 +106,7 @@ async def flow(
                 if proved and held:
                     yield held
                     sent, held = sent + held, ""
-            elif isinstance(event, Done):
+            elif isinstance(event, AnswerCompleted):
                 for piece in _rest(linked(event.answer, address=address), sent):
                     yield piece
                 yield event.answer
@@ -119,12 +123,12 @@ def _rest(whole: list[str], sent: str) -> Iterator[str]:
         yield rest
 
 
-def defused(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Part what a program that shows Markdown could make a link or a tag of."""
     return _LIVE.sub(r"\1 ", _ADDRESS.sub(" ", text))
 
 
-def ticked(text: str) -> str:
+def code_span(text: str) -> str:
     """Take the meaning from the ticks of a source: code would hide the marks behind it."""
     return text.replace("`", "\\`")
 
@@ -134,7 +138,7 @@ def _sentence(
 ) -> str:
     cited = "".join(f" {_mark(each, links.get(each))}" for each in numbers)
     language = detect_language(text.strip(), among=("en", "fr"), fallback="en") if doubted else "en"
-    return f"{defused(text)}{cited}" + (f" *({DOUBTS[language]})*" if doubted else "")
+    return f"{escape_markdown(text)}{cited}" + (f" *({DOUBTS[language]})*" if doubted else "")
 
 
 def _near(hit: Hit, *, address: Address) -> str:
@@ -143,10 +147,10 @@ def _near(hit: Hit, *, address: Address) -> str:
     if len(shown) > NEAR:
         shown = f"{shown[:NEAR].rsplit(' ', 1)[0]} …"
     name = " · ".join(filter(None, (hit.document, label(hit.locator))))
-    head = defused(plain_quotation(_BRACKETS.sub(" ", name)))
+    head = escape_markdown(plain_quotation(_BRACKETS.sub(" ", name)))
     link = address(hit.link, hit.document_id)
     linked_head = head if link is None else f"[{head}]({quote(link, safe=_SAFE)})"
-    return f"\n\n> {ticked(linked_head)}: {ticked(defused(shown))}"
+    return f"\n\n> {code_span(linked_head)}: {code_span(escape_markdown(shown))}"
 
 
 def _mark(number: int, link: str | None) -> str:

@@ -29,7 +29,7 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @dataclass(frozen=True, slots=True)
-class Packed:
+class ArchiveInfo:
     """What a pack holds: the size and SHA-256 of each file by name, and what else is said of it."""
 
     files: Mapping[str, tuple[int, str]]
@@ -42,7 +42,7 @@ class Packed:
 
 
 @dataclass(slots=True)
-class Packer:
+class ArchiveWriter:
     """Takes files one by one; ``put`` stores what a reader gives under a name."""
 
     put: Callable[[str, IO[bytes], int], None]
@@ -85,7 +85,7 @@ class _Hashed:
 
 
 @contextmanager
-def packing(to: Path, *, about: Mapping[str, Any]) -> Iterator[Packer]:
+def packing(to: Path, *, about: Mapping[str, Any]) -> Iterator[ArchiveWriter]:
     """Make a pack, which appears at `to` when it is whole; its kind follows from the ending.
 
     Raises InputError where something is there already, StorageFull and ConfigError.
@@ -98,7 +98,7 @@ def packing(to: Path, *, about: Mapping[str, Any]) -> Iterator[Packer]:
         try:
             with (_tar if to.name.endswith(ENDING) else _folder)(draft) as packer:
                 yield packer
-                packed = {"format": FORMAT, **asdict(Packed(dict(packer.files), dict(about)))}
+                packed = {"format": FORMAT, **asdict(ArchiveInfo(dict(packer.files), dict(about)))}
                 packer.add_text(MANIFEST, _sealed(json.dumps(packed, indent=1)))
             draft.replace(to)
         finally:
@@ -120,7 +120,7 @@ def storing(to: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _folder(draft: Path) -> Iterator[Packer]:
+def _folder(draft: Path) -> Iterator[ArchiveWriter]:
     draft.mkdir(mode=0o700)
 
     def put(name: str, file: IO[bytes], _size: int) -> None:
@@ -131,11 +131,11 @@ def _folder(draft: Path) -> Iterator[Packer]:
             target.flush()
             os.fsync(target.fileno())
 
-    yield Packer(put)
+    yield ArchiveWriter(put)
 
 
 @contextmanager
-def _tar(draft: Path) -> Iterator[Packer]:
+def _tar(draft: Path) -> Iterator[ArchiveWriter]:
     import pyarrow as pa
 
     with open(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
@@ -149,13 +149,15 @@ def _tar(draft: Path) -> Iterator[Packer]:
                 about.size, about.mode = size, 0o600
                 tar.addfile(about, source)
 
-            yield Packer(put)
+            yield ArchiveWriter(put)
         if not file.closed:
             file.flush()
             os.fsync(file.fileno())
 
 
-def unpack(pack: Path, *, into: Path, wanted: Callable[[str], bool] = lambda _name: True) -> Packed:
+def unpack(
+    pack: Path, *, into: Path, wanted: Callable[[str], bool] = lambda _name: True
+) -> ArchiveInfo:
     """Write the wanted files of a pack into a folder, having checked every byte of all of them.
 
     Raises InputError for a pack that is not as it was written, StorageFull and ConfigError; what
@@ -237,7 +239,7 @@ def _sealed(text: str) -> str:
     return f"{text}\n{sha256(text.encode()).hexdigest()}\n"
 
 
-def _unsealed(pack: Path, content: bytes) -> Packed:
+def _unsealed(pack: Path, content: bytes) -> ArchiveInfo:
     if not content:
         raise _damaged(pack, f"it has no {MANIFEST}, so it was never finished, or is no backup")
     try:
@@ -248,7 +250,7 @@ def _unsealed(pack: Path, content: bytes) -> Packed:
         if found["format"] > FORMAT:
             raise InputError(f"The backup {pack} was made by a newer quoth. Update quoth.")
         files = {name: (int(size), str(check)) for name, (size, check) in found["files"].items()}
-        return Packed(files, found["about"])
+        return ArchiveInfo(files, found["about"])
     except (ValueError, KeyError, TypeError) as error:
         raise _damaged(pack, f"{MANIFEST} cannot be read ({error})") from error
 

@@ -25,8 +25,8 @@ from pydantic import SecretStr
 from quoth.core.errors import Busy, InputError
 from quoth.core.settings import Settings
 from quoth.operations.archive import (
-    Packed,
-    Packer,
+    ArchiveInfo,
+    ArchiveWriter,
     packing,
     storing,
     unpack,
@@ -80,7 +80,7 @@ def make_backup(database: Database, to: Path, *, home: Path, index: bool = False
             for tree in INDEXES if index else ():
                 with _writers_waiting(home / tree):
                     _add_tree(packer, home, home / tree, skip=(".lock", ".draft", ".tmp"))
-            packed = Packed(dict(packer.files), about)
+            packed = ArchiveInfo(dict(packer.files), about)
     return _backup(to, packed)
 
 
@@ -106,7 +106,7 @@ def restore_backup(path: Path, home: Path, *, address: Path | str | None = None)
             draft.mkdir(parents=True)
         packed = unpack(path, into=draft)
         _check_catalogue(path, draft / CATALOGUE)
-        _let_go(draft / CATALOGUE)
+        _release_locks(draft / CATALOGUE)
         if isinstance(address, str):
             database = open_database(address)
             try:
@@ -124,7 +124,7 @@ def restore_backup(path: Path, home: Path, *, address: Path | str | None = None)
     return _backup(home, packed)
 
 
-def _backup(path: Path, packed: Packed) -> Backup:
+def _backup(path: Path, packed: ArchiveInfo) -> Backup:
     about = packed.about
     return Backup(
         path=str(path),
@@ -167,13 +167,13 @@ def _check_catalogue(path: Path, file: Path) -> None:
         raise InputError(f"The backup {path} was made by a newer version of quoth. Update quoth.")
 
 
-def _let_go(file: Path) -> None:
+def _release_locks(file: Path) -> None:
     """End the leases of processes that worked when the backup was made: they are not here."""
     with storing(file), closing(sqlite3.connect(file)) as catalogue, catalogue:
         catalogue.execute("DELETE FROM jobs WHERE state = 'running'")
 
 
-def _add_settings(packer: Packer, file: Path) -> None:
+def _add_settings(packer: ArchiveWriter, file: Path) -> None:
     if not file.is_file():
         return
     try:
@@ -208,13 +208,13 @@ def _toml(value: Any) -> str:
     return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _add_blobs(packer: Packer, home: Path) -> None:
+def _add_blobs(packer: ArchiveWriter, home: Path) -> None:
     # What is still coming in is not whole, and whoever sends it will send it again.
     _add_tree(packer, home, home / "blobs", skip=(".draft",), without="parts")
 
 
 def _add_tree(
-    packer: Packer, home: Path, tree: Path, *, skip: tuple[str, ...], without: str = ""
+    packer: ArchiveWriter, home: Path, tree: Path, *, skip: tuple[str, ...], without: str = ""
 ) -> None:
     for path in sorted(tree.rglob("*")):
         inside = path.relative_to(home)

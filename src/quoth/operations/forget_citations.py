@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from quoth.pipeline.record import Record
-from quoth.pipeline.record_codec import opened, pack
+from quoth.pipeline.record_codec import decode_record, pack
 from quoth.store.catalogue import Catalogue
-from quoth.store.erase import Traces
-from quoth.text.analyzer import fold
+from quoth.store.erase import StoredQuestions
+from quoth.text.analyzer import normalize_name
 
 TOLD_CHARACTERS = 100
 """Characters of an earlier answer by which a conversation is known to have been kept."""
@@ -22,22 +22,22 @@ def forget_quotes(catalogue: Catalogue) -> int:
     from such a document, where the question named one, and where a conversation was told whose
     earlier answers are no longer kept. Its ids, times and scores stay, as with history ``hash``.
     """
-    traces = Traces.of(catalogue)
+    traces = StoredQuestions.of(catalogue)
     living = {key for each in catalogue.collections() for key in catalogue.ready_ids(each)}
     told: dict[str, set[str]] = {}
     blanked = 0
     unreadable = []
     for each in traces.all():
         try:
-            record = opened(each)
+            record = decode_record(each)
         except (ValueError, KeyError, TypeError):
             unreadable.append(each.query_id)
             continue
         if record.keeping == "hash":
             continue
         if _clean(record, living=living, told=told, catalogue=catalogue):
-            said = fold(record.answer.text)[:TOLD_CHARACTERS]
-            told.setdefault(fold(record.request.question), set()).add(said)
+            said = normalize_name(record.answer.text)[:TOLD_CHARACTERS]
+            told.setdefault(normalize_name(record.request.question), set()).add(said)
             continue
         kept = pack(replace(record, keeping="hash"))
         traces.blank(
@@ -61,8 +61,8 @@ def _clean(
     if not shown <= living:
         return False
     for turn in record.request.history:
-        known = told.get(fold(turn.question), set())
-        begins = fold(turn.answer)[:TOLD_CHARACTERS]
+        known = told.get(normalize_name(turn.question), set())
+        begins = normalize_name(turn.answer)[:TOLD_CHARACTERS]
         if turn.answer and not any(each.startswith(begins) for each in known):
             return False
     chunks = {*answer.used_chunks, *(key for passage in record.passages for key in passage)}

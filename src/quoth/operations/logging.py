@@ -48,7 +48,7 @@ KEYS = re.compile(
 """The shapes of keys: our own, those of the providers, those in headers, addresses and options."""
 
 
-def begin_telling(
+def configure_logging(
     *, as_json: bool, level: int = logging.INFO, stream: TextIO | None = None
 ) -> logging.Handler:
     """Send every log of this process to ``stream`` (stderr) as lines of JSON, or for people.
@@ -134,7 +134,7 @@ def _before() -> list[Processor]:
         structlog.stdlib.ExtraAdder(),
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         _without_message_of_errors,
-        _short_strangers,
+        _truncate_third_party,
     ]
 
 
@@ -150,7 +150,7 @@ def _without_message_of_errors(_logger: Any, _name: str, event: EventDict) -> Ev
     return event
 
 
-def _short_strangers(_logger: Any, _name: str, event: EventDict) -> EventDict:
+def _truncate_third_party(_logger: Any, _name: str, event: EventDict) -> EventDict:
     """Keep the first line of a stranger's message: what follows shows values."""
     for left_by_other_handlers in ("message", "asctime"):
         event.pop(left_by_other_handlers, None)
@@ -160,12 +160,12 @@ def _short_strangers(_logger: Any, _name: str, event: EventDict) -> EventDict:
         first = said.partition("\n")[0]
         if first.startswith("Traceback "):
             # The server tells of a start that failed by the text of its traceback.
-            first, event["error"] = "failed", list(_told_by(said))
+            first, event["error"] = "failed", list(_logger_name(said))
         event["event"] = first[:MOST_CHARACTERS]
     return event
 
 
-def _told_by(trace: str) -> Iterator[str]:
+def _logger_name(trace: str) -> Iterator[str]:
     """Give the type and the places of the last error in the text of a traceback."""
     places = list(CAME_THROUGH.finditer(trace))
     kind = TYPE.search(trace, places[-1].end()) if places else None

@@ -28,7 +28,7 @@ MOST_LABELS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class MetricDefinition:
     """A figure that is read when it is asked for; ``values`` are pairs of labels and a number.
 
     A name that ends in ``_total`` is a counter's, any other a gauge's.
@@ -106,9 +106,9 @@ class Metrics:
         self._requests.labels(self._word("method", method), known, str(status)).inc()
         self._request_seconds.labels(known).observe(seconds)
 
-    def read_also(self, readings: Callable[[], Iterator[Figure]]) -> None:
+    def add_collector(self, readings: Callable[[], Iterator[MetricDefinition]]) -> None:
         """Let ``readings`` add figures each time that the counters are read."""
-        self.registry.register(_Read(readings))
+        self.registry.register(_CallbackCollector(readings))
 
     def text(self) -> bytes:
         """Write all counters in Prometheus' text format."""
@@ -139,10 +139,10 @@ class Metrics:
         return value
 
 
-class _Read(Collector):
+class _CallbackCollector(Collector):
     """Figures that others keep, read when Prometheus asks."""
 
-    def __init__(self, readings: Callable[[], Iterator[Figure]]) -> None:
+    def __init__(self, readings: Callable[[], Iterator[MetricDefinition]]) -> None:
         self._readings = readings
 
     def describe(self) -> list[Metric]:

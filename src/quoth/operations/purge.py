@@ -20,15 +20,15 @@ import numpy as np
 from quoth.core.errors import IndexMismatch
 from quoth.core.types import Chunk
 from quoth.operations.forget_citations import forget_quotes
-from quoth.operations.tenant_data import Everything, Proof
+from quoth.operations.tenant_data import DeletionReceipt, TenantData
 from quoth.pipeline.commit import chunk_vectors
-from quoth.pipeline.components import Parts, require_same_identity
+from quoth.pipeline.components import Components, require_same_identity
 from quoth.pipeline.maintain import DROP_AFTER_S
-from quoth.pipeline.uploads import arrivals_of, blobs_of, clear_up
+from quoth.pipeline.uploads import blobs_of, delete_stale_parts, upload_store
 from quoth.store.erase import compact
 from quoth.store.folders import index_folder
 from quoth.store.rows import Collection
-from quoth.store.uploads import Needs
+from quoth.store.uploads import Requirements
 
 MOST_CHUNKS = 2000
 """Chunks that are carried over to a new index at once."""
@@ -56,7 +56,7 @@ class Purged:
         return not self.left
 
 
-async def purge(parts: Parts) -> Purged:
+async def purge(parts: Components) -> Purged:
     """Remove every trace of what the tenant has deleted so far; raises BackendError.
 
     Nothing that is still there is lost, and it may be stopped and run again at any time.
@@ -79,20 +79,20 @@ async def purge(parts: Parts) -> Purged:
     )
 
 
-async def delete_everything(parts: Parts) -> tuple[Proof, Purged]:
+async def delete_everything(parts: Components) -> tuple[DeletionReceipt, Purged]:
     """Delete all that is stored of the tenant, and every trace of it; raises BackendError.
 
     What `Everything.delete` leaves stays.
     """
     catalogue = parts.catalogue
     collections = await asyncio.to_thread(catalogue.collections)
-    proof = await asyncio.to_thread(Everything.of(catalogue).delete)
+    proof = await asyncio.to_thread(TenantData.of(catalogue).delete)
     for each in collections:
         await parts.open_index(each.table).drop()
     return proof, await purge(parts)
 
 
-async def _rewrite(parts: Parts, collection: Collection) -> list[str]:
+async def _rewrite(parts: Components, collection: Collection) -> list[str]:
     """Carry what is there over to a new index, and drop the old one with all its versions."""
     name = collection.name
     try:
@@ -105,7 +105,7 @@ async def _rewrite(parts: Parts, collection: Collection) -> list[str]:
         target = parts.open_index(table)
         collection = await asyncio.to_thread(parts.catalogue.collection, name)
         ready = await asyncio.to_thread(parts.catalogue.ready_ids, collection)
-        await _carry(parts, sorted(ready), source=collection.table, target=table)
+        await _copy_living_rows(parts, sorted(ready), source=collection.table, target=table)
         await target.optimize()
         await target.build()
         if await asyncio.to_thread(
@@ -118,7 +118,9 @@ async def _rewrite(parts: Parts, collection: Collection) -> list[str]:
     return [f"The collection '{name}' kept changing. Run this again when nothing is being added."]
 
 
-async def _carry(parts: Parts, ids: Sequence[str], *, source: str, target: str) -> None:
+async def _copy_living_rows(
+    parts: Components, ids: Sequence[str], *, source: str, target: str
+) -> None:
     chunks: list[Chunk] = []
     for number, key in enumerate(ids, start=1):
         chunks += await asyncio.to_thread(parts.catalogue.document_chunks, key)
@@ -127,7 +129,7 @@ async def _carry(parts: Parts, ids: Sequence[str], *, source: str, target: str) 
             chunks = []
 
 
-async def _put(parts: Parts, chunks: Sequence[Chunk], *, source: str, target: str) -> None:
+async def _put(parts: Components, chunks: Sequence[Chunk], *, source: str, target: str) -> None:
     """Write chunks with the vectors that they have; one that has none is embedded."""
     known = dict(
         await parts.open_index(source).vectors([each.chunk_id for each in chunks], exact=True)
@@ -141,34 +143,34 @@ async def _put(parts: Parts, chunks: Sequence[Chunk], *, source: str, target: st
         await parts.open_index(target).upsert(chunks, vectors=vectors)
 
 
-async def _clear_files(parts: Parts) -> int:
+async def _clear_files(parts: Components) -> int:
     """Delete uploaded files and token vectors that belong to nothing any more."""
     gone = await asyncio.to_thread(_clear_blobs, parts)
     if parts.tokens is not None:
-        gone += await parts.tokens.keep_only(await asyncio.to_thread(_living, parts))
+        gone += await parts.tokens.keep_only(await asyncio.to_thread(_referenced_files, parts))
     return gone
 
 
-def _living(parts: Parts) -> set[str]:
+def _referenced_files(parts: Components) -> set[str]:
     collections = parts.catalogue.collections()
     ready = (parts.catalogue.ready_ids(each) for each in collections)
     return set().union(*ready, *(parts.jobs.running(each) for each in collections))
 
 
-def _clear_blobs(parts: Parts) -> int:
+def _clear_blobs(parts: Components) -> int:
     database, settings = parts.catalogue.database, parts.settings
-    gone = clear_up(database, home=settings.home, tenant=settings.tenant)
+    gone = delete_stale_parts(database, home=settings.home, tenant=settings.tenant)
     blobs = blobs_of(parts)
 
-    def deserted(needs: Needs) -> int:
+    def deserted(needs: Requirements) -> int:
         blobs.clear_parts(needs.uploads, older_s=SENDING_S)
         return 0
 
-    arrivals_of(parts).clear(deserted, before=NEVER)
+    upload_store(parts).clear(deserted, before=NEVER)
     return gone
 
 
-def _clear_indexes(parts: Parts) -> list[str]:
+def _clear_indexes(parts: Components) -> list[str]:
     """Remove what belongs to no collection, such as an index whose making was interrupted."""
     serving = {each.table for each in parts.catalogue.collections()}
     left = []
@@ -185,7 +187,7 @@ def _clear_indexes(parts: Parts) -> list[str]:
     return left
 
 
-def _old_copies(parts: Parts) -> list[str]:
+def _old_copies(parts: Components) -> list[str]:
     """Name copies of the catalogue that an interrupted change of version left behind."""
     found = sorted(parts.settings.home.glob("catalogue.sqlite.before-*"))
     return [f"{each.name} is an older copy of the whole catalogue. Delete it." for each in found]

@@ -18,7 +18,7 @@ AGAIN_S = 600.0
 log = logging.getLogger("quoth.retention")
 
 
-async def tidy_daily(
+async def run_retention_daily(
     database: Database,
     *,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),

@@ -33,7 +33,7 @@ from quoth.store.schema import (
     summaries,
     tasks,
 )
-from quoth.store.tenant_connection import Connections
+from quoth.store.tenant_connection import TenantConnection
 from quoth.text.json_codec import dump
 
 HANDED_OUT: tuple[Table, ...] = (
@@ -87,7 +87,7 @@ BATCH = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class DeletionReceipt:
     """What was deleted: rows by table, and the digest of them all.
 
     Who kept an export from just before can work the digest out again, by `digest_of`.
@@ -98,7 +98,7 @@ class Proof:
     deleted_at: str
 
 
-class Everything(Connections):
+class TenantData(TenantConnection):
     """All rows of one tenant."""
 
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -107,7 +107,7 @@ class Everything(Connections):
             for table in HANDED_OUT:
                 yield from self._rows(connection, table)
 
-    def delete(self) -> Proof:
+    def delete(self) -> DeletionReceipt:
         """Delete everything of the tenant but the keys, the audit, the decisions and the tokens."""
         counts = {}
         with self.writing("delete everything") as connection:
@@ -117,7 +117,7 @@ class Everything(Connections):
             for table in DELETED:
                 own = table.c.tenant == self.tenant
                 counts[table.name] = connection.execute(delete(table).where(own)).rowcount
-        return Proof(counts, digest, now())
+        return DeletionReceipt(counts, digest, now())
 
     def _rows(self, connection: Connection, table: Table) -> Iterator[dict[str, Any]]:
         statement = select(table).where(table.c.tenant == self.tenant)

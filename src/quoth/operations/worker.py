@@ -24,13 +24,13 @@ from quoth.core.errors import (
 )
 from quoth.core.types import Document, Problem
 from quoth.engine import Engine
-from quoth.pipeline.add import Given
-from quoth.pipeline.commit import Advance
-from quoth.pipeline.uploads import blobs_of, clear_up, given_of
+from quoth.pipeline.add import DocumentMetadata
+from quoth.pipeline.commit import IngestProgress
+from quoth.pipeline.uploads import blobs_of, delete_stale_parts, metadata_of
 from quoth.store.blobs import stored_name
 from quoth.store.ingest_jobs import MOST_ATTEMPTS, POISON
 from quoth.store.leases import new_owner
-from quoth.store.upload_queue import SET_ASIDE, Line, Queue
+from quoth.store.upload_queue import SET_ASIDE, Queue, TenantRoundRobin
 from quoth.store.upload_tasks import State, Task
 from quoth.tenants import Tenants
 
@@ -46,7 +46,7 @@ GONE = "The file of this upload is no longer there. Upload it again."
 
 
 @dataclass(frozen=True, slots=True)
-class Rhythm:
+class WorkerTimings:
     """How workers spend their time, in seconds.
 
     ``wait_s`` is how long a file waits while a part that it needs is down; ``grace_s`` is what
@@ -62,7 +62,7 @@ class Rhythm:
 
 
 @dataclass(slots=True)
-class InHand:
+class LeasedTasks:
     """The tasks that a worker has in hand, by id, and how far the work on them is."""
 
     tasks: dict[str, Task]
@@ -76,13 +76,13 @@ class InHand:
 
 
 async def run_workers(
-    tenants: Tenants, *, count: int, stop: asyncio.Event, rhythm: Rhythm | None = None
+    tenants: Tenants, *, count: int, stop: asyncio.Event, rhythm: WorkerTimings | None = None
 ) -> None:
     """Take in files with so many workers until ``stop`` is set; work in hand is ended or put back.
 
     Raises ConfigError where the catalogue cannot be used at all.
     """
-    crew = Crew(tenants, count=count, stop=stop, rhythm=rhythm or Rhythm())
+    crew = WorkerPool(tenants, count=count, stop=stop, rhythm=rhythm or WorkerTimings())
     try:
         async with asyncio.TaskGroup() as group:
             for _ in range(count):
@@ -95,18 +95,18 @@ async def run_workers(
         raise found.exceptions[0] from several
 
 
-class Crew:
+class WorkerPool:
     """The workers of one process."""
 
     def __init__(
-        self, tenants: Tenants, *, count: int, stop: asyncio.Event, rhythm: Rhythm
+        self, tenants: Tenants, *, count: int, stop: asyncio.Event, rhythm: WorkerTimings
     ) -> None:
         self._tenants = tenants
         self._count = count
         self._stop = stop
         self._rhythm = rhythm
         self._owner = new_owner()
-        self._line = Line(tenants.database)
+        self._line = TenantRoundRobin(tenants.database)
         self._last = ""  # the tenant whose turn it was
         self._added: set[tuple[str, str]] = set()
         self._places = asyncio.Semaphore(count)
@@ -119,13 +119,13 @@ class Crew:
                 found = await asyncio.to_thread(self._take)
                 if found is None:
                     await self._settle()
-                    await self._rest(self._rhythm.poll_s)
+                    await self._idle(self._rhythm.poll_s)
                     continue
                 if not await self._do(*found):
-                    await self._rest(self._rhythm.wait_s / 10)
+                    await self._idle(self._rhythm.wait_s / 10)
             except DOWN as error:
                 log.warning("queue_waits", extra={"code": error.code})
-                await self._rest(self._rhythm.wait_s / 10)
+                await self._idle(self._rhythm.wait_s / 10)
 
     async def keep_tidy(self) -> None:
         """Give up what stands still and delete what nothing uses, every now and then."""
@@ -134,13 +134,15 @@ class Crew:
                 await asyncio.to_thread(self._tidy)
             except (*DOWN, OSError) as error:
                 log.warning("not_tidied", extra={"kind": type(error).__name__})
-            await self._rest(self._rhythm.tidy_s)
+            await self._idle(self._rhythm.tidy_s)
 
     def _tidy(self) -> None:
         for tenant in self._line.tenants():
-            clear_up(self._tenants.database, home=self._tenants.settings.home, tenant=tenant)
+            delete_stale_parts(
+                self._tenants.database, home=self._tenants.settings.home, tenant=tenant
+            )
 
-    def _take(self) -> tuple[str, Queue, InHand] | None:
+    def _take(self) -> tuple[str, Queue, LeasedTasks] | None:
         """Lease the next tasks of the tenant whose turn it is."""
         while (turn := self._line.next(self._last)) is not None:
             tenant, key = turn
@@ -152,10 +154,10 @@ class Crew:
                 lease_s=self._rhythm.lease_s,
             )
             if tasks := queue.lease(key, together=TOGETHER, most_bytes=SMALL_BYTES):
-                return tenant, queue, InHand({each.id: each for each in tasks})
+                return tenant, queue, LeasedTasks({each.id: each for each in tasks})
         return None
 
-    async def _do(self, tenant: str, queue: Queue, hand: InHand) -> bool:
+    async def _do(self, tenant: str, queue: Queue, hand: LeasedTasks) -> bool:
         """Work on tasks as long as they are ours; False when a part that they need is down."""
         adding = asyncio.create_task(self._add(tenant, queue, hand))
         try:
@@ -166,9 +168,9 @@ class Crew:
             await asyncio.wait({adding})
             if adding.cancelled():
                 await asyncio.shield(asyncio.to_thread(queue.put_back, list(hand.tasks)))
-        return adding.cancelled() or await self._conclude(adding, queue, hand)
+        return adding.cancelled() or await self._finish(adding, queue, hand)
 
-    async def _watch(self, adding: asyncio.Task[None], queue: Queue, hand: InHand) -> None:
+    async def _watch(self, adding: asyncio.Task[None], queue: Queue, hand: LeasedTasks) -> None:
         """Keep the leases and tell how far the work is, until it ends or one of them is lost."""
         seen, renewed = hand.seen, time.monotonic()
         stopped: float | None = None
@@ -190,13 +192,13 @@ class Crew:
                     return
                 renewed = at
 
-    async def _add(self, tenant: str, queue: Queue, hand: InHand) -> None:
+    async def _add(self, tenant: str, queue: Queue, hand: LeasedTasks) -> None:
         """Add the files; one on which workers died before is worked on alone."""
         engine = self._tenants.engine(tenant)
         suspect = any(each.attempts > 1 for each in hand.tasks.values())
         async with self._room(alone=suspect):
             if len(hand.tasks) > 1:
-                async for task, document in add_together(engine, hand):
+                async for task, document in ingest_batch(engine, hand):
                     await self._end(queue, hand, task, document)
             for task in list(hand.tasks.values()):
                 try:
@@ -207,7 +209,7 @@ class Crew:
                     document = _failed(error)
                 await self._end(queue, hand, task, document)
 
-    async def _end(self, queue: Queue, hand: InHand, task: Task, document: Document) -> None:
+    async def _end(self, queue: Queue, hand: LeasedTasks, task: Task, document: Document) -> None:
         self._added.add((queue.tenant, task.collection))
         ours = await asyncio.to_thread(_ended, queue, task, document)
         hand.tasks.pop(task.id, None)
@@ -228,7 +230,7 @@ class Crew:
             with suppress(NotFound):
                 await engine.remove([document.document_id], collection=task.collection)
 
-    async def _conclude(self, adding: asyncio.Task[None], queue: Queue, hand: InHand) -> bool:
+    async def _finish(self, adding: asyncio.Task[None], queue: Queue, hand: LeasedTasks) -> bool:
         """Say what becomes of the tasks that the work did not come to an end with."""
         error = adding.exception()
         if isinstance(error, DOWN):
@@ -239,7 +241,7 @@ class Crew:
         if error is not None:
             log.error("tasks_broke", extra={"tasks": list(hand.tasks)}, exc_info=error)
             for task in hand.tasks.values():
-                await asyncio.to_thread(_broke, queue, task)
+                await asyncio.to_thread(_crashed, queue, task)
         return True
 
     async def _settle(self) -> None:
@@ -250,7 +252,7 @@ class Crew:
             with suppress(NotFound):
                 await self._tenants.engine(tenant).settle(collection=collection)
 
-    async def _rest(self, seconds: float) -> None:
+    async def _idle(self, seconds: float) -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._stop.wait()
@@ -270,7 +272,9 @@ class Crew:
                 self._places.release()
 
 
-async def add_together(engine: Engine, hand: InHand) -> AsyncGenerator[tuple[Task, Document], None]:
+async def ingest_batch(
+    engine: Engine, hand: LeasedTasks
+) -> AsyncGenerator[tuple[Task, Document], None]:
     """Add the files of several tasks of a collection; gives each task's document.
 
     Looking the index through once for all of them saves most of the time. A task whose document
@@ -278,36 +282,36 @@ async def add_together(engine: Engine, hand: InHand) -> AsyncGenerator[tuple[Tas
     """
     blobs = blobs_of(engine.parts)
     named: dict[str, Task] = {}
-    said: dict[Path, Given] = {}
+    said: dict[Path, DocumentMetadata] = {}
     for task in hand.tasks.values():
         path = blobs.path(task.sha256 or "", name=task.name).resolve()
         if path.name not in named and path.is_file():
             named[path.name] = task
-            said[path] = given_of(task.given, name=task.name)
+            said[path] = metadata_of(task.given, name=task.name)
     collection = next(iter(hand.tasks.values())).collection
-    steps = engine.add(list(said), given=Given(files=said), collection=collection)
+    steps = engine.add(list(said), given=DocumentMetadata(files=said), collection=collection)
     # Where the collection itself is in the way, each task learns that by itself.
     with suppress(ConfigError):
         async with aclosing(steps):
             async for step in steps:
-                if isinstance(step, Advance):
+                if isinstance(step, IngestProgress):
                     hand.chunks, hand.of_chunks = step.chunks, step.of_chunks
                 elif (found := named.pop(stored_name(step.source) or "", None)) is not None:
                     yield found, step
 
 
-async def add_file(engine: Engine, task: Task, hand: InHand) -> Document:
+async def add_file(engine: Engine, task: Task, hand: LeasedTasks) -> Document:
     """Add the file of a task to its collection; gives the document, which may have failed."""
     blobs = blobs_of(engine.parts)
     path = blobs.path(task.sha256 or "", name=task.name)
     if not path.is_file():
         raise DocumentError("not_found", GONE)
-    given = given_of(task.given, name=task.name)
+    given = metadata_of(task.given, name=task.name)
     found: Document | None = None
     steps = engine.add([path], given=given, collection=task.collection)
     async with aclosing(steps):
         async for step in steps:
-            if isinstance(step, Advance):
+            if isinstance(step, IngestProgress):
                 hand.chunks, hand.of_chunks = step.chunks, step.of_chunks
             else:
                 found = step
@@ -340,7 +344,7 @@ def _failed(error: QuothError) -> Document:
     return Document(document_id="", title="", kind=None, status="failed", error=problem)
 
 
-def _broke(queue: Queue, task: Task) -> None:
+def _crashed(queue: Queue, task: Task) -> None:
     if task.attempts >= MOST_ATTEMPTS:
         queue.end(task.id, state="failed", code=POISON, message=SET_ASIDE)
         _tell(task, state="failed", code=POISON)

@@ -15,16 +15,16 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from quoth.core.errors import DocumentError
-from quoth.core.types import Document, Problem, Reading
+from quoth.core.types import Document, ParsedDocument, Problem
 from quoth.ingest.chunker import chunk
-from quoth.ingest.enrich.entity_graph import links_of
+from quoth.ingest.enrich.entity_graph import cooccurrences
 from quoth.ingest.enrich.outline import contents_of
-from quoth.ingest.readers.blocks import clean, fold
+from quoth.ingest.readers.blocks import normalize_whitespace, to_plain_text
 from quoth.ingest.readers.dates import name_date
-from quoth.ingest.readers.metadata import Meta, file_title
+from quoth.ingest.readers.metadata import Metadata, file_title
 from quoth.ingest.sources.files import find_files, fingerprint
-from quoth.pipeline.commit import BATCH_CHUNKS, Advance, write_batch
-from quoth.pipeline.components import Parts
+from quoth.pipeline.commit import BATCH_CHUNKS, IngestProgress, write_batch
+from quoth.pipeline.components import Components
 from quoth.store.blobs import source_of
 from quoth.store.ingest_jobs import (
     LEASE_SECONDS,
@@ -50,7 +50,7 @@ HELD_PAUSE_S = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class DocumentMetadata:
     """What the caller says about the files he adds; it outranks what they say themselves.
 
     ``name`` is what a file is called that lies under another name; it tells nothing apart.
@@ -62,9 +62,9 @@ class Given:
     speaker: str | None = None
     language: str | None = None
     name: str | None = None
-    files: Mapping[Path, Given] = field(default_factory=dict)
+    files: Mapping[Path, DocumentMetadata] = field(default_factory=dict)
 
-    def of(self, path: Path) -> Given:
+    def of(self, path: Path) -> DocumentMetadata:
         """What is said about one file."""
         return self.files.get(path, self)
 
@@ -72,11 +72,11 @@ class Given:
         """The values that make a version of a document, in a fixed order."""
         return (self.title, self.url, self.speaker, self.language)
 
-    def cleaned(self) -> Given:
+    def cleaned(self) -> DocumentMetadata:
         """The same without line breaks and without what cannot be stored."""
         files = {path: each.cleaned() for path, each in self.files.items()}
         # As the document will have them, so that the file can be told again by them.
-        meta = Meta(*map(_line, self.values())).normal()
+        meta = Metadata(*map(_line, self.values())).normal()
         return replace(
             self,
             title=meta.title,
@@ -87,21 +87,21 @@ class Given:
             files=files,
         )
 
-    def meta(self) -> Meta:
+    def meta(self) -> Metadata:
         """What of it is said about a document."""
-        return Meta(*self.values())
+        return Metadata(*self.values())
 
     def title_of(self, path: Path) -> str:
         """The title of a file of which nothing more is known."""
-        return self.title or fold(clean(Path(self.name or path.name).stem))
+        return self.title or to_plain_text(normalize_whitespace(Path(self.name or path.name).stem))
 
     def source_of(self, path: Path) -> str:
         """Where a document comes from, as it is kept."""
-        return address_of(path) if self.name is None else source_of(path, name=self.name)
+        return file_uri(path) if self.name is None else source_of(path, name=self.name)
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class LeasedDocument:
     """A file whose document another file or process has in hand; looked at again at the end."""
 
     document_id: str
@@ -109,8 +109,8 @@ class Held:
 
 
 async def add_documents(
-    parts: Parts, collection: Collection, *, sources: Sequence[Path], given: Given
-) -> AsyncGenerator[Document | Advance, None]:
+    parts: Components, collection: Collection, *, sources: Sequence[Path], given: DocumentMetadata
+) -> AsyncGenerator[Document | IngestProgress, None]:
     """Add files and folders; yields progress, and every document once its fate is known.
 
     Raises StorageFull, EmbeddingError and RetrievalError; what was committed before stays, and
@@ -118,7 +118,7 @@ async def add_documents(
     """
     files = await asyncio.to_thread(lambda: list(find_files(sources)))
     done = 0
-    held: list[Held] = []
+    held: list[LeasedDocument] = []
     batch: list[Entry] = []
     claimed: set[str] = set()
     renewing = asyncio.create_task(_renew(parts))
@@ -126,7 +126,7 @@ async def add_documents(
         prepared = _prepared(parts, collection, files=files, given=given, claimed=claimed)
         async with aclosing(prepared) as results:
             async for result in results:
-                if isinstance(result, Held):
+                if isinstance(result, LeasedDocument):
                     held.append(result)
                 elif isinstance(result, Document):
                     done += 1
@@ -136,15 +136,15 @@ async def add_documents(
                     if sum(len(entry.chunks) for entry in batch) < BATCH_CHUNKS:
                         continue
                     async for step in write_batch(parts, collection, batch=batch):
-                        yield _counted(step, files=done, of_files=len(files))
+                        yield _with_progress(step, files=done, of_files=len(files))
                     done += len(batch)
                     batch = []
         if batch:
             async for step in write_batch(parts, collection, batch=batch):
-                yield _counted(step, files=done, of_files=len(files))
+                yield _with_progress(step, files=done, of_files=len(files))
         for each in held:
             said = given.of(each.path)
-            after = _after_holder(parts, collection, held=each, given=said, claimed=claimed)
+            after = _wait_for_lease(parts, collection, held=each, given=said, claimed=claimed)
             async for step in after:
                 yield step
         # Read anew: a rebuild may have put another table in charge.
@@ -156,7 +156,7 @@ async def add_documents(
         await asyncio.shield(asyncio.to_thread(parts.jobs.release, claimed))
 
 
-async def _renew(parts: Parts) -> None:
+async def _renew(parts: Components) -> None:
     """Keep the leases while a long file is read or another writer has its turn."""
     while True:
         await asyncio.sleep(LEASE_SECONDS / 4)
@@ -164,15 +164,15 @@ async def _renew(parts: Parts) -> None:
 
 
 async def _prepared(
-    parts: Parts,
+    parts: Components,
     collection: Collection,
     *,
     files: Sequence[Path],
-    given: Given,
+    given: DocumentMetadata,
     claimed: set[str],
-) -> AsyncGenerator[Entry | Document | Held, None]:
+) -> AsyncGenerator[Entry | Document | LeasedDocument, None]:
     """Prepare the files in order, some of them ahead of the one in hand."""
-    waiting: deque[asyncio.Task[Entry | Document | Held]] = deque()
+    waiting: deque[asyncio.Task[Entry | Document | LeasedDocument]] = deque()
     coming = iter(files)
     try:
         while True:
@@ -190,14 +190,14 @@ async def _prepared(
 
 
 async def _prepare(
-    parts: Parts,
+    parts: Components,
     collection: Collection,
     *,
     path: Path,
-    given: Given,
+    given: DocumentMetadata,
     claimed: set[str],
     first: bool = True,
-) -> Entry | Document | Held:
+) -> Entry | Document | LeasedDocument:
     """Read and chunk one file, unless it is there already or in other hands."""
     source = given.source_of(path)
     document_id = digest(collection.id, source)
@@ -213,9 +213,9 @@ async def _prepare(
                 claimed.add(document_id)
             return claim
 
-        claim = await _uncut(asyncio.to_thread(take))
+        claim = await _shielded(asyncio.to_thread(take))
         if claim == "held":
-            return Held(document_id, path)
+            return LeasedDocument(document_id, path)
         if claim == "ready":
             found = await asyncio.to_thread(
                 parts.catalogue.documents_by_id, collection, [document_id]
@@ -223,7 +223,7 @@ async def _prepare(
             known = found.get(document_id)
             # It went in the meantime, or it came from another file, which may be about to change.
             if known is None or (first and known.source != source):
-                return Held(document_id, path)
+                return LeasedDocument(document_id, path)
             if known.source == source or await asyncio.to_thread(_is_there, known.source):
                 return replace(known, status="unchanged")
             # The file has moved: read it again, so that links lead to where it is now.
@@ -231,13 +231,15 @@ async def _prepare(
             problem = Problem(POISON, SET_ASIDE.format(document_id=document_id))
             return _failed(collection, document_id, problem=problem, source=source, title=title)
         reading = await parts.readers.read(path, given.meta())
-        reading = called(reading, given.name, path=path)
+        reading = rename(reading, given.name, path=path)
         return await asyncio.to_thread(
             make_entry, parts, collection, reading=reading, source=source, sha=sha, key=document_id
         )
     except DocumentError as error:
         # It names the file, and a name may hold bytes that are no text.
-        error.args = (_called(fold(clean(str(error))), given.name, path=path),)
+        error.args = (
+            _called(to_plain_text(normalize_whitespace(str(error))), given.name, path=path),
+        )
         if error.code != "not_found":
             await asyncio.to_thread(
                 parts.jobs.fail, collection, document_id, source=source, title=title, error=error
@@ -246,7 +248,7 @@ async def _prepare(
         return _failed(collection, document_id, problem=problem, source=source, title=title)
 
 
-async def _uncut(work: Coroutine[Any, Any, T]) -> T:
+async def _shielded(work: Coroutine[Any, Any, T]) -> T:
     """Wait until work in a thread is done, also when cancelled: the thread goes on in any case.
 
     Otherwise it might take a lease after the leases were given back, which then binds for good.
@@ -273,7 +275,7 @@ def _failed(
     )
 
 
-def called(reading: Reading, name: str | None, *, path: Path) -> Reading:
+def rename(reading: ParsedDocument, name: str | None, *, path: Path) -> ParsedDocument:
     """Give a reading in which a file has its own name in place of the one under which it lies."""
     if name is None:
         return reading
@@ -291,10 +293,10 @@ def _called(text: str, name: str | None, *, path: Path) -> str:
 
 
 def _line(text: str | None) -> str | None:
-    return (text and fold(clean(text))) or None
+    return (text and to_plain_text(normalize_whitespace(text))) or None
 
 
-def address_of(path: Path) -> str:
+def file_uri(path: Path) -> str:
     """Give a path as it is kept: as it is, or as a file URI where its bytes are no text."""
     text = str(path)
     return text if text == text.encode("utf-8", "replace").decode() else path.as_uri()
@@ -304,7 +306,7 @@ def _is_there(source: str) -> bool:
     return source.startswith("file:") or Path(source).exists()
 
 
-async def _fingerprint(path: Path, *, given: Given, most_mb: int) -> str:
+async def _fingerprint(path: Path, *, given: DocumentMetadata, most_mb: int) -> str:
     try:
         size = (await asyncio.to_thread(path.stat)).st_size
         if size > most_mb * 1_000_000:
@@ -321,7 +323,13 @@ async def _fingerprint(path: Path, *, given: Given, most_mb: int) -> str:
 
 
 def make_entry(
-    parts: Parts, collection: Collection, *, reading: Reading, source: str, sha: str, key: str
+    parts: Components,
+    collection: Collection,
+    *,
+    reading: ParsedDocument,
+    source: str,
+    sha: str,
+    key: str,
 ) -> Entry:
     """Chunk a reading and make what the catalogue commits, but for what vectors tell."""
     language = reading.language or detect_language(
@@ -352,19 +360,26 @@ def make_entry(
         date=reading.date,
         warnings=reading.warnings,
     )
-    links = links_of(chunks)
+    links = cooccurrences(chunks)
     return Entry(document, sha, reading.labels, chunks, headings=headings, links=links)
 
 
-def _counted(step: Document | Advance, *, files: int, of_files: int) -> Document | Advance:
-    if isinstance(step, Advance):
+def _with_progress(
+    step: Document | IngestProgress, *, files: int, of_files: int
+) -> Document | IngestProgress:
+    if isinstance(step, IngestProgress):
         return replace(step, files=files, of_files=of_files)
     return step
 
 
-async def _after_holder(
-    parts: Parts, collection: Collection, *, held: Held, given: Given, claimed: set[str]
-) -> AsyncIterator[Document | Advance]:
+async def _wait_for_lease(
+    parts: Components,
+    collection: Collection,
+    *,
+    held: LeasedDocument,
+    given: DocumentMetadata,
+    claimed: set[str],
+) -> AsyncIterator[Document | IngestProgress]:
     """Wait for the process that holds a document, and take over if it gives up."""
     while True:
         result = await _prepare(

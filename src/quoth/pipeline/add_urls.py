@@ -15,8 +15,8 @@ from quoth.ingest.sources.http import (
     Resolve,
     fetch,
 )
-from quoth.pipeline.add import Given
-from quoth.pipeline.components import Parts
+from quoth.pipeline.add import DocumentMetadata
+from quoth.pipeline.components import Components
 from quoth.pipeline.uploads import blobs_of
 
 
@@ -25,20 +25,20 @@ def is_address(source: str) -> bool:
     return source.lower().startswith(("http://", "https://"))
 
 
-async def fetch_all(
-    parts: Parts,
+async def fetch_urls(
+    parts: Components,
     urls: Sequence[str],
     *,
-    given: Given,
+    given: DocumentMetadata,
     resolve: Resolve | None = None,
     connect: Connect | None = None,
-) -> dict[Path, Given]:
+) -> dict[Path, DocumentMetadata]:
     """Fetch pages into the tenant's files; gives what is to be said of each when it is added.
 
     Its url is the address at the end of all redirects, to which its citations link. Raises as
     `quoth.ingest.sources.http` does, and StorageFull.
     """
-    found: dict[Path, Given] = {}
+    found: dict[Path, DocumentMetadata] = {}
     for url in urls:
         with TemporaryDirectory(prefix="quoth-") as folder:
             page = await fetch(
@@ -54,7 +54,7 @@ async def fetch_all(
     return found
 
 
-def _keep(parts: Parts, page: Fetched) -> Path:
+def _keep(parts: Components, page: Fetched) -> Path:
     data = page.path.read_bytes()
     blobs = blobs_of(parts)
     found = sha256(data).hexdigest()

@@ -20,8 +20,8 @@ from typing import Any, Literal
 from quoth.core.plan import Plan
 from quoth.core.protocols import Matrix
 from quoth.core.types import Answer, Turn
-from quoth.query.paraphrase.compare import LONGEST, same_question
-from quoth.query.paraphrase.features import read_question
+from quoth.query.paraphrase.compare import LONGEST, normalized_equal
+from quoth.query.paraphrase.features import extract_features
 
 MOST = 1000
 """Answers kept; one is some 10 kB."""
@@ -35,7 +35,7 @@ Sharing = Literal["session", "tenant"]
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class CacheKey:
     """Everything but the question that an answer depends on; made by `key_of`.
 
     ``collections`` are names with their index versions, in the order asked; ``chosen`` are the
@@ -74,7 +74,7 @@ def key_of(
     checked: bool = True,
     tenant: str = "",
     session: str = "",
-) -> Key:
+) -> CacheKey:
     """Make the key of a request from plain values.
 
     ``collections`` gives of each the name, the index version and what else changes its answers,
@@ -83,7 +83,7 @@ def key_of(
     """
     chosen = {name: repr(each) for name, each in (choices or {}).items() if each is not None}
     told = repr(tuple(history))
-    return Key(
+    return CacheKey(
         tenant=tenant,
         session=session,
         history=sha256(told.encode(errors="surrogatepass")).hexdigest(),
@@ -116,20 +116,20 @@ class AnswerCache:
         self._life_s = life_s
         self._sharing = sharing
         self._clock = clock
-        self._kept: OrderedDict[tuple[Key, str], _Kept] = OrderedDict()
+        self._kept: OrderedDict[tuple[CacheKey, str], _Kept] = OrderedDict()
         self._alone = Lock()
         self.hits = 0
         self.misses = 0
 
-    def find(self, key: Key, question: str) -> Answer | None:
+    def find(self, key: CacheKey, question: str) -> Answer | None:
         """Give the answer to this very question, with ``cached`` set."""
         if key.plan.cache == "none":
             return None
         with self._alone:
             self._expire()
-            return self._given(self._kept.get((self._drawer(key), folded(question))))
+            return self._given(self._kept.get((self._partition(key), normalize(question))))
 
-    def find_alike(self, key: Key, question: str, *, vector: Matrix) -> Answer | None:
+    def find_semantic(self, key: CacheKey, question: str, *, vector: Matrix) -> Answer | None:
         """Give the answer to a question that asks the same in other words, with ``cached`` set.
 
         ``vector`` is the question's unit row. Only where the plan wants it; without a session
@@ -137,7 +137,7 @@ class AnswerCache:
         """
         if not self.shares(key):
             return None
-        drawer = self._drawer(key)
+        drawer = self._partition(key)
         with self._alone:
             self._expire()
             there = (each for (one, _), each in reversed(self._kept.items()) if one == drawer)
@@ -145,17 +145,17 @@ class AnswerCache:
         # Compared outside the lock: nobody else need wait for it.
         scored = [(float(each.vector @ vector), each) for each in newest if each.vector is not None]
         for cosine, each in sorted(scored, key=lambda pair: -pair[0]):
-            if same_question(each.question, question, cosine=cosine):
+            if normalized_equal(each.question, question, cosine=cosine):
                 with self._alone:
                     return self._given(each)
         return None
 
-    def shares(self, key: Key) -> bool:
+    def shares(self, key: CacheKey) -> bool:
         """Whether answers may be given to questions in other words under this key."""
         return key.plan.cache == "semantic" and (self._sharing == "tenant" or bool(key.session))
 
     def keep(
-        self, key: Key, question: str, *, answer: Answer, vector: Matrix | None = None
+        self, key: CacheKey, question: str, *, answer: Answer, vector: Matrix | None = None
     ) -> bool:
         """Keep an answer that is whole; says whether it was.
 
@@ -167,8 +167,8 @@ class AnswerCache:
         row = None
         if vector is not None and self.shares(key) and len(question) <= LONGEST:
             row = vector.copy()
-            read_question(question)  # it remembers, and the look-up need not read
-        place = (self._drawer(key), folded(question))
+            extract_features(question)  # it remembers, and the look-up need not read
+        place = (self._partition(key), normalize(question))
         with self._alone:
             # A new one goes to the end, so that the oldest is always the first.
             self._kept.pop(place, None)
@@ -186,7 +186,7 @@ class AnswerCache:
     def __len__(self) -> int:
         return len(self._kept)
 
-    def _drawer(self, key: Key) -> Key:
+    def _partition(self, key: CacheKey) -> CacheKey:
         return key if self._sharing == "session" else replace(key, session="")
 
     def _given(self, kept: _Kept | None) -> Answer | None:
@@ -202,7 +202,7 @@ class AnswerCache:
             self._kept.popitem(last=False)
 
 
-def folded(question: str) -> str:
+def normalize(question: str) -> str:
     """Give a question as questions are compared: single spaces, composed characters (NFC).
 
     Case stays: capitals tell names from words ("us", "US"), and the reading uses them.

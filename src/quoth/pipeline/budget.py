@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from quoth.core.plan import Plan
-from quoth.core.prices import Pace, afford, skip_for_time
+from quoth.core.prices import LatencyEstimator, fit_budget, skip_for_time
 from quoth.core.protocols import Generator
 from quoth.core.trace import Trace
 
@@ -21,7 +21,7 @@ def within_budget(
     *,
     generator: Generator | None,
     trace: Trace,
-    pace: Pace,
+    pace: LatencyEstimator,
 ) -> Plan:
     """Give the plan that ``max_usd`` and the deadline allow; the trace notes what it lacks.
 
@@ -40,7 +40,7 @@ def _for_money(plan: Plan, generator: Generator | None, trace: Trace) -> Plan:
         *(["classify"] if plan.classify else []),
         *(["expand"] if _expands(plan) else []),
     ]
-    means = afford(
+    means = fit_budget(
         max_usd=plan.max_usd,
         usd=generator.usd,
         prompt_tokens=FRAME_TOKENS,
@@ -65,7 +65,7 @@ def note_withheld(plan: Plan, *, reason: str, trace: Trace, writes: bool) -> Non
         trace.note("expand", reason=reason, fallback=INSTEAD["expand"])
 
 
-def note_pace(pace: Pace, timings_ms: Mapping[str, float]) -> None:
+def note_pace(pace: LatencyEstimator, timings_ms: Mapping[str, float]) -> None:
     """Note how long the stages of an answer took; of the writing, how long its first token."""
     for stage in ("expand", "rerank"):
         if stage in timings_ms:
@@ -74,7 +74,7 @@ def note_pace(pace: Pace, timings_ms: Mapping[str, float]) -> None:
         pace.note("generate", timings_ms["first_token"] - timings_ms["first_evidence"])
 
 
-def _in_time(plan: Plan, generator: Generator | None, trace: Trace, pace: Pace) -> Plan:
+def _in_time(plan: Plan, generator: Generator | None, trace: Trace, pace: LatencyEstimator) -> Plan:
     there = {
         "expand": generator is not None and _expands(plan),
         "rerank": plan.rerank,

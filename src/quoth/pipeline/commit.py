@@ -15,7 +15,7 @@ from quoth.core.protocols import Embedder, Matrix
 from quoth.core.types import Chunk, Document
 from quoth.ingest.contextual_embeddings import prefixed_vectors
 from quoth.ingest.enrich.summaries import summaries_of
-from quoth.pipeline.components import Parts, require_same_identity
+from quoth.pipeline.components import Components, require_same_identity
 from quoth.store.rows import Collection, Entry
 
 BATCH_CHUNKS = 512
@@ -23,7 +23,7 @@ EMBED_CHUNKS = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Advance:
+class IngestProgress:
     """How far the work has come: files of all files, and chunks of the batch in hand."""
 
     source: str
@@ -34,26 +34,26 @@ class Advance:
 
 
 async def write_batch(
-    parts: Parts, collection: Collection, *, batch: Sequence[Entry]
-) -> AsyncIterator[Document | Advance]:
+    parts: Components, collection: Collection, *, batch: Sequence[Entry]
+) -> AsyncIterator[Document | IngestProgress]:
     """Embed, sum up, index and commit a batch; its documents come when they are safe."""
     chunks = [each for entry in batch for each in entry.chunks]
     source = batch[0].document.title
-    embedder = noting(parts)
+    embedder = caching_embedder(parts)
     vectors = []
     for at in range(0, len(chunks), EMBED_CHUNKS):
-        yield Advance(source, 0, 0, at, len(chunks))
+        yield IngestProgress(source, 0, 0, at, len(chunks))
         part = chunks[at : at + EMBED_CHUNKS]
         vectors.append(await chunk_vectors(part, embedder=embedder))
     rows = np.concatenate(vectors)
-    summed = await asyncio.to_thread(_summed_up, batch, rows)
+    summed = await asyncio.to_thread(_summarize, batch, rows)
     await commit_entries(parts, collection.name, entries=summed, chunks=chunks, vectors=rows)
-    yield Advance(source, 0, 0, len(chunks), len(chunks))
+    yield IngestProgress(source, 0, 0, len(chunks), len(chunks))
     for entry in batch:
         yield entry.document
 
 
-def _summed_up(batch: Sequence[Entry], vectors: Matrix) -> list[Entry]:
+def _summarize(batch: Sequence[Entry], vectors: Matrix) -> list[Entry]:
     done: list[Entry] = []
     at = 0
     for entry in batch:
@@ -64,9 +64,11 @@ def _summed_up(batch: Sequence[Entry], vectors: Matrix) -> list[Entry]:
     return done
 
 
-def noting(parts: Parts) -> Embedder:
+def caching_embedder(parts: Components) -> Embedder:
     """The embedder for chunks: one that notes their tokens too, where these are kept."""
-    return parts.embedder if parts.tokens is None else parts.tokens.noting(parts.embedder)
+    return (
+        parts.embedder if parts.tokens is None else parts.tokens.recording_embedder(parts.embedder)
+    )
 
 
 async def chunk_vectors(chunks: Sequence[Chunk], *, embedder: Embedder) -> Matrix:
@@ -79,7 +81,7 @@ async def chunk_vectors(chunks: Sequence[Chunk], *, embedder: Embedder) -> Matri
 
 
 async def commit_entries(
-    parts: Parts,
+    parts: Components,
     name: str,
     *,
     entries: Sequence[Entry],

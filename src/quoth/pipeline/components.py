@@ -8,24 +8,24 @@ from pathlib import Path
 from typing import Protocol
 
 from quoth.answering.prompts import PROMPTS, Prompt
-from quoth.core.circuit_breaker import Breaker
+from quoth.core.circuit_breaker import CircuitBreaker
 from quoth.core.errors import IndexMismatch
-from quoth.core.prices import Pace
+from quoth.core.prices import LatencyEstimator
 from quoth.core.protocols import (
     Embedder,
+    EntailmentModel,
     Generator,
     Index,
-    Judge,
     Reranker,
-    Spans,
-    Tokens,
+    SpanScorer,
+    TokenVectorStore,
 )
 from quoth.core.settings import Settings
 from quoth.core.trace import Trace
-from quoth.core.types import Answer, IndexIdentity, Reading
-from quoth.ingest.readers.metadata import UNTOLD, Meta
+from quoth.core.types import Answer, IndexIdentity, ParsedDocument
+from quoth.ingest.readers.metadata import EMPTY, Metadata
 from quoth.pipeline.answer_cache import AnswerCache
-from quoth.pipeline.entity_index import Shelves
+from quoth.pipeline.entity_index import OutlineCache
 from quoth.store.catalogue import Catalogue
 from quoth.store.ingest_jobs import Jobs
 from quoth.store.rows import Collection
@@ -35,14 +35,14 @@ Observe = Callable[[Trace, Answer | None], None]
 """Is told of every question once it is answered, and of every search, which has no answer."""
 
 
-def unobserved(_trace: Trace, _answer: Answer | None) -> None:
+def no_op(_trace: Trace, _answer: Answer | None) -> None:
     """Tell nobody."""
 
 
-class Readers(Protocol):
+class FileParser(Protocol):
     """Reads files where a bad one can do no harm."""
 
-    async def read(self, path: Path, given: Meta = UNTOLD) -> Reading:
+    async def read(self, path: Path, given: Metadata = EMPTY) -> ParsedDocument:
         """Read one file; what is ``given`` outranks what it says; raises DocumentError."""
         ...
 
@@ -52,7 +52,7 @@ class Readers(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class Components:
     """Everything an engine needs; ``open_index`` gives the index of a table, opened once."""
 
     settings: Settings
@@ -60,27 +60,27 @@ class Parts:
     jobs: Jobs
     embedder: Embedder
     open_index: Callable[[str], Index]
-    readers: Readers
-    shelves: Shelves
+    readers: FileParser
+    shelves: OutlineCache
     reranker: Reranker | None = None
-    tokens: Tokens | None = None
-    spans: Spans | None = None
+    tokens: TokenVectorStore | None = None
+    spans: SpanScorer | None = None
     generator: Generator | None = None
-    withheld: str = ""
+    generation_disabled_reason: str = ""
     """Why no language model may be asked though there is one: the reason in `Answer.degraded`."""
-    judge: Judge | None = None
+    judge: EntailmentModel | None = None
     prompts: Mapping[str, Prompt] = field(default_factory=lambda: PROMPTS)
-    about: str = ""
+    operator_description: str = ""
     """What the operator says about the collections."""
     cache: AnswerCache = field(default_factory=AnswerCache)
-    pace: Pace = field(default_factory=Pace)
-    breakers: tuple[Breaker, ...] = ()
-    observe: Observe = unobserved
-    whole: set[str] = field(default_factory=set)
+    latency_estimator: LatencyEstimator = field(default_factory=LatencyEstimator)
+    breakers: tuple[CircuitBreaker, ...] = ()
+    observe: Observe = no_op
+    verified_tables: set[str] = field(default_factory=set)
     """Tables of indexes that were seen to lack nothing; what is written later is never lacking."""
 
 
-def model_names(parts: Parts) -> tuple[str, str, str, str]:
+def model_names(parts: Components) -> tuple[str, str, str, str]:
     """Name the embedder, the reranker, the generator and the judge; empty where there is none."""
     generator, embedder = parts.generator, parts.embedder
     return (
@@ -91,7 +91,7 @@ def model_names(parts: Parts) -> tuple[str, str, str, str]:
     )
 
 
-def identity_of(embedder: Embedder) -> IndexIdentity:
+def embedding_fingerprint(embedder: Embedder) -> IndexIdentity:
     """What an index built now would be built with."""
     return IndexIdentity(
         embedder=embedder.name,
@@ -105,7 +105,7 @@ def identity_of(embedder: Embedder) -> IndexIdentity:
 
 def require_same_identity(collection: Collection, embedder: Embedder) -> None:
     """Refuse to mix vectors or terms of two makes; raises IndexMismatch with the way out."""
-    now = identity_of(embedder)
+    now = embedding_fingerprint(embedder)
     if collection.identity == now:
         return
     was = collection.identity

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from quoth.core.protocols import AsksModel, Generator
-from quoth.pipeline.components import Parts
-from quoth.store.privacy_settings import Decisions, Privacy
-from quoth.store.usage import Spending
+from quoth.pipeline.components import Components
+from quoth.store.privacy_settings import PrivacySettings, PrivacyStore
+from quoth.store.usage import TokenQuota
 
 
 @dataclass(frozen=True, slots=True)
-class Leaving:
+class EgressEntry:
     """A place that texts are sent to; ``what`` are the texts, ``local`` says it is this machine."""
 
     to: str
@@ -27,12 +27,12 @@ USED_UP = "budget_exhausted"
 TOLD = ("the question", "the conversation so far", "the passages that were found for it")
 
 
-def privacy_of(parts: Parts) -> Privacy:
+def privacy_of(parts: Components) -> PrivacySettings:
     """Give what holds for the tenant now; reads one row."""
-    return Decisions.of(parts.catalogue).holding(most=parts.settings.history)
+    return PrivacyStore.of(parts.catalogue).current(most=parts.settings.history)
 
 
-def obeyed(parts: Parts) -> Parts:
+def apply_privacy_settings(parts: Components) -> Components:
     """Give the parts as the tenant wants them used.
 
     A tenant whose texts may not leave the machine is answered without the language model, also
@@ -45,37 +45,37 @@ def obeyed(parts: Parts) -> Parts:
     generator = parts.generator
     if generator is not None and not generator.local and not holds.may_leave:
         return _without_model(parts)
-    if generator is not None and _is_used_up(parts):
-        return replace(_without_model(parts), withheld=USED_UP)
+    if generator is not None and _quota_exceeded(parts):
+        return replace(_without_model(parts), generation_disabled_reason=USED_UP)
     return parts
 
 
-def count_tokens(parts: Parts, tokens: int) -> None:
+def count_tokens(parts: Components, tokens: int) -> None:
     """Count tokens that were used for the tenant, where they are limited."""
     if tokens and parts.settings.tokens_per_day is not None:
         _spending(parts).add(tokens)
 
 
-def _is_used_up(parts: Parts) -> bool:
+def _quota_exceeded(parts: Components) -> bool:
     most = parts.settings.tokens_per_day
     return most is not None and _spending(parts).today() >= most
 
 
-def _spending(parts: Parts) -> Spending:
-    return Spending.of(parts.catalogue)
+def _spending(parts: Components) -> TokenQuota:
+    return TokenQuota.of(parts.catalogue)
 
 
-def _without_model(parts: Parts) -> Parts:
+def _without_model(parts: Components) -> Components:
     judge = None if isinstance(parts.judge, AsksModel) else parts.judge
     return replace(parts, generator=None, judge=judge)
 
 
-def leaving(parts: Parts) -> tuple[Leaving, ...]:
+def list_egress(parts: Components) -> tuple[EgressEntry, ...]:
     """List where texts would be sent if the tenant lets them; empty where all is done here."""
     if parts.generator is None:
         return ()
     return tuple(
-        Leaving(each.endpoint, each.provider, each.model, TOLD, each.local)
+        EgressEntry(each.endpoint, each.provider, each.model, TOLD, each.local)
         for each in models_within(parts.generator)
         if each.endpoint
     )

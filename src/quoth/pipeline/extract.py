@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 from quoth.answering.answerability import (
-    Evidence,
-    judge,
+    AnswerEvidence,
+    decide_answerability,
     notice,
     notices,
     weigh_evidence,
@@ -20,7 +20,11 @@ from quoth.answering.answerability import (
 )
 from quoth.answering.citations import cite_statements
 from quoth.answering.context import build_context
-from quoth.answering.contradictions.citations import disagreements, told, with_other_sides
+from quoth.answering.contradictions.citations import (
+    conflict_notice,
+    disagreements,
+    with_other_sides,
+)
 from quoth.answering.extractive.answer_type import asking_place
 from quoth.answering.extractive.lookup import CERTAIN, placed_statements
 from quoth.answering.extractive.score import Scores, cosines_to
@@ -38,7 +42,7 @@ from quoth.core.protocols import (
     Embedder,
     Matrix,
     Reranker,
-    Spans,
+    SpanScorer,
 )
 from quoth.core.trace import Trace
 from quoth.core.types import (
@@ -47,14 +51,14 @@ from quoth.core.types import (
     Counts,
     Passage,
 )
-from quoth.pipeline.components import Parts
+from quoth.pipeline.components import Components
 from quoth.pipeline.retrieve import Retrieved
-from quoth.query.subject import PLACED, only_asks_for_a_place, without_place
+from quoth.query.subject import PLACED, only_asks_for_a_place, strip_locator_words
 from quoth.retrieval.calibration import (
     answer_probability,
     question_signals,
-    read_scores,
-    said_probability,
+    reranker_scores,
+    statement_probability,
     tuning_for,
 )
 from quoth.retrieval.prune import prune
@@ -67,7 +71,7 @@ CLOSEST = 3
 
 
 @dataclass(frozen=True, slots=True)
-class _Chosen:
+class _Selection:
     """The sentences of an answer, its status, and the sentences that go with the status."""
 
     statements: tuple[Statement, ...]
@@ -75,7 +79,7 @@ class _Chosen:
     said: tuple[str, ...] = ()
 
 
-async def quote(parts: Parts, found: Retrieved, *, trace: Trace) -> Answer:
+async def extractive_answer(parts: Components, found: Retrieved, *, trace: Trace) -> Answer:
     """Answer with the best verbatim sentences of the passages, each with its citation."""
     plan, language = found.plan, found.query.language
     with trace.stage("context"):
@@ -107,7 +111,7 @@ async def quote(parts: Parts, found: Retrieved, *, trace: Trace) -> Answer:
         status=status,
         grounded=bool(citations),
         degraded=trace.degraded,
-        warnings=(*found.warnings, *chosen.said, *told(disputed, language=language)),
+        warnings=(*found.warnings, *chosen.said, *conflict_notice(disputed, language=language)),
         counts=Counts(
             retrieved=sum(len(each.fused) for each in found.ranked),
             reranked=sum(RERANK in each.legs for one in found.ranked for each in one.pool),
@@ -128,24 +132,29 @@ def new_query_id() -> str:
 
 
 async def _choose(
-    parts: Parts, found: Retrieved, passages: Sequence[Passage], *, trace: Trace
-) -> _Chosen:
+    parts: Components, found: Retrieved, passages: Sequence[Passage], *, trace: Trace
+) -> _Selection:
     """Look up → judge → choose."""
-    plan, subject = found.plan, without_place(found.query)
+    plan, subject = found.plan, strip_locator_words(found.query)
     placed = any(each.field in PLACED for each in plan.filters)
     with trace.stage("judge"):
         listed = shortlist(subject, passages, filters=plan.filters)
         evidence = weigh_evidence(subject, listed, cosines=found.cosines)
     statements = placed_statements(
-        found.query, passages, listed, leaves=found.leaves, looked_up=found.looked_up, plan=plan
+        found.query,
+        passages,
+        listed,
+        leaves=found.summary_sentences,
+        looked_up=found.from_summaries,
+        plan=plan,
     )
-    chance, least = _chance(found, evidence, reranker=parts.reranker, trace=trace)
+    chance, least = _answer_probability(found, evidence, reranker=parts.reranker, trace=trace)
     answers: float | None = None
     if statements:
         evidence, chance = CERTAIN, None
     elif not placed and found.query.notes and only_asks_for_a_place(found.query):
-        return _Chosen((), "no_results")  # the place is not there, as a note says
-    elif judge(evidence, probability=chance, answer_from=least) != "no_results":
+        return _Selection((), "no_results")  # the place is not there, as a note says
+    elif decide_answerability(evidence, probability=chance, answer_from=least) != "no_results":
         late = await trace.attempt(
             "read",
             lambda: _read(parts.spans, found, listed, passages),
@@ -155,7 +164,7 @@ async def _choose(
         listed = read_closely(listed, late)
         cosines = await trace.attempt(
             "quote",
-            lambda: _likeness(parts.embedder, found.vector, listed.texts),
+            lambda: _cosine_to_question(parts.embedder, found.vector, listed.texts),
             otherwise=lambda: None,
             fallback="words alone",
         )
@@ -163,14 +172,14 @@ async def _choose(
         statements = with_other_sides(statements, listed)
         weighed = weigh_said(listed, statements)
         if weighed is not None:
-            answers = said_probability(
+            answers = statement_probability(
                 found.ranked[0].collection.identity,
                 chance=chance,
                 cosine=weighed.cosine,
                 held=weighed.held,
             )
     # Judged at the end, since the last steps may have had to do without a part, too.
-    status = judge(
+    status = decide_answerability(
         evidence,
         probability=chance,
         answer_from=least,
@@ -178,16 +187,16 @@ async def _choose(
         degraded=bool(trace.failures),
     )
     if status == "no_results":
-        return _Chosen((), status)
+        return _Selection((), status)
     language = found.query.language
     said = notices(status, evidence, language=language) if statements else ()
     if statements and (without := aspects_without(listed, statements)):
         said = (*said, notice("missing", language=language, names=without))
-    return _Chosen(statements, status, said)
+    return _Selection(statements, status, said)
 
 
 async def _read(
-    spans: Spans | None, found: Retrieved, listed: Shortlist, passages: Sequence[Passage]
+    spans: SpanScorer | None, found: Retrieved, listed: Shortlist, passages: Sequence[Passage]
 ) -> tuple[list[float], list[float]] | None:
     if spans is None:
         return None
@@ -196,7 +205,7 @@ async def _read(
     return await spans.score(question, chunks, spans=places, asking=asking_place(question) or 0)
 
 
-async def _likeness(
+async def _cosine_to_question(
     embedder: Embedder, vector: Matrix | None, texts: Sequence[str]
 ) -> Scores | None:
     if vector is None or not texts:
@@ -204,8 +213,8 @@ async def _likeness(
     return cosines_to(vector, await embedder.embed(texts, role="document"))
 
 
-def _chance(
-    found: Retrieved, evidence: Evidence, *, reranker: Reranker | None, trace: Trace
+def _answer_probability(
+    found: Retrieved, evidence: AnswerEvidence, *, reranker: Reranker | None, trace: Trace
 ) -> tuple[float | None, float | None]:
     """Give the probability that the collection answers, and the one from which it does."""
     failed = any(each.startswith(("embed:", "semantic:", "keyword:")) for each in trace.degraded)
@@ -219,7 +228,7 @@ def _chance(
         coverage=evidence.coverage,
         terms=evidence.terms,
         gap=evidence.gap,
-        foreign=evidence.foreign,
-        read=read_scores(found.ranked[0].pool, reranker=reranker),
+        foreign=evidence.cross_lingual,
+        read=reranker_scores(found.ranked[0].pool, reranker=reranker),
     )
     return answer_probability(tuned, signals), None if tuned is None else tuned.answer_from

@@ -15,50 +15,50 @@ from secrets import token_hex
 
 from quoth.answering.citations import make_citation
 from quoth.answering.context import Context, build_context
-from quoth.answering.finalize import conclude
+from quoth.answering.finalize import finalize_answer
 from quoth.answering.generative.assemble import Composed, compose
 from quoth.answering.generative.stream_reader import AnswerReader
 from quoth.answering.prompts import answer_messages, choose_prompt, prompt_hash
 from quoth.answering.verification import (
     Embed,
-    Proof,
+    EvidenceSpan,
     Sources,
-    Verdict,
+    StatementCheck,
+    is_non_claim,
     read_sources,
     remembering,
-    says_nothing,
     verify,
 )
 from quoth.core.events import (
-    Cited,
-    Done,
+    AnswerCompleted,
+    CitationAdded,
     Event,
-    Evidence,
-    Progress,
-    Token,
-    Used,
+    EvidenceFound,
+    StageStarted,
+    TextAdded,
+    UsageReported,
 )
-from quoth.core.messages import Message, Writing
+from quoth.core.messages import GenerationParams, Message
 from quoth.core.protocols import (
     AsksModel,
+    EntailmentModel,
     Generator,
-    Judge,
     Matrix,
 )
 from quoth.core.trace import Trace
 from quoth.core.types import Answer, Citation, Passage
-from quoth.pipeline.components import Parts
-from quoth.pipeline.extract import quote
+from quoth.pipeline.components import Components
+from quoth.pipeline.extract import extractive_answer
 from quoth.pipeline.retrieve import Request, Retrieved
 from quoth.retrieval.prune import prune
 from quoth.store.rows import now
 
-UNCHECKED = Verdict("unverified", 0.0, ())
+UNCHECKED = StatementCheck("unverified", 0.0, ())
 """What is found of a sentence that claims nothing, such as that the sources do not say."""
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class PromptInput:
     """What a language model is told, and how its answer is read and checked against that."""
 
     messages: tuple[Message, ...]
@@ -74,18 +74,18 @@ class Told:
 
 
 async def respond(
-    parts: Parts, found: Retrieved, *, request: Request, trace: Trace
+    parts: Components, found: Retrieved, *, request: Request, trace: Trace
 ) -> AsyncGenerator[Event, None]:
     """Answer from the passages; the events come as they are known, `Done` last."""
-    yield Progress("answer")
-    answer = await quote(parts, found, trace=trace)
-    trace.reached("first_evidence")
+    yield StageStarted("answer")
+    answer = await extractive_answer(parts, found, trace=trace)
+    trace.mark("first_evidence")
     generator = parts.generator
     written = False
     if generator is not None and found.plan.generate and answer.status != "no_results":
-        yield Evidence(answer.text, answer.sentences, answer.citations)
-        yield Progress("generate")
-        told = await _tell(parts, found, generator=generator, request=request, trace=trace)
+        yield EvidenceFound(answer.text, answer.sentences, answer.citations)
+        yield StageStarted("generate")
+        told = await _build_prompt(parts, found, generator=generator, request=request, trace=trace)
         events = _write(parts, found, told, generator=generator, trace=trace)
         async with aclosing(events):
             async for event in events:
@@ -96,30 +96,30 @@ async def respond(
                         writer = f"{finish.provider}:{finish.model}"
                         trace.note("generate", reason=generator.provider, fallback=writer)
                     known = replace(answer, prompt=told.prompt, degraded=trace.degraded)
-                    answer = conclude(
+                    answer = finalize_answer(
                         known,
                         event,
                         passages=told.context.passages,
                         writer=(generator.provider, generator.model),
                     )
                 else:
-                    trace.reached("first_token")
+                    trace.mark("first_token")
                     yield event
-    for event in [Used(answer.usage)] if written else spelled(answer):
+    for event in [UsageReported(answer.usage)] if written else stream_events(answer):
         yield event
-    yield Done(replace(answer, timings_ms=trace.timings_ms()))
+    yield AnswerCompleted(replace(answer, timings_ms=trace.timings_ms()))
 
 
-def spelled(answer: Answer) -> list[Event]:
+def stream_events(answer: Answer) -> list[Event]:
     """Give an answer that is whole already as the events of a stream, but for `Done`."""
     borders = [0, *(each.start for each in answer.sentences[1:]), len(answer.text)]
-    tokens: list[Event] = [Token(answer.text[start:end]) for start, end in pairwise(borders)]
-    return [*tokens, *map(Cited, answer.citations), Used(answer.usage)]
+    tokens: list[Event] = [TextAdded(answer.text[start:end]) for start, end in pairwise(borders)]
+    return [*tokens, *map(CitationAdded, answer.citations), UsageReported(answer.usage)]
 
 
-async def _tell(
-    parts: Parts, found: Retrieved, *, generator: Generator, request: Request, trace: Trace
-) -> Told:
+async def _build_prompt(
+    parts: Components, found: Retrieved, *, generator: Generator, request: Request, trace: Trace
+) -> PromptInput:
     """Fill the model's window with the passages, below what it is told to do."""
     plan = found.plan
     prompt = choose_prompt(parts.prompts, name=plan.prompt, profile=plan.profile)
@@ -128,7 +128,12 @@ async def _tell(
 
     def messages(sources: str) -> tuple[Message, ...]:
         return answer_messages(
-            found.query, sources, prompt=prompt, history=turns, fence=fence, about=parts.about
+            found.query,
+            sources,
+            prompt=prompt,
+            history=turns,
+            fence=fence,
+            about=parts.operator_description,
         )
 
     kept = prune(found.passages, query=found.query) if plan.prune else None
@@ -148,11 +153,11 @@ async def _tell(
     with trace.stage("prompt"):
         context, sources = await asyncio.to_thread(work)
     said = messages(context.text)
-    return Told(said, context, sources, prompt_hash(said, fence=fence), fence)
+    return PromptInput(said, context, sources, prompt_hash(said, fence=fence), fence)
 
 
 def _write(
-    parts: Parts, found: Retrieved, told: Told, *, generator: Generator, trace: Trace
+    parts: Components, found: Retrieved, told: PromptInput, *, generator: Generator, trace: Trace
 ) -> AsyncGenerator[Event | Composed, None]:
     """Let the model write; read, check and cite sentence by sentence."""
     plan, passages = found.plan, told.passages
@@ -167,11 +172,11 @@ def _write(
         trace.note("verify", reason="max_usd", fallback="words alone")
         judge = None
 
-    async def check(sentence: str, cited: Sequence[int]) -> Verdict:
+    async def check(sentence: str, cited: Sequence[int]) -> StatementCheck:
         query = found.query
-        if says_nothing(sentence, query.language, question=f"{query.original} {query.standalone}"):
+        if is_non_claim(sentence, query.language, question=f"{query.original} {query.standalone}"):
             return UNCHECKED
-        return await _check(
+        return await _verify_statements(
             sentence,
             told.sources,
             cited=cited,
@@ -181,7 +186,7 @@ def _write(
             trace=trace,
         )
 
-    def cite(proof: Proof, verdict: Verdict, number: int) -> Citation:
+    def cite(proof: EvidenceSpan, verdict: StatementCheck, number: int) -> Citation:
         return make_citation(
             passages[proof.number],
             start=proof.start,
@@ -193,10 +198,11 @@ def _write(
             support_score=verdict.score,
         )
 
-    pieces = trace.follow(
+    pieces = trace.wrap_stream(
         "generate",
         generator.stream(
-            told.messages, writing=Writing(temperature=plan.temperature, max_tokens=plan.max_tokens)
+            told.messages,
+            writing=GenerationParams(temperature=plan.temperature, max_tokens=plan.max_tokens),
         ),
         fallback="extractive",
         cut="truncated",
@@ -210,16 +216,16 @@ def _write(
     )
 
 
-async def _check(
+async def _verify_statements(
     sentence: str,
     sources: Sources,
     *,
     cited: Sequence[int],
     language: str,
     embed: Embed,
-    judge: Judge | None,
+    judge: EntailmentModel | None,
     trace: Trace,
-) -> Verdict:
+) -> StatementCheck:
     """Check a sentence with all that is at hand, and by its words alone when a model fails."""
     verdict = await trace.attempt(
         "verify",

@@ -11,11 +11,11 @@ from uuid import uuid4
 from quoth.core.errors import EmbeddingError, IndexCorrupt, IndexMismatch
 from quoth.pipeline.commit import (
     EMBED_CHUNKS,
-    Advance,
+    IngestProgress,
+    caching_embedder,
     chunk_vectors,
-    noting,
 )
-from quoth.pipeline.components import Parts, identity_of, require_same_identity
+from quoth.pipeline.components import Components, embedding_fingerprint, require_same_identity
 from quoth.store.rows import Collection
 
 LEAST_FREE_MB = 500
@@ -41,9 +41,9 @@ class Health:
     checks: tuple[Check, ...]
 
 
-async def examine(parts: Parts, collection: Collection | None) -> Health:
+async def health_check(parts: Components, collection: Collection | None) -> Health:
     """Look at the home folder, the model, the catalogue and the index, changing nothing."""
-    checks = [_home(parts), await _model(parts), _answers(parts), *_left_alone(parts)]
+    checks = [_home(parts), await _model(parts), _model_responds(parts), *_breakers_open(parts)]
     if collection is None:
         name = parts.settings.collection
         checks.append(
@@ -57,7 +57,7 @@ async def examine(parts: Parts, collection: Collection | None) -> Health:
     return Health(all(check.ok for check in checks), tuple(checks))
 
 
-def _home(parts: Parts) -> Check:
+def _home(parts: Components) -> Check:
     home = parts.settings.home
     free = shutil.disk_usage(home).free // 1_000_000
     advice = f"Free some space: adding needs room, at least {LEAST_FREE_MB} MB."
@@ -65,7 +65,7 @@ def _home(parts: Parts) -> Check:
     return Check("home", ok, f"{home}, {free:,} MB free", None if ok else advice)
 
 
-async def _model(parts: Parts) -> Check:
+async def _model(parts: Components) -> Check:
     embedder = parts.embedder
     advice = "Name another model with --embedder."
     try:
@@ -77,7 +77,7 @@ async def _model(parts: Parts) -> Check:
     return Check("model", ok, found, None if ok else advice)
 
 
-def _answers(parts: Parts) -> Check:
+def _model_responds(parts: Components) -> Check:
     generator = parts.generator
     if generator is None:
         found = "in the sources' own words, without a language model; nothing leaves this machine"
@@ -90,7 +90,7 @@ def _answers(parts: Parts) -> Check:
     return Check("answers", True, found, "Keep them on this machine with: QUOTH_GENERATOR=none")
 
 
-def _left_alone(parts: Parts) -> list[Check]:
+def _breakers_open(parts: Components) -> list[Check]:
     """Name the parts that are not asked at the moment, because they failed again and again."""
     return [
         Check(
@@ -104,7 +104,7 @@ def _left_alone(parts: Parts) -> list[Check]:
     ]
 
 
-def _identity(parts: Parts, collection: Collection) -> Check:
+def _identity(parts: Components, collection: Collection) -> Check:
     try:
         require_same_identity(collection, parts.embedder)
     except IndexMismatch as error:
@@ -112,7 +112,7 @@ def _identity(parts: Parts, collection: Collection) -> Check:
     return Check("identity", True, "the index was built by this model and analyser")
 
 
-async def _in_step(parts: Parts, collection: Collection) -> list[Check]:
+async def _in_step(parts: Components, collection: Collection) -> list[Check]:
     documents = await asyncio.to_thread(parts.catalogue.documents, collection)
     rebuild = f"Rebuild the index with: quoth --collection {collection.name} reindex"
     try:
@@ -146,7 +146,7 @@ async def _in_step(parts: Parts, collection: Collection) -> list[Check]:
     ]
 
 
-async def reconcile(parts: Parts, collection: Collection) -> tuple[str, ...]:
+async def reconcile(parts: Components, collection: Collection) -> tuple[str, ...]:
     """Delete index rows that lead nowhere; gives the ready documents whose rows are missing.
 
     Rows lead nowhere when a process died between writing them and committing their document, or
@@ -164,7 +164,7 @@ async def reconcile(parts: Parts, collection: Collection) -> tuple[str, ...]:
     return tuple(sorted(ready - set(stored)))
 
 
-async def remove(parts: Parts, collection: Collection, *, ids: Sequence[str]) -> list[str]:
+async def remove(parts: Components, collection: Collection, *, ids: Sequence[str]) -> list[str]:
     """Delete documents completely; gives the ids that were there."""
     possible = [each for each in ids if each.isascii()]  # all an id is made of, and can be stored
     gone = await asyncio.to_thread(parts.catalogue.remove, collection, possible)
@@ -177,7 +177,7 @@ async def remove(parts: Parts, collection: Collection, *, ids: Sequence[str]) ->
     return gone
 
 
-async def delete_collection(parts: Parts, collection: Collection) -> tuple[str, ...]:
+async def delete_collection(parts: Components, collection: Collection) -> tuple[str, ...]:
     """Delete a collection with its index and what was asked of it; gives its documents' ids."""
     gone = await asyncio.to_thread(parts.catalogue.delete_collection, collection)
     # The catalogue first: what a crash leaves in the index is reached by nobody.
@@ -188,7 +188,7 @@ async def delete_collection(parts: Parts, collection: Collection) -> tuple[str, 
     return gone
 
 
-async def rebuild(parts: Parts, collection: Collection) -> AsyncIterator[Advance]:
+async def rebuild(parts: Components, collection: Collection) -> AsyncIterator[IngestProgress]:
     """Build the index anew with this process's embedder, beside the one in use, and switch.
 
     Searches go on with the old index until the new one is whole. Documents that are added or
@@ -205,7 +205,7 @@ async def rebuild(parts: Parts, collection: Collection) -> AsyncIterator[Advance
         missing = sorted(ready - written)
         for done, key in enumerate(missing):
             async for at, of in copy(parts, table, document_id=key):
-                yield Advance(key, done, len(missing), at, of)
+                yield IngestProgress(key, done, len(missing), at, of)
         written = ready
         await index.optimize()
         await index.build()
@@ -213,7 +213,7 @@ async def rebuild(parts: Parts, collection: Collection) -> AsyncIterator[Advance
             parts.catalogue.switch_index,
             collection,
             table=table,
-            identity=identity_of(parts.embedder),
+            identity=embedding_fingerprint(parts.embedder),
         ):
             break
     # Questions that began before the switch are still reading the old one.
@@ -221,14 +221,16 @@ async def rebuild(parts: Parts, collection: Collection) -> AsyncIterator[Advance
     await parts.open_index(collection.table).drop()
 
 
-async def copy(parts: Parts, table: str, *, document_id: str) -> AsyncIterator[tuple[int, int]]:
+async def copy(
+    parts: Components, table: str, *, document_id: str
+) -> AsyncIterator[tuple[int, int]]:
     """Embed a document's stored chunks into an index; yields how many of how many are done."""
     index = parts.open_index(table)
     chunks = await asyncio.to_thread(parts.catalogue.document_chunks, document_id)
     for at in range(0, len(chunks), EMBED_CHUNKS):
         yield at, len(chunks)
         part = chunks[at : at + EMBED_CHUNKS]
-        vectors = await chunk_vectors(part, embedder=noting(parts))
+        vectors = await chunk_vectors(part, embedder=caching_embedder(parts))
         await index.upsert(part, vectors=vectors)
         if parts.tokens is not None:
             await parts.tokens.keep(part)

@@ -19,9 +19,9 @@ from quoth.core.types import (
     LegScore,
     ScoreKind,
 )
-from quoth.pipeline.components import Parts, model_names
+from quoth.pipeline.components import Components, model_names
 from quoth.pipeline.retrieve import Request, Retrieved
-from quoth.pipeline.strategies import Ranked
+from quoth.pipeline.strategies import RankedList
 from quoth.store.privacy_settings import Keeping
 
 Span = tuple[float, float]
@@ -34,7 +34,7 @@ FUSED = "fused"
 
 
 @dataclass(frozen=True, slots=True)
-class Considered:
+class CandidateTrace:
     """A chunk that a search found, and how far it came.
 
     ``legs`` are ranks and raw scores of the legs and the reranker; ``fused`` and ``pool`` its
@@ -51,7 +51,7 @@ class Considered:
 
 
 @dataclass(frozen=True, slots=True)
-class Searched:
+class CollectionTrace:
     """What the search of one collection found, best first after fusion.
 
     ``version`` is the index version; ``found`` counts the candidates that there were, of which
@@ -61,12 +61,12 @@ class Searched:
     collection: str
     version: str
     found: int
-    candidates: tuple[Considered, ...]
+    candidates: tuple[CandidateTrace, ...]
     whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Makers:
+class ModelVersions:
     """The names of the models that took part, empty where there was none; and of this version."""
 
     embedder: str = ""
@@ -90,10 +90,10 @@ class Record:
     request: Request
     plan: Plan
     answer: Answer
-    searched: tuple[Searched, ...] = ()
+    searched: tuple[CollectionTrace, ...] = ()
     passages: tuple[tuple[str, ...], ...] = ()
     copies: Mapping[str, str] = field(default_factory=dict)
-    makers: Makers = Makers()
+    makers: ModelVersions = ModelVersions()
     spans_ms: Mapping[str, Span] = field(default_factory=dict)
     created_at: str = ""
     collection: str = ""
@@ -105,9 +105,9 @@ class Record:
         return self.answer.query_id
 
 
-def makers_of(parts: Parts) -> Makers:
+def model_versions(parts: Components) -> ModelVersions:
     """Name the models that an engine works with."""
-    return Makers(*model_names(parts), quoth=_release())
+    return ModelVersions(*model_names(parts), quoth=_release())
 
 
 @cache
@@ -119,7 +119,7 @@ def _release() -> str:
 
 
 def record_of(
-    parts: Parts, request: Request, *, answer: Answer, found: Retrieved | None, trace: Trace
+    parts: Components, request: Request, *, answer: Answer, found: Retrieved | None, trace: Trace
 ) -> Record:
     """Put together what is to be kept of an answered question.
 
@@ -130,7 +130,7 @@ def record_of(
         request=replace(request, collections=names),
         plan=make_plan(parts.settings.profile, answer.query.kind, overrides=request.choices),
         answer=answer,
-        makers=makers_of(parts),
+        makers=model_versions(parts),
         spans_ms=trace.spans_ms(),
         collection=", ".join(names),
         keeping=parts.settings.history,
@@ -148,9 +148,9 @@ def record_of(
     )
 
 
-def _searched(ranked: Ranked, *, shown: Mapping[str, int], most: int) -> Searched:
+def _searched(ranked: RankedList, *, shown: Mapping[str, int], most: int) -> CollectionTrace:
     pool = {each.chunk_id: (rank, each) for rank, each in enumerate(ranked.pool, start=1)}
-    return Searched(
+    return CollectionTrace(
         collection=ranked.collection.name,
         version=ranked.collection.index_version,
         found=len(ranked.fused),
@@ -165,9 +165,9 @@ def _searched(ranked: Ranked, *, shown: Mapping[str, int], most: int) -> Searche
 
 def _considered(
     each: Candidate, rank: int, *, pool: tuple[int, Candidate] | None, shown: int | None
-) -> Considered:
+) -> CandidateTrace:
     last = each if pool is None else pool[1]
-    return Considered(
+    return CandidateTrace(
         each.chunk_id,
         {leg: score for leg, score in {**each.legs, **last.legs}.items() if leg != FUSED},
         LegScore(rank, each.score),

@@ -17,21 +17,21 @@ from quoth.core.types import (
     Query,
 )
 from quoth.pipeline.record import (
-    Considered,
-    Makers,
+    CandidateTrace,
+    CollectionTrace,
+    ModelVersions,
     Record,
-    Searched,
 )
 from quoth.pipeline.retrieve import Request
 from quoth.store.catalogue import Catalogue
-from quoth.store.history import Recorded, Spent
-from quoth.text.analyzer import fold
+from quoth.store.history import QueryCost, QueryRow
+from quoth.text.analyzer import normalize_name
 from quoth.text.json_codec import dump, to_json
 from quoth.text.json_decode import decoded
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredRecord:
     """A record as the catalogue keeps it: texts, some of them JSON."""
 
     query_id: str
@@ -42,10 +42,10 @@ class Kept:
     version: str
     status: str
     record: str
-    spent: Spent
+    spent: QueryCost
 
 
-def remember(
+def save_record(
     record: Record,
     catalogue: Catalogue,
     *,
@@ -59,7 +59,7 @@ def remember(
         catalogue.record(**{each.name: getattr(kept, each.name) for each in fields(kept)})
 
 
-def pack(record: Record) -> Kept:
+def pack(record: Record) -> StoredRecord:
     """Write a record as the catalogue keeps it; `unpack` gives it back.
 
     With the keeping ``hash`` no text of the question, the conversation or the library stays: of
@@ -68,7 +68,7 @@ def pack(record: Record) -> Kept:
     """
     text = record.request.question.encode("utf-8", "replace").decode()
     if record.keeping == "hash":
-        text = f"#{sha256(fold(text).encode('utf-8', 'replace')).hexdigest()[:24]}"
+        text = f"#{sha256(normalize_name(text).encode('utf-8', 'replace')).hexdigest()[:24]}"
         record = _without_texts(record)
     names: dict[str, int] = {}
     searched = [_pack_searched(each, names) for each in record.searched]
@@ -84,7 +84,7 @@ def pack(record: Record) -> Kept:
         },
         "keeping": record.keeping,
     }
-    return Kept(
+    return StoredRecord(
         query_id=record.query_id,
         collection=record.collection[:100],
         text=text,
@@ -97,14 +97,14 @@ def pack(record: Record) -> Kept:
     )
 
 
-def recall(catalogue: Catalogue, query_id: str) -> Record:
+def load_record(catalogue: Catalogue, query_id: str) -> Record:
     """Give what was kept of a question, by its id or the beginning of it.
 
     Raises NotFound, and InputError where several fit.
     """
     kept = catalogue.recorded(query_id)
     try:
-        return opened(kept)
+        return decode_record(kept)
     except ValueError as error:
         raise NotFound(
             f"What was kept of the question {kept.query_id} cannot be read by this version of "
@@ -112,7 +112,7 @@ def recall(catalogue: Catalogue, query_id: str) -> Record:
         ) from None
 
 
-def opened(kept: Recorded) -> Record:
+def decode_record(kept: QueryRow) -> Record:
     """Read what the catalogue kept of a question; raises ValueError for what cannot be read."""
     return unpack(
         plan=kept.plan,
@@ -123,8 +123,8 @@ def opened(kept: Recorded) -> Record:
     )
 
 
-def _spent(answer: Answer) -> Spent:
-    return Spent(
+def _spent(answer: Answer) -> QueryCost:
+    return QueryCost(
         total_ms=answer.timings_ms.get("total"),
         input_tokens=answer.usage.input_tokens,
         output_tokens=answer.usage.output_tokens,
@@ -169,7 +169,7 @@ def unpack(
         searched=tuple(_unpack_searched(each, about["names"]) for each in about["searched"]),
         passages=tuple(tuple(each) for each in about["passages"]),
         copies=about["copies"],
-        makers=decoded(Makers, about["makers"]),
+        makers=decoded(ModelVersions, about["makers"]),
         spans_ms={name: (start, end) for name, (start, end) in about["spans_ms"].items()},
         created_at=created_at,
         collection=collection,
@@ -208,7 +208,7 @@ def _without_texts(record: Record) -> Record:
     )
 
 
-def _pack_searched(each: Searched, names: dict[str, int]) -> dict[str, Any]:
+def _pack_searched(each: CollectionTrace, names: dict[str, int]) -> dict[str, Any]:
     return {
         "collection": each.collection,
         "version": each.version,
@@ -218,7 +218,7 @@ def _pack_searched(each: Searched, names: dict[str, int]) -> dict[str, Any]:
     }
 
 
-def _pack_candidate(each: Considered, names: dict[str, int]) -> list[Any]:
+def _pack_candidate(each: CandidateTrace, names: dict[str, int]) -> list[Any]:
     """One list a candidate, and every word that comes again by its number: a third of the size."""
     pool, shown = each.pool, each.shown
     return [
@@ -234,8 +234,8 @@ def _pack_candidate(each: Considered, names: dict[str, int]) -> list[Any]:
     ]
 
 
-def _unpack_searched(data: Mapping[str, Any], names: Sequence[Any]) -> Searched:
-    return Searched(
+def _unpack_searched(data: Mapping[str, Any], names: Sequence[Any]) -> CollectionTrace:
+    return CollectionTrace(
         data["collection"],
         data["version"],
         data["found"],
@@ -244,9 +244,9 @@ def _unpack_searched(data: Mapping[str, Any], names: Sequence[Any]) -> Searched:
     )
 
 
-def _unpack_candidates(rows: Sequence[Any], names: Sequence[Any]) -> Iterator[Considered]:
+def _unpack_candidates(rows: Sequence[Any], names: Sequence[Any]) -> Iterator[CandidateTrace]:
     for chunk_id, kind, legs, fused, *later in rows:
-        yield Considered(
+        yield CandidateTrace(
             chunk_id,
             {names[leg]: LegScore(rank, score) for leg, rank, score in legs},
             LegScore(*fused),

@@ -12,16 +12,16 @@ from functools import partial
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
-from quoth.core.concurrency import aside
+from quoth.core.concurrency import run_in_thread
 from quoth.core.errors import (
     IndexCorrupt,
     InputError,
     OutOfTime,
     RetrievalError,
 )
-from quoth.core.outline import Leaf, Shelf
+from quoth.core.outline import CollectionOutline, SummarySentence
 from quoth.core.plan import Plan, make_plan
-from quoth.core.protocols import Foresees, Matrix
+from quoth.core.protocols import Matrix, Prefetches
 from quoth.core.trace import Trace
 from quoth.core.types import (
     Candidate,
@@ -34,10 +34,10 @@ from quoth.core.types import (
     Turn,
 )
 from quoth.pipeline.budget import within_budget
-from quoth.pipeline.components import Parts, require_same_identity
-from quoth.pipeline.strategies import Ranked, Scope, find
-from quoth.query.entity_index import Names
-from quoth.query.filters.describe import narrowed
+from quoth.pipeline.components import Components, require_same_identity
+from quoth.pipeline.strategies import RankedList, SearchContext, retrieve_parts
+from quoth.query.entity_index import EntityIndex
+from quoth.query.filters.describe import describe_filters
 from quoth.query.filters.parse import dropped, parse_filters
 from quoth.query.intent_llm import classify
 from quoth.query.subject import PLACED
@@ -50,7 +50,7 @@ from quoth.query.understand import (
 from quoth.retrieval.diversity import cap_per_document, collapse_duplicates
 from quoth.retrieval.passages import hit_of, passages_of
 from quoth.store.catalogue import Catalogue
-from quoth.store.rows import Around, Collection
+from quoth.store.rows import ChunkContext, Collection
 
 Choices = Mapping[str, Any]
 """Fields of `Plan` by name, as the caller wants them; None means "not given"."""
@@ -95,7 +95,7 @@ class Retrieved:
 
     query: Query
     plan: Plan
-    ranked: tuple[Ranked, ...]
+    ranked: tuple[RankedList, ...]
     candidates: tuple[Candidate, ...]
     hits: tuple[Hit, ...]
     passages: tuple[Passage, ...]
@@ -113,12 +113,12 @@ class Retrieved:
         return self.ranked[0].legs.vector
 
     @property
-    def looked_up(self) -> bool:
+    def from_summaries(self) -> bool:
         """Whether the passages are all that stands at the place that was asked for."""
         return bool(self.ranked) and all(each.whole for each in self.ranked)
 
     @property
-    def leaves(self) -> tuple[Leaf, ...]:
+    def summary_sentences(self) -> tuple[SummarySentence, ...]:
         """The sentences of a summary, if one was asked for."""
         return tuple(leaf for each in self.ranked for leaf in each.leaves)
 
@@ -127,20 +127,20 @@ Pool = list[tuple[Candidate, Collection]]
 """Ranked candidates with the collection that each comes from."""
 
 
-class Library(NamedTuple):
+class CollectionView(NamedTuple):
     """The collections that a question is put to, with what they hold, and the names in them."""
 
-    shelves: Sequence[tuple[Collection, Shelf]]
-    names: Names
+    shelves: Sequence[tuple[Collection, CollectionOutline]]
+    names: EntityIndex
 
 
-def library_of(parts: Parts, request: Request) -> Library:
+def open_view(parts: Components, request: Request) -> CollectionView:
     """Read what a question is put to; blocks for one look-up; raises NotFound."""
     wanted = tuple(dict.fromkeys(request.collections)) or (parts.settings.collection,)
-    return Library(*parts.shelves.read(wanted))
+    return CollectionView(*parts.shelves.read(wanted))
 
 
-def foresee(parts: Parts, request: Request) -> None:
+def prefetch_query_embedding(parts: Components, request: Request) -> None:
     """Let the embedder begin, which takes longest, while the question is being read.
 
     A question that may lean on others has no final wording yet. Where a vector turns out not to
@@ -148,11 +148,13 @@ def foresee(parts: Parts, request: Request) -> None:
     """
     question, embedder = request.question, parts.embedder
     plain = not request.history and SHORTEST <= len(question) <= LONGEST
-    if plain and "mode" not in request.choices and isinstance(embedder, Foresees):
+    if plain and "mode" not in request.choices and isinstance(embedder, Prefetches):
         embedder.foresee(question)
 
 
-async def retrieve(parts: Parts, request: Request, *, library: Library, trace: Trace) -> Retrieved:
+async def retrieve(
+    parts: Components, request: Request, *, library: CollectionView, trace: Trace
+) -> Retrieved:
     """Find the passages for a question.
 
     Filters that were read out of the question, and leave nothing, are let go with a warning;
@@ -162,7 +164,7 @@ async def retrieve(parts: Parts, request: Request, *, library: Library, trace: T
         shelves, names = library
         for collection, _shelf in shelves:
             require_same_identity(collection, parts.embedder)
-        scopes = [Scope(parts, *each, trace) for each in shelves]
+        scopes = [SearchContext(parts, *each, trace) for each in shelves]
         if not all(isinstance(each, Turn) for each in request.history):
             raise InputError("'history' is a sequence of quoth.Turn: a question and its answer.")
         question = validate(request.question) if request.checked else request.question
@@ -170,29 +172,29 @@ async def retrieve(parts: Parts, request: Request, *, library: Library, trace: T
         query = understand(
             question, names=names, history=request.history, drop=dropped(request.filters)
         )
-    query = await _classified(parts, query, names, request=request, trace=trace)
+    query = await _plan_for_kind(parts, query, names, request=request, trace=trace)
     search = partial(_search, scopes, request=request, given=given)
     plan, ranked = await search(query)
-    said = narrowed(query.filters, documents=names.documents, language=query.language)
+    said = describe_filters(query.filters, documents=names.documents, language=query.language)
     if query.filters and not any(each.fused for each in ranked):
         query = replace(query, filters=())
         plan, ranked = await search(query)
         said = (RELAXED.get(query.language, RELAXED["en"]),)
     if given and not any(each.fused for each in ranked):
         said = (NO_MATCH.get(query.language, NO_MATCH["en"]),)
-    found = await _gather(parts, query, plan, ranked, trace=trace)
+    found = await _build_hits(parts, query, plan, ranked, trace=trace)
     return replace(found, warnings=(*said, *query.notes))
 
 
-async def _classified(
-    parts: Parts, query: Query, names: Names, *, request: Request, trace: Trace
+async def _plan_for_kind(
+    parts: Components, query: Query, names: EntityIndex, *, request: Request, trace: Trace
 ) -> Query:
     """Let the generator correct the reading, where the plan wants it and it is in time."""
     plan = make_plan(parts.settings.profile, query.kind, overrides=request.choices)
     generator = parts.generator
     if generator is None or not plan.classify:
         return query
-    plan = within_budget(plan, generator=generator, trace=trace, pace=parts.pace)
+    plan = within_budget(plan, generator=generator, trace=trace, pace=parts.latency_estimator)
     if not plan.classify:
         return query
     return await trace.attempt(
@@ -205,8 +207,8 @@ async def _classified(
 
 
 async def _search(
-    scopes: Sequence[Scope], query: Query, *, request: Request, given: Sequence[Filter]
-) -> tuple[Plan, list[Ranked]]:
+    scopes: Sequence[SearchContext], query: Query, *, request: Request, given: Sequence[Filter]
+) -> tuple[Plan, list[RankedList]]:
     """Find in every collection; one of several that fails is left out and recorded."""
     filters = (*query.filters, *given)
     # What stands beside a place that was named was not asked for.
@@ -217,7 +219,7 @@ async def _search(
         make_plan(
             scope.parts.settings.profile,
             query.kind,
-            learned=learned(scope.collection, query.language),
+            learned=load_calibration(scope.collection, query.language),
             overrides=overrides,
         )
         for scope in scopes
@@ -227,12 +229,12 @@ async def _search(
             plan,
             generator=scope.parts.generator,
             trace=scope.trace,
-            pace=scope.parts.pace,
+            pace=scope.parts.latency_estimator,
         )
         for scope, plan in zip(scopes, plans, strict=True)
     ]
     if len(scopes) == 1:
-        return plans[0], [await find(scopes[0], query, plans[0])]
+        return plans[0], [await retrieve_parts(scopes[0], query, plans[0])]
     attempts = (
         scope.trace.attempt(
             f"collection {scope.collection.name}",
@@ -251,14 +253,14 @@ async def _search(
     return plans[0], found
 
 
-async def _found(scope: Scope, query: Query, plan: Plan) -> Ranked | None:
+async def _found(scope: SearchContext, query: Query, plan: Plan) -> RankedList | None:
     try:
-        return await find(scope, query, plan)
+        return await retrieve_parts(scope, query, plan)
     except IndexCorrupt as error:
         raise RetrievalError(str(error)) from error
 
 
-def learned(collection: Collection, language: str) -> Mapping[str, Any]:
+def load_calibration(collection: Collection, language: str) -> Mapping[str, Any]:
     """The fields of the plan that the collection has learnt for questions in this language."""
     if collection.tuning is None:
         return {}
@@ -267,8 +269,8 @@ def learned(collection: Collection, language: str) -> Mapping[str, Any]:
     return {} if weight is None else {"dense_weight": weight}
 
 
-async def _gather(
-    parts: Parts, query: Query, plan: Plan, ranked: Sequence[Ranked], *, trace: Trace
+async def _build_hits(
+    parts: Components, query: Query, plan: Plan, ranked: Sequence[RankedList], *, trace: Trace
 ) -> Retrieved:
     """Cap → fetch with neighbours: from chunk ids to texts, places and passages."""
     if all(each.whole for each in ranked):
@@ -281,8 +283,8 @@ async def _gather(
         )
     with trace.stage("fetch"):
         vectors = {key: row for each in ranked for key, row in each.vectors.items()}
-        pool = _in_turn(ranked)
-        final, around, copies = await aside(
+        pool = _interleave(ranked)
+        final, around, copies = await run_in_thread(
             partial(_fetch, parts.catalogue, pool, plan, vectors=vectors)
         )
     with trace.stage("neighbours"):
@@ -293,7 +295,7 @@ async def _gather(
     return Retrieved(query, plan, tuple(ranked), tuple(final), hits, passages, copies=copies)
 
 
-def _in_turn(ranked: Sequence[Ranked]) -> Pool:
+def _interleave(ranked: Sequence[RankedList]) -> Pool:
     """Make one pool of several collections': by probability where all have one, else by rank.
 
     Scores of different collections cannot be compared unless they are probabilities.
@@ -307,7 +309,7 @@ def _in_turn(ranked: Sequence[Ranked]) -> Pool:
 
 def _fetch(
     catalogue: Catalogue, pool: Pool, plan: Plan, *, vectors: Mapping[str, Matrix]
-) -> tuple[list[Candidate], Around, dict[str, str]]:
+) -> tuple[list[Candidate], ChunkContext, dict[str, str]]:
     """Fetch the final candidates and the chunks around them, in one go where nothing is amiss.
 
     The third are the copies that were left out, each with the chunk that it repeats.
@@ -324,25 +326,25 @@ def _fetch(
         ids = {each.chunk_id for each in kept}
         pool = [pair for pair in pool if pair[0].chunk_id in ids]
     final = pool[: plan.final_k]
-    around = _around(catalogue, final, window=plan.context_window)
+    around = _neighbour_chunks(catalogue, final, window=plan.context_window)
     if not around.chunks.keys() >= {each.chunk_id for each, _ in final}:
         # Rows whose document is not committed, or is gone, lead nowhere: others take their place.
         owners = catalogue.owners([each.chunk_id for each, _ in pool])
         pool = [pair for pair in pool if pair[0].chunk_id in owners]
         final = pool[: plan.final_k]
-        around = _around(catalogue, final, window=plan.context_window)
+        around = _neighbour_chunks(catalogue, final, window=plan.context_window)
     while copies := _copies(final, around, plan, vectors=vectors):
         # Another passage takes the place of each copy, and may be one itself.
         repeated |= copies
         pool = [pair for pair in pool if pair[0].chunk_id not in copies]
         final = pool[: plan.final_k]
-        around = _around(catalogue, final, window=plan.context_window)
+        around = _neighbour_chunks(catalogue, final, window=plan.context_window)
     there = [each for each, _ in final if each.chunk_id in around.chunks]
     return there, around, repeated
 
 
 def _copies(
-    final: Pool, around: Around, plan: Plan, *, vectors: Mapping[str, Matrix]
+    final: Pool, around: ChunkContext, plan: Plan, *, vectors: Mapping[str, Matrix]
 ) -> dict[str, str]:
     """Name those that only repeat a better passage, each with that passage."""
     collapsed = collapse_duplicates(
@@ -354,13 +356,13 @@ def _copies(
     return {key: kept for kept, copies in collapsed.copies.items() for key in copies}
 
 
-def _around(catalogue: Catalogue, final: Pool, *, window: int) -> Around:
+def _neighbour_chunks(catalogue: Catalogue, final: Pool, *, window: int) -> ChunkContext:
     """Fetch the chunks around the final candidates from the collection of each."""
     chunks: dict[str, Chunk] = {}
     documents: dict[str, Document] = {}
     for collection in {one.id: one for _, one in final}.values():
         ids = [each.chunk_id for each, one in final if one.id == collection.id]
-        found = catalogue.around(collection, ids, window=window)
+        found = catalogue.chunk_contexts(collection, ids, window=window)
         chunks.update(found.chunks)
         documents.update(found.documents)
-    return Around(chunks, documents)
+    return ChunkContext(chunks, documents)

@@ -6,14 +6,14 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
-from quoth.core.outline import Shelf
+from quoth.core.outline import CollectionOutline
 from quoth.core.types import Answer, Chunk
-from quoth.pipeline.components import Parts
-from quoth.query.keywords import sought_names
+from quoth.pipeline.components import Components
+from quoth.query.keywords import capitalised_terms
 from quoth.query.suggest_rank import (
     as_written,
     completions,
-    nearest_first,
+    sort_by_similarity,
     suggest,
 )
 from quoth.store.rows import Collection
@@ -31,7 +31,7 @@ RELATED = 30
 
 
 async def follow_up(
-    parts: Parts, answer: Answer, *, collection: str, most: int = MOST
+    parts: Components, answer: Answer, *, collection: str, most: int = MOST
 ) -> tuple[str, ...]:
     """Suggest what to ask after an answer; nothing after one without citations."""
     if not answer.citations:
@@ -40,7 +40,7 @@ async def follow_up(
 
 
 async def complete(
-    parts: Parts, beginning: str, *, collection: str, most: int = MOST
+    parts: Components, beginning: str, *, collection: str, most: int = MOST
 ) -> tuple[str, ...]:
     """Suggest questions for what was typed so far; raises NotFound for an unknown collection."""
 
@@ -58,7 +58,7 @@ async def complete(
     return await asyncio.to_thread(work)
 
 
-def _follow_up(parts: Parts, answer: Answer, collection: str, most: int) -> tuple[str, ...]:
+def _follow_up(parts: Components, answer: Answer, collection: str, most: int) -> tuple[str, ...]:
     found, shelf = parts.shelves.read([collection])[0][0]
     cited = parts.catalogue.chunks([each.chunk_id for each in answer.citations[:CITED]])
     return suggest(
@@ -71,24 +71,24 @@ def _follow_up(parts: Parts, answer: Answer, collection: str, most: int) -> tupl
     )
 
 
-def _headings_near(shelf: Shelf, chunk: Chunk) -> Iterator[str]:
+def _headings_near(shelf: CollectionOutline, chunk: Chunk) -> Iterator[str]:
     """Give the titles in the chunk's document, those around it first."""
     mine = [each for each in shelf.headings if each.document_id == chunk.document_id]
     holding = [at for at, each in enumerate(mine) if each.first <= chunk.ordinal <= each.last]
-    return nearest_first([each.path for each in mine], at=holding[-1] if holding else -1)
+    return sort_by_similarity([each.path for each in mine], at=holding[-1] if holding else -1)
 
 
 def _in_turn(queues: Sequence[Iterator[str]]) -> Iterator[str]:
     return (each for row in zip_longest(*queues) for each in row if each)
 
 
-def _names(parts: Parts, collection: Collection, answer: Answer) -> list[str]:
+def _names(parts: Components, collection: Collection, answer: Answer) -> list[str]:
     """Give the names that stand beside those of the question, the most frequent first.
 
     They are kept without capitals; of those that the passages of the answer name, their writing
     is taken from there. What stands there without a capital is a word, not a name.
     """
-    sought = sought_names(answer.query)
+    sought = capitalised_terms(answer.query)
     related = parts.catalogue.related(collection, sought, limit=RELATED) if sought else []
     chunks = parts.catalogue.chunks(answer.used_chunks) if related else {}
     texts = [each.text for each in chunks.values()]
@@ -96,6 +96,6 @@ def _names(parts: Parts, collection: Collection, answer: Answer) -> list[str]:
     return [each for each in written if each is not None]
 
 
-def _asked(parts: Parts, collection: Collection) -> Iterator[str]:
+def _asked(parts: Components, collection: Collection) -> Iterator[str]:
     past = parts.catalogue.asked(limit=PAST, collection=collection.name)
     return (each.text for each in past if each.status in WORTH)

@@ -9,15 +9,15 @@ from typing import cast
 
 from quoth.core.messages import (
     Finish,
+    GenerationParams,
     Message,
-    Writing,
     Written,
 )
 from quoth.core.protocols import Generator
 from quoth.core.types import Usage
 
 
-class Ledger:
+class UsageMeter:
     """Adds up what passes through its generators; one request has one."""
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class Ledger:
         """The tokens of all stages; those of calls that broke off are reckoned."""
         return self.total.input_tokens + self.total.output_tokens + self._broken_off
 
-    def broke_off(self, tokens: int) -> None:
+    def interrupted(self, tokens: int) -> None:
         """Note a call that ended before anybody told what it used."""
         self._broken_off += tokens
 
@@ -50,7 +50,7 @@ class Ledger:
         """Note what a stage used."""
         self._used[stage] = plus(self._used.get(stage, Usage()), usage)
 
-    def through(self, generator: Generator, *, stage: str) -> Generator:
+    def wrap_generator(self, generator: Generator, *, stage: str) -> Generator:
         """Give the generator as it is, except that what it uses is noted."""
         return _Counted(generator, ledger=self, stage=stage)
 
@@ -67,7 +67,7 @@ def plus(one: Usage, other: Usage) -> Usage:
 class _Counted:
     """A `Generator` that notes the usage of each call; only a stream tells it."""
 
-    def __init__(self, generator: Generator, *, ledger: Ledger, stage: str) -> None:
+    def __init__(self, generator: Generator, *, ledger: UsageMeter, stage: str) -> None:
         self.provider = generator.provider
         self.model = generator.model
         self.window = generator.window
@@ -84,7 +84,7 @@ class _Counted:
         return self._generator.usd(usage)
 
     async def stream(
-        self, messages: Sequence[Message], *, writing: Writing
+        self, messages: Sequence[Message], *, writing: GenerationParams
     ) -> AsyncIterator[Written]:
         pieces = self._generator.stream(messages, writing=writing)
         texts, told = [each.text for each in messages], len(messages)
@@ -104,11 +104,11 @@ class _Counted:
         finally:
             # A model that failed before its first word has used nothing.
             if not counted and (left or len(texts) > told):
-                self._ledger.broke_off(sum(self._generator.count_tokens(texts)))
+                self._ledger.interrupted(sum(self._generator.count_tokens(texts)))
 
     async def complete(self, instructions: str, text: str, *, max_tokens: int) -> str:
         messages = (Message("system", instructions), Message("user", text))
-        pieces = self.stream(messages, writing=Writing(0.0, max_tokens))
+        pieces = self.stream(messages, writing=GenerationParams(0.0, max_tokens))
         return "".join([piece async for piece in pieces if isinstance(piece, str)])
 
     async def close(self) -> None:

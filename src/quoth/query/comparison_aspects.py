@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from quoth.query.entity_index import ARTICLES
 from quoth.query.intent_comparison_rules import BETTER
-from quoth.query.tokens import WORD, Asked, fold
+from quoth.query.tokens import WORD, TokenizedQuery, normalize_query
 
 MOST_ASPECTS = 3
 """More are named in a note and not searched for one by one."""
@@ -197,7 +197,7 @@ _LISTS = tuple(
 )
 
 
-def aspects_of(asked: Asked, *, language: str = "") -> tuple[str, ...]:
+def aspects_of(asked: TokenizedQuery, *, language: str = "") -> tuple[str, ...]:
     """Give the things that a comparison compares as the asker spelt them, two or more, or none.
 
     ``asked`` may have stretches hidden: what stands within them is not cut. Of "hot and cold
@@ -229,7 +229,7 @@ def aspects_of(asked: Asked, *, language: str = "") -> tuple[str, ...]:
             parts = _split(
                 asked, start, _cut(asked, behind if used == (_RATHER,) else start, end), joints=used
             )
-        parts = _unscoped(asked, parts)
+        parts = _without_locators(asked, parts)
         named = _shared([_spelt(asked, low, high) for low, high in parts])
         named = list(dict.fromkeys([each for each in named if 0 < len(each) <= LONGEST_ASPECT]))
         if len(named) > 1:
@@ -237,7 +237,7 @@ def aspects_of(asked: Asked, *, language: str = "") -> tuple[str, ...]:
     return ()
 
 
-def _joined(asked: Asked, found: re.Match[str]) -> list[tuple[int, int]]:
+def _joined(asked: TokenizedQuery, found: re.Match[str]) -> list[tuple[int, int]]:
     """Give the parts on either side of the words that join them."""
     start, end = found.span("list")
     rest_start, rest_end = found.span("rest")
@@ -256,7 +256,7 @@ def _joined(asked: Asked, found: re.Match[str]) -> list[tuple[int, int]]:
     return first + _split(asked, rest_start, rest_end, joints=(_AND,))[:1]
 
 
-def _cut(asked: Asked, start: int, end: int) -> int:
+def _cut(asked: TokenizedQuery, start: int, end: int) -> int:
     mark = _CUT.search(asked.folded, start, end)
     end = mark.start() if mark else end
     lead = _LEAD.match(asked.folded[start:end].lstrip())
@@ -265,7 +265,9 @@ def _cut(asked: Asked, start: int, end: int) -> int:
     return tail.start() if tail else end
 
 
-def _split(asked: Asked, start: int, end: int, *, joints: Sequence[str]) -> list[tuple[int, int]]:
+def _split(
+    asked: TokenizedQuery, start: int, end: int, *, joints: Sequence[str]
+) -> list[tuple[int, int]]:
     """Cut a list at its commas and joints; at "with", "to" … only where there is no other."""
     for joint in joints:
         found = [each.span() for each in re.finditer(joint, asked.folded[start:end])]
@@ -283,7 +285,7 @@ def _split(asked: Asked, start: int, end: int, *, joints: Sequence[str]) -> list
     return [(start, end)]
 
 
-def _divided(asked: Asked, parts: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _divided(asked: TokenizedQuery, parts: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Divide the first part of "compare A with B and C", not of "the road to A and that to B"."""
     (low, high), *others = parts
     text = asked.folded[low:high]
@@ -296,7 +298,7 @@ def _divided(asked: Asked, parts: list[tuple[int, int]]) -> list[tuple[int, int]
     return parts
 
 
-def _unscoped(asked: Asked, parts: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _without_locators(asked: TokenizedQuery, parts: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Take the place where all of them are compared off the last part: "bees and ants in winter".
 
     It stays where another part has such a place too.
@@ -308,7 +310,7 @@ def _unscoped(asked: Asked, parts: list[tuple[int, int]]) -> list[tuple[int, int
     return [*parts[:-1], (low, low + scope.start())] if scope else parts
 
 
-def _spelt(asked: Asked, start: int, end: int) -> str:
+def _spelt(asked: TokenizedQuery, start: int, end: int) -> str:
     text = asked.folded[start:end]
     lead = _LEAD.match(text)
     if lead and lead.end() < len(text):
@@ -333,7 +335,7 @@ _PHRASED = re.compile(r"(?:non |par |en |sans |a |without |by )\S+$")
 
 def _shared(parts: Sequence[str]) -> list[str]:
     """Give each part the noun that only one of them has: "hot and cold water"."""
-    words = [fold(each).split() for each in parts]
+    words = [normalize_query(each).split() for each in parts]
     if len(parts) < 2 or not all(words):
         return list(parts)
     *others, last = words

@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from quoth.core.outline import Heading, Shelf
+from quoth.core.outline import CollectionOutline, Heading
 from quoth.core.types import Document
 from quoth.query.tokens import (
     FUNCTION_WORDS,
-    fold,
     folded_words,
+    normalize_query,
     stem,
 )
 
@@ -66,7 +66,7 @@ NameKind = Literal["speaker", "title", "topic"]
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class Entity:
     """A real name; ``documents`` are the ids of those it belongs to, in the shelf's order.
 
     ``words`` are its folded words; ``telling`` the stems of those that carry its subject.
@@ -76,7 +76,7 @@ class Name:
     kind: NameKind
     documents: tuple[str, ...]
     words: tuple[str, ...]
-    telling: frozenset[str]
+    distinctive_words: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +86,14 @@ class Lookup:
     ``acronyms`` are those words that carry no subject when they are no acronyms: "AI", "IT".
     """
 
-    names: tuple[Name, ...] = ()
+    names: tuple[Entity, ...] = ()
     by_word: Mapping[str, frozenset[int]] = field(default_factory=dict)
     acronyms: frozenset[str] = frozenset()
     misspelt: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class EntityIndex:
     """The look-up of one version of a collection; documents are given by their ids.
 
     ``spelled`` finds names by the stems of their words with a blank between, ``longest`` the most
@@ -108,9 +108,9 @@ class Names:
 
     languages: tuple[str, ...] = ()
     documents: Mapping[str, Document] = field(default_factory=dict)
-    spelled: Mapping[str, tuple[Name, ...]] = field(default_factory=dict)
+    by_spelling: Mapping[str, tuple[Entity, ...]] = field(default_factory=dict)
     longest: Mapping[str, int] = field(default_factory=dict)
-    called: Mapping[str, tuple[Name, ...]] = field(default_factory=dict)
+    called: Mapping[str, tuple[Entity, ...]] = field(default_factory=dict)
     titles: Lookup = Lookup()
     speakers: Lookup = Lookup()
     topics: Lookup = Lookup()
@@ -128,7 +128,9 @@ class Names:
     spoken: Mapping[str, float] = field(default_factory=dict)
 
 
-def read_names(shelf: Shelf, *, labels: Mapping[str, Sequence[str]] | None = None) -> Names:
+def build_entity_index(
+    shelf: CollectionOutline, *, labels: Mapping[str, Sequence[str]] | None = None
+) -> EntityIndex:
     """Prepare the look-up of a shelf; ``labels`` are the printed page labels by document id.
 
     A paged document without labels is taken to count its pages from 1.
@@ -146,12 +148,12 @@ def read_names(shelf: Shelf, *, labels: Mapping[str, Sequence[str]] | None = Non
         start = f"{words[0]} {words[1]}" if size > 1 else words[0]
         longest[start] = max(longest[start], size)
     pages = _labels(held, labels or {})
-    return Names(
+    return EntityIndex(
         languages=tuple(
             dict.fromkeys([*shelf.languages, *(d.language for d in held if d.language)])
         ),
         documents={each.document_id: each for each in held},
-        spelled=spelled,
+        by_spelling=spelled,
         longest=dict(longest),
         called=_called(speakers),
         titles=_lookup(titles),
@@ -194,7 +196,7 @@ def _last_day(year: int, month: int) -> int:
     return (31, 29 if leap else 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)[month - 1]
 
 
-def _collected(kind: NameKind, given: Iterable[tuple[str, str]]) -> tuple[Name, ...]:
+def _collected(kind: NameKind, given: Iterable[tuple[str, str]]) -> tuple[Entity, ...]:
     """Collect names by their real spelling, with all the documents of each."""
     owners: dict[str, list[str]] = {}
     for real, document_id in given:
@@ -209,7 +211,7 @@ def _collected(kind: NameKind, given: Iterable[tuple[str, str]]) -> tuple[Name, 
             telling = frozenset(map(stem, left if left != list(words) else words))
             telling |= _acronyms(real)
             telling = telling or frozenset(map(stem, words))
-            found.append(Name(real, kind, tuple(dict.fromkeys(ids)), words, telling))
+            found.append(Entity(real, kind, tuple(dict.fromkeys(ids)), words, telling))
     return tuple(found)
 
 
@@ -219,9 +221,9 @@ def _acronyms(real: str) -> frozenset[str]:
     return FUNCTION_WORDS.intersection(map(str.lower, found)) if found else frozenset()
 
 
-def _spelled(names: Iterable[Name]) -> dict[str, tuple[Name, ...]]:
+def _spelled(names: Iterable[Entity]) -> dict[str, tuple[Entity, ...]]:
     """File every name under its words, and under what people leave of it."""
-    filed: dict[str, list[Name]] = defaultdict(list)
+    filed: dict[str, list[Entity]] = defaultdict(list)
     for name in names:
         for spelling in _spellings(name):
             if spelling and len(spelling) <= LONGEST_NAME:
@@ -232,7 +234,7 @@ def _spelled(names: Iterable[Name]) -> dict[str, tuple[Name, ...]]:
     return {key: tuple(found) for key, found in filed.items()}
 
 
-def _spellings(name: Name) -> Iterator[tuple[str, ...]]:
+def _spellings(name: Entity) -> Iterator[tuple[str, ...]]:
     yield name.words
     if name.kind == "topic":
         yield folded_words(name.real)
@@ -264,9 +266,9 @@ def _can_stand_alone(words: tuple[str, ...]) -> bool:
     return len(telling) > 1 or any(len(word) > 3 and not word.isdecimal() for word in telling)
 
 
-def _called(speakers: Iterable[Name]) -> dict[str, tuple[Name, ...]]:
+def _called(speakers: Iterable[Entity]) -> dict[str, tuple[Entity, ...]]:
     """File speakers under their first and last names."""
-    filed: dict[str, dict[Name, None]] = defaultdict(dict)
+    filed: dict[str, dict[Entity, None]] = defaultdict(dict)
     for name in speakers:
         for part in _SEVERAL.split(name.real):
             words = [word for word in folded_words(part) if word not in HONORIFICS]
@@ -279,10 +281,10 @@ def _called(speakers: Iterable[Name]) -> dict[str, tuple[Name, ...]]:
     return {key: tuple(found) for key, found in filed.items()}
 
 
-def _lookup(names: tuple[Name, ...], *, misspelt: bool = True) -> Lookup:
+def _lookup(names: tuple[Entity, ...], *, misspelt: bool = True) -> Lookup:
     by_word: dict[str, list[int]] = defaultdict(list)
     for place, name in enumerate(names):
-        for word in name.telling:
+        for word in name.distinctive_words:
             by_word[word].append(place)
     slips: dict[str, set[str]] = defaultdict(set)
     for word in by_word if misspelt else ():
@@ -312,11 +314,11 @@ def slips_of(word: str) -> list[str]:
     return [word, *[word[:at] + word[at + 1 :] for at in range(len(word))]]
 
 
-def _spread(titles: Iterable[Name], topics: Iterable[Name]) -> dict[str, int]:
+def _spread(titles: Iterable[Entity], topics: Iterable[Entity]) -> dict[str, int]:
     """Count the documents whose title or headings hold a word."""
     owners: dict[str, set[str]] = defaultdict(set)
     for name in (*titles, *topics):
-        for word in name.telling:
+        for word in name.distinctive_words:
             owners[word].update(name.documents)
     return {word: len(ids) for word, ids in owners.items()}
 
@@ -327,7 +329,7 @@ def _labels(
     found: dict[str, tuple[str, ...]] = {}
     counted: dict[int, tuple[str, ...]] = {}
     for each in documents:
-        printed = tuple([fold(label) for label in labels.get(each.document_id, ())])
+        printed = tuple([normalize_query(label) for label in labels.get(each.document_id, ())])
         if not printed and each.pages:
             if each.pages not in counted:
                 counted[each.pages] = tuple(map(str, range(1, each.pages + 1)))

@@ -11,13 +11,13 @@ from quoth.query.entity_index import (
     LONGEST_MISSPELT,
     LONGEST_NAME,
     SHORTEST_MISSPELT,
+    Entity,
+    EntityIndex,
     Lookup,
-    Name,
     NameKind,
-    Names,
     slips_of,
 )
-from quoth.query.tokens import FUNCTION_WORDS, Asked, stem
+from quoth.query.tokens import FUNCTION_WORDS, TokenizedQuery, stem
 
 ALIKE = 0.75
 """Share of letters that two words must have in common to be spellings of one name."""
@@ -47,18 +47,18 @@ class Mention:
 
     first: int
     last: int
-    names: tuple[Name, ...]
+    names: tuple[Entity, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Resolved:
+class LinkedEntities:
     """The names that a phrase may mean; ``sure`` if it can mean nothing else."""
 
-    names: tuple[Name, ...]
-    sure: bool
+    names: tuple[Entity, ...]
+    unambiguous: bool
 
 
-def mentions(asked: Asked, names: Names) -> list[Mention]:
+def mentions(asked: TokenizedQuery, names: EntityIndex) -> list[Mention]:
     """Give the names that are spelled out in a question, the longest first at each place.
 
     Names within longer ones are left out.
@@ -73,7 +73,7 @@ def mentions(asked: Asked, names: Names) -> list[Mention]:
             most = max(most, longest.get(f"{stems[at]} {stems[at + 1]}", 0))
         most = min(most, LONGEST_NAME, count - at)
         for size in range(most, 0, -1):
-            spelled = names.spelled.get(" ".join(stems[at : at + size]))
+            spelled = names.by_spelling.get(" ".join(stems[at : at + size]))
             if spelled:
                 found.append(Mention(at, at + size, spelled))
                 at += size - 1
@@ -82,14 +82,14 @@ def mentions(asked: Asked, names: Names) -> list[Mention]:
     return found
 
 
-def of_kind(mention: Mention, kind: NameKind) -> tuple[Name, ...]:
+def of_kind(mention: Mention, kind: NameKind) -> tuple[Entity, ...]:
     """Give the names of one kind among those of a mention."""
     return tuple([each for each in mention.names if each.kind == kind])
 
 
 def resolve(
-    words: Sequence[str], lookup: Lookup, *, names: Names, strict: bool = False
-) -> Resolved | None:
+    words: Sequence[str], lookup: Lookup, *, names: EntityIndex, strict: bool = False
+) -> LinkedEntities | None:
     """Find the titles or headings that a phrase describes by some of their words.
 
     ``strict`` asks for half of a title's words, and for no single word that is misspelt.
@@ -106,17 +106,17 @@ def resolve(
     common = places[0].intersection(*places[1:])
     whole = len(known) == len(told)
     if common:
-        exact = [p for p in common if len(lookup.names[p].telling) == len(set(known))]
+        exact = [p for p in common if len(lookup.names[p].distinctive_words) == len(set(known))]
         told_all = frozenset(map(stem, words)).union(known)
-        chosen = sorted(exact or _most_told(common, told_all, lookup))
+        chosen = sorted(exact or _most_distinctive(common, told_all, lookup))
         found = tuple([lookup.names[place] for place in chosen])
         misspelt = len(known) == 1 and known != told
-        half = 2 * len(found[0].telling & told_all) >= len(found[0].telling)
-        enough = half if strict or misspelt else half or _tells(found[0], known, names)
+        half = 2 * len(found[0].distinctive_words & told_all) >= len(found[0].distinctive_words)
+        enough = half if strict or misspelt else half or _is_distinctive(found[0], known, names)
         sure = whole and (bool(exact) or (len(found) == 1 and enough))
         # A short title within a longer description: "the talk on scaling laws for small models".
         sure = sure or (bool(exact) and len(found) == 1 and len(set(known)) > 1)
-        return Resolved(found, sure) if sure or len(found) <= MOST_GUESSES else None
+        return LinkedEntities(found, sure) if sure or len(found) <= MOST_GUESSES else None
     scores: dict[int, int] = {}
     for each in places:
         if len(each) <= 4 * MOST_GUESSES:
@@ -126,18 +126,18 @@ def resolve(
     chosen = sorted(place for place, score in scores.items() if score == best)
     if not chosen or 2 * best < len(told) or len(chosen) > MOST_GUESSES:
         return None
-    return Resolved(tuple([lookup.names[place] for place in chosen]), False)
+    return LinkedEntities(tuple([lookup.names[place] for place in chosen]), False)
 
 
-def _most_told(places: frozenset[int], told: frozenset[str], lookup: Lookup) -> list[int]:
+def _most_distinctive(places: frozenset[int], told: frozenset[str], lookup: Lookup) -> list[int]:
     """Keep the names of which most words are told, the word for the source among them."""
     if len(places) > MOST_GUESSES:
         return sorted(places)
-    counts = {place: len(lookup.names[place].telling & told) for place in places}
+    counts = {place: len(lookup.names[place].distinctive_words & told) for place in places}
     return [place for place in places if counts[place] == max(counts.values())]
 
 
-def resolve_speaker(words: Sequence[str], names: Names) -> Resolved | None:
+def resolve_speaker(words: Sequence[str], names: EntityIndex) -> LinkedEntities | None:
     """Find the speakers that a name means: whole, first or last name, or misspelt."""
     typed = [word for word in words if word not in HONORIFICS]
     if not typed:
@@ -146,9 +146,9 @@ def resolve_speaker(words: Sequence[str], names: Names) -> Resolved | None:
     if all(called):
         both = [each for each in called[0] if all(each in others for others in called[1:])]
         if both:
-            return Resolved(tuple(both), True)
+            return LinkedEntities(tuple(both), True)
     lookup = names.speakers
-    guesses: dict[Name, float] = {}
+    guesses: dict[Entity, float] = {}
     for word in typed:
         known = spelt_as(word, lookup) or spelt_as(stem(word), lookup)
         for place in lookup.by_word.get(known, ()) if known else ():
@@ -161,7 +161,7 @@ def resolve_speaker(words: Sequence[str], names: Names) -> Resolved | None:
         return None
     found = tuple([name for name, score in guesses.items() if score == best])
     alone = len(typed) == 1 and (best < NEARLY or len(typed[0]) < LONG_ENOUGH)
-    return Resolved(found, len(found) == 1 and not alone)
+    return LinkedEntities(found, len(found) == 1 and not alone)
 
 
 def phrases(words: Sequence[str], *, first: int, most: int) -> Iterator[tuple[str, ...]]:
@@ -185,14 +185,14 @@ def spelt_as(word: str, lookup: Lookup) -> str | None:
     return best if best and alike[best] > 0.8 and best[0] == word[0] else None
 
 
-def _tells(name: Name, known: Sequence[str], names: Names) -> bool:
+def _is_distinctive(name: Entity, known: Sequence[str], names: EntityIndex) -> bool:
     """Whether words that only this title has are enough to mean it."""
     return len(set(known)) > 2 or any(
         names.spread.get(word, 0) <= len(name.documents) for word in known
     )  # fmt: skip
 
 
-def _likeness(typed: Sequence[str], name: Name) -> float:
+def _likeness(typed: Sequence[str], name: Entity) -> float:
     """How alike two spellings of a person's name are, by their worst pair of words."""
     words = [word for word in name.words if word not in HONORIFICS]
     return min(max(_closeness(one, other) for other in words) for one in typed)

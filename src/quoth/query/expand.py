@@ -11,7 +11,7 @@ from dataclasses import replace
 from quoth.core.protocols import Generator
 from quoth.core.types import Query, Variant
 from quoth.query.decompose import parts_of
-from quoth.query.expand_llm import Wanted, ask_for_wordings
+from quoth.query.expand_llm import ExpansionRequest, ask_for_wordings
 from quoth.query.keywords import Frequency, content_words, keywords
 
 MOST_WEIGHT = 1.0
@@ -50,7 +50,7 @@ def local_variants(
     names = " ".join(name for name, _count in related[:MOST_RELATED])
     if names and len(content) <= SHORT_QUESTION:
         others.append(Variant(names, LOCAL_WEIGHT, "related", semantic=False))
-    return weighed(query, others)
+    return with_weights(query, others)
 
 
 async def generated_variants(
@@ -64,7 +64,7 @@ async def generated_variants(
     answer to that is dropped, so that nothing but the question may come back. ``languages`` are
     the collection's. The caller limits the time.
     """
-    wanted = Wanted(
+    wanted = ExpansionRequest(
         passage=hyde and query.kind == "conceptual",
         parts=query.kind == "comparison" or bool(parts_of(query)),
     )
@@ -77,10 +77,10 @@ async def generated_variants(
         others.append(Variant(" ".join(given.keywords), name="keywords", semantic=False))
     if given.passage:
         others.append(Variant(given.passage, name="passage", keyword=False))
-    return weighed(query, others)
+    return with_weights(query, others)
 
 
-def weighed(query: Query, others: Iterable[Variant]) -> tuple[Variant, ...]:
+def with_weights(query: Query, others: Iterable[Variant]) -> tuple[Variant, ...]:
     """Put the question first, with weight 1, and scale the others to `MOST_WEIGHT` together.
 
     Wordings that repeat the question or one another are left out.

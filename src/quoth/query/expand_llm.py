@@ -10,7 +10,7 @@ from typing import Any
 
 from quoth.core.protocols import Generator
 from quoth.core.types import Query
-from quoth.text.analyzer import detect_language, search_terms
+from quoth.text.analyzer import analyze_query, detect_language
 
 MOST_WORDINGS = 3
 MOST_PARTS = 4
@@ -50,7 +50,7 @@ _UNSAFE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ExpansionRequest:
     """What is asked for beside wordings and keywords."""
 
     passage: bool = False
@@ -58,7 +58,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Wordings:
+class QueryVariants:
     """What came back and stood every check."""
 
     wordings: tuple[str, ...] = ()
@@ -68,8 +68,8 @@ class Wordings:
 
 
 async def ask_for_wordings(
-    query: Query, wanted: Wanted, *, generator: Generator, languages: Sequence[str] = ()
-) -> Wordings:
+    query: Query, wanted: ExpansionRequest, *, generator: Generator, languages: Sequence[str] = ()
+) -> QueryVariants:
     """Ask once for everything; raises GenerationError. An unusable reply gives no wordings."""
     names = ["wordings", "keywords"]
     names += ["parts"] if wanted.parts else []
@@ -83,7 +83,7 @@ async def ask_for_wordings(
         max_tokens=MAX_TOKENS_WITH_PASSAGE if wanted.passage else MAX_TOKENS,
     )
     found = read_wordings(reply, query=query, languages=languages)
-    return Wordings(
+    return QueryVariants(
         wordings=found.wordings,
         keywords=found.keywords,
         parts=found.parts if wanted.parts else (),
@@ -91,7 +91,7 @@ async def ask_for_wordings(
     )
 
 
-def read_wordings(reply: str, *, query: Query, languages: Sequence[str] = ()) -> Wordings:
+def read_wordings(reply: str, *, query: Query, languages: Sequence[str] = ()) -> QueryVariants:
     """Take from a reply what is of the right shape, short, on the subject and harmless.
 
     A text must be in the question's language or one of ``languages``, share a word with the
@@ -99,13 +99,13 @@ def read_wordings(reply: str, *, query: Query, languages: Sequence[str] = ()) ->
     markup, link or instruction. Parts count only if there are at least two.
     """
     fields = _fields(reply)
-    about = set(search_terms(query.standalone, languages=(query.language,)))
+    about = set(analyze_query(query.standalone, languages=(query.language,)))
 
     def fit(text: str, *, longest: int, numbers: bool, shares: bool) -> bool:
         return (
             _harmless(text, longest=longest)
             and (numbers or set(_NUMBER.findall(text)) <= set(_NUMBER.findall(query.standalone)))
-            and (not shares or bool(about & set(search_terms(text, languages=(query.language,)))))
+            and (not shares or bool(about & set(analyze_query(text, languages=(query.language,)))))
             and (not shares or _in_language(text, query=query, languages=languages))
         )
 
@@ -121,7 +121,7 @@ def read_wordings(reply: str, *, query: Query, languages: Sequence[str] = ()) ->
     words = (" ".join(text.split()) for text in fields.get("keywords", []))
     parts = texts("parts", most=MOST_PARTS)
     passage = " ".join(" ".join(fields.get("passage", [])[:1]).split())
-    return Wordings(
+    return QueryVariants(
         wordings=texts("wordings", most=MOST_WORDINGS),
         keywords=tuple(
             dict.fromkeys(

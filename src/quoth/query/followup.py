@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from quoth.core.types import Turn
-from quoth.query.tokens import FUNCTION_WORDS, Asked, asked_of
+from quoth.query.tokens import FUNCTION_WORDS, TokenizedQuery, tokenize_query
 
 MOST_TURNS = 3
 LONGEST_ANSWER = 200
@@ -259,7 +259,7 @@ def recent(history: Sequence[Turn]) -> tuple[Turn, ...]:
     )
 
 
-def leans(asked: Asked) -> bool:
+def needs_context(asked: TokenizedQuery) -> bool:
     """Whether a question cannot be understood without the one before it."""
     folded, count = _asked_plainly(asked)
     if not count:
@@ -280,10 +280,10 @@ def leans(asked: Asked) -> bool:
         whole = any(word.isdecimal() for word in asked.words) and _VERBS & set(asked.words)
         if not whole:
             return count <= SHORT
-    return bool(_LACKS.search(folded)) or _has_open_pronoun(_unbound(asked).strip())
+    return bool(_LACKS.search(folded)) or _has_open_pronoun(_has_unresolved_pronoun(asked).strip())
 
 
-def _asked_plainly(asked: Asked) -> tuple[str, int]:
+def _asked_plainly(asked: TokenizedQuery) -> tuple[str, int]:
     """Give the folded question without "please" behind it, and its number of words."""
     folded = asked.folded.strip()
     polite = _POLITE.search(folded)
@@ -293,7 +293,7 @@ def _asked_plainly(asked: Asked) -> tuple[str, int]:
     return folded[: polite.start()], sum(start < cut for start in asked.starts)
 
 
-def _unbound(asked: Asked) -> str:
+def _has_unresolved_pronoun(asked: TokenizedQuery) -> str:
     """Give the folded question without what looks like a pronoun and is bound within it.
 
     "IT" in capitals is no pronoun; "besides his poems, what did Hugo write" names him behind.
@@ -312,7 +312,7 @@ def _unbound(asked: Asked) -> str:
         ahead and named) else folded  # fmt: skip
 
 
-def is_elliptical(asked: Asked) -> bool:
+def is_elliptical(asked: TokenizedQuery) -> bool:
     """Whether a question that leans has no subject of its own: "and on page 12?", "why?"."""
     folded, count = _asked_plainly(asked)
     if is_bare(asked):
@@ -323,7 +323,7 @@ def is_elliptical(asked: Asked) -> bool:
     return short and bool(_OPENS.match(folded) or _WHOLE.match(folded) or not _telling(asked))
 
 
-def is_bare(asked: Asked) -> bool:
+def is_bare(asked: TokenizedQuery) -> bool:
     """Whether there is nothing but a word of asking: "why?", "et quand ?"."""
     return bool(_BARE.match(asked.folded.strip()))
 
@@ -332,20 +332,20 @@ def _has_open_pronoun(folded: str) -> bool:
     """Whether the first pronoun has nothing before it in the question that it could stand for."""
     folded = folded.replace("qu'", "qu ")
     plain = _EXPLETIVE.sub(lambda found: " " * len(found.group()), folded)
-    english = not _ENGLISH_ONLY.isdisjoint(asked_of(folded).words)
+    english = not _ENGLISH_ONLY.isdisjoint(tokenize_query(folded).words)
     found = next((each for each in _PRONOUN.finditer(plain) if _counts(each, english)), None)
     if not found:
         return False
     if found.group() == "y":
         return "¿" not in folded
-    before = asked_of(folded[: found.start()])
+    before = tokenize_query(folded[: found.start()])
     hangs = found.group().startswith("-")
     if hangs and _ASKED_FOR.match(folded, 0, before.starts[-1] if before.words else 0):
         return True  # "Depuis quelle année est-il …": what is asked for cannot be what is meant
     # The word right before is the verb of which the pronoun is a part.
     # So is the one right after "who".
     rest = before.words[2 if before.words[:1] in (("who",), ("qui",)) else 0 : -1]
-    nouns = [word for word in rest if is_telling(word) or word in _LETTERS]
+    nouns = [word for word in rest if is_content_bearing(word) or word in _LETTERS]
     if not nouns:
         return True
     if hangs or found.group() in _POSSESSIVE or before.words[-1] in _SAYING:
@@ -364,14 +364,14 @@ def _counts(found: re.Match[str], english: bool) -> bool:
         return False  # "IL-4"
     if word == "that" and folded[found.end() :].strip(" ?!."):
         before = re.search(r"(\w+) $", folded[: found.start()])
-        return before is None or not is_telling(before[1])  # "the mass that was …"
+        return before is None or not is_content_bearing(before[1])  # "the mass that was …"
     return True
 
 
-def _telling(asked: Asked) -> bool:
-    return any(map(is_telling, asked.words))
+def _telling(asked: TokenizedQuery) -> bool:
+    return any(map(is_content_bearing, asked.words))
 
 
-def is_telling(word: str) -> bool:
+def is_content_bearing(word: str) -> bool:
     """Whether a folded word of a question tells something of its subject."""
     return len(word) > 1 and word not in FUNCTION_WORDS and word not in _DULL

@@ -43,6 +43,6 @@ _WORDINGS: tuple[tuple[QueryKind, re.Pattern[str]], ...] = (
 )
 
 
-def kind_of(words: str) -> QueryKind | None:
+def classify_other_language(words: str) -> QueryKind | None:
     """Give the type that the folded words of a question tell by themselves, if they do."""
     return next((kind for kind, pattern in _WORDINGS if pattern.search(words)), None)

@@ -384,7 +384,7 @@ LONGEST_HEAD, LONGEST_TAIL = 160, 240
 _SEPARATORS = re.compile(rf"[^\w{HIDDEN}]+")
 
 
-def kind_of(folded: str, *, language: str) -> QueryKind:
+def classify_question(folded: str, *, language: str) -> QueryKind:
     """Give the type of a folded question; one in another language is read by all the rules."""
     words = _SEPARATORS.sub(" ", folded).strip()
     if len(words) > LONGEST_HEAD + LONGEST_TAIL:
@@ -393,4 +393,4 @@ def kind_of(folded: str, *, language: str) -> QueryKind:
         RULES[language] if language in RULES else tuple(r for each in RULES.values() for r in each)
     )
     found = next((kind for kind, pattern in rules if pattern.search(words)), None)
-    return found or elsewhere.kind_of(words) or "factual"
+    return found or elsewhere.classify_other_language(words) or "factual"

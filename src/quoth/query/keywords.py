@@ -8,7 +8,7 @@ from itertools import islice
 
 from quoth.core.types import Query
 from quoth.query.tokens import FUNCTION_WORDS, folded_words
-from quoth.text.analyzer import terms
+from quoth.text.analyzer import analyze
 
 Frequency = Callable[[str], int]
 """Counts the chunks that hold a term (in its analysed form)."""
@@ -24,7 +24,7 @@ _ELIDED = re.compile(r"\b(?:[cdjlmnst]|(?:jus|lors|puis|quoi)?qu)['’](?=\w)", 
 _ENDING = re.compile(r"(?<=\w)['’](?:s|m|t|d|re|ve|ll)\b", re.IGNORECASE)
 # Words by which a question asks, and that a passage with the answer need not hold.
 _ASKING = frozenset(
-    terms(
+    analyze(
         "mean means meaning called define definition difference differences differ compare "
         "comparison explain explained describe description tell say said talk talks discuss "
         "discussed mention mentioned give example examples summary summarize summarise overview "
@@ -33,7 +33,7 @@ _ASKING = frozenset(
         "used many much one someone people",
         language="en",
     )
-    + terms(
+    + analyze(
         "signifie veut dire appelle définir définition différence différences compare comparer "
         "comparaison explique expliquer expliquez décrire décrit parle parler parlez donne donner "
         "donnez exemple exemples résume résumer résumez résumé principal principaux principales "
@@ -49,7 +49,7 @@ def content_words(text: str, *, language: str) -> list[str]:
     """Give the telling words of a question as written, in order and without doubles."""
     found: dict[str, str] = {}
     for word in _WORD.findall(_ENDING.sub("", _ELIDED.sub(" ", text))):
-        stems = terms(word, language=language)
+        stems = analyze(word, language=language)
         if stems and not _ASKING.issuperset(stems):
             found.setdefault(stems[-1], word)
     return list(found.values())
@@ -71,7 +71,7 @@ def keywords(
         )
     else:
         counts = [
-            max((frequency(stem) for stem in terms(word, language=query.language)), default=0)
+            max((frequency(stem) for stem in analyze(word, language=query.language)), default=0)
             for word in words
         ]
         known = [at for at, count in enumerate(counts) if count]
@@ -79,7 +79,7 @@ def keywords(
     return tuple(words[at] for at in sorted(ranked[:most]))
 
 
-def sought_names(query: Query) -> tuple[str, ...]:
+def capitalised_terms(query: Query) -> tuple[str, ...]:
     """Give the runs of up to four words of the question that may be names, folded as links are.
 
     The entities that were understood come first. Which of the others are names of the

@@ -92,7 +92,7 @@ NOTES: Mapping[str, Mapping[str, str]] = MappingProxyType(
 MOST_NAMED = 4
 
 
-def note(key: str, language: str, values: Mapping[str, object] = MappingProxyType({})) -> str:
+def message(key: str, language: str, values: Mapping[str, object] = MappingProxyType({})) -> str:
     """Give a sentence in the asker's language."""
     wordings = NOTES[key]
     return wordings.get(language, wordings["en"]).format_map(values)

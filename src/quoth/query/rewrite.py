@@ -11,12 +11,12 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from quoth.core.types import Turn
-from quoth.query.followup import is_bare, is_telling, leans
+from quoth.query.followup import is_bare, is_content_bearing, needs_context
 from quoth.query.tokens import (
     FUNCTION_WORDS,
-    Asked,
-    asked_of,
+    TokenizedQuery,
     stem,
+    tokenize_query,
 )
 
 MOST_TERMS = 8
@@ -47,7 +47,9 @@ _LAST = re.compile(_THE + r"(?:last|derniere?)\b" + _NO_TIME)
 _PARTED = re.compile(r",? (?:and|or|et|ou) |, ")
 
 
-def standalone(asked: Asked, turns: Sequence[Turn], *, without: Iterable[str] = ()) -> str:
+def rewrite_standalone(
+    asked: TokenizedQuery, turns: Sequence[Turn], *, without: Iterable[str] = ()
+) -> str:
     """Give the question with the telling words of the turns before, newest questions first.
 
     ``without`` are words that the question has put others in the place of, such as a speaker.
@@ -57,12 +59,12 @@ def standalone(asked: Asked, turns: Sequence[Turn], *, without: Iterable[str] = 
     seen = {stem(word) for word in asked.words} | barred
     terms = _fresh(meant, seen, barred=barred) if meant else []
     for turn in reversed(turns):
-        found = asked_of(turn.question)
+        found = tokenize_query(turn.question)
         terms += _fresh(found, seen, barred=barred)
-        if len(terms) >= 2 and not leans(found):
+        if len(terms) >= 2 and not needs_context(found):
             break
     terms = terms[:MOST_TERMS]
-    answer = asked_of(turns[-1].answer if turns else "")
+    answer = tokenize_query(turns[-1].answer if turns else "")
     if not meant and not _NOTHING_SAID.match(answer.folded):
         terms += _of_answer(asked, _fresh(answer, seen, barred=barred))
     if not terms:
@@ -70,7 +72,7 @@ def standalone(asked: Asked, turns: Sequence[Turn], *, without: Iterable[str] = 
     return f"{asked.clean.rstrip()} ({' '.join(terms)})"
 
 
-def _of_answer(asked: Asked, fresh: Sequence[str]) -> Sequence[str]:
+def _of_answer(asked: TokenizedQuery, fresh: Sequence[str]) -> Sequence[str]:
     """Choose among the words of the last answer: names, or all where it is what is meant.
 
     "Who bought it?" speaks of the thing asked about before, "What does that mean?" and "Why?" of
@@ -81,7 +83,7 @@ def _of_answer(asked: Asked, fresh: Sequence[str]) -> Sequence[str]:
     return [each for each in fresh if not each.islower()][:MOST_NAMES]
 
 
-def _fresh(asked: Asked, seen: set[str], *, barred: Collection[str]) -> list[str]:
+def _fresh(asked: TokenizedQuery, seen: set[str], *, barred: Collection[str]) -> list[str]:
     """Give the telling words that were not seen before, and mark them as seen.
 
     A word joined by hyphens is one: "GPT-2", "text-generation"; but "rend-il" is "rend".
@@ -89,13 +91,13 @@ def _fresh(asked: Asked, seen: set[str], *, barred: Collection[str]) -> list[str
     fresh = []
     for start, end, words in _joined(asked):
         stems = {stem(each) for each in words}
-        if any(map(is_telling, words)) and not stems <= seen and stems.isdisjoint(barred):
+        if any(map(is_content_bearing, words)) and not stems <= seen and stems.isdisjoint(barred):
             seen |= stems
             fresh.append(asked.clean[start:end])
     return fresh
 
 
-def _joined(asked: Asked) -> Iterator[tuple[int, int, list[str]]]:
+def _joined(asked: TokenizedQuery) -> Iterator[tuple[int, int, list[str]]]:
     """Give each word with those that a hyphen joins to it, and its place."""
     held: tuple[int, int, list[str]] | None = None
     for start, end, word in zip(asked.starts, asked.ends, asked.words, strict=True):
@@ -109,21 +111,23 @@ def _joined(asked: Asked) -> Iterator[tuple[int, int, list[str]]]:
         yield held
 
 
-def _meant(asked: Asked, turns: Sequence[Turn]) -> tuple[Asked | None, list[str]]:
+def _meant(asked: TokenizedQuery, turns: Sequence[Turn]) -> tuple[TokenizedQuery | None, list[str]]:
     """Give the thing that the question picks by its place, and the words of the others."""
     place = next((at for at, each in enumerate(_ORDINALS) if each.search(asked.folded)), None)
     if place is None and not _LAST.search(asked.folded):
         return None, []
     for text in (turns[-1].question, turns[-1].answer) if turns else ():
-        things = _things(asked_of(text))
+        things = _noun_phrases(tokenize_query(text))
         at = len(things) - 1 if place is None else place
         if len(things) > max(1, at):
-            words = {word for each in things for word in asked_of(each).words}
-            return asked_of(things[at]), sorted(words.difference(asked_of(things[at]).words))
+            words = {word for each in things for word in tokenize_query(each).words}
+            return tokenize_query(things[at]), sorted(
+                words.difference(tokenize_query(things[at]).words)
+            )
     return None, []
 
 
-def _things(asked: Asked) -> list[str]:
+def _noun_phrases(asked: TokenizedQuery) -> list[str]:
     """Give what is named together: "BERT and GPT-2", "a, b or c"; nothing where that is unsure."""
     cuts = list(_PARTED.finditer(asked.folded))
     if not cuts or cuts[-1].group() == ", ":
@@ -136,7 +140,7 @@ def _things(asked: Asked) -> list[str]:
     return things if all(things) else []
 
 
-def _run(asked: Asked, start: int, end: int, *, last: bool) -> str:
+def _run(asked: TokenizedQuery, start: int, end: int, *, last: bool) -> str:
     """Give the first words of a stretch that stand together and tell something, or the last."""
     runs: list[tuple[int, int]] = []
     for begins, ends, _words in _joined(asked):

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 
-from quoth.query.entity_index import Names, slips_of
+from quoth.query.entity_index import EntityIndex, slips_of
 from quoth.query.tokens import (
     FUNCTION_WORDS,
-    Asked,
-    asked_of,
+    TokenizedQuery,
     stem,
+    tokenize_query,
 )
 
 MOST_READ = 40
@@ -47,7 +47,7 @@ _FIRST: Mapping[str, str] = {"pk": "pourquoi", "pq": "pourquoi", "cmt": "comment
 """What people shorten at the head of a question; elsewhere it may be a name."""
 
 
-def _slips() -> Mapping[str, tuple[str, ...]]:
+def _deletions() -> Mapping[str, tuple[str, ...]]:
     found: dict[str, list[str]] = defaultdict(list)
     for word in sorted(_MEANT):
         for slip in slips_of(word):
@@ -55,10 +55,10 @@ def _slips() -> Mapping[str, tuple[str, ...]]:
     return {slip: tuple(words) for slip, words in found.items()}
 
 
-_SLIPS = _slips()
+_SLIPS = _deletions()
 
 
-def mended(asked: Asked, names: Names) -> Asked:
+def correct_spelling(asked: TokenizedQuery, names: EntityIndex) -> TokenizedQuery:
     """Give the question with its words of asking spelled right; the same one where they are."""
     found = [
         (place, meant)
@@ -72,10 +72,10 @@ def mended(asked: Asked, names: Names) -> Asked:
         start, end = asked.starts[place], asked.ends[place]
         shown = meant.capitalize() if text[start].isupper() else meant
         text = text[:start] + shown + text[end:]
-    return asked_of(text)
+    return tokenize_query(text)
 
 
-def _is_a_name(word: str, names: Names) -> bool:
+def _is_a_name(word: str, names: EntityIndex) -> bool:
     known = stem(word)
     return any(known in each.by_word for each in (names.titles, names.topics, names.speakers))
 
@@ -90,10 +90,10 @@ def _meant(word: str, *, first: bool) -> str:
     if word in _OTHERS:
         return ""
     near = {each for slip in slips_of(word) for each in _SLIPS.get(slip, ())}
-    return next((each for each in sorted(near) if _is_slip(word, each)), "")
+    return next((each for each in sorted(near) if _within_edit_distance(word, each)), "")
 
 
-def _is_slip(typed: str, meant: str) -> bool:
+def _within_edit_distance(typed: str, meant: str) -> bool:
     """Whether one letter inside a word went wrong; another ending is another form of it."""
     if typed[0] != meant[0] or typed.startswith(meant) or meant.startswith(typed):
         return False

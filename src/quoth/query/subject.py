@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from quoth.core.types import DocumentKind, FilterField, Query
-from quoth.text.analyzer import fold, terms
+from quoth.text.analyzer import analyze, normalize_name
 from quoth.text.numbers import WORDS
 
 PLACED: tuple[FilterField, ...] = ("label", "page", "seconds", "chapter", "section", "segment")
@@ -48,7 +48,7 @@ _PLACE_NUMBER = re.compile(
 )
 
 
-def without_place(query: Query) -> Query:
+def strip_locator_words(query: Query) -> Query:
     """Give a question about a place without the words that name it.
 
     "What does page 12 say about bees?" is about bees: no passage need hold "page" and "12".
@@ -58,7 +58,7 @@ def without_place(query: Query) -> Query:
     words = [
         word
         for word in query.standalone.split()
-        if not (bare := fold(word).strip(_SIGNS)) or not _names_a_place(bare)
+        if not (bare := normalize_name(word).strip(_SIGNS)) or not _names_a_place(bare)
     ]
     return replace(query, standalone=" ".join(words)) if words else query
 
@@ -68,7 +68,7 @@ def only_asks_for_a_place(query: Query) -> bool:
     titles = {word for each in query.entities for word in _words(each)}
     words = _words(query.standalone)
     return not any(
-        terms(word, language=query.language)
+        analyze(word, language=query.language)
         for before, word in pairwise(["", *words])
         if word not in titles
         and word not in ASKING
@@ -85,7 +85,7 @@ def kind_of_source(query: Query) -> DocumentKind | None:
 
 
 def _words(text: str) -> list[str]:
-    return re.findall(r"[^\W_]+(?:[.:]\d+)*", fold(text))
+    return re.findall(r"[^\W_]+(?:[.:]\d+)*", normalize_name(text))
 
 
 def _names_a_place(word: str) -> bool:

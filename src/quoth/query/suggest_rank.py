@@ -8,7 +8,7 @@ from itertools import chain, zip_longest
 from types import MappingProxyType
 
 from quoth.query.keywords import content_words
-from quoth.text.analyzer import detect_language, fold, terms
+from quoth.text.analyzer import analyze, detect_language, normalize_name
 
 LONGEST = 80
 """Characters of a heading or a name that makes a question."""
@@ -66,13 +66,15 @@ def completions(
 
     A past question must begin so; a heading must hold every word, the last one perhaps unfinished.
     """
-    typed = fold(beginning).lower().strip()
+    typed = normalize_name(beginning).lower().strip()
     if not typed:
         return ()
     words = content_words(beginning, language=language) or beginning.split()
-    sought = [fold(each).lower() for each in words]
-    past = [each for each in asked if fold(each).lower().startswith(typed)]
-    fitting = [each for each in headings if all(word in fold(each).lower() for word in sought)]
+    sought = [normalize_name(each).lower() for each in words]
+    past = [each for each in asked if normalize_name(each).lower().startswith(typed)]
+    fitting = [
+        each for each in headings if all(word in normalize_name(each).lower() for word in sought)
+    ]
     return tuple(dict.fromkeys([*past, *_about(fitting, language)]))[:most]
 
 
@@ -80,14 +82,14 @@ def content_stems(text: str, language: str) -> frozenset[str]:
     """Give the stems of a question's telling words, by which questions are compared."""
     own = detect_language(text, among=("en", "fr", language), fallback=language)
     words = content_words(text, language=own)
-    return frozenset(stem for word in words for stem in terms(word, language=own))
+    return frozenset(stem for word in words for stem in analyze(word, language=own))
 
 
 def _about(subjects: Iterable[str], language: str) -> Iterator[str]:
     """Make a question of each heading or name; one that is a question already stays."""
     for each in subjects:
         subject = " ".join(_NUMBERED.sub("", each).split())
-        plain = fold(subject).lower()
+        plain = normalize_name(subject).lower()
         if (
             not 2 < len(subject) <= LONGEST
             or plain in _EMPTY
@@ -104,7 +106,7 @@ def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
     return len(one & other) >= ALIKE * len(one | other)
 
 
-def nearest_first(titles: Sequence[Sequence[str]], *, at: int) -> Iterator[str]:
+def sort_by_similarity(titles: Sequence[Sequence[str]], *, at: int) -> Iterator[str]:
     """Give the last titles of paths, those right behind place ``at`` first, then those before."""
     order = [*range(at + 1, len(titles)), *range(at - 1, -1, -1)]
     for place in sorted(order, key=lambda each: (abs(each - at), each < at)):
@@ -116,7 +118,7 @@ def as_written(name: str, texts: Iterable[str]) -> str | None:
     """Give a folded name as the first text writes it with a capital, None where none does."""
     words = name.split()
     for text in texts:
-        found = [(each[0], fold(each[0]).lower()) for each in _WORD.finditer(text)]
+        found = [(each[0], normalize_name(each[0]).lower()) for each in _WORD.finditer(text)]
         for at in range(len(found) - len(words) + 1):
             run = found[at : at + len(words)]
             if [plain for _, plain in run] == words and all(

@@ -34,7 +34,7 @@ FUNCTION_WORDS = ENGLISH | {"".join(c for c in unicodedata.normalize("NFD", w) i
 """Words of either language that carry no subject, folded."""
 
 
-class _Folds(dict[int, str]):
+class _NormalizationTable(dict[int, str]):
     """One folded character for each character, found when it is first met."""
 
     def __missing__(self, code: int) -> str:
@@ -43,11 +43,11 @@ class _Folds(dict[int, str]):
         return self.setdefault(code, plain if len(plain) == 1 else character)
 
 
-_FOLDS = _Folds()
+_FOLDS = _NormalizationTable()
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TokenizedQuery:
     """A question: as it can be shown, folded letter by letter, and the places of its words.
 
     ``quoted`` are the stretches between quotation marks.
@@ -65,12 +65,12 @@ class Asked:
         return " ".join(self.clean[start:end].split())
 
 
-def asked_of(text: str) -> Asked:
+def tokenize_query(text: str) -> TokenizedQuery:
     """Read a text into folded words; anything after `LONGEST_READ` characters is left out."""
     clean = _clean(text[:LONGEST_READ])
-    folded = fold(clean)
+    folded = normalize_query(clean)
     found = list(WORD.finditer(folded))
-    return Asked(
+    return TokenizedQuery(
         clean,
         folded,
         tuple([each.group() for each in found]),
@@ -80,7 +80,7 @@ def asked_of(text: str) -> Asked:
     )
 
 
-def hidden(asked: Asked, spans: Iterable[tuple[int, int]]) -> Asked:
+def mask_spans(asked: TokenizedQuery, spans: Iterable[tuple[int, int]]) -> TokenizedQuery:
     """Give the question with these stretches hidden from the rules, at the same positions."""
     folded = asked.folded
     for start, end in spans:
@@ -88,14 +88,14 @@ def hidden(asked: Asked, spans: Iterable[tuple[int, int]]) -> Asked:
     return replace(asked, folded=folded) if folded != asked.folded else asked
 
 
-def fold(text: str) -> str:
+def normalize_query(text: str) -> str:
     """Lower a text and take its accents away, one character for each; apostrophes are straight."""
     return text.lower() if text.isascii() else text.translate(_FOLDS)
 
 
 def folded_words(text: str) -> tuple[str, ...]:
     """Give the folded words of a name."""
-    return tuple(WORD.findall(fold(_clean(text))))
+    return tuple(WORD.findall(normalize_query(_clean(text))))
 
 
 def stem(word: str) -> str:

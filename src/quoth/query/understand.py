@@ -21,7 +21,7 @@ from quoth.core.types import (
     Turn,
 )
 from quoth.query.comparison_aspects import MOST_ASPECTS, aspects_of
-from quoth.query.entity_index import Name, Names
+from quoth.query.entity_index import Entity, EntityIndex
 from quoth.query.entity_linking import Mention, mentions
 from quoth.query.filters.date_language import (
     dates_asked,
@@ -30,10 +30,10 @@ from quoth.query.filters.date_language import (
     languages_named,
 )
 from quoth.query.filters.extracted import (
-    Heard,
+    ExtractedFilters,
     documents_within,
-    settled,
-    within,
+    merge_filters,
+    restrict_to,
 )
 from quoth.query.filters.page import chapters_asked, pages_asked
 from quoth.query.filters.speaker import speakers_asked
@@ -42,18 +42,18 @@ from quoth.query.filters.title import titles_asked
 from quoth.query.followup import (
     is_bare,
     is_elliptical,
-    leans,
+    needs_context,
     recent,
 )
-from quoth.query.intent_rules import kind_of
-from quoth.query.messages import listed, note
-from quoth.query.rewrite import standalone
-from quoth.query.spelling import mended
+from quoth.query.intent_rules import classify_question
+from quoth.query.messages import listed, message
+from quoth.query.rewrite import rewrite_standalone
+from quoth.query.spelling import correct_spelling
 from quoth.query.tokens import (
-    Asked,
-    asked_of,
+    TokenizedQuery,
     folded_words,
-    hidden,
+    mask_spans,
+    tokenize_query,
 )
 from quoth.text.analyzer import detect_language
 
@@ -85,14 +85,14 @@ _ALLOWED_CONTROLS = frozenset("\t\n\r")
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class _QueryAnalysis:
     """One question by itself, before the conversation counts."""
 
-    asked: Asked
+    asked: TokenizedQuery
     language: str
     kind: QueryKind
-    heard: Heard
-    people: tuple[Name, ...]
+    heard: ExtractedFilters
+    people: tuple[Entity, ...]
     entities: tuple[str, ...]
     aspects: tuple[str, ...]
 
@@ -131,7 +131,7 @@ def validate(text: str) -> str:
 def understand(
     text: str,
     *,
-    names: Names,
+    names: EntityIndex,
     history: Sequence[Turn] = (),
     fallback_language: str = "en",
     drop: Collection[str] = (),
@@ -144,8 +144,8 @@ def understand(
     is one of the collection's or of the interface's, else the fallback.
     """
     turns = recent(history)
-    asked = mended(asked_of(text), names)
-    leaning = bool(turns) and leans(asked)
+    asked = correct_spelling(tokenize_query(text), names)
+    leaning = bool(turns) and needs_context(asked)
     if leaning:
         fallback_language = _language(turns[-1].question, names, fallback_language)
     read = _read(asked.clean, asked, names, fallback_language)
@@ -153,12 +153,12 @@ def understand(
     if leaning:
         heard, kind, wording = _with_history(read, turns, names)
     elif turns:
-        in_context = standalone(asked, turns)
+        in_context = rewrite_standalone(asked, turns)
     notes = heard.notes
     aspects = read.aspects
     if len(aspects) > MOST_ASPECTS:
         values = {"count": len(aspects), "there": listed(aspects[:MOST_ASPECTS], read.language)}
-        notes += (note("aspects_cut", read.language, values),)
+        notes += (message("aspects_cut", read.language, values),)
     return Query(
         original=text,
         standalone=wording,
@@ -167,25 +167,25 @@ def understand(
         is_followup=leaning,
         filters=tuple([each for each in heard.filters if each.field not in drop]),
         entities=read.entities,
-        boosts=tuple([each for each in heard.boosts if each.field not in drop]),
+        boosts=tuple([each for each in heard.soft_filters if each.field not in drop]),
         aspects=aspects[:MOST_ASPECTS],
         in_context=in_context if in_context != asked.clean else "",
         notes=notes,
     )
 
 
-def _language(text: str, names: Names, fallback: str) -> str:
+def _language(text: str, names: EntityIndex, fallback: str) -> str:
     among = (*names.languages, *INTERFACE_LANGUAGES)
     return detect_language(text, among=among, fallback=fallback)
 
 
-def _opening(asked: Asked) -> str:
+def _opening(asked: TokenizedQuery) -> str:
     """Tell the language by a first word that only one of the interface's languages has."""
     first = asked.words[0] if asked.words else ""
     return next((each for each, words in OPENINGS.items() if first in words), "")
 
 
-def _own_words(asked: Asked, found: Sequence[Mention]) -> str:
+def _own_words(asked: TokenizedQuery, found: Sequence[Mention]) -> str:
     """Give a question without long names and quotations, whose language need not be its own."""
     spans = [(asked.starts[each.first], asked.ends[each.last - 1]) for each in found
              if each.last - each.first > 1]  # fmt: skip
@@ -195,7 +195,7 @@ def _own_words(asked: Asked, found: Sequence[Mention]) -> str:
     return left if sum(map(len, left.split())) >= LEAST_OWN else asked.clean
 
 
-def _read(text: str, asked: Asked, names: Names, fallback: str) -> _Read:
+def _read(text: str, asked: TokenizedQuery, names: EntityIndex, fallback: str) -> _QueryAnalysis:
     """Read one question by itself."""
     found = mentions(asked, names)
     own = _own_words(asked, found)
@@ -207,39 +207,39 @@ def _read(text: str, asked: Asked, names: Names, fallback: str) -> _Read:
     reach = names.documents.keys() if among is names.everything else frozenset(among)
     titled = titles_asked(asked, found, names=names, among=reach)
     sources += titled
-    rest = hidden(asked, sources.spans)
+    rest = mask_spans(asked, sources.spans)
     among = documents_within(sources.filters, names)
     places, has_pages = pages_asked(rest, names=names, among=among, language=language)
     for read in (chapters_asked, times_asked, segments_asked):
         places += read(rest, names=names, among=among, language=language)
-    kind = kind_of(rest.folded, language=language)
+    kind = classify_question(rest.folded, language=language)
     if has_pages and kind != "comparison" and any(each.field == "label" for each in places.filters):
         kind = "page_specific"
     elif has_pages and kind == "exploratory":
         kind = "factual"  # "Is there anything on page 900?" asks for no tour of a subject.
     aspects: tuple[str, ...] = ()
     if kind == "comparison":
-        uncut = hidden(asked, (*asked.quoted, *titled.spans))
+        uncut = mask_spans(asked, (*asked.quoted, *titled.spans))
         aspects = aspects_of(uncut, language=language)
         aspects = tuple(dict.fromkeys([_real(each, named) for each in aspects]))
-    return _Read(
+    return _QueryAnalysis(
         asked,
         language,
         kind,
-        settled(sources + places),
+        merge_filters(sources + places),
         named,
         _entities(found, named),
         aspects,
     )
 
 
-def _real(aspect: str, people: Sequence[Name]) -> str:
+def _real(aspect: str, people: Sequence[Entity]) -> str:
     """Give the speaker's real name for an aspect that holds it."""
     words = folded_words(aspect)
     return next((each.real for each in people if each.words[-1] in words), aspect)
 
 
-def _entities(found: Sequence[Mention], people: Sequence[Name]) -> tuple[str, ...]:
+def _entities(found: Sequence[Mention], people: Sequence[Entity]) -> tuple[str, ...]:
     """Give the real spellings of all that is named; headings only where they tell something."""
     named = [each.real for each in people]
     for mention in found:
@@ -247,14 +247,16 @@ def _entities(found: Sequence[Mention], people: Sequence[Name]) -> tuple[str, ..
     return tuple(dict.fromkeys(named))[:MOST_ENTITIES]
 
 
-def _with_history(read: _Read, turns: Sequence[Turn], names: Names) -> tuple[Heard, QueryKind, str]:
+def _with_history(
+    read: _QueryAnalysis, turns: Sequence[Turn], names: EntityIndex
+) -> tuple[ExtractedFilters, QueryKind, str]:
     """Give the conditions, the type and the wording of a question that leans on those before."""
     heard = read.heard
     before = _before(turns, names, read.language)
     without: list[str] = []
     if read.people and before.people:
         without = [word for each in before.people for word in each.words]
-    wording = standalone(read.asked, turns, without=without)
+    wording = rewrite_standalone(read.asked, turns, without=without)
     if not is_elliptical(read.asked):
         return heard, read.kind, wording
     kind = read.kind
@@ -264,24 +266,28 @@ def _with_history(read: _Read, turns: Sequence[Turn], names: Names) -> tuple[Hea
     kept = _carried(before.heard.filters, heard.filters)
     if kept:
         values = {"there": _shown(kept, names, read.language)}
-        heard += Heard(kept, notes=(note("carried", read.language, values),))
+        heard += ExtractedFilters(kept, notes=(message("carried", read.language, values),))
     return heard, kind, wording
 
 
-def _before(turns: Sequence[Turn], names: Names, fallback: str) -> _Read:
+def _before(turns: Sequence[Turn], names: EntityIndex, fallback: str) -> _QueryAnalysis:
     """Read the last question, with what it in turn kept from the one before."""
     *earlier, last = turns
-    asked = mended(asked_of(last.question), names)
+    asked = correct_spelling(tokenize_query(last.question), names)
     read = _read(asked.clean, asked, names, fallback)
-    if earlier and leans(asked) and is_elliptical(asked):
+    if earlier and needs_context(asked) and is_elliptical(asked):
         older = _before(earlier, names, fallback)
         read = replace(read, heard=read.heard + _in_place(read, older.heard.filters, names=names))
         kept = _carried(older.heard.filters, read.heard.filters)
-        read = replace(read, heard=read.heard + Heard(kept), people=read.people or older.people)
+        read = replace(
+            read, heard=read.heard + ExtractedFilters(kept), people=read.people or older.people
+        )
     return read
 
 
-def _in_place(read: _Read, before: Sequence[Filter], *, names: Names) -> Heard:
+def _in_place(
+    read: _QueryAnalysis, before: Sequence[Filter], *, names: EntityIndex
+) -> ExtractedFilters:
     """Give the conditions that a follow-up puts in the place of others: "and Ada Lovelace?".
 
     What it only names narrows, where the question before was narrowed by something of that kind.
@@ -297,15 +303,15 @@ def _in_place(read: _Read, before: Sequence[Filter], *, names: Names) -> Heard:
         instead += moments.filters
     for field in dict.fromkeys(each.field for each in before if each.field not in stated):
         if field == "speaker":
-            instead += within("speaker", [each.real for each in read.people])
+            instead += restrict_to("speaker", [each.real for each in read.people])
         elif field == "date":
             instead += dates_named(read.asked, names=names)
         elif field == "language":
             instead += languages_named(read.asked, names=names)
         elif field == "document":
-            guesses = [each for each in read.heard.boosts if each.field == "document"]
+            guesses = [each for each in read.heard.soft_filters if each.field == "document"]
             instead += guesses if len(guesses) == 1 and len(guesses[0].values) == 1 else []
-    return Heard(tuple(instead))
+    return ExtractedFilters(tuple(instead))
 
 
 def _carried(before: Sequence[Filter], now: Sequence[Filter]) -> tuple[Filter, ...]:
@@ -320,7 +326,7 @@ def _carried(before: Sequence[Filter], now: Sequence[Filter]) -> tuple[Filter, .
     return tuple([each for each in before if each.field in CARRIED and each.field not in stated])
 
 
-def _shown(filters: Sequence[Filter], names: Names, language: str) -> str:
+def _shown(filters: Sequence[Filter], names: EntityIndex, language: str) -> str:
     shown: list[str] = []
     for each in filters:
         if each.field == "document":

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from quoth.core.types import Candidate
 
 
-def guarantee_shares(
+def apply_quota(
     ranking: Sequence[Candidate],
     *,
     aspects: Sequence[Sequence[Candidate]],

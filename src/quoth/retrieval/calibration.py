@@ -26,7 +26,7 @@ from quoth.core.types import (
     Mode,
     Scored,
 )
-from quoth.retrieval.calibration_default import SAID, SHIPPED
+from quoth.retrieval.calibration_default import DEFAULT_CALIBRATION, DEFAULT_STATEMENT_CALIBRATION
 from quoth.retrieval.rerank import RERANK
 
 Signals = Mapping[str, float]
@@ -65,7 +65,7 @@ FUSED = "fused"
 
 
 @dataclass(frozen=True, slots=True)
-class Yardstick:
+class ScoreBaseline:
     """What a question's hits are measured by.
 
     ``middle`` is the median cosine of the semantic leg, ``best_bm25`` the keyword leg's highest
@@ -86,7 +86,7 @@ class Yardstick:
         semantic: Sequence[Scored],
         covered: float,
         read: Sequence[float] = (),
-    ) -> Yardstick | None:
+    ) -> ScoreBaseline | None:
         """Take the measure of both legs, best first; None when too little was compared.
 
         ``read`` are those of `read_scores`.
@@ -125,7 +125,7 @@ def answer_probability(tuning: Tuning | None, signals: Signals | None) -> float 
     return probability(tuning.answerable, signals)
 
 
-def said_probability(
+def statement_probability(
     identity: IndexIdentity, *, chance: float | None, cosine: float, held: float
 ) -> float | None:
     """Give the probability that what would be said answers; None for an unknown embedder.
@@ -133,7 +133,7 @@ def said_probability(
     ``chance`` is the `answer_probability`, None where too little was compared; ``cosine`` and
     ``held`` are those of `quoth.answering.answerability.Said`.
     """
-    calibration = SAID.get((identity.embedder, identity.revision))
+    calibration = DEFAULT_STATEMENT_CALIBRATION.get((identity.embedder, identity.revision))
     if calibration is None:
         return None
     known = min(max(UNCOMPARED if chance is None else chance, CLEAR), 1 - CLEAR)
@@ -147,7 +147,9 @@ def group_of(signals: Iterable[str]) -> str:
     return max((each for each in GROUPS if name.startswith(f"{each}_")), key=len, default="")
 
 
-def read_scores(candidates: Sequence[Candidate], *, reranker: Reranker | None) -> tuple[float, ...]:
+def reranker_scores(
+    candidates: Sequence[Candidate], *, reranker: Reranker | None
+) -> tuple[float, ...]:
     """Give the raw scores of a ranking's first places; none where they are not `READER`'s.
 
     The ranking is the pool in its final order, with or without copies.
@@ -158,7 +160,7 @@ def read_scores(candidates: Sequence[Candidate], *, reranker: Reranker | None) -
     return tuple(each.legs[RERANK].score for each in first if RERANK in each.legs)
 
 
-def hit_signals(candidate: Candidate, *, rank: int, yardstick: Yardstick) -> Signals:
+def hit_signals(candidate: Candidate, *, rank: int, yardstick: ScoreBaseline) -> Signals:
     """Give the signs of one hit; ``rank`` is its place from 1 in the ranking that is shown.
 
     ``place`` is 1 / log2(1 + rank). Where the reranker has read it, ``read`` is its score, a
@@ -227,7 +229,7 @@ def _within(group: str, signs: Signals) -> Signals:
 
 
 def calibrated(
-    candidates: Sequence[Candidate], *, calibration: Calibration, yardstick: Yardstick
+    candidates: Sequence[Candidate], *, calibration: Calibration, yardstick: ScoreBaseline
 ) -> list[Candidate]:
     """Replace the scores of a ranking by probabilities of relevance; the order stays.
 
@@ -253,7 +255,7 @@ def tuning_for(identity: IndexIdentity, *, mode: Mode, tuned: Tuning | None) -> 
     A calibration is bound to the embedder's name and revision and to searches with both legs;
     None means that no probability may be shown and no threshold applied.
     """
-    shipped = SHIPPED.get((identity.embedder, identity.revision))
+    shipped = DEFAULT_CALIBRATION.get((identity.embedder, identity.revision))
     if mode != "hybrid":
         return None
     if shipped is None or tuned is None:

@@ -12,7 +12,7 @@ E5 = ("multilingual-e5-small-int8", "1e8f0dda296a589c")
 
 SOURCE = "eight collections of five judged sets, three of them also cut down to 90 to 200 passages"
 
-SHIPPED: Mapping[tuple[str, str], Tuning] = MappingProxyType(
+DEFAULT_CALIBRATION: Mapping[tuple[str, str], Tuning] = MappingProxyType(
     {
         E5: Tuning(
             relevance=Calibration(
@@ -60,7 +60,7 @@ SHIPPED: Mapping[tuple[str, str], Tuning] = MappingProxyType(
     }
 )
 
-SAID: Mapping[tuple[str, str], Calibration] = MappingProxyType(
+DEFAULT_STATEMENT_CALIBRATION: Mapping[tuple[str, str], Calibration] = MappingProxyType(
     {
         E5: Calibration(
             bias=-37.23,

@@ -30,7 +30,7 @@ _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 
 
 @dataclass(frozen=True, slots=True)
-class Collapsed:
+class Deduplicated:
     """A ranking without copies; ``copies`` names what each kept chunk stands for, best first."""
 
     kept: tuple[Candidate, ...]
@@ -44,7 +44,7 @@ def collapse_duplicates(
     vectors: Mapping[str, Matrix],
     texts: Mapping[str, str],
     limit: int | None = None,
-) -> Collapsed:
+) -> Deduplicated:
     """Keep the best of every group of near-copies, in order, up to ``limit`` of them.
 
     A candidate is a copy of a better one where `COPY` of its word shingles are in the other
@@ -54,7 +54,7 @@ def collapse_duplicates(
     it off. What comes after the last one kept is not looked at.
     """
     if cosine >= 1:
-        return Collapsed(tuple(candidates[:limit]), {})
+        return Deduplicated(tuple(candidates[:limit]), {})
     kept: list[Candidate] = []
     copies: dict[str, list[str]] = {}
     places: list[int] = []
@@ -94,7 +94,7 @@ def collapse_duplicates(
             places.append(place)
         else:
             copies.setdefault(candidates[twin].chunk_id, []).append(each.chunk_id)
-    return Collapsed(tuple(kept), {key: tuple(ids) for key, ids in copies.items()})
+    return Deduplicated(tuple(kept), {key: tuple(ids) for key, ids in copies.items()})
 
 
 def round_robin(rankings: Sequence[Sequence[Candidate]], *, limit: int) -> list[Candidate]:

@@ -12,8 +12,8 @@ from quoth.core.types import (
     ScoreKind,
     Variant,
 )
-from quoth.retrieval.fusion_confidence import told_apart
-from quoth.text.analyzer import search_terms, terms
+from quoth.retrieval.fusion_confidence import score_separation
+from quoth.text.analyzer import analyze, analyze_query
 
 KEYWORD = "keyword"
 SEMANTIC = "semantic"
@@ -53,7 +53,7 @@ def convex_combination(
     its cosines do not tell apart (`fusion_confidence`). Equal scores are ordered by chunk id.
     """
     keyword_weight = (1.0 - dense_weight) * min(1.0, coverage / FULL_TRUST)
-    dense_weight *= told_apart(rankings.get(SEMANTIC, ()))
+    dense_weight *= score_separation(rankings.get(SEMANTIC, ()))
     whole = dense_weight + keyword_weight
     share = dense_weight / whole if whole > 0 else 0.0
     sums: dict[str, float] = {}
@@ -96,12 +96,12 @@ def _named(each: Candidate, name: str) -> Candidate:
     return each._replace(legs={f"{name}: {leg}": score for leg, score in each.legs.items()})
 
 
-def single_leg(rankings: Rankings, *, leg: str, kind: ScoreKind) -> list[Candidate]:
+def passthrough(rankings: Rankings, *, leg: str, kind: ScoreKind) -> list[Candidate]:
     """Turn one leg's ranking into candidates with the leg's own scores."""
     return _ordered(dict(rankings.get(leg, ())), rankings=rankings, kind=kind)
 
 
-def covered(question: str, *, best: Chunk | None) -> float:
+def term_coverage(question: str, *, best: Chunk | None) -> float:
     """Give the share of the question's terms that the best keyword hit contains, 0 to 1.
 
     It tells how far the keyword leg can be trusted without any judgment: where question and
@@ -109,8 +109,8 @@ def covered(question: str, *, best: Chunk | None) -> float:
     """
     if best is None:
         return 0.0
-    sought = search_terms(question, languages=(best.language,))
-    found = set(terms(f"{best.prefix}\n{best.text}", language=best.language))
+    sought = analyze_query(question, languages=(best.language,))
+    found = set(analyze(f"{best.prefix}\n{best.text}", language=best.language))
     return sum(term in found for term in sought) / len(sought) if sought else 0.0
 
 

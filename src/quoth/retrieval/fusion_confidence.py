@@ -14,7 +14,7 @@ LEAST = 0.1
 """What is left to a list whose hits are all alike: it still says which chunks were near."""
 
 
-def told_apart(ranking: Sequence[Scored]) -> float:
+def score_separation(ranking: Sequence[Scored]) -> float:
     """Say how far a semantic ranking tells its chunks apart, from `LEAST` to 1.
 
     Fusion spreads the cosines of a list over 0 to 1, however near they are to each other; where

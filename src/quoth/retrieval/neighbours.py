@@ -19,7 +19,7 @@ def widen(hits: Sequence[At], *, window: int, sections: Mapping[At, tuple[str, .
     name is taken for the end of the document. The spans come in the order of their best hits.
     """
     spans: list[tuple[Span, int]] = []
-    reach = [(_reach(hit, window, sections), rank) for rank, hit in enumerate(hits)]
+    reach = [(_window(hit, window, sections), rank) for rank, hit in enumerate(hits)]
     for span, rank in sorted(reach):
         if spans and _joins(spans[-1][0], span, sections):
             (document, first, last), best = spans[-1]
@@ -29,7 +29,7 @@ def widen(hits: Sequence[At], *, window: int, sections: Mapping[At, tuple[str, .
     return [span for span, _rank in sorted(spans, key=lambda each: each[1])]
 
 
-def _reach(hit: At, window: int, sections: Mapping[At, tuple[str, ...]]) -> Span:
+def _window(hit: At, window: int, sections: Mapping[At, tuple[str, ...]]) -> Span:
     document, ordinal = hit
     section = sections.get(hit)
     first = last = ordinal

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from quoth.core.types import Candidate, Hit, Passage
 from quoth.retrieval.neighbours import widen
-from quoth.store.rows import Around
+from quoth.store.rows import ChunkContext
 from quoth.text.locators import link
 
 
-def hit_of(each: Candidate, *, rank: int, around: Around) -> Hit:
+def hit_of(each: Candidate, *, rank: int, around: ChunkContext) -> Hit:
     """Give a ranked chunk its text, its place and the link that opens it."""
     chunk = around.chunks[each.chunk_id]
     document = around.documents[chunk.document_id]
@@ -32,7 +32,7 @@ def hit_of(each: Candidate, *, rank: int, around: Around) -> Hit:
 
 
 def passages_of(
-    ranking: Sequence[Candidate], *, around: Around, window: int
+    ranking: Sequence[Candidate], *, around: ChunkContext, window: int
 ) -> tuple[Passage, ...]:
     """Widen ranked chunks by their neighbours and number what comes out, best first.
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from quoth.core.types import Passage, Query
-from quoth.text.analyzer import search_terms, terms
+from quoth.text.analyzer import analyze, analyze_query
 from quoth.text.sentences import Span, sentences
 
 SHARE = 0.5
@@ -89,7 +89,7 @@ def _lines(at: int, passage: Passage) -> Iterator[_Line]:
             place=place,
             start=low,
             end=high,
-            stems=frozenset(terms(said, language=language)),
+            stems=frozenset(analyze(said, language=language)),
             leaning=_LEANING.match(said) is not None,
             found=any(low < last and high > first for first, last in hits),
         )
@@ -97,7 +97,7 @@ def _lines(at: int, passage: Passage) -> Iterator[_Line]:
 
 def _covers(lines: Sequence[_Line], query: Query, *, languages: Sequence[str]) -> list[float]:
     """Give the weighed part of the question's words that each line holds, the best being 1."""
-    sought = search_terms(query.standalone, languages=languages)
+    sought = analyze_query(query.standalone, languages=languages)
     counts = Counter(stem for line in lines for stem in line.stems)
     weights = {
         stem: math.log(1 + (len(lines) - counts[stem] + 0.5) / (counts[stem] + 0.5))

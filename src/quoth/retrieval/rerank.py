@@ -23,7 +23,7 @@ KEEP = 8
 
 
 @runtime_checkable
-class Stepwise(Protocol):
+class ProgressiveReranker(Protocol):
     """A reranker that is asked for ``block`` chunks at a time, because each of them costs time.
 
     Its scores must not depend on what a chunk is scored with.
@@ -58,7 +58,7 @@ async def rerank(
     if not known:
         return list(candidates)
     first = spread([each.score for each in candidates])
-    block = reranker.block if isinstance(reranker, Stepwise) else len(known)
+    block = reranker.block if isinstance(reranker, ProgressiveReranker) else len(known)
     raw: list[float] = []
     for start in range(0, len(known), block):
         part = known[start : start + block]
@@ -69,7 +69,7 @@ async def rerank(
         order = sorted(range(len(scored)), key=lambda at: -mixed[at])
         if len(order) > keep and not any(at >= start for at in order[:keep]):
             break
-    return _placed(candidates, scored=scored, order=order, mixed=mixed, raw=raw)
+    return _in_rank_order(candidates, scored=scored, order=order, mixed=mixed, raw=raw)
 
 
 def spread(scores: Sequence[float]) -> list[float]:
@@ -85,7 +85,7 @@ def mix(first: Sequence[float], second: Sequence[float], *, weight: float) -> li
     return [(1 - weight) * a + weight * b for a, b in zip(first, second, strict=True)]
 
 
-def _placed(
+def _in_rank_order(
     candidates: Sequence[Candidate],
     *,
     scored: Sequence[int],

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from quoth.core.concurrency import aside
+from quoth.core.concurrency import run_in_thread
 from quoth.core.errors import OutOfTime, RetrievalError
 from quoth.core.plan import Plan
 from quoth.core.protocols import Embedder, Index, Matrix
@@ -20,9 +20,9 @@ from quoth.core.types import (
 )
 from quoth.retrieval.fusion import (
     convex_combination,
-    covered,
+    passthrough,
     reciprocal_rank_fusion,
-    single_leg,
+    term_coverage,
     weighted_sum,
 )
 
@@ -34,7 +34,7 @@ FIRST = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Legs:
+class RetrieverResults:
     """What each leg found, best first.
 
     ``vector`` is the question's, None where it was not made; ``coverage`` is the share of the
@@ -56,7 +56,7 @@ async def search(
     chunks_of: ChunksOf,
     languages: Sequence[str],
     trace: Trace,
-) -> tuple[Legs, ...]:
+) -> tuple[RetrieverResults, ...]:
     """Search every wording with the legs that it and the plan's mode name; one `Legs` for each.
 
     All wordings are embedded together and searched at once. A leg that fails is left out and
@@ -78,7 +78,7 @@ async def search(
         if late:
             raise OutOfTime(f"The search is unavailable now: {why}. Allow more time (max_ms).")
         raise RetrievalError(f"The search is unavailable now: {why}. Look at: quoth doctor")
-    return tuple(each or Legs([], [], vector=None, coverage=0.0) for each in found)
+    return tuple(each or RetrieverResults([], [], vector=None, coverage=0.0) for each in found)
 
 
 async def _search_one(
@@ -91,7 +91,7 @@ async def _search_one(
     chunks_of: ChunksOf,
     languages: Sequence[str],
     trace: Trace,
-) -> Legs | None:
+) -> RetrieverResults | None:
     """Search one wording; None where every leg failed, or one did and the other found nothing."""
     filters = (*plan.filters, *variant.filters)
     limit = plan.candidates_per_leg
@@ -122,17 +122,19 @@ async def _search_one(
         )
         # Looked up here, while the other leg is still embedding the question.
         first = [key for key, _score in (found or [])[:FIRST]]
-        there = await aside(partial(chunks_of, first))
+        there = await run_in_thread(partial(chunks_of, first))
         best = next((there[key] for key in first if key in there), None)
-        return found, covered(variant.text, best=best)
+        return found, term_coverage(variant.text, best=best)
 
     (vector, dense), (lexical, coverage) = await asyncio.gather(semantic(), keyword())
     if (dense is None and not lexical) or (lexical is None and not dense):
         return None
-    return Legs(lexical or [], dense or [], vector=vector, coverage=coverage)
+    return RetrieverResults(lexical or [], dense or [], vector=vector, coverage=coverage)
 
 
-def merge(variants: Sequence[Variant], found: Sequence[Legs], plan: Plan) -> list[Candidate]:
+def merge(
+    variants: Sequence[Variant], found: Sequence[RetrieverResults], plan: Plan
+) -> list[Candidate]:
     """Make one ranking: of each wording's legs as the plan says, then of the wordings by weight."""
     rankings = [_fused(legs, plan) for legs in found]
     if len(rankings) == 1:
@@ -140,12 +142,12 @@ def merge(variants: Sequence[Variant], found: Sequence[Legs], plan: Plan) -> lis
     return weighted_sum(rankings, variants=variants)
 
 
-def _fused(legs: Legs, plan: Plan) -> list[Candidate]:
+def _fused(legs: RetrieverResults, plan: Plan) -> list[Candidate]:
     rankings = {"keyword": legs.keyword, "semantic": legs.semantic}
     if plan.mode == "keyword":
-        return single_leg(rankings, leg="keyword", kind="bm25")
+        return passthrough(rankings, leg="keyword", kind="bm25")
     if plan.mode == "semantic":
-        return single_leg(rankings, leg="semantic", kind="cosine")
+        return passthrough(rankings, leg="semantic", kind="cosine")
     if plan.fusion == "rrf":
         return reciprocal_rank_fusion(rankings, k=plan.rrf_k)
     return convex_combination(rankings, dense_weight=plan.dense_weight, coverage=legs.coverage)

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from quoth.core.outline import (
+    CollectionOutline,
     Heading,
-    Leaf,
-    Shelf,
     Summary,
+    SummarySentence,
 )
 from quoth.core.types import Document, DocumentKind, Filter
-from quoth.text.analyzer import fold
+from quoth.text.analyzer import normalize_name
 
 ABOUT_PARTS = frozenset({"chapter", "section", "segment"})
 ABOUT_DOCUMENTS = frozenset({"document", "kind", "language", "speaker"})
@@ -24,7 +24,7 @@ MOST_PARTS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class DocumentPart:
     """The chunks of a document from `first` to `last` ordinal."""
 
     document_id: str
@@ -33,12 +33,12 @@ class Part:
 
 
 def named_parts(
-    shelf: Shelf,
+    shelf: CollectionOutline,
     filters: Sequence[Filter],
     *,
     language: str,
     kind: DocumentKind | None = None,
-) -> tuple[Part, ...]:
+) -> tuple[DocumentPart, ...]:
     """Give the documents or chapters that filters name, in the asker's language where there are.
 
     Without filters a lone document is meant, or the only one of its ``kind``. Nothing for filters
@@ -55,7 +55,7 @@ def named_parts(
             named = [each for each in named if each.kind == kind]
         if filters or kind is not None:
             named = list(_readable(named, language))
-        parts = [Part(each.document_id, 0, TO_THE_END) for each in named]
+        parts = [DocumentPart(each.document_id, 0, TO_THE_END) for each in named]
         return tuple(parts) if len(parts) <= (MOST_PARTS if filters else 1) else ()
     ids = {each.document_id for each in named}
     headings = [
@@ -69,14 +69,16 @@ def named_parts(
         for each in _readable([each for each in named if each.document_id in ids], language)
     }
     parts = [
-        Part(each.document_id, each.first, each.last)
+        DocumentPart(each.document_id, each.first, each.last)
         for each in _outermost(headings)
         if each.document_id in kept
     ]
     return tuple(parts) if len(parts) <= MOST_PARTS else ()
 
 
-def covering(summaries: Sequence[Summary], parts: Sequence[Part], *, most: int) -> tuple[Leaf, ...]:
+def coverage_sample(
+    summaries: Sequence[Summary], parts: Sequence[DocumentPart], *, most: int
+) -> tuple[SummarySentence, ...]:
     """Give the sentences that sum up the parts, about ``most`` in all and one at least for each.
 
     A part's own summary serves it, else those of what it is made of; sentences keep the order of
@@ -106,7 +108,7 @@ def _stands(heading: Heading, condition: Filter) -> bool:
         return heading.chapter in values
     if condition.field == "segment":
         return heading.segment in values
-    return bool(heading.path) and fold(heading.path[-1]) in map(fold, values)
+    return bool(heading.path) and normalize_name(heading.path[-1]) in map(normalize_name, values)
 
 
 def _outermost(headings: Sequence[Heading]) -> list[Heading]:
@@ -120,7 +122,7 @@ def _outermost(headings: Sequence[Heading]) -> list[Heading]:
     return kept
 
 
-def _leaves(summaries: Sequence[Summary], part: Part) -> list[Leaf]:
+def _leaves(summaries: Sequence[Summary], part: DocumentPart) -> list[SummarySentence]:
     here = [each for each in summaries if each.document_id == part.document_id]
     own = [each for each in here if _alike(each, part, end=max(one.last for one in here))]
     inside = own or [each for each in here if each.first >= part.first and each.last <= part.last]
@@ -131,7 +133,7 @@ def _leaves(summaries: Sequence[Summary], part: Part) -> list[Leaf]:
     return sorted(found, key=lambda leaf: leaf.start)
 
 
-def _alike(summary: Summary, part: Part, *, end: int) -> bool:
+def _alike(summary: Summary, part: DocumentPart, *, end: int) -> bool:
     """Whether a summary's chunks are those of the part, give or take a title page."""
     last = min(part.last, end)
     shared = min(last, summary.last) - max(part.first, summary.first) + 1
@@ -139,7 +141,7 @@ def _alike(summary: Summary, part: Part, *, end: int) -> bool:
     return shared >= OWN * whole
 
 
-def _evenly(leaves: Sequence[Leaf], most: int) -> list[Leaf]:
+def _evenly(leaves: Sequence[SummarySentence], most: int) -> list[SummarySentence]:
     if len(leaves) <= most:
         return list(leaves)
     return [leaves[at * len(leaves) // most] for at in range(most)]

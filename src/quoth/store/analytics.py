@@ -12,7 +12,7 @@ from sqlalchemy import and_, delete, func, insert, select
 from quoth.core.errors import NotFound
 from quoth.store.rows import now
 from quoth.store.schema import feedback, queries
-from quoth.store.tenant_connection import Connections
+from quoth.store.tenant_connection import TenantConnection
 
 MOST = 10_000
 """Questions, the newest, of which the times are looked at for the quantiles."""
@@ -48,7 +48,7 @@ class Unanswered:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class Analytics:
     """What was asked since a time. Shares are between 0 and 1, None where nothing was asked.
 
     ``found`` is the share of questions that were answered, in part at least; ``cached`` that of
@@ -70,10 +70,10 @@ class Figures:
     unanswered: tuple[Unanswered, ...]
 
 
-class Measured(Connections):
+class AnalyticsReader(TenantConnection):
     """The figures and the feedback of one tenant."""
 
-    def figures(self, *, days: int, collection: str | None = None) -> Figures:
+    def figures(self, *, days: int, collection: str | None = None) -> Analytics:
         """Count what was asked in the last days."""
         since = (datetime.now(UTC) - timedelta(days=days)).isoformat(timespec="milliseconds")
         wanted = and_(queries.c.tenant == self.tenant, queries.c.created_at >= since)
@@ -107,7 +107,7 @@ class Measured(Connections):
             }
             missed = connection.execute(_missed(wanted)).all()
         total = sum(statuses.values())
-        return Figures(
+        return Analytics(
             since=since,
             queries=total,
             statuses=statuses,

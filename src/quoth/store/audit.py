@@ -20,7 +20,7 @@ from sqlalchemy import Connection, delete, exc, func, insert, select
 from quoth.core.errors import Busy
 from quoth.store.rows import now
 from quoth.store.schema import audit
-from quoth.store.tenant_connection import Connections
+from quoth.store.tenant_connection import TenantConnection
 from quoth.text.json_codec import dump
 
 T = TypeVar("T")
@@ -37,7 +37,7 @@ BATCH = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class AuditEntry:
     """What somebody did: ``result`` says how it ended, ``object_id`` names the thing."""
 
     key_id: str
@@ -49,7 +49,7 @@ class Deed:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class AuditRow:
     """A deed in its place in the chain; ``at`` is the time in UTC."""
 
     number: int
@@ -65,7 +65,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class ChainTip:
     """The newest row at some time: its number and hash, (0, "") where there was none."""
 
     number: int = 0
@@ -73,7 +73,7 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ChainVerification:
     """Whether the chain is whole; ``broken_at`` is the number of the first row that is not.
 
     ``rows`` were read, from ``first`` to ``head``. ``reason`` is a sentence.
@@ -82,27 +82,27 @@ class Verdict:
     whole: bool
     rows: int
     first: int
-    head: Head
+    head: ChainTip
     broken_at: int | None = None
     reason: str = ""
 
 
-class Audit(Connections):
+class Audit(TenantConnection):
     """The chain of one tenant."""
 
-    def add(self, deeds: Sequence[Deed]) -> Head:
+    def add(self, deeds: Sequence[AuditEntry]) -> ChainTip:
         """Add deeds in their order, in one transaction, and give the newest row's place.
 
         Any number of processes may do so at once. Raises Busy where they keep being quicker.
         """
         return self._written("write audit", lambda connection: self._append(connection, deeds))
 
-    def head(self) -> Head:
+    def head(self) -> ChainTip:
         """Give the newest row's number and hash."""
         with self.reading() as connection:
             return self._head(connection)
 
-    def rows(self, *, limit: int, before: int | None = None) -> list[Row]:
+    def rows(self, *, limit: int, before: int | None = None) -> list[AuditRow]:
         """List rows, the newest first; ``before`` leaves out that number and what came later."""
         wanted = [audit.c.tenant == self.tenant]
         if before is not None:
@@ -110,17 +110,17 @@ class Audit(Connections):
         statement = select(*_COLUMNS).where(*wanted)
         with self.reading() as connection:
             found = connection.execute(statement.order_by(audit.c.number.desc()).limit(limit))
-            return [Row(*row) for row in found]
+            return [AuditRow(*row) for row in found]
 
-    def all_rows(self) -> Iterator[Row]:
+    def all_rows(self) -> Iterator[AuditRow]:
         """Give every row, the oldest first, without holding them all."""
         statement = select(*_COLUMNS).where(audit.c.tenant == self.tenant)
         with self.reading() as connection:
             streamed = connection.execution_options(yield_per=BATCH)
             for row in streamed.execute(statement.order_by(audit.c.number)):
-                yield Row(*row)
+                yield AuditRow(*row)
 
-    def verify(self, *, kept: Head | None = None) -> Verdict:
+    def verify(self, *, kept: ChainTip | None = None) -> ChainVerification:
         """Read the whole chain and say whether it is as it was written.
 
         ``kept`` is a head from earlier: its row must still be there, unless it is so old that it
@@ -144,7 +144,9 @@ class Audit(Connections):
             if last is None:
                 return 0
             gone = connection.execute(delete(audit).where(own, audit.c.number < end)).rowcount
-            vouched = Deed("quoth", CHECKPOINT, f"{last.number}:{last.hash}", f"removed {gone}")
+            vouched = AuditEntry(
+                "quoth", CHECKPOINT, f"{last.number}:{last.hash}", f"removed {gone}"
+            )
             self._append(connection, [vouched], head=_later(self._head(connection), last))
             return int(gone)
 
@@ -162,19 +164,19 @@ class Audit(Connections):
         raise Busy("Too many processes write to the audit at once. Try again.", retryable=True)
 
     def _append(
-        self, connection: Connection, deeds: Sequence[Deed], *, head: Head | None = None
-    ) -> Head:
+        self, connection: Connection, deeds: Sequence[AuditEntry], *, head: ChainTip | None = None
+    ) -> ChainTip:
         at = head or self._head(connection)
         rows = []
         for each in deeds:
             row = chained(each, after=at, tenant=self.tenant, when=now())
             rows.append({"tenant": self.tenant, **asdict(row)})
-            at = Head(row.number, row.hash)
+            at = ChainTip(row.number, row.hash)
         if rows:
             connection.execute(insert(audit), rows)
         return at
 
-    def _head(self, connection: Connection) -> Head:
+    def _head(self, connection: Connection) -> ChainTip:
         newest = (
             select(audit.c.number, audit.c.hash)
             .where(audit.c.tenant == self.tenant)
@@ -182,19 +184,19 @@ class Audit(Connections):
             .limit(1)
         )
         found = connection.execute(newest).first()
-        return Head() if found is None else Head(found.number, found.hash)
+        return ChainTip() if found is None else ChainTip(found.number, found.hash)
 
 
 _COLUMNS = [column for column in audit.c if column.name != "tenant"]
 
 
-def _later(head: Head, last: Any) -> Head:
-    return head if head.number else Head(last.number, last.hash)
+def _later(head: ChainTip, last: Any) -> ChainTip:
+    return head if head.number else ChainTip(last.number, last.hash)
 
 
-def chained(deed: Deed, *, after: Head, tenant: str, when: str) -> Row:
+def chained(deed: AuditEntry, *, after: ChainTip, tenant: str, when: str) -> AuditRow:
     """Make the row that comes after a head."""
-    row = Row(
+    row = AuditRow(
         number=after.number + 1,
         at=when,
         key_id=_plain(deed.key_id, 20),
@@ -206,19 +208,21 @@ def chained(deed: Deed, *, after: Head, tenant: str, when: str) -> Row:
         previous=after.hash,
         hash="",
     )
-    return Row(**{**asdict(row), "hash": hash_of(row, tenant=tenant)})
+    return AuditRow(**{**asdict(row), "hash": hash_of(row, tenant=tenant)})
 
 
-def hash_of(row: Row, *, tenant: str) -> str:
+def hash_of(row: AuditRow, *, tenant: str) -> str:
     """Give the SHA-256 of all that a row holds, the hash of the row before it included."""
     said = {"tenant": tenant, **{name: each for name, each in asdict(row).items()}}
     del said["hash"]
     return sha256(dump(dict(sorted(said.items()))).encode()).hexdigest()
 
 
-def checked(rows: Iterator[Row], *, tenant: str, kept: Head | None = None) -> Verdict:
+def checked(
+    rows: Iterator[AuditRow], *, tenant: str, kept: ChainTip | None = None
+) -> ChainVerification:
     """Follow a chain from its oldest row to its newest."""
-    first, count, head, cut = 0, 0, Head(), None
+    first, count, head, cut = 0, 0, ChainTip(), None
     seen_kept = kept is None or kept.number == 0
     for row in rows:
         count += 1
@@ -226,27 +230,27 @@ def checked(rows: Iterator[Row], *, tenant: str, kept: Head | None = None) -> Ve
             first = row.number
             if row.number != 1 or row.previous != BEGINNING:
                 cut = f"{row.number - 1}:{row.previous}"
-            head = Head(row.number - 1, row.previous)
+            head = ChainTip(row.number - 1, row.previous)
         wrong = _wrong(row, after=head, tenant=tenant)
         if kept is not None and row.number == kept.number:
             seen_kept = True
             if row.hash != kept.hash:
                 wrong = wrong or (row.number, "another row stands where the kept one was")
         if wrong:
-            return Verdict(False, count, first, head, *wrong)
+            return ChainVerification(False, count, first, head, *wrong)
         if row.action == CHECKPOINT and row.object_id == cut:
             cut = None
-        head = Head(row.number, row.hash)
+        head = ChainTip(row.number, row.hash)
     if cut is not None:
         reason = f"the rows before number {first} are gone, and no checkpoint vouches for them"
-        return Verdict(False, count, first, head, first - 1, reason)
+        return ChainVerification(False, count, first, head, first - 1, reason)
     if not seen_kept and kept is not None and kept.number >= first:
         reason = f"the rows after number {head.number} are gone: number {kept.number} was there"
-        return Verdict(False, count, first, head, head.number + 1, reason)
-    return Verdict(True, count, first, head)
+        return ChainVerification(False, count, first, head, head.number + 1, reason)
+    return ChainVerification(True, count, first, head)
 
 
-def _wrong(row: Row, *, after: Head, tenant: str) -> tuple[int, str] | None:
+def _wrong(row: AuditRow, *, after: ChainTip, tenant: str) -> tuple[int, str] | None:
     if row.number != after.number + 1:
         return after.number + 1, "a row is missing"
     if row.previous != after.hash:

@@ -12,20 +12,20 @@ import os
 from pathlib import Path
 
 from quoth.core.errors import InputError
-from quoth.store.audit import Head
+from quoth.store.audit import ChainTip
 from quoth.store.rows import folder_name
 
 
-def kept_head(home: Path, tenant: str) -> Head | None:
+def kept_head(home: Path, tenant: str) -> ChainTip | None:
     """Give the head that was kept last, None where there is none that can be read."""
     try:
         found = json.loads(_path(home, tenant).read_text(encoding="utf-8"))
-        return Head(int(found["number"]), str(found["hash"]))
+        return ChainTip(int(found["number"]), str(found["hash"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def keep_head(home: Path, tenant: str, *, head: Head) -> bool:
+def keep_head(home: Path, tenant: str, *, head: ChainTip) -> bool:
     """Keep a head in place of an older one; False where the disk does not take it."""
     before = kept_head(home, tenant)
     if before is not None and before.number >= head.number:
@@ -41,12 +41,12 @@ def keep_head(home: Path, tenant: str, *, head: Head) -> bool:
     return True
 
 
-def read_head(text: str) -> Head:
+def read_head(text: str) -> ChainTip:
     """Read NUMBER:HASH; raises InputError."""
     number, found, value = text.partition(":")
     if not found or not number.isascii() or not number.isdigit() or not value:
         raise InputError(f"'{text}' is no head. Write NUMBER:HASH, as `quoth audit verify` does.")
-    return Head(int(number), value)
+    return ChainTip(int(number), value)
 
 
 def _path(home: Path, tenant: str) -> Path:

@@ -124,7 +124,7 @@ class Blobs:
         return self.folder / stored[:2] / stored
 
 
-class Growing:
+class PartialUpload:
     """The part of a file while it comes in, from an ``offset``; what is beyond that is cut off.
 
     Raises StorageFull, and TooLarge beyond ``most`` bytes.

@@ -14,8 +14,8 @@ from quoth.core.calibration import Tuning
 from quoth.core.errors import NotFound
 from quoth.core.types import Chunk, Document, IndexIdentity
 from quoth.store.database import Database
-from quoth.store.history import History
-from quoth.store.outline import LibraryMap
+from quoth.store.history import QueryHistory
+from quoth.store.outline import OutlineReader
 from quoth.store.outline_queries import write_map
 from quoth.store.prepared import (
     COLLECTION,
@@ -25,10 +25,11 @@ from quoth.store.prepared import (
     UNPLACED,
 )
 from quoth.store.rows import (
-    Around,
+    ChunkContext,
     Collection,
     Entry,
     chunk_from_row,
+    chunk_text_from_row,
     chunk_to_row,
     collection_from_row,
     digest,
@@ -37,7 +38,6 @@ from quoth.store.rows import (
     document_to_row,
     now,
     pack_tuning,
-    unplaced_from_row,
 )
 from quoth.store.schema import (
     chunks,
@@ -56,14 +56,14 @@ BATCH = 400
 """Ids in one statement; SQLite allows more, PostgreSQL plans well up to about here."""
 
 
-class Catalogue(LibraryMap, History):
+class Catalogue(OutlineReader, QueryHistory):
     """The catalogue of one tenant: its collections, documents, chunks and history."""
 
     def __init__(self, database: Database, *, tenant: str) -> None:
         super().__init__(database, tenant=tenant)
         self._languages: dict[tuple[str, str], tuple[str, ...]] = {}
 
-    def _itself(self, collection: Collection) -> Any:
+    def _is_collection(self, collection: Collection) -> Any:
         return and_(collections.c.tenant == self.tenant, collections.c.id == collection.id)
 
     # --- collections --------------------------------------------------------------------------
@@ -126,7 +126,7 @@ class Catalogue(LibraryMap, History):
         with self.writing("switch index") as connection:
             done = connection.execute(
                 update(collections)
-                .where(self._itself(collection), collections.c.version == collection.version)
+                .where(self._is_collection(collection), collections.c.version == collection.version)
                 .values(
                     index_table=table,
                     identity=dump(asdict(identity)),
@@ -142,7 +142,7 @@ class Catalogue(LibraryMap, History):
             same = collections.c.index_table == collection.table
             done = connection.execute(
                 update(collections)
-                .where(self._itself(collection), same)
+                .where(self._is_collection(collection), same)
                 .values(
                     tuning=None if tuning is None else pack_tuning(tuning),
                     version=collections.c.version + 1,
@@ -156,22 +156,22 @@ class Catalogue(LibraryMap, History):
         The questions that were asked of it alone go too, since their answers quote it, and so
         do the shares that open it and the files on their way into it.
         """
-        ids = select(documents.c.id).where(self.owned(documents, collection))
-        waiting = select(jobs.c.document_id).where(self.owned(jobs, collection))
+        ids = select(documents.c.id).where(self.for_tenant(documents, collection))
+        waiting = select(jobs.c.document_id).where(self.for_tenant(jobs, collection))
         with self.writing("delete collection") as connection:
             gone = sorted(row[0] for row in connection.execute(ids.union(waiting)))
             for table in (queries, shares, tasks):
                 of_it = table.c.collection == collection.name
                 connection.execute(delete(table).where(table.c.tenant == self.tenant, of_it))
-            connection.execute(delete(collections).where(self._itself(collection)))
+            connection.execute(delete(collections).where(self._is_collection(collection)))
         return tuple(gone)
 
     # --- documents ----------------------------------------------------------------------------
 
     def documents(self, collection: Collection) -> list[Document]:
         """List what is there: ready documents, then those that failed or are under way."""
-        ready = select(documents).where(self.owned(documents, collection))
-        waiting = select(jobs).where(self.owned(jobs, collection))
+        ready = select(documents).where(self.for_tenant(documents, collection))
+        waiting = select(jobs).where(self.for_tenant(jobs, collection))
         with self.reading() as connection:
             done = connection.execute(ready.order_by(documents.c.title, documents.c.id)).all()
             rest = connection.execute(waiting.order_by(jobs.c.source)).all()
@@ -196,18 +196,18 @@ class Catalogue(LibraryMap, History):
     def added_since(self, collection: Collection, when: str) -> list[str]:
         """Give the titles of the documents that were added, or added anew, since this time."""
         statement = select(documents.c.title).where(
-            self.owned(documents, collection), documents.c.added_at > when
+            self.for_tenant(documents, collection), documents.c.added_at > when
         )
         with self.reading() as connection:
             return [row.title for row in connection.execute(statement.order_by(documents.c.title))]
 
     def ready_ids(self, collection: Collection) -> set[str]:
         """The ids of all ready documents."""
-        statement = select(documents.c.id).where(self.owned(documents, collection))
+        statement = select(documents.c.id).where(self.for_tenant(documents, collection))
         with self.reading() as connection:
             return {row.id for row in connection.execute(statement)}
 
-    def scope(self, name: str) -> tuple[Collection, tuple[str, ...]]:
+    def collection_and_languages(self, name: str) -> tuple[Collection, tuple[str, ...]]:
         """Give the collection of that name and its languages; raises NotFound."""
         collection = self.collection(name)
         state = (collection.id, collection.index_version)
@@ -226,7 +226,7 @@ class Catalogue(LibraryMap, History):
         count = func.count().label("n")
         statement = (
             select(documents.c.language, count)
-            .where(self.owned(documents, collection))
+            .where(self.for_tenant(documents, collection))
             .group_by(documents.c.language)
             .order_by(count.desc(), documents.c.language)
         )
@@ -235,14 +235,14 @@ class Catalogue(LibraryMap, History):
 
     def passages(self, collection: Collection) -> int:
         """How many chunks the collection's documents have in all."""
-        total = select(func.sum(documents.c.chunks)).where(self.owned(documents, collection))
+        total = select(func.sum(documents.c.chunks)).where(self.for_tenant(documents, collection))
         with self.reading() as connection:
             return int(connection.execute(total).scalar() or 0)
 
     def labels(self, collection: Collection) -> dict[str, tuple[str, ...]]:
         """The printed page labels of every paged document, in the order of its pages."""
         statement = select(documents.c.id, documents.c.labels).where(
-            self.owned(documents, collection), documents.c.labels != "[]"
+            self.for_tenant(documents, collection), documents.c.labels != "[]"
         )
         with self.reading() as connection:
             return {row.id: tuple(json.loads(row.labels)) for row in connection.execute(statement)}
@@ -256,14 +256,14 @@ class Catalogue(LibraryMap, History):
         """
         replaced: list[str] = []
         with self.writing("commit documents") as connection:
-            table = select(collections.c.index_table).where(self._itself(collection))
+            table = select(collections.c.index_table).where(self._is_collection(collection))
             if connection.execute(table).scalar() != collection.table:
                 return None
             for part in _parts(entries):
                 ids = {entry.document.document_id for entry in part}
                 sources = [entry.document.source for entry in part]
                 same_source = select(documents.c.id).where(
-                    self.owned(documents, collection), documents.c.source.in_(sources)
+                    self.for_tenant(documents, collection), documents.c.source.in_(sources)
                 )
                 old = {row.id for row in connection.execute(same_source)}
                 replaced += sorted(old - ids)
@@ -272,7 +272,7 @@ class Catalogue(LibraryMap, History):
                 done = jobs.c.document_id.in_(ids)
                 failed_before = jobs.c.source.in_(sources) & (jobs.c.state == "failed")
                 connection.execute(
-                    delete(jobs).where(self.owned(jobs, collection), done | failed_before)
+                    delete(jobs).where(self.for_tenant(jobs, collection), done | failed_before)
                 )
             self._bump(connection, collection)
         return tuple(replaced)
@@ -283,15 +283,17 @@ class Catalogue(LibraryMap, History):
         with self.writing("remove documents") as connection:
             for part in _parts(ids):
                 ready = select(documents.c.id).where(
-                    self.owned(documents, collection), documents.c.id.in_(part)
+                    self.for_tenant(documents, collection), documents.c.id.in_(part)
                 )
                 waiting = select(jobs.c.document_id).where(
-                    self.owned(jobs, collection), jobs.c.document_id.in_(part)
+                    self.for_tenant(jobs, collection), jobs.c.document_id.in_(part)
                 )
                 found = {row[0] for row in connection.execute(ready.union(waiting))}
                 self._erase(connection, collection, found)
                 connection.execute(
-                    delete(jobs).where(self.owned(jobs, collection), jobs.c.document_id.in_(found))
+                    delete(jobs).where(
+                        self.for_tenant(jobs, collection), jobs.c.document_id.in_(found)
+                    )
                 )
                 gone += sorted(found)
             if gone:
@@ -312,13 +314,13 @@ class Catalogue(LibraryMap, History):
     def _erase(self, connection: Connection, collection: Collection, ids: set[str]) -> None:
         """Delete documents of the collection; all that hangs on them goes with them."""
         connection.execute(
-            delete(documents).where(self.owned(documents, collection), documents.c.id.in_(ids))
+            delete(documents).where(self.for_tenant(documents, collection), documents.c.id.in_(ids))
         )
 
     def _bump(self, connection: Connection, collection: Collection) -> None:
         connection.execute(
             update(collections)
-            .where(self._itself(collection))
+            .where(self._is_collection(collection))
             .values(version=collections.c.version + 1)
         )
 
@@ -328,9 +330,9 @@ class Catalogue(LibraryMap, History):
         """Give the chunks of these ids that are there."""
         return self._chunks(OF_CHUNKS, ids, made=chunk_from_row)
 
-    def unplaced(self, ids: Sequence[str]) -> dict[str, Chunk]:
+    def chunk_texts(self, ids: Sequence[str]) -> dict[str, Chunk]:
         """Give what models compare of these chunks: all but their places and sections."""
-        return self._chunks(UNPLACED, ids, made=unplaced_from_row)
+        return self._chunks(UNPLACED, ids, made=chunk_text_from_row)
 
     def _chunks(
         self, statement: Select[Any], ids: Sequence[str], *, made: Callable[[Any], Chunk]
@@ -354,7 +356,9 @@ class Catalogue(LibraryMap, History):
                 found.update((row.id, row.document_id) for row in connection.execute(statement))
         return found
 
-    def around(self, collection: Collection, ids: Sequence[str], *, window: int) -> Around:
+    def chunk_contexts(
+        self, collection: Collection, ids: Sequence[str], *, window: int
+    ) -> ChunkContext:
         """Give these chunks, up to `window` chunks on either side, and their documents."""
         found: dict[str, Chunk] = {}
         with self.reading() as connection:
@@ -365,10 +369,10 @@ class Catalogue(LibraryMap, History):
                         found[row[0]] = chunk_from_row(row)
         owners = {each.document_id for each in found.values()}
         # A change of a document makes another version, and one that is gone has no chunks any more.
-        shelved = self.shelved(collection)
+        shelved = self.outlines(collection)
         known = {key: shelved[key] for key in owners & shelved.keys()}
         known |= self.documents_by_id(collection, sorted(owners - shelved.keys()))
-        return Around({k: c for k, c in found.items() if c.document_id in known}, known)
+        return ChunkContext({k: c for k, c in found.items() if c.document_id in known}, known)
 
     def chunk_ranges(self, ranges: Sequence[tuple[str, int, int]]) -> list[Chunk]:
         """Give the chunks of documents from a first to a last ordinal, both included, in order."""
@@ -389,7 +393,7 @@ class Catalogue(LibraryMap, History):
         statement = (
             select(chunks.c.id, chunks.c.document_id, chunks.c.text)
             .join_from(documents, chunks, chunks.c.document_id == documents.c.id)
-            .where(self.owned(documents, collection))
+            .where(self.for_tenant(documents, collection))
             .order_by(chunks.c.document_id, chunks.c.ordinal)
         )
         with self.reading() as connection:

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, exc
 
 from quoth.core.errors import Busy, ConfigError, QuothError
 from quoth.store import postgres, sqlite
-from quoth.store.migrate import bring_to_head
+from quoth.store.migrate import upgrade_to_head
 
 WRITE = {"write": True}
 OTHERS_WRITE = "Others are writing to the catalogue. Try again later."
@@ -113,7 +113,7 @@ def open_database(
     place = "The catalogue's database" if file is None else f"The catalogue {file}"
     try:
         with translated_errors():
-            bring_to_head(engine, place=place, file=file)
+            upgrade_to_head(engine, place=place, file=file)
     except BaseException:
         engine.dispose()
         raise
@@ -128,7 +128,7 @@ def translated_errors() -> Iterator[None]:
     except exc.IntegrityError:
         raise
     except exc.DBAPIError as error:
-        raise meaning(error.orig) from error
+        raise translate_error(error.orig) from error
     except exc.TimeoutError as error:
         raise Busy(
             "All connections to the catalogue are in use. Try again later.",
@@ -136,10 +136,10 @@ def translated_errors() -> Iterator[None]:
             retry_after_s=1.0,
         ) from error
     except sqlite3.Error as error:
-        raise meaning(error) from error
+        raise translate_error(error) from error
 
 
-def meaning(error: BaseException | None) -> QuothError:
+def translate_error(error: BaseException | None) -> QuothError:
     """Give the error of quoth that an error of a driver means."""
     if isinstance(error, sqlite3.Error):
         return sqlite.meaning(error)

@@ -22,7 +22,7 @@ from quoth.store.schema import (
     documents,
     jobs,
 )
-from quoth.store.tenant_connection import Connections
+from quoth.store.tenant_connection import TenantConnection
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Listed:
     created_at: str
 
 
-class Listing(Connections):
+class Listing(TenantConnection):
     """The lists of one tenant."""
 
     def collections(self, *, only: str | None = None) -> list[Listed]:
@@ -79,7 +79,7 @@ class Listing(Connections):
         self, collection: Collection, *, skip: int, limit: int
     ) -> tuple[list[Document], int]:
         """List documents by title, then those under way or failed; and how many there are."""
-        ready, waiting = self.owned(documents, collection), self.owned(jobs, collection)
+        ready, waiting = self.for_tenant(documents, collection), self.for_tenant(jobs, collection)
         with self.reading() as connection:
             done = int(_count(connection, documents, ready))
             total = done + int(_count(connection, jobs, waiting))

@@ -9,24 +9,24 @@ from collections.abc import Iterator, Sequence
 from sqlalchemy import delete, update
 
 from quoth.store.database import Database, translated_errors
-from quoth.store.history import WHOLE, Recorded
+from quoth.store.history import WHOLE, QueryRow
 from quoth.store.schema import (
     answers,
     feedback,
     queries,
     records,
 )
-from quoth.store.tenant_connection import Connections
+from quoth.store.tenant_connection import TenantConnection
 
 PAGE = 200
 WAITS_S = 10.0
 """How long the last reader of what was deleted is waited for."""
 
 
-class Traces(Connections):
+class StoredQuestions(TenantConnection):
     """What was kept of one tenant's questions, the oldest first."""
 
-    def all(self) -> Iterator[Recorded]:
+    def all(self) -> Iterator[QueryRow]:
         """Give everything, some questions at a time; others may write meanwhile."""
         after = ("", "")
         while True:
@@ -36,13 +36,13 @@ class Traces(Connections):
                 return
             after = (page[-1].created_at, page[-1].query_id)
 
-    def _page(self, after: tuple[str, str]) -> list[Recorded]:
+    def _page(self, after: tuple[str, str]) -> list[QueryRow]:
         at, key = queries.c.created_at, queries.c.id
         later = (at > after[0]) | ((at == after[0]) & (key > after[1]))
         own = WHOLE.where(queries.c.tenant == self.tenant, later)
         statement = own.order_by(at, key).limit(PAGE)
         with self.reading() as connection:
-            return [Recorded(*row) for row in connection.execute(statement)]
+            return [QueryRow(*row) for row in connection.execute(statement)]
 
     def blank(self, query_id: str, *, text: str, plan: str, answer: str, record: str) -> None:
         """Put in place of a question, its answer and what was said about it what has no texts."""

@@ -9,14 +9,14 @@ from sqlalchemy import delete, insert, select
 from quoth.core.errors import InputError, NotFound
 from quoth.store.rows import now
 from quoth.store.schema import answers, queries, records
-from quoth.store.tenant_connection import Connections
+from quoth.store.tenant_connection import TenantConnection
 
 LISTED = 5
 """Ids that are named where a beginning fits several."""
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class QueryCost:
     """What an answer took, for the figures.
 
     ``key_id`` says by whose key it was asked, ``upload_id`` to which file the asker kept it.
@@ -33,7 +33,7 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QuerySummary:
     """A question in the list of what was asked; ``text`` is its hash where only that was kept."""
 
     query_id: str
@@ -44,7 +44,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class QueryRow:
     """Everything that was kept of a question, as JSON; ``record`` None from before version 3."""
 
     query_id: str
@@ -74,7 +74,7 @@ WHOLE = (
 """What a `Recorded` is read from, of every tenant: whoever uses it says whose rows are meant."""
 
 
-class History(Connections):
+class QueryHistory(TenantConnection):
     """The questions of one tenant, with what was kept of each."""
 
     def record(
@@ -88,7 +88,7 @@ class History(Connections):
         version: str,
         status: str = "",
         record: str | None = None,
-        spent: Spent | None = None,
+        spent: QueryCost | None = None,
     ) -> None:
         """Keep a question, its plan, its answer and how that came about."""
         owner = {"query_id": query_id, "tenant": self.tenant}
@@ -128,7 +128,7 @@ class History(Connections):
         skip: int = 0,
         collection: str | None = None,
         upload_id: str | None = None,
-    ) -> list[Asked]:
+    ) -> list[QuerySummary]:
         """List questions, the newest first; of one collection or upload, or of all."""
         wanted = [queries.c.tenant == self.tenant]
         if collection is not None:
@@ -149,7 +149,7 @@ class History(Connections):
             .limit(limit)
         )
         with self.reading() as connection:
-            return [Asked(*row) for row in connection.execute(statement)]
+            return [QuerySummary(*row) for row in connection.execute(statement)]
 
     def forget(self, query_id: str) -> bool:
         """Delete a question with all that was kept of it; says whether it was there."""
@@ -159,7 +159,7 @@ class History(Connections):
             )
         return bool(gone.rowcount)
 
-    def recorded(self, beginning: str) -> Recorded:
+    def recorded(self, beginning: str) -> QueryRow:
         """Give what was kept of the question whose id begins so, with or without its ``q_``.
 
         Raises NotFound, and InputError for a beginning that fits several.
@@ -167,7 +167,7 @@ class History(Connections):
         query_id = self._whole_id(beginning)
         statement = WHOLE.where(queries.c.tenant == self.tenant, queries.c.id == query_id)
         with self.reading() as connection:
-            return Recorded(*connection.execute(statement).one())
+            return QueryRow(*connection.execute(statement).one())
 
     def _whole_id(self, beginning: str) -> str:
         given = beginning.strip().lower()

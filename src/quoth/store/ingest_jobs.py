@@ -42,11 +42,11 @@ class Jobs:
         catalogue = self._catalogue
         with catalogue.writing("claim document") as connection:
             ready = select(documents.c.id, documents.c.source).where(
-                catalogue.owned(documents, collection), documents.c.id == document_id
+                catalogue.for_tenant(documents, collection), documents.c.id == document_id
             )
             if connection.execute(ready).first() is not None:
                 return "ready"
-            here = catalogue.owned(jobs, collection) & (jobs.c.document_id == document_id)
+            here = catalogue.for_tenant(jobs, collection) & (jobs.c.document_id == document_id)
             job = connection.execute(select(jobs).where(here)).first()
             lease = {"owner": self.owner, "lease_until": self._clock() + LEASE_SECONDS}
             # Noted within the transaction, so that no other thread can take it for abandoned.
@@ -65,7 +65,7 @@ class Jobs:
                     )
                 )
                 return "claimed"
-            if job.state == "running" and not self._abandoned(job):
+            if job.state == "running" and not self._expired(job):
                 return "held"
             if job.code == POISON:
                 return "poison"
@@ -112,7 +112,9 @@ class Jobs:
         with catalogue.writing("fail document") as connection:
             mine = (jobs.c.document_id == document_id) & (jobs.c.owner == self.owner)
             older = (jobs.c.source == source) & (jobs.c.state == "failed")
-            connection.execute(jobs.delete().where(catalogue.owned(jobs, collection), mine | older))
+            connection.execute(
+                jobs.delete().where(catalogue.for_tenant(jobs, collection), mine | older)
+            )
             known = select(jobs.c.document_id).where(jobs.c.document_id == document_id)
             if connection.execute(known).first() is not None:
                 return
@@ -147,13 +149,13 @@ class Jobs:
     def running(self, collection: Collection) -> set[str]:
         """The documents that a living process is working on."""
         statement = select(jobs.c.document_id, jobs.c.owner, jobs.c.lease_until).where(
-            self._catalogue.owned(jobs, collection), jobs.c.state == "running"
+            self._catalogue.for_tenant(jobs, collection), jobs.c.state == "running"
         )
         with self._catalogue.reading() as connection:
             rows = connection.execute(statement).all()
-        return {row.document_id for row in rows if not self._abandoned(row)}
+        return {row.document_id for row in rows if not self._expired(row)}
 
-    def _abandoned(self, job: Any) -> bool:
+    def _expired(self, job: Any) -> bool:
         if job.owner == self.owner:
             return job.document_id not in self._working
         now = self._clock()

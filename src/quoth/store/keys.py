@@ -18,7 +18,7 @@ from quoth.core.errors import InputError, NotFound
 from quoth.store.database import Database
 from quoth.store.rows import now
 from quoth.store.schema import keys
-from quoth.store.tenant_connection import Connections
+from quoth.store.tenant_connection import TenantConnection
 
 Scope = Literal["read", "ingest", "live", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
@@ -39,7 +39,7 @@ NOBODY = "0" * 64
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class ApiKey:
     """A key without its secret; times are ISO 8601 in UTC, ``expires_at`` None for never."""
 
     key_id: str
@@ -61,11 +61,11 @@ class Key:
 class NewKey:
     """A key just made, with the ``token`` that nobody can be shown again."""
 
-    key: Key
+    key: ApiKey
     token: str
 
 
-class Keys(Connections):
+class Keys(TenantConnection):
     """The keys of one tenant."""
 
     def add(
@@ -74,7 +74,7 @@ class Keys(Connections):
         """Make a key; raises InputError for a scope that does not exist or an empty label."""
         token = new_token()
         key_id, secret = split(token)
-        key = Key(
+        key = ApiKey(
             key_id,
             self.tenant,
             checked_label(label),
@@ -96,7 +96,7 @@ class Keys(Connections):
             )
         return NewKey(key, token)
 
-    def all(self) -> list[Key]:
+    def all(self) -> list[ApiKey]:
         """List the keys, the newest first; revoked and expired ones too."""
         statement = select(keys).where(keys.c.tenant == self.tenant)
         with self.reading() as connection:
@@ -123,7 +123,7 @@ class Keys(Connections):
             )
 
 
-def find_key(database: Database, token: str) -> Key | None:
+def find_key(database: Database, token: str) -> ApiKey | None:
     """Give the live key that this token opens, of whichever tenant.
 
     Unknown ids, wrong secrets, revoked and expired keys take the same steps to the same None.
@@ -195,8 +195,8 @@ def checked_scopes(scopes: Iterable[str]) -> tuple[Scope, ...]:
     return tuple(each for each in SCOPES if each in wanted)
 
 
-def _key(row: Any) -> Key:
-    return Key(
+def _key(row: Any) -> ApiKey:
+    return ApiKey(
         row.id,
         row.tenant,
         row.label,

@@ -23,7 +23,7 @@ def revision(connection: Connection) -> str | None:
     return found
 
 
-def bring_to_head(engine: Engine, *, place: str, file: Path | None = None) -> None:
+def upgrade_to_head(engine: Engine, *, place: str, file: Path | None = None) -> None:
     """Make the tables, or bring them to `HEAD`; Alembic is loaded only when there is work.
 
     ``place`` is how messages call the database. An SQLite ``file`` that holds data is copied
@@ -42,7 +42,7 @@ def bring_to_head(engine: Engine, *, place: str, file: Path | None = None) -> No
         if at == HEAD:
             return
         if at is not None and at > HEAD:
-            raise _from_the_future(place)
+            raise _is_newer_schema(place)
         if file is not None and at is not None:
             kept = _copy_beside(file)
         try:
@@ -71,10 +71,10 @@ def step_to(connection: Connection, target: str) -> None:
     try:
         (command.upgrade if at is None or at < target else command.downgrade)(config, target)
     except CommandError as error:
-        raise _from_the_future("The catalogue") from error
+        raise _is_newer_schema("The catalogue") from error
 
 
-def _from_the_future(place: str) -> ConfigError:
+def _is_newer_schema(place: str) -> ConfigError:
     return ConfigError(
         f"{place} was written by a newer version of quoth. Update quoth, or point --home at "
         "another folder."

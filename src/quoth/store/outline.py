@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from quoth.core.outline import Heading, Shelf, Summary
+from quoth.core.outline import CollectionOutline, Heading, Summary
 from quoth.core.types import Chunk, Document, Filter
 from quoth.store import outline_queries as map_queries
 from quoth.store.database import Database
@@ -16,17 +16,17 @@ from quoth.store.schema import (
     links,
     summaries,
 )
-from quoth.store.tenant_connection import Connections
+from quoth.store.tenant_connection import TenantConnection
 
 
-class LibraryMap(Connections):
+class OutlineReader(TenantConnection):
     """What the collections of one tenant hold, as questions refer to it."""
 
     def __init__(self, database: Database, *, tenant: str) -> None:
         super().__init__(database, tenant=tenant)
-        self._shelves: dict[tuple[str, str], tuple[Shelf, Mapping[str, Document]]] = {}
+        self._shelves: dict[tuple[str, str], tuple[CollectionOutline, Mapping[str, Document]]] = {}
 
-    def shelf(self, collection: Collection) -> Shelf:
+    def shelf(self, collection: Collection) -> CollectionOutline:
         """Give all that a question can refer to; kept until the collection changes."""
         state = (collection.id, collection.index_version)
         kept = self._shelves.get(state)
@@ -37,23 +37,23 @@ class LibraryMap(Connections):
             self._shelves = {**others, state: kept}
         return kept[0]
 
-    def shelved(self, collection: Collection) -> Mapping[str, Document]:
+    def outlines(self, collection: Collection) -> Mapping[str, Document]:
         """Give the documents of the collection's shelf by id; none where it was not read yet."""
         kept = self._shelves.get((collection.id, collection.index_version))
         return {} if kept is None else kept[1]
 
-    def _read_shelf(self, collection: Collection) -> Shelf:
-        owned, mine = (self.owned(table, collection) for table in (documents, headings))
+    def _read_shelf(self, collection: Collection) -> CollectionOutline:
+        owned, mine = (self.for_tenant(table, collection) for table in (documents, headings))
         with self.reading() as connection:
             there = map_queries.all_documents(connection, owned=owned, name=collection.name)
             known = map_queries.all_headings(connection, mine=mine)
         counts = Counter(each.language or "" for each in there)
         languages = tuple(sorted(counts, key=lambda language: (-counts[language], language)))
-        return Shelf(collection.index_version, languages, tuple(there), known)
+        return CollectionOutline(collection.index_version, languages, tuple(there), known)
 
     def headings(self, collection: Collection, document_ids: Sequence[str]) -> list[Heading]:
         """Give all headings of these documents; a shelf may hold only those that lead."""
-        mine = self.owned(headings, collection)
+        mine = self.for_tenant(headings, collection)
         with self.reading() as connection:
             return map_queries.headings_of(connection, document_ids, mine=mine)
 
@@ -66,7 +66,7 @@ class LibraryMap(Connections):
         path: Sequence[str] | None = None,
     ) -> list[Summary]:
         """Give summaries in the order of the ids, each document's from the whole to its parts."""
-        mine = self.owned(summaries, collection)
+        mine = self.for_tenant(summaries, collection)
         with self.reading() as connection:
             return map_queries.find_summaries(
                 connection, document_ids, mine=mine, level=level, path=path
@@ -76,7 +76,7 @@ class LibraryMap(Connections):
         self, collection: Collection, *, filters: Sequence[Filter], limit: int
     ) -> list[Chunk]:
         """Give up to `limit` chunks that pass every filter, in the order of title and text."""
-        owned = self.owned(documents, collection)
+        owned = self.for_tenant(documents, collection)
         with self.reading() as connection:
             return map_queries.find_places(connection, filters, owned=owned, limit=limit)
 
@@ -84,6 +84,6 @@ class LibraryMap(Connections):
         self, collection: Collection, names: Sequence[str], *, limit: int
     ) -> list[tuple[str, int]]:
         """Give the names that stand beside these (in folded form), the most frequent first."""
-        mine = self.owned(links, collection)
+        mine = self.for_tenant(links, collection)
         with self.reading() as connection:
             return map_queries.find_related(connection, names, mine=mine, limit=limit)

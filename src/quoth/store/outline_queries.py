@@ -16,8 +16,8 @@ from sqlalchemy import Connection, Float, and_, false, func, insert, literal, or
 from quoth.core.outline import Heading, Summary
 from quoth.core.types import Chunk, Document, Filter
 from quoth.store.outline_rows import (
-    barred,
     heading_rows,
+    join_labels,
     link_rows,
     path_of,
     spot_row,
@@ -34,7 +34,7 @@ from quoth.store.schema import (
     spots,
     summaries,
 )
-from quoth.text.analyzer import fold
+from quoth.text.analyzer import normalize_name
 
 MOST_HEADINGS = 20_000
 """Headings of a library beyond which only those are kept in memory that lead: tops, chapters and
@@ -196,7 +196,7 @@ def _condition(each: Filter) -> Any:
     if each.field == "label":
         return _holds(spots.c.labels, [str(value).casefold() for value in values])
     if each.field == "section":
-        return _holds(spots.c.sections, [fold(str(value)) for value in values])
+        return _holds(spots.c.sections, [normalize_name(str(value)) for value in values])
     if each.field == "date":
         low, high = (_day(int(value)) for value in values)
         # "2024" and "2024-03" stand for every day in them: a prefix sorts before what it begins,
@@ -212,7 +212,9 @@ def _condition(each: Filter) -> Any:
 
 def _holds(column: Any, values: Sequence[str]) -> Any:
     # An empty value would be found in every row.
-    found = [column.contains(barred(value), autoescape=True) for value in values if value.strip()]
+    found = [
+        column.contains(join_labels(value), autoescape=True) for value in values if value.strip()
+    ]
     return or_(false(), *found)
 
 

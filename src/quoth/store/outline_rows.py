@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from quoth.core.outline import Leaf, Summary
+from quoth.core.outline import Summary, SummarySentence
 from quoth.core.types import Chunk, Pages, Seconds
 from quoth.store.rows import Entry
-from quoth.text.analyzer import fold
+from quoth.text.analyzer import normalize_name
 from quoth.text.json_codec import dump
 
 BETWEEN = "\x1f"
@@ -39,7 +39,7 @@ def spot_row(chunk: Chunk, *, tenant: str) -> dict[str, Any]:
     }
 
 
-def barred(value: str) -> str:
+def join_labels(value: str) -> str:
     """Give a label or a folded title as it stands among others in its column."""
     return f"|{value.replace('|', ' ')}|"
 
@@ -50,7 +50,7 @@ def _barred(values: list[str]) -> str:
 
 @lru_cache(maxsize=1024)  # the chunks of a section follow each other
 def _sections(path: tuple[str, ...]) -> str:
-    return _barred([fold(title) for title in path])
+    return _barred([normalize_name(title) for title in path])
 
 
 def _labels(chunk: Chunk) -> set[str]:
@@ -108,7 +108,7 @@ def summary_rows(entry: Entry, *, tenant: str, collection: str) -> Iterator[dict
 
 def summary_from_row(row: Any) -> Summary:
     """Make the summary of a row."""
-    leaves = tuple(Leaf(*each) for each in json.loads(row.leaves))
+    leaves = tuple(SummarySentence(*each) for each in json.loads(row.leaves))
     path = path_of(row.path)
     return Summary(row.document_id, row.level, path, row.first, row.last, leaves)
 

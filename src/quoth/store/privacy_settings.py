@@ -11,7 +11,7 @@ from quoth.core.errors import InputError
 from quoth.store.prepared import PRIVACY
 from quoth.store.rows import now
 from quoth.store.schema import privacy
-from quoth.store.tenant_connection import Connections
+from quoth.store.tenant_connection import TenantConnection
 
 Keeping = Literal["off", "hash", "full"]
 """What is kept of a question: nothing, no texts, everything."""
@@ -24,7 +24,7 @@ MOST_DAYS = 3650
 
 
 @dataclass(frozen=True, slots=True)
-class Privacy:
+class PrivacySettings:
     """What holds for a tenant; ``decided_at`` is None where it is all the operator's."""
 
     history: Keeping
@@ -33,16 +33,16 @@ class Privacy:
     decided_at: str | None = None
 
 
-class Decisions(Connections):
+class PrivacyStore(TenantConnection):
     """The decisions of one tenant. ``most`` is what the operator keeps of a question at most."""
 
-    def holding(self, *, most: Keeping) -> Privacy:
+    def current(self, *, most: Keeping) -> PrivacySettings:
         """Give what holds now: the tenant's decision, which can only keep less than ``most``."""
         with self.reading() as connection:
             row = connection.execute(PRIVACY, {"tenant": self.tenant}).first()
         if row is None:
-            return Privacy(history=most)
-        return Privacy(
+            return PrivacySettings(history=most)
+        return PrivacySettings(
             history=min(most, row.history, key=ORDER.index),
             retention_days=row.retention_days,
             may_leave=row.may_leave,

@@ -10,7 +10,7 @@ from sqlalchemy import delete, select, union
 
 from quoth.store.audit import Audit
 from quoth.store.database import Database
-from quoth.store.privacy_settings import AUDIT_DAYS, Decisions
+from quoth.store.privacy_settings import AUDIT_DAYS, PrivacyStore
 from quoth.store.schema import (
     audit,
     queries,
@@ -18,12 +18,12 @@ from quoth.store.schema import (
     spending,
     tasks,
 )
-from quoth.store.tenant_connection import Connections
+from quoth.store.tenant_connection import TenantConnection
 from quoth.store.upload_tasks import ENDED
 
 
 @dataclass(frozen=True, slots=True)
-class Gone:
+class RetentionReport:
     """How many rows went; ``questions`` with their answers, records and feedback."""
 
     questions: int = 0
@@ -32,10 +32,10 @@ class Gone:
     audit: int = 0
 
 
-class Retention(Connections):
+class Retention(TenantConnection):
     """What is kept of one tenant, and until when."""
 
-    def forget(self, *, now: datetime, days: int, audit_days: int = AUDIT_DAYS) -> Gone:
+    def forget(self, *, now: datetime, days: int, audit_days: int = AUDIT_DAYS) -> RetentionReport:
         """Remove what is older than ``days`` at that time, and shares that have expired."""
         end = _stamp(now - timedelta(days=days))
         with self.writing("forget what is old") as connection:
@@ -60,16 +60,16 @@ class Retention(Connections):
                 )
             ).rowcount
         pruned = Audit.of(self).prune(before=_stamp(now - timedelta(days=audit_days)))
-        return Gone(asked, expired, ended, pruned)
+        return RetentionReport(asked, expired, ended, pruned)
 
 
-def forget_all(database: Database, *, now: datetime) -> dict[str, Gone]:
+def forget_all(database: Database, *, now: datetime) -> dict[str, RetentionReport]:
     """Do it for every tenant there is, by what each has decided; gives those that lost rows."""
     found = {}
     for tenant in tenants_of(database):
-        days = Decisions(database, tenant=tenant).holding(most="full").retention_days
+        days = PrivacyStore(database, tenant=tenant).current(most="full").retention_days
         gone = Retention(database, tenant=tenant).forget(now=now, days=days)
-        if gone != Gone():
+        if gone != RetentionReport():
             found[tenant] = gone
     return found
 

@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any
 
 from quoth.core.calibration import Calibration, Tuning
-from quoth.core.outline import Heading, Link, Summary
+from quoth.core.outline import EntityCooccurrence, Heading, Summary
 from quoth.core.types import (
     Chars,
     Chunk,
@@ -67,11 +67,11 @@ class Entry:
     chunks: tuple[Chunk, ...]
     headings: tuple[Heading, ...] = ()
     summaries: tuple[Summary, ...] = ()
-    links: tuple[Link, ...] = ()
+    links: tuple[EntityCooccurrence, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
+class ChunkContext:
     """Chunks with their neighbours, and the documents they belong to, both by id."""
 
     chunks: dict[str, Chunk]
@@ -158,7 +158,7 @@ def chunk_from_row(row: Any) -> Chunk:
     )
 
 
-def unplaced_from_row(row: Any) -> Chunk:
+def chunk_text_from_row(row: Any) -> Chunk:
     """Make a chunk without its places and sections of a row that has none."""
     key, document_id, ordinal, start, end, text, prefix, kind, language, tokens = row
     return Chunk(

@@ -26,7 +26,7 @@ from quoth.store.keys import (
 )
 from quoth.store.rows import now
 from quoth.store.schema import collections, shares
-from quoth.store.tenant_connection import Connections
+from quoth.store.tenant_connection import TenantConnection
 
 LABEL = "qsh_"
 """What every token of a share begins with."""
@@ -61,7 +61,7 @@ class NewShare:
     token: str
 
 
-class Shares(Connections):
+class Shares(TenantConnection):
     """The shares of one tenant."""
 
     def add(self, *, collection: str, expires_days: float) -> NewShare:

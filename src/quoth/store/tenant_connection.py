@@ -12,7 +12,7 @@ from quoth.store.database import Database
 from quoth.store.rows import Collection
 
 
-class Connections:
+class TenantConnection:
     """The database, as one tenant sees it; several tenants share one."""
 
     def __init__(self, database: Database, *, tenant: str) -> None:
@@ -20,7 +20,7 @@ class Connections:
         self.tenant = tenant
 
     @classmethod
-    def of(cls, other: Connections) -> Self:
+    def of(cls, other: TenantConnection) -> Self:
         """See the database of another one's tenant, by this class."""
         return cls(other.database, tenant=other.tenant)
 
@@ -46,6 +46,6 @@ class Connections:
             yield connection
         self.database.on_operation(f"after {operation}")
 
-    def owned(self, table: Any, collection: Collection) -> Any:
+    def for_tenant(self, table: Any, collection: Collection) -> Any:
         """The condition that a row is this tenant's and in this collection."""
         return and_(table.c.tenant == self.tenant, table.c.collection_id == collection.id)

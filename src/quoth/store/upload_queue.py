@@ -18,7 +18,7 @@ from quoth.store.upload_tasks import (
     State,
     Task,
     Tasks,
-    ended,
+    is_final_state,
     queued,
 )
 
@@ -45,10 +45,10 @@ class Queue(Tasks):
         with self.writing("lease task") as connection:
             found = select(tasks).where(self.at(key)).with_for_update(skip_locked=True)
             row = connection.execute(found).first()
-            if row is None or not (self._due(row) or self.deserted(row)):
+            if row is None or not (self._due(row) or self.expired_leases(row)):
                 return []
             if row.attempts >= MOST_LEASES:
-                end = {**ended("failed"), "code": POISON, "message": SET_ASIDE}
+                end = {**is_final_state("failed"), "code": POISON, "message": SET_ASIDE}
                 connection.execute(update(tasks).where(self.at(key)).values(end))
                 return []
             rows = [row]
@@ -110,7 +110,7 @@ class Queue(Tasks):
         fate |= {"chunks": chunks, "of_chunks": chunks}
         with self.writing("end task") as connection:
             done = connection.execute(
-                update(tasks).where(self._held([key])).values({**ended(state), **fate})
+                update(tasks).where(self._held([key])).values({**is_final_state(state), **fate})
             )
         return bool(done.rowcount)
 
@@ -139,7 +139,7 @@ class Queue(Tasks):
         return row.state == "queued" and (row.lease_until or 0.0) <= self._clock()
 
 
-class Line:
+class TenantRoundRobin:
     """All tenants' tasks in line, as ids and nothing more: a worker asks whose turn it is."""
 
     def __init__(self, database: Database, *, clock: Callable[[], float] = time.time) -> None:

@@ -19,7 +19,7 @@ from quoth.store.database import Database
 from quoth.store.leases import is_over, new_owner
 from quoth.store.rows import now
 from quoth.store.schema import tasks
-from quoth.store.tenant_connection import Connections
+from quoth.store.tenant_connection import TenantConnection
 
 LEASE_SECONDS = 60.0
 
@@ -56,7 +56,7 @@ class Task:
         return self.state in ENDED
 
 
-class Tasks(Connections):
+class Tasks(TenantConnection):
     """The tasks of one tenant, to look at; ``clock`` gives seconds since the epoch.
 
     ``owner`` is whoever takes leases here; several may have the same one.
@@ -114,7 +114,7 @@ class Tasks(Connections):
         """What a row says when the owner has just taken it, or still has it."""
         return {"owner": self.owner, "lease_until": self._clock() + self._lease_s}
 
-    def deserted(self, row: Any) -> bool:
+    def expired_leases(self, row: Any) -> bool:
         """Whether a task is under way in the hands of nobody."""
         return row.state == "running" and self.abandoned(row)
 
@@ -125,7 +125,7 @@ class Tasks(Connections):
     def task_of(self, row: Any) -> Task:
         """Make the task of a row."""
         # Work that nobody does any more is work that waits, also where no worker runs to say so.
-        state: State = "queued" if self.deserted(row) else row.state
+        state: State = "queued" if self.expired_leases(row) else row.state
         return Task(
             id=row.id,
             collection=row.collection,
@@ -161,6 +161,6 @@ def queued() -> dict[str, Any]:
     }
 
 
-def ended(state: State) -> dict[str, Any]:
+def is_final_state(state: State) -> dict[str, Any]:
     """What a row says when its task has ended."""
     return {"state": state, "owner": None, "lease_until": None, "updated_at": now()}

@@ -29,7 +29,7 @@ Place = Callable[[], object]
 
 
 @dataclass(frozen=True, slots=True)
-class Needs:
+class Requirements:
     """What needs files: tasks by hash and name, documents by source, uploads by id."""
 
     tasks: tuple[tuple[str, str], ...]
@@ -37,7 +37,7 @@ class Needs:
     uploads: frozenset[str]
 
 
-class Arrivals(Tasks):
+class UploadStore(Tasks):
     """The tasks of one tenant, for whoever sends files."""
 
     def begin(
@@ -75,7 +75,7 @@ class Arrivals(Tasks):
                 connection.execute(update(tasks).where(self.at(key)).values(self.lease_row()))
         return self.task_of(row)
 
-    def put_down(self, key: str, *, received: int) -> None:
+    def save_progress(self, key: str, *, received: int) -> None:
         """Say how many bytes of an upload are there, and let others go on with it."""
         with self.writing("put upload down") as connection:
             connection.execute(
@@ -144,7 +144,7 @@ class Arrivals(Tasks):
             named = tasks.c.document_id.in_(list(document_ids))
             connection.execute(tasks.delete().where(self.mine, named))
 
-    def clear(self, unused: Callable[[Needs], int], *, before: str) -> int:
+    def clear(self, unused: Callable[[Requirements], int], *, before: str) -> int:
         """Forget what is over, then let ``unused`` delete files, while none is put in its place.
 
         Over are uploads that nobody went on with since ``before`` (ISO 8601), and those whose
@@ -155,7 +155,7 @@ class Arrivals(Tasks):
             connection.execute(tasks.delete().where(self.mine, or_(still, self._is_gone())))
             return unused(self._needs(connection))
 
-    def _needs(self, connection: Connection) -> Needs:
+    def _needs(self, connection: Connection) -> Requirements:
         waiting = select(tasks.c.sha256, tasks.c.name).where(
             self.mine, tasks.c.state.in_(("queued", "running", "failed"))
         )
@@ -163,7 +163,7 @@ class Arrivals(Tasks):
             documents.c.tenant == self.tenant, documents.c.source.startswith("file:")
         )
         parts = select(tasks.c.id).where(self.mine, tasks.c.state == "receiving")
-        return Needs(
+        return Requirements(
             tuple((row.sha256, row.name) for row in connection.execute(waiting)),
             tuple(connection.execute(sources).scalars()),
             frozenset(connection.execute(parts).scalars()),

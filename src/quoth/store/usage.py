@@ -13,14 +13,14 @@ from sqlalchemy import and_, insert, select, update
 
 from quoth.store.database import Database
 from quoth.store.schema import spending
-from quoth.store.tenant_connection import Connections
+from quoth.store.tenant_connection import TenantConnection
 
 
 def _now() -> datetime:
     return datetime.now(UTC)
 
 
-class Spending(Connections):
+class TokenQuota(TenantConnection):
     """The tokens of one tenant; a day begins at midnight UTC, by the ``clock``."""
 
     def __init__(

@@ -103,7 +103,7 @@ _STRAIGHT = str.maketrans(dict.fromkeys(_APOSTROPHES, "'") | dict.fromkeys("â€â
 _stemming = threading.Lock()  # a Stemmer has internal state
 
 
-def terms(text: str, *, language: str) -> list[str]:
+def analyze(text: str, *, language: str) -> list[str]:
     """Give the terms of a text in the order of its words, without the language's stop words.
 
     Compatibility forms and case are folded (NFKC, casefold), words are stemmed by Snowball and
@@ -115,7 +115,7 @@ def terms(text: str, *, language: str) -> list[str]:
     return " ".join(found).split()
 
 
-def search_terms(text: str, *, languages: Sequence[str]) -> list[str]:
+def analyze_query(text: str, *, languages: Sequence[str]) -> list[str]:
     """Give the terms to look for in a collection that holds these languages, without doubles.
 
     Stop words of the question's own language are left out, unless there is nothing else; each
@@ -130,7 +130,7 @@ def search_terms(text: str, *, languages: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(" ".join(found).split()))
 
 
-def fold(text: str) -> str:
+def normalize_name(text: str) -> str:
     """Give a name as names are compared: small letters, no accents, single spaces.
 
     Apostrophes and hyphens of every shape become the plain ones.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-LEANING = re.compile(
+ANAPHORIC = re.compile(
     r"(?:it|its|it's|they|they're|their|them|he|she|his|her|this|that|that's|these|those|such"
     r"|the (?:former|latter|same)|both|doing so"
     r"|il|ils|elle|elles|ce|c'est|cela|ceci|cet|cette|ces|ca|celui-ci|celle-ci|ceux-ci|celles-ci"
@@ -23,7 +23,7 @@ NOT_LEANING = re.compile(
 )
 """Openings that look like the former and stand by themselves ("Il existe …")."""
 
-LINKING = re.compile(
+CONNECTIVES = re.compile(
     r"(?:and|but|so|or|by the way|now|well"
     r"|however|therefore|thus|hence|then|also|moreover|furthermore|instead"
     r"|otherwise|nevertheless|for example|for instance|in contrast|on the other hand|in other words"
@@ -35,7 +35,7 @@ LINKING = re.compile(
 )
 """Openings that go on from the sentence before; it is useful, but the subject is there."""
 
-TALKING = re.compile(
+FILLERS = re.compile(
     r"(?:hi\b|hello\b|hey\b|welcome\b|good (?:morning|afternoon|evening)|thank(?:s| you)\b"
     r"|see you\b|bye\b|in this (?:video|talk|chapter|section|course|lesson|tutorial|part)\b"
     r"|in the (?:previous|next|last|following|coming) \w+\b|as (?:mentioned|discussed|noted|seen)\b"

@@ -11,8 +11,8 @@ from quoth.core.types import (
     Chars,
     Locator,
     Pages,
-    Place,
     Seconds,
+    SpanLocator,
 )
 
 
@@ -26,7 +26,7 @@ def dump(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def pack_places(places: tuple[Place, ...]) -> str:
+def pack_places(places: tuple[SpanLocator, ...]) -> str:
     """Write places as compact JSON; `unpack_spot` gives the same values back."""
     return dump([[p.start, p.end, p.hyphen, _pack(p.locator)] for p in places])
 
@@ -38,13 +38,15 @@ def pack_locator(locator: Locator) -> str:
 
 def unpack_spot(
     *, locator: str, places: str, section: str
-) -> tuple[Locator, tuple[Place, ...], tuple[str, ...]]:
+) -> tuple[Locator, tuple[SpanLocator, ...], tuple[str, ...]]:
     """Read what says where a chunk stands: its packed locator and places, and its section.
 
     All three are read at once: calling the reader costs more than what it reads.
     """
     whole, parts, path = json.loads(f"[{locator},{places},{section}]")
-    found = tuple(Place(start, end, _unpack(each), hyphen) for start, end, hyphen, each in parts)
+    found = tuple(
+        SpanLocator(start, end, _unpack(each), hyphen) for start, end, hyphen, each in parts
+    )
     return _unpack(whole), found, tuple(path)
 
 

@@ -18,8 +18,8 @@ from quoth.core.types import (
     Filter,
     Locator,
     Pages,
-    Place,
     Seconds,
+    SpanLocator,
 )
 
 SHORT_CUE = 3.0
@@ -34,7 +34,7 @@ _YOUTUBE_HOSTS = ("youtube.com", "youtube-nocookie.com", "youtu.be")
 _VIDEO_PATHS = ("embed", "shorts", "live", "v", "e")
 
 
-def locate(places: Sequence[Place], start: int, end: int) -> Locator:
+def locate(places: Sequence[SpanLocator], start: int, end: int) -> Locator:
     """Give the one locator of the characters from `start` to `end`, merged from their places.
 
     A span that only touches white space takes the place before it. Raises ValueError when there
@@ -61,7 +61,7 @@ def locate(places: Sequence[Place], start: int, end: int) -> Locator:
             assert_never(first)
 
 
-def clip(place: Place, start: int, end: int) -> Place:
+def clip(place: SpanLocator, start: int, end: int) -> SpanLocator:
     """Cut a place to the span; its locator shrinks with it where that can be known.
 
     Seconds of a cue longer than SHORT_CUE and the width of a line are shared out evenly over
@@ -76,14 +76,14 @@ def clip(place: Place, start: int, end: int) -> Place:
     locator = place.locator
     match locator:
         case Pages():
-            locator = replace(locator, boxes=_narrow(locator.boxes, share))
+            locator = replace(locator, boxes=_clip_to(locator.boxes, share))
         case Seconds():
             locator = _spread(locator, share)
         case Chars():
             locator = replace(locator, start=low, end=high)
         case _:
             assert_never(locator)
-    return Place(start=low, end=high, locator=locator, hyphen=hyphen)
+    return SpanLocator(start=low, end=high, locator=locator, hyphen=hyphen)
 
 
 def label(locator: Locator) -> str:
@@ -92,7 +92,7 @@ def label(locator: Locator) -> str:
         case Pages():
             return _page_label(locator)
         case Seconds():
-            start, end = clock(locator.start), clock(locator.end)
+            start, end = format_timestamp(locator.start), format_timestamp(locator.end)
             return start if start == end else f"{start}–{end}"
         case Chars():
             return locator.section or ""
@@ -100,7 +100,7 @@ def label(locator: Locator) -> str:
             assert_never(locator)
 
 
-def clock(seconds: float) -> str:
+def format_timestamp(seconds: float) -> str:
     """Write seconds as m:ss, or as h:mm:ss from one hour on."""
     minutes, second = divmod(int(seconds), 60)
     hours, minute = divmod(minutes, 60)
@@ -236,7 +236,7 @@ def _same_line(one: Box, other: Box) -> bool:
     return shared > 0.5 * height and gap <= 2 * height
 
 
-def _narrow(boxes: tuple[Box, ...], share: tuple[float, float]) -> tuple[Box, ...]:
+def _clip_to(boxes: tuple[Box, ...], share: tuple[float, float]) -> tuple[Box, ...]:
     if len(boxes) != 1:
         return boxes
     (box,) = boxes

@@ -16,7 +16,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from quoth.core.errors import MissingExtra
 from quoth.core.extras import is_installed, require_extra
-from quoth.interfaces.mcp.results import OPENED, PASSAGE, clean
+from quoth.interfaces.mcp.results import OPENED, PASSAGE, sanitize_text
 from tests.support.small_library import write_sources
 
 TOOLS = ["ask", "list_documents", "open_passage", "search"]
@@ -96,5 +96,5 @@ def test_an_extra_is_looked_for_and_not_loaded() -> None:
 
 
 def test_texts_are_bounded_and_hold_nothing_hidden() -> None:
-    assert len(clean("a" * 10**5, PASSAGE)) <= PASSAGE < OPENED
-    assert clean("safe\U000e0041\u202e\x1b[31m text", 100) == "safe text"
+    assert len(sanitize_text("a" * 10**5, PASSAGE)) <= PASSAGE < OPENED
+    assert sanitize_text("safe\U000e0041\u202e\x1b[31m text", 100) == "safe text"

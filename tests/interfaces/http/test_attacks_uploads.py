@@ -11,7 +11,7 @@ import pytest
 
 from quoth.interfaces.http.uploads import receive as receiving
 from quoth.store.upload_tasks import LEASE_SECONDS
-from quoth.store.uploads import Arrivals
+from quoth.store.uploads import UploadStore
 from tests.support.upload_service import open_house
 
 
@@ -55,13 +55,13 @@ async def test_an_upload_that_trickles_stays_its_senders(
         passed = 0.0
         monkeypatch.setattr(receiving, "time", SimpleNamespace(monotonic=lambda: passed))
         taken: list[str] = []
-        take = Arrivals.take
+        take = UploadStore.take
 
-        def noted(self: Arrivals, key: str) -> object:
+        def noted(self: UploadStore, key: str) -> object:
             taken.append(key)
             return take(self, key)
 
-        monkeypatch.setattr(Arrivals, "take", noted)
+        monkeypatch.setattr(UploadStore, "take", noted)
 
         async def trickle() -> AsyncIterator[bytes]:
             nonlocal passed

@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import text
 from starlette.types import Message, Scope
 
-from quoth.pipeline.components import identity_of
+from quoth.pipeline.components import embedding_fingerprint
 from quoth.store.catalogue import Catalogue
 from quoth.store.keys import Keys
 from quoth.store.shares import Shares
@@ -46,7 +46,7 @@ async def test_a_key_leads_to_its_own_tenant(house: House) -> None:
 
 async def test_a_share_leads_to_one_collection_for_reading(house: House) -> None:
     catalogue = house.tenants.engine("ada").parts.catalogue
-    identity = identity_of(house.tenants.engine("ada").parts.embedder)
+    identity = embedding_fingerprint(house.tenants.engine("ada").parts.embedder)
     assert isinstance(catalogue, Catalogue)
     catalogue.make_collection("talks", identity=identity)
     made = Shares(house.tenants.database, tenant="ada").add(collection="talks", expires_days=1)

@@ -16,7 +16,7 @@ import pytest
 import uvicorn
 
 from quoth.core.settings import Settings
-from quoth.interfaces.http.middleware.auth import Gate
+from quoth.interfaces.http.middleware.auth import AuthMiddleware
 from quoth.store.database import Database, open_database
 from quoth.store.keys import Keys
 from quoth.tenants import Tenants
@@ -27,7 +27,7 @@ MEBIBYTE = 2**20
 
 
 @contextmanager
-def listening(app: Gate) -> Iterator[int]:
+def listening(app: AuthMiddleware) -> Iterator[int]:
     """Serve in a thread; gives the port."""
     server = uvicorn.Server(
         uvicorn.Config(app, port=0, lifespan="off", log_level="critical", ws="none")
@@ -65,7 +65,7 @@ def behind(tmp_path: Path, database: Database) -> Iterator[tuple[int, Inside, st
     tenants = Tenants(settings, database=database, open_tenant=lambda _tenant: NoEngine)  # type: ignore[arg-type,return-value]
     token = Keys(database, tenant="ada").add(label="x", scopes=["read"]).token
     inside = Inside()
-    with listening(Gate(inside, tenants=tenants, settings=settings)) as port:
+    with listening(AuthMiddleware(inside, tenants=tenants, settings=settings)) as port:
         yield port, inside, token
 
 

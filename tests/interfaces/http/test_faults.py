@@ -14,7 +14,7 @@ from quoth.core.settings import Settings
 from quoth.core.types import Document
 from quoth.interfaces.http.server.bind_policy import check_binding
 from quoth.operations.backup import make_backup, restore_backup
-from quoth.pipeline.add import Given
+from quoth.pipeline.add import DocumentMetadata
 from quoth.store.database import open_database
 from tests.support.service_client import House, served
 from tests.support.small_library import write_sources
@@ -34,12 +34,16 @@ async def asked(house: House, tenant: str, *, key: str = "", **more: object) -> 
 @pytest.mark.parametrize(
     "given",
     [
-        Given(),
-        Given(title="  Bees ", speaker="Ada", url="https://Example.org/bees", language="fr-CA"),
+        DocumentMetadata(),
+        DocumentMetadata(
+            title="  Bees ", speaker="Ada", url="https://Example.org/bees", language="fr-CA"
+        ),
     ],
     ids=["nothing said", "all said"],
 )
-async def test_only_the_file_that_was_added_is_given_out(tmp_path: Path, given: Given) -> None:
+async def test_only_the_file_that_was_added_is_given_out(
+    tmp_path: Path, given: DocumentMetadata
+) -> None:
     note = tmp_path / "note.md"
     note.write_text("# Note\n\nBees hum in the hive.\n", encoding="utf-8")
     async with served(tmp_path / "home") as house:

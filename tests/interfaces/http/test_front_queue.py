@@ -15,9 +15,9 @@ from quoth.core.errors import Busy
 from quoth.interfaces.http.middleware.admission import arrive
 from quoth.interfaces.http.middleware.concurrency_limit import NEAR, Admission, Bounds
 from quoth.interfaces.http.middleware.credentials import Credentials
-from quoth.interfaces.http.middleware.fair_queue import Line
-from quoth.interfaces.http.middleware.front_queue import SMALL_BYTES, Porch, token_of_small
-from quoth.store.keys import Key
+from quoth.interfaces.http.middleware.fair_queue import FairQueue
+from quoth.interfaces.http.middleware.front_queue import SMALL_BYTES, FrontQueue, token_of_small
+from quoth.store.keys import ApiKey
 
 
 def asked(path: str = "/v1/query", *, key: str = "one", method: str = "POST") -> Scope:
@@ -39,10 +39,10 @@ class Known(Credentials):
     def __init__(self) -> None:
         return None
 
-    def known(self, token: str) -> Key | None:
+    def known(self, token: str) -> ApiKey | None:
         tenant = token.partition(":")[0]
         never = "2026-01-01T00:00:00.000Z"
-        return None if token == "unknown" else Key(token, tenant, "", ("read",), never)
+        return None if token == "unknown" else ApiKey(token, tenant, "", ("read",), never)
 
 
 KNOWN = Known()
@@ -57,7 +57,7 @@ class House:
         self.states: list[dict[str, Any]] = []
         self.visits: list[asyncio.Task[None]] = []
         self._go: dict[str, asyncio.Event] = {}
-        self.porch = Porch(
+        self.porch = FrontQueue(
             self._stay, admission=self.admission, credentials=KNOWN, most_of_a_key=100
         )
 
@@ -170,7 +170,9 @@ async def test_who_brings_no_key_that_is_known_goes_on_to_the_gate(full: House) 
 
 
 async def test_a_key_has_no_more_waiting_than_it_may_have_under_way(full: House) -> None:
-    full.porch = Porch(full.porch.app, admission=full.admission, credentials=KNOWN, most_of_a_key=2)
+    full.porch = FrontQueue(
+        full.porch.app, admission=full.admission, credentials=KNOWN, most_of_a_key=2
+    )
     await full.come("k:1", "k:1", "k:2", "k:1")
     assert (full.inside[NEAR:], full.admission.waiting) == (["k:1"], 3)
     for at in range(3):
@@ -288,7 +290,7 @@ def test_whatever_comes_and_goes_there_is_room_for_all_in_the_end(
     assert len(house.inside) == NEAR
 
 
-async def called_and_cancelled(line: Line, give_back: Callable[[], object]) -> None:
+async def called_and_cancelled(line: FairQueue, give_back: Callable[[], object]) -> None:
     waits: Awaitable[bool] = line.wait("a", within_s=60, give_back=give_back)
     waiting = asyncio.ensure_future(waits)
     await asyncio.sleep(0)
@@ -299,13 +301,13 @@ async def called_and_cancelled(line: Line, give_back: Callable[[], object]) -> N
 
 
 async def test_a_call_to_somebody_who_just_left_is_given_back() -> None:
-    line, given = Line(), list[bool]()
+    line, given = FairQueue(), list[bool]()
     await called_and_cancelled(line, lambda: given.append(True))
     assert (given, len(line), line.call_next()) == ([True], 0, False)
 
 
 async def test_who_leaves_and_is_not_called_gives_nothing_back() -> None:
-    line, given = Line(), list[bool]()
+    line, given = FairQueue(), list[bool]()
     waits = line.wait("a", within_s=60, give_back=lambda: given.append(True))
     waiting = asyncio.ensure_future(waits)
     await asyncio.sleep(0)

@@ -17,7 +17,11 @@ from quoth.interfaces.http.middleware.admission import Connection
 from quoth.interfaces.http.middleware.concurrency_limit import Admission, Bounds
 from quoth.interfaces.http.server import h11_protocol as connections
 from quoth.interfaces.http.server import run as serve
-from quoth.interfaces.http.server.h11_protocol import Bounded, hang_up_on_the_slow, slim
+from quoth.interfaces.http.server.h11_protocol import (
+    LimitedH11Protocol,
+    close_slow_connections,
+    slim,
+)
 from quoth.interfaces.http.server.run import Listener
 
 ENOUGH_S = 3.0
@@ -35,12 +39,14 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
 async def listening(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[int]:
     for name in ("HEAD_S", "BODY_S", "LOOK_S"):
         monkeypatch.setattr(connections, name, 0.2)
-    config = uvicorn.Config(application, port=0, http=Bounded, lifespan="off", log_config=None)
+    config = uvicorn.Config(
+        application, port=0, http=LimitedH11Protocol, lifespan="off", log_config=None
+    )
     server = Listener(config)
     serving = asyncio.create_task(server.serve())
     while not server.started:  # noqa: ASYNC110  uvicorn tells it no other way
         await asyncio.sleep(0.01)
-    hanging_up = asyncio.create_task(hang_up_on_the_slow(server.server_state.connections))
+    hanging_up = asyncio.create_task(close_slow_connections(server.server_state.connections))
     yield server.servers[0].sockets[0].getsockname()[1]
     server.should_exit = True
     await serving
@@ -116,7 +122,7 @@ async def test_what_is_no_request_is_a_problem_too(
 
 async def test_there_are_no_more_connections_than_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
     async with listening(monkeypatch) as port:
-        monkeypatch.setattr(Bounded, "most", 0)
+        monkeypatch.setattr(LimitedH11Protocol, "most", 0)
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         assert await is_closed(reader)
         writer.close()
@@ -196,13 +202,13 @@ async def test_a_slim_event_wakes_all_who_wait_but_for_who_left() -> None:
 
 async def test_the_events_of_a_connection_are_slim(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[asyncio.Event] = []
-    took = Bounded.data_received
+    took = LimitedH11Protocol.data_received
 
-    def take(self: Bounded, data: bytes) -> None:
+    def take(self: LimitedH11Protocol, data: bytes) -> None:
         took(self, data)
         seen.extend((self.flow._is_writable_event, self.cycle.message_event))
 
-    monkeypatch.setattr(Bounded, "data_received", take)
+    monkeypatch.setattr(LimitedH11Protocol, "data_received", take)
     async with listening(monkeypatch) as port:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")

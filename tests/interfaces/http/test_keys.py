@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from quoth.interfaces.http.app import make_app
-from quoth.interfaces.http.server.run import operation_of, served
-from quoth.pipeline.components import identity_of
+from quoth.interfaces.http.server.run import create_server_app, operation_of
+from quoth.pipeline.components import embedding_fingerprint
 from quoth.store.catalogue import Catalogue
 from tests.support.auth_app import House, gated
 
@@ -129,7 +129,7 @@ async def test_a_share_reads_its_collection_and_does_nothing_else(house: House) 
 def make_collection(house: House, tenant: str, name: str) -> None:
     parts = house.tenants.engine(tenant).parts
     assert isinstance(parts.catalogue, Catalogue)
-    parts.catalogue.make_collection(name, identity=identity_of(parts.embedder))
+    parts.catalogue.make_collection(name, identity=embedding_fingerprint(parts.embedder))
 
 
 async def test_nothing_is_answered_without_a_key_but_whether_it_lives(house: House) -> None:
@@ -155,7 +155,7 @@ async def test_nothing_is_answered_without_a_key_but_whether_it_lives(house: Hou
 
 async def test_the_served_application_stands_behind_the_gate(house: House) -> None:
     settings = house.tenants.settings
-    app = served(house.tenants, operation=operation_of(settings), settings=settings)
+    app = create_server_app(house.tenants, operation=operation_of(settings), settings=settings)
     house.key()
     house.gate = app  # type: ignore[assignment]
     async with house.client() as client:

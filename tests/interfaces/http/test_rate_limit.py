@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from quoth.core.errors import Busy
 from quoth.interfaces.http.middleware.rate_limit import (
     MOST_NAMES,
-    Lane,
-    Rate,
-    neighbourhood,
+    GcraLimiter,
+    RequestQuota,
+    client_network,
 )
 from tests.support.auth_app import Clock
 
@@ -23,7 +23,7 @@ def test_no_stretch_of_time_sees_more_than_its_share(
     waits: list[float], per_minute: int, burst: int
 ) -> None:
     clock = Clock()
-    rate = Rate(per_minute, burst=burst, clock=clock)
+    rate = GcraLimiter(per_minute, burst=burst, clock=clock)
     passed: list[float] = []
     for wait in waits:
         clock.now += wait
@@ -39,7 +39,7 @@ def test_who_waits_as_long_as_he_is_told_gets_in(
     waits: list[float], per_minute: int, burst: int
 ) -> None:
     clock = Clock()
-    rate = Rate(per_minute, burst=burst, clock=clock)
+    rate = GcraLimiter(per_minute, burst=burst, clock=clock)
     for wait in waits:
         clock.now += wait
         told = rate.take("a")
@@ -51,7 +51,7 @@ def test_who_waits_as_long_as_he_is_told_gets_in(
 
 def test_the_burst_is_whole_at_once_and_comes_back_with_time() -> None:
     clock = Clock()
-    rate = Rate(60, burst=20, clock=clock)
+    rate = GcraLimiter(60, burst=20, clock=clock)
     assert [rate.take("a") for _ in range(20)] == [0] * 20
     assert rate.take("a") == pytest.approx(1)
     assert rate.take("b") == 0
@@ -60,7 +60,7 @@ def test_the_burst_is_whole_at_once_and_comes_back_with_time() -> None:
 
 
 def test_any_number_of_names_takes_a_bounded_room() -> None:
-    rate = Rate(10, burst=1, clock=Clock())
+    rate = GcraLimiter(10, burst=1, clock=Clock())
     for number in range(MOST_NAMES + 100):
         rate.take(str(number))
     assert len(rate._full_at) == MOST_NAMES
@@ -69,7 +69,7 @@ def test_any_number_of_names_takes_a_bounded_room() -> None:
 
 
 def test_a_place_is_given_back_also_after_a_failure() -> None:
-    lane = Lane("questions", rate=Rate(1e6, burst=1000), in_flight=1)
+    lane = RequestQuota("questions", rate=GcraLimiter(1e6, burst=1000), in_flight=1)
     for _ in range(3):
         with pytest.raises(KeyError), lane.held("a"):
             raise KeyError
@@ -94,4 +94,4 @@ def test_a_place_is_given_back_also_after_a_failure() -> None:
     ],
 )
 def test_an_address_is_counted_with_all_that_one_person_has(address: str, shared: str) -> None:
-    assert neighbourhood(address) == shared
+    assert client_network(address) == shared

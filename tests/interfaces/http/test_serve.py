@@ -27,8 +27,8 @@ from quoth.core.errors import ConfigError
 from quoth.core.settings import Settings
 from quoth.interfaces.http.middleware import admission as admitting
 from quoth.interfaces.http.middleware.concurrency_limit import Admission, Bounds
-from quoth.interfaces.http.server.run import listening, operation_of, served
-from quoth.interfaces.http.server.state import Operation
+from quoth.interfaces.http.server.run import create_server_app, listening, operation_of
+from quoth.interfaces.http.server.state import ServerState
 from quoth.operations.metrics import Metrics
 from quoth.operations.otel import observe_spans
 from tests.support.counting import samples
@@ -44,7 +44,7 @@ async def app(tmp_path: Path) -> AsyncIterator[FastAPI]:
     settings = Settings(home=tmp_path / "home", embedder="fake", keys_needed="never", **PATIENT)
     async with open_tenants(settings) as tenants:
         operation = operation_of(settings)
-        app = served(tenants, operation=operation, settings=settings)
+        app = create_server_app(tenants, operation=operation, settings=settings)
         async for _step in tenants.engine("local").add([write_sources(tmp_path / "sources")]):
             pass
         yield app
@@ -168,7 +168,7 @@ async def test_a_body_that_cannot_be_read_costs_nobody_a_place(app: FastAPI) -> 
         answer = await asking.post(
             "/v1/query", content=b"{", headers={"content-type": "application/json"}
         )
-    line: Operation = app.state.operation
+    line: ServerState = app.state.operation
     assert answer.status_code in (400, 422)
     assert line.admission.in_flight == 0
 

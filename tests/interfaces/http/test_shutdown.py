@@ -10,7 +10,7 @@ import httpx
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from quoth.interfaces.http.middleware.shutdown import Presence, Stopping
+from quoth.interfaces.http.middleware.shutdown import InFlightRequests, ShutdownMiddleware
 
 
 class Slow:
@@ -46,7 +46,7 @@ async def ask(app: Any, path: str = "/v1/query") -> httpx.Response:
 
 @pytest.mark.parametrize("state", ["starting", "stopping"])
 async def test_nothing_is_begun_before_the_start_and_after_the_end(state: Any) -> None:
-    answer = await ask(Stopping(Slow("text/plain"), presence=Presence(state)))
+    answer = await ask(ShutdownMiddleware(Slow("text/plain"), presence=InFlightRequests(state)))
     assert answer.status_code == 503
     assert answer.headers["retry-after"] == "5"
     assert answer.headers["connection"] == "close"
@@ -56,13 +56,15 @@ async def test_nothing_is_begun_before_the_start_and_after_the_end(state: Any) -
 async def test_who_looks_after_the_service_is_answered_meanwhile() -> None:
     inside = Slow("text/plain")
     inside.may_end.set()
-    answer = await ask(Stopping(inside, presence=Presence("stopping")), "/healthz")
+    answer = await ask(
+        ShutdownMiddleware(inside, presence=InFlightRequests("stopping")), "/healthz"
+    )
     assert answer.status_code == 200
 
 
 async def test_what_is_under_way_is_finished() -> None:
-    inside, presence = Slow("application/json"), Presence()
-    asked = asyncio.create_task(ask(Stopping(inside, presence=presence)))
+    inside, presence = Slow("application/json"), InFlightRequests()
+    asked = asyncio.create_task(ask(ShutdownMiddleware(inside, presence=presence)))
     await inside.begun.wait()
     stopped = asyncio.create_task(presence.stop(within_s=20))
     await asyncio.sleep(0)
@@ -72,8 +74,8 @@ async def test_what_is_under_way_is_finished() -> None:
 
 
 async def interrupted(kind: str, path: str = "/v1/query") -> httpx.Response:
-    inside, presence = Slow(kind), Presence()
-    asked = asyncio.create_task(ask(Stopping(inside, presence=presence), path))
+    inside, presence = Slow(kind), InFlightRequests()
+    asked = asyncio.create_task(ask(ShutdownMiddleware(inside, presence=presence), path))
     await inside.begun.wait()
     await presence.stop(within_s=0.01)
     assert presence.under_way == 0
@@ -100,4 +102,4 @@ async def test_an_answer_that_is_not_whole_becomes_a_refusal() -> None:
 
 async def test_with_nothing_under_way_the_end_comes_at_once() -> None:
     async with asyncio.timeout(1):
-        await Presence().stop(within_s=20)
+        await InFlightRequests().stop(within_s=20)

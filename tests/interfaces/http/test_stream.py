@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from quoth.core.errors import RetrievalError
-from quoth.core.events import Event, Progress, Token
+from quoth.core.events import Event, StageStarted, TextAdded
 from quoth.engine import Engine
 from quoth.interfaces.http.sse import EventStream
 from quoth.testing import ScriptedGenerator
@@ -55,8 +55,8 @@ async def stream_to(client: Client, events: AsyncGenerator[Event, None]) -> None
 
 async def test_events_are_sent_one_by_one_with_their_names() -> None:
     async def events() -> AsyncGenerator[Event, None]:
-        yield Progress("retrieve")
-        yield Token("Two\nlines \ud800")
+        yield StageStarted("retrieve")
+        yield TextAdded("Two\nlines \ud800")
 
     client = Client()
     await stream_to(client, events())
@@ -69,7 +69,7 @@ async def test_events_are_sent_one_by_one_with_their_names() -> None:
 
 async def test_a_failure_is_the_last_event_and_tells_nothing_of_the_inside() -> None:
     async def events() -> AsyncGenerator[Event, None]:
-        yield Progress("retrieve")
+        yield StageStarted("retrieve")
         raise RetrievalError("The catalogue failed: no such table /srv/secret.")
 
     client = Client()
@@ -82,7 +82,7 @@ async def test_a_failure_is_the_last_event_and_tells_nothing_of_the_inside() -> 
 
 async def test_what_nobody_expected_ends_the_stream_with_an_error_too() -> None:
     async def events() -> AsyncGenerator[Event, None]:
-        yield Progress("retrieve")
+        yield StageStarted("retrieve")
         raise RuntimeError("a bug")
 
     client = Client()
@@ -99,10 +99,10 @@ async def test_the_events_are_closed_when_the_client_leaves() -> None:
     async def events() -> AsyncGenerator[Event, None]:
         nonlocal closed
         try:
-            yield Progress("retrieve")
+            yield StageStarted("retrieve")
             while True:
                 await asyncio.sleep(0.01)
-                yield Token("on and on ")
+                yield TextAdded("on and on ")
         finally:
             closed = True
 
@@ -113,7 +113,7 @@ async def test_the_events_are_closed_when_the_client_leaves() -> None:
 
 async def test_a_stream_that_is_cut_off_by_the_server_says_so() -> None:
     async def events() -> AsyncGenerator[Event, None]:
-        yield Progress("retrieve")
+        yield StageStarted("retrieve")
         await asyncio.sleep(3600)
 
     client = Client()

@@ -9,8 +9,8 @@ from starlette.datastructures import Headers
 
 from quoth.interfaces.http.middleware.trusted_host import (
     LOOPBACK,
-    ForeignPage,
-    Misdirected,
+    CrossOriginRequest,
+    MisdirectedRequest,
     check_host,
     check_origin,
     is_loopback,
@@ -36,7 +36,7 @@ def of(**values: str) -> Headers:
 def test_only_our_own_names_pass(host: str) -> None:
     try:
         check_host(of(host=host), names=LOOPBACK)
-    except Misdirected:
+    except MisdirectedRequest:
         return
     name = host.lower().rpartition(":")[0] if host[-1:].isdigit() and ":" in host else host.lower()
     bare = (host if host in ("127.0.0.1", "[::1]") else name).strip("[]").rstrip(".:")
@@ -52,7 +52,7 @@ def test_the_usual_ways_of_writing_them_pass() -> None:
 def test_only_our_own_page_changes_anything(origin: str) -> None:
     try:
         check_origin(of(host="localhost:8765", origin=origin), method="POST")
-    except ForeignPage:
+    except CrossOriginRequest:
         return
     after = origin.partition("://")[2]
     assert "localhost:" in after.lower(), origin
@@ -62,17 +62,17 @@ def test_only_our_own_page_changes_anything(origin: str) -> None:
 
 def test_two_hosts_or_two_origins_are_foreign_unless_both_are_ours() -> None:
     twice = Headers(raw=[(b"host", b"localhost"), (b"host", b"localhost")])
-    with pytest.raises(Misdirected):
+    with pytest.raises(MisdirectedRequest):
         check_host(twice, names=LOOPBACK)
     origins = [(b"origin", b"http://localhost"), (b"origin", b"http://evil.test")]
-    with pytest.raises(ForeignPage):
+    with pytest.raises(CrossOriginRequest):
         check_origin(Headers(raw=[(b"host", b"localhost"), *origins]), method="POST")
 
 
 def test_behind_a_proxy_with_tls_the_usual_ports_are_the_same() -> None:
     check_origin(of(host="quoth.example", origin="https://quoth.example"), method="POST")
     check_origin(of(host="quoth.example:443", origin="https://quoth.example"), method="POST")
-    with pytest.raises(ForeignPage):
+    with pytest.raises(CrossOriginRequest):
         check_origin(of(host="quoth.example", origin="https://quoth.example:444"), method="POST")
 
 

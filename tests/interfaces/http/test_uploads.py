@@ -16,9 +16,9 @@ import pytest
 import uvicorn
 
 from quoth.interfaces.http.uploads.receive import receive_more
-from quoth.operations.worker import Rhythm
+from quoth.operations.worker import WorkerTimings
 from quoth.pipeline.commit import commit_entries
-from quoth.pipeline.uploads import clear_up
+from quoth.pipeline.uploads import delete_stale_parts
 from quoth.store.upload_queue import Queue
 from tests.support.full_disk import no_room
 from tests.support.service_client import House
@@ -272,7 +272,7 @@ async def test_an_upload_that_is_stopped_before_its_worker_looks_leaves_nothing(
 
         monkeypatch.setattr("quoth.pipeline.commit.commit_entries", stop_first)
         # A worker looks once a second whether its task is still there: it does not in this one.
-        async with working(house.tenants, rhythm=Rhythm(poll_s=0.01, beat_s=5)):
+        async with working(house.tenants, rhythm=WorkerTimings(poll_s=0.01, beat_s=5)):
             await stopped.wait()
         assert (await client.get(at)).status_code == 404
         assert (await client.get("/v1/documents")).json()["total"] == 0
@@ -283,9 +283,9 @@ async def test_an_abandoned_upload_expires(tmp_path: Path) -> None:
     async with asking(tmp_path) as (house, client):
         at = (await client.post("/v1/uploads", headers={"Upload-Length": "9"})).headers["location"]
         await client.patch(at, headers={"Upload-Offset": "0"}, content=b"12345")
-        clear_up(house.tenants.database, home=tmp_path, tenant="ada")
+        delete_stale_parts(house.tenants.database, home=tmp_path, tenant="ada")
         assert (await client.get(at)).json()["received"] == 5
-        clear_up(house.tenants.database, home=tmp_path, tenant="ada", hours=0)
+        delete_stale_parts(house.tenants.database, home=tmp_path, tenant="ada", hours=0)
         assert (await client.get(at)).status_code == 404
         assert files_in(tmp_path) == []
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from quoth.answering.contradictions.detect import Said, contradictions, wording
+from quoth.answering.contradictions.detect import ComparedSentence, contradictions, wording
 from quoth.answering.extractive.select import (
     Shortlist,
     Statement,
@@ -65,7 +65,7 @@ def with_counterparts(
     return (*citations, *added)
 
 
-def told(found: Sequence[Contradiction], *, language: str) -> tuple[str, ...]:
+def conflict_notice(found: Sequence[Contradiction], *, language: str) -> tuple[str, ...]:
     """Give the sentences that tell a reader of contradictions."""
     return tuple(
         wording(f"[{each.first}]", f"[{each.second}]", each.about, language=language)
@@ -73,13 +73,17 @@ def told(found: Sequence[Contradiction], *, language: str) -> tuple[str, ...]:
     )
 
 
-def _said(each: Statement, languages: Mapping[str, str]) -> Said:
-    return Said(each.text, each.document_id, each.start, languages.get(each.chunk_id, "en"))
+def _said(each: Statement, languages: Mapping[str, str]) -> ComparedSentence:
+    return ComparedSentence(
+        each.text, each.document_id, each.start, languages.get(each.chunk_id, "en")
+    )
 
 
-def _cited(citations: Sequence[Citation], passages: Sequence[Passage]) -> list[Said]:
+def _cited(citations: Sequence[Citation], passages: Sequence[Passage]) -> list[ComparedSentence]:
     languages = {chunk.chunk_id: chunk.language for each in passages for chunk in each.chunks}
     return [
-        Said(each.snippet, each.document_id, each.snippet_start, languages.get(each.chunk_id, "en"))
+        ComparedSentence(
+            each.snippet, each.document_id, each.snippet_start, languages.get(each.chunk_id, "en")
+        )
         for each in citations
     ]

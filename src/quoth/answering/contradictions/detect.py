@@ -14,7 +14,7 @@ from itertools import combinations
 
 from quoth.answering.verification.claim import Change, overlap
 from quoth.answering.verification.contradiction_rules import POLES
-from quoth.answering.verification.tokens import NEGATIONS, Token, tokens
+from quoth.answering.verification.tokens import NEGATIONS, TextToken, tokens
 from quoth.answering.verification.units import UNITS
 from quoth.answering.verification.values import Kind, Value, read_values
 
@@ -34,7 +34,7 @@ Found = tuple[int, int, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ComparedSentence:
     """A sentence, and where it is said: characters of its document from `start`."""
 
     text: str
@@ -44,8 +44,8 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
-    tokens: tuple[Token, ...]
+class _AnalyzedStatement:
+    tokens: tuple[TextToken, ...]
     values: tuple[Value, ...]
     text: str
     stems: frozenset[str]
@@ -56,7 +56,7 @@ class _Read:
 
 
 def contradictions(
-    statements: Sequence[Said], *, against: Sequence[Said] = ()
+    statements: Sequence[ComparedSentence], *, against: Sequence[ComparedSentence] = ()
 ) -> tuple[Found, ...]:
     """Name the pairs that contradict one another, from different documents or far apart in one.
 
@@ -81,20 +81,25 @@ def wording(first: str, second: str, about: str, *, language: str) -> str:
     return f"The sources {first} and {second} contradict each other: {about}."
 
 
-def _read(said: Said) -> _Read:
+def _read(said: ComparedSentence) -> _AnalyzedStatement:
     parts = tokens(said.text, language=said.language)
     values = read_values(said.text, parts, language=said.language)
     stems = frozenset(part.stem for part in parts if part.stem)
-    return _Read(parts, values, said.text, stems)
+    return _AnalyzedStatement(parts, values, said.text, stems)
 
 
-def _comparable(one: Said, two: Said, first: _Read, second: _Read) -> bool:
+def _comparable(
+    one: ComparedSentence,
+    two: ComparedSentence,
+    first: _AnalyzedStatement,
+    second: _AnalyzedStatement,
+) -> bool:
     if one.language != two.language or len(first.stems & second.stems) < FEWEST:
         return False
     return one.document_id != two.document_id or abs(one.start - two.start) >= APART
 
 
-def _difference(one: _Read, two: _Read) -> str | None:
+def _difference(one: _AnalyzedStatement, two: _AnalyzedStatement) -> str | None:
     """Say in what one thing two sentences differ; None where it is none, or more than one."""
     share, codes = overlap(one.tokens, two.tokens)
     if share < ALIKE or share * len(one.tokens) < ALIKE * len(two.tokens):
@@ -105,7 +110,7 @@ def _difference(one: _Read, two: _Read) -> str | None:
         if tag == "equal"
         for part in one.tokens[i1:i2]
     )
-    changes = [code for code in codes if code[0] != "equal" and _tells(one, two, code)]
+    changes = [code for code in codes if code[0] != "equal" and _is_informative(one, two, code)]
     different = {
         (tuple(_words(one.tokens[i1:i2])), tuple(_words(two.tokens[j1:j2])))
         for _, i1, i2, j1, j2 in changes
@@ -115,11 +120,11 @@ def _difference(one: _Read, two: _Read) -> str | None:
     return _about(one, two, changes[0], begun=agreed >= EVENT or _begun(one, changes[0], codes))
 
 
-def _words(parts: Sequence[Token]) -> list[str]:
+def _words(parts: Sequence[TextToken]) -> list[str]:
     return [part.word for part in parts]
 
 
-def _begun(one: _Read, change: Change, codes: Sequence[Change]) -> bool:
+def _begun(one: _AnalyzedStatement, change: Change, codes: Sequence[Change]) -> bool:
     """Whether something with a meaning stands before a change in both sentences."""
     return any(
         part.stem
@@ -129,14 +134,16 @@ def _begun(one: _Read, change: Change, codes: Sequence[Change]) -> bool:
     )
 
 
-def _tells(one: _Read, two: _Read, code: Change) -> bool:
+def _is_informative(one: _AnalyzedStatement, two: _AnalyzedStatement, code: Change) -> bool:
     """Whether a change touches a word with a meaning."""
     _, i1, i2, j1, j2 = code
     changed = (*one.tokens[i1:i2], *two.tokens[j1:j2])
     return any(part.stem or part.word in NEGATIONS for part in changed)
 
 
-def _about(one: _Read, two: _Read, code: Change, *, begun: bool) -> str | None:
+def _about(
+    one: _AnalyzedStatement, two: _AnalyzedStatement, code: Change, *, begun: bool
+) -> str | None:
     _, i1, i2, j1, j2 = code
     if i2 - i1 > SLOT or j2 - j1 > SLOT:
         return None
@@ -161,13 +168,13 @@ def _about(one: _Read, two: _Read, code: Change, *, begun: bool) -> str | None:
     return None
 
 
-def _kinds(read: _Read, first: int, last: int) -> Iterator[Kind]:
+def _kinds(read: _AnalyzedStatement, first: int, last: int) -> Iterator[Kind]:
     for value in read.values:
         if first <= value.first < last:
             yield value.kind
 
 
-def _only_negates(ours: Sequence[Token], theirs: Sequence[Token]) -> bool:
+def _only_negates(ours: Sequence[TextToken], theirs: Sequence[TextToken]) -> bool:
     """Whether one side has a "not" and little else that the other does not have."""
     sides = [sum(part.word in NEGATIONS for part in side) for side in (ours, theirs)]
     others = [part for part in (*ours, *theirs) if part.stem]

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal
 
-from quoth.answering.extractive.wording import fold
+from quoth.answering.extractive.wording import normalize
 
 Sought = Literal["time", "number", "name", "reason"]
 
@@ -76,15 +76,15 @@ def asking_place(question: str) -> int | None:
     return found.start() if found else None
 
 
-def sought(question: str) -> Sought | None:
+def expected_answer_type(question: str) -> Sought | None:
     """Say what kind of thing a question asks for, None where its words do not tell."""
-    folded = fold(question)
+    folded = normalize(question)
     return next((kind for kind, asked in _SOUGHT if asked.search(folded)), None)
 
 
-def shows(text: str, kind: Sought, *, question: str) -> bool:
+def matches_answer_type(text: str, kind: Sought, *, question: str) -> bool:
     """Whether a sentence has a thing of the kind that the question did not name itself."""
-    known = fold(question)
+    known = normalize(question)
     if kind == "name":
-        return any(fold(name).strip(".'-") not in known for name in _NAME.findall(text))
-    return any(each not in known for each in _SHOWN[kind].findall(fold(text)))
+        return any(normalize(name).strip(".'-") not in known for name in _NAME.findall(text))
+    return any(each not in known for each in _SHOWN[kind].findall(normalize(text)))

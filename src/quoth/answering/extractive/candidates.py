@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from quoth.answering.extractive.wording import fold
+from quoth.answering.extractive.wording import normalize
 from quoth.core.types import Chunk, Locator, Passage
 from quoth.text.discourse import (
-    LEANING,
-    LINKING,
+    ANAPHORIC,
+    CONNECTIVES,
+    FILLERS,
     NOT_LEANING,
-    TALKING,
 )
 from quoth.text.locators import locate
 from quoth.text.sentences import sentences
@@ -59,8 +59,8 @@ class Quotable:
     language: str
     passage: int
     order: int
-    fitness: float = 1.0
-    leaning: bool = False
+    standalone_score: float = 1.0
+    anaphoric: bool = False
     joined: bool = False
     question: bool = False
     cut: bool = False
@@ -90,8 +90,8 @@ def quotable_sentences(passages: Sequence[Passage]) -> tuple[Quotable, ...]:
 def _of_passage(passage: Passage, index: int) -> Iterator[Quotable]:
     text = passage.text
     starts = [chunk.start - passage.start for chunk in passage.chunks]
-    titles = {fold(title).strip() for chunk in passage.chunks for title in chunk.section}
-    titles.add(fold(passage.document.title).strip())
+    titles = {normalize(title).strip() for chunk in passage.chunks for title in chunk.section}
+    titles.add(normalize(passage.document.title).strip())
     order, before = 0, 0
     for first, last in _with_lists(text, _spans(passage, text)):
         first = _without_opening(text, first, last)
@@ -100,9 +100,9 @@ def _of_passage(passage: Passage, index: int) -> Iterator[Quotable]:
         if words == 0 or _NOISE.fullmatch(shown):
             continue
         chunk = passage.chunks[max(0, bisect_right(starts, first) - 1)]
-        folded = fold(shown[:60])
+        folded = normalize(shown[:60])
         bare = shown.rstrip("\"'»”’) ")
-        question = bare.endswith(_QUESTION_ENDS) and not _TAG.search(fold(bare[-20:]))
+        question = bare.endswith(_QUESTION_ENDS) and not _TAG.search(normalize(bare[-20:]))
         yield Quotable(
             document_id=passage.document.document_id,
             chunk_id=chunk.chunk_id,
@@ -112,8 +112,8 @@ def _of_passage(passage: Passage, index: int) -> Iterator[Quotable]:
             language=chunk.language,
             passage=index,
             order=order,
-            fitness=_fitness(shown, folded, words=words, titles=titles, question=question),
-            leaning=bool(LEANING.match(folded)) and not NOT_LEANING.match(folded),
+            standalone_score=_fitness(shown, folded, words=words, titles=titles, question=question),
+            anaphoric=bool(ANAPHORIC.match(folded)) and not NOT_LEANING.match(folded),
             joined=order > 0 and "\n\n" not in text[before:first],
             question=question,
             cut=_is_cut(text, first, last),
@@ -217,7 +217,7 @@ def _fitness(shown: str, folded: str, *, words: int, titles: set[str], question:
     """Judge by shape alone: questions and headings are poor answers, greetings not much better."""
     if question:
         return 0.4
-    if words <= 2 or (len(shown) <= LONGEST and fold(shown).strip(" .:#") in titles):
+    if words <= 2 or (len(shown) <= LONGEST and normalize(shown).strip(" .:#") in titles):
         return 0.3
     if len(_SIGN.findall(shown)) > 0.15 * len(shown) + 3:
         return 0.4
@@ -230,8 +230,8 @@ def _fitness(shown: str, folded: str, *, words: int, titles: set[str], question:
         fitness = min(fitness, 0.8 if words > 8 else 0.3)
     if words <= 4:
         fitness = min(fitness, 0.8)
-    if TALKING.match(folded):
+    if FILLERS.match(folded):
         fitness = min(fitness, 0.75)
-    elif LINKING.match(folded):
+    elif CONNECTIVES.match(folded):
         fitness = min(fitness, 0.9)
     return fitness

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from quoth.answering.extractive.score import Material
-from quoth.answering.extractive.wording import NEGATION, PRONOUN, fold
-from quoth.text.analyzer import terms
+from quoth.answering.extractive.score import QueryContext
+from quoth.answering.extractive.wording import NEGATION, PRONOUN, normalize
+from quoth.text.analyzer import analyze
 
 MARGIN = 1.2
 """How far below the best sentence another may score, in log-odds: about a third as likely."""
@@ -30,8 +30,8 @@ SAME = 0.7
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 
 
-def pick(
-    material: Material, score_of: Mapping[int, float], *, most: int, margin: float = MARGIN
+def select_diverse(
+    material: QueryContext, score_of: Mapping[int, float], *, most: int, margin: float = MARGIN
 ) -> list[int]:
     """Take places best first, while they are near the best one and say something new.
 
@@ -44,18 +44,18 @@ def pick(
     for place in plain:
         if len(kept) >= most or score_of[plain[0]] - score_of[place] > margin:
             break
-        if kept and material.sentences[place].fitness < READABLE:
+        if kept and material.sentences[place].standalone_score < READABLE:
             continue
-        if place in kept or any(alike(material, place, other) for other in kept):
+        if place in kept or any(is_duplicate(material, place, other) for other in kept):
             continue
         kept.append(place)
-        support = leaned_on(material, place)
+        support = antecedent_of(material, place)
         if support is not None and len(kept) < most and not _introduced(material, place, kept):
             kept.append(support)
     return kept
 
 
-def _introduced(material: Material, place: int, kept: Sequence[int]) -> bool:
+def _introduced(material: QueryContext, place: int, kept: Sequence[int]) -> bool:
     passage = material.sentences[place].passage
     return any(
         0 < place - other <= REACH and material.sentences[other].passage == passage
@@ -64,7 +64,7 @@ def _introduced(material: Material, place: int, kept: Sequence[int]) -> bool:
 
 
 def with_aspects(
-    material: Material,
+    material: QueryContext,
     kept: Sequence[int],
     *,
     aspects: Sequence[str],
@@ -87,21 +87,21 @@ def with_aspects(
     return [*dict.fromkeys(needed), *rest][: max(most, 1)]
 
 
-def speaks_of(material: Material, place: int, aspect: str) -> bool:
+def speaks_of(material: QueryContext, place: int, aspect: str) -> bool:
     """Whether a sentence names a thing, or stands under titles that do."""
     each = material.sentences[place]
-    wanted = frozenset(terms(aspect, language=each.language))
+    wanted = frozenset(analyze(aspect, language=each.language))
     return bool(wanted) and wanted <= material.stems[place] | material.around[place]
 
 
-def flaw(material: Material, place: int) -> float:
+def quality_penalty(material: QueryContext, place: int) -> float:
     """Give what a sentence loses because it reads badly by itself."""
     each = material.sentences[place]
-    hanging = HANGING if each.leaning and leaned_on(material, place) is None else 0.0
-    return UNFIT * (1 - each.fitness) + hanging
+    hanging = HANGING if each.anaphoric and antecedent_of(material, place) is None else 0.0
+    return UNFIT * (1 - each.standalone_score) + hanging
 
 
-def alike(material: Material, place: int, other: int) -> bool:
+def is_duplicate(material: QueryContext, place: int, other: int) -> bool:
     """Tell near-doubles: most words shared, or one sentence all but contained in the other.
 
     Sentences that differ in a number or in a "not" contradict one another, and both are kept.
@@ -110,7 +110,7 @@ def alike(material: Material, place: int, other: int) -> bool:
     texts = (material.sentences[place].text, material.sentences[other].text)
     if not one or not two or _figures(texts[0]) != _figures(texts[1]):
         return False
-    if bool(NEGATION.search(fold(texts[0]))) != bool(NEGATION.search(fold(texts[1]))):
+    if bool(NEGATION.search(normalize(texts[0]))) != bool(NEGATION.search(normalize(texts[1]))):
         return False
     shared = len(one & two)
     smaller = min(len(one), len(two))
@@ -121,21 +121,25 @@ def _figures(text: str) -> frozenset[str]:
     return frozenset(_FIGURE.findall(text))
 
 
-def leaned_on(material: Material, place: int) -> int | None:
+def antecedent_of(material: QueryContext, place: int) -> int | None:
     """Give the sentence before one that opens with a pronoun ("It …"), if it reads well.
 
     What opens with "This theory …" names what it speaks of.
     """
     here = material.sentences[place]
-    if place == 0 or not (here.leaning and here.joined) or not PRONOUN.match(fold(here.text[:40])):
+    if (
+        place == 0
+        or not (here.anaphoric and here.joined)
+        or not PRONOUN.match(normalize(here.text[:40]))
+    ):
         return None
     before = material.sentences[place - 1]
-    if before.passage != here.passage or before.leaning or before.fitness < READABLE:
+    if before.passage != here.passage or before.anaphoric or before.standalone_score < READABLE:
         return None
     return place - 1
 
 
-def reading_order(material: Material, kept: Sequence[int]) -> list[int]:
+def reading_order(material: QueryContext, kept: Sequence[int]) -> list[int]:
     """Documents in the order of their best sentence, sentences in the order of their document."""
     first: dict[str, int] = {}
     for rank, place in enumerate(kept):
@@ -150,7 +154,7 @@ def reading_order(material: Material, kept: Sequence[int]) -> list[int]:
 
 
 def by_aspect(
-    material: Material, kept: Sequence[int], *, aspects: Sequence[str]
+    material: QueryContext, kept: Sequence[int], *, aspects: Sequence[str]
 ) -> list[tuple[str, int]]:
     """Put what speaks of several things or of none first, then what speaks of one, under its name.
 

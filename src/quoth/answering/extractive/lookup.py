@@ -11,17 +11,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from quoth.answering.answerability import Evidence
+from quoth.answering.answerability import AnswerEvidence
 from quoth.answering.extractive.candidates import Quotable
-from quoth.answering.extractive.diversify import alike, reading_order
-from quoth.answering.extractive.score import Material
+from quoth.answering.extractive.diversify import is_duplicate, reading_order
+from quoth.answering.extractive.score import QueryContext
 from quoth.answering.extractive.select import Shortlist, Statement, statement_at
-from quoth.core.outline import Leaf
+from quoth.core.outline import SummarySentence
 from quoth.core.plan import Plan
 from quoth.core.types import Passage, Query
 from quoth.query.subject import only_asks_for_a_place
 
-CERTAIN = Evidence(coverage=1.0, gap=None, foreign=False)
+CERTAIN = AnswerEvidence(coverage=1.0, gap=None, cross_lingual=False)
 """What speaks for an answer that was looked up: it stands where it was asked for."""
 FITTEST = 0.8
 """The fitness a sentence needs to stand for a page."""
@@ -32,7 +32,7 @@ def placed_statements(
     passages: Sequence[Passage],
     chosen_from: Shortlist,
     *,
-    leaves: Sequence[Leaf],
+    leaves: Sequence[SummarySentence],
     looked_up: bool,
     plan: Plan,
 ) -> tuple[Statement, ...]:
@@ -46,12 +46,14 @@ def placed_statements(
     if not looked_up or not only_asks_for_a_place(query):
         return ()
     asked = any(each.field == "segment" and "qa" in each.values for each in plan.filters)
-    return central_statements(
+    return centroid_sentences(
         chosen_from.material, max_sentences=plan.max_sentences, questions=asked
     )
 
 
-def statements_of(leaves: Sequence[Leaf], passages: Sequence[Passage]) -> tuple[Statement, ...]:
+def statements_of(
+    leaves: Sequence[SummarySentence], passages: Sequence[Passage]
+) -> tuple[Statement, ...]:
     """Make statements of a summary's sentences, as far as their chunks are in the passages.
 
     Where they come from several parts, each stands under the title of its part.
@@ -101,8 +103,8 @@ def part_titles(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     return tuple("" if torn or not all(titles) else title for title in titles)
 
 
-def central_statements(
-    material: Material, *, max_sentences: int, questions: bool = False
+def centroid_sentences(
+    material: QueryContext, *, max_sentences: int, questions: bool = False
 ) -> tuple[Statement, ...]:
     """Choose the sentences that share most with the others, in their own order.
 
@@ -119,7 +121,7 @@ def central_statements(
         if not stems:
             return 0.0
         mean = sum(counts[stem] for stem in stems) / (len(stems) * whole)
-        return mean * material.sentences[place].fitness
+        return mean * material.sentences[place].standalone_score
 
     places = range(len(material.sentences))
     fit = [place for place in places if _stands_alone(material.sentences[place])]
@@ -129,7 +131,7 @@ def central_statements(
     for place in sorted(fit or places, key=lambda one: -weight(one)):
         if len(kept) == max_sentences:
             break
-        if not any(alike(material, place, other) for other in kept):
+        if not any(is_duplicate(material, place, other) for other in kept):
             kept.append(place)
     return tuple(
         statement_at(material, place, score=weight(place), cosine=None)
@@ -138,4 +140,4 @@ def central_statements(
 
 
 def _stands_alone(each: Quotable) -> bool:
-    return not each.question and not each.leaning and each.fitness >= FITTEST
+    return not each.question and not each.anaphoric and each.standalone_score >= FITTEST

@@ -11,19 +11,19 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from quoth.answering.extractive.answer_type import shows, sought
+from quoth.answering.extractive.answer_type import expected_answer_type, matches_answer_type
 from quoth.answering.extractive.candidates import Quotable
 from quoth.answering.extractive.wording import (
     ASKING_WEIGHT,
     COPULA,
     DEFINING,
     INVERTED,
-    fold,
+    normalize,
 )
 from quoth.core.protocols import Matrix
 from quoth.core.types import Passage, Query
 from quoth.query.subject import ASKING
-from quoth.text.analyzer import terms
+from quoth.text.analyzer import analyze
 
 Scores = npt.NDArray[np.float64]
 _JOINED = re.compile(r"\w[-./@&_]\w")
@@ -31,7 +31,7 @@ _SIGNS = " .,;:!?\"'()[]«»“”…¿¡"
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class FeatureWeights:
     """How much each sign counts, in log-odds that a sentence belongs to the answer.
 
     ``words``, ``around`` and ``passage`` are shares from 0 to 1, ``definition`` and ``lacking``
@@ -50,10 +50,12 @@ class Weights:
     lacking: float = -0.5
 
 
-WORDS = Weights(words=4.3, around=0.85, passage=5.0)
-LATE = Weights(words=2.0, around=1.15, passage=3.7, late=1.0, asked=0.5, beside=0.5, lacking=-1.0)
-COSINE = Weights(words=2.5, around=1.2, passage=4.0, cosine=1.2)
-BOTH = Weights(
+WORDS = FeatureWeights(words=4.3, around=0.85, passage=5.0)
+LATE = FeatureWeights(
+    words=2.0, around=1.15, passage=3.7, late=1.0, asked=0.5, beside=0.5, lacking=-1.0
+)
+COSINE = FeatureWeights(words=2.5, around=1.2, passage=4.0, cosine=1.2)
+BOTH = FeatureWeights(
     words=1.3,
     around=1.2,
     passage=3.0,
@@ -92,7 +94,7 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class QueryContext:
     """A question's terms and the sentences to choose from, with the stems that each holds."""
 
     terms: tuple[Term, ...]
@@ -115,20 +117,20 @@ class Material:
         return held / whole if whole else 0.0
 
 
-def gather(
+def collect_features(
     query: Query,
     passages: Sequence[Passage],
     *,
     sentences: Sequence[Quotable],
     document_frequency: Callable[[str], int] | None = None,
     documents: int = 0,
-) -> Material:
+) -> QueryContext:
     """Stem the question and the sentences, and weigh the question's words by their rarity.
 
     The weight is ln(1 + (N − n + .5) / (n + .5)), as in BM25, with n counted by
     ``document_frequency`` among ``documents`` chunks, else among the sentences at hand.
     """
-    stems = tuple(frozenset(terms(each.text, language=each.language)) for each in sentences)
+    stems = tuple(frozenset(analyze(each.text, language=each.language)) for each in sentences)
     counts = Counter(stem for each in stems for stem in each)
     asked = _question_forms(query, {each.language for each in sentences})
     if document_frequency is None or documents <= 0:
@@ -142,7 +144,7 @@ def gather(
         rarity = math.log(1 + (documents - n + 0.5) / (n + 0.5))
         weight = rarity * (ASKING_WEIGHT if word in ASKING else 1)
         weighed.append(Term(word, forms, parts, weight))
-    return Material(
+    return QueryContext(
         terms=tuple(weighed),
         sentences=tuple(sentences),
         stems=stems,
@@ -166,17 +168,17 @@ def _question_forms(
     asked: dict[str, tuple[str, frozenset[str], tuple[frozenset[str], ...]]] = {}
     for word in query.standalone.split():
         bare = INVERTED.sub("", word).strip(_SIGNS)
-        own = terms(bare, language=query.language)
-        others = [terms(bare, language=language) for language in sorted(languages)]
+        own = analyze(bare, language=query.language)
+        others = [analyze(bare, language=language) for language in sorted(languages)]
         forms = [
             frozenset({stem, *(each[place] for each in others if len(each) == len(own))})
             for place, stem in enumerate(own)
         ]
         if len(own) > 2 and _JOINED.search(bare):
-            asked.setdefault(own[-1], (fold(bare), forms[-1], tuple(forms[:-1])))
+            asked.setdefault(own[-1], (normalize(bare), forms[-1], tuple(forms[:-1])))
             continue
         for stem, each in zip(own, forms, strict=True):
-            asked.setdefault(stem, (fold(bare), each, ()))
+            asked.setdefault(stem, (normalize(bare), each, ()))
     return list(asked.values())
 
 
@@ -188,7 +190,7 @@ def _surroundings(
     for index, passage in enumerate(passages):
         first = passage.chunks[0]
         words = " ".join((passage.document.title, *first.section, first.prefix))
-        titles[index] = frozenset(terms(words.replace("_", " "), language=first.language))
+        titles[index] = frozenset(analyze(words.replace("_", " "), language=first.language))
     found = []
     for place, each in enumerate(sentences):
         before = frozenset[str]()
@@ -199,7 +201,7 @@ def _surroundings(
 
 
 @dataclass(frozen=True, slots=True)
-class Late:
+class LateInteractionScores:
     """How near late interaction finds each sentence to the question, in standard scores.
 
     ``whole`` is for all of the question, ``asked`` for its asking word and what stands right
@@ -213,25 +215,25 @@ class Late:
 
 
 def late_signs(
-    material: Material, *, whole: Sequence[float], asked: Sequence[float] | None
-) -> Late:
+    material: QueryContext, *, whole: Sequence[float], asked: Sequence[float] | None
+) -> LateInteractionScores:
     """Take the signs of late interaction, from its scores for every sentence of the material.
 
     Without ``asked`` nearness to the whole question counts alone.
     """
     near = _standard(np.array(whole, np.float64))
     if asked is None:
-        return Late(near, np.zeros_like(near), np.zeros_like(near))
+        return LateInteractionScores(near, np.zeros_like(near), np.zeros_like(near))
     passages = np.array([each.passage for each in material.sentences])
     follows = passages[1:] == passages[:-1]
     beside = np.zeros_like(near)
     beside[1:] += follows * near[:-1] / 2
     beside[:-1] += follows * near[1:] / 2
-    return Late(near, _standard(np.array(asked, np.float64)), beside)
+    return LateInteractionScores(near, _standard(np.array(asked, np.float64)), beside)
 
 
 @dataclass(frozen=True, slots=True)
-class Signs:
+class SentenceFeatures:
     """What speaks for each sentence; `Weights` says how much each sign counts.
 
     ``lacking`` is 1 for a sentence without the time, number, name or reason that is asked for.
@@ -243,7 +245,9 @@ class Signs:
     definition: Scores
     lacking: Scores
 
-    def scores(self, *, late: Late | None = None, cosines: Scores | None = None) -> Scores:
+    def scores(
+        self, *, late: LateInteractionScores | None = None, cosines: Scores | None = None
+    ) -> Scores:
         """Add up the signs of all sentences; higher is better.
 
         Cosines of one embedder crowd together and those of another spread out; the standard
@@ -261,7 +265,7 @@ class Signs:
         return total
 
 
-def _weights(*, late: bool, cosine: bool) -> Weights:
+def _weights(*, late: bool, cosine: bool) -> FeatureWeights:
     if late:
         return BOTH if cosine else LATE
     return COSINE if cosine else WORDS
@@ -275,11 +279,13 @@ def _standard(likeness: Scores) -> Scores:
     return np.nan_to_num(standard)
 
 
-def signs_of(query: Query, material: Material, *, passages: Sequence[Passage]) -> Signs:
+def signs_of(
+    query: Query, material: QueryContext, *, passages: Sequence[Passage]
+) -> SentenceFeatures:
     """Take the signs that need no vectors, for every sentence of the material."""
     best = max((passage.score for passage in passages), default=0.0) or 1.0
-    subject = _defined_subject(material, fold(query.standalone))
-    kind = sought(query.standalone)
+    subject = _defined_subject(material, normalize(query.standalone))
+    kind = expected_answer_type(query.standalone)
     rows = []
     for place, each in enumerate(material.sentences):
         held = material.coverage(material.stems[place])
@@ -289,12 +295,15 @@ def signs_of(query: Query, material: Material, *, passages: Sequence[Passage]) -
                 held,
                 more,
                 max(0.0, passages[each.passage].score / best),
-                float(subject is not None and _defines(subject, fold(each.text))),
-                float(kind is not None and not shows(each.text, kind, question=query.standalone)),
+                float(subject is not None and _defines(subject, normalize(each.text))),
+                float(
+                    kind is not None
+                    and not matches_answer_type(each.text, kind, question=query.standalone)
+                ),
             )
         )
     columns = np.array(rows, np.float64).reshape(len(rows), 5).T
-    return Signs(*columns)
+    return SentenceFeatures(*columns)
 
 
 def cosines_to(question: Matrix, vectors: Matrix) -> Scores:
@@ -303,7 +312,7 @@ def cosines_to(question: Matrix, vectors: Matrix) -> Scores:
     return found
 
 
-def _defined_subject(material: Material, question: str) -> re.Pattern[str] | None:
+def _defined_subject(material: QueryContext, question: str) -> re.Pattern[str] | None:
     """For "What is X?" give the pattern of X."""
     if not material.terms or len(material.terms) > 4 or not DEFINING.match(question):
         return None

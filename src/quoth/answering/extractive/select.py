@@ -18,19 +18,19 @@ from quoth.answering.extractive.diversify import (
     BROAD,
     MARGIN,
     by_aspect,
-    flaw,
-    pick,
+    quality_penalty,
     reading_order,
+    select_diverse,
     speaks_of,
     with_aspects,
 )
 from quoth.answering.extractive.score import (
-    Late,
-    Material,
+    LateInteractionScores,
+    QueryContext,
     Scores,
-    Signs,
+    SentenceFeatures,
+    collect_features,
     cosines_to,
-    gather,
     late_signs,
     signs_of,
 )
@@ -88,10 +88,10 @@ class Shortlist:
     """
 
     query: Query
-    material: Material
-    signs: Signs
+    material: QueryContext
+    signs: SentenceFeatures
     places: tuple[int, ...]
-    late: Late | None = None
+    late: LateInteractionScores | None = None
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -121,7 +121,7 @@ def shortlist(
         for each in quotable_sentences(passages)
         if stands_within(locator_of(each, passages[each.passage]), filters)
     )
-    material = gather(
+    material = collect_features(
         query,
         passages,
         sentences=sentences,
@@ -139,8 +139,8 @@ def shortlist(
     return Shortlist(query, material, signs, tuple(sorted(chosen, key=rank.__getitem__)))
 
 
-def _ranked(material: Material, scores: Scores) -> list[int]:
-    fit = scores - np.array([flaw(material, place) for place in range(len(scores))])
+def _ranked(material: QueryContext, scores: Scores) -> list[int]:
+    fit = scores - np.array([quality_penalty(material, place) for place in range(len(scores))])
     return [int(place) for place in np.argsort(-fit, kind="stable")]
 
 
@@ -184,7 +184,7 @@ def read_closely(
 
 
 def _in_turn(
-    material: Material, ranked: Sequence[int], *, taken: set[int], limit: int
+    material: QueryContext, ranked: Sequence[int], *, taken: set[int], limit: int
 ) -> list[int]:
     queues: dict[int, list[int]] = {}
     for place in ranked:
@@ -217,10 +217,10 @@ def choose_statements(
         known = np.full(len(material.sentences), np.nan)
         known[list(places)] = cosines
     scores = listed.signs.scores(late=listed.late, cosines=known)
-    score_of = {place: float(scores[place]) - flaw(material, place) for place in places}
+    score_of = {place: float(scores[place]) - quality_penalty(material, place) for place in places}
     cosine_of = {} if cosines is None else dict(zip(places, map(float, cosines), strict=True))
     margin = BROAD if query.kind in ("exploratory", "summary") else MARGIN
-    kept = pick(material, score_of, most=max_sentences, margin=margin)
+    kept = select_diverse(material, score_of, most=max_sentences, margin=margin)
     if len(query.aspects) > 1:
         kept = with_aspects(
             material, kept, aspects=query.aspects, score_of=score_of, most=max_sentences
@@ -255,7 +255,7 @@ def aspects_without(listed: Shortlist, statements: Sequence[Statement]) -> tuple
 
 
 def statement_at(
-    material: Material, place: int, *, score: float, cosine: float | None
+    material: QueryContext, place: int, *, score: float, cosine: float | None
 ) -> Statement:
     """Make a statement of the sentence at a place of the material."""
     each = material.sentences[place]

@@ -44,7 +44,7 @@ COPULA = (
 _ACCENTS = re.compile("[\u0300-\u036f]+")
 
 
-def fold(text: str) -> str:
+def normalize(text: str) -> str:
     """Give the text in lower case, without accents and with straight apostrophes."""
     if text.isascii():
         return text.lower()

@@ -8,20 +8,20 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import TypeGuard
 
-from quoth.answering.generative.stream_reader import AnswerReader, Closed, Text
-from quoth.answering.verification import Proof, Verdict
-from quoth.core.events import Cited, Token, Verified
+from quoth.answering.generative.stream_reader import AnswerReader, ParsedSentence, SafeText
+from quoth.answering.verification import EvidenceSpan, StatementCheck
+from quoth.core.events import CitationAdded, SentenceVerified, TextAdded
 from quoth.core.messages import Finish, Written
 from quoth.core.plan import Policy
 from quoth.core.types import Citation, Sentence
 
-TORN = Verdict("unverified", 0.0, ())
+TORN = StatementCheck("unverified", 0.0, ())
 """Of a sentence that the model never finished: what it would have said, nobody can check."""
 _ENDED = re.compile(r"[.!?…:。！？|][\"'”’»)\]*]*\Z")
 
-Check = Callable[[str, Sequence[int]], Awaitable[Verdict]]
+Check = Callable[[str, Sequence[int]], Awaitable[StatementCheck]]
 """Checks a sentence against the sources that it cites, by their numbers."""
-Cite = Callable[[Proof, Verdict, int], Citation]
+Cite = Callable[[EvidenceSpan, StatementCheck, int], Citation]
 """Makes the citation of a proof under its number in the answer."""
 
 
@@ -44,7 +44,7 @@ class Composed:
 
 
 @dataclass(slots=True)
-class _Draft:
+class _AnswerDraft:
     """The answer so far."""
 
     text: str = ""
@@ -52,7 +52,7 @@ class _Draft:
     citations: dict[str, Citation] = field(default_factory=dict)
     dropped: int = 0
 
-    def cite(self, verdict: Verdict, make: Cite) -> tuple[list[Citation], tuple[int, ...]]:
+    def cite(self, verdict: StatementCheck, make: Cite) -> tuple[list[Citation], tuple[int, ...]]:
         """Give the citations that are new, and the numbers of all; one span has one number."""
         new, numbers = [], []
         for proof in verdict.proofs:
@@ -63,7 +63,7 @@ class _Draft:
             numbers.append(self.citations[made.id].number)
         return new, tuple(dict.fromkeys(numbers))
 
-    def take(self, part: Closed, verdict: Verdict, numbers: tuple[int, ...]) -> str:
+    def take(self, part: ParsedSentence, verdict: StatementCheck, numbers: tuple[int, ...]) -> str:
         """Add a sentence with its marks; gives what was added."""
         lead = part.lead if self.text else part.lead.lstrip()
         start = len(self.text) + len(lead)
@@ -86,21 +86,21 @@ async def compose(
     check: Check,
     cite: Cite,
     policy: Policy,
-) -> AsyncGenerator[Token | Cited | Verified | Composed, None]:
+) -> AsyncGenerator[TextAdded | CitationAdded | SentenceVerified | Composed, None]:
     """Read, check and cite sentence by sentence; `Composed` comes last.
 
     With the policy "mark" every sentence stays and says how well it is supported; "drop" leaves
     out the unsupported ones once they are checked; "strict" shows a sentence only after that.
     """
-    draft = _Draft()
+    draft = _AnswerDraft()
     finish: Finish | None = None
     async with aclosing(_parts(pieces, reader)) as parts:
         async for part in parts:
             if isinstance(part, Finish):
                 finish = part
-            elif isinstance(part, Text):
+            elif isinstance(part, SafeText):
                 if policy != "strict":
-                    yield Token(part.text)
+                    yield TextAdded(part.text)
             else:
                 verdict = TORN if part.torn else await check(part.text, part.numbers)
                 for event in _closed(part, verdict, draft=draft, cite=cite, policy=policy):
@@ -117,32 +117,41 @@ async def compose(
 
 
 def _closed(
-    part: Closed, verdict: Verdict, *, draft: _Draft, cite: Cite, policy: Policy
-) -> Iterator[Token | Cited | Verified]:
+    part: ParsedSentence,
+    verdict: StatementCheck,
+    *,
+    draft: _AnswerDraft,
+    cite: Cite,
+    policy: Policy,
+) -> Iterator[TextAdded | CitationAdded | SentenceVerified]:
     """Add a sentence that was checked to the answer, or leave it out."""
     kept = policy == "mark" or not (part.torn or verdict.support == "unsupported")
     new, numbers = draft.cite(verdict, cite) if kept else ([], ())
     for citation in new:
-        yield Cited(citation)
+        yield CitationAdded(citation)
     number = len(draft.sentences) + draft.dropped + 1
     if kept:
         shown = draft.take(part, verdict, numbers)
         if policy != "strict":
             shown = marks(numbers)
         if shown:
-            yield Token(shown)
+            yield TextAdded(shown)
     else:
         draft.dropped += 1
-    yield Verified(number, part.text, numbers, verdict.support, verdict.score, kept)
+    yield SentenceVerified(number, part.text, numbers, verdict.support, verdict.score, kept)
 
 
-def _torn(part: Text | Closed) -> TypeGuard[Closed]:
-    return isinstance(part, Closed) and part.kind == "sentence" and not _ENDED.search(part.text)
+def _torn(part: SafeText | ParsedSentence) -> TypeGuard[ParsedSentence]:
+    return (
+        isinstance(part, ParsedSentence)
+        and part.kind == "sentence"
+        and not _ENDED.search(part.text)
+    )
 
 
 async def _parts(
     pieces: AsyncGenerator[Written, None], reader: AnswerReader
-) -> AsyncGenerator[Text | Closed | Finish, None]:
+) -> AsyncGenerator[SafeText | ParsedSentence | Finish, None]:
     """Read the pieces, and at the end what was held back."""
     finish = None
     async with aclosing(pieces):

@@ -39,7 +39,7 @@ _TURNED = str.maketrans("οоσѕсϲеευгсаіτ−‐‑", "ooossceeurcait
 
 
 @dataclass(frozen=True, slots=True)
-class Marker:
+class CitationMarker:
     """The numbers that a marker names, unchecked; ``forged`` says that it only looks like one."""
 
     numbers: tuple[int, ...]
@@ -55,7 +55,7 @@ class Checked:
     invented: int
 
 
-def parse_marker(inner: str, *, round_brackets: bool = False) -> Marker | None:
+def parse_marker(inner: str, *, round_brackets: bool = False) -> CitationMarker | None:
     """Read what stands between brackets; None for what is no marker.
 
     A marker that names no number, such as ``[Source]`` or ``[Source: a book]``, has none.
@@ -68,18 +68,18 @@ def parse_marker(inner: str, *, round_brackets: bool = False) -> Marker | None:
     if numbered is not None:
         forged = _NUMBERED.match(plain.translate({0x2212: "-", 0x2010: "-", 0x2011: "-"})) is None
         numbers = () if forged else _numbers(turned, numbered.end())
-        return Marker(numbers, forged=forged)
+        return CitationMarker(numbers, forged=forged)
     if _NAMELESS.match(turned):
-        return Marker((), forged=True)
+        return CitationMarker((), forged=True)
     dagger = _DAGGER.match(plain)
     if dagger is not None:
-        return Marker((int(dagger[1]),))
+        return CitationMarker((int(dagger[1]),))
     if _BARE.fullmatch(plain) and not plain.lstrip("^").startswith("0"):
-        return Marker(_numbers(plain.lstrip("^"), 0), bare=True)
+        return CitationMarker(_numbers(plain.lstrip("^"), 0), bare=True)
     return None
 
 
-def check(marker: Marker, known: Collection[int]) -> Checked:
+def check(marker: CitationMarker, known: Collection[int]) -> Checked:
     """Keep the sources that the model saw, each once; count the others."""
     numbers = tuple(dict.fromkeys(number for number in marker.numbers if number in known))
     others = {number for number in marker.numbers if number not in known}

@@ -11,10 +11,10 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from quoth.answering.generative.citation_markers import Marker, check
+from quoth.answering.generative.citation_markers import CitationMarker, check
 from quoth.answering.generative.markup_tokens import (
-    Found,
-    More,
+    MarkupMatch,
+    NeedMoreInput,
     bracket,
     code_in_line,
     round_bracket,
@@ -72,7 +72,7 @@ class Scanner:
         try:
             while self._text:
                 self._step(final=final)
-        except More:
+        except NeedMoreInput:
             pass
         if final and self._fence:
             self._end_code("" if self._new_line else "\n")
@@ -103,7 +103,7 @@ class Scanner:
             shape = tag(self._text, final=final)
         self._apply(shape)
 
-    def _apply(self, found: Found) -> None:
+    def _apply(self, found: MarkupMatch) -> None:
         self._show(found.size, found.shown)
         self._text = found.again + self._text
         self._until = found.until
@@ -114,7 +114,7 @@ class Scanner:
     def _show(self, size: int, shown: str | None = None) -> None:
         """Give the next characters as prose, or what stands in their place."""
         if not size:
-            raise More
+            raise NeedMoreInput
         text = self._text[:size] if shown is None else shown
         self._text = self._text[size:]
         if text:
@@ -123,7 +123,7 @@ class Scanner:
             _, line, rest = text.rpartition("\n")
             self._new_line = not rest.strip() and (bool(line) or self._new_line)
 
-    def _mark(self, marker: Marker) -> None:
+    def _mark(self, marker: CitationMarker) -> None:
         checked = check(marker, self._known)
         self.invented += checked.invented
         # A number without the word may be a footnote that was copied with its text.
@@ -136,7 +136,7 @@ class Scanner:
         found = until.search(self._text)
         if found is None:
             self._text = "" if final else self._text[-20:]
-            raise More
+            raise NeedMoreInput
         self._text = self._text[found.end() :]
         self._until = None
 
@@ -144,14 +144,14 @@ class Scanner:
 
     def _ticks(self, run: str, *, final: bool) -> None:
         if len(run) == len(self._text) and not final and len(run) < 64:
-            raise More
+            raise NeedMoreInput
         if len(run) >= 3 and self._new_line:
             info = _INFO.match(self._text, len(run))
             rest = self._text[len(run) :]
             if info is not None or (final and len(rest) <= 100 and "`" not in rest):
                 return self._begin_code(run, info.group() if info else rest)
             if not final and len(rest) <= 100 and "`" not in rest:
-                raise More
+                raise NeedMoreInput
         if run[0] == "~":
             return self._show(len(run))
         self._apply(code_in_line(self._text, final=final))
@@ -174,7 +174,7 @@ class Scanner:
                 self._text = self._text[end.end() :]
                 return self._end_code("")
             if not final and _CODE_END_MAYBE.fullmatch(self._text):
-                raise More
+                raise NeedMoreInput
         size = self._text.find("\n") + 1 or len(self._text)
         self._new_line = self._text[size - 1] == "\n"
         self._out.append(Code(self._text[:size]))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from quoth.answering.generative.citation_markers import Marker, may_begin, parse_marker
+from quoth.answering.generative.citation_markers import CitationMarker, may_begin, parse_marker
 
 AHEAD = 400
 """Signs that are looked at to find the end of a bracket, a tag or a link."""
@@ -20,12 +20,12 @@ AHEAD_CODE = 300
 """Signs that code within a line may have."""
 
 
-class More(Exception):
+class NeedMoreInput(Exception):
     """What a shape is cannot be said before more text is there."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class MarkupMatch:
     """The first `size` signs are shown as ``shown``; ``again`` is read once more behind that.
 
     ``cleaned`` says that something was taken out; everything up to ``until`` goes, too.
@@ -33,7 +33,7 @@ class Found:
 
     size: int
     shown: str = ""
-    marker: Marker | None = None
+    marker: CitationMarker | None = None
     after: str = ""
     again: str = ""
     cleaned: bool = False
@@ -46,13 +46,13 @@ _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 def _more(text: str, at: int, *, final: bool, ahead: int = AHEAD) -> None:
     """Raise `More` if what stands from `at` on is too short to give up looking for an end."""
     if not final and len(text) - at < ahead and not _BLANK_LINE.search(text, at):
-        raise More
+        raise NeedMoreInput
 
 
 # --- code within a line -----------------------------------------------------------------------
 
 
-def code_in_line(text: str, *, final: bool) -> Found:
+def code_in_line(text: str, *, final: bool) -> MarkupMatch:
     """Read code between runs of backticks; a run that nothing closes becomes an apostrophe."""
     size = len(text) - len(text.lstrip("`"))
     closing = re.compile(rf"(?<!`)`{{{size}}}(?!`)")
@@ -61,11 +61,11 @@ def code_in_line(text: str, *, final: bool) -> Found:
     if end is None or _BLANK_LINE.search(text, size, end.start()):
         if end is None:
             _more(text, 0, final=final, ahead=most)
-        return Found(size, "'")
+        return MarkupMatch(size, "'")
     if end.end() == len(text) and not final:
-        raise More
+        raise NeedMoreInput
     inside = text[size : end.start()].replace("`", "'").replace("\n", " ")
-    return Found(end.end(), f"`{inside}`")
+    return MarkupMatch(end.end(), f"`{inside}`")
 
 
 # --- brackets ---------------------------------------------------------------------------------
@@ -89,7 +89,7 @@ _NOT_DEFINED = re.compile(r"[^\S\n]*(?:[^\s:/.#<]+\s|[^\s<]+[^\S\n]+[^\s\"'(])")
 _ROLE = re.compile(r"/?INST", re.IGNORECASE)
 
 
-def bracket(text: str, *, final: bool, new_line: bool, indexing: bool) -> Found:
+def bracket(text: str, *, final: bool, new_line: bool, indexing: bool) -> MarkupMatch:
     """Read what begins with a square bracket, and emphasis, "!" or a backslash before it.
 
     ``new_line`` says that nothing stands before it on its line; ``indexing`` that it stands right
@@ -100,40 +100,42 @@ def bracket(text: str, *, final: bool, new_line: bool, indexing: bool) -> Found:
     if body is None:
         _more(text, at, final=final)
         broken_off = len(text) - at < AHEAD and _may_be_marker(text[at + 1 :])
-        return Found(len(text), text[:at]) if broken_off else Found(at + 1, text[: at + 1])
+        return (
+            MarkupMatch(len(text), text[:at]) if broken_off else MarkupMatch(at + 1, text[: at + 1])
+        )
     end, inner = body.end(), body[1]
     if end == len(text) and not final:
-        raise More
+        raise NeedMoreInput
     if _ROLE.fullmatch(inner):
-        return Found(end, text[:at], cleaned=True)
+        return MarkupMatch(end, text[:at], cleaned=True)
     if new_line and at == 0 and text[end : end + 1] == ":":
         defined = _definition(text, end + 1, final=final)
         if defined:
-            return Found(defined, cleaned=True)
+            return MarkupMatch(defined, cleaned=True)
     marker = _marker_in(inner)
     if marker is not None and not (marker.bare and indexing and at == 0):
         return _marked(text, marker, at=at, end=end, final=final, new_line=new_line)
     return _linked(text, inner, at=at, end=end, final=final)
 
 
-def round_bracket(text: str, *, final: bool) -> Found:
+def round_bracket(text: str, *, final: bool) -> MarkupMatch:
     """Read ``(Source 1)`` and ``([Source 1])``; any other bracket stays."""
     if not may_begin(text[1:18]):
-        return Found(1, text[0])
+        return MarkupMatch(1, text[0])
     body = _ROUND.match(text)
     if body is None:
         if "\n" not in text[:200]:
             _more(text, 0, final=final, ahead=202)
-        return Found(1, text[0])
+        return MarkupMatch(1, text[0])
     if body.end() == len(text) and not final:
-        raise More
+        raise NeedMoreInput
     marker = parse_marker(_ANY_BRACKET.sub(" ", body[1]), round_brackets=True)
     if marker is None:
-        return Found(1, text[0])
-    return Found(body.end(), marker=marker)
+        return MarkupMatch(1, text[0])
+    return MarkupMatch(body.end(), marker=marker)
 
 
-def _marker_in(inner: str) -> Marker | None:
+def _marker_in(inner: str) -> CitationMarker | None:
     if not _ANY_BRACKET.search(inner):
         return parse_marker(inner)
     if not _MARKERS_ONLY.fullmatch(inner.strip() + " "):
@@ -149,7 +151,9 @@ def _may_be_marker(rest: str) -> bool:
     )
 
 
-def _marked(text: str, marker: Marker, *, at: int, end: int, final: bool, new_line: bool) -> Found:
+def _marked(
+    text: str, marker: CitationMarker, *, at: int, end: int, final: bool, new_line: bool
+) -> MarkupMatch:
     """Take a marker with the link, the emphasis and the comma that hang on it."""
     before, cleaned = text[:at].rstrip("\\"), False
     if text[end : end + 1] == "(":
@@ -161,19 +165,19 @@ def _marked(text: str, marker: Marker, *, at: int, end: int, final: bool, new_li
     if around and text.startswith(around, end):
         before, end = before[len(around) :], end + len(around)
     elif around.startswith(text[end : end + len(around)]) and around and not final:
-        raise More
+        raise NeedMoreInput
     if new_line and text[end : end + 1] == ":":
         end += 1
     elif end == len(text) and not final:
-        raise More
-    return Found(_separated(text, end, final=final), before, marker=marker, cleaned=cleaned)
+        raise NeedMoreInput
+    return MarkupMatch(_separated(text, end, final=final), before, marker=marker, cleaned=cleaned)
 
 
 def _separated(text: str, end: int, *, final: bool) -> int:
     """Give the end of the comma, or "and", that stands between a marker and the next."""
     maybe = _SEPARATOR_MAYBE.match(text, end)
     if maybe is not None and maybe.end() == len(text) and not final:
-        raise More
+        raise NeedMoreInput
     between = _SEPARATOR.match(text, end)
     if between is None or not between.group():
         return end
@@ -184,7 +188,7 @@ def _separated(text: str, end: int, *, final: bool) -> int:
     return between.end() if _marker_in(following[1]) is not None else end
 
 
-def _linked(text: str, inner: str, *, at: int, end: int, final: bool) -> Found:
+def _linked(text: str, inner: str, *, at: int, end: int, final: bool) -> MarkupMatch:
     """Leave the label of a link and nothing of an image; any other bracket stays."""
     image = text[:at].endswith("!")
     following = text[end : end + 1]
@@ -192,7 +196,7 @@ def _linked(text: str, inner: str, *, at: int, end: int, final: bool) -> Found:
         target = _target(text, end, final=final)
         if target:
             before = text[:at].rstrip("\\").removesuffix("!")
-            return Found(target, before, again="" if image else inner, cleaned=True)
+            return MarkupMatch(target, before, again="" if image else inner, cleaned=True)
     if following == "[":
         reference = _BRACKETS.match(text, end, end + AHEAD)
         if reference is None:
@@ -200,8 +204,8 @@ def _linked(text: str, inner: str, *, at: int, end: int, final: bool) -> Found:
         elif _marker_in(reference[1]) is None:
             before = text[:at].removesuffix("!")
             again = "" if image else inner
-            return Found(reference.end(), before, again=again, cleaned=True)
-    return Found(at + 1, text[: at + 1])
+            return MarkupMatch(reference.end(), before, again=again, cleaned=True)
+    return MarkupMatch(at + 1, text[: at + 1])
 
 
 def _target(text: str, at: int, *, final: bool) -> int:
@@ -220,7 +224,7 @@ def _definition(text: str, at: int, *, final: bool) -> int:
     line = text.find("\n", at, at + AHEAD)
     if line < 0:
         if not final and len(text) - at < AHEAD:
-            raise More
+            raise NeedMoreInput
         line = min(len(text), at + AHEAD)
     return line if _DEFINED.fullmatch(text, at, line) else 0
 
@@ -253,7 +257,7 @@ _MAIL = re.compile(r"<([\w.+\-]{1,64}@[\w.\-]{1,200})>")
 _CHAT = re.compile(r"<[|｜][^<>\n]{0,60}[|｜]>|<</?SYS>>", re.IGNORECASE)
 
 
-def tag(text: str, *, final: bool) -> Found:
+def tag(text: str, *, final: bool) -> MarkupMatch:
     """Read a tag, a comment, an address or a chat token between angle brackets.
 
     Their content stays, but for that of scripts, style sheets and thoughts. A ``<`` that begins
@@ -261,48 +265,48 @@ def tag(text: str, *, final: bool) -> Found:
     """
     chat = _CHAT.match(text)
     if chat is not None:
-        return Found(chat.end(), "\n\n", cleaned=True)
+        return MarkupMatch(chat.end(), "\n\n", cleaned=True)
     address = _ADDRESS.match(text, 0, AHEAD)
     if address is not None:
-        return Found(address.end(), cleaned=True)
+        return MarkupMatch(address.end(), cleaned=True)
     mail = _MAIL.match(text)
     if mail is not None:
-        return Found(mail.end(), mail[1], cleaned=True)
+        return MarkupMatch(mail.end(), mail[1], cleaned=True)
     if text.startswith("<!--"):
         return _comment(text, final=final)
     name = _NAME.match(text)
     if name is not None and name[1].casefold() in _ELEMENTS:
         return _element(text, name[1].casefold(), final=final)
     if _MAYBE.fullmatch(text, 0, AHEAD) and len(text) < AHEAD and not final:
-        raise More
-    return Found(1, "<")
+        raise NeedMoreInput
+    return MarkupMatch(1, "<")
 
 
-def _comment(text: str, *, final: bool) -> Found:
+def _comment(text: str, *, final: bool) -> MarkupMatch:
     end = text.find("-->", 2, AHEAD)
     if end < 0:
         if not final and len(text) < AHEAD:
-            raise More
-        return Found(4, cleaned=True)
-    return Found(end + 3, cleaned=True)
+            raise NeedMoreInput
+        return MarkupMatch(4, cleaned=True)
+    return MarkupMatch(end + 3, cleaned=True)
 
 
-def _element(text: str, name: str, *, final: bool) -> Found:
+def _element(text: str, name: str, *, final: bool) -> MarkupMatch:
     found = _TAG.match(text, 0, AHEAD)
     if found is None:
         if "<" not in text[1:AHEAD]:
             _more(text, 0, final=final)
-        return Found(1, "<")
+        return MarkupMatch(1, "<")
     if len(name) == 1 and not _SPARE.fullmatch(found.group()):
-        return Found(1, "<")
+        return MarkupMatch(1, "<")
     size = found.end()
     if name in _THOUGHTS and text[1] != "/":
-        return Found(size, cleaned=True, until=re.compile(rf"</{name}\s*>", re.IGNORECASE))
+        return MarkupMatch(size, cleaned=True, until=re.compile(rf"</{name}\s*>", re.IGNORECASE))
     if name in ("script", "style") and text[1] != "/":
         close = re.compile(rf"</{name}[^<>]{{0,40}}>", re.IGNORECASE)
         end = close.search(text, size, AHEAD_SCRIPT)
         if end is None and not final and len(text) < AHEAD_SCRIPT:
-            raise More
-        return Found(end.end() if end else size, cleaned=True)
+            raise NeedMoreInput
+        return MarkupMatch(end.end() if end else size, cleaned=True)
     shown = "\n" if name in _NEW_LINES else " " if name in ("td", "th") else ""
-    return Found(size, shown, cleaned=True)
+    return MarkupMatch(size, shown, cleaned=True)

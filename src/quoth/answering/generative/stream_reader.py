@@ -29,14 +29,14 @@ LOOK_AHEAD = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class SafeText:
     """The next piece of the answer, without markers and links: safe to show, provisional."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Closed:
+class ParsedSentence:
     """A finished sentence, or a block of code, and the sources that it names.
 
     ``lead`` is what stands before it: white space, line breaks, the bullet of a list. The pieces
@@ -50,7 +50,7 @@ class Closed:
     torn: bool = False
 
 
-Part = Text | Closed
+Part = SafeText | ParsedSentence
 
 _BULLET = r"(?:[-*+•‣◦▪–—]|\d{1,3}[.)]|[a-z]\)|#{1,6}|>)"
 _LEAD = re.compile(rf"\s*(?:{_BULLET}[^\S\n]+){{0,4}}")
@@ -133,8 +133,8 @@ def _joined(parts: Iterable[Part]) -> list[Part]:
     """Join the pieces of text between two sentences."""
     joined: list[Part] = []
     for part in parts:
-        if isinstance(part, Text) and joined and isinstance(joined[-1], Text):
-            joined[-1] = Text(joined[-1].text + part.text)
+        if isinstance(part, SafeText) and joined and isinstance(joined[-1], SafeText):
+            joined[-1] = SafeText(joined[-1].text + part.text)
         else:
             joined.append(part)
     return joined
@@ -274,7 +274,7 @@ class _Sentences:
         """Show the text up to there, but for blanks that may stand between two sentences."""
         end = len(self._text[:end].rstrip())
         if end > self._sent and re.search(r"\w", self._text[self._begin or 0 : end]):
-            self._parts.append(Text(self._text[self._sent : end]))
+            self._parts.append(SafeText(self._text[self._sent : end]))
             self._sent = end
 
     def _close(self, end: int, *, forced: bool = False) -> None:
@@ -286,10 +286,10 @@ class _Sentences:
             self._from, self._begin = end, None
             return
         if end > self._sent:
-            self._parts.append(Text(self._text[self._sent : end]))
+            self._parts.append(SafeText(self._text[self._sent : end]))
         named = [mark for at, mark in self._marks if at <= end]
         numbers = dict.fromkeys(number for mark in named for number in mark.numbers)
-        self._parts.append(Closed(self._text[:begin], text, tuple(numbers), "sentence"))
+        self._parts.append(ParsedSentence(self._text[:begin], text, tuple(numbers), "sentence"))
         self._text = self._text[end:]
         self._marks = [(at - end, mark) for at, mark in self._marks if at > end]
         self._from, self._begin, self._look, self._sent = 0, None, 0, 0
@@ -313,7 +313,7 @@ class _Code:
         rest = "".join(piece for piece in pieces if isinstance(piece, str))
         while rest:
             room = CODE_PIECE - len(self._text)
-            parts.append(Text(rest[:room]))
+            parts.append(SafeText(rest[:room]))
             self._text, rest = self._text + rest[:room], rest[room:]
             if len(self._text) == CODE_PIECE:
                 parts.append(self._closed())
@@ -321,7 +321,7 @@ class _Code:
             parts.append(self._closed())
         return parts
 
-    def _closed(self) -> Closed:
+    def _closed(self) -> ParsedSentence:
         text, self._text = self._text, ""
         body = text.lstrip()
-        return Closed(text[: len(text) - len(body)], body, (), "code")
+        return ParsedSentence(text[: len(text) - len(body)], body, (), "code")

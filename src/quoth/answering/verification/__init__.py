@@ -13,17 +13,17 @@ check                      all of it in order: `verify`
 from __future__ import annotations
 
 from quoth.answering.verification.cross_lingual import Embed, remembering
-from quoth.answering.verification.non_claims import says_nothing
+from quoth.answering.verification.non_claims import is_non_claim
 from quoth.answering.verification.source_index import Sources, read_sources
-from quoth.answering.verification.verify import Proof, Verdict, verify
+from quoth.answering.verification.verify import EvidenceSpan, StatementCheck, verify
 
 __all__ = [
     "Embed",
-    "Proof",
+    "EvidenceSpan",
     "Sources",
-    "Verdict",
+    "StatementCheck",
+    "is_non_claim",
     "read_sources",
     "remembering",
-    "says_nothing",
     "verify",
 ]

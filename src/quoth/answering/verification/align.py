@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from quoth.answering.verification.claim import Claim, overlap, read_claim
 from quoth.answering.verification.contradiction_rules import Fault, change_faults, turned_faults
-from quoth.answering.verification.source_index import Line, Sources, read_line
+from quoth.answering.verification.source_index import Sources, SourceSentence, read_line
 from quoth.answering.verification.value_checks import order_faults, value_faults
 
 MOST_LINES = 3
@@ -27,19 +27,19 @@ class Alignment:
     that both have, ``near`` says that it quotes the first sentence with changes.
     """
 
-    lines: tuple[Line, ...]
+    lines: tuple[SourceSentence, ...]
     signs: Mapping[str, float]
     faults: tuple[Fault, ...]
     shared: int
     near: bool = False
 
 
-def align(statement: str, lines: Sequence[Line], *, sources: Sources) -> Alignment | None:
+def align(statement: str, lines: Sequence[SourceSentence], *, sources: Sources) -> Alignment | None:
     """Lay a statement beside sentences of one language; None where they share no word."""
     if not lines:
         return None
     claim = read_claim(statement, language=lines[0].language, sources=sources)
-    chosen = cover(claim, lines)
+    chosen = weighted_recall(claim, lines)
     if not chosen:
         return None
     share, codes = overlap(claim.tokens, chosen[0].tokens)
@@ -49,7 +49,7 @@ def align(statement: str, lines: Sequence[Line], *, sources: Sources) -> Alignme
     found += change_faults(claim, read, codes) if near else turned_faults(claim, read)
     found += order_faults(claim, read[0])
     signs = signals(claim, chosen, share=share) | _clean(found)
-    signs["told"] = claim.recall(_told(claim, chosen, sources=sources))
+    signs["told"] = claim.recall(_stated_tokens(claim, chosen, sources=sources))
     held = sum(
         any(stem in line.stems for line in chosen)
         for stem, weight in claim.weights.items()
@@ -58,7 +58,9 @@ def align(statement: str, lines: Sequence[Line], *, sources: Sources) -> Alignme
     return Alignment(chosen, signs, tuple(dict.fromkeys(found)), held, near)
 
 
-def _told(claim: Claim, chosen: Sequence[Line], *, sources: Sources) -> frozenset[str]:
+def _stated_tokens(
+    claim: Claim, chosen: Sequence[SourceSentence], *, sources: Sources
+) -> frozenset[str]:
     """Give the stems of the proofs, and those by which the statement calls their sources."""
     titles = frozenset().union(*(sources.by_number[line.number].title for line in chosen))
     called = {part.stem for part in claim.tokens if part.word in titles}
@@ -77,12 +79,12 @@ def _clean(found: Sequence[Fault]) -> dict[str, float]:
     }
 
 
-def cover(claim: Claim, lines: Sequence[Line]) -> tuple[Line, ...]:
+def weighted_recall(claim: Claim, lines: Sequence[SourceSentence]) -> tuple[SourceSentence, ...]:
     """Choose the sentence that holds most of a statement, and up to two that add to it.
 
     One word in common is no proof: a further sentence adds two, or a number or a name.
     """
-    chosen: list[Line] = []
+    chosen: list[SourceSentence] = []
     wanted = frozenset(claim.weights)
     values = {claim.tokens[value.first].stem for value in claim.values if value.sure}
     least = 1e-9
@@ -98,7 +100,7 @@ def cover(claim: Claim, lines: Sequence[Line]) -> tuple[Line, ...]:
     return tuple(chosen)
 
 
-def signals(claim: Claim, chosen: Sequence[Line], *, share: float) -> dict[str, float]:
+def signals(claim: Claim, chosen: Sequence[SourceSentence], *, share: float) -> dict[str, float]:
     """Give what speaks for support, each sign in [0, 1] and the more the better.
 
     ``best`` and ``cover`` are the weighted recall of the best sentence and of all, ``pairs`` of
@@ -121,7 +123,7 @@ def signals(claim: Claim, chosen: Sequence[Line], *, share: float) -> dict[str, 
     }
 
 
-def _pairs(line: Line) -> Iterator[tuple[str, str]]:
+def _pairs(line: SourceSentence) -> Iterator[tuple[str, str]]:
     """Give the stems that stand near each other, in either order."""
     stems = [part.stem for part in line.tokens if part.stem]
     for at, stem in enumerate(stems):

@@ -54,7 +54,7 @@ FOREIGN = Calibration(
 """The same for a statement in another language than its source, from cosines."""
 
 
-def chance(signs: Mapping[str, float], *, model: Calibration = WORDS) -> float:
+def support_probability(signs: Mapping[str, float], *, model: Calibration = WORDS) -> float:
     """Give the probability that the statement is borne out."""
     total = model.bias + sum(
         weight * signs.get(name, 0.0) for name, weight in model.weights.items()

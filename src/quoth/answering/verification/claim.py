@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from quoth.answering.verification.source_index import Sources
-from quoth.answering.verification.tokens import Token, tokens
+from quoth.answering.verification.tokens import TextToken, tokens
 from quoth.answering.verification.values import Value, read_values
 
 ROOT = 6
@@ -22,7 +22,7 @@ class Claim:
     """A statement, read in the language of sources."""
 
     text: str
-    tokens: tuple[Token, ...]
+    tokens: tuple[TextToken, ...]
     values: tuple[Value, ...]
     weights: Mapping[str, float]
     """Each stem once, in order, with its rarity."""
@@ -70,7 +70,7 @@ def read_claim(text: str, *, language: str, sources: Sources) -> Claim:
     )
 
 
-def overlap(ours: Sequence[Token], theirs: Sequence[Token]) -> tuple[float, list[Change]]:
+def overlap(ours: Sequence[TextToken], theirs: Sequence[TextToken]) -> tuple[float, list[Change]]:
     """Give the part of our words that stand in theirs in the same order, and what differs."""
     words, others = ([part.stem or part.word for part in each] for each in (ours, theirs))
     if not words or not others:

@@ -9,7 +9,7 @@ SHARE = 0.5
 SUREST = 0.99
 
 
-def heard(words: float, judge: float, *, share: float = SHARE) -> float:
+def combine_with_judge(words: float, judge: float, *, share: float = SHARE) -> float:
     """Give the mean of two probabilities on the scale of log odds, weighed by the judge's share.
 
     A logarithmic opinion pool (Genest and Zidek, 1986).

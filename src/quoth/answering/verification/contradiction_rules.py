@@ -8,7 +8,7 @@ from typing import Literal
 
 from quoth.answering.verification.claim import Change, Claim
 from quoth.answering.verification.source_index import ReadLine
-from quoth.answering.verification.tokens import NEGATIONS, Token, negated
+from quoth.answering.verification.tokens import NEGATIONS, TextToken, negated
 
 CLAUSE = 8
 """Words before a fragment that may turn its meaning."""
@@ -59,7 +59,7 @@ def turned_faults(claim: Claim, chosen: Sequence[ReadLine]) -> Iterator[Fault]:
     ours, theirs = negated(claim.tokens), negated(parts)
     if bool(ours) != bool(theirs):
         yield Fault(f"negation {(ours or theirs)[0]}", "doubtful")
-    poles, others = _poles(claim.tokens), _poles(parts)
+    poles, others = _antonyms(claim.tokens), _antonyms(parts)
     if len(set(poles.values())) == 1 and set(others.values()) == {-each for each in poles.values()}:
         yield Fault(f"direction {next(iter(poles))}", "doubtful")
 
@@ -88,29 +88,29 @@ def change_faults(
         yield from _exchanged(claim, chosen[0], code)
 
 
-def left_open(before: Sequence[Token]) -> str | None:
+def unsupported_negation(before: Sequence[TextToken]) -> str | None:
     """Give the word that leaves open or denies what follows it in a sentence, None where none."""
     words = [part.word for part in before[-CLAUSE:]]
     return next((word for word in words if word in NEGATIONS or word in CONDITIONS), None)
 
 
-def _left_open(ours: Sequence[Token], before: Sequence[Token]) -> Iterator[Fault]:
-    word = left_open(before)
-    if word is not None and left_open(ours) is None:
+def _left_open(ours: Sequence[TextToken], before: Sequence[TextToken]) -> Iterator[Fault]:
+    word = unsupported_negation(before)
+    if word is not None and unsupported_negation(ours) is None:
         denied = word in NEGATIONS
         name = "negation" if denied else "condition"
         yield Fault(f"{name} {word}", "wrong" if denied else "doubtful")
 
 
-def _denied(ours: Sequence[Token], theirs: Sequence[Token]) -> Iterator[Fault]:
+def _denied(ours: Sequence[TextToken], theirs: Sequence[TextToken]) -> Iterator[Fault]:
     mine, other = negated(ours), negated(theirs)
     if len(mine) % 2 != len(other) % 2:
         yield Fault(f"negation {(mine or other)[0]}", "wrong")
 
 
-def _turned(ours: Sequence[Token], theirs: Sequence[Token]) -> Iterator[Fault]:
-    poles = set(_poles(theirs).values())
-    for word, pole in _poles(ours).items():
+def _turned(ours: Sequence[TextToken], theirs: Sequence[TextToken]) -> Iterator[Fault]:
+    poles = set(_antonyms(theirs).values())
+    for word, pole in _antonyms(ours).items():
         if -pole in poles and pole not in poles:
             yield Fault(f"direction {word}", "wrong")
     signs = {part.word for part in ours} & _COMPARING
@@ -138,5 +138,5 @@ def _exchanged(claim: Claim, read: ReadLine, code: Change) -> Iterator[Fault]:
             yield Fault(f"word {part.word}", "doubtful")
 
 
-def _poles(parts: Sequence[Token]) -> dict[str, int]:
+def _antonyms(parts: Sequence[TextToken]) -> dict[str, int]:
     return {part.word: POLES[part.word] for part in parts if part.word in POLES}

@@ -15,12 +15,12 @@ import numpy as np
 from quoth.answering.verification.align import Alignment
 from quoth.answering.verification.contradiction_rules import Fault
 from quoth.answering.verification.source_index import (
-    Line,
     ReadLine,
     Sources,
+    SourceSentence,
     read_line,
 )
-from quoth.answering.verification.tokens import Token, negated, tokens
+from quoth.answering.verification.tokens import TextToken, negated, tokens
 from quoth.answering.verification.values import Value, is_number, read_values
 from quoth.core.protocols import Matrix
 
@@ -54,7 +54,7 @@ def remembering(embed: Embed) -> Embed:
 
 async def align_foreign(
     statement: str,
-    lines: Sequence[Line],
+    lines: Sequence[SourceSentence],
     *,
     sources: Sources,
     language: str,
@@ -91,7 +91,7 @@ async def align_foreign(
     return Alignment((among[best],), signs, tuple(found), len(parts))
 
 
-def _all(sources: Sources) -> Iterator[Line]:
+def _all(sources: Sources) -> Iterator[SourceSentence]:
     """Give the sentences of all sources in turn, so that each has its share."""
     lists = [source.lines for source in sources.by_number.values()]
     for turn in range(max(map(len, lists), default=0)):
@@ -100,7 +100,7 @@ def _all(sources: Sources) -> Iterator[Line]:
 
 
 def _faults(
-    statement: str, parts: Sequence[Token], *, values: Sequence[Value], line: ReadLine
+    statement: str, parts: Sequence[TextToken], *, values: Sequence[Value], line: ReadLine
 ) -> Iterator[Fault]:
     for value in values:
         shown = statement[parts[value.first].start : parts[value.last].end]

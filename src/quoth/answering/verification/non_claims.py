@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from quoth.text.analyzer import fold
+from quoth.text.analyzer import normalize_name
 
 _KINDS = (
     r"(?:sources?|passages?|documents?|excerpts?|context|texts?|materials?|transcripts?"
@@ -76,7 +76,7 @@ _VALUE = re.compile(r"\d[\d.,]*|(?<=[\w,;:] )(?!Sources?\b)[A-ZÀ-ÖØ-Þ][\w'�
 """Numbers and names: what a sentence claims with, unless the question named them."""
 
 
-def says_nothing(statement: str, language: str, *, question: str = "") -> bool:
+def is_non_claim(statement: str, language: str, *, question: str = "") -> bool:
     """Whether a sentence only says that the sources do not answer; it claims nothing to prove.
 
     English and French; a sentence that goes on with a "but" claims something, and so does one
@@ -86,7 +86,7 @@ def says_nothing(statement: str, language: str, *, question: str = "") -> bool:
     known = question.casefold()
     if any(each.rstrip(".,").casefold() not in known for each in _VALUE.findall(statement)):
         return False
-    text = fold(statement).strip(" \"'«»*#")
+    text = normalize_name(statement).strip(" \"'«»*#")
     if _LEAD_IN.fullmatch(text):
         return _LEADING.search(text) is not None
     patterns = (_FR, _EN) if language == "fr" else (_EN, _FR)

@@ -9,17 +9,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from quoth.answering.context import Block
+from quoth.answering.context import ContextBlock
 from quoth.answering.extractive.candidates import quotable_sentences
 from quoth.answering.verification.tokens import (
     BETWEEN,
-    Token,
-    joined,
+    TextToken,
+    concatenate,
     tokens,
 )
 from quoth.answering.verification.values import Value, read_values
 from quoth.core.types import Seconds
-from quoth.text.analyzer import fold
+from quoth.text.analyzer import normalize_name
 from quoth.text.sentences import Span
 
 FEWEST_LINES = 30
@@ -31,7 +31,7 @@ HEADING = 0.3
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SourceSentence:
     """A whole sentence of a source; ``start`` and ``end`` count characters of its document."""
 
     number: int
@@ -39,7 +39,7 @@ class Line:
     end: int
     text: str
     language: str
-    tokens: tuple[Token, ...]
+    tokens: tuple[TextToken, ...]
     stems: frozenset[str]
 
 
@@ -47,7 +47,7 @@ class Line:
 class ReadLine:
     """A sentence read closely: its values, and all its words and parts of words."""
 
-    line: Line
+    line: SourceSentence
     values: tuple[Value, ...]
     words: frozenset[str]
 
@@ -59,40 +59,40 @@ class ReadLine:
         return any(each.key == value.key and each.kind == value.kind for each in self.values)
 
 
-def read_line(line: Line) -> ReadLine:
+def read_line(line: SourceSentence) -> ReadLine:
     """Read a sentence closely; it takes as long as all that was done with it before."""
     found = {part.word for part in line.tokens}
     found |= {one.word + two.word for one, two in pairwise(line.tokens)}
     for part in line.tokens:
         raw = line.text[part.start - line.start : part.end - line.start]
         if "-" in raw:
-            found |= {fold(each) for each in raw.split("-")}
+            found |= {normalize_name(each) for each in raw.split("-")}
     values = read_values(line.text, line.tokens, language=line.language, offset=line.start)
     return ReadLine(line, values, frozenset(found))
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class IndexedSource:
     """One numbered source as the model saw it: its tokens in order, and its sentences."""
 
     number: int
     document_id: str
     language: str
-    tokens: tuple[Token, ...]
+    tokens: tuple[TextToken, ...]
     joined: str
-    lines: tuple[Line, ...]
+    lines: tuple[SourceSentence, ...]
     title: frozenset[str]
 
-    def find(self, wanted: Sequence[Token]) -> Iterator[Span]:
+    def find(self, wanted: Sequence[TextToken]) -> Iterator[Span]:
         """Yield the characters of the document where a quotation stands word by word."""
-        searched = joined(wanted)
+        searched = concatenate(wanted)
         at = self.joined.find(searched) if wanted else -1
         while at >= 0:
             first = self.joined.count(BETWEEN, 0, at)
             yield self.tokens[first].start, self.tokens[first + len(wanted) - 1].end
             at = self.joined.find(searched, at + 1)
 
-    def around(self, start: int, end: int) -> tuple[Line, ...]:
+    def around(self, start: int, end: int) -> tuple[SourceSentence, ...]:
         """Give the sentences that characters of the document stand in."""
         return tuple(line for line in self.lines if line.start < end and start < line.end)
 
@@ -101,7 +101,7 @@ class Source:
 class Sources:
     """All that the model saw, by source number, and how often each stem stands in it."""
 
-    by_number: Mapping[int, Source]
+    by_number: Mapping[int, IndexedSource]
     counts: Mapping[str, int]
     lines: int
 
@@ -120,7 +120,7 @@ class Sources:
 
 
 def read_sources(
-    blocks: Sequence[Block], *, kept: Mapping[int, Sequence[Span]] | None = None
+    blocks: Sequence[ContextBlock], *, kept: Mapping[int, Sequence[Span]] | None = None
 ) -> Sources:
     """Cut what the model saw into sentences and tokens.
 
@@ -130,47 +130,52 @@ def read_sources(
     found = [_read(block, spans=(kept or {}).get(block.number)) for block in blocks]
     lines = [line for source in found for line in source.lines]
     counts = Counter(stem for line in lines for stem in line.stems)
-    by_number: dict[int, Source] = {}
+    by_number: dict[int, IndexedSource] = {}
     for source in found:
         by_number.setdefault(source.number, source)
     return Sources(by_number, counts, len(lines))
 
 
-def _read(block: Block, *, spans: Sequence[Span] | None) -> Source:
+def _read(block: ContextBlock, *, spans: Sequence[Span] | None) -> IndexedSource:
     passage = block.passage
     # Of a block that had to be cut all of the beginning is shown, and nothing behind it.
     whole = [(block.start, block.end)]
     shown = spans if spans and spans[-1][1] <= block.end else whole
     language = passage.chunks[0].language
-    parts: list[Token] = []
+    parts: list[TextToken] = []
     for low, high in shown:
         text = passage.text[low - passage.start : high - passage.start]
         parts += tokens(text, language=language, offset=low)
-    return Source(
+    return IndexedSource(
         number=block.number,
         document_id=passage.document.document_id,
         language=language,
         tokens=tuple(parts),
-        joined=joined(parts),
+        joined=concatenate(parts),
         lines=tuple(_lines(block, shown, parts)),
         title=_title_words(block),
     )
 
 
-def _lines(block: Block, shown: Sequence[Span], parts: Sequence[Token]) -> Iterator[Line]:
+def _lines(
+    block: ContextBlock, shown: Sequence[Span], parts: Sequence[TextToken]
+) -> Iterator[SourceSentence]:
     """Give the whole sentences that were shown; their tokens are those of the source."""
     starts = [part.start for part in parts]
-    headings = {fold(each) for chunk in block.passage.chunks for each in chunk.section}
+    headings = {normalize_name(each) for chunk in block.passage.chunks for each in chunk.section}
     language = block.passage.chunks[0].language
     for each in quotable_sentences([block.passage]):
         if not any(low <= each.start and each.end <= high for low, high in shown):
             continue
-        if each.fitness <= HEADING and fold(" ".join(each.text.split())) in headings:
+        if (
+            each.standalone_score <= HEADING
+            and normalize_name(" ".join(each.text.split())) in headings
+        ):
             continue  # a title names what is told below it, and tells nothing
         held = tuple(parts[bisect_left(starts, each.start) : bisect_left(starts, each.end)])
         if each.language != language:
             held = tokens(each.text, language=each.language, offset=each.start)
-        yield Line(
+        yield SourceSentence(
             number=block.number,
             start=each.start,
             end=each.end,
@@ -181,7 +186,7 @@ def _lines(block: Block, shown: Sequence[Span], parts: Sequence[Token]) -> Itera
         )
 
 
-def _title_words(block: Block) -> frozenset[str]:
+def _title_words(block: ContextBlock) -> frozenset[str]:
     """Give the words of the lines above a source, by which a statement may call it."""
     passage = block.passage
     texts = [passage.document.title.replace("_", " "), passage.document.speaker or ""]

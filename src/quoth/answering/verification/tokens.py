@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from quoth.answering.verification.units import SPELLED, UNITS
-from quoth.text.analyzer import STOP_WORDS, fold, terms
+from quoth.text.analyzer import STOP_WORDS, analyze, normalize_name
 
 NEGATIONS = frozenset(
     """
@@ -58,7 +58,7 @@ BETWEEN = "\x1f"
 """Stands between the words of tokens that are joined; no word has it."""
 
 
-class Token(NamedTuple):
+class TextToken(NamedTuple):
     """A word, number or sign, and its characters in the text that was cut.
 
     ``word`` is how it compares letter by letter, ``stem`` how it compares by meaning, empty for a
@@ -71,9 +71,9 @@ class Token(NamedTuple):
     end: int
 
 
-def tokens(text: str, *, language: str, offset: int = 0) -> tuple[Token, ...]:
+def tokens(text: str, *, language: str, offset: int = 0) -> tuple[TextToken, ...]:
     """Cut a text into tokens; ``offset`` is added to their places."""
-    found: list[Token] = []
+    found: list[TextToken] = []
     for match in _TOKEN.finditer(text):
         start, end = match.span()
         kind, raw = match.lastgroup, match.group()
@@ -84,18 +84,18 @@ def tokens(text: str, *, language: str, offset: int = 0) -> tuple[Token, ...]:
             continue
         word, stem, negated = _word(raw, language)
         if word:
-            found.append(Token(word, stem, start + offset, end + offset))
+            found.append(TextToken(word, stem, start + offset, end + offset))
         if negated:
-            found.append(Token("not", "", end + offset - 2, end + offset))
+            found.append(TextToken("not", "", end + offset - 2, end + offset))
     return tuple(found)
 
 
-def joined(parts: Sequence[Token]) -> str:
+def concatenate(parts: Sequence[TextToken]) -> str:
     """Join the words of tokens so that a search finds whole ones only."""
     return BETWEEN + BETWEEN.join(part.word for part in parts) + BETWEEN
 
 
-def negated(parts: Sequence[Token]) -> list[str]:
+def negated(parts: Sequence[TextToken]) -> list[str]:
     """Give the words that negate."""
     return [part.word for part in parts if part.word in NEGATIONS]
 
@@ -117,16 +117,16 @@ def plain_number(raw: str) -> str:
     return format(value.normalize(), "f")
 
 
-def _numbers(raw: str, *, start: int) -> list[Token]:
+def _numbers(raw: str, *, start: int) -> list[TextToken]:
     """Give one number, or several where spaces set apart other than thousands."""
     spaced = _SPACES.split(raw)
     if len(spaced) > 1 and all(len(each) == 3 and each.isdecimal() for each in spaced[1:]):
         value = plain_number("".join(spaced))
-        return [Token(value, value, start, start + len(raw))]
+        return [TextToken(value, value, start, start + len(raw))]
     found, at = [], start
     for each in spaced:
         value = plain_number(each)
-        found.append(Token(value, value, at, at + len(each)))
+        found.append(TextToken(value, value, at, at + len(each)))
         at += len(each) + 1
     return found
 
@@ -140,12 +140,12 @@ def _word(raw: str, language: str) -> tuple[str, str, bool]:
     negated = bool(apostrophe) and ending.casefold() == "t"
     if negated:
         bare = "can" if bare.casefold() == "can" else bare.removesuffix("n").removesuffix("N")
-    folded = fold(bare).translate(_LETTERS)
+    folded = normalize_name(bare).translate(_LETTERS)
     if folded in _STOPS.get(language, frozenset()) or folded in NEGATIONS:
         return folded, "", negated
     if known := SPELLED.get(folded) or UNITS.get(folded):
         return folded, known, negated
-    stems = terms(bare, language=language)
+    stems = analyze(bare, language=language)
     return folded, stems[-1] if stems else "", negated
 
 
@@ -158,4 +158,4 @@ def _readable(raw: str) -> str:
     )
 
 
-_STOPS = {name: frozenset(map(fold, words)) for name, words in STOP_WORDS.items()}
+_STOPS = {name: frozenset(map(normalize_name, words)) for name, words in STOP_WORDS.items()}

@@ -8,7 +8,7 @@ from itertools import combinations
 from quoth.answering.verification.claim import Claim
 from quoth.answering.verification.contradiction_rules import Fault
 from quoth.answering.verification.source_index import ReadLine, Sources
-from quoth.answering.verification.tokens import Token
+from quoth.answering.verification.tokens import TextToken
 from quoth.answering.verification.values import Value
 
 NEAR = 5
@@ -73,7 +73,7 @@ def order_faults(claim: Claim, read: ReadLine) -> Iterator[Fault]:
             yield Fault(f"order {one} / {two}", "doubtful")
 
 
-def _agents(parts: Sequence[Token]) -> bool:
+def _agents(parts: Sequence[TextToken]) -> bool:
     return any(part.word in _AGENTS for part in parts)
 
 
@@ -126,7 +126,7 @@ def _crossed(claim: Claim, value: Value, line: ReadLine) -> bool:
     return True in fits and fits.get(False, 0.0) > ELSEWHERE * fits[True]
 
 
-def _around(parts: Sequence[Token], first: int, last: int) -> list[tuple[str, int]]:
+def _around(parts: Sequence[TextToken], first: int, last: int) -> list[tuple[str, int]]:
     """Give the words near those from one to another with their distance, negative before them."""
     before = [part.stem or part.word for part in parts[max(0, first - NEAR) : first]]
     after = [part.stem or part.word for part in parts[last + 1 : last + 1 + NEAR]]

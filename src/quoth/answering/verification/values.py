@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Literal, NamedTuple
 
-from quoth.answering.verification.tokens import NEGATIONS, Token
+from quoth.answering.verification.tokens import NEGATIONS, TextToken
 from quoth.answering.verification.units import SCALES, SPELLED, UNITS
-from quoth.text.analyzer import STOP_WORDS, fold
+from quoth.text.analyzer import STOP_WORDS, normalize_name
 from quoth.text.numbers import WORDS
 
 Kind = Literal["number", "date", "name"]
@@ -53,13 +53,15 @@ _BARE_MONTHS = frozenset(
 """Months that are no other word; the rest are months only beside a number."""
 _ISO = re.compile(r"(?<!\d)\d{4}-(\d{2})-\d{2}(?!\d)")
 _NUMBER = re.compile(r"-?\d")
-_STOPS = frozenset(fold(word) for words in STOP_WORDS.values() for word in words) | NEGATIONS
+_STOPS = (
+    frozenset(normalize_name(word) for words in STOP_WORDS.values() for word in words) | NEGATIONS
+)
 _SENTENCE_FIRST = ".!?:;\"'“”‘’«»([{-–—*#>…"
 _CAPITALISED_NOUNS = frozenset(("de",))
 
 
 def read_values(
-    text: str, parts: Sequence[Token], *, language: str, offset: int = 0
+    text: str, parts: Sequence[TextToken], *, language: str, offset: int = 0
 ) -> tuple[Value, ...]:
     """Find the values among the tokens of a text; ``offset`` was added to their places."""
     found = [*_numbers(parts), *_months(text, parts)]
@@ -68,12 +70,12 @@ def read_values(
     return tuple(found)
 
 
-def is_number(part: Token) -> bool:
+def is_number(part: TextToken) -> bool:
     """Whether a token is written in digits."""
     return _NUMBER.match(part.word) is not None
 
 
-def _numbers(parts: Sequence[Token]) -> Iterator[Value]:
+def _numbers(parts: Sequence[TextToken]) -> Iterator[Value]:
     at = 0
     while at < len(parts):
         key, last = _number_at(parts, at)
@@ -85,7 +87,7 @@ def _numbers(parts: Sequence[Token]) -> Iterator[Value]:
         at = last + 1
 
 
-def _number_at(parts: Sequence[Token], at: int) -> tuple[str | None, int]:
+def _number_at(parts: Sequence[TextToken], at: int) -> tuple[str | None, int]:
     word = parts[at].word
     if is_number(parts[at]):
         return word, at
@@ -95,7 +97,7 @@ def _number_at(parts: Sequence[Token], at: int) -> tuple[str | None, int]:
     return SPELLED.get(word), at
 
 
-def _scaled(parts: Sequence[Token], key: str, last: int) -> tuple[str, int]:
+def _scaled(parts: Sequence[TextToken], key: str, last: int) -> tuple[str, int]:
     while last + 1 < len(parts) and (scale := SCALES.get(parts[last + 1].word)):
         try:
             key = format((Decimal(key) * scale).normalize(), "f")
@@ -105,7 +107,7 @@ def _scaled(parts: Sequence[Token], key: str, last: int) -> tuple[str, int]:
     return key, last
 
 
-def _unit(parts: Sequence[Token], first: int, last: int) -> str:
+def _unit(parts: Sequence[TextToken], first: int, last: int) -> str:
     if first and parts[first - 1].word in _BEFORE:
         return UNITS[parts[first - 1].word]
     following = [part.word for part in parts[last + 1 : last + 3]]
@@ -114,7 +116,7 @@ def _unit(parts: Sequence[Token], first: int, last: int) -> str:
     return UNITS.get(following[0], "") if following else ""
 
 
-def _months(text: str, parts: Sequence[Token]) -> Iterator[Value]:
+def _months(text: str, parts: Sequence[TextToken]) -> Iterator[Value]:
     for at, part in enumerate(parts):
         month = _MONTHS.get(part.word)
         if month is None:
@@ -127,7 +129,7 @@ def _months(text: str, parts: Sequence[Token]) -> Iterator[Value]:
 
 
 def _names(
-    text: str, parts: Sequence[Token], taken: set[int], *, language: str, offset: int
+    text: str, parts: Sequence[TextToken], taken: set[int], *, language: str, offset: int
 ) -> Iterator[Value]:
     raws = [text[part.start - offset : part.end - offset] for part in parts]
     words = [raw for raw in raws if raw[:1].isalpha()]
@@ -150,4 +152,4 @@ def _telling(raw: str) -> frozenset[str]:
     parts = raw.split("-")
     if len(parts) < 2 or any(part.isdecimal() for part in parts):
         return frozenset()
-    return frozenset(fold(part) for part in parts if any(sign.isupper() for sign in part))
+    return frozenset(normalize_name(part) for part in parts if any(sign.isupper() for sign in part))

@@ -23,22 +23,22 @@ from quoth.answering.verification.calibration import (
     SURE,
     WORDS,
     WRONG,
-    chance,
+    support_probability,
 )
-from quoth.answering.verification.combine_judge import heard
-from quoth.answering.verification.contradiction_rules import left_open
+from quoth.answering.verification.combine_judge import combine_with_judge
+from quoth.answering.verification.contradiction_rules import unsupported_negation
 from quoth.answering.verification.cross_lingual import Embed, align_foreign
 from quoth.answering.verification.quotations import invented_quotation
-from quoth.answering.verification.source_index import Line, Source, Sources
+from quoth.answering.verification.source_index import IndexedSource, Sources, SourceSentence
 from quoth.answering.verification.tokens import tokens
 from quoth.core.calibration import Calibration
-from quoth.core.protocols import Judge
+from quoth.core.protocols import EntailmentModel
 from quoth.core.types import Support
 from quoth.text.analyzer import detect_language
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class EvidenceSpan:
     """A whole sentence that bears a statement out: its source's number, its characters there."""
 
     number: int
@@ -47,7 +47,7 @@ class Proof:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class StatementCheck:
     """What the check of a statement found.
 
     ``score`` is the probability of support, 0 to 1. ``proofs`` is empty where nothing was found.
@@ -57,7 +57,7 @@ class Verdict:
 
     support: Support
     score: float
-    proofs: tuple[Proof, ...]
+    proofs: tuple[EvidenceSpan, ...]
     repaired: bool = False
     faults: tuple[str, ...] = ()
 
@@ -65,8 +65,8 @@ class Verdict:
 _OPENING = re.compile(r"^\s*(?:[-*•–]|\d{1,2}[.)])\s+")
 MOST_SENTENCES = 100
 """Sentences that one quotation runs over, at most; more than any statement has."""
-NOTHING = Verdict("unsupported", 0.0, ())
-UNTOLD = Verdict("unverified", 0.0, ())
+NOTHING = StatementCheck("unsupported", 0.0, ())
+UNTOLD = StatementCheck("unverified", 0.0, ())
 
 
 async def verify(
@@ -76,8 +76,8 @@ async def verify(
     cited: Sequence[int],
     language: str,
     embed: Embed | None = None,
-    judge: Judge | None = None,
-) -> Verdict:
+    judge: EntailmentModel | None = None,
+) -> StatementCheck:
     """Check a statement against the sources that it cites, then against the others.
 
     One that cites nothing is checked against all. Sentences in other languages than the
@@ -105,20 +105,20 @@ async def verify(
 _RANK = {"supported": 3, "partly": 2, "unverified": 1, "unsupported": 0}
 
 
-def _better(*verdicts: Verdict) -> Verdict:
+def _better(*verdicts: StatementCheck) -> StatementCheck:
     """Give the best verdict; of equal ones the earlier."""
     return max(verdicts, key=lambda each: (_RANK[each.support], each.score))
 
 
 async def _checked(
     statement: str,
-    among: Sequence[Source],
+    among: Sequence[IndexedSource],
     *,
     sources: Sources,
     language: str,
     embed: Embed | None,
-    judge: Judge | None,
-) -> Verdict:
+    judge: EntailmentModel | None,
+) -> StatementCheck:
     quoted = _quoted(statement, among)
     if quoted is not None:
         return quoted
@@ -139,7 +139,7 @@ async def _checked(
     return await _judged(statement, best, found=found, judge=judge)
 
 
-def _own_language(statement: str, lines: Sequence[Line], *, language: str) -> str:
+def _own_language(statement: str, lines: Sequence[SourceSentence], *, language: str) -> str:
     """Give the language of a statement: that of the answer, or one of its sources."""
     others = {line.language for line in lines} - {language}
     if not others:
@@ -147,7 +147,9 @@ def _own_language(statement: str, lines: Sequence[Line], *, language: str) -> st
     return detect_language(statement, among=(language, *sorted(others)), fallback=language)
 
 
-async def _judged(statement: str, verdict: Verdict, *, found: Alignment, judge: Judge) -> Verdict:
+async def _judged(
+    statement: str, verdict: StatementCheck, *, found: Alignment, judge: EntailmentModel
+) -> StatementCheck:
     """Let a judge read the proofs: it moves a verdict by a step, and none that is plainly wrong."""
     if any(
         fault.severity == "wrong" or fault.what.startswith("negation") for fault in found.faults
@@ -155,48 +157,53 @@ async def _judged(statement: str, verdict: Verdict, *, found: Alignment, judge: 
         return verdict
     evidence = " ".join(" ".join(line.text.split()) for line in found.lines)
     (probability,) = await judge.judge([(evidence, statement)])
-    score = heard(verdict.score, probability)
+    score = combine_with_judge(verdict.score, probability)
     if score < PARTLY and verdict.support == "unsupported":
         return replace(verdict, score=score)
     sure = score >= SUPPORTED and verdict.support != "unsupported"
-    return Verdict(
+    return StatementCheck(
         "supported" if sure else "partly", score, _proofs(found.lines), faults=verdict.faults
     )
 
 
-def _quoted(statement: str, among: Sequence[Source]) -> Verdict | None:
+def _quoted(statement: str, among: Sequence[IndexedSource]) -> StatementCheck | None:
     """Find a statement that stands in a source word by word, as a sentence of its own if it can."""
-    best: tuple[Proof, ...] = ()
+    best: tuple[EvidenceSpan, ...] = ()
     fewest = MOST_SENTENCES + 1
     for source in among:
         for start, end in source.find(tokens(statement, language=source.language)):
             held = source.around(start, end)
-            if held and left_open([part for part in held[0].tokens if part.end <= start]):
+            if held and unsupported_negation(
+                [part for part in held[0].tokens if part.end <= start]
+            ):
                 continue
             whole = bool(held) and held[0].tokens[0].start == start
             whole = whole and held[-1].tokens[-1].end == end
             if whole and len(held) == 1:
-                return Verdict("supported", 1.0, _proofs(held))
+                return StatementCheck("supported", 1.0, _proofs(held))
             sentences = len(held) if whole else MOST_SENTENCES
             if sentences < fewest:
-                best, fewest = _proofs(held) or (Proof(source.number, start, end),), sentences
-    return Verdict("supported", 1.0, best) if best else None
+                best, fewest = (
+                    _proofs(held) or (EvidenceSpan(source.number, start, end),),
+                    sentences,
+                )
+    return StatementCheck("supported", 1.0, best) if best else None
 
 
 def _verdict(
     found: Alignment, *, model: Calibration = WORDS, supported: float = SUPPORTED
-) -> Verdict:
-    score = chance(found.signs, model=model)
+) -> StatementCheck:
+    score = support_probability(found.signs, model=model)
     named = tuple(dict.fromkeys(fault.what for fault in found.faults))
     if any(fault.severity == "wrong" for fault in found.faults):
-        return Verdict("unsupported", WRONG * score, (), faults=named)
+        return StatementCheck("unsupported", WRONG * score, (), faults=named)
     least = SUPPORTED if named else PARTLY
     if score < least or found.shared < SHARED:
-        return Verdict("unsupported", score, (), faults=named)
+        return StatementCheck("unsupported", score, (), faults=named)
     if named or score < supported or found.signs.get("told", 1.0) < HELD:
-        return Verdict("partly", min(score, supported), _proofs(found.lines), faults=named)
-    return Verdict("supported", score, _proofs(found.lines))
+        return StatementCheck("partly", min(score, supported), _proofs(found.lines), faults=named)
+    return StatementCheck("supported", score, _proofs(found.lines))
 
 
-def _proofs(lines: Sequence[Line]) -> tuple[Proof, ...]:
-    return tuple(Proof(line.number, line.start, line.end) for line in lines)
+def _proofs(lines: Sequence[SourceSentence]) -> tuple[EvidenceSpan, ...]:
+    return tuple(EvidenceSpan(line.number, line.start, line.end) for line in lines)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from quoth.core.circuit_breaker import Breaker
+from quoth.core.circuit_breaker import CircuitBreaker
 from quoth.core.errors import EmbeddingError
 from quoth.core.protocols import Embedder, Matrix, Role
 
@@ -16,7 +16,7 @@ class GuardedEmbedder:
     no breaker may turn a document away.
     """
 
-    def __init__(self, embedder: Embedder, *, breaker: Breaker | None = None) -> None:
+    def __init__(self, embedder: Embedder, *, breaker: CircuitBreaker | None = None) -> None:
         self.inner = embedder
         self.name = embedder.name
         self.revision = embedder.revision
@@ -24,7 +24,9 @@ class GuardedEmbedder:
         self.max_tokens = embedder.max_tokens
         self.query_prefix = embedder.query_prefix
         self.document_prefix = embedder.document_prefix
-        self.breaker = breaker or Breaker(f"The embedder {embedder.name}", error=EmbeddingError)
+        self.breaker = breaker or CircuitBreaker(
+            f"The embedder {embedder.name}", error=EmbeddingError
+        )
 
     async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
         """Give one unit row per text, shape (texts, dimension); raises EmbeddingError."""

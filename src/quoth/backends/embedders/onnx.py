@@ -40,7 +40,7 @@ RECENT = 128
 """Questions whose token vectors are kept for a moment: who reranks asks for them again."""
 
 
-class Tokens(Protocol):
+class OnnxTokenizer(Protocol):
     """Turns texts into token ids."""
 
     @property
@@ -103,7 +103,7 @@ class FullTokenizer:
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class EmbedderSession:
     """An open model: what it wants, which of its outputs is pooled, and which has the tokens."""
 
     runtime: onnxruntime.InferenceSession
@@ -306,7 +306,7 @@ def _feed(ids: Sequence[int]) -> dict[str, npt.NDArray[np.int64]]:
     return dict(zip(INPUTS, (row, np.ones_like(row), np.zeros_like(row)), strict=True))
 
 
-def _open_session(path: Path) -> Session:
+def _open_session(path: Path) -> EmbedderSession:
     runtime = open_runtime(path)
     inputs = tuple(node.name for node in runtime.get_inputs())
     if unknown := sorted(set(inputs) - set(INPUTS)):
@@ -317,10 +317,10 @@ def _open_session(path: Path) -> Session:
     outputs = [node.name for node in runtime.get_outputs()]
     known = [name for name in OUTPUTS if name in outputs]
     shown = [name for name in TOKEN_OUTPUTS if name in outputs]
-    return Session(runtime, inputs, (known or outputs)[0], shown[0] if shown else None)
+    return EmbedderSession(runtime, inputs, (known or outputs)[0], shown[0] if shown else None)
 
 
-def _open_tokens(folder: Path) -> Tokens:
+def _open_tokens(folder: Path) -> OnnxTokenizer:
     if (folder / TABLE).is_dir():
         return LeanTokenizer(folder / TABLE)
     return FullTokenizer(folder / "tokenizer.json")

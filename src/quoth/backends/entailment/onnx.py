@@ -38,7 +38,7 @@ class PairRow(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class EntailmentSession:
     """An open judge."""
 
     folder: JudgeFolder
@@ -95,7 +95,7 @@ class Model:
         return {node.name: given[node.name] for node in self.runtime.get_inputs()}
 
 
-class OnnxJudge:
+class OnnxEntailment:
     """Says with the model of a folder whether evidence supports a claim; a `Judge`.
 
     Opening looks at the folder and loads in the background; the first call waits, and raises
@@ -106,7 +106,7 @@ class OnnxJudge:
         described = describe_judge(folder)
         self.name = described.name
         self._opening = ThreadPoolExecutor(1, thread_name_prefix="judge-open")
-        self._model: Future[Model] = self._opening.submit(open_model, described)
+        self._model: Future[EntailmentSession] = self._opening.submit(open_model, described)
         self._batches = Batcher[PairRow, float](
             lambda batch: self._model.result().probabilities(batch),
             most=AT_ONCE,
@@ -129,7 +129,7 @@ class OnnxJudge:
         await asyncio.to_thread(self._batches.close)
 
 
-def open_model(folder: JudgeFolder) -> Model:
+def open_model(folder: JudgeFolder) -> EntailmentSession:
     """Open a judge and try it on a pair; raises ConfigError naming what does not fit."""
     runtime = open_runtime(folder.model)
     wanted = [node.name for node in runtime.get_inputs() if node.name not in GIVEN]
@@ -140,7 +140,7 @@ def open_model(folder: JudgeFolder) -> Model:
         )
     tokenizer = open_tokenizer(folder.tokenizer)
     room = folder.max_tokens - tokenizer.num_special_tokens_to_add(is_pair=True)
-    model = Model(folder, runtime, tokenizer, room)
+    model = EntailmentSession(folder, runtime, tokenizer, room)
     try:
         model.probabilities([model.row("a", "b")])
     except JudgeError as error:

@@ -6,10 +6,12 @@ from pathlib import Path
 
 from quoth.backends.registry import backend
 from quoth.core.errors import ConfigError
-from quoth.core.protocols import Generator, Judge
+from quoth.core.protocols import EntailmentModel, Generator
 
 
-def open_judge(name: str, *, models: Path, threads: int, generator: Generator | None) -> Judge:
+def open_judge(
+    name: str, *, models: Path, threads: int, generator: Generator | None
+) -> EntailmentModel:
     """Open a judge: ``llm`` asks the generator, any other name is a folder, or one in ``models``.
 
     Raises ConfigError naming what is missing.
@@ -20,10 +22,10 @@ def open_judge(name: str, *, models: Path, threads: int, generator: Generator | 
                 "The judge 'llm' asks the language model, and none is configured. Name one by "
                 "--llm, or the folder of a judge in ONNX form."
             )
-        asking: Judge = backend("judge", "llm")(generator)
+        asking: EntailmentModel = backend("judge", "llm")(generator)
         return asking
     folder = Path(name).expanduser()
     if not folder.is_dir() and "/" not in name:
         folder = models / name
-    model: Judge = backend("judge", "onnx")(folder, threads=threads)
+    model: EntailmentModel = backend("judge", "onnx")(folder, threads=threads)
     return model

@@ -8,8 +8,8 @@ from contextlib import aclosing
 from quoth.core.errors import GenerationError
 from quoth.core.messages import (
     Finish,
+    GenerationParams,
     Message,
-    Writing,
     Written,
 )
 from quoth.core.protocols import Generator
@@ -44,7 +44,7 @@ class FallbackGenerator:
         return max(known) if len(known) == len(prices) else None
 
     async def stream(
-        self, messages: Sequence[Message], *, writing: Writing
+        self, messages: Sequence[Message], *, writing: GenerationParams
     ) -> AsyncIterator[Written]:
         """Yield the answer of the first that begins one; raises GenerationError.
 
@@ -86,7 +86,7 @@ class FallbackGenerator:
 
 
 async def _closable(
-    generator: Generator, messages: Sequence[Message], writing: Writing
+    generator: Generator, messages: Sequence[Message], writing: GenerationParams
 ) -> AsyncGenerator[Written]:
     """Make sure that closing reaches the provider: an iterator need not have a way to close."""
     pieces = generator.stream(messages, writing=writing)

@@ -12,15 +12,15 @@ from random import random as uniform
 from typing import TypeVar, cast
 
 from quoth.backends.generators.limits import Limits, RetryBudget
-from quoth.core.circuit_breaker import Breaker
+from quoth.core.circuit_breaker import CircuitBreaker
 from quoth.core.errors import BackendError, GenerationCode, GenerationError
 from quoth.core.messages import (
     Finish,
+    GenerationParams,
     Message,
-    Writing,
     Written,
 )
-from quoth.core.prices import Pace, price
+from quoth.core.prices import LatencyEstimator, price
 from quoth.core.protocols import Generator
 from quoth.core.types import Usage
 
@@ -38,9 +38,11 @@ REACHABLE = frozenset[GenerationCode](
 """Failures of a model that is there; waiting does not mend them and hides their reason."""
 
 
-def model_breaker(generator: Generator, *, clock: Callable[[], float] = time.monotonic) -> Breaker:
+def model_breaker(
+    generator: Generator, *, clock: Callable[[], float] = time.monotonic
+) -> CircuitBreaker:
     """Make the breaker of a language model: 5 failures in a row within 30 s, then 15 s alone."""
-    return Breaker(
+    return CircuitBreaker(
         f"The model {generator.model} of {generator.provider}",
         error=partial(GenerationError, code="llm_unavailable"),
         counts=is_failure,
@@ -49,7 +51,10 @@ def model_breaker(generator: Generator, *, clock: Callable[[], float] = time.mon
 
 
 def guarded(
-    generator: Generator, *, limits: Limits | None = None, breakers: list[Breaker] | None = None
+    generator: Generator,
+    *,
+    limits: Limits | None = None,
+    breakers: list[CircuitBreaker] | None = None,
 ) -> Generator:
     """Guard one language model; its breaker is added to those that health is told from."""
     breaker = model_breaker(generator)
@@ -85,7 +90,7 @@ class GuardedGenerator:
         self,
         generator: Generator,
         *,
-        breaker: Breaker | None = None,
+        breaker: CircuitBreaker | None = None,
         limits: Limits | None = None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -100,7 +105,7 @@ class GuardedGenerator:
         self.endpoint = generator.endpoint
         self.local = generator.local
         self._budget = RetryBudget(clock=clock)
-        self._pace = Pace()
+        self._pace = LatencyEstimator()
         self._clock = clock
         self._sleep = sleep
         self._random = random
@@ -119,7 +124,7 @@ class GuardedGenerator:
         return self.inner.usd(usage)
 
     async def stream(
-        self, messages: Sequence[Message], *, writing: Writing
+        self, messages: Sequence[Message], *, writing: GenerationParams
     ) -> AsyncIterator[Written]:
         """Yield the answer piece by piece and `Finish` at the end; raises GenerationError."""
         began, tries, written = self._begin(), 0, False
@@ -163,7 +168,7 @@ class GuardedGenerator:
         await self.inner.close()
 
     async def _try(
-        self, messages: Sequence[Message], *, writing: Writing, began: float
+        self, messages: Sequence[Message], *, writing: GenerationParams, began: float
     ) -> AsyncGenerator[Written, None]:
         """One call: its pieces, and `Finish` at the end."""
         tried, size, limit_s, said = self._clock(), 0, self.limits.first_token_s, False

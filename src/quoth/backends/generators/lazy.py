@@ -12,13 +12,13 @@ from typing import cast
 
 from quoth.backends.generators.access import Access, where
 from quoth.backends.registry import backend, require
-from quoth.core.messages import Message, Writing, Written
+from quoth.core.messages import GenerationParams, Message, Written
 from quoth.core.prices import price
 from quoth.core.protocols import Generator
 from quoth.core.types import Usage
 
 
-class LateGenerator:
+class LazyGenerator:
     """Stands for the model of an `Access`, and opens it at the first question.
 
     That its packages are there is checked at once: raises ConfigError and MissingExtra.
@@ -43,7 +43,7 @@ class LateGenerator:
         return price(usage, provider=self.provider, model=self.model, local=self.local)
 
     async def stream(
-        self, messages: Sequence[Message], *, writing: Writing
+        self, messages: Sequence[Message], *, writing: GenerationParams
     ) -> AsyncIterator[Written]:
         """Yield the answer piece by piece and `Finish` at the end; raises GenerationError."""
         inner = await self.opened()

@@ -37,13 +37,13 @@ from quoth.backends.generators.errors import (
     typed,
 )
 from quoth.backends.generators.http_client import collecting
-from quoth.backends.generators.reasoning_filter import WithoutThoughts
+from quoth.backends.generators.reasoning_filter import ReasoningStripper
 from quoth.core.errors import GenerationError
 from quoth.core.messages import (
     Finish,
     FinishReason,
+    GenerationParams,
     Message,
-    Writing,
     Written,
 )
 from quoth.core.prices import price
@@ -95,7 +95,7 @@ class ModelGenerator:
         return price(usage, provider=self.provider, model=self.model, local=self.local)
 
     async def stream(
-        self, messages: Sequence[Message], *, writing: Writing
+        self, messages: Sequence[Message], *, writing: GenerationParams
     ) -> AsyncIterator[Written]:
         """Yield the answer piece by piece and `Finish` at the end; raises GenerationError.
 
@@ -122,7 +122,7 @@ class ModelGenerator:
     async def complete(self, instructions: str, text: str, *, max_tokens: int) -> str:
         """Do a small task on a text, without streaming; raises GenerationError."""
         wire = _on_the_wire([Message("system", instructions), Message("user", text)])
-        writing, without = Writing(temperature=0, max_tokens=max_tokens), self.dropped
+        writing, without = GenerationParams(temperature=0, max_tokens=max_tokens), self.dropped
         while True:
             try:
                 response = await self._response(wire, self._settings(writing, without))
@@ -141,7 +141,7 @@ class ModelGenerator:
     async def _streamed(
         self, wire: list[ModelMessage], settings: ModelSettings
     ) -> AsyncGenerator[Written]:
-        said, heard, spoken = WithoutThoughts(), False, False
+        said, heard, spoken = ReasoningStripper(), False, False
         responses: list[httpx2.Response] = []
         try:
             async with AsyncExitStack() as closing:
@@ -193,7 +193,7 @@ class ModelGenerator:
         option = lacking(error) or otherwise_lacks
         return ours if option is None else Lacking(option, ours)
 
-    def _settings(self, writing: Writing, without: frozenset[Option]) -> ModelSettings:
+    def _settings(self, writing: GenerationParams, without: frozenset[Option]) -> ModelSettings:
         settings = ModelSettings(max_tokens=writing.max_tokens)
         thinking = "thinking" in without
         if not thinking:
@@ -203,7 +203,7 @@ class ModelGenerator:
         return settings
 
     def _answer_in(self, response: ModelResponse) -> str:
-        said = WithoutThoughts()
+        said = ReasoningStripper()
         parts = "".join(part.content for part in response.parts if isinstance(part, TextPart))
         if text := said.feed(parts) + said.end():
             return text

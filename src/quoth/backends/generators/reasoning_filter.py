@@ -7,7 +7,7 @@ from typing import Literal
 _OPENS, _CLOSES = "<think>", "</think>"
 
 
-class WithoutThoughts:
+class ReasoningStripper:
     """Leaves out a ``<think>…</think>`` that a text begins with, however it is cut into pieces.
 
     Servers that do not know a model's way of thinking pass its thoughts on as text. Only the

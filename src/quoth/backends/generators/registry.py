@@ -14,7 +14,7 @@ from quoth.backends.generators.access import (
     host_of,
 )
 from quoth.backends.generators.fallback import FallbackGenerator
-from quoth.backends.generators.lazy import LateGenerator
+from quoth.backends.generators.lazy import LazyGenerator
 from quoth.backends.registry import require
 from quoth.core.errors import ConfigError
 from quoth.core.protocols import Generator
@@ -58,7 +58,7 @@ def open_generator(
             "The setting 'llm_base_url' belongs to one language model, and none of those named "
             "takes it. Write the address behind the name, as in openai:MODEL@https://HOST/v1."
         )
-    opened = [guard(LateGenerator(each)) for each in accesses]
+    opened = [guard(LazyGenerator(each)) for each in accesses]
     return opened[0] if len(opened) == 1 else FallbackGenerator(*opened)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from quoth.text.analyzer import fold
+from quoth.text.analyzer import normalize_name
 
 TEXTS = (
     *("id", "document_id", "kind", "language", "speaker", "chapter", "segment"),
@@ -47,7 +47,7 @@ def label_key(label: str) -> str:
 
 def title_key(title: str) -> str:
     """Give a title as it is compared: without case, accents and bars."""
-    return fold(title.replace("|", " "))
+    return normalize_name(title.replace("|", " "))
 
 
 def day_number(date: str | None) -> float:

@@ -15,7 +15,7 @@ LARGEST = 127
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class Encoding:
     """How rows of so many components are kept: bytes per row, and the way there and back."""
 
     width: int
@@ -23,7 +23,7 @@ class Form:
     unpack: Callable[[Packed], Matrix]
 
 
-def signs(dimension: int) -> Form:
+def binarize(dimension: int) -> Encoding:
     """Keep one bit of each component, its sign; what comes back has the length 1."""
     table = _table(dimension)
 
@@ -35,10 +35,10 @@ def signs(dimension: int) -> Form:
         whole = np.take(table, packed, axis=0).reshape(len(packed), -1)
         return whole[:, :dimension]
 
-    return Form(-(-dimension // 8), pack, unpack)
+    return Encoding(-(-dimension // 8), pack, unpack)
 
 
-def small_numbers(dimension: int) -> Form:
+def quantize_nbits(dimension: int) -> Encoding:
     """Keep one byte of each component of unit vectors."""
 
     def pack(rows: Matrix) -> Packed:
@@ -50,7 +50,7 @@ def small_numbers(dimension: int) -> Form:
         whole *= np.float32(1 / LARGEST)
         return whole
 
-    return Form(dimension, pack, unpack)
+    return Encoding(dimension, pack, unpack)
 
 
 @cache

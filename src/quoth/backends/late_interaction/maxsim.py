@@ -72,7 +72,7 @@ def summed(matches: Matrix) -> list[float]:
     return totals
 
 
-def weighed(matches: Matrix) -> list[float]:
+def weighted_maxsim(matches: Matrix) -> list[float]:
     """Give the mean of the tokens' matches, each weighing as much as it tells passages apart.
 
     A token weighs what its best match among the passages has over its mean one. Words that all

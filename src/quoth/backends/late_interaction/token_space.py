@@ -15,7 +15,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from quoth.backends.late_interaction.binary_quantization import Form, signs
+from quoth.backends.late_interaction.binary_quantization import Encoding, binarize
 from quoth.backends.late_interaction.maxsim import product, unit
 from quoth.backends.late_interaction.token_store import Packed
 from quoth.core.protocols import Matrix, Role
@@ -60,10 +60,10 @@ class TokenSpace:
     it says how its vectors, which then stay as they are, are kept.
     """
 
-    def __init__(self, embedder: TokenEmbedder, *, form: Form | None = None) -> None:
+    def __init__(self, embedder: TokenEmbedder, *, form: Encoding | None = None) -> None:
         self.name = embedder.name
         self.revision = embedder.revision
-        self.form = form or signs(embedder.dimension)
+        self.form = form or binarize(embedder.dimension)
         self._embedder = embedder
         self._turned = _rotation(embedder.dimension) if form is None else None
         self._common: Matrix | None = None

@@ -39,7 +39,7 @@ Packed = npt.NDArray[np.uint8]
 Numbers = npt.NDArray[np.uint32]
 
 
-class Head(NamedTuple):
+class TokenFileHeader(NamedTuple):
     """The head of a file: the end of each chunk, where the tokens begin, each chunk's checksum."""
 
     ends: Numbers
@@ -155,7 +155,7 @@ class TokenStore:
             return found
         return found
 
-    def _rows(self, file: BinaryIO, head: Head, *, ordinal: int) -> Packed:
+    def _rows(self, file: BinaryIO, head: TokenFileHeader, *, ordinal: int) -> Packed:
         """Read one chunk's rows, none where it is not there or not as it was written."""
         if ordinal >= len(head.ends):
             return np.zeros((0, self._width), np.uint8)
@@ -168,7 +168,7 @@ class TokenStore:
             content = b""
         return np.frombuffer(content, np.uint8).reshape(-1, self._width)
 
-    def _head(self, file: BinaryIO) -> Head | None:
+    def _head(self, file: BinaryIO) -> TokenFileHeader | None:
         """Read the head of a file, None for one that is not as it was written."""
         size = os.fstat(file.fileno()).st_size
         begin = file.read(FIRST_BYTES)
@@ -191,7 +191,7 @@ class TokenStore:
         tokens = int(ends[-1]) if count else 0
         if size != body + tokens * width or (ends[1:] < ends[:-1]).any():
             return None
-        return Head(ends, body, checks)
+        return TokenFileHeader(ends, body, checks)
 
 
 def _failure(error: OSError, path: Path) -> StorageFull | RerankError:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from quoth.backends.late_interaction.token_space import TokenSpace
 from quoth.backends.late_interaction.token_store import Packed, TokenStore
-from quoth.core.concurrency import aside
+from quoth.core.concurrency import run_in_thread
 from quoth.core.protocols import Embedder, Matrix, Role
 from quoth.core.types import Chunk
 
@@ -35,7 +35,7 @@ class TokenVectors:
         self._bytes = 0
         self.form = space.form
 
-    def noting(self, embedder: Embedder) -> Embedder:
+    def recording_embedder(self, embedder: Embedder) -> Embedder:
         """Stand in for the embedder: the same vectors, and the tokens of documents are noted."""
         return NotingEmbedder(embedder, self)
 
@@ -94,7 +94,7 @@ class TokenVectors:
         """
         known: dict[str, Packed] = {}
         if self._store is not None:
-            known = await aside(partial(self._store.get, chunks))
+            known = await run_in_thread(partial(self._store.get, chunks))
         absent = [chunk for chunk in chunks if chunk.chunk_id not in known]
         if absent:
             _, tokens = await self._space.documents([chunk.indexed for chunk in absent])

@@ -130,7 +130,7 @@ class Batcher(Generic[Item, Result]):
                 if len(self._queue) < self._most and len(self._lanes) > 1 and self._window:
                     await asyncio.sleep(self._window)
                 if batch := self._take():
-                    await self._attend(batch)
+                    await self._supervise(batch)
         finally:
             # At once and not by a callback: what comes in between would find nobody to take it.
             self._lanes = {lane for lane in self._lanes if lane is not asyncio.current_task()}
@@ -153,7 +153,7 @@ class Batcher(Generic[Item, Result]):
         self._queue = [each for each in self._queue if not each.request.done.done()]
         self._gate.open()
 
-    async def _attend(self, batch: list[_Waiting[Item, Result]]) -> None:
+    async def _supervise(self, batch: list[_Waiting[Item, Result]]) -> None:
         """Compute a batch; where it fails and several requests share it, each one's part alone."""
         loop = asyncio.get_running_loop()
         items = [each.item for each in batch]
@@ -170,7 +170,7 @@ class Batcher(Generic[Item, Result]):
                     requests[0].done.set_exception(error)
                 return
             for request in requests:
-                await self._attend([each for each in batch if each.request is request])
+                await self._supervise([each for each in batch if each.request is request])
             return
         results = computing.result()
         for each, result in zip(batch, results, strict=True):

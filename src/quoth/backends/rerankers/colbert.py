@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from quoth.backends.late_interaction.binary_quantization import small_numbers
+from quoth.backends.late_interaction.binary_quantization import quantize_nbits
 from quoth.backends.late_interaction.maxsim import best_matches, summed
 from quoth.backends.late_interaction.token_space import TokenSpace
 from quoth.backends.late_interaction.token_store import Packed
@@ -30,7 +30,7 @@ class ColbertReranker:
     def __init__(self, folder: Path, *, threads: int, store: Path | None = None) -> None:
         self._model = ColbertModel(folder, threads=threads)
         self.name = self._model.name
-        self._space = TokenSpace(self._model, form=small_numbers(self._model.dimension))
+        self._space = TokenSpace(self._model, form=quantize_nbits(self._model.dimension))
         self.vectors = open_vectors(self._space, folder=store)
 
     def over(self, store: Path | None) -> ColbertReranker:

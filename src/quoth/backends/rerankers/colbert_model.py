@@ -29,7 +29,7 @@ from quoth.backends.rerankers.model_folder import (
     Folder,
     check_vocabulary,
     describe_reranker,
-    misfit,
+    incompatible_reason,
 )
 from quoth.backends.rerankers.pair_encoding import encoded, open_tokenizer
 from quoth.core.errors import ConfigError, EmbeddingError, RerankError
@@ -53,7 +53,7 @@ class Marked:
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class ColbertSession:
     """An open ColBERT; ``projection`` is None where the graph has it inside."""
 
     folder: Folder
@@ -80,7 +80,7 @@ class Model:
         return found
 
 
-class Marker:
+class SpecialTokens:
     """Sets the marks of questions and documents; raises ConfigError where they are missing."""
 
     def __init__(self, folder: Folder) -> None:
@@ -158,7 +158,7 @@ class ColbertModel:
         self.revision = _stamp(described)
         self.dimension = _dimension(described)
         self._opening = ThreadPoolExecutor(1, thread_name_prefix="colbert-open")
-        self._opened: Future[tuple[Marker, Model]] = self._opening.submit(
+        self._opened: Future[tuple[SpecialTokens, ColbertSession]] = self._opening.submit(
             _open, described, dimension=self.dimension
         )
         self._batches = Batcher[Marked, Matrix](
@@ -188,35 +188,37 @@ class ColbertModel:
         self._batches.close()
 
 
-def _open(folder: Folder, *, dimension: int) -> tuple[Marker, Model]:
-    marker = Marker(folder)
+def _open(folder: Folder, *, dimension: int) -> tuple[SpecialTokens, ColbertSession]:
+    marker = SpecialTokens(folder)
     check_vocabulary(folder, size=marker.size)
     runtime = open_runtime(folder.model)
     for node in runtime.get_inputs():
         if node.name not in INPUTS:
-            raise misfit(folder, f"it wants the input {node.name}")
+            raise incompatible_reason(folder, f"it wants the input {node.name}")
     shapes = {node.name: node.shape for node in runtime.get_outputs()}
     tokens = [name for name, shape in shapes.items() if len(shape or ()) == 3]
     if not tokens:
-        raise misfit(folder, f"none of its outputs ({', '.join(shapes)}) has a vector per token")
-    model = Model(folder, runtime, tokens[0], None)
+        raise incompatible_reason(
+            folder, f"none of its outputs ({', '.join(shapes)}) has a vector per token"
+        )
+    model = ColbertSession(folder, runtime, tokens[0], None)
     last = Marked([*marker.question("a").ids, marker.size - 1], 1, [0])
     try:
         width = model.vectors([last])[0].shape[1]
     except RerankError as error:
-        raise misfit(
+        raise incompatible_reason(
             folder, f"it failed on the last token of {folder.tokenizer} ({error})"
         ) from error
     if width == dimension:
         return marker, model
     matrix = _projection(folder.path)
     if matrix is None or matrix.shape != (dimension, width):
-        raise misfit(
+        raise incompatible_reason(
             folder,
             f"its token vectors have {width} components, and no projection from {width} to "
             f"{dimension} ({PROJECTION}) is in {' or '.join(PROJECTIONS)}",
         )
-    return marker, Model(folder, runtime, tokens[0], matrix)
+    return marker, ColbertSession(folder, runtime, tokens[0], matrix)
 
 
 def _projection(folder: Path) -> Matrix | None:

@@ -25,12 +25,12 @@ from quoth.backends.rerankers.model_folder import (
     Folder,
     check_vocabulary,
     describe_reranker,
-    misfit,
+    incompatible_reason,
 )
 from quoth.backends.rerankers.pair_encoding import (
+    EncodedPair,
     PairRows,
     PromptRows,
-    Row,
     Rows,
 )
 from quoth.core.errors import ConfigError, RerankError
@@ -48,7 +48,7 @@ Numbers = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class CrossEncoderModel:
     """An open cross-encoder; ``columns`` are those of its last position that tell yes from no."""
 
     folder: Folder
@@ -57,7 +57,7 @@ class Model:
     output: str
     columns: tuple[int, int] | None
 
-    def scores(self, batch: Sequence[Row]) -> list[float]:
+    def scores(self, batch: Sequence[EncodedPair]) -> list[float]:
         """Score pairs of about the same length; raises RerankError."""
         try:
             (found,) = self.runtime.run([self.output], self._feed(batch))
@@ -72,7 +72,7 @@ class Model:
         picked: list[float] = numbers.astype(np.float64).tolist()
         return picked
 
-    def _picked(self, found: Numbers, batch: Sequence[Row]) -> Numbers:
+    def _picked(self, found: Numbers, batch: Sequence[EncodedPair]) -> Numbers:
         if self.columns is not None and found.ndim == 3:
             lasts = found[np.arange(len(batch)), [len(row.ids) - 1 for row in batch]]
             yes, no = self.columns
@@ -82,13 +82,13 @@ class Model:
             return np.asarray(found[:, 1] - found[:, 0])
         if found.ndim == 1 or (found.ndim == 2 and found.shape[1] == 1):
             return found.reshape(-1)
-        raise misfit(
+        raise incompatible_reason(
             self.folder,
             f"its output {self.output} has the shape {found.shape}, not one or two "
             "numbers per pair",
         )
 
-    def _feed(self, batch: Sequence[Row]) -> dict[str, Numbers]:
+    def _feed(self, batch: Sequence[EncodedPair]) -> dict[str, Numbers]:
         longest = max(len(row.ids) for row in batch)
         ids = np.full((len(batch), longest), self.folder.config.get("pad_token_id") or 0, np.int64)
         mask, types = np.zeros_like(ids), np.zeros_like(ids)
@@ -124,9 +124,9 @@ class OnnxReranker:
             )
         self.name = described.name
         self._opening = ThreadPoolExecutor(1, thread_name_prefix="rerank-open")
-        self._model: Future[Model] = self._opening.submit(open_model, described)
+        self._model: Future[CrossEncoderModel] = self._opening.submit(open_model, described)
         alone = _rounds_by_batch(described.model)
-        self._batches = Batcher[Row, float](
+        self._batches = Batcher[EncodedPair, float](
             lambda batch: self._model.result().scores(batch),
             most=1 if alone else PAIRS_AT_ONCE,
             threads=threads,
@@ -149,13 +149,15 @@ class OnnxReranker:
         self._batches.close()
 
 
-def open_model(folder: Folder) -> Model:
+def open_model(folder: Folder) -> CrossEncoderModel:
     """Open a cross-encoder and try it on a pair; raises ConfigError naming what does not fit."""
     rows: Rows
     columns = None
     if folder.kind == "answer":
         if not str(folder.config.get("model_type", "")).startswith("qwen3"):
-            raise misfit(folder, "of the language models only Qwen3-Reranker has a known prompt")
+            raise incompatible_reason(
+                folder, "of the language models only Qwen3-Reranker has a known prompt"
+            )
         prompts = PromptRows(folder.tokenizer, limit=folder.max_tokens)
         rows, columns = prompts, (prompts.yes, prompts.no)
     elif str(folder.config.get("model_type", "")).startswith("qwen3"):
@@ -166,14 +168,16 @@ def open_model(folder: Folder) -> Model:
     runtime = open_runtime(folder.model)
     for node in runtime.get_inputs():
         if node.name not in GIVEN and not node.name.startswith(PAST):
-            raise misfit(folder, f"it wants the input {node.name}")
+            raise incompatible_reason(folder, f"it wants the input {node.name}")
     outputs = [node.name for node in runtime.get_outputs()]
-    model = Model(folder, runtime, rows, "logits" if "logits" in outputs else outputs[0], columns)
+    model = CrossEncoderModel(
+        folder, runtime, rows, "logits" if "logits" in outputs else outputs[0], columns
+    )
     (row,) = rows.of("a", ["b"])
     try:
-        model.scores([Row([*row.ids, rows.size - 1], [*row.types, 0])])
+        model.scores([EncodedPair([*row.ids, rows.size - 1], [*row.types, 0])])
     except RerankError as error:
-        raise misfit(
+        raise incompatible_reason(
             folder, f"it failed on a pair with the last token of {folder.tokenizer} ({error})"
         ) from error
     return model

@@ -9,7 +9,7 @@ from quoth.core.protocols import Reranker
 from quoth.core.types import Chunk
 
 
-def unheard(_name: str, _error: RerankError) -> None:
+def discard_warning(_name: str, _error: RerankError) -> None:
     """Tell nobody."""
 
 
@@ -24,7 +24,7 @@ class Chain:
     def __init__(
         self,
         *rerankers: Reranker,
-        on_failure: Callable[[str, RerankError], None] = unheard,
+        on_failure: Callable[[str, RerankError], None] = discard_warning,
     ) -> None:
         if not rerankers:
             raise ValueError("A chain needs at least one reranker.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from quoth.core.circuit_breaker import Breaker
+from quoth.core.circuit_breaker import CircuitBreaker
 from quoth.core.errors import RerankError
 from quoth.core.protocols import Reranker
 from quoth.core.types import Chunk
@@ -15,11 +15,15 @@ class GuardedReranker:
     """A `Reranker` in front of another one; ``limit_s`` is for one call, None for no limit."""
 
     def __init__(
-        self, reranker: Reranker, *, breaker: Breaker | None = None, limit_s: float | None = None
+        self,
+        reranker: Reranker,
+        *,
+        breaker: CircuitBreaker | None = None,
+        limit_s: float | None = None,
     ) -> None:
         self.inner = reranker
         self.name = reranker.name
-        self.breaker = breaker or Breaker(f"The reranker {reranker.name}", error=RerankError)
+        self.breaker = breaker or CircuitBreaker(f"The reranker {reranker.name}", error=RerankError)
         self._limit_s = limit_s
         # Only a reranker that has a block is asked in blocks.
         if hasattr(reranker, "block"):

@@ -8,10 +8,10 @@ from functools import partial
 
 import numpy as np
 
-from quoth.backends.late_interaction.maxsim import best_matches, weighed
+from quoth.backends.late_interaction.maxsim import best_matches, weighted_maxsim
 from quoth.backends.late_interaction.token_store import Packed
 from quoth.backends.late_interaction.token_vectors import TokenVectors
-from quoth.core.concurrency import aside
+from quoth.core.concurrency import run_in_thread
 from quoth.core.errors import EmbeddingError, RerankError
 from quoth.core.protocols import Matrix
 from quoth.core.types import Chunk
@@ -43,7 +43,7 @@ class LateReranker:
                 f"The passages could not be compared with the question: {error}",
                 retryable=error.retryable,
             ) from error
-        return await aside(partial(self._weighed, question, passages))
+        return await run_in_thread(partial(self._weighed, question, passages))
 
     def close(self) -> None:
         """Let go of nothing: the embedder belongs to somebody else."""
@@ -51,4 +51,6 @@ class LateReranker:
     def _weighed(self, question: Matrix, passages: Sequence[Packed]) -> list[float]:
         sizes = [len(each) for each in passages]
         unpack = self._vectors.form.unpack
-        return weighed(best_matches(question, np.concatenate(passages), sizes=sizes, unpack=unpack))
+        return weighted_maxsim(
+            best_matches(question, np.concatenate(passages), sizes=sizes, unpack=unpack)
+        )

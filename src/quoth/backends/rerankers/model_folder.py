@@ -137,7 +137,7 @@ def check_vocabulary(folder: Folder, *, size: int) -> None:
         )
 
 
-def misfit(folder: Folder, reason: str) -> ConfigError:
+def incompatible_reason(folder: Folder, reason: str) -> ConfigError:
     """Say that a model is not a reranker of the kind its folder says."""
     return ConfigError(
         f"The model file {folder.model} cannot be used as a reranker: {reason}. Export the whole "

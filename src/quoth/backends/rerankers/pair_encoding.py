@@ -25,7 +25,7 @@ TAIL = "<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n"
 YES, NO = "yes", "no"
 
 
-class Row(NamedTuple):
+class EncodedPair(NamedTuple):
     """The tokens of one question with one passage, and which of the two each belongs to."""
 
     ids: list[int]
@@ -37,7 +37,7 @@ class Rows(Protocol):
 
     size: int
 
-    def of(self, question: str, passages: Sequence[str]) -> list[Row]:
+    def of(self, question: str, passages: Sequence[str]) -> list[EncodedPair]:
         """Give a row per passage; raises RerankError."""
         ...
 
@@ -53,7 +53,7 @@ class PairRows:
         self.size = self._tokenizer.get_vocab_size(with_added_tokens=True)
         self._room = limit - self._tokenizer.num_special_tokens_to_add(is_pair=True)
 
-    def of(self, question: str, passages: Sequence[str]) -> list[Row]:
+    def of(self, question: str, passages: Sequence[str]) -> list[EncodedPair]:
         """Give a row per passage; raises RerankError."""
         asked, *texts = encoded(self._tokenizer, [question, *passages])
         asked.truncate(max(1, int(self._room * QUESTION_SHARE)))
@@ -61,7 +61,7 @@ class PairRows:
         for text in texts:
             text.truncate(max(0, self._room - len(asked.ids)))
             pair = self._tokenizer.post_process(asked, text)
-            rows.append(Row(pair.ids, pair.type_ids))
+            rows.append(EncodedPair(pair.ids, pair.type_ids))
         return rows
 
 
@@ -89,7 +89,7 @@ class PromptRows:
         self._tokenizer.encode_special_tokens = True
         self._room = limit - len(self._head) - len(self._tail)
 
-    def of(self, question: str, passages: Sequence[str]) -> list[Row]:
+    def of(self, question: str, passages: Sequence[str]) -> list[EncodedPair]:
         """Give a row per passage; raises RerankError."""
         start = f"<Instruct>: {TASK}\n<Query>: {question}\n<Document>:"
         asked, *texts = encoded(self._tokenizer, [start, *(f" {each}" for each in passages)])
@@ -98,7 +98,7 @@ class PromptRows:
         for text in texts:
             passage = text.ids[: max(0, self._room - len(before))]
             ids = [*self._head, *before, *passage, *self._tail]
-            rows.append(Row(ids, [0] * len(ids)))
+            rows.append(EncodedPair(ids, [0] * len(ids)))
         return rows
 
 

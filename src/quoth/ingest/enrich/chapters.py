@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from quoth.core.outline import Heading
-from quoth.core.types import Chunk, Reading
-from quoth.text.analyzer import fold
+from quoth.core.types import Chunk, ParsedDocument
+from quoth.text.analyzer import normalize_name
 from quoth.text.numbers import WORDS, number_of, roman_number
 
 LEAST_CHAPTERS = 3
@@ -60,7 +60,7 @@ class _Numbering:
     roman_appendices: bool = False
 
 
-def headings_of(reading: Reading, chunks: Sequence[Chunk]) -> tuple[Heading, ...]:
+def headings_of(reading: ParsedDocument, chunks: Sequence[Chunk]) -> tuple[Heading, ...]:
     """Give the contents of a document in the order of its text, every part before its own parts.
 
     A heading spans all the chunks whose path of titles begins with its own. Its chapter is that
@@ -112,7 +112,7 @@ def _numbering(paths: Sequence[tuple[str, ...]]) -> _Numbering:
     "2 Embeddings" is a chapter, "3 ways to sleep well" is not. With a full stop it is one too where
     it stands above everything: the document is that chapter of something.
     """
-    titles = [(len(path), fold(path[-1])) for path in paths]
+    titles = [(len(path), normalize_name(path[-1])) for path in paths]
     appendices = [match[1] for _, title in titles if (match := _APPENDIX.match(title)) and match[1]]
     roman_appendices = bool(appendices) and appendices[0] == "i"
     words = any(_CHAPTER.match(title) for _, title in titles)
@@ -165,7 +165,7 @@ def _letters(titles: Sequence[tuple[int, str]], depth: int, heads: set[str]) -> 
 def _chapter(path: Sequence[str], numbering: _Numbering) -> str:
     """Give the number that the outermost numbered title of a path bears."""
     for depth, title in enumerate(path, start=1):
-        number = _number(fold(title), depth, numbering)
+        number = _number(normalize_name(title), depth, numbering)
         if number:
             return number
     return ""
@@ -205,7 +205,7 @@ def _letter(name: str, *, roman: bool) -> str:
 
 def _by_position(headings: Sequence[Heading]) -> list[Heading]:
     """Count the chapters of a book whose titles bear no numbers."""
-    chapters = [each for each in tops(headings) if not stands_outside(each)]
+    chapters = [each for each in tops(headings) if not is_front_or_back_matter(each)]
     if len(chapters) < LEAST_CHAPTERS:
         return list(headings)
     numbers = {(each.path, each.first): str(n) for n, each in enumerate(chapters, start=1)}
@@ -247,10 +247,10 @@ def tops(headings: Sequence[Heading]) -> list[Heading]:
     return found
 
 
-def stands_outside(heading: Heading) -> bool:
+def is_front_or_back_matter(heading: Heading) -> bool:
     """Whether a heading is of what stands around the chapters: contents, preface, index."""
-    return _OUTSIDE.fullmatch(fold(heading.path[-1])) is not None
+    return _OUTSIDE.fullmatch(normalize_name(heading.path[-1])) is not None
 
 
 def _is_part(heading: Heading) -> bool:
-    return _PART.match(fold(heading.path[-1])) is not None
+    return _PART.match(normalize_name(heading.path[-1])) is not None

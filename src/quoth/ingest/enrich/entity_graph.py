@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations, pairwise
 
-from quoth.core.outline import Link
+from quoth.core.outline import EntityCooccurrence
 from quoth.core.types import Chunk
 from quoth.text.analyzer import STOP_WORDS
 
@@ -60,7 +60,7 @@ _WEAK = """
 _FILLERS = frozenset(f"{_OPENINGS} {_WEAK}".split())
 
 
-def links_of(chunks: Sequence[Chunk]) -> tuple[Link, ...]:
+def cooccurrences(chunks: Sequence[Chunk]) -> tuple[EntityCooccurrence, ...]:
     """Give the pairs of names that stand together in the chunks of one document, strongest first.
 
     Strength is ``c · ln(1 + c · N / (a · b))`` for a pair in c of N chunks whose names are in a
@@ -85,10 +85,10 @@ def links_of(chunks: Sequence[Chunk]) -> tuple[Link, ...]:
     ]
     strong.sort(key=lambda each: (-each[0], each[1], each[2]))
     most = min(MOST_LINKS, LINKS_PER_CHUNK * len(chunks))
-    return tuple(Link(a, b, count) for _strength, a, b, count in strong[:most])
+    return tuple(EntityCooccurrence(a, b, count) for _strength, a, b, count in strong[:most])
 
 
-def folded(name: str) -> str:
+def normalized_names(name: str) -> str:
     """Give a name as links hold it: its words in small letters, without accents, single spaces.
 
     So "Fine-Tuning" and "fine tuning" are one name, and a question's words can be looked up.
@@ -131,10 +131,10 @@ def _names_by_chunk(texts: Sequence[str]) -> list[set[str]]:
         )
     known: set[str] = set().union(*inside)
     terms = _kept_together(pairs)
-    fold = lru_cache(maxsize=None)(folded)
+    fold = lru_cache(maxsize=None)(normalized_names)
     held = []
     for within, at_start, near in zip(inside, opening, pairs, strict=True):
-        names = {*within, *_settled(at_start, known, small)}
+        names = {*within, *_resolve_conflicts(at_start, known, small)}
         telling = (each for each in names if not each.istitle() or each.lower() not in small)
         held.append({*map(fold, telling), *(terms[pair] for pair in near & terms.keys())})
     return held
@@ -180,7 +180,7 @@ def _joined(token: str) -> str | None:
     return bare if telling and len(bare) <= LONGEST_NAME and _JOINED.fullmatch(bare) else None
 
 
-def _settled(opening: Iterable[str], known: set[str], small: set[str]) -> Iterator[str]:
+def _resolve_conflicts(opening: Iterable[str], known: set[str], small: set[str]) -> Iterator[str]:
     for name in opening:
         first, _, rest = name.partition(" ")
         if name in known:
@@ -208,5 +208,5 @@ def _kept_together(
         bare = b.rstrip(_AROUND)
         weak = {a, bare} & _FILLERS or bare in _STOPS
         if len(bare) > 3 and bare.isalpha() and bare.islower() and not weak:
-            terms[a, b] = folded(f"{a} {bare}")
+            terms[a, b] = normalized_names(f"{a} {bare}")
     return terms

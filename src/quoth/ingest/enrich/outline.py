@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from quoth.core.outline import Heading
-from quoth.core.types import Chunk, Reading
+from quoth.core.types import Chunk, ParsedDocument
 from quoth.ingest.enrich.chapters import headings_of
 from quoth.ingest.enrich.segments import segments_of
 
 
 def contents_of(
-    reading: Reading, chunks: Sequence[Chunk]
+    reading: ParsedDocument, chunks: Sequence[Chunk]
 ) -> tuple[tuple[Chunk, ...], tuple[Heading, ...]]:
     """Give the chunks with their chapter and segment, and the headings in order of the text.
 

@@ -16,7 +16,7 @@ from quoth.ingest.enrich.segment_cues import (
     cue_kind,
     may_hold_cue,
 )
-from quoth.text.analyzer import fold
+from quoth.text.analyzer import normalize_name
 
 DEMO_SECONDS = 300.0
 """How long a demonstration is taken to last where nothing says that it is over."""
@@ -81,7 +81,7 @@ def _titled(chunks: Sequence[Chunk]) -> Iterator[Heading]:
 
 def _kind_of_title(path: Sequence[str]) -> tuple[tuple[str, ...], Segment]:
     for depth, title in enumerate(path, start=1):
-        folded = fold(title)
+        folded = normalize_name(title)
         if QA_TITLE.fullmatch(folded):
             return tuple(path[:depth]), "qa"
         if DEMO_TITLE.fullmatch(folded):
@@ -106,7 +106,7 @@ def _cues(chunks: Sequence[Chunk]) -> Iterator[_Cue]:
     length = max(1, chunks[-1].end)
     voices: dict[str, bool] = {}
     for at, chunk in enumerate(chunks):
-        if any(_is_audience(voice, voices) for voice in _voices(chunk)):
+        if any(_is_audience(voice, voices) for voice in _speaker_turns(chunk)):
             yield _Cue(at, "audience", chunk.start / length)
         if not may_hold_cue(chunk.text):
             continue
@@ -123,16 +123,16 @@ def _sentences(chunk: Chunk) -> Iterator[tuple[int, str]]:
 
     Automatic captions have no marks: two cues at a time hold what is said at once.
     """
-    folded = fold(chunk.text)
+    folded = normalize_name(chunk.text)
     if _MARK.search(folded):
         yield from ((each.start(), each[0]) for each in _SENTENCE.finditer(folded))
         return
     for one, other in pairwise((*chunk.places, *chunk.places[-1:])):
         start, end = one.start - chunk.start, other.end - chunk.start
-        yield start, fold(chunk.text[start:end])
+        yield start, normalize_name(chunk.text[start:end])
 
 
-def _voices(chunk: Chunk) -> set[str]:
+def _speaker_turns(chunk: Chunk) -> set[str]:
     whole = chunk.locator
     if isinstance(whole, Seconds) and whole.speaker:
         return {whole.speaker}
@@ -142,7 +142,7 @@ def _voices(chunk: Chunk) -> set[str]:
 
 def _is_audience(voice: str, known: dict[str, bool]) -> bool:
     if voice not in known:
-        known[voice] = AUDIENCE.fullmatch(fold(voice)) is not None
+        known[voice] = AUDIENCE.fullmatch(normalize_name(voice)) is not None
     return known[voice]
 
 

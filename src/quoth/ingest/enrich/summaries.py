@@ -15,15 +15,15 @@ from itertools import pairwise
 
 import numpy as np
 
-from quoth.core.outline import Heading, Leaf, Summary
+from quoth.core.outline import Heading, Summary, SummarySentence
 from quoth.core.protocols import Matrix
 from quoth.core.types import Chunk
-from quoth.ingest.enrich.chapters import stands_outside, tops
+from quoth.ingest.enrich.chapters import is_front_or_back_matter, tops
 from quoth.ingest.enrich.summary_sentences import (
-    Candidate,
+    SummaryCandidate,
     candidates_of,
-    commonness,
-    distinct,
+    document_frequency,
+    drop_near_duplicates,
     lexical_centrality,
 )
 
@@ -48,9 +48,9 @@ class _Source:
 
     chunks: Sequence[Chunk]
     vectors: Matrix
-    cut: dict[int, tuple[Candidate, ...]] = field(default_factory=dict)
+    cut: dict[int, tuple[SummaryCandidate, ...]] = field(default_factory=dict)
 
-    def candidates(self, place: int) -> tuple[Candidate, ...]:
+    def candidates(self, place: int) -> tuple[SummaryCandidate, ...]:
         if place not in self.cut:
             self.cut[place] = candidates_of(self.chunks[place], place=place)
         return self.cut[place]
@@ -76,11 +76,13 @@ def summaries_of(
         return ()
     source = _Source(chunks, vectors)
     titled = [each for each in headings if each.path]
-    chapters = [each for each in tops(titled) if not stands_outside(each)] if titled else []
+    chapters = (
+        [each for each in tops(titled) if not is_front_or_back_matter(each)] if titled else []
+    )
     if len(chapters) < 2:
         chapters = []
     found: list[Summary] = []
-    groups: list[Sequence[Candidate]] = []
+    groups: list[Sequence[SummaryCandidate]] = []
     places = {(each.path, each.first): at for at, each in enumerate(titled)}
     for chapter in chapters:
         sections = list(_below(chapter, titled, at=places[chapter.path, chapter.first]))
@@ -101,12 +103,12 @@ def summaries_of(
 
 def _chapter(
     source: _Source, chapter: Heading, sections: Sequence[Heading]
-) -> tuple[list[Summary], Sequence[Candidate]]:
+) -> tuple[list[Summary], Sequence[SummaryCandidate]]:
     """Give the summaries of a chapter's sections, and the leaves of the chapter itself."""
-    sections = [each for each in sections if not stands_outside(each)]
+    sections = [each for each in sections if not is_front_or_back_matter(each)]
     long = [each for each in sections if each.last - each.first + 1 >= LEAST_CHUNKS]
     found: list[Summary] = []
-    groups: list[Sequence[Candidate]] = []
+    groups: list[Sequence[SummaryCandidate]] = []
     for each in long:
         within = _looked_at(source, each.first, each.last)
         leaves = _choose(source, within, span=(each.first, each.last), size=SECTION_LEAVES)
@@ -142,7 +144,7 @@ def _below(chapter: Heading, headings: Sequence[Heading], *, at: int) -> Iterato
 
 def _looked_at(
     source: _Source, first: int, last: int, *, most: int = MOST_CHUNKS, one_of: int = 3
-) -> list[Sequence[Candidate]]:
+) -> list[Sequence[SummaryCandidate]]:
     """Divide a part evenly, and give the sentences of the chunk most central to it in each.
 
     Only one chunk of so many is looked at: to cut them all into sentences would cost more than
@@ -151,7 +153,7 @@ def _looked_at(
     nearness = source.nearness(first, last)
     count = min(most, max(1, -(-len(nearness) // one_of)))
     borders = [len(nearness) * step // count for step in range(count + 1)]
-    found: list[Sequence[Candidate]] = []
+    found: list[Sequence[SummaryCandidate]] = []
     for low, high in pairwise(borders):
         for offset in np.argsort(-nearness[low:high], kind="stable")[:2]:
             sentences = source.candidates(first + low + int(offset))
@@ -163,21 +165,21 @@ def _looked_at(
 
 def _choose(
     source: _Source,
-    groups: Sequence[Sequence[Candidate]],
+    groups: Sequence[Sequence[SummaryCandidate]],
     *,
     span: tuple[int, int],
     size: tuple[int, int],
-) -> list[Candidate]:
+) -> list[SummaryCandidate]:
     """Choose leaves: the best of every group first, then the best of the rest, none twice."""
     every = [each for group in groups for each in group]
     if not every:
         return []
-    common = commonness(every)
+    common = document_frequency(every)
     nearness = source.nearness(*span)
     words = {each.start: lexical_centrality(each, common) for each in every}
     most_words = max(words.values()) or 1.0
 
-    def score(each: Candidate) -> float:
+    def score(each: SummaryCandidate) -> float:
         near = float(nearness[each.place - span[0]])
         return each.fitness * (
             _NEARNESS * near + _WORDS * words[each.start] / most_words + _FIRST * each.first
@@ -191,13 +193,17 @@ def _choose(
         key=lambda each: (-score(each), each.start),
     )
     least, most = size
-    chosen = list(distinct(heads, most=most, shared=SHARED))
+    chosen = list(drop_near_duplicates(heads, most=most, shared=SHARED))
     if len(chosen) < least:
-        chosen = list(distinct([*chosen, *rest], most=least, shared=SHARED))
+        chosen = list(drop_near_duplicates([*chosen, *rest], most=least, shared=SHARED))
     return sorted(chosen, key=lambda each: each.start)
 
 
-def _summary(source: _Source, level: int, part: Heading, leaves: Sequence[Candidate]) -> Summary:
+def _summary(
+    source: _Source, level: int, part: Heading, leaves: Sequence[SummaryCandidate]
+) -> Summary:
     chunks = source.chunks
-    made = tuple(Leaf(chunks[each.place].chunk_id, each.start, each.end) for each in leaves)
+    made = tuple(
+        SummarySentence(chunks[each.place].chunk_id, each.start, each.end) for each in leaves
+    )
     return Summary(part.document_id, level, part.path, part.first, part.last, made)

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from quoth.core.types import Chunk
-from quoth.text.analyzer import ENGLISH, FRENCH, fold
+from quoth.text.analyzer import ENGLISH, FRENCH, normalize_name
 from quoth.text.discourse import (
-    LEANING,
-    LINKING,
+    ANAPHORIC,
+    CONNECTIVES,
+    FILLERS,
     NOT_LEANING,
-    TALKING,
 )
 from quoth.text.sentences import sentences
 
@@ -41,7 +41,7 @@ _UNPUNCTUATED = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class SummaryCandidate:
     """A sentence that may become a leaf: characters of the document's text, within one chunk.
 
     ``place`` is the chunk's in its document; ``fitness`` is 1 for a plain statement and less for
@@ -56,7 +56,7 @@ class Candidate:
     first: bool
 
 
-def candidates_of(chunk: Chunk, *, place: int) -> tuple[Candidate, ...]:
+def candidates_of(chunk: Chunk, *, place: int) -> tuple[SummaryCandidate, ...]:
     """Give the sentences of a chunk that can be leaves, in order."""
     text = chunk.text
     breaks: list[int] = []
@@ -64,8 +64,8 @@ def candidates_of(chunk: Chunk, *, place: int) -> tuple[Candidate, ...]:
     if chunk.kind == "transcript":
         breaks = [each.start - chunk.start for each in chunk.places]
         pieces_count = len(text) > _UNPUNCTUATED and not any(end in text for end in _ENDS)
-    titles = {fold(title) for title in chunk.section}
-    found: list[Candidate] = []
+    titles = {normalize_name(title) for title in chunk.section}
+    found: list[SummaryCandidate] = []
     before = -1
     for low, high in sentences(text, breaks=breaks):
         opens = before < 0 or "\n\n" in text[before:low]
@@ -77,7 +77,9 @@ def candidates_of(chunk: Chunk, *, place: int) -> tuple[Candidate, ...]:
         if not fitness:
             continue
         words = frozenset(_WORD.findall(shown.casefold())) - _STOPS
-        found.append(Candidate(place, chunk.start + low, chunk.start + high, words, fitness, opens))
+        found.append(
+            SummaryCandidate(place, chunk.start + low, chunk.start + high, words, fitness, opens)
+        )
     return tuple(found)
 
 
@@ -91,20 +93,20 @@ def _fitness(shown: str, titles: set[str], *, whole: bool) -> float:
         return 0.0 if shown.isascii() or " " in shown else 1.0  # not every script has spaces
     if len(_SIGN.findall(shown)) > 0.06 * len(shown):
         return 0.0
-    folded = fold(shown)
+    folded = normalize_name(shown)
     if folded.rstrip(". ") in titles:
         return 0.0
-    if LEANING.match(folded) and not NOT_LEANING.match(folded):
+    if ANAPHORIC.match(folded) and not NOT_LEANING.match(folded):
         return 0.4
-    if TALKING.match(folded):
+    if FILLERS.match(folded):
         return 0.4
     if _LEADING_ON.search(folded):
         return 0.6
     trails_off = shown.endswith(("...", "…"))
-    return 0.75 if trails_off or LINKING.match(folded) else 1.0
+    return 0.75 if trails_off or CONNECTIVES.match(folded) else 1.0
 
 
-def commonness(candidates: Sequence[Candidate]) -> Mapping[str, float]:
+def document_frequency(candidates: Sequence[SummaryCandidate]) -> Mapping[str, float]:
     """Give each word the share of the sentences that hold it."""
     counts: dict[str, int] = {}
     for each in candidates:
@@ -113,7 +115,7 @@ def commonness(candidates: Sequence[Candidate]) -> Mapping[str, float]:
     return {word: count / len(candidates) for word, count in counts.items()}
 
 
-def lexical_centrality(each: Candidate, common: Mapping[str, float]) -> float:
+def lexical_centrality(each: SummaryCandidate, common: Mapping[str, float]) -> float:
     """Give the mean share of sentences that hold a word of this one (SumBasic: Nenkova, 2005).
 
     The square root of the number of words divides, since short sentences would win otherwise.
@@ -123,9 +125,11 @@ def lexical_centrality(each: Candidate, common: Mapping[str, float]) -> float:
     return sum(common.get(word, 0.0) for word in each.words) / math.sqrt(len(each.words))
 
 
-def distinct(ordered: Sequence[Candidate], *, most: int, shared: float) -> Iterator[Candidate]:
+def drop_near_duplicates(
+    ordered: Sequence[SummaryCandidate], *, most: int, shared: float
+) -> Iterator[SummaryCandidate]:
     """Give the first of those that say the same: no two share more than this part of words."""
-    kept: list[Candidate] = []
+    kept: list[SummaryCandidate] = []
     for each in ordered:
         if len(kept) == most:
             return

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from quoth.core.types import Chars, Place, Section
+from quoth.core.types import Chars, Section, SpanLocator
 
 GAP = "\n\n"
 """What stands between two paragraphs."""
@@ -33,25 +33,25 @@ class Block:
     anchor: str | None = None
 
 
-def clean(text: str) -> str:
+def normalize_whitespace(text: str) -> str:
     """Normalise newlines and accents (NFC) and take out what cannot be seen or stored."""
     text = _UNSEEN.sub("", _NEWLINES.sub("\n", text))
     return unicodedata.normalize("NFC", _SURROGATE.sub("\ufffd", text))
 
 
-def fold(text: str) -> str:
+def to_plain_text(text: str) -> str:
     """Make every run of white space one space; a lone non-breaking space stays what it is."""
     return _RUN.sub(lambda run: run[0] if run[0] in "\u00a0\u202f" else " ", text).strip()
 
 
-def assemble(blocks: Sequence[Block]) -> tuple[str, tuple[Place, ...], tuple[Section, ...]]:
+def assemble(blocks: Sequence[Block]) -> tuple[str, tuple[SpanLocator, ...], tuple[Section, ...]]:
     """Set blocks apart by empty lines; give the text, one place per block, and the sections.
 
     A section reaches from its heading to the next one. A heading that is followed by a lower
     one at once has nothing of its own and belongs to the section below it.
     """
     parts: list[str] = []
-    places: list[Place] = []
+    places: list[SpanLocator] = []
     sections: list[Section] = []
     titles: list[tuple[int, str]] = []
     position = 0
@@ -66,7 +66,7 @@ def assemble(blocks: Sequence[Block]) -> tuple[str, tuple[Place, ...], tuple[Sec
         if block.level:
             lower = bool(titles) and titles[-1][0] < block.level
             titles = [(level, title) for level, title in titles if level < block.level]
-            titles.append((block.level, fold(text)))
+            titles.append((block.level, to_plain_text(text)))
             begin = sections.pop().start if follows_heading and lower else position
             if sections and sections[-1].end < 0:
                 sections[-1] = replace(sections[-1], end=begin)
@@ -83,8 +83,8 @@ def assemble(blocks: Sequence[Block]) -> tuple[str, tuple[Place, ...], tuple[Sec
 
 def _place(
     text: str, position: int, *, titles: Sequence[tuple[int, str]], sections: Sequence[Section]
-) -> Place:
+) -> SpanLocator:
     end = position + len(text)
     path = ARROW.join(title for _, title in titles) or None
     anchor = sections[-1].anchor if sections else None
-    return Place(position, end, Chars(position, end, section=path, anchor=anchor))
+    return SpanLocator(position, end, Chars(position, end, section=path, anchor=anchor))

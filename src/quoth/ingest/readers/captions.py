@@ -9,15 +9,15 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from quoth.core.errors import DocumentError
-from quoth.core.types import Place, Reading, Seconds
-from quoth.ingest.readers.blocks import GAP, clean, fold
+from quoth.core.types import ParsedDocument, Seconds, SpanLocator
+from quoth.ingest.readers.blocks import GAP, normalize_whitespace, to_plain_text
 from quoth.ingest.readers.cue_parsers import (
     Cue,
     read_json,
     read_lines,
     vtt_language,
 )
-from quoth.ingest.readers.metadata import Meta, file_title, make_meta
+from quoth.ingest.readers.metadata import Metadata, file_title, make_meta
 from quoth.ingest.readers.speaker_turns import certain_names, turns, voices
 
 NEAR = 1.0
@@ -45,7 +45,7 @@ _STOPPED = re.compile(r"[.!?…][\"'”’»)\]\s]*$")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class CueText:
     """A readable piece of a cue; ``new`` says that it begins a paragraph."""
 
     start: float
@@ -55,13 +55,13 @@ class Said:
     new: bool = False
 
 
-def read_captions(text: str, *, vtt: bool, meta: Meta, name: str) -> Reading:
+def read_captions(text: str, *, vtt: bool, meta: Metadata, name: str) -> ParsedDocument:
     """Read SRT, SBV or WebVTT; raises DocumentError when no cue can be used."""
-    own = Meta(language=vtt_language(text)) if vtt else Meta()
-    return make_transcript(read_lines(text, vtt=vtt), meta=meta.over(own), name=name)
+    own = Metadata(language=vtt_language(text)) if vtt else Metadata()
+    return make_transcript(read_lines(text, vtt=vtt), meta=meta.or_else(own), name=name)
 
 
-def read_json_transcript(text: str, *, meta: Meta, name: str) -> Reading:
+def read_json_transcript(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
     """Read a transcript in JSON; raises DocumentError when it is damaged, empty or none."""
     try:
         found = read_json(text)
@@ -77,20 +77,22 @@ def read_json_transcript(text: str, *, meta: Meta, name: str) -> Reading:
     cues, beside = found
     own, _ = make_meta(beside, where=name)
     return make_transcript(
-        [replace(cue, text=clean(cue.text)) for cue in cues], meta=meta.over(own), name=name
+        [replace(cue, text=normalize_whitespace(cue.text)) for cue in cues],
+        meta=meta.or_else(own),
+        name=name,
     )
 
 
-def make_transcript(cues: Sequence[Cue], *, meta: Meta, name: str) -> Reading:
+def make_transcript(cues: Sequence[Cue], *, meta: Metadata, name: str) -> ParsedDocument:
     """Make the reading of a recording from its cues, in any order."""
-    ordered = sorted((_straight(cue) for cue in cues), key=lambda cue: (cue.start, cue.end))
-    cues = _in_turn(list(_without_repeats(_whole_asides(ordered))))
+    ordered = sorted((_monotonic_times(cue) for cue in cues), key=lambda cue: (cue.start, cue.end))
+    cues = _in_turn(list(_without_repeats(_merge_split_brackets(ordered))))
     said = list(_spoken(cues, speaker=meta.speaker))
     if not said:
         raise DocumentError("empty", f"{name} holds no cue with words in it.")
     said = list(_paragraphs(said))
     text, places = compose(said)
-    return Reading(
+    return ParsedDocument(
         kind="transcript",
         title=meta.title or file_title(name),
         text=text,
@@ -102,10 +104,10 @@ def make_transcript(cues: Sequence[Cue], *, meta: Meta, name: str) -> Reading:
     )
 
 
-def compose(said: Sequence[Said]) -> tuple[str, tuple[Place, ...]]:
+def compose(said: Sequence[CueText]) -> tuple[str, tuple[SpanLocator, ...]]:
     """Join the pieces by spaces, and by an empty line where a paragraph begins."""
     parts: list[str] = []
-    places: list[Place] = []
+    places: list[SpanLocator] = []
     position = 0
     for piece in said:
         if parts:
@@ -114,19 +116,19 @@ def compose(said: Sequence[Said]) -> tuple[str, tuple[Place, ...]]:
             position += len(gap)
         end = position + len(piece.text)
         locator = Seconds(start=piece.start, end=piece.end, speaker=piece.speaker)
-        places.append(Place(position, end, locator))
+        places.append(SpanLocator(position, end, locator))
         parts.append(piece.text)
         position = end
     return "".join(parts), tuple(places)
 
 
-def _straight(cue: Cue) -> Cue:
+def _monotonic_times(cue: Cue) -> Cue:
     return replace(
         cue, start=round(cue.start, 3), end=round(max(cue.start, cue.end), 3), text=cue.text.strip()
     )
 
 
-def _whole_asides(cues: Sequence[Cue]) -> Iterator[Cue]:
+def _merge_split_brackets(cues: Sequence[Cue]) -> Iterator[Cue]:
     """Take out an aside such as "[MUSIC" … "BY BACH]" that is spread over several cues."""
     open_since: int | None = None
     for number, cue in enumerate(cues):
@@ -186,7 +188,7 @@ def _shared(before: Sequence[Sequence[str]], after: Sequence[Sequence[str]]) -> 
     return best
 
 
-def _spoken(cues: Sequence[Cue], *, speaker: str | None) -> Iterator[Said]:
+def _spoken(cues: Sequence[Cue], *, speaker: str | None) -> Iterator[CueText]:
     """Clean the cues and follow who speaks; ``speaker`` is taken where nobody is named."""
     pieces = [
         (cue, replace(voice, text=_plain(voice.text)))
@@ -204,31 +206,31 @@ def _spoken(cues: Sequence[Cue], *, speaker: str | None) -> Iterator[Said]:
             # The dash before the first words marks nobody new.
             if turn.new and (heard or turn.speaker) and not (voiced and turn.speaker is None):
                 changed, current = True, turn.speaker
-            words = without_asides(turn.text)
+            words = strip_sound_cues(turn.text)
             if any(character.isalnum() for character in words):
-                yield Said(cue.start, cue.end, words, current, new=changed and heard)
+                yield CueText(cue.start, cue.end, words, current, new=changed and heard)
                 changed, heard = False, True
 
 
 def _plain(text: str) -> str:
-    return clean(_ENTITY.sub(lambda found: html.unescape(found[0]), _bare(text)))
+    return normalize_whitespace(_ENTITY.sub(lambda found: html.unescape(found[0]), _bare(text)))
 
 
 def _bare(text: str) -> str:
     return _TAG.sub("", _BREAK.sub("\n", text))
 
 
-def without_asides(text: str) -> str:
+def strip_sound_cues(text: str) -> str:
     """Take sounds such as "[MUSIC]" out of one piece of text and join its lines.
 
     "[INAUDIBLE]" stays within a sentence, where it says that words are missing.
     """
-    text = _NOTES.sub(" ", fold(text)).strip()
+    text = _NOTES.sub(" ", to_plain_text(text)).strip()
     alone = _ASIDE.fullmatch(text.strip(" .-"))
     if alone and _is_noise(alone[0]):
         return ""
     kept = _ASIDE.sub(lambda aside: " " if _is_sound(aside[0]) else aside[0], text)
-    return _LONE_SPACE.sub("", fold(kept)).lstrip(" ,.") if kept != text else text
+    return _LONE_SPACE.sub("", to_plain_text(kept)).lstrip(" ,.") if kept != text else text
 
 
 def _is_noise(aside: str) -> bool:
@@ -243,7 +245,7 @@ def _is_sound(aside: str) -> bool:
     return aside[0] == "[" and len(aside.split()) <= 10 and _SOUND.search(aside) is not None
 
 
-def _paragraphs(said: Sequence[Said]) -> Iterator[Said]:
+def _paragraphs(said: Sequence[CueText]) -> Iterator[CueText]:
     """Begin a paragraph where somebody else speaks, and after a pause behind a sentence.
 
     Where full stops are rare, as in automatic captions, the pause alone is enough.

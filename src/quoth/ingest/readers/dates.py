@@ -11,7 +11,7 @@ import re
 from datetime import date
 from pathlib import Path
 
-from quoth.text.analyzer import fold
+from quoth.text.analyzer import normalize_name
 
 _ISO = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?(?:[T ]\d{1,2}[:h].*)?")
 _COMPACT = re.compile(r"((?:1[5-9]|20)\d\d)(\d\d)(\d\d)")
@@ -37,7 +37,7 @@ def normal_date(text: str) -> str | None:
     Read are ISO 8601 with or without a time, eight digits, and days and months named in English
     or French ("March 1, 2024", "1er mars 2024", "March 2024").
     """
-    folded = fold(text)
+    folded = normalize_name(text)
     found = _ISO.fullmatch(folded.upper()) or _COMPACT.fullmatch(folded)
     if found:
         return _checked(found[1], found[2], found[3])

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from quoth.core.errors import DocumentError
-from quoth.ingest.readers.blocks import clean
+from quoth.ingest.readers.blocks import normalize_whitespace
 from quoth.ingest.readers.cue_parsers import read_json, timing
 from quoth.ingest.readers.metadata import SIDECAR
 from quoth.ingest.readers.speaker_turns import is_spoken
@@ -112,7 +112,7 @@ def decode(data: bytes, *, name: str) -> tuple[str, str | None]:
         raise _unsupported(name, "binary data")
     if "\x00" in text:
         guess = guess or "The text had NUL characters in it; they were left out."
-    text = clean(text)
+    text = normalize_whitespace(text)
     if not text.strip():
         raise DocumentError("empty", f"{name} is empty. There is nothing to read in it.")
     return text, guess

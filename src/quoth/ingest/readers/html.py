@@ -9,16 +9,16 @@ from urllib.parse import urljoin
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from quoth.core.types import Reading
+from quoth.core.types import ParsedDocument
 from quoth.ingest.readers.blocks import (
     Block,
     assemble,
-    clean,
-    fold,
+    normalize_whitespace,
+    to_plain_text,
 )
 from quoth.ingest.readers.dates import normal_date
 from quoth.ingest.readers.metadata import (
-    Meta,
+    Metadata,
     file_title,
     normal_language,
     normal_url,
@@ -64,15 +64,17 @@ _SPACE = re.compile(r"[ \t\n\r\f]+")
 _WORD = re.compile(r"\w")
 
 
-def read_html(text: str, *, meta: Meta, name: str) -> Reading:
+def read_html(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
     """Read a page; the ``name`` of the file is the last resort for a title."""
     tree = LexborHTMLParser(_shallow(text))
     blocks = list(_blocks(tree))
     stored, places, sections = assemble(blocks)
     own = _own_meta(tree)
     heading = next((block.text for block in blocks if block.level == 1), None)
-    known = meta.over(own).over(Meta(title=fold(heading) if heading else file_title(name)))
-    return Reading(
+    known = meta.or_else(own).or_else(
+        Metadata(title=to_plain_text(heading) if heading else file_title(name))
+    )
+    return ParsedDocument(
         kind="html",
         title=known.title or name,
         text=stored,
@@ -105,7 +107,7 @@ def _shallow(text: str) -> str:
 
 
 @dataclass(slots=True)
-class _Draft:
+class _BlockDraft:
     """The block in hand while the tree is walked."""
 
     parts: list[str] = field(default_factory=list)
@@ -118,25 +120,25 @@ class _Draft:
 
     def take(self) -> Block | None:
         """Close the block; None when it has no text or is a cell of the row in hand."""
-        text = clean("".join(self.parts))
+        text = normalize_whitespace("".join(self.parts))
         self.parts = []
         if not self.pre:
-            text = "\n".join(line for part in text.split("\n") if (line := fold(part)))
+            text = "\n".join(line for part in text.split("\n") if (line := to_plain_text(part)))
         if not text.strip():
             return None
         if self.rows and self.rows[-1]:
-            self.cells.append(fold(text))
+            self.cells.append(to_plain_text(text))
             return None
         anchor = (self.anchor or self.pending) if self.level else None
         self.pending = None
-        return Block(fold(text) if self.level else text, level=self.level, anchor=anchor)
+        return Block(to_plain_text(text) if self.level else text, level=self.level, anchor=anchor)
 
 
 def _blocks(tree: LexborHTMLParser) -> Iterator[Block]:
     root, inner = _main(tree)
     if root is None:
         return
-    draft = _Draft()
+    draft = _BlockDraft()
     for node, entering in _walk(root, inner=inner):
         tag = node.tag or ""
         if tag == "-text":
@@ -155,7 +157,7 @@ def _blocks(tree: LexborHTMLParser) -> Iterator[Block]:
         yield last
 
 
-def _cross(draft: _Draft, node: LexborNode, *, entering: bool) -> Iterator[Block]:
+def _cross(draft: _BlockDraft, node: LexborNode, *, entering: bool) -> Iterator[Block]:
     """Close the block in hand at the border of an element, and note what the element begins."""
     block = draft.take()
     if block is not None:
@@ -223,7 +225,7 @@ def _main(tree: LexborHTMLParser) -> tuple[LexborNode | None, bool]:
     return tree.body or tree.root, bool(articles)
 
 
-def _own_meta(tree: LexborHTMLParser) -> Meta:
+def _own_meta(tree: LexborHTMLParser) -> Metadata:
     title = tree.css_first("head title")
     root = tree.css_first("html")
     language = (root.attributes.get("lang") if root is not None else None) or ""
@@ -233,8 +235,10 @@ def _own_meta(tree: LexborHTMLParser) -> Meta:
         address = normal_url(urljoin(base, canonical))
     except ValueError:
         address = None
-    return Meta(
-        title=(fold(clean(title.text(deep=True) or "")) or None) if title is not None else None,
+    return Metadata(
+        title=(to_plain_text(normalize_whitespace(title.text(deep=True) or "")) or None)
+        if title is not None
+        else None,
         url=address,
         language=normal_language(language),
         date=_published(tree),

@@ -10,15 +10,15 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline, image, link
 from markdown_it.token import Token
 
-from quoth.core.types import Reading
+from quoth.core.types import ParsedDocument
 from quoth.ingest.readers.blocks import (
     Block,
     assemble,
-    clean,
-    fold,
+    normalize_whitespace,
+    to_plain_text,
 )
 from quoth.ingest.readers.html import html_blocks
-from quoth.ingest.readers.metadata import Meta, file_title
+from quoth.ingest.readers.metadata import Metadata, file_title
 
 DEEPEST = 60
 """Levels of lists and quotes that are followed; the parser calls itself for each."""
@@ -52,14 +52,14 @@ def _shallow(rule: Callable[[StateInline, bool], bool]) -> Callable[[StateInline
     return look
 
 
-def read_markdown(text: str, *, meta: Meta, name: str) -> Reading:
+def read_markdown(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
     """Read Markdown without front matter; the file's ``name`` is the last resort for a title."""
     blocks = list(markdown_blocks(text))
     stored, places, sections = assemble(blocks)
     heading = next((block.text for block in blocks if block.level == 1), None)
-    return Reading(
+    return ParsedDocument(
         kind="markdown",
-        title=meta.title or (fold(heading) if heading else None) or file_title(name),
+        title=meta.title or (to_plain_text(heading) if heading else None) or file_title(name),
         text=stored,
         places=places,
         sections=sections,
@@ -80,9 +80,9 @@ def markdown_blocks(text: str) -> Iterator[Block]:
                 level = int(tokens[number - 1].tag[1])
                 yield _heading(inline_text(token.children or []), level=level, slugs=slugs)
             case "inline" if number and tokens[number - 1].type in ("td_open", "th_open"):
-                row.append(fold(inline_text(token.children or [])))
+                row.append(to_plain_text(inline_text(token.children or [])))
             case "inline":
-                yield Block(clean(inline_text(token.children or [])))
+                yield Block(normalize_whitespace(inline_text(token.children or [])))
             case "tr_close":
                 yield Block(CELL_GAP.join(cell for cell in row if cell))
                 row = []
@@ -104,7 +104,7 @@ def inline_text(tokens: Sequence[Token]) -> str:
             parts.append("\n")
         elif token.type == "softbreak":
             parts.append(" ")
-    lines = clean("".join(parts)).split("\n")
+    lines = normalize_whitespace("".join(parts)).split("\n")
     return "\n".join(line.strip(" \t") for line in lines).strip()
 
 
@@ -116,8 +116,8 @@ def slug(heading: str) -> str:
 def _heading(text: str, *, level: int, slugs: Counter[str]) -> Block:
     own = _HEADING_ID.search(text)
     if own is not None:
-        return Block(fold(text[: own.start()]), level=level, anchor=own[1])
-    title = fold(text)
+        return Block(to_plain_text(text[: own.start()]), level=level, anchor=own[1])
+    title = to_plain_text(text)
     base = slug(title)
     anchor = base
     while anchor in slugs:

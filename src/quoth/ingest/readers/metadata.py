@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
-from quoth.ingest.readers.blocks import clean, fold
+from quoth.ingest.readers.blocks import normalize_whitespace, to_plain_text
 from quoth.ingest.readers.dates import normal_date
 from quoth.text.locators import watch_url, youtube_url
 
@@ -35,7 +35,7 @@ _LANGUAGE = re.compile(r"(?P<primary>[A-Za-z]{2,3})(?:[-_][A-Za-z0-9]{1,8})*")
 
 
 @dataclass(frozen=True, slots=True)
-class Meta:
+class Metadata:
     """What is known of a document apart from its text."""
 
     title: str | None = None
@@ -44,19 +44,19 @@ class Meta:
     language: str | None = None
     date: str | None = None
 
-    def normal(self) -> Meta:
+    def normal(self) -> Metadata:
         """The same with address and language in the form in which documents have them."""
         url = self.url and (normal_url(self.url) or self.url)
         language = self.language and (normal_language(self.language) or self.language)
         return replace(self, url=url, language=language)
 
-    def over(self, lower: Meta) -> Meta:
+    def or_else(self, lower: Metadata) -> Metadata:
         """Put this above another: what is missing here is taken from there."""
         names = [each.name for each in fields(self)]
-        return Meta(**{name: getattr(self, name) or getattr(lower, name) for name in names})
+        return Metadata(**{name: getattr(self, name) or getattr(lower, name) for name in names})
 
 
-UNTOLD = Meta()
+EMPTY = Metadata()
 """Of what nobody said anything."""
 
 
@@ -69,23 +69,23 @@ def sidecar(path: Path) -> Path | None:
     return None
 
 
-def read_sidecar(path: Path) -> tuple[Meta, list[str]]:
+def read_sidecar(path: Path) -> tuple[Metadata, list[str]]:
     """Read the sidecar of a file, if there is one; what is wrong with it is only a warning."""
     beside = sidecar(path)
     if beside is None:
-        return Meta(), []
+        return Metadata(), []
     try:
         if beside.stat().st_size > LARGEST_SIDECAR:
-            return Meta(), [f"{beside.name} is too large for a description and was not used."]
+            return Metadata(), [f"{beside.name} is too large for a description and was not used."]
         values = json.loads(beside.read_text(encoding="utf-8-sig"))
     except (ValueError, OSError, RecursionError):
-        return Meta(), [f"{beside.name} is not valid JSON and was not used."]
+        return Metadata(), [f"{beside.name} is not valid JSON and was not used."]
     if not isinstance(values, dict):
-        return Meta(), [f"{beside.name} does not hold an object of JSON and was not used."]
+        return Metadata(), [f"{beside.name} does not hold an object of JSON and was not used."]
     return make_meta(values, where=beside.name)
 
 
-def front_matter(text: str) -> tuple[Meta, str, list[str]]:
+def front_matter(text: str) -> tuple[Metadata, str, list[str]]:
     """Take ``---`` lines of ``key: value`` off the top of a text; gives what they say and the rest.
 
     Only plain values are read; lists and nested values are passed over without a word. A text
@@ -93,25 +93,25 @@ def front_matter(text: str) -> tuple[Meta, str, list[str]]:
     """
     head = _FRONT.match(text)
     if head is None:
-        return Meta(), text, []
+        return Metadata(), text, []
     values: dict[str, object] = {}
     for line in (head["lines"] or "").splitlines():
         if not line.strip() or line.lstrip().startswith(("#", "- ")) or line[:1].isspace():
             continue
         pair = _PAIR.match(line.rstrip())
         if pair is None:
-            return Meta(), text, []
+            return Metadata(), text, []
         value = _scalar(pair["value"] or "")
         if value:
             values[pair["key"]] = value
     known = {key: value for key, value in values.items() if _name(key) in _KEYS | {"video"}}
     if not values:
-        return Meta(), text, []
+        return Metadata(), text, []
     meta, warnings = make_meta(known, where="The front matter")
     return meta, text[head.end() :], warnings
 
 
-def make_meta(values: Mapping[str, object], *, where: str) -> tuple[Meta, list[str]]:
+def make_meta(values: Mapping[str, object], *, where: str) -> tuple[Metadata, list[str]]:
     """Sort out described values; ``where`` names their origin in the warnings."""
     found: dict[str, str] = {}
     warnings: list[str] = []
@@ -125,11 +125,13 @@ def make_meta(values: Mapping[str, object], *, where: str) -> tuple[Meta, list[s
         elif name == "date" and type(value) is int:  # a year alone, as JSON has it
             found.setdefault(name, str(value))
         elif not isinstance(value, str):
-            warnings.append(f"{where}: the value of '{clean(key)}' is not a text and was not used.")
+            warnings.append(
+                f"{where}: the value of '{normalize_whitespace(key)}' is no text and was not used."
+            )
         else:
-            found.setdefault(name, fold(clean(value)))
+            found.setdefault(name, to_plain_text(normalize_whitespace(value)))
     if unknown:
-        names = ", ".join(f"'{clean(key)[:40]}'" for key in unknown[:10])
+        names = ", ".join(f"'{normalize_whitespace(key)[:40]}'" for key in unknown[:10])
         warnings.append(f"{where}: not known and not used: {names}.")
     url = _video_url(found.pop("video", "")) or normal_url(found.get("url", ""))
     if found.get("url") and url is None:
@@ -141,13 +143,13 @@ def make_meta(values: Mapping[str, object], *, where: str) -> tuple[Meta, list[s
     if found.get("date") and date is None:
         warnings.append(f"{where}: '{found['date'][:40]}' is not a date and was not used.")
     title, speaker = found.get("title") or None, found.get("speaker") or None
-    meta = Meta(title=title, url=url, speaker=speaker, language=language, date=date)
+    meta = Metadata(title=title, url=url, speaker=speaker, language=language, date=date)
     return meta, warnings
 
 
 def file_title(name: str) -> str:
     """Make a title of the name of a file, for want of a better one."""
-    return fold(clean(Path(name).stem.replace("_", " "))) or name
+    return to_plain_text(normalize_whitespace(Path(name).stem.replace("_", " "))) or name
 
 
 def normal_url(text: str) -> str | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import assert_never
 
 from quoth.core.errors import DocumentError
-from quoth.core.types import Reading
+from quoth.core.types import ParsedDocument
 from quoth.ingest.readers.captions import read_captions, read_json_transcript
 from quoth.ingest.readers.dates import name_date
 from quoth.ingest.readers.detect import (
@@ -24,8 +24,8 @@ from quoth.ingest.readers.detect import (
 from quoth.ingest.readers.html import read_html
 from quoth.ingest.readers.markdown import read_markdown
 from quoth.ingest.readers.metadata import (
-    UNTOLD,
-    Meta,
+    EMPTY,
+    Metadata,
     front_matter,
     read_sidecar,
     sidecar,
@@ -33,19 +33,19 @@ from quoth.ingest.readers.metadata import (
 from quoth.ingest.readers.pdf.reader import read_pdf
 from quoth.ingest.readers.spoken_markdown import read_spoken
 from quoth.ingest.readers.text import read_plain
-from quoth.ingest.sandbox.limits import bounded
+from quoth.ingest.sandbox.limits import enforce_limits
 
 __all__ = ["SUFFIXES", "is_wanted", "read", "sidecar"]
 
 
-def read(path: Path, given: Meta = UNTOLD) -> Reading:
+def read(path: Path, given: Metadata = EMPTY) -> ParsedDocument:
     """Read one file of any format that quoth knows; raises DocumentError with a code.
 
     What is ``given`` outranks the sidecar, the sidecar the front matter, that what the file says
     of itself, and that its name.
     """
     beside, warnings = read_sidecar(path)
-    meta = given.normal().over(beside)
+    meta = given.normal().or_else(beside)
     suffix = path.suffix.lower()
     if is_pdf(_load(path, most=HEAD), suffix=suffix):
         pdf = read_pdf(path, title=meta.title, url=meta.url, language=meta.language)
@@ -54,14 +54,14 @@ def read(path: Path, given: Meta = UNTOLD) -> Reading:
     text, guess = decode(data, name=path.name)
     warnings += [guess] if guess else []
     front, body, front_warnings = front_matter(text)
-    meta = meta.over(front)
+    meta = meta.or_else(front)
     warnings += front_warnings
     found = sniff(body, suffix=suffix, name=path.name)
     reading = _parse(body, found, meta=meta, path=path)
     return _finish(reading, found, path=path, meta=meta, warnings=warnings)
 
 
-def _parse(text: str, found: Format, *, meta: Meta, path: Path) -> Reading:
+def _parse(text: str, found: Format, *, meta: Metadata, path: Path) -> ParsedDocument:
     name = path.name
     match found:
         case "html":
@@ -83,8 +83,8 @@ def _parse(text: str, found: Format, *, meta: Meta, path: Path) -> Reading:
 
 
 def _finish(
-    reading: Reading, found: Format, *, path: Path, meta: Meta, warnings: list[str]
-) -> Reading:
+    reading: ParsedDocument, found: Format, *, path: Path, meta: Metadata, warnings: list[str]
+) -> ParsedDocument:
     """Check that there is something to read, and add what was noticed on the way."""
     if not reading.text.strip():
         raise DocumentError("empty", f"{path.name} has no text in it. There is nothing to read.")
@@ -102,7 +102,7 @@ def _finish(
         date=meta.date or reading.date or name_date(path),
         warnings=(*warnings, *reading.warnings),
     )
-    return bounded(whole)
+    return enforce_limits(whole)
 
 
 def _load(path: Path, *, most: int = -1) -> bytes:

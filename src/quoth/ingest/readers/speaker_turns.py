@@ -46,7 +46,7 @@ _THINGS = _words(
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class SpeakerTurn:
     """A piece of a cue; ``new`` says that somebody else begins, ``speaker`` who, if it is told."""
 
     text: str
@@ -86,42 +86,44 @@ def _is_name(name: str, *, times: int, marked: bool) -> bool:
     return capital and (times >= 3 or marked or words[0].upper() in _ROLES)
 
 
-def turns(text: str, *, names: frozenset[str]) -> Iterator[Turn]:
+def turns(text: str, *, names: frozenset[str]) -> Iterator[SpeakerTurn]:
     """Cut the text of one cue where its lines say that somebody else speaks."""
     lines = [line.strip() for line in text.split("\n")]
     dialogue = len(lines) > 1 and all(_TIGHT_DASH.match(line) for line in lines if line)
     kept: list[str] = []
-    current = Turn("", new=False)
+    current = SpeakerTurn("", new=False)
     for line in lines:
         turn = _turn(line, names=names, dialogue=dialogue)
         if turn.new:
             if any(kept):
-                yield Turn("\n".join(kept), new=current.new, speaker=current.speaker)
+                yield SpeakerTurn("\n".join(kept), new=current.new, speaker=current.speaker)
             current, kept = turn, []
         kept.append(turn.text)
-    yield Turn("\n".join(kept), new=current.new, speaker=current.speaker)
+    yield SpeakerTurn("\n".join(kept), new=current.new, speaker=current.speaker)
 
 
-def _turn(line: str, *, names: frozenset[str], dialogue: bool) -> Turn:
+def _turn(line: str, *, names: frozenset[str], dialogue: bool) -> SpeakerTurn:
     label = _LABEL.match(line)
     if label is not None and label["name"].strip() in names:
-        return Turn(line[label.end() :], new=True, speaker=label["name"].strip())
+        return SpeakerTurn(line[label.end() :], new=True, speaker=label["name"].strip())
     mark = _TURN.match(line) or (_TIGHT_DASH.match(line) if dialogue else None)
-    return Turn(line[mark.end() :], new=True) if mark else Turn(line, new=False)
+    return SpeakerTurn(line[mark.end() :], new=True) if mark else SpeakerTurn(line, new=False)
 
 
-def voices(text: str, *, speaker: str | None) -> list[Turn]:
+def voices(text: str, *, speaker: str | None) -> list[SpeakerTurn]:
     """Cut the text of a WebVTT cue at its ``<v Name>`` tags; ``speaker`` is said beside it."""
     found = list(_VOICE.finditer(text))
     if not found:
-        return [Turn(text, new=speaker is not None, speaker=speaker)]
+        return [SpeakerTurn(text, new=speaker is not None, speaker=speaker)]
     ends: Sequence[int] = [match.start() for match in found[1:]] + [len(text)]
     pieces = [
-        Turn(text[match.end() : end], new=True, speaker=" ".join(match[1].split()) or speaker)
+        SpeakerTurn(
+            text[match.end() : end], new=True, speaker=" ".join(match[1].split()) or speaker
+        )
         for match, end in zip(found, ends, strict=True)
     ]
     before = text[: found[0].start()]
-    return [Turn(before, new=False, speaker=speaker), *pieces] if before.strip() else pieces
+    return [SpeakerTurn(before, new=False, speaker=speaker), *pieces] if before.strip() else pieces
 
 
 def is_spoken(text: str) -> bool:

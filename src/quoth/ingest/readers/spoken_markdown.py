@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from quoth.core.types import Reading
-from quoth.ingest.readers.blocks import fold
-from quoth.ingest.readers.captions import Said, compose, without_asides
+from quoth.core.types import ParsedDocument
+from quoth.ingest.readers.blocks import to_plain_text
+from quoth.ingest.readers.captions import CueText, compose, strip_sound_cues
 from quoth.ingest.readers.cue_parsers import seconds
 from quoth.ingest.readers.markdown import inline_text, make_parser
-from quoth.ingest.readers.metadata import Meta, file_title
+from quoth.ingest.readers.metadata import Metadata, file_title
 from quoth.ingest.readers.speaker_turns import SPEAKER_PARAGRAPH, TIME_MARK, paragraphs
 
 # A clock inside another remark belongs to the raw recording: "[unintelligible 00:27:31.27]".
@@ -20,7 +20,7 @@ _RAW_CLOCK = re.compile(r"(?<=[^\W\d_])\s+\d{1,2}:\d{2}(?::\d{2})?(?:\.\d+)?(?=\
 _HEADING = re.compile(r"#{1,6}\s+(?P<title>.*)")
 
 
-def read_spoken(text: str, *, meta: Meta, name: str) -> Reading:
+def read_spoken(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
     """Read such a transcript.
 
     A place reaches from the last time mark to the next one, since nothing between them is known.
@@ -28,27 +28,27 @@ def read_spoken(text: str, *, meta: Meta, name: str) -> Reading:
     """
     title: str | None = None
     speaker = meta.speaker
-    said: list[Said] = []
+    said: list[CueText] = []
     marks: list[tuple[int, float]] = []
     for paragraph in paragraphs(text):
         heading = _HEADING.fullmatch(paragraph)
         if heading is not None:
-            title = title or fold(heading["title"].rstrip("#").rstrip())
+            title = title or to_plain_text(heading["title"].rstrip("#").rstrip())
             continue
         label = SPEAKER_PARAGRAPH.match(paragraph)
         pieces = list(_pieces(paragraph[label.end() :] if label else paragraph))
         if label is not None and any(words for _, words in pieces):
-            speaker = fold(label["name"])
+            speaker = to_plain_text(label["name"])
         begins = True
         for time, words in pieces:
             if time is not None and (not marks or time >= marks[-1][1]):
                 marks.append((len(said), time))
             if words:
-                said.append(Said(0.0, 0.0, words, speaker, new=begins))
+                said.append(CueText(0.0, 0.0, words, speaker, new=begins))
                 begins = False
     timed = _timed(said, marks)
     stored, places = compose(timed)
-    return Reading(
+    return ParsedDocument(
         kind="transcript",
         title=meta.title or title or file_title(name),
         text=stored,
@@ -75,13 +75,13 @@ def _pieces(paragraph: str) -> Iterator[tuple[float | None, str]]:
 
 def _readable(text: str) -> str:
     inline = make_parser().parseInline(_RAW_CLOCK.sub("", text))
-    words = without_asides(
+    words = strip_sound_cues(
         inline_text([child for token in inline for child in token.children or []])
     )
     return words if any(character.isalnum() for character in words) else ""
 
 
-def _timed(said: Sequence[Said], marks: Sequence[tuple[int, float]]) -> list[Said]:
+def _timed(said: Sequence[CueText], marks: Sequence[tuple[int, float]]) -> list[CueText]:
     """Give every piece the time of the mark before it and of the mark after it."""
     if not said:
         return []
@@ -90,7 +90,7 @@ def _timed(said: Sequence[Said], marks: Sequence[tuple[int, float]]) -> list[Sai
     after = sum(len(piece.text) for piece in said[until:])
     end = round(last * (1 + after / before), 1) if before else last
     borders = [(0, 0.0), *marks, (len(said), end)]
-    timed: list[Said] = []
+    timed: list[CueText] = []
     for (first, start), (following, stop) in pairwise(borders):
         timed.extend(replace(piece, start=start, end=stop) for piece in said[first:following])
     return timed

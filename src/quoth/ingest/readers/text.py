@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from quoth.core.types import Reading
+from quoth.core.types import ParsedDocument
 from quoth.ingest.readers.blocks import Block, assemble
-from quoth.ingest.readers.metadata import Meta, file_title
+from quoth.ingest.readers.metadata import Metadata, file_title
 
 NARROWEST_WRAP = 50
 WIDEST_WRAP = 120
@@ -25,10 +25,10 @@ _CHAPTER = re.compile(
 _NOT_PROSE = re.compile(r"\s|[-*•+>|#]\s|\(?\d{1,3}[.)]\s|[a-z]\)\s|.*\S(?: {3,}|\t)\S")
 
 
-def read_plain(text: str, *, meta: Meta, name: str) -> Reading:
+def read_plain(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
     """Read a text; the ``name`` of the file is its title unless a better one is known."""
     stored, places, sections = assemble(list(plain_blocks(text)))
-    return Reading(
+    return ParsedDocument(
         kind="text",
         title=meta.title or file_title(name),
         text=stored,

@@ -62,11 +62,11 @@ def main() -> None:
 
 def respond(request: Json) -> Json:
     """Read the file that a request names; a document that cannot be read is an answer, too."""
-    from quoth.ingest.readers.metadata import Meta
+    from quoth.ingest.readers.metadata import Metadata
     from quoth.ingest.readers.registry import read
 
     try:
-        reading = read(Path(request["path"]), Meta(**request["given"]))
+        reading = read(Path(request["path"]), Metadata(**request["given"]))
     except DocumentError as error:
         return {"code": error.code, "message": str(error)}
     return {"reading": encode_reading(reading)}

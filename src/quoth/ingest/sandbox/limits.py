@@ -14,10 +14,10 @@ from quoth.core.types import (
     Chars,
     Locator,
     Pages,
-    Place,
-    Reading,
+    ParsedDocument,
     Seconds,
     Section,
+    SpanLocator,
 )
 from quoth.ingest.readers.blocks import ARROW
 
@@ -34,7 +34,7 @@ DEEPEST = 12
 """Headings within headings that a place names."""
 
 
-def bounded(reading: Reading) -> Reading:
+def enforce_limits(reading: ParsedDocument) -> ParsedDocument:
     """Give the reading with titles, headings, names, labels and addresses within bounds."""
     url = reading.url if reading.url and len(reading.url) <= LONGEST_ADDRESS else None
     many = len(reading.sections) > MOST_SECTIONS
@@ -56,7 +56,7 @@ def _section(section: Section) -> Section:
     return replace(section, path=path, anchor=_anchor(section.anchor))
 
 
-def _place(place: Place) -> Place:
+def _place(place: SpanLocator) -> SpanLocator:
     bound = _locator(place.locator)
     return place if bound is place.locator else replace(place, locator=bound)
 

@@ -25,8 +25,8 @@ from types import TracebackType
 from typing import Self, get_args
 
 from quoth.core.errors import ConfigError, DocumentCode, DocumentError
-from quoth.core.types import Json, Reading
-from quoth.ingest.readers.metadata import UNTOLD, Meta
+from quoth.core.types import Json, ParsedDocument
+from quoth.ingest.readers.metadata import EMPTY, Metadata
 from quoth.ingest.sandbox.child import address_space_mb
 from quoth.ingest.sandbox.wire import LENGTH, decode_reading
 
@@ -37,20 +37,20 @@ _MAX_GREETING = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ParseResult:
     """What came of one file: a reading or a problem, with what it took.
 
     ``seconds`` is by the clock; ``peak_mb`` is the highest resident memory of the child so far,
     None when the child died or the platform does not say.
     """
 
-    reading: Reading | None
+    reading: ParsedDocument | None
     problem: DocumentError | None
     seconds: float
     peak_mb: float | None = None
 
 
-class Readers:
+class ParserPool:
     """Keeps a few child processes at hand, so that many small files do not pay a start each.
 
     Each child reads one file at a time; it is replaced after a failure that may have left it in a
@@ -86,7 +86,7 @@ class Readers:
         while self._idle:
             await self._idle.pop().end()
 
-    async def read(self, path: Path, given: Meta = UNTOLD) -> Reading:
+    async def read(self, path: Path, given: Metadata = EMPTY) -> ParsedDocument:
         """Read a file as `quoth.ingest.readers.registry.read` does.
 
         Raises DocumentError: those of the parser, and ``parser_timeout``, ``parser_memory``, or
@@ -97,7 +97,7 @@ class Readers:
             raise outcome.problem or DocumentError("damaged", f"{path.name} could not be read.")
         return outcome.reading
 
-    async def outcome(self, path: Path, given: Meta = UNTOLD) -> Outcome:
+    async def outcome(self, path: Path, given: Metadata = EMPTY) -> ParseResult:
         """Read a file and say what it took; a file that cannot be read is an outcome, too."""
         request: Json = {
             "path": os.path.join(os.getcwd(), path),  # the child works elsewhere
@@ -170,7 +170,7 @@ class _Child:
         child.offline = bool(greeting.get("offline"))
         return child
 
-    async def ask(self, request: Json, *, name: str) -> tuple[Outcome, bool]:
+    async def ask(self, request: Json, *, name: str) -> tuple[ParseResult, bool]:
         """Have a file read; the flag says whether the child can go on to the next."""
         self.files += 1
         began = time.perf_counter()
@@ -192,15 +192,15 @@ class _Child:
             await self.kill()
             reading, problem, sound = None, _too_slow(name, request["seconds"]), False
         except (asyncio.IncompleteReadError, ConnectionError):
-            reading, problem, sound = None, await self._death(request, name=name), False
+            reading, problem, sound = None, await self._exit_reason(request, name=name), False
         except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
             await self.kill()
-            reading, problem, sound = None, _broke_down(name, "an answer without sense"), False
+            reading, problem, sound = None, _crash_error(name, "an answer without sense"), False
         finally:
             watch.cancel()
         peak = answer.get("peak_mb")
         peak_mb = float(peak) if isinstance(peak, int | float) else None
-        return Outcome(reading, problem, time.perf_counter() - began, peak_mb), sound
+        return ParseResult(reading, problem, time.perf_counter() - began, peak_mb), sound
 
     async def _watch(self) -> None:
         """Note how large the child grows: a library that gets no memory dies like any crash."""
@@ -219,7 +219,7 @@ class _Child:
             raise TypeError("an answer is an object")
         return answer
 
-    async def _death(self, request: Json, *, name: str) -> DocumentError:
+    async def _exit_reason(self, request: Json, *, name: str) -> DocumentError:
         """Say why a child died from what the system says of its end."""
         code = await self._process.wait()
         if hasattr(signal, "SIGXCPU") and code == -signal.SIGXCPU:
@@ -229,7 +229,7 @@ class _Child:
         if self._largest_mb - self._bare_mb > 0.5 * request["memory_mb"]:
             return _too_large(name, request["memory_mb"])
         reason = signal.Signals(-code).name if code < 0 else f"exit code {code}"
-        return _broke_down(name, reason)
+        return _crash_error(name, reason)
 
     async def end(self) -> None:
         """Let the child go: it ends when its input does."""
@@ -278,7 +278,7 @@ def _too_large(name: str, memory_mb: int) -> DocumentError:
     )
 
 
-def _broke_down(name: str, reason: str) -> DocumentError:
+def _crash_error(name: str, reason: str) -> DocumentError:
     return DocumentError(
         "damaged", f"{name} is damaged: the parser broke down over it ({reason}); repair the file."
     )
@@ -289,5 +289,5 @@ def _refusal(answer: Json, *, name: str, request: Json) -> DocumentError:
     if code == "parser_memory":
         return _too_large(name, request["memory_mb"])
     if code not in get_args(DocumentCode):
-        return _broke_down(name, str(answer["message"])[:500])
+        return _crash_error(name, str(answer["message"])[:500])
     return DocumentError(code, str(answer["message"]))

@@ -16,10 +16,10 @@ from quoth.core.types import (
     Json,
     Locator,
     Pages,
-    Place,
-    Reading,
+    ParsedDocument,
     Seconds,
     Section,
+    SpanLocator,
 )
 
 LENGTH = struct.Struct(">Q")
@@ -28,7 +28,7 @@ LENGTH = struct.Struct(">Q")
 _Row = list[Any]
 
 
-def encode_reading(reading: Reading) -> Json:
+def encode_reading(reading: ParsedDocument) -> Json:
     """Turn a reading into plain lists and dictionaries; places are rows, for their number."""
     return {
         "kind": reading.kind,
@@ -50,17 +50,17 @@ def encode_reading(reading: Reading) -> Json:
     }
 
 
-def decode_reading(data: Json) -> Reading:
+def decode_reading(data: Json) -> ParsedDocument:
     """Rebuild a reading; raises ValueError, TypeError or LookupError if it is not one."""
     if data["kind"] not in get_args(DocumentKind):
         raise ValueError(f"{data['kind']!r} is not a kind of document")
     pages, seconds = data["pages"], data["seconds"]
-    return Reading(
+    return ParsedDocument(
         kind=data["kind"],
         title=_text(data["title"]),
         text=_text(data["text"]),
         places=tuple(
-            Place(int(row[0]), int(row[1]), _decode_locator(row), hyphen=_text(row[2]))
+            SpanLocator(int(row[0]), int(row[1]), _decode_locator(row), hyphen=_text(row[2]))
             for row in data["places"]
         ),
         sections=tuple(

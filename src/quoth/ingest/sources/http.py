@@ -29,9 +29,9 @@ import h11
 from quoth.core.errors import DocumentError, InputError
 from quoth.ingest.readers.detect import SUFFIX_FORMATS, text_encoding
 from quoth.ingest.sources.url_safety import (
-    Target,
+    ParsedUrl,
+    display_url,
     is_public,
-    shown,
     target,
 )
 
@@ -164,11 +164,11 @@ async def connected(number: str, port: int, name: str | None) -> Stream:
 # --- one visit --------------------------------------------------------------------------------
 
 
-async def _visit(at: Target, *, resolve: Resolve, connect: Connect, most: int) -> Page | str:
+async def _visit(at: ParsedUrl, *, resolve: Resolve, connect: Connect, most: int) -> Page | str:
     """Give the page, or the address to which it has moved."""
     numbers = await _numbers(at, resolve)
     async with _stream(at, numbers, connect=connect) as (reader, writer):
-        talk = _Talk(reader, at=at, most=most)
+        talk = _HttpExchange(reader, at=at, most=most)
         request = h11.Request(
             method="GET", target=at.path, headers=[("Host", at.authority), *_HEADERS]
         )
@@ -183,7 +183,7 @@ async def _visit(at: Target, *, resolve: Resolve, connect: Connect, most: int) -
             raise _unreadable(at, "broke the connection off; try again later") from None
 
 
-async def _numbers(at: Target, resolve: Resolve) -> Sequence[str]:
+async def _numbers(at: ParsedUrl, resolve: Resolve) -> Sequence[str]:
     """Resolve the host once; one number that is not public is enough to refuse it."""
     try:
         numbers = await resolve(at.host, at.port)
@@ -191,14 +191,16 @@ async def _numbers(at: Target, resolve: Resolve) -> Sequence[str]:
         raise _unreadable(at, "has a host that nobody knows; check the address") from None
     if not numbers or not all(is_public(each) for each in numbers):
         raise InputError(
-            f"The address “{shown(at.address)}” is not visited: its host is not on the public "
-            "internet."
+            f"The address “{display_url(at.address)}” is not visited: its host is not "
+            "on the public internet."
         )
     return numbers[:NUMBERS]
 
 
 @asynccontextmanager
-async def _stream(at: Target, numbers: Sequence[str], *, connect: Connect) -> AsyncIterator[Stream]:
+async def _stream(
+    at: ParsedUrl, numbers: Sequence[str], *, connect: Connect
+) -> AsyncIterator[Stream]:
     name = at.host if at.scheme == "https" else None
     for number in numbers:
         try:
@@ -220,11 +222,11 @@ async def _stream(at: Target, numbers: Sequence[str], *, connect: Connect) -> As
 
 
 @dataclass(slots=True)
-class _Talk:
+class _HttpExchange:
     """One answer while it comes in."""
 
     reader: asyncio.StreamReader
-    at: Target
+    at: ParsedUrl
     most: int
     protocol: h11.Connection = field(
         default_factory=lambda: h11.Connection(h11.CLIENT, max_incomplete_event_size=_BLOCK)
@@ -242,7 +244,7 @@ class _Talk:
         if head.status_code in _MOVED and headers.get("location"):
             return headers["location"]
         if head.status_code != 200:
-            raise _no_page(self.at, head.status_code)
+            raise _status_error(self.at, head.status_code)
         kind, charset = _media_type(headers.get("content-type", ""))
         _suffix(kind, self.at)
         if int(headers.get("content-length", "0")) > self.most:
@@ -268,12 +270,12 @@ class _Talk:
     def _too_large(self) -> DocumentError:
         return DocumentError(
             "too_large",
-            f"The page at “{shown(self.at.address)}” has more than {self.most / 1e6:g} MB. "
+            f"The page at “{display_url(self.at.address)}” has more than {self.most / 1e6:g} MB. "
             "Download it and add the file.",
         )
 
 
-def _unpacker(encoding: str, at: Target) -> Callable[[bytes, int], bytes]:
+def _unpacker(encoding: str, at: ParsedUrl) -> Callable[[bytes, int], bytes]:
     """Give what unpacks a piece of the body, into so many bytes at most."""
     match encoding.strip().lower():
         case "" | "identity":
@@ -294,7 +296,7 @@ def _media_type(text: str) -> tuple[str, str | None]:
     return kind.strip().lower()[:100], charset[1].lower() if charset else None
 
 
-def _suffix(kind: str, at: Target) -> str:
+def _suffix(kind: str, at: ParsedUrl) -> str:
     """Give the suffix for a type; raises DocumentError where quoth cannot read it."""
     if kind in _SUFFIXES:
         return _SUFFIXES[kind]
@@ -305,8 +307,8 @@ def _suffix(kind: str, at: Target) -> str:
         return ".txt"
     raise DocumentError(
         "unsupported",
-        f"“{shown(at.address)}” is of the type {kind or 'that it does not tell'}, which cannot be "
-        "read. quoth reads web pages, PDF, Markdown, plain text and transcripts.",
+        f"“{display_url(at.address)}” is of the type {kind or 'that it does not tell'}, which "
+        "cannot be read. quoth reads web pages, PDF, Markdown, plain text and transcripts.",
     )
 
 
@@ -328,15 +330,15 @@ def _in_utf8(page: Page) -> bytes:
     return page.data.decode(encoding, "replace").encode("utf-8", "replace")
 
 
-def _no_page(at: Target, status: int) -> DocumentError:
+def _status_error(at: ParsedUrl, status: int) -> DocumentError:
     if status in (404, 410):
         return DocumentError(
-            "not_found", f"There is no page at “{shown(at.address)}”. Check the address."
+            "not_found", f"There is no page at “{display_url(at.address)}”. Check the address."
         )
     if status in (401, 403):
         return _unreadable(at, "is not open to everybody; download it and add the file")
     return _unreadable(at, f"answered with the status {status}; try again later")
 
 
-def _unreadable(at: Target, said: str) -> DocumentError:
-    return DocumentError("unreadable", f"“{shown(at.address)}” {said}.")
+def _unreadable(at: ParsedUrl, said: str) -> DocumentError:
+    return DocumentError("unreadable", f"“{display_url(at.address)}” {said}.")

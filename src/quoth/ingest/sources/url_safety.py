@@ -41,7 +41,7 @@ _NUMBER = re.compile(r"[0-9a-f:.]{2,45}")
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ParsedUrl:
     """An address in its parts, as they are sent; ``host`` is ASCII, without brackets."""
 
     scheme: str
@@ -61,7 +61,7 @@ class Target:
         return f"{self.scheme}://{self.authority}{self.path}"
 
 
-def target(address: str) -> Target:
+def target(address: str) -> ParsedUrl:
     """Take an address of the web apart; raises InputError where it is none that may be visited.
 
     What different readers of addresses read differently (a backslash, white space, a name and
@@ -86,7 +86,7 @@ def target(address: str) -> Target:
         raise _refused(text, f"its port {port} is neither 80 nor 443")
     path = _UNPRINTABLE.sub(lambda each: quote(each[0]), parts.path or "/")
     query = _UNPRINTABLE.sub(lambda each: quote(each[0]), parts.query)
-    return Target(
+    return ParsedUrl(
         scheme=parts.scheme,
         host=_host(host, text),
         port=port,
@@ -137,10 +137,10 @@ def _host(host: str, text: str) -> str:
 
 
 def _refused(text: str, reason: str) -> InputError:
-    return InputError(f"The address “{shown(text)}” is not visited: {reason}.")
+    return InputError(f"The address “{display_url(text)}” is not visited: {reason}.")
 
 
-def shown(address: str) -> str:
+def display_url(address: str) -> str:
     """Write an address so that it fits into a sentence, without a name, password or query."""
     text = "".join(each if each.isprintable() else "\ufffd" for each in address)
     scheme, slashes, rest = text.partition("//")

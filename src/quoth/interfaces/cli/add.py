@@ -12,7 +12,7 @@ import typer
 from quoth.interfaces.cli.session import (
     DONE,
     FAILED,
-    Session,
+    CliSession,
     engine_of,
     run,
 )
@@ -31,17 +31,17 @@ def add(
 ) -> None:
     """Add files, folders and pages to the collection; what is there already is left alone."""
     from quoth.interfaces.cli.render import adding
-    from quoth.pipeline.add import Given
-    from quoth.pipeline.add_urls import fetch_all, is_address
+    from quoth.pipeline.add import DocumentMetadata
+    from quoth.pipeline.add_urls import fetch_urls, is_address
 
-    session: Session = context.obj
-    given = Given(title=title, url=url, speaker=speaker, language=language)
+    session: CliSession = context.obj
+    given = DocumentMetadata(title=title, url=url, speaker=speaker, language=language)
     pages = [each for each in sources if is_address(each)]
     paths = [Path(each) for each in sources if not is_address(each)]
 
     async def work() -> int:
         async with engine_of(session) as engine:
-            fetched = await fetch_all(engine.parts, pages, given=given)
+            fetched = await fetch_urls(engine.parts, pages, given=given)
             steps = engine.add([*paths, *fetched], given=replace(given, files=fetched))
             async with aclosing(steps):
                 documents = await adding(session, steps)

@@ -43,10 +43,10 @@ from quoth.interfaces.cli.serve import serve
 from quoth.interfaces.cli.session import (
     DONE,
     FAILED,
+    CliSession,
     Screen,
-    Session,
-    end_with,
     engine_of,
+    exit_code_of,
     read_choices,
     report,
     run,
@@ -59,7 +59,7 @@ FLAGS = ("--json", "--quiet", "-q")
 VALUED = ("--home", "--collection", "--profile", "--reranker")
 
 
-class Anywhere(TyperGroup):
+class GlobalOptionsGroup(TyperGroup):
     """The group of all commands; global options may also stand behind the command."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -85,7 +85,7 @@ def globals_first(words: Sequence[str]) -> list[str]:
 
 app = typer.Typer(
     name="quoth",
-    cls=Anywhere,
+    cls=GlobalOptionsGroup,
     help="Answers questions from talks, books and documents, and proves every sentence.",
     no_args_is_help=True,
     rich_markup_mode="rich",
@@ -142,7 +142,7 @@ def start(
         )
     except (ConfigError, InputError) as error:
         raise typer.Exit(report(error, err=err, as_json=as_json)) from None
-    context.obj = Session(settings, as_json, quiet, Screen(), err, names)
+    context.obj = CliSession(settings, as_json, quiet, Screen(), err, names)
 
 
 app.command()(add)
@@ -153,7 +153,7 @@ def list_documents(context: typer.Context) -> None:
     """List the documents of the collection."""
     from quoth.interfaces.cli.render import document_list
 
-    session: Session = context.obj
+    session: CliSession = context.obj
 
     async def work() -> int:
         async with engine_of(session) as engine:
@@ -173,7 +173,7 @@ def remove(
     ids: Annotated[list[str], typer.Argument(help="Document ids, as `quoth list` shows them.")],
 ) -> None:
     """Remove documents completely: texts, vectors and terms."""
-    session: Session = context.obj
+    session: CliSession = context.obj
 
     async def work() -> int:
         async with engine_of(session) as engine:
@@ -204,10 +204,10 @@ def search(
     """Show the passages that match best, ranked."""
     from quoth.interfaces.cli.render import hit_list
 
-    session: Session = context.obj
+    session: CliSession = context.obj
 
     async def work() -> int:
-        from quoth.answering.fallback_messages import went_without
+        from quoth.answering.fallback_messages import degraded_stages
         from quoth.core.trace import Trace
         from quoth.pipeline.retrieve import Request
 
@@ -227,7 +227,7 @@ def search(
         for line in found.warnings:
             session.say(f"Note: {line}")
         for line in trace.degraded:
-            session.say(f"Note: {went_without(line, language=found.query.language)}")
+            session.say(f"Note: {degraded_stages(line, language=found.query.language)}")
         return DONE
 
     run(session, work)
@@ -254,7 +254,7 @@ def ask(
     """Answer a question; every sentence cites the exact place it comes from."""
     from quoth.interfaces.cli.ask import ask_question
 
-    session: Session = context.obj
+    session: CliSession = context.obj
 
     async def work() -> int:
         from quoth.pipeline.retrieve import Request
@@ -283,13 +283,13 @@ def chat(
     """Talk with the collection: each question is read with the turns before it."""
     from quoth.interfaces.cli.chat import chat as converse
 
-    session: Session = context.obj
+    session: CliSession = context.obj
 
     def work() -> int:
         choices = read_choices(settings, **answering(policy, max_ms, max_usd, llm))
         return converse(with_model(session, llm), choices=choices, filters=tuple(filters or ()))
 
-    end_with(session, work)
+    exit_code_of(session, work)
 
 
 @app.command()
@@ -302,10 +302,10 @@ def reindex(
     """Build the collection's index anew; searches go on meanwhile."""
     from quoth.interfaces.cli.render import rebuilding
 
-    session: Session = context.obj
+    session: CliSession = context.obj
     if embedder is not None:
         settings = session.settings.model_copy(update={"embedder": embedder})
-        session = Session(settings, session.json, session.quiet, session.out, session.err)
+        session = CliSession(settings, session.json, session.quiet, session.out, session.err)
 
     async def work() -> int:
         async with engine_of(session) as engine:
@@ -329,7 +329,7 @@ def models(
     """Show the embedding model, or build it now instead of at the first use."""
     from quoth.interfaces.cli.models import models_command
 
-    session: Session = context.obj
+    session: CliSession = context.obj
     run(session, lambda: models_command(session, action, weights=weights))
 
 

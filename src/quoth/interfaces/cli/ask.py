@@ -6,17 +6,17 @@ from collections.abc import AsyncIterator
 
 from rich.text import Text
 
-from quoth.core.events import Done, Event
+from quoth.core.events import AnswerCompleted, Event
 from quoth.core.types import Answer
 from quoth.interfaces.cli.render import answer_sources, answer_text
-from quoth.interfaces.cli.session import DONE, Session, engine_of
+from quoth.interfaces.cli.session import DONE, CliSession, engine_of
 from quoth.interfaces.cli.stream_view import Watching
 from quoth.pipeline.retrieve import Request
 from quoth.text.analyzer import detect_language
 from quoth.text.json_codec import to_json
 
 
-async def ask_question(session: Session, request: Request, *, stream: bool | None) -> int:
+async def ask_question(session: CliSession, request: Request, *, stream: bool | None) -> int:
     """Answer one question and show it; a program gets one object, or with --stream its events."""
     async with engine_of(session) as engine:
         await show_answer(session, engine.stream(request), question=request.question, stream=stream)
@@ -24,7 +24,7 @@ async def ask_question(session: Session, request: Request, *, stream: bool | Non
 
 
 async def show_answer(
-    session: Session, events: AsyncIterator[Event], *, question: str, stream: bool | None
+    session: CliSession, events: AsyncIterator[Event], *, question: str, stream: bool | None
 ) -> Answer:
     """Show the events of one answer as they come, and give the answer.
 
@@ -39,7 +39,7 @@ async def show_answer(
         async for event in events:
             if session.out.is_terminal and stream is not False:
                 watching.see(event)
-            if isinstance(event, Done):
+            if isinstance(event, AnswerCompleted):
                 answer = event.answer
     assert answer is not None
     if watching.shown.strip() != answer.text.strip():
@@ -50,13 +50,13 @@ async def show_answer(
     return answer
 
 
-async def _put_answer(session: Session, events: AsyncIterator[Event], *, stream: bool) -> Answer:
+async def _put_answer(session: CliSession, events: AsyncIterator[Event], *, stream: bool) -> Answer:
     """Write the answer for a program: as one line, or all events, a line each."""
     answer: Answer | None = None
     async for event in events:
         if stream:
             session.put(to_json(event))
-        if isinstance(event, Done):
+        if isinstance(event, AnswerCompleted):
             answer = event.answer
     assert answer is not None
     if not stream:

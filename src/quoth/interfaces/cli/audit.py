@@ -12,13 +12,13 @@ from quoth.interfaces.cli.history import catalogue_of
 from quoth.interfaces.cli.session import (
     DONE,
     FAILED,
-    Session,
+    CliSession,
     run,
 )
 from quoth.text.json_codec import to_json
 
 if TYPE_CHECKING:
-    from quoth.store.audit import Row, Verdict
+    from quoth.store.audit import AuditRow, ChainVerification
     from quoth.store.catalogue import Catalogue
 
 app = typer.Typer(
@@ -33,7 +33,7 @@ def list_rows(
     number: Annotated[int, typer.Option("-n", min=1, help="How many rows.")] = 50,
 ) -> None:
     """List what was done, the newest first."""
-    session: Session = context.obj
+    session: CliSession = context.obj
 
     async def work() -> int:
         from quoth.store.audit import Audit
@@ -59,7 +59,7 @@ def verify(
     ] = None,
 ) -> None:
     """Check the whole chain; rows that were altered, removed, added or moved are named."""
-    session: Session = context.obj
+    session: CliSession = context.obj
 
     async def work() -> int:
         with catalogue_of(session) as catalogue:
@@ -82,7 +82,7 @@ def verify(
     run(session, work)
 
 
-def _verified(session: Session, catalogue: Catalogue, head: str | None) -> Verdict:
+def _verified(session: CliSession, catalogue: Catalogue, head: str | None) -> ChainVerification:
     """Check against the head that was named and the one in the home folder."""
     from quoth.store.audit import Audit
     from quoth.store.audit_head import keep_head, kept_head, read_head
@@ -98,7 +98,7 @@ def _verified(session: Session, catalogue: Catalogue, head: str | None) -> Verdi
     return found
 
 
-def _show(session: Session, rows: list[Row]) -> None:
+def _show(session: CliSession, rows: list[AuditRow]) -> None:
     if not rows:
         session.say("Nothing was done through the service yet.")
     for each in rows:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from quoth.interfaces.cli.session import DONE, Session, run
+from quoth.interfaces.cli.session import DONE, CliSession, run
 from quoth.text.json_codec import to_json
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MAKING = "make"
 
 
-class Making(TyperGroup):
+class DefaultToMakeGroup(TyperGroup):
     """The commands about backups; where none is named, one is made."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -28,7 +28,7 @@ class Making(TyperGroup):
 
 
 app = typer.Typer(
-    cls=Making,
+    cls=DefaultToMakeGroup,
     help="Back the library up while it is in use: quoth backup TO. Check and restore backups.",
     no_args_is_help=True,
 )
@@ -48,7 +48,7 @@ def make(
     from quoth.operations.backup import make_backup
     from quoth.store.database import open_database
 
-    session: Session = context.obj
+    session: CliSession = context.obj
 
     async def work() -> int:
         settings = session.settings
@@ -69,7 +69,7 @@ def verify(context: typer.Context, pack: Pack) -> None:
     """Check every byte of a backup against its checksums, and its catalogue as a database."""
     from quoth.operations.backup import verify_backup
 
-    session: Session = context.obj
+    session: CliSession = context.obj
 
     async def work() -> int:
         found = await asyncio.to_thread(verify_backup, pack.expanduser())
@@ -89,7 +89,7 @@ def restore(
     """Make a library out of a backup in a new folder: --home NEW. Nothing is written over."""
     from quoth.operations.backup import restore_backup
 
-    session: Session = context.obj
+    session: CliSession = context.obj
     settings = session.settings
 
     async def work() -> int:
@@ -103,7 +103,7 @@ def restore(
     run(session, work)
 
 
-async def _build(session: Session, made: Backup) -> None:
+async def _build(session: CliSession, made: Backup) -> None:
     """Bring every tenant's indexes into step with the catalogue."""
     from quoth.bootstrap import open_tenants
 
@@ -116,7 +116,7 @@ async def _build(session: Session, made: Backup) -> None:
             await engine.settle(session.say, collection=name)
 
 
-def _show(session: Session, backup: Backup, verb: str) -> int:
+def _show(session: CliSession, backup: Backup, verb: str) -> int:
     if session.json:
         session.put(to_json(backup))
     else:

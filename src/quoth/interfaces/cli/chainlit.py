@@ -19,8 +19,8 @@ from quoth.core.extras import require_extra
 from quoth.interfaces.cli.session import (
     DONE,
     FAILED,
-    Session,
-    end_with,
+    CliSession,
+    exit_code_of,
 )
 
 HOST = "127.0.0.1"
@@ -53,7 +53,7 @@ Browser = Annotated[bool, typer.Option(help="Open the page in the browser.")]
 
 def chainlit(context: typer.Context, port: Port = 8000, browser: Browser = True) -> None:
     """Serve a chat page on this machine, made with Chainlit."""
-    session: Session = context.obj
+    session: CliSession = context.obj
 
     def work() -> int:
         require_extra("chainlit", module="chainlit", what="The chat page (quoth chainlit)")
@@ -62,7 +62,7 @@ def chainlit(context: typer.Context, port: Port = 8000, browser: Browser = True)
             given = environment(session, folder=folder, port=port)
             return serve(given, browser=browser)
 
-    end_with(session, work)
+    exit_code_of(session, work)
 
 
 def lay_out(folder: Path) -> None:
@@ -72,7 +72,7 @@ def lay_out(folder: Path) -> None:
     (folder / "chainlit.md").write_text("", encoding="utf-8")
 
 
-def environment(session: Session, *, folder: str, port: int) -> dict[str, str]:
+def environment(session: CliSession, *, folder: str, port: int) -> dict[str, str]:
     """Hand the options of this call on to the page, which reads the settings itself."""
     settings = session.settings
     if len(session.collections) > 1:

@@ -13,14 +13,14 @@ from uuid import uuid4
 from rich.text import Text
 
 from quoth.core.errors import ConfigError, QuothError
-from quoth.core.events import Event, Evidence
+from quoth.core.events import Event, EvidenceFound
 from quoth.core.types import Answer, Turn
 from quoth.engine import Engine
 from quoth.interfaces.cli.ask import show_answer
 from quoth.interfaces.cli.session import (
     DONE,
     FAILED,
-    Session,
+    CliSession,
     engine_of,
     report,
 )
@@ -35,7 +35,7 @@ HELP = "/new begins anew, /quit ends (or Ctrl-D); Ctrl-C stops an answer."
 class Talk:
     """A conversation: what was said so far, and whether all of it could be answered."""
 
-    session: Session
+    session: CliSession
     engine: Engine
     choices: Mapping[str, Any]
     filters: tuple[str, ...]
@@ -61,13 +61,13 @@ class Talk:
         """Remember a turn."""
         self.history = [*self.history, Turn(question, answer)][-REMEMBERED:]
 
-    def anew(self) -> None:
+    def reset(self) -> None:
         """Forget what was said."""
         self.history.clear()
         self.suggested.clear()
 
 
-def chat(session: Session, *, choices: Mapping[str, Any], filters: tuple[str, ...]) -> int:
+def chat(session: CliSession, *, choices: Mapping[str, Any], filters: tuple[str, ...]) -> int:
     """Answer the lines of standard input, one question each, until it ends.
 
     With --json every answer is one line of JSON. A question that cannot be answered says why,
@@ -84,7 +84,7 @@ def chat(session: Session, *, choices: Mapping[str, Any], filters: tuple[str, ..
                 session.say(f"Ask about {_asked(session)}. {HELP}")
             for line in _lines(talk):
                 if line == "/new":
-                    talk.anew()
+                    talk.reset()
                     session.say("A new conversation.")
                 elif line.startswith("/"):
                     session.say(HELP)
@@ -95,7 +95,7 @@ def chat(session: Session, *, choices: Mapping[str, Any], filters: tuple[str, ..
     return FAILED if talk.failed and not talk.alone else DONE
 
 
-def _asked(session: Session) -> str:
+def _asked(session: CliSession) -> str:
     names = session.collections or (session.settings.collection,)
     return ", ".join(f"'{each}'" for each in names)
 
@@ -154,6 +154,6 @@ async def _noted(
 ) -> AsyncGenerator[Event, None]:
     """Pass the events on, noting the sentences that somebody saw before a model wrote."""
     async for event in events:
-        if isinstance(event, Evidence):
+        if isinstance(event, EvidenceFound):
             seen.append(event.text)
         yield event

@@ -8,7 +8,7 @@ from quoth.interfaces.cli.options import Llm, with_model
 from quoth.interfaces.cli.session import (
     DONE,
     FAILED,
-    Session,
+    CliSession,
     engine_of,
     run,
 )
@@ -19,7 +19,7 @@ def doctor(context: typer.Context, llm: Llm = None) -> None:
     """Check the set-up, the catalogue and the index, and say what to do."""
     from quoth.interfaces.cli.render import health_report
 
-    session: Session = with_model(context.obj, llm)
+    session: CliSession = with_model(context.obj, llm)
 
     async def work() -> int:
         async with engine_of(session) as engine:

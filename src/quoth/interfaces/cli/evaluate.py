@@ -14,7 +14,7 @@ from quoth.core.errors import InputError
 from quoth.core.types import Json
 from quoth.interfaces.cli.session import (
     DONE,
-    Session,
+    CliSession,
     read_choices,
     run,
 )
@@ -60,7 +60,7 @@ def retrieval(
     baseline: Baseline = None,
 ) -> None:
     """Judge the rankings: nDCG, recall and MRR of each leg, their fusion and the whole chain."""
-    session: Session = context.obj
+    session: CliSession = context.obj
 
     async def measure(progress: Progress) -> Any:
         from quoth.evaluation.retrieval import evaluate_retrieval
@@ -96,7 +96,7 @@ def understanding(
     baseline: Baseline = None,
 ) -> None:
     """Judge how questions are understood: filters, types, languages, follow-ups, time."""
-    session: Session = context.obj
+    session: CliSession = context.obj
 
     async def measure(_progress: Progress) -> Any:
         from quoth.evaluation.understanding import evaluate_understanding
@@ -134,7 +134,7 @@ def conversation(
     baseline: Baseline = None,
 ) -> None:
     """Judge follow-ups: what the standalone question finds, against a rewrite by hand."""
-    session: Session = context.obj
+    session: CliSession = context.obj
 
     async def measure(progress: Progress) -> Any:
         from quoth.evaluation.conversation import evaluate_conversations
@@ -166,7 +166,7 @@ def answers(
     baseline: Baseline = None,
 ) -> None:
     """Judge whole answers: what they cite against reference sentences, and when they are silent."""
-    session: Session = context.obj
+    session: CliSession = context.obj
 
     async def measure(progress: Progress) -> Any:
         from quoth.evaluation.answers import evaluate_answers
@@ -202,7 +202,7 @@ def cache(
     baseline: Baseline = None,
 ) -> None:
     """Judge which questions may share an answer: hits on paraphrases, wrong hits on others."""
-    session: Session = context.obj
+    session: CliSession = context.obj
 
     async def measure(_progress: Progress) -> Any:
         from quoth.evaluation.cache import evaluate_cache
@@ -235,7 +235,7 @@ def verify(
     baseline: Baseline = None,
 ) -> None:
     """Judge the check of answers: claims against their evidence, quotations with one exchange."""
-    session: Session = context.obj
+    session: CliSession = context.obj
 
     async def measure(_progress: Progress) -> Any:
         from quoth.evaluation.verify import evaluate_verify
@@ -265,7 +265,7 @@ def ingest(
     context: typer.Context, folder: Folder, report: Report = None, baseline: Baseline = None
 ) -> None:
     """Read every file of a folder and compare with its manifest.jsonl where there is one."""
-    session: Session = context.obj
+    session: CliSession = context.obj
 
     async def measure(_progress: Progress) -> Any:
         from quoth.evaluation.ingest import evaluate_ingest
@@ -294,7 +294,7 @@ def ingest(
 
 
 def _evaluate(
-    session: Session,
+    session: CliSession,
     measure: Callable[[Progress], Coroutine[Any, Any, Any]],
     *,
     show: Callable[[Any], None],
@@ -347,7 +347,7 @@ def _compared(made: Json, before: PerQuestion | None) -> tuple[Comparison, ...]:
 def _write(
     path: Path,
     *,
-    session: Session,
+    session: CliSession,
     made: Json,
     comparisons: Sequence[Comparison],
     before: PerQuestion | None,

@@ -15,14 +15,14 @@ from quoth.interfaces.cli.export import write
 from quoth.interfaces.cli.history import QueryId, catalogue_of, record_from
 from quoth.interfaces.cli.session import (
     DONE,
-    Session,
+    CliSession,
     engine_of,
     run,
 )
 from quoth.text.json_codec import to_json
 
 if TYPE_CHECKING:
-    from quoth.history.explain import Explained, Explanation, Stage
+    from quoth.history.explain import Explanation, SearchExplanation, Stage
     from quoth.history.why_not import WhyNot
 
 FIRST = 20
@@ -40,7 +40,7 @@ def explain(
     page: Annotated[Path | None, typer.Option("--html", help="Write a page to this file.")] = None,
 ) -> None:
     """Show how an answer came about: what was understood, the stages, every candidate's way."""
-    session: Session = context.obj
+    session: CliSession = context.obj
 
     async def work() -> int:
         from quoth.history.explain import explain as explained
@@ -69,7 +69,7 @@ def explain(
     run(session, work)
 
 
-def show(session: Session, found: Explanation) -> None:
+def show(session: CliSession, found: Explanation) -> None:
     """Show an explanation as tables."""
     from quoth.interfaces.cli.render import answer_text
 
@@ -95,7 +95,7 @@ def _took(each: Stage) -> str:
     return f"at {each.start_ms:.1f} ms" if each.is_moment else f"{each.spent_ms:.1f} ms"
 
 
-def rows(session: Session, title: str, pairs: Iterable[tuple[str, str]]) -> None:
+def rows(session: CliSession, title: str, pairs: Iterable[tuple[str, str]]) -> None:
     """Show names and values under a title; nothing where there are none."""
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 2))
     for name, value in pairs:
@@ -105,7 +105,7 @@ def rows(session: Session, title: str, pairs: Iterable[tuple[str, str]]) -> None
         session.out.print(table)
 
 
-def candidates(session: Session, each: Explained) -> None:
+def candidates(session: CliSession, each: SearchExplanation) -> None:
     """Show how far each candidate came, the foremost first."""
     from quoth.history.explain import foremost
     from quoth.history.explain_page import counted, scored
@@ -130,7 +130,7 @@ def candidates(session: Session, each: Explained) -> None:
         )
 
 
-def show_missed(session: Session, asked: WhyNot) -> None:
+def show_missed(session: CliSession, asked: WhyNot) -> None:
     """Show why passages were not cited."""
     for line in asked.notes:
         session.out.print(Text(line), soft_wrap=True)

@@ -12,10 +12,10 @@ import typer
 
 from quoth.core.errors import InputError
 from quoth.interfaces.cli.history import QueryId, catalogue_of, record_from
-from quoth.interfaces.cli.session import DONE, Session, run
+from quoth.interfaces.cli.session import DONE, CliSession, run
 
 
-class Form(StrEnum):
+class ExportFormat(StrEnum):
     """What an answer is written as."""
 
     md = "md"
@@ -31,7 +31,7 @@ def export(
     context: typer.Context,
     query_id: QueryId,
     form: Annotated[
-        Form | None,
+        ExportFormat | None,
         typer.Option(
             "--format", help="Markdown, HTML, JSON or CSV; by the file's ending, else md."
         ),
@@ -39,14 +39,16 @@ def export(
     output: Output = None,
 ) -> None:
     """Write an answer with its citations, sources and links as Markdown, HTML, JSON or CSV."""
-    session: Session = context.obj
+    session: CliSession = context.obj
 
     async def work() -> int:
         from quoth.history.export import exported
 
         with catalogue_of(session) as catalogue:
             record = await asyncio.to_thread(record_from, catalogue, query_id)
-        chosen = form or (Form.json if session.json and output is None else by_ending(output))
+        chosen = form or (
+            ExportFormat.json if session.json and output is None else by_ending(output)
+        )
         text = exported(record, chosen.value)
         if output is None:
             sys.stdout.write(text if text.endswith("\n") else text + "\n")
@@ -60,10 +62,15 @@ def export(
     run(session, work)
 
 
-def by_ending(output: Path | None) -> Form:
+def by_ending(output: Path | None) -> ExportFormat:
     """Choose the form by a file's ending."""
-    endings = {".html": Form.html, ".htm": Form.html, ".json": Form.json, ".csv": Form.csv}
-    return endings.get("" if output is None else output.suffix.casefold(), Form.md)
+    endings = {
+        ".html": ExportFormat.html,
+        ".htm": ExportFormat.html,
+        ".json": ExportFormat.json,
+        ".csv": ExportFormat.csv,
+    }
+    return endings.get("" if output is None else output.suffix.casefold(), ExportFormat.md)
 
 
 def write(output: Path, text: str) -> None:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from quoth.interfaces.cli.session import DONE, Session, run
+from quoth.interfaces.cli.session import DONE, CliSession, run
 from quoth.text.json_codec import to_json
 
 if TYPE_CHECKING:
     from quoth.pipeline.record import Record
     from quoth.store.catalogue import Catalogue
-    from quoth.store.history import Asked
+    from quoth.store.history import QuerySummary
 
 QueryId = Annotated[
     str, typer.Argument(help="Id of a question, as `quoth history` shows it, or its beginning.")
@@ -31,7 +31,7 @@ def history(
     number: Annotated[int, typer.Option("-n", min=1, help="How many questions.")] = 20,
 ) -> None:
     """List the questions that were asked, the newest first; of all collections, or of one."""
-    session: Session = context.obj
+    session: CliSession = context.obj
     collection = next(iter(session.collections), None)
 
     async def work() -> int:
@@ -46,7 +46,7 @@ def history(
     run(session, work)
 
 
-def show(session: Session, asked: list[Asked]) -> None:
+def show(session: CliSession, asked: list[QuerySummary]) -> None:
     """Show questions, one line for each: its id, when (UTC), how it ended, and its words."""
     if not asked:
         session.say("Nothing was asked yet, or nothing was kept. Ask with: quoth ask QUESTION")
@@ -64,7 +64,7 @@ def show(session: Session, asked: list[Asked]) -> None:
 
 
 @contextmanager
-def catalogue_of(session: Session) -> Iterator[Catalogue]:
+def catalogue_of(session: CliSession) -> Iterator[Catalogue]:
     """Open the catalogue alone: what was kept needs no model and no index."""
     from quoth.store.catalogue import Catalogue
     from quoth.store.database import open_database
@@ -80,6 +80,6 @@ def catalogue_of(session: Session) -> Iterator[Catalogue]:
 
 def record_from(catalogue: Catalogue, query_id: str) -> Record:
     """Give what was kept of a question; raises NotFound, and InputError where several fit."""
-    from quoth.pipeline.record_codec import recall
+    from quoth.pipeline.record_codec import load_record
 
-    return recall(catalogue, query_id)
+    return load_record(catalogue, query_id)

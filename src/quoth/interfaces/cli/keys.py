@@ -11,11 +11,11 @@ from rich.text import Text
 
 from quoth.core.errors import InputError
 from quoth.interfaces.cli.history import catalogue_of
-from quoth.interfaces.cli.session import DONE, Session, end_with
+from quoth.interfaces.cli.session import DONE, CliSession, exit_code_of
 from quoth.text.json_codec import to_json
 
 if TYPE_CHECKING:
-    from quoth.store.keys import Key, Keys
+    from quoth.store.keys import ApiKey, Keys
 
 LONGEST_TENANT = 100
 ONCE = "This is the only time that the key is shown; only a hash of it is kept."
@@ -41,12 +41,12 @@ def add(
     ] = None,
 ) -> None:
     """Make a key and show it, once."""
-    session: Session = context.obj
+    session: CliSession = context.obj
 
     def work() -> int:
         with keys_of(session, tenant) as keys:
             made = keys.add(label=label, scopes=scopes.split(","), expires_days=expires_days)
-            note(session, keys, "key.make", made.key.key_id)
+            print_hint(session, keys, "key.make", made.key.key_id)
         if session.json:
             session.put(to_json(made))
             return DONE
@@ -54,13 +54,13 @@ def add(
         session.out.print(made.token, highlight=False, markup=False, soft_wrap=True)
         return DONE
 
-    end_with(session, work)
+    exit_code_of(session, work)
 
 
 @app.command("list")
 def list_keys(context: typer.Context, tenant: Tenant = None) -> None:
     """List the keys of a tenant, the newest first, those that were revoked too."""
-    session: Session = context.obj
+    session: CliSession = context.obj
 
     def work() -> int:
         with keys_of(session, tenant) as keys:
@@ -74,7 +74,7 @@ def list_keys(context: typer.Context, tenant: Tenant = None) -> None:
             session.say(f"'{keys.tenant}' has no keys. Make one with: quoth keys add --label NAME")
         return DONE
 
-    end_with(session, work)
+    exit_code_of(session, work)
 
 
 @app.command()
@@ -84,22 +84,22 @@ def revoke(
     tenant: Tenant = None,
 ) -> None:
     """Let a key open nothing any more; a service that is running knows within a second."""
-    session: Session = context.obj
+    session: CliSession = context.obj
 
     def work() -> int:
         with keys_of(session, tenant) as keys:
             keys.revoke(key_id)
-            note(session, keys, "key.revoke", key_id)
+            print_hint(session, keys, "key.revoke", key_id)
         if session.json:
             session.put({"key_id": key_id, "revoked": True})
         else:
             session.say(f"The key {key_id} opens nothing any more.")
         return DONE
 
-    end_with(session, work)
+    exit_code_of(session, work)
 
 
-def line(key: Key) -> Text:
+def line(key: ApiKey) -> Text:
     """Show a key on one line: its id, state, scopes, label, and when it was used."""
     state = "revoked" if key.revoked_at else "live" if key.live else "expired"
     text = Text(f"{key.key_id}  ", style="dim")
@@ -111,17 +111,17 @@ def line(key: Key) -> Text:
     return text
 
 
-def note(session: Session, keys: Keys, action: str, key_id: str) -> None:
+def print_hint(session: CliSession, keys: Keys, action: str, key_id: str) -> None:
     """Write into the tenant's audit what the operator did, as the service does for its callers."""
-    from quoth.store.audit import Audit, Deed
+    from quoth.store.audit import Audit, AuditEntry
     from quoth.store.audit_head import keep_head
 
-    head = Audit(keys.database, tenant=keys.tenant).add([Deed("local", action, key_id)])
+    head = Audit(keys.database, tenant=keys.tenant).add([AuditEntry("local", action, key_id)])
     keep_head(session.settings.home, keys.tenant, head=head)
 
 
 @contextmanager
-def keys_of(session: Session, tenant: str | None) -> Iterator[Keys]:
+def keys_of(session: CliSession, tenant: str | None) -> Iterator[Keys]:
     """Open the keys of a tenant; raises InputError for what cannot be a tenant's name."""
     from quoth.store.keys import Keys
 

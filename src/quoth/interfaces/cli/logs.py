@@ -11,20 +11,20 @@ HANDLER = "quoth"
 """The name of the handler whose place `begin_telling` takes."""
 
 
-class Late(logging.Handler):
+class DeferredStderr(logging.Handler):
     """Sets up the logs at the first line that is to be written, and writes it there."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a line."""
-        from quoth.operations.logging import begin_telling
+        from quoth.operations.logging import configure_logging
 
-        begin_telling(as_json=False, level=logging.WARNING).handle(record)
+        configure_logging(as_json=False, level=logging.WARNING).handle(record)
 
 
 def tell_late() -> None:
     """Let warnings and errors of this process go to stderr, safe to read and without keys."""
     root = logging.getLogger()
     if not root.handlers:
-        late = Late(logging.WARNING)
+        late = DeferredStderr(logging.WARNING)
         late.set_name(HANDLER)
         root.addHandler(late)

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from quoth.core.extras import require_extra
-from quoth.interfaces.cli.session import DONE, Session, run
+from quoth.interfaces.cli.session import DONE, CliSession, run
 
 if TYPE_CHECKING:
-    from quoth.interfaces.mcp.server import Seat
+    from quoth.interfaces.mcp.server import ToolContext
 
 
 def mcp(context: typer.Context) -> None:
     """Serve agents over the Model Context Protocol; stdin and stdout are the protocol's."""
-    session: Session = context.obj
+    session: CliSession = context.obj
 
     async def work() -> int:
         require_extra("mcp", module="mcp.server.mcpserver", what="Serving agents (quoth mcp)")
@@ -27,22 +27,22 @@ def mcp(context: typer.Context) -> None:
     run(session, work)
 
 
-async def serve(session: Session) -> None:
+async def serve(session: CliSession) -> None:
     """Serve until the other side hangs up; the library is opened at the first call."""
     from quoth.interfaces.markdown import web_only
-    from quoth.interfaces.mcp.server import Seat, make_server
+    from quoth.interfaces.mcp.server import ToolContext, make_server
 
-    seats: list[Seat] = []
+    seats: list[ToolContext] = []
     alone = asyncio.Lock()
     async with AsyncExitStack() as closing:
 
-        async def seat_of(_request: Any) -> Seat:
+        async def seat_of(_request: Any) -> ToolContext:
             async with alone:
                 if not seats:
                     from quoth.bootstrap import open_engine
 
                     opening = open_engine(session.settings, progress=session.say)
-                    seats.append(Seat(await closing.enter_async_context(opening), web_only))
+                    seats.append(ToolContext(await closing.enter_async_context(opening), web_only))
             return seats[0]
 
         await make_server(seat_of).run_stdio_async()

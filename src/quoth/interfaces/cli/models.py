@@ -6,10 +6,10 @@ from pathlib import Path
 
 from quoth.bootstrap import DEFAULT_EMBEDDER, build_default_model, default_model
 from quoth.core.errors import InputError
-from quoth.interfaces.cli.session import DONE, Session
+from quoth.interfaces.cli.session import DONE, CliSession
 
 
-async def models_command(session: Session, action: str, *, weights: Path | None) -> int:
+async def models_command(session: CliSession, action: str, *, weights: Path | None) -> int:
     """Show or build the default model; raises InputError and ConfigError."""
     if action not in ("list", "build"):
         raise InputError(f"'{action}' is not something to do with models. Use list or build.")

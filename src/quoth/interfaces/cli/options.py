@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from quoth.interfaces.cli.session import Session
+from quoth.interfaces.cli.session import CliSession
 
 
 class SearchMode(StrEnum):
@@ -63,7 +63,7 @@ def answering(
     }
 
 
-def with_model(session: Session, llm: str | None) -> Session:
+def with_model(session: CliSession, llm: str | None) -> CliSession:
     """Give the session with the language models that this call names."""
     if llm is None:
         return session

@@ -7,7 +7,7 @@ import typer
 from quoth.interfaces.cli.session import (
     DONE,
     FAILED,
-    Session,
+    CliSession,
     engine_of,
     run,
 )
@@ -16,7 +16,7 @@ from quoth.text.json_codec import to_json
 
 def purge(context: typer.Context) -> None:
     """Leave no trace of removed documents: old versions, quotes in the history, free pages."""
-    session: Session = context.obj
+    session: CliSession = context.obj
 
     async def work() -> int:
         from quoth.operations.purge import purge as leave_nothing

@@ -17,10 +17,10 @@ from quoth.core.types import (
     Hit,
     Locator,
 )
-from quoth.interfaces.cli.session import Session
-from quoth.pipeline.commit import Advance
+from quoth.interfaces.cli.session import CliSession
+from quoth.pipeline.commit import IngestProgress
 from quoth.pipeline.maintain import Health
-from quoth.text.locators import clock, label
+from quoth.text.locators import format_timestamp, label
 
 SNIPPET = 150
 """Characters of a snippet that a person is shown."""
@@ -35,7 +35,7 @@ NOTHING = (
 )
 
 
-def progress_bar(session: Session) -> Progress:
+def progress_bar(session: CliSession) -> Progress:
     """A bar on stderr, so that stdout stays the result's."""
     return Progress(
         TextColumn("{task.description}", markup=False),
@@ -49,7 +49,9 @@ def progress_bar(session: Session) -> Progress:
     )
 
 
-async def adding(session: Session, steps: AsyncIterator[Document | Advance]) -> list[Document]:
+async def adding(
+    session: CliSession, steps: AsyncIterator[Document | IngestProgress]
+) -> list[Document]:
     """Follow the adding of documents with a bar and a line for each."""
     documents: list[Document] = []
     with progress_bar(session) as bar:
@@ -77,7 +79,7 @@ async def adding(session: Session, steps: AsyncIterator[Document | Advance]) -> 
     return documents
 
 
-async def rebuilding(session: Session, steps: AsyncIterator[Advance]) -> int:
+async def rebuilding(session: CliSession, steps: AsyncIterator[IngestProgress]) -> int:
     """Follow a rebuild with a bar; gives the number of documents."""
     count = 0
     with progress_bar(session) as bar:
@@ -88,7 +90,7 @@ async def rebuilding(session: Session, steps: AsyncIterator[Advance]) -> int:
     return count
 
 
-def document_list(session: Session, documents: Sequence[Document]) -> None:
+def document_list(session: CliSession, documents: Sequence[Document]) -> None:
     """Show documents, one line for each: its id, its status, its title and what it is."""
     if not documents:
         session.say("Nothing here yet. Add something with: quoth add PATH")
@@ -102,7 +104,7 @@ def document_list(session: Session, documents: Sequence[Document]) -> None:
         session.out.print(line, soft_wrap=True)
 
 
-def hit_list(session: Session, hits: Sequence[Hit]) -> None:
+def hit_list(session: CliSession, hits: Sequence[Hit]) -> None:
     """Show ranked passages."""
     if not hits:
         session.say("Nothing found. Try other words, or: quoth list")
@@ -114,9 +116,9 @@ def hit_list(session: Session, hits: Sequence[Hit]) -> None:
         session.out.print(Text(f"     “{trim(hit.text)}”", style="dim"), soft_wrap=True)
 
 
-def answer_text(session: Session, answer: Answer) -> None:
+def answer_text(session: CliSession, answer: Answer) -> None:
     """Show an answer's text; what no source supports says so."""
-    session.out.print(folded(session.out, marked(answer)), soft_wrap=True)
+    session.out.print(wrap_text(session.out, marked(answer)), soft_wrap=True)
 
 
 def marked(answer: Answer) -> Text:
@@ -136,7 +138,7 @@ def unsupported(language: str) -> str:
     return "[non appuyé]" if language == "fr" else "[unsupported]"
 
 
-def folded(screen: Console, text: Text) -> Text:
+def wrap_text(screen: Console, text: Text) -> Text:
     """Break a text into lines for a terminal, never in front of a mark; a file gets none."""
     if not screen.is_terminal:
         return text
@@ -149,7 +151,7 @@ def folded(screen: Console, text: Text) -> Text:
     return Text("\n").join(lines)
 
 
-def answer_sources(session: Session, answer: Answer) -> None:
+def answer_sources(session: CliSession, answer: Answer) -> None:
     """Show what an answer cites, or the closest passages, and how it came about."""
     out = session.out
     out.print()
@@ -180,7 +182,7 @@ def _foot(answer: Answer) -> Iterator[str]:
     yield f"quoth explain {answer.query_id}"
 
 
-def health_report(session: Session, health: Health) -> None:
+def health_report(session: CliSession, health: Health) -> None:
     """Show what the doctor found."""
     for check in health.checks:
         mark = Text("ok   " if check.ok else "fix  ", style="green" if check.ok else "red")
@@ -217,7 +219,7 @@ def _about(each: Document) -> str:
 def _length(each: Document) -> str:
     if each.pages is not None:
         return f"{each.pages} page{'' if each.pages == 1 else 's'}"
-    return "" if each.seconds is None else clock(each.seconds)
+    return "" if each.seconds is None else format_timestamp(each.seconds)
 
 
 def _where(document: str, locator: Locator, section: str | None) -> str:

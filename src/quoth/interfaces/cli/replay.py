@@ -15,13 +15,13 @@ from quoth.interfaces.cli.options import Llm, with_model
 from quoth.interfaces.cli.session import (
     DONE,
     FAILED,
-    Session,
+    CliSession,
     engine_of,
     run,
 )
 
 if TYPE_CHECKING:
-    from quoth.history.replay import Move, Replay, Since
+    from quoth.history.replay import CollectionChanges, RankChange, Replay
 
 
 def replay(context: typer.Context, query_id: QueryId, llm: Llm = None) -> None:
@@ -29,11 +29,11 @@ def replay(context: typer.Context, query_id: QueryId, llm: Llm = None) -> None:
 
     It runs on the collection as it is now, and says so if that has changed.
     """
-    session: Session = with_model(context.obj, llm)
+    session: CliSession = with_model(context.obj, llm)
 
     async def work() -> int:
-        from quoth.history.replay import plain, request_again
         from quoth.history.replay import replay as ask_again
+        from quoth.history.replay import request_again, to_text
 
         with catalogue_of(session) as catalogue:
             record = await asyncio.to_thread(record_from, catalogue, query_id)
@@ -41,7 +41,7 @@ def replay(context: typer.Context, query_id: QueryId, llm: Llm = None) -> None:
         async with engine_of(session) as engine:
             found = await ask_again(record, engine)
         if session.json:
-            session.put(plain(found))
+            session.put(to_text(found))
         else:
             show(session, found)
         return DONE if found.same else FAILED
@@ -49,7 +49,7 @@ def replay(context: typer.Context, query_id: QueryId, llm: Llm = None) -> None:
     run(session, work)
 
 
-def show(session: Session, found: Replay) -> None:
+def show(session: CliSession, found: Replay) -> None:
     """Show what is the same and what is not."""
     for text, style in lines(found):
         session.out.print(Text(text, style=style), soft_wrap=True)
@@ -76,7 +76,7 @@ def lines(found: Replay) -> Iterator[tuple[str, str]]:
             f"{counted.gained} new, {counted.lost} gone",
             "",
         )
-    yield from ((f"  {moved(each)}", "yellow") for each in found.hits)
+    yield from ((f"  {rank_change(each)}", "yellow") for each in found.hits)
     if not (found.cited_before or found.cited_now):
         yield "citations: the same", "green"
     yield from ((f"- {each}", "red") for each in found.cited_before)
@@ -89,7 +89,7 @@ def lines(found: Replay) -> Iterator[tuple[str, str]]:
         yield f"+ {found.text_now}", "green"
 
 
-def about(each: Since) -> str:
+def about(each: CollectionChanges) -> str:
     """Say what became of a collection since."""
     if each.pinned:
         return f"{each.collection}: unchanged, index version {each.now}"
@@ -106,7 +106,7 @@ def about(each: Since) -> str:
     return "; ".join(words)
 
 
-def moved(each: Move) -> str:
+def rank_change(each: RankChange) -> str:
     """Say how the rank of a hit changed."""
     name = each.at.name or f"a passage that is gone ({each.chunk_id})"
     match each.before, each.now:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from quoth.interfaces.cli.session import DONE, Session, run
+from quoth.interfaces.cli.session import DONE, CliSession, run
 
 
 def serve(
@@ -24,13 +24,13 @@ def serve(
     ] = 1,
 ) -> None:
     """Serve the library over HTTP until Ctrl-C or SIGTERM; --json writes the log as JSON."""
-    session: Session = context.obj
+    session: CliSession = context.obj
 
     async def work() -> int:
         from quoth.interfaces.http.server.run import serve as serve_until_told
-        from quoth.operations.logging import begin_telling
+        from quoth.operations.logging import configure_logging
 
-        begin_telling(as_json=session.json or not sys.stderr.isatty())
+        configure_logging(as_json=session.json or not sys.stderr.isatty())
         await serve_until_told(
             session.settings, host=host, port=port, workers=workers, say=session.say
         )

@@ -26,7 +26,7 @@ STOPPED = "Stopped."
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class CliSession:
     """The global options of one call; questions may go to several ``collections``."""
 
     settings: Settings
@@ -66,7 +66,7 @@ def put(value: Any) -> None:
 
 
 @asynccontextmanager
-async def engine_of(session: Session) -> AsyncIterator[Engine]:
+async def engine_of(session: CliSession) -> AsyncIterator[Engine]:
     """Open the engine, telling what a first start builds."""
     from quoth.bootstrap import open_engine
 
@@ -75,16 +75,16 @@ async def engine_of(session: Session) -> AsyncIterator[Engine]:
 
 
 def run(
-    session: Session, work: Callable[[], Coroutine[Any, Any, int]], *, stopped: str = STOPPED
+    session: CliSession, work: Callable[[], Coroutine[Any, Any, int]], *, stopped: str = STOPPED
 ) -> None:
     """Run a command's work and end the process with its exit code.
 
     ``stopped`` is what somebody is told who stops it with Ctrl-C.
     """
-    end_with(session, lambda: asyncio.run(work()), stopped=stopped)
+    exit_code_of(session, lambda: asyncio.run(work()), stopped=stopped)
 
 
-def end_with(session: Session, work: Callable[[], int], *, stopped: str = STOPPED) -> None:
+def exit_code_of(session: CliSession, work: Callable[[], int], *, stopped: str = STOPPED) -> None:
     """Do a command's work, which gives the exit code, and end the process with it."""
     try:
         code = work()
@@ -103,14 +103,14 @@ def end_with(session: Session, work: Callable[[], int], *, stopped: str = STOPPE
 def report(error: QuothError, *, err: Console, as_json: bool) -> int:
     """Show an error and give its exit code."""
     if as_json:
-        put(problem(error))
+        put(error_message(error))
     err.print(str(error), highlight=False, markup=False, style="red", soft_wrap=True)
     if isinstance(error, ConfigError):
         return CONFIGURATION
     return USAGE if isinstance(error, InputError) else FAILED
 
 
-def problem(error: QuothError) -> dict[str, Any]:
+def error_message(error: QuothError) -> dict[str, Any]:
     """The error as RFC 9457 problem details, which are also the last event of a stream."""
     return {
         "event": "error",

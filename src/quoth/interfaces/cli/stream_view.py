@@ -13,18 +13,18 @@ from rich.text import Text
 
 from quoth.core.events import (
     Event,
-    Evidence,
-    Token,
-    Verified,
+    EvidenceFound,
+    SentenceVerified,
+    TextAdded,
 )
-from quoth.interfaces.cli.render import WIDEST, folded, unsupported
-from quoth.interfaces.cli.session import Session
+from quoth.interfaces.cli.render import WIDEST, unsupported, wrap_text
+from quoth.interfaces.cli.session import CliSession
 
 _WORD = re.compile(r"(?<!\s)(\s*)(\S+(?: \[\S*)*)")
 """A word with the marks behind it, which stay on its line."""
 
 
-class Flow:
+class WrappedWriter:
     """Writes text to a terminal piece by piece and breaks the lines between words."""
 
     def __init__(self, screen: Console) -> None:
@@ -73,36 +73,36 @@ class Watching:
     where the check found no support. Without a language model nothing is shown before the end.
     """
 
-    def __init__(self, session: Session, *, language: str) -> None:
+    def __init__(self, session: CliSession, *, language: str) -> None:
         self._screen = session.out
         self._quiet = session.quiet
         self._language = language
-        self._flow = Flow(session.out)
+        self._flow = WrappedWriter(session.out)
         self._waiting: Status | None = None
-        self._evidence: Evidence | None = None
+        self._evidence: EvidenceFound | None = None
         self._stands = False
         self._checked = 0
         self.shown = ""
 
     def see(self, event: Event) -> None:
         """Show an event, as far as there is something to see."""
-        if isinstance(event, Evidence):
+        if isinstance(event, EvidenceFound):
             self._evidence = event
-            text = folded(self._screen, Text(event.text, style="dim"))
+            text = wrap_text(self._screen, Text(event.text, style="dim"))
             self._screen.print(text, "", sep="\n", soft_wrap=True)
             if not self._quiet:
                 said = Text("The language model is reading …", style="dim")
                 self._waiting = self._screen.status(said)
                 self._waiting.start()
-        elif isinstance(event, Token) and self._evidence is not None:
+        elif isinstance(event, TextAdded) and self._evidence is not None:
             self._token(event.text, self._evidence)
-        elif isinstance(event, Verified):
+        elif isinstance(event, SentenceVerified):
             # Where a sentence is shown only after its check, one without support never was.
             if event.support == "unsupported" and self.shown[self._checked :].strip():
                 self._flow.mark(unsupported(self._language))
             self._checked = len(self.shown)
 
-    def _token(self, text: str, evidence: Evidence) -> None:
+    def _token(self, text: str, evidence: EvidenceFound) -> None:
         first = evidence.sentences[1].start if evidence.sentences[1:] else len(evidence.text)
         if not self.shown and text == evidence.text[:first]:
             self._stands = True  # the model failed, and what stands is there already

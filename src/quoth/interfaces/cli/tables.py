@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from quoth.core.types import Json
-from quoth.interfaces.cli.session import Session
+from quoth.interfaces.cli.session import CliSession
 
 if TYPE_CHECKING:
     from quoth.evaluation.significance import Comparison
@@ -18,7 +18,7 @@ MISSES = 20
 """Misses that a person is shown; programs and the report get them all."""
 
 
-def show_shares(session: Session, shares: Mapping[str, float]) -> None:
+def show_shares(session: CliSession, shares: Mapping[str, float]) -> None:
     """Show shares by their names."""
     table = Table("what", "share", box=None)
     for name, value in shares.items():
@@ -26,7 +26,7 @@ def show_shares(session: Session, shares: Mapping[str, float]) -> None:
     session.out.print(table)
 
 
-def show_rows(session: Session, rows: Sequence[Json]) -> None:
+def show_rows(session: CliSession, rows: Sequence[Json]) -> None:
     """Show what was judged wrongly, the first of many; no rows show nothing."""
     if not rows:
         return
@@ -38,7 +38,7 @@ def show_rows(session: Session, rows: Sequence[Json]) -> None:
         session.out.print(f"… and {len(rows) - MISSES} more: --json and --report give all.")
 
 
-def show_comparisons(session: Session, comparisons: Sequence[Comparison]) -> None:
+def show_comparisons(session: CliSession, comparisons: Sequence[Comparison]) -> None:
     """Show each series that differs from the baseline; there is at least one comparison."""
     head = ("series", "before", "now", "difference", "95 % interval", "p")
     table = Table(*head, box=None, title="Against the baseline", title_justify="left")

@@ -11,7 +11,7 @@ from rich.table import Table
 from quoth.core.errors import InputError
 from quoth.interfaces.cli.session import (
     DONE,
-    Session,
+    CliSession,
     engine_of,
     run,
 )
@@ -31,7 +31,7 @@ def tune(
     """Learn the weight of both legs and the threshold for answering from the collection itself."""
     from quoth.interfaces.cli.render import progress_bar
 
-    session: Session = context.obj
+    session: CliSession = context.obj
     if reset:
         run(session, lambda: forget(session))
 
@@ -65,7 +65,7 @@ def tune(
     run(session, work)
 
 
-async def forget(session: Session) -> int:
+async def forget(session: CliSession) -> int:
     """Take back what was learnt from the collection."""
     async with engine_of(session) as engine:
         catalogue = engine.parts.catalogue
@@ -77,7 +77,7 @@ async def forget(session: Session) -> int:
     return DONE
 
 
-def show(session: Session, tuned: Tuned) -> None:
+def show(session: CliSession, tuned: Tuned) -> None:
     """Show the mean reciprocal rank of the made questions and the weights, before and after."""
     if tuned.note:
         session.out.print(tuned.note, highlight=False, markup=False)

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from quoth.interfaces.cli.session import DONE, Session, run
+from quoth.interfaces.cli.session import DONE, CliSession, run
 
 
 def work(
@@ -20,14 +20,14 @@ def work(
     ] = 1,
 ) -> None:
     """Take in uploaded files until Ctrl-C or SIGTERM; any number of these may run at once."""
-    session: Session = context.obj
+    session: CliSession = context.obj
 
     async def until_told() -> int:
         from quoth.bootstrap import open_tenants
-        from quoth.operations.logging import begin_telling
+        from quoth.operations.logging import configure_logging
         from quoth.operations.worker import run_workers
 
-        begin_telling(as_json=session.json or not sys.stderr.isatty())
+        configure_logging(as_json=session.json or not sys.stderr.isatty())
         stop = asyncio.Event()
         loop = asyncio.get_running_loop()
         for each in (signal.SIGINT, signal.SIGTERM):

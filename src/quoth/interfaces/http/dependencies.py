@@ -19,7 +19,7 @@ from quoth.store.keys import Scope
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
+class Principal:
     """One request's caller.
 
     ``key_id`` is "local" where the service runs without keys, and begins with ``sh_`` for a
@@ -35,11 +35,11 @@ class Caller:
     collection: str | None = None
 
 
-def allowed(scope: Scope) -> Callable[[Request], Caller]:
+def allowed(scope: Scope) -> Callable[[Request], Principal]:
     """Make the dependency that gives a route its caller; raises Denied without this scope."""
 
-    def caller(request: Request) -> Caller:
-        found: Caller | None = getattr(request.state, "caller", None)
+    def caller(request: Request) -> Principal:
+        found: Principal | None = getattr(request.state, "caller", None)
         if found is None:
             raise Denied("This needs a key. Send it as: Authorization: Bearer KEY", status=401)
         if scope not in found.scopes:
@@ -49,20 +49,20 @@ def allowed(scope: Scope) -> Callable[[Request], Caller]:
     return caller
 
 
-Reader = Annotated[Caller, Depends(allowed("read"))]
+Reader = Annotated[Principal, Depends(allowed("read"))]
 """Who may ask and read; a share, too, of its one collection."""
-Writer = Annotated[Caller, Depends(allowed("ingest"))]
+Writer = Annotated[Principal, Depends(allowed("ingest"))]
 """Who may change the library; no share has this scope."""
-Admin = Annotated[Caller, Depends(allowed("admin"))]
+Admin = Annotated[Principal, Depends(allowed("admin"))]
 """Who decides for the tenant."""
 
 
-def owner(caller: Reader) -> Caller:
+def owner(caller: Reader) -> Principal:
     """A caller who may see what is the whole tenant's; raises Denied for a share."""
     if caller.collection is not None:
         raise Denied("A share opens one collection, and nothing else.")
     return caller
 
 
-Owner = Annotated[Caller, Depends(owner)]
+Owner = Annotated[Principal, Depends(owner)]
 """Who may read, but for shares."""

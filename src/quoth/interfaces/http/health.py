@@ -15,10 +15,10 @@ from quoth.core.circuit_breaker import State as Circuit
 from quoth.core.errors import QuothError
 from quoth.engine import Engine
 from quoth.interfaces.http.middleware.shutdown import State
-from quoth.interfaces.http.server.state import Operation
-from quoth.operations.metrics import Figure
-from quoth.pipeline.components import Parts, model_names
-from quoth.store.upload_queue import Line, Queue
+from quoth.interfaces.http.server.state import ServerState
+from quoth.operations.metrics import MetricDefinition
+from quoth.pipeline.components import Components, model_names
+from quoth.store.upload_queue import Queue, TenantRoundRobin
 from quoth.store.upload_tasks import State as FileState
 from quoth.tenants import Tenants
 
@@ -66,7 +66,7 @@ class Readiness:
     rss_mb: float = 0.0
 
 
-async def look(engine: Engine, *, operation: Operation | None = None) -> Readiness:
+async def look(engine: Engine, *, operation: ServerState | None = None) -> Readiness:
     """Find out whether questions of the engine's tenant can be answered now."""
     parts = engine.parts
     catalogue, index, files = await asyncio.gather(_catalogue(parts), _index(parts), _files(parts))
@@ -87,7 +87,7 @@ async def look(engine: Engine, *, operation: Operation | None = None) -> Readine
     )
 
 
-def readings(tenants: Tenants, operation: Operation) -> Iterator[Figure]:
+def readings(tenants: Tenants, operation: ServerState) -> Iterator[MetricDefinition]:
     """Give the figures that others keep, for the counters of the process."""
     line = operation.admission
     yield _one("quoth_in_flight", "Questions being answered.", line.in_flight)
@@ -106,35 +106,37 @@ def readings(tenants: Tenants, operation: Operation) -> Iterator[Figure]:
         yield _looked("quoth_vector_cache_total", "Look-ups of questions' vectors.", parts.embedder)
         open_now = [((each.name,), float(each.state != "closed")) for each in parts.breakers]
         about = "Whether a part is left alone because it kept failing."
-        yield Figure("quoth_breaker_open", about, open_now, ("part",))
+        yield MetricDefinition("quoth_breaker_open", about, open_now, ("part",))
         models = [((what, name), 1.0) for what, name in _models(parts).items()]
-        yield Figure("quoth_model", "The models in use.", models, ("part", "name"))
+        yield MetricDefinition("quoth_model", "The models in use.", models, ("part", "name"))
 
 
-def _queued(tenants: Tenants) -> Iterator[Figure]:
+def _queued(tenants: Tenants) -> Iterator[MetricDefinition]:
     """Count the files of all tenants; nothing is said where they cannot be counted now."""
     with suppress(QuothError):
-        found = Line(tenants.database).depths()
+        found = TenantRoundRobin(tenants.database).depths()
         values = [((state,), float(found.get(state, 0))) for state in get_args(FileState)]
-        yield Figure("quoth_files", "Files that were sent, by their state.", values, ("state",))
+        yield MetricDefinition(
+            "quoth_files", "Files that were sent, by their state.", values, ("state",)
+        )
 
 
-def _one(name: str, about: str, value: float) -> Figure:
-    return Figure(name, about, [((), float(value))])
+def _one(name: str, about: str, value: float) -> MetricDefinition:
+    return MetricDefinition(name, about, [((), float(value))])
 
 
-def _looked(name: str, about: str, cache: object) -> Figure:
+def _looked(name: str, about: str, cache: object) -> MetricDefinition:
     counts = [(("hit",), "hits"), (("miss",), "misses")]
     values = [(labels, float(getattr(cache, field, 0))) for labels, field in counts]
-    return Figure(name, about, values, ("result",))
+    return MetricDefinition(name, about, values, ("result",))
 
 
-def _models(parts: Parts) -> dict[str, str]:
+def _models(parts: Components) -> dict[str, str]:
     names = zip(("embedder", "reranker", "generator", "judge"), model_names(parts), strict=True)
     return {what: name for what, name in names if name}
 
 
-def _sandbox(parts: Parts) -> Sandbox:
+def _sandbox(parts: Components) -> Sandbox:
     known: Mapping[bool | None, Known] = {True: "yes", False: "no", None: "unknown"}
     settings = parts.settings
     return Sandbox(
@@ -153,7 +155,7 @@ def resident_bytes() -> int:
     return most if sys.platform == "darwin" else most * 1024
 
 
-async def _catalogue(parts: Parts) -> Found:
+async def _catalogue(parts: Components) -> Found:
     try:
         async with asyncio.timeout(LOOK_S):
             await asyncio.to_thread(parts.catalogue.collections)
@@ -162,7 +164,7 @@ async def _catalogue(parts: Parts) -> Found:
     return "ok"
 
 
-async def _index(parts: Parts) -> Found:
+async def _index(parts: Components) -> Found:
     name = parts.settings.collection
     try:
         async with asyncio.timeout(LOOK_S):
@@ -174,7 +176,7 @@ async def _index(parts: Parts) -> Found:
     return "ok"
 
 
-async def _files(parts: Parts) -> dict[str, int]:
+async def _files(parts: Components) -> dict[str, int]:
     queue = Queue.of(parts.catalogue)
     try:
         async with asyncio.timeout(LOOK_S):

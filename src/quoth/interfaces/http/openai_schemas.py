@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from quoth.core.errors import InputError
 from quoth.core.types import Answer, Citation, Turn
-from quoth.interfaces.http.problem_details import Problem
+from quoth.interfaces.http.problem_details import ProblemResponse
 
 OWNER = "quoth"
 MOST_MESSAGES = 500
@@ -59,7 +59,7 @@ SPOKEN = re.compile(r"/v1/(?:chat/completions|models(?:/.*)?)")
 _LINK = re.compile(r" ?\[\d{1,4}\]\([^()\s]{0,2000}\)")
 
 
-class Part(BaseModel):
+class ContentPart(BaseModel):
     """A piece of a message; only text is read."""
 
     model_config = ConfigDict(extra="ignore")
@@ -69,13 +69,13 @@ class Part(BaseModel):
     refusal: str | None = None
 
 
-class Message(BaseModel):
+class ChatMessage(BaseModel):
     """A message of the conversation."""
 
     model_config = ConfigDict(extra="ignore")
 
     role: Literal["user", "assistant", "system", "developer", "tool", "function"]
-    content: str | list[Part] | None = None
+    content: str | list[ContentPart] | None = None
 
     def read(self) -> str:
         """Give its text; raises InputError for a picture, a sound or a file in a question."""
@@ -97,7 +97,7 @@ class StreamOptions(BaseModel):
     include_obfuscation: bool | None = None
 
 
-class Format(BaseModel):
+class ResponseFormat(BaseModel):
     """The form of the answer, which is text."""
 
     model_config = ConfigDict(extra="ignore")
@@ -105,13 +105,13 @@ class Format(BaseModel):
     type: str
 
 
-class Ask(BaseModel):
+class ChatRequest(BaseModel):
     """The body of ``POST /v1/chat/completions``."""
 
     model_config = ConfigDict(extra="allow")
 
     model: Annotated[str, Field(min_length=1, max_length=200)]
-    messages: Annotated[list[Message], Field(min_length=1, max_length=MOST_MESSAGES)]
+    messages: Annotated[list[ChatMessage], Field(min_length=1, max_length=MOST_MESSAGES)]
     stream: bool | None = None
     stream_options: StreamOptions | None = None
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
@@ -120,7 +120,7 @@ class Ask(BaseModel):
     n: int | None = None
     store: bool | None = None
     logprobs: bool | None = None
-    response_format: Format | None = None
+    response_format: ResponseFormat | None = None
     modalities: list[str] | None = None
 
     @field_validator("n")
@@ -139,7 +139,7 @@ class Ask(BaseModel):
 
     @field_validator("response_format")
     @classmethod
-    def _be_plain(cls, wanted: Format | None) -> Format | None:
+    def _be_plain(cls, wanted: ResponseFormat | None) -> ResponseFormat | None:
         if wanted is not None and wanted.type != "text":
             raise ValueError("answers are text with citations; the only format is text")
         return wanted
@@ -152,14 +152,14 @@ class Ask(BaseModel):
         return wanted
 
     @model_validator(mode="after")
-    def _be_known(self) -> Ask:
+    def _be_known(self) -> ChatRequest:
         for name in self.model_extra or {}:
             if name not in UNUSED:
                 raise ValueError(f"there is no field '{name[:60]}'")
         return self
 
 
-def asked(messages: list[Message]) -> tuple[str, tuple[Turn, ...]]:
+def asked(messages: list[ChatMessage]) -> tuple[str, tuple[Turn, ...]]:
     """Give the question and the turns before it; raises InputError where nobody asks anything.
 
     The question is what the user said last. What systems, developers and tools say is left out:
@@ -184,7 +184,7 @@ def asked(messages: list[Message]) -> tuple[str, tuple[Turn, ...]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class ModelInfo:
     """A model, which is a collection to answer from; bare ``quoth`` is the usual one."""
 
     id: str
@@ -197,12 +197,12 @@ class Model:
 class Models:
     """The models there are."""
 
-    data: tuple[Model, ...]
+    data: tuple[ModelInfo, ...]
     object: Literal["list"] = "list"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class CitedDocument:
     """A document that the answer cites, with the numbers of the citations that stand in it."""
 
     document_id: str
@@ -212,20 +212,20 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class ChatCitations:
     """What the text of a chat completion cannot hold of an answer."""
 
     query_id: str
     status: str
     grounded: bool
     citations: tuple[Citation, ...]
-    sources: tuple[Source, ...]
+    sources: tuple[CitedDocument, ...]
     degraded: tuple[str, ...]
     warnings: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ChatReply:
     """The answer's text, in Markdown."""
 
     content: str
@@ -234,17 +234,17 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ChatChoice:
     """The one answer."""
 
-    message: Said
+    message: ChatReply
     finish_reason: Literal["stop", "length"] = "stop"
     index: int = 0
     logprobs: None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Tokens:
+class TokenUsage:
     """Tokens that language models used for the answer, zero where none took part."""
 
     prompt_tokens: int
@@ -259,21 +259,23 @@ class Completion:
     id: str
     created: int
     model: str
-    choices: tuple[Choice, ...]
-    usage: Tokens
-    quoth: Proof
+    choices: tuple[ChatChoice, ...]
+    usage: TokenUsage
+    quoth: ChatCitations
     object: Literal["chat.completion"] = "chat.completion"
 
 
-def proof(answer: Answer) -> Proof:
+def proof(answer: Answer) -> ChatCitations:
     """Give the citations of an answer, whose links may be shown, and how it came out."""
-    sources: dict[str, Source] = {}
+    sources: dict[str, CitedDocument] = {}
     for each in answer.citations:
         known = sources.get(each.document_id)
         numbers = (*(known.numbers if known else ()), each.number)
         link = known.link if known else each.link
-        sources[each.document_id] = Source(each.document_id, each.document_name, link, numbers)
-    return Proof(
+        sources[each.document_id] = CitedDocument(
+            each.document_id, each.document_name, link, numbers
+        )
+    return ChatCitations(
         query_id=answer.query_id,
         status=answer.status,
         grounded=answer.grounded,
@@ -284,18 +286,22 @@ def proof(answer: Answer) -> Proof:
     )
 
 
-def tokens(answer: Answer) -> Tokens:
+def tokens(answer: Answer) -> TokenUsage:
     """Give what language models used."""
     read, written = answer.usage.input_tokens, answer.usage.output_tokens
-    return Tokens(read, written, read + written)
+    return TokenUsage(read, written, read + written)
 
 
 _TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 
 
 def as_openai(
-    found: Problem, *, param: str | None = None, code: str | None = None, message: str | None = None
-) -> Problem:
+    found: ProblemResponse,
+    *,
+    param: str | None = None,
+    code: str | None = None,
+    message: str | None = None,
+) -> ProblemResponse:
     """Give a problem in the shape that clients of OpenAI read, with what is more exact of it."""
     said: dict[str, Any] = json.loads(found.body)
     status = 400 if found.status == 422 else found.status
@@ -306,9 +312,9 @@ def as_openai(
         "code": code or said["code"],
     }
     body = json.dumps({"error": error}, ensure_ascii=False).encode()
-    return Problem(status, body, {**found.headers, "content-type": "application/json"})
+    return ProblemResponse(status, body, {**found.headers, "content-type": "application/json"})
 
 
-def spoken_at(path: str, found: Problem) -> Problem:
+def spoken_at(path: str, found: ProblemResponse) -> ProblemResponse:
     """Give a problem as those read it who asked at this address."""
     return as_openai(found) if SPOKEN.fullmatch(path) else found

@@ -34,7 +34,7 @@ from quoth.core.errors import (
     StorageFull,
     StoreDown,
 )
-from quoth.interfaces.http.dependencies import Caller
+from quoth.interfaces.http.dependencies import Principal
 
 MEDIA_TYPE = "application/problem+json"
 LONGEST = 600
@@ -73,7 +73,7 @@ NO_OBJECT = frozenset({"dict_type", "model_attributes_type", "model_type"})
 """How errors of types are called where an object was wanted."""
 
 
-class NoSuchPart(InputError):
+class ByteRangeNotSatisfiable(InputError):
     """A part of a file was asked for that it does not have; ``size`` is in bytes."""
 
     code = "no_such_part"
@@ -85,7 +85,7 @@ class NoSuchPart(InputError):
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class ProblemResponse:
     """A failure as it is sent: a response without what the server adds to every response."""
 
     status: int
@@ -93,10 +93,10 @@ class Problem:
     headers: dict[str, str] = field(default_factory=dict)
 
 
-def problem(error: BaseException, *, request_id: str) -> Problem:
+def problem(error: BaseException, *, request_id: str) -> ProblemResponse:
     """Turn any error into what is sent of it; bytes are UTF-8 JSON, whatever was sent to us."""
     match error:
-        case NoSuchPart():
+        case ByteRangeNotSatisfiable():
             length = {"content-range": f"bytes */{error.size}"}
             return _made(error.status, error.code, str(error), request_id, headers=length)
         case RequestValidationError():
@@ -111,7 +111,7 @@ def problem(error: BaseException, *, request_id: str) -> Problem:
             return _made(500, "internal", INSIDE, request_id)
 
 
-def problem_of(request: Request, error: Exception) -> Problem:
+def problem_of(request: Request, error: Exception) -> ProblemResponse:
     """Turn the error of a request into what is sent of it."""
     found = problem(error, request_id=id_of(request))
     if found.status == 405:
@@ -119,14 +119,14 @@ def problem_of(request: Request, error: Exception) -> Problem:
     return found
 
 
-def as_response(found: Problem) -> Response:
+def as_response(found: ProblemResponse) -> Response:
     """Give the response that a problem is sent as."""
     return Response(found.body, found.status, headers=found.headers)
 
 
 def id_of(request: Request) -> str:
     """Give the id that the gate gave to a request; empty where it did not come through it."""
-    caller: Caller | None = getattr(request.state, "caller", None)
+    caller: Principal | None = getattr(request.state, "caller", None)
     known = getattr(request.state, "request_id", "")
     return caller.request_id if caller is not None else str(known)
 
@@ -141,7 +141,7 @@ def methods_of(request: Request) -> list[str]:
     return sorted(found)
 
 
-def clean(text: str) -> str:
+def redact(text: str) -> str:
     """Cut a text to what can be sent: no half characters, no control characters, not too long."""
     whole = text[:LONGEST].encode("utf-8", "replace").decode()
     return "".join(each if each.isprintable() else " " for each in whole)
@@ -154,20 +154,20 @@ def _made(
     request_id: str,
     *,
     headers: Mapping[str, str] | None = None,
-) -> Problem:
+) -> ProblemResponse:
     said = {
         "type": f"urn:quoth:problem:{code}",
         "code": code,
         "title": TITLES.get(code) or HTTPStatus(status).phrase,
         "status": status,
-        "detail": clean(detail),
+        "detail": redact(detail),
         "request_id": request_id,
     }
     body = json.dumps(said, ensure_ascii=False).encode("utf-8", "replace")
-    return Problem(status, body, {"content-type": MEDIA_TYPE, **(headers or {})})
+    return ProblemResponse(status, body, {"content-type": MEDIA_TYPE, **(headers or {})})
 
 
-def _http(error: HTTPException, request_id: str) -> Problem:
+def _http(error: HTTPException, request_id: str) -> ProblemResponse:
     """Errors of the framework: no such route, a method that it has not, a body beyond reading."""
     status = error.status_code
     code = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 400: "invalid_input"}

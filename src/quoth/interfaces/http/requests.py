@@ -11,12 +11,12 @@ from quoth.core.errors import InputError, NotFound
 from quoth.core.plan import make_plan
 from quoth.core.types import Filter, Turn
 from quoth.engine import Engine
-from quoth.interfaces.http.dependencies import Caller
-from quoth.interfaces.http.schemas import Ask, Seek
+from quoth.interfaces.http.dependencies import Principal
+from quoth.interfaces.http.schemas import AskRequest, SearchRequest
 from quoth.pipeline.record import Record
-from quoth.pipeline.record_codec import remember
+from quoth.pipeline.record_codec import save_record
 from quoth.pipeline.retrieve import Request
-from quoth.pipeline.uploads import arrivals_of
+from quoth.pipeline.uploads import upload_store
 from quoth.query.filters.parse import parse_filters
 from quoth.store.document_list import Listing
 from quoth.store.rows import Collection
@@ -41,7 +41,7 @@ def listing_of(engine: Engine) -> Listing:
     return Listing.of(engine.parts.catalogue)
 
 
-async def request_of(body: Seek, caller: Caller) -> Request:
+async def to_request(body: SearchRequest, caller: Principal) -> Request:
     """Make the question of a body; raises InputError and NotFound.
 
     What is not there, and what the caller may not reach, is not told apart.
@@ -54,7 +54,7 @@ async def request_of(body: Seek, caller: Caller) -> Request:
     if limits:
         choices["filters"] = limits
     make_plan(caller.engine.parts.settings.profile, "factual", overrides=choices)
-    session = body.session if isinstance(body, Ask) else ""
+    session = body.session if isinstance(body, AskRequest) else ""
     return Request(
         body.query,
         choices,
@@ -65,21 +65,21 @@ async def request_of(body: Seek, caller: Caller) -> Request:
     )
 
 
-def keeper_of(
-    caller: Caller, *, store: bool = True, upload_id: str | None = None
+def recorder_for(
+    caller: Principal, *, store: bool = True, upload_id: str | None = None
 ) -> Callable[[Record], None]:
     """Give what keeps the record of an answer, with whose it is, or nothing of it."""
     if not store:
         return _keep_nothing
     catalogue = caller.engine.parts.catalogue
-    return partial(remember, catalogue=catalogue, key_id=caller.key_id, upload_id=upload_id)
+    return partial(save_record, catalogue=catalogue, key_id=caller.key_id, upload_id=upload_id)
 
 
 def _keep_nothing(_record: Record) -> None:
     return None
 
 
-def collection_of(caller: Caller, name: str | None) -> Collection:
+def collection_of(caller: Principal, name: str | None) -> Collection:
     """Find a collection, or the one used when none is named; raises NotFound."""
     parts = caller.engine.parts
     wanted = name or caller.collection or parts.settings.collection
@@ -88,7 +88,7 @@ def collection_of(caller: Caller, name: str | None) -> Collection:
     return parts.catalogue.collection(wanted)
 
 
-def usual_or_named(caller: Caller, name: str | None) -> Collection | None:
+def default_or_named_collection(caller: Principal, name: str | None) -> Collection | None:
     """Find a collection as `collection_of` does; None for the usual one before it was made."""
     usual = name is None and caller.collection is None
     parts = caller.engine.parts
@@ -97,22 +97,22 @@ def usual_or_named(caller: Caller, name: str | None) -> Collection | None:
     return collection_of(caller, name)
 
 
-def asked_of(caller: Caller, name: str | None) -> Collection:
+def parse_question(caller: Principal, name: str | None) -> Collection:
     """Find a collection that can be asked; raises NotFound, and InputError where it is empty."""
-    found = usual_or_named(caller, name)
+    found = default_or_named_collection(caller, name)
     if found is None:
         raise InputError(NOTHING_YET)
     try:
-        caller.engine.parts.catalogue.scope(found.name)
+        caller.engine.parts.catalogue.collection_and_languages(found.name)
     except NotFound:
         raise InputError(NOTHING_YET) from None
     return found
 
 
-def _place(body: Seek, caller: Caller) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _place(body: SearchRequest, caller: Principal) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Give the collections to look into, and the documents if only some are wanted."""
     if body.upload_id is not None:
-        sent = arrivals_of(caller.engine.parts).find(body.upload_id)
+        sent = upload_store(caller.engine.parts).find(body.upload_id)
         found = [collection_of(caller, sent.collection)]
         if sent.state == "failed":
             raise InputError(
@@ -123,18 +123,18 @@ def _place(body: Seek, caller: Caller) -> tuple[tuple[str, ...], tuple[str, ...]
             raise InputError("This upload is not ready to be asked. See how far it is first.")
         return (found[0].name,), (sent.document_id,)
     names = body.scope.collections if body.scope else [body.collection]
-    found = [asked_of(caller, name) for name in names or [None]]
+    found = [parse_question(caller, name) for name in names or [None]]
     ids = tuple(body.scope.documents) if body.scope else ()
     if ids and not listing_of(caller.engine).all_there(ids, collections=found):
         raise NotFound("One of these documents is not there.")
     return tuple(dict.fromkeys(each.name for each in found)), ids
 
 
-def _choices(body: Seek, engine: Engine) -> dict[str, Any]:
-    knobs = (*KNOBS, *(ANSWER_KNOBS if isinstance(body, Ask) else ()))
+def _choices(body: SearchRequest, engine: Engine) -> dict[str, Any]:
+    knobs = (*KNOBS, *(ANSWER_KNOBS if isinstance(body, AskRequest) else ()))
     choices = {name: getattr(body, name) for name in knobs}
     choices |= {"final_k": body.top_k, "deadline_ms": body.max_ms and float(body.max_ms)}
-    if isinstance(body, Ask):
+    if isinstance(body, AskRequest):
         if body.llm is not None:
             choices["generate"] = _writes(body.llm, engine)
         if not body.store:
@@ -153,7 +153,7 @@ def _writes(name: str, engine: Engine) -> bool:
     return True
 
 
-def _limits(body: Seek, ids: Sequence[str]) -> tuple[Filter, ...]:
+def _limits(body: SearchRequest, ids: Sequence[str]) -> tuple[Filter, ...]:
     kinds: tuple[str, ...] = tuple(body.scope.kinds) if body.scope else ()
     documents = (Filter("document", "in", tuple(ids)),) if ids else ()
     return (*documents, *((Filter("kind", "in", kinds),) if kinds else ()))

@@ -22,7 +22,7 @@ WEB = ("http", "https")
 SIMPLE = frozenset((str, int, float, bool, type(None)))
 
 
-def shown(value: Any) -> Any:
+def to_public(value: Any) -> Any:
     """Turn a value of the core into plain data for the web."""
     return _shown(value)
 
@@ -68,7 +68,7 @@ def as_bytes(value: Any) -> bytes:
     return dump(value).encode("utf-8", "replace")
 
 
-class Shown(Response):
+class ApiResponse(Response):
     """A response whose content is a value of the core, or plain data with such values made plain.
 
     It is sent as it is: what the schema says of it is not computed again.
@@ -78,7 +78,7 @@ class Shown(Response):
 
     def render(self, content: Any) -> bytes:
         """Write the content as JSON."""
-        return as_bytes(shown(content))
+        return as_bytes(to_public(content))
 
 
 def _shown(value: Any, *, base: str = "") -> Any:

@@ -48,7 +48,7 @@ FilterKey = Literal[
 ]
 
 
-def plain(text: str) -> str:
+def require_plain_text(text: str) -> str:
     """Give a text back unless it holds control characters or halves of characters."""
     for each in text:
         if unicodedata.category(each) in ("Cc", "Cs") and each not in "\t\n\r":
@@ -65,7 +65,7 @@ def whole(number: object) -> object:
 
 def one_line(text: str) -> str:
     """Give a name back unless it is blank or holds what no line of text holds."""
-    if not plain(text).strip() or any(each in "\t\n\r" for each in text):
+    if not require_plain_text(text).strip() or any(each in "\t\n\r" for each in text):
         raise ValueError("it is no name on one line")
     return text
 
@@ -125,7 +125,7 @@ class Body(BaseModel):
         return named
 
 
-class Scope(Body):
+class ScopeRequest(Body):
     """Where to look: collections by name, documents by id, kinds of documents."""
 
     collections: Annotated[list[CollectionName], Field(max_length=20)] = []
@@ -133,17 +133,19 @@ class Scope(Body):
     kinds: Annotated[list[DocumentKind], Field(max_length=5)] = []
 
 
-class Said(Body):
+class PreviousTurn(Body):
     """A turn of the conversation so far."""
 
-    question: Annotated[str, Field(min_length=1, max_length=1000), AfterValidator(plain)]
-    answer: Annotated[str, Field(max_length=20_000), AfterValidator(plain)] = ""
+    question: Annotated[
+        str, Field(min_length=1, max_length=1000), AfterValidator(require_plain_text)
+    ]
+    answer: Annotated[str, Field(max_length=20_000), AfterValidator(require_plain_text)] = ""
 
 
-class Seek(Body):
+class SearchRequest(Body):
     """A question, where to look, and how."""
 
-    also: ClassVar[Mapping[str, str]] = {
+    field_aliases: ClassVar[Mapping[str, str]] = {
         "question": "query",
         "rerankerTopK": "rerank_pool",
         "reranker_top_k": "top_k",
@@ -158,9 +160,12 @@ class Seek(Body):
     upload_id: Annotated[Id | None, Field(description="Only in the document of this upload.")] = (
         None
     )
-    scope: Scope | None = None
+    scope: ScopeRequest | None = None
     filters: Annotated[
-        dict[FilterKey, Annotated[str, Field(min_length=1, max_length=500), AfterValidator(plain)]],
+        dict[
+            FilterKey,
+            Annotated[str, Field(min_length=1, max_length=500), AfterValidator(require_plain_text)],
+        ],
         Field(max_length=11, examples=[{"speaker": "Ada", "page": "12-14"}]),
     ] = {}
     top_k: Annotated[int | None, Field(ge=1, le=MOST_TOP_K)] = None
@@ -173,7 +178,7 @@ class Seek(Body):
     rerank: bool | None = None
     rerank_pool: Annotated[int | None, Field(ge=1, le=200)] = None
     max_ms: Annotated[int | None, Field(ge=1, le=600_000)] = None
-    history: Annotated[list[Said], Field(max_length=20)] = []
+    history: Annotated[list[PreviousTurn], Field(max_length=20)] = []
 
     @model_validator(mode="after")
     def _one_place(self) -> Self:
@@ -183,13 +188,13 @@ class Seek(Body):
         return self
 
 
-class Ask(Seek):
+class AskRequest(SearchRequest):
     """A question to be answered."""
 
     stream: bool = False
     policy: Policy | None = None
     llm: Annotated[
-        Annotated[str, Field(max_length=200), AfterValidator(plain)] | None,
+        Annotated[str, Field(max_length=200), AfterValidator(require_plain_text)] | None,
         Field(description="`none` answers in the sources' own words; else the model in use."),
     ] = None
     temperature: Annotated[float | None, Field(ge=0, le=2, allow_inf_nan=False)] = None
@@ -227,4 +232,4 @@ class Opinion(Body):
 
     query_id: Id
     rating: Annotated[Literal[1, -1], BeforeValidator(whole)]
-    comment: Annotated[str, Field(max_length=2000), AfterValidator(plain)] = ""
+    comment: Annotated[str, Field(max_length=2000), AfterValidator(require_plain_text)] = ""

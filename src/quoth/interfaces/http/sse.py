@@ -16,7 +16,7 @@ from starlette.types import Receive, Scope, Send
 
 from quoth.core.errors import Busy, QuothError
 from quoth.interfaces.http.problem_details import problem
-from quoth.interfaces.http.responses import as_bytes, shown
+from quoth.interfaces.http.responses import as_bytes, to_public
 
 PING_S = 15.0
 """Seconds of silence after which a comment is sent, so that nobody on the way hangs up."""
@@ -25,7 +25,7 @@ LAST_WORDS_S = 1.0
 BROKEN_OFF = Busy("The answer broke off before it was whole. Ask again.")
 
 
-class Told(Protocol):
+class SseMessage(Protocol):
     """A value that is sent as an event; its field ``event`` is the name."""
 
     @property
@@ -50,9 +50,9 @@ class EventStream(Response):
 
     def __init__(
         self,
-        events: AsyncGenerator[Told, None],
+        events: AsyncGenerator[SseMessage, None],
         *,
-        first: Told,
+        first: SseMessage,
         request_id: str,
         status_code: int = 200,
     ) -> None:
@@ -81,7 +81,7 @@ class EventStream(Response):
         async with aclosing(self.events):
             await send(start)
             async with anyio.create_task_group() as group:
-                group.start_soon(_until_gone, receive, group.cancel_scope)
+                group.start_soon(_watch_disconnect, receive, group.cancel_scope)
                 group.start_soon(_keep_alive, say)
                 await self._send_all(say)
                 group.cancel_scope.cancel()
@@ -106,9 +106,9 @@ class EventStream(Response):
         return one_event("error", problem(error, request_id=self.request_id).body)
 
 
-def written(event: Told) -> bytes:
+def written(event: SseMessage) -> bytes:
     """Write an event with all that it holds."""
-    return one_event(event.event, as_bytes(shown(event)))
+    return one_event(event.event, as_bytes(to_public(event)))
 
 
 def one_event(name: str, data: bytes) -> bytes:
@@ -116,7 +116,7 @@ def one_event(name: str, data: bytes) -> bytes:
     return b"event: %s\ndata: %s\n\n" % (name.encode(), data)
 
 
-async def _until_gone(receive: Receive, scope: anyio.CancelScope) -> None:
+async def _watch_disconnect(receive: Receive, scope: anyio.CancelScope) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
     scope.cancel()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from quoth.answering.fallback_messages import notes, went_without
+from quoth.answering.fallback_messages import degraded_stages, notes
 from quoth.answering.generative.sanitize import Characters
 from quoth.core.types import (
     Answer,
@@ -52,7 +52,7 @@ class SearchResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class CitationResult:
     """A citation: the exact words that prove a sentence; ``passage_id`` opens them."""
 
     number: int
@@ -76,7 +76,7 @@ class AskResult:
     answer: str
     status: str
     grounded: bool
-    citations: tuple[Proof, ...]
+    citations: tuple[CitationResult, ...]
     closest: tuple[FoundPassage, ...]
     notes: tuple[str, ...]
     query_id: str
@@ -125,7 +125,7 @@ class ListResult:
     collections: tuple[str, ...]
 
 
-def clean(text: str, most: int) -> str:
+def sanitize_text(text: str, most: int) -> str:
     """Give a text without what nobody sees, cut to a length."""
     seen = Characters().feed(text, final=True).strip()
     return seen if len(seen) <= most else f"{seen[: most - 2].rstrip()} …"
@@ -137,12 +137,12 @@ def found_passage(hit: Hit, *, address: Address) -> FoundPassage:
         rank=hit.rank,
         passage_id=hit.chunk_id,
         document_id=hit.document_id,
-        document=clean(hit.document, TITLE),
+        document=sanitize_text(hit.document, TITLE),
         collection=hit.collection,
         place=_place(hit.locator),
         link=address(hit.link, hit.document_id),
         score=round(hit.score, 4),
-        text=clean(hit.text, PASSAGE),
+        text=sanitize_text(hit.text, PASSAGE),
     )
 
 
@@ -155,7 +155,7 @@ def search_result(
     address: Address,
 ) -> SearchResult:
     """Show what a search found."""
-    without = (went_without(each, language=language) for each in degraded)
+    without = (degraded_stages(each, language=language) for each in degraded)
     return SearchResult(
         tuple(found_passage(each, address=address) for each in hits), (*said, *without)
     )
@@ -191,22 +191,22 @@ def passage_result(
     return PassageResult(
         passage_id=passage_id,
         document_id=document.document_id,
-        document=clean(document.title, TITLE),
+        document=sanitize_text(document.title, TITLE),
         collection=document.collection,
         place=_place(locator),
         link=link,
-        before=clean(text[max(0, start - room) : start], OPENED),
-        text=clean(text[start:end], OPENED),
-        after=clean(text[end : end + room], OPENED),
+        before=sanitize_text(text[max(0, start - room) : start], OPENED),
+        text=sanitize_text(text[start:end], OPENED),
+        after=sanitize_text(text[end : end + room], OPENED),
     )
 
 
-def listed(document: Document, *, address: Address) -> ListedDocument:
+def to_listing(document: Document, *, address: Address) -> ListedDocument:
     """Show a document, without where it lies."""
     ready = document.status == "ready"
     return ListedDocument(
         document_id=document.document_id,
-        title=clean(document.title, TITLE),
+        title=sanitize_text(document.title, TITLE),
         collection=document.collection,
         kind=document.kind,
         status=document.status,
@@ -294,15 +294,15 @@ def _quoted(text: str) -> Iterator[str]:
 
 
 def _place(locator: Locator) -> str:
-    return clean(label(locator), TITLE)
+    return sanitize_text(label(locator), TITLE)
 
 
-def _proof(each: Citation, *, address: Address) -> Proof:
-    return Proof(
+def _proof(each: Citation, *, address: Address) -> CitationResult:
+    return CitationResult(
         number=each.number,
         passage_id=f"{each.chunk_id}:{each.snippet_start}-{each.snippet_end}",
         document_id=each.document_id,
-        document=clean(each.document_name, TITLE),
+        document=sanitize_text(each.document_name, TITLE),
         place=_place(each.locator),
         link=address(each.link, each.document_id),
         snippet=each.snippet,

@@ -40,9 +40,9 @@ from quoth.interfaces.mcp.results import (
     SearchResult,
     as_text,
     ask_result,
-    listed,
     passage_result,
     search_result,
+    to_listing,
 )
 from quoth.pipeline.record import Record
 from quoth.pipeline.retrieve import Request
@@ -67,7 +67,7 @@ _PASSAGE_ID = re.compile(r"([0-9a-f]{8,64})(?::(\d{1,9})-(\d{1,9}))?")
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
+class ToolContext:
     """What one call may reach: an engine and, where it is set, one collection of it alone.
 
     ``address`` gives the addresses that may be shown; ``keep`` keeps the record of an answer, in
@@ -80,11 +80,11 @@ class Seat:
     keep: Callable[[Record], None] | None = None
 
 
-SeatOf = Callable[[Any], Awaitable[Seat]]
+SeatOf = Callable[[Any], Awaitable[ToolContext]]
 """Gives the seat of a call; its argument is the HTTP request, None where there is none."""
 
 
-class Earlier(BaseModel):
+class EarlierTurn(BaseModel):
     """A turn of the conversation so far."""
 
     model_config = ConfigDict(extra="forbid")
@@ -107,7 +107,7 @@ Filters = Annotated[
 ]
 Most = Annotated[int, Field(description="How many passages at most.", ge=1, le=20)]
 History = Annotated[
-    list[Earlier], Field(description="The turns so far, oldest first.", max_length=10)
+    list[EarlierTurn], Field(description="The turns so far, oldest first.", max_length=10)
 ]
 PassageId = Annotated[
     str, Field(description="A passage_id from search or ask.", min_length=8, max_length=100)
@@ -172,7 +172,7 @@ class Tools:
     ) -> Annotated[CallToolResult, PassageResult]:
         """Read a passage or a citation with the text around it, and where it stands."""
         seat = await self._seat(context)
-        found = await asyncio.to_thread(opened, seat, passage_id, around=around)
+        found = await asyncio.to_thread(open_passage_result, seat, passage_id, around=around)
         return given(found)
 
     async def list_documents(
@@ -191,10 +191,10 @@ class Tools:
         if names and (collection is not None or name in names):
             name = await chosen(seat, collection)
             documents, total = await asyncio.to_thread(page, seat, name, skip=offset, limit=limit)
-        shown = [listed(each, address=seat.address) for each in documents]
+        shown = [to_listing(each, address=seat.address) for each in documents]
         return given(ListResult(tuple(shown), total, offset, name, tuple(names[:100])))
 
-    async def _seat(self, context: Context[Any, Any]) -> Seat:
+    async def _seat(self, context: Context[Any, Any]) -> ToolContext:
         return await self.seat_of(context.request_context.request)
 
 
@@ -273,13 +273,13 @@ class NoSuch(NotFound):
     """What was named is not there, or is somebody else's."""
 
 
-def collections_of(seat: Seat) -> list[str]:
+def collections_of(seat: ToolContext) -> list[str]:
     """Name the collections that a seat may ask."""
     names = [each.name for each in seat.engine.parts.catalogue.collections()]
     return [each for each in names if seat.collection in (None, each)]
 
 
-async def chosen(seat: Seat, name: str | None) -> str:
+async def chosen(seat: ToolContext, name: str | None) -> str:
     """Give the collection to ask; raises NoSuch."""
     names = await asyncio.to_thread(collections_of, seat)
     wanted = name or seat.collection or seat.engine.parts.settings.collection
@@ -288,14 +288,14 @@ async def chosen(seat: Seat, name: str | None) -> str:
     return wanted
 
 
-def page(seat: Seat, name: str, *, skip: int, limit: int) -> tuple[list[Document], int]:
+def page(seat: ToolContext, name: str, *, skip: int, limit: int) -> tuple[list[Document], int]:
     """Give some documents of a collection, and how many there are."""
     catalogue = seat.engine.parts.catalogue
     found = catalogue.collection(name)
     return Listing.of(catalogue).documents(found, skip=skip, limit=limit)
 
 
-def opened(seat: Seat, passage_id: str, *, around: int) -> PassageResult:
+def open_passage_result(seat: ToolContext, passage_id: str, *, around: int) -> PassageResult:
     """Open a passage, or a span of it, with the passages around it; raises NoSuch."""
     named = _PASSAGE_ID.fullmatch(passage_id)
     if named is None:
@@ -324,7 +324,7 @@ def opened(seat: Seat, passage_id: str, *, around: int) -> PassageResult:
     )
 
 
-def _chunk(seat: Seat, chunk_id: str) -> tuple[Chunk, Document]:
+def _chunk(seat: ToolContext, chunk_id: str) -> tuple[Chunk, Document]:
     """Find a chunk and its document among those that the seat may read; raises NoSuch."""
     catalogue = seat.engine.parts.catalogue
     chunk = catalogue.chunks([chunk_id]).get(chunk_id)

@@ -6,16 +6,16 @@ import re
 from datetime import date, timedelta
 
 from quoth.core.types import Filter
-from quoth.query.entity_index import Names, days_of, is_day
+from quoth.query.entity_index import EntityIndex, days_of, is_day
 from quoth.query.filters.extracted import (
     NOTHING,
-    Heard,
-    hull,
-    within,
+    ExtractedFilters,
+    bounding_range,
+    restrict_to,
 )
-from quoth.query.messages import note
+from quoth.query.messages import message
 from quoth.query.source_terms import PLURAL, SINGULAR, SOURCE
-from quoth.query.tokens import Asked
+from quoth.query.tokens import TokenizedQuery
 
 LAST_DAY = 99991231.0
 """The end of a range of days that is open, as a number."""
@@ -140,7 +140,7 @@ _BEFORE = ("before", "from before", "avant", "d'avant", "prior to", "earlier tha
 _UNTIL = ("until", "up to", "jusqu")
 
 
-def language_asked(asked: Asked, *, names: Names, language: str) -> Heard:
+def language_asked(asked: TokenizedQuery, *, names: EntityIndex, language: str) -> ExtractedFilters:
     """Read the language of the sources, where a whole phrase about sources names it.
 
     "Answer in French", "French cuisine" and "how to say it in French" restrict nothing.
@@ -178,11 +178,11 @@ def language_asked(asked: Asked, *, names: Names, language: str) -> Heard:
     held = {each.language for each in names.documents.values()}
     kept = [each for each in codes if each in held]
     if not kept:
-        return Heard(notes=(note("no_language", language),))
-    return Heard(within("language", kept))
+        return ExtractedFilters(notes=(message("no_language", language),))
+    return ExtractedFilters(restrict_to("language", kept))
 
 
-def dates_asked(asked: Asked, *, names: Names, language: str) -> Heard:
+def dates_asked(asked: TokenizedQuery, *, names: EntityIndex, language: str) -> ExtractedFilters:
     """Read the date of the sources, where a phrase about sources names it.
 
     A date of something told ("What happened in 1970?") restricts nothing.
@@ -198,29 +198,29 @@ def dates_asked(asked: Asked, *, names: Names, language: str) -> Heard:
                 ranges.append(each)
     kept = [each for each in ranges if _is_held(each, names)]
     if kept or not ranges:
-        return Heard(hull("date", kept))
+        return ExtractedFilters(bounding_range("date", kept))
     first = min(low for low, _ in names.dates.values()) // 10_000
     last = max(high for _, high in names.dates.values()) // 10_000
-    return Heard(notes=(note("no_date", language, {"first": first, "last": last}),))
+    return ExtractedFilters(notes=(message("no_date", language, {"first": first, "last": last}),))
 
 
-def dates_named(asked: Asked, *, names: Names) -> tuple[Filter, ...]:
+def dates_named(asked: TokenizedQuery, *, names: EntityIndex) -> tuple[Filter, ...]:
     """Give the date that a follow-up puts in the place of another: "and in 2022?"."""
     found = (_range_of(each) for each in _NAMED.finditer(asked.folded))
-    return hull("date", [each for each in found if each and _is_held(each, names)])
+    return bounding_range("date", [each for each in found if each and _is_held(each, names)])
 
 
-def languages_named(asked: Asked, *, names: Names) -> tuple[Filter, ...]:
+def languages_named(asked: TokenizedQuery, *, names: EntityIndex) -> tuple[Filter, ...]:
     """Give the language that a follow-up puts in the place of another: "and the French ones?"."""
     codes = [_CODES[word] for word in asked.words if word in _CODES]
-    return within("language", [each for each in codes if each in names.by_language])
+    return restrict_to("language", [each for each in codes if each in names.by_language])
 
 
 def _inside(one: tuple[float, float], other: tuple[float, float]) -> bool:
     return other[0] <= one[0] and one[1] <= other[1]
 
 
-def _is_held(days: tuple[float, float], names: Names) -> bool:
+def _is_held(days: tuple[float, float], names: EntityIndex) -> bool:
     return any(low <= days[1] and days[0] <= high for low, high in names.dates.values())
 
 

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from quoth.core.types import Document, Filter
 from quoth.query.filters.parse import ANY, FIELDS
-from quoth.text.locators import clock
+from quoth.text.locators import format_timestamp
 
 MOST_NAMED = 2
 """Titles and pages spelled out; more are counted."""
@@ -70,7 +70,7 @@ _WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
 )
 
 
-def narrowed(
+def describe_filters(
     filters: Sequence[Filter], *, documents: Mapping[str, Document], language: str
 ) -> tuple[str, ...]:
     """Word the filters that were read out of a question: one sentence, none without filters.
@@ -94,7 +94,9 @@ def _key(condition: Filter) -> str:
 def _place(each: Filter, words: Mapping[str, str], documents: Mapping[str, Document]) -> str:
     values = [str(value) for value in each.values]
     if each.operator == "overlaps":
-        show: Callable[[float], str] = {"seconds": clock, "date": _day}.get(each.field, _number)
+        show: Callable[[float], str] = {"seconds": format_timestamp, "date": _day}.get(
+            each.field, _number
+        )
         low, high = (float(value) for value in each.values)
         open_end = "until" if low <= 0 < high else "from" if high >= _OPEN[each.field] else ""
         key = f"{each.field} {open_end}"

@@ -6,43 +6,43 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from quoth.core.types import Filter, FilterField
-from quoth.query.entity_index import Names
+from quoth.query.entity_index import EntityIndex
 
 Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class ExtractedFilters:
     """Conditions, guesses and notes read out of a question.
 
     ``spans`` are the stretches that name something, so that other rules do not read them too.
     """
 
     filters: tuple[Filter, ...] = ()
-    boosts: tuple[Filter, ...] = ()
+    soft_filters: tuple[Filter, ...] = ()
     notes: tuple[str, ...] = ()
     spans: tuple[Span, ...] = ()
 
-    def __add__(self, other: Heard) -> Heard:
+    def __add__(self, other: ExtractedFilters) -> ExtractedFilters:
         """Everything that both heard, in this order."""
-        return Heard(
+        return ExtractedFilters(
             self.filters + other.filters,
-            self.boosts + other.boosts,
+            self.soft_filters + other.soft_filters,
             self.notes + other.notes,
             self.spans + other.spans,
         )
 
 
-NOTHING = Heard()
+NOTHING = ExtractedFilters()
 
 
-def within(field: FilterField, values: Iterable[str]) -> tuple[Filter, ...]:
+def restrict_to(field: FilterField, values: Iterable[str]) -> tuple[Filter, ...]:
     """Give the condition that a field is one of these values; none where there is no value."""
     found = tuple(dict.fromkeys(values))
     return (Filter(field, "in", found),) if found else ()
 
 
-def hull(field: FilterField, ranges: Sequence[tuple[float, float]]) -> tuple[Filter, ...]:
+def bounding_range(field: FilterField, ranges: Sequence[tuple[float, float]]) -> tuple[Filter, ...]:
     """Give the range from the first to the last of several; none where there is none."""
     if not ranges:
         return ()
@@ -50,12 +50,12 @@ def hull(field: FilterField, ranges: Sequence[tuple[float, float]]) -> tuple[Fil
     return (Filter(field, "overlaps", (low, high)),)
 
 
-def settled(heard: Heard) -> Heard:
+def merge_filters(heard: ExtractedFilters) -> ExtractedFilters:
     """Join conditions on one field into one, and drop guesses where something is certain."""
     fields = dict.fromkeys(each.field for each in heard.filters)
     filters = tuple([_joined(field, heard.filters) for field in fields])
-    boosts = tuple(dict.fromkeys([each for each in heard.boosts if each.field not in fields]))
-    return Heard(filters, boosts, tuple(dict.fromkeys(heard.notes)), heard.spans)
+    boosts = tuple(dict.fromkeys([each for each in heard.soft_filters if each.field not in fields]))
+    return ExtractedFilters(filters, boosts, tuple(dict.fromkeys(heard.notes)), heard.spans)
 
 
 def _joined(field: FilterField, filters: Sequence[Filter]) -> Filter:
@@ -64,12 +64,12 @@ def _joined(field: FilterField, filters: Sequence[Filter]) -> Filter:
         return same[0]
     values = [value for each in same for value in each.values]
     if same[0].operator == "in":
-        return within(field, map(str, values))[0]
+        return restrict_to(field, map(str, values))[0]
     numbers = [float(value) for value in values]
     return Filter(field, "overlaps", (min(numbers), max(numbers)))
 
 
-def documents_within(filters: Sequence[Filter], names: Names) -> tuple[str, ...]:
+def documents_within(filters: Sequence[Filter], names: EntityIndex) -> tuple[str, ...]:
     """Give the documents that the conditions on documents, speakers, languages and dates leave.
 
     All documents where nothing is said about them, or where the conditions exclude each other.
@@ -87,7 +87,7 @@ def _both(some: Sequence[str], others: Sequence[str]) -> list[str]:
     return [each for each in some if each in known]
 
 
-def _documents_of(condition: Filter, names: Names) -> Sequence[str] | None:
+def _documents_of(condition: Filter, names: EntityIndex) -> Sequence[str] | None:
     """Give the documents that a condition on documents leaves; None for one on their parts."""
     values = condition.values
     match condition.field:

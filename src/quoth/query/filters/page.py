@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 
-from quoth.query.entity_index import Names
-from quoth.query.filters.extracted import NOTHING, Heard, within
-from quoth.query.messages import MOST_NAMED, listed, note
-from quoth.query.tokens import Asked
+from quoth.query.entity_index import EntityIndex
+from quoth.query.filters.extracted import NOTHING, ExtractedFilters, restrict_to
+from quoth.query.messages import MOST_NAMED, listed, message
+from quoth.query.tokens import TokenizedQuery
 from quoth.text.numbers import (
     CARDINAL,
     ORDINAL,
@@ -89,8 +89,8 @@ _FILED = re.compile(r"\b(?:file[ds]?|filing|emerged? from|enter(?:ed)?) (?:for |
 
 
 def pages_asked(
-    asked: Asked, *, names: Names, among: Sequence[str], language: str
-) -> tuple[Heard, bool]:
+    asked: TokenizedQuery, *, names: EntityIndex, among: Sequence[str], language: str
+) -> tuple[ExtractedFilters, bool]:
     """Read the pages that are named by their printed labels, and whether any page is named.
 
     Only pages that a document has narrow the search; a note says which there are otherwise.
@@ -137,33 +137,41 @@ def _between(first: str, last: str, *, listed: bool) -> list[str]:
     return [str(n) if first.isdecimal() else to_roman(n) for n in between]
 
 
-def _printed(labels: Sequence[str], names: Names, among: Sequence[str], language: str) -> Heard:
+def _printed(
+    labels: Sequence[str], names: EntityIndex, among: Sequence[str], language: str
+) -> ExtractedFilters:
     whole = among is names.everything
     paged = list(names.labels) if whole else [each for each in among if each in names.labels]
     if not paged:
         asked = listed(labels, language)
-        there = note("no_pages", language)
-        return Heard(notes=(note("no_page", language, {"asked": asked, "there": there}),))
+        there = message("no_pages", language)
+        return ExtractedFilters(
+            notes=(message("no_page", language, {"asked": asked, "there": there}),)
+        )
     few = len(paged) <= FEW_DOCUMENTS
     printed = {p for each in paged for p in names.labels[each]} if few else names.printed
     kept = [each for each in labels if each in printed]
     if len(kept) == len(labels):
-        return Heard(within("label", kept))
+        return ExtractedFilters(restrict_to("label", kept))
     missing = listed([each for each in labels if each not in printed], language)
     if kept:
-        return Heard(
-            within("label", kept), notes=(note("some_pages", language, {"asked": missing}),)
+        return ExtractedFilters(
+            restrict_to("label", kept), notes=(message("some_pages", language, {"asked": missing}),)
         )
     if len(paged) == 1:
         own = names.labels[paged[0]]
-        there = note("pages_are", language, {"first": own[0], "last": own[-1]})
+        there = message("pages_are", language, {"first": own[0], "last": own[-1]})
     else:
         highest = max((int(each) for each in printed if each.isdecimal()), default=0)
-        there = note("pages_to", language, {"last": highest})
-    return Heard(notes=(note("no_page", language, {"asked": missing, "there": there}),))
+        there = message("pages_to", language, {"last": highest})
+    return ExtractedFilters(
+        notes=(message("no_page", language, {"asked": missing, "there": there}),)
+    )
 
 
-def chapters_asked(asked: Asked, *, names: Names, among: Sequence[str], language: str) -> Heard:
+def chapters_asked(
+    asked: TokenizedQuery, *, names: EntityIndex, among: Sequence[str], language: str
+) -> ExtractedFilters:
     """Read the chapters that are named by number; only those that a document has narrow."""
     folded = asked.folded
     if not any(each in folded for each in _CHAPTER_MARKS):
@@ -237,10 +245,10 @@ def _held(
     wanted: Sequence[str],
     there: Iterable[str],
     *,
-    names: Names,
+    names: EntityIndex,
     reach: Collection[str],
     language: str,
-) -> Heard:
+) -> ExtractedFilters:
     held = set(there)
     kept = [each for each in wanted if each in held]
     missing = [each for each in wanted if each not in held]
@@ -248,7 +256,7 @@ def _held(
     if missing:
         asked = listed([each.upper() for each in missing], language)
         values = {"asked": asked, "there": _runs(held)}
-        notes = (note("no_chapter" if held else "no_chapters", language, values),)
+        notes = (message("no_chapter" if held else "no_chapters", language, values),)
     for each in kept:
         owners = names.chapters[each]
         if len(reach) < len(names.documents):
@@ -257,8 +265,8 @@ def _held(
             few = [names.documents[one].title for one in owners[:MOST_NAMED]]
             titles = listed(few, language, of=len(owners))
             values = {"asked": each.upper(), "there": titles}
-            notes += (note("chapter_in_several", language, values),)
-    return Heard(within("chapter", kept), notes=notes)
+            notes += (message("chapter_in_several", language, values),)
+    return ExtractedFilters(restrict_to("chapter", kept), notes=notes)
 
 
 def _runs(chapters: Iterable[str]) -> str:

@@ -6,12 +6,12 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from quoth.query.entity_index import HONORIFICS, Name, Names
+from quoth.query.entity_index import HONORIFICS, Entity, EntityIndex
 from quoth.query.entity_linking import Mention, of_kind, resolve_speaker
-from quoth.query.filters.extracted import NOTHING, Heard, within
-from quoth.query.messages import listed, note
+from quoth.query.filters.extracted import NOTHING, ExtractedFilters, restrict_to
+from quoth.query.messages import listed, message
 from quoth.query.source_terms import SAYS, SAYS_FR, SOURCE
-from quoth.query.tokens import FUNCTION_WORDS, Asked
+from quoth.query.tokens import FUNCTION_WORDS, TokenizedQuery
 
 _WORK = (
     rf"(?:{SOURCE}|views?|opinions?|thoughts?|takes?|stances?|perspectives?|recommendations?"
@@ -102,8 +102,8 @@ LONGEST_PERSON = 4
 
 
 def speakers_asked(
-    asked: Asked, found: Sequence[Mention], *, names: Names, language: str
-) -> tuple[Heard, tuple[Name, ...]]:
+    asked: TokenizedQuery, found: Sequence[Mention], *, names: EntityIndex, language: str
+) -> tuple[ExtractedFilters, tuple[Entity, ...]]:
     """Read the speakers whose words are asked for, and give the speakers that are named at all.
 
     A speaker who is only named is a guess that lifts what was said by them.
@@ -111,8 +111,8 @@ def speakers_asked(
     if not names.speakers.names:
         return NOTHING, ()
     spots = _spots(asked, found, names)
-    meant: list[Name] = []
-    others: list[Name] = []
+    meant: list[Entity] = []
+    others: list[Entity] = []
     notes: tuple[str, ...] = ()
     for group in _groups(asked, spots):
         first, last = group[0][0], group[-1][1]
@@ -122,23 +122,25 @@ def speakers_asked(
             for _, _, several in group:
                 if len(several) > 1:
                     there = listed([each.real for each in several], language)
-                    notes += (note("several_speakers", language, {"there": there}),)
+                    notes += (message("several_speakers", language, {"there": there}),)
         else:
             others += people
     if not spots:
         sure, unsure = _misspelt(asked, names)
         meant, others = meant + sure, others + unsure
     spans = tuple((asked.starts[first], asked.ends[last - 1]) for first, last, _ in spots)
-    boosts = within("speaker", [each.real for each in others if each not in meant])
-    heard = Heard(within("speaker", [each.real for each in meant]), boosts, notes, spans)
+    boosts = restrict_to("speaker", [each.real for each in others if each not in meant])
+    heard = ExtractedFilters(
+        restrict_to("speaker", [each.real for each in meant]), boosts, notes, spans
+    )
     return heard, tuple(dict.fromkeys(meant + others))
 
 
-Spot = tuple[int, int, tuple[Name, ...]]
+Spot = tuple[int, int, tuple[Entity, ...]]
 """First word, the word behind the last one, and who may be meant."""
 
 
-def _spots(asked: Asked, found: Sequence[Mention], names: Names) -> list[Spot]:
+def _spots(asked: TokenizedQuery, found: Sequence[Mention], names: EntityIndex) -> list[Spot]:
     """Find the speakers that a question names in full, or by one name with a capital."""
     whole = [(each.first, each.last, of_kind(each, "speaker")) for each in found]
     spots = [each for each in whole if each[2]]
@@ -154,7 +156,7 @@ def _spots(asked: Asked, found: Sequence[Mention], names: Names) -> list[Spot]:
     return sorted(spots, key=lambda each: each[:2])
 
 
-def _is_plainly_asked(asked: Asked, place: int) -> bool:
+def _is_plainly_asked(asked: TokenizedQuery, place: int) -> bool:
     """Whether a name in small letters stands where only somebody's name can stand."""
     before = " ".join(asked.words[max(0, place - 8) : place]) + " "
     behind = asked.words[place + 1 : place + 6]
@@ -164,7 +166,7 @@ def _is_plainly_asked(asked: Asked, place: int) -> bool:
     return bool(_BEFORE.search(before)) and (gap != " " or behind[0] in FUNCTION_WORDS)
 
 
-def _beside_a_name(asked: Asked, place: int) -> bool:
+def _beside_a_name(asked: TokenizedQuery, place: int) -> bool:
     """Whether the word is part of a longer name that no speaker has, as in "Ada Byron"."""
     for other in (place - 1, place + 1):
         if 0 <= other < len(asked.words):
@@ -177,7 +179,7 @@ def _beside_a_name(asked: Asked, place: int) -> bool:
     return False
 
 
-def _groups(asked: Asked, spots: Sequence[Spot]) -> list[list[Spot]]:
+def _groups(asked: TokenizedQuery, spots: Sequence[Spot]) -> list[list[Spot]]:
     """Put speakers together that are named in one breath: "Ada Lovelace and Grace Hopper"."""
     groups: list[list[Spot]] = []
     for spot in spots:
@@ -194,7 +196,7 @@ def _groups(asked: Asked, spots: Sequence[Spot]) -> list[list[Spot]]:
     return groups
 
 
-def _is_asked(asked: Asked, first: int, last: int) -> bool:
+def _is_asked(asked: TokenizedQuery, first: int, last: int) -> bool:
     while first and asked.words[first - 1] in HONORIFICS:
         first -= 1
     before = " ".join(asked.words[max(0, first - 8) : first]) + " "
@@ -225,7 +227,7 @@ def _is_asked(asked: Asked, first: int, last: int) -> bool:
     return bool(after[1:]) and after[1:2] == ("t",) and after[0] not in _LIFE
 
 
-def _misspelt(asked: Asked, names: Names) -> tuple[list[Name], list[Name]]:
+def _misspelt(asked: TokenizedQuery, names: EntityIndex) -> tuple[list[Entity], list[Entity]]:
     """Find a speaker by a name that is not quite theirs, where a name is expected."""
     for cue in _NAMED.finditer(asked.folded):
         first = bisect_left(asked.starts, cue.end())
@@ -246,5 +248,5 @@ def _misspelt(asked: Asked, names: Names) -> tuple[list[Name], list[Name]]:
         resolved = resolve_speaker(words, names) if words and (asks or follows) else None
         if resolved:
             people = list(resolved.names)
-            return (people, []) if resolved.sure else ([], people)
+            return (people, []) if resolved.unambiguous else ([], people)
     return [], []

@@ -6,21 +6,21 @@ import re
 from collections.abc import Sequence
 from itertools import islice
 
-from quoth.query.entity_index import Names
+from quoth.query.entity_index import EntityIndex
 from quoth.query.filters.extracted import (
     NOTHING,
-    Heard,
-    hull,
-    within,
+    ExtractedFilters,
+    bounding_range,
+    restrict_to,
 )
-from quoth.query.messages import note
+from quoth.query.messages import message
 from quoth.query.source_terms import (
     SAYS,
     SAYS_FR,
     SINGULAR,
     SOURCE,
 )
-from quoth.query.tokens import Asked
+from quoth.query.tokens import TokenizedQuery
 from quoth.text.numbers import CARDINAL, ORDINAL, number_of
 
 MOST_MOMENTS = 12
@@ -180,8 +180,13 @@ _PROVED = re.compile(
 
 
 def times_asked(
-    asked: Asked, *, names: Names, among: Sequence[str], language: str, of_a_talk: bool = False
-) -> Heard:
+    asked: TokenizedQuery,
+    *,
+    names: EntityIndex,
+    among: Sequence[str],
+    language: str,
+    of_a_talk: bool = False,
+) -> ExtractedFilters:
     """Read the moments that are named; only those that a recording lasts to narrow the search.
 
     ``of_a_talk`` tells that the conversation is about a recording, so that no time of day is meant.
@@ -208,13 +213,13 @@ def times_asked(
         elif len(spoken) == 1:
             ranges.append((max(0.0, spoken[0] + low), spoken[0]))
         else:
-            notes = (note("which_recording", language),)
+            notes = (message("which_recording", language),)
     longest = max(spoken)
     within_reach = [(low, high) for low, high in ranges if low <= longest]
     if ranges and not within_reach:
         values = {"asked": _clock(min(low for low, _ in ranges)), "last": _clock(longest)}
-        notes += (note("beyond_end", language, values),)
-    return Heard(hull("seconds", within_reach), notes=notes)
+        notes += (message("beyond_end", language, values),)
+    return ExtractedFilters(bounding_range("seconds", within_reach), notes=notes)
 
 
 _MARKS = (
@@ -344,7 +349,9 @@ def _clock(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{left:02}" if hours else f"{minutes}:{left:02}"
 
 
-def segments_asked(asked: Asked, *, names: Names, among: Sequence[str], language: str) -> Heard:
+def segments_asked(
+    asked: TokenizedQuery, *, names: EntityIndex, among: Sequence[str], language: str
+) -> ExtractedFilters:
     """Read whether the questions from the audience or a demonstration are meant."""
     folded = asked.folded
     heard = NOTHING
@@ -360,7 +367,9 @@ def segments_asked(asked: Asked, *, names: Names, among: Sequence[str], language
     return heard
 
 
-def _segment(segment: str, names: Names, among: Sequence[str], language: str) -> Heard:
+def _segment(
+    segment: str, names: EntityIndex, among: Sequence[str], language: str
+) -> ExtractedFilters:
     if set(names.segments.get(segment, ())).isdisjoint(among):
-        return Heard(notes=(note(f"no_segment_{segment}", language),))
-    return Heard(within("segment", (segment,)))
+        return ExtractedFilters(notes=(message(f"no_segment_{segment}", language),))
+    return ExtractedFilters(restrict_to("segment", (segment,)))

@@ -12,25 +12,25 @@ from quoth.core.types import Filter
 from quoth.query.entity_index import (
     ARTICLES,
     LONGEST_NAME,
+    Entity,
+    EntityIndex,
     Lookup,
-    Name,
-    Names,
 )
 from quoth.query.entity_linking import (
+    LinkedEntities,
     Mention,
-    Resolved,
     of_kind,
     resolve,
     spelt_as,
 )
 from quoth.query.filters.extracted import (
     NOTHING,
-    Heard,
+    ExtractedFilters,
     Span,
-    settled,
-    within,
+    merge_filters,
+    restrict_to,
 )
-from quoth.query.filters.title_fuzzy import misspelt_place, only_one_called
+from quoth.query.filters.title_fuzzy import misspelt_place, unique_title_match
 from quoth.query.source_terms import (
     ABOUT,
     SAYS,
@@ -41,7 +41,7 @@ from quoth.query.source_terms import (
 from quoth.query.tokens import (
     FUNCTION_WORDS,
     HIDDEN,
-    Asked,
+    TokenizedQuery,
     stem,
 )
 
@@ -127,8 +127,8 @@ class _Phrase:
 
 
 def titles_asked(
-    asked: Asked, found: Sequence[Mention], *, names: Names, among: Collection[str]
-) -> Heard:
+    asked: TokenizedQuery, found: Sequence[Mention], *, names: EntityIndex, among: Collection[str]
+) -> ExtractedFilters:
     """Read the documents and sections that are named as the place to look in.
 
     Only those ``among`` these documents count. What one name fits for certain narrows the
@@ -140,17 +140,17 @@ def titles_asked(
     heard += _bare(asked, found, names=names, among=among)
     heard += _openers(asked, names)
     if not any(each.field == "document" for each in heard.filters):
-        heard += only_one_called(asked, names=names, among=among)
+        heard += unique_title_match(asked, names=names, among=among)
         heard += misspelt_place(asked, names=names, among=among)
-    return settled(heard)
+    return merge_filters(heard)
 
 
 def _quoted(
-    asked: Asked, found: Sequence[Mention], *, names: Names, among: Collection[str]
-) -> Heard:
+    asked: TokenizedQuery, found: Sequence[Mention], *, names: EntityIndex, among: Collection[str]
+) -> ExtractedFilters:
     heard = NOTHING
     for start, end in asked.quoted:
-        heard += Heard(spans=((start, end),))
+        heard += ExtractedFilters(spans=((start, end),))
         for each in found:
             inside = asked.starts[each.first] >= start and asked.ends[each.last - 1] <= end
             rest = asked.folded[start : asked.starts[each.first]].strip(" ,.'l")
@@ -166,19 +166,25 @@ def _quoted(
 
 
 def _certain(
-    mention: Mention, *, names: Names, among: Collection[str], parts: bool, chapter: bool
-) -> Heard:
+    mention: Mention, *, names: EntityIndex, among: Collection[str], parts: bool, chapter: bool
+) -> ExtractedFilters:
     titles = [] if parts else [each for each in of_kind(mention, "title") if _held(each, among)]
     if titles:
-        return Heard(within("document", [i for each in titles for i in _held(each, among)]))
+        return ExtractedFilters(
+            restrict_to("document", [i for each in titles for i in _held(each, among)])
+        )
     sections = [each for each in of_kind(mention, "topic") if _held(each, among)]
     if chapter and (meant := _chapters(sections, names=names, among=among)):
-        return Heard(meant)
-    return Heard(within("section", [each.real for each in sections])) if parts else NOTHING
+        return ExtractedFilters(meant)
+    return (
+        ExtractedFilters(restrict_to("section", [each.real for each in sections]))
+        if parts
+        else NOTHING
+    )
 
 
 def _chapters(
-    sections: Sequence[Name], *, names: Names, among: Collection[str]
+    sections: Sequence[Entity], *, names: EntityIndex, among: Collection[str]
 ) -> tuple[Filter, ...]:
     """Give the conditions on a chapter that its title means; none where it is in several books."""
     heads = [
@@ -187,14 +193,14 @@ def _chapters(
     if len(heads) != 1:
         return ()
     ((document, chapter),) = heads
-    return within("document", [document]) + within("chapter", [chapter])
+    return restrict_to("document", [document]) + restrict_to("chapter", [chapter])
 
 
-def _held(name: Name, among: Collection[str]) -> list[str]:
+def _held(name: Entity, among: Collection[str]) -> list[str]:
     return [each for each in name.documents if each in among]
 
 
-def _phrases(asked: Asked) -> list[_Phrase]:
+def _phrases(asked: TokenizedQuery) -> list[_Phrase]:
     found = []
     for cue in islice(CUE.finditer(asked.folded), MOST_PHRASES):
         first = _word_at(asked, cue.end())
@@ -218,24 +224,24 @@ def _phrases(asked: Asked) -> list[_Phrase]:
     return found
 
 
-def _end_of(asked: Asked, start: int) -> int:
+def _end_of(asked: TokenizedQuery, start: int) -> int:
     end = _ENDS.search(asked.folded, start)
     return end.start() if end else len(asked.folded)
 
 
-def _word_at(asked: Asked, position: int) -> int:
+def _word_at(asked: TokenizedQuery, position: int) -> int:
     """Give the first word that starts at a position or behind it."""
     return bisect_left(asked.starts, position)
 
 
 def _described(
-    asked: Asked,
+    asked: TokenizedQuery,
     found: Sequence[Mention],
     phrase: _Phrase,
     *,
-    names: Names,
+    names: EntityIndex,
     among: Collection[str],
-) -> Heard:
+) -> ExtractedFilters:
     first = phrase.first
     while first < phrase.last and asked.words[first] in ARTICLES:
         first += 1
@@ -249,7 +255,7 @@ def _described(
             )
             if heard.filters:
                 span = asked.starts[each.first], asked.ends[each.last - 1]
-                return heard + Heard(spans=(span,))
+                return heard + ExtractedFilters(spans=(span,))
     if phrase.strict and phrase.part:
         return NOTHING
     words = _soft_cut(asked, first, phrase.last)
@@ -272,20 +278,20 @@ def _described(
         return NOTHING
     span = asked.starts[first], asked.ends[first + len(words) - 1]
     if phrase.chapter and (meant := _chapters(resolved.names, names=names, among=among)):
-        return Heard(meant, spans=(span,))
+        return ExtractedFilters(meant, spans=(span,))
     leads = phrase.weak and _leads_a_title(words, resolved, names=names)
     if leads or (phrase.strict and _is_only_in_one(words, resolved, names=names)):
-        resolved = Resolved(resolved.names, True)
+        resolved = LinkedEntities(resolved.names, True)
     return _narrowed(resolved, phrase, span=span, among=among)
 
 
-def _is_only_in_one(words: Sequence[str], resolved: Resolved, *, names: Names) -> bool:
+def _is_only_in_one(words: Sequence[str], resolved: LinkedEntities, *, names: EntityIndex) -> bool:
     """Whether the one word of "the embeddings talk" is told by a single document."""
     told = [stem(word) for word in words if word not in FUNCTION_WORDS]
     return len(resolved.names) == len(told) == 1 and names.spread.get(told[0]) == 1
 
 
-def _leads_a_title(words: Sequence[str], resolved: Resolved, *, names: Names) -> bool:
+def _leads_a_title(words: Sequence[str], resolved: LinkedEntities, *, names: EntityIndex) -> bool:
     """Whether words after "the book of" are the head of one written title: "d'algorithmique"."""
     (name, *others) = resolved.names
     told = [stem(word) for word in words if word not in FUNCTION_WORDS]
@@ -295,24 +301,31 @@ def _leads_a_title(words: Sequence[str], resolved: Resolved, *, names: Names) ->
 
 
 def _misspelt(
-    asked: Asked, words: Sequence[str], first: int, *, lookup: Lookup, among: Collection[str]
-) -> Heard | None:
+    asked: TokenizedQuery,
+    words: Sequence[str],
+    first: int,
+    *,
+    lookup: Lookup,
+    among: Collection[str],
+) -> ExtractedFilters | None:
     """Read a title right behind the word for its source that has a slip or two in its spelling."""
     if not 2 <= len(words) <= LONGEST_NAME or not lookup.misspelt:
         return None
     known = {spelt_as(stem(word), lookup) for word in words if word not in FUNCTION_WORDS}
     places = lookup.by_word.get(next(iter(known)) or "", frozenset()) if known else frozenset()
     meant = [
-        lookup.names[place] for place in sorted(places) if lookup.names[place].telling == known
+        lookup.names[place]
+        for place in sorted(places)
+        if lookup.names[place].distinctive_words == known
     ]
     ids = [one for each in meant for one in _held(each, among)]
     if len(known) < 2 or not ids:
         return None
     span = asked.starts[first], asked.ends[first + len(words) - 1]
-    return Heard(within("document", ids), spans=(span,))
+    return ExtractedFilters(restrict_to("document", ids), spans=(span,))
 
 
-def _soft_cut(asked: Asked, first: int, last: int) -> tuple[str, ...]:
+def _soft_cut(asked: TokenizedQuery, first: int, last: int) -> tuple[str, ...]:
     words: list[str] = []
     for word in asked.words[first:last]:
         if word.startswith(HIDDEN) or (word in _STOPS and words):
@@ -321,7 +334,9 @@ def _soft_cut(asked: Asked, first: int, last: int) -> tuple[str, ...]:
     return tuple(words)
 
 
-def _narrowed(resolved: Resolved, phrase: _Phrase, *, span: Span, among: Collection[str]) -> Heard:
+def _narrowed(
+    resolved: LinkedEntities, phrase: _Phrase, *, span: Span, among: Collection[str]
+) -> ExtractedFilters:
     meant = [each for each in resolved.names if _held(each, among)]
     if not meant:
         return NOTHING
@@ -331,29 +346,33 @@ def _narrowed(resolved: Resolved, phrase: _Phrase, *, span: Span, among: Collect
         if phrase.part
         else [one for each in meant for one in _held(each, among)]
     )
-    conditions = within("section" if phrase.part else "document", values)
-    if resolved.sure or narrowed:
-        return Heard(conditions, spans=(span,))
-    return Heard(boosts=conditions)
+    conditions = restrict_to("section" if phrase.part else "document", values)
+    if resolved.unambiguous or narrowed:
+        return ExtractedFilters(conditions, spans=(span,))
+    return ExtractedFilters(soft_filters=conditions)
 
 
-def _bare(asked: Asked, found: Sequence[Mention], *, names: Names, among: Collection[str]) -> Heard:
+def _bare(
+    asked: TokenizedQuery, found: Sequence[Mention], *, names: EntityIndex, among: Collection[str]
+) -> ExtractedFilters:
     """Read titles that stand without a word for the source: "in Moby Dick", "Dans Les Forêts"."""
     heard = NOTHING
     for each in found:
         titles = [one for one in of_kind(each, "title") if _held(one, among)]
         if not titles:
             continue
-        ids = within("document", [i for one in titles for i in _held(one, among)])
+        ids = restrict_to("document", [i for one in titles for i in _held(one, among)])
         if _is_named(asked, each, titles, names):
             span = asked.starts[each.first], asked.ends[each.last - 1]
-            heard += Heard(ids, spans=(span,))
+            heard += ExtractedFilters(ids, spans=(span,))
         else:
-            heard += Heard(boosts=ids)
+            heard += ExtractedFilters(soft_filters=ids)
     return heard
 
 
-def _is_named(asked: Asked, mention: Mention, titles: Sequence[Name], names: Names) -> bool:
+def _is_named(
+    asked: TokenizedQuery, mention: Mention, titles: Sequence[Entity], names: EntityIndex
+) -> bool:
     """Whether words that spell a title are meant as one.
 
     They are if they are written like it, or stand where only a source can stand; a title of one
@@ -389,7 +408,7 @@ def _is_named(asked: Asked, mention: Mention, titles: Sequence[Name], names: Nam
     return place and (cased or definite or len(words) > 4)
 
 
-def _is_cased(asked: Asked, mention: Mention, titles: Sequence[Name]) -> bool:
+def _is_cased(asked: TokenizedQuery, mention: Mention, titles: Sequence[Entity]) -> bool:
     """Whether the words have capitals as the title has, beyond those of any sentence."""
     written = asked.clean[asked.starts[mention.first] : asked.ends[mention.last - 1]]
     capitals = sum(
@@ -400,7 +419,7 @@ def _is_cased(asked: Asked, mention: Mention, titles: Sequence[Name]) -> bool:
     )
 
 
-def _is_place(asked: Asked, mention: Mention) -> bool:
+def _is_place(asked: TokenizedQuery, mention: Mention) -> bool:
     before = [
         word for word in asked.words[max(0, mention.first - 3) : mention.first]
         if word not in ARTICLES
@@ -413,14 +432,14 @@ def _is_place(asked: Asked, mention: Mention) -> bool:
     return bool(_SAID.match(after)) or after == "about"
 
 
-def _openers(asked: Asked, names: Names) -> Heard:
+def _openers(asked: TokenizedQuery, names: EntityIndex) -> ExtractedFilters:
     """Read parts that every book calls the same: "in the introduction", "dans la préface"."""
     for place, word in enumerate(asked.words):
         if word in _OPENERS and place > 1:
             before = asked.words[place - 2 : place]
             exact = [
-                each for each in names.spelled.get(word.rstrip("s"), ()) if each.kind == "topic"
+                each for each in names.by_spelling.get(word.rstrip("s"), ()) if each.kind == "topic"
             ]
             if exact and before[0] in _IN and before[1] in ("the", "la", "le", "l"):
-                return Heard(within("section", [each.real for each in exact]))
+                return ExtractedFilters(restrict_to("section", [each.real for each in exact]))
     return NOTHING

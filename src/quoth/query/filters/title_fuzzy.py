@@ -6,11 +6,11 @@ import re
 from bisect import bisect_left
 from collections.abc import Collection, Sequence
 
-from quoth.query.entity_index import LONGEST_NAME, Lookup, Names
+from quoth.query.entity_index import LONGEST_NAME, EntityIndex, Lookup
 from quoth.query.entity_linking import spelt_as
-from quoth.query.filters.extracted import NOTHING, Heard, within
+from quoth.query.filters.extracted import NOTHING, ExtractedFilters, restrict_to
 from quoth.query.source_terms import SAYS, SAYS_FR
-from quoth.query.tokens import FUNCTION_WORDS, Asked, stem
+from quoth.query.tokens import FUNCTION_WORDS, TokenizedQuery, stem
 
 LEAST_TELLING = 3
 """Words that a title must have for one that is misspelt in the middle of a question."""
@@ -34,7 +34,9 @@ _PLACE = re.compile(
 )
 
 
-def only_one_called(asked: Asked, *, names: Names, among: Collection[str]) -> Heard:
+def unique_title_match(
+    asked: TokenizedQuery, *, names: EntityIndex, among: Collection[str]
+) -> ExtractedFilters:
     """Read "in the handbook" where one document alone has that word in its title."""
     for found in _ONLY_ONE.finditer(asked.folded):
         noun = stem(next(each for each in found.groups() if each))
@@ -44,11 +46,13 @@ def only_one_called(asked: Asked, *, names: Names, among: Collection[str]) -> He
             for document in names.titles.names[place].documents
         }
         if len(owners) == 1 and not owners.isdisjoint(among):
-            return Heard(within("document", owners))
+            return ExtractedFilters(restrict_to("document", owners))
     return NOTHING
 
 
-def misspelt_place(asked: Asked, *, names: Names, among: Collection[str]) -> Heard:
+def misspelt_place(
+    asked: TokenizedQuery, *, names: EntityIndex, among: Collection[str]
+) -> ExtractedFilters:
     """Read a long title with slips in its spelling behind a word that names a place."""
     lookup = names.titles
     if not lookup.misspelt:
@@ -59,7 +63,7 @@ def misspelt_place(asked: Asked, *, names: Names, among: Collection[str]) -> Hea
         ids = [each for each in lookup.names[found[0]].documents if each in among] if found else []
         if found and ids:
             span = asked.starts[first], asked.ends[first + found[1] - 1]
-            return Heard(within("document", ids), spans=(span,))
+            return ExtractedFilters(restrict_to("document", ids), spans=(span,))
     return NOTHING
 
 
@@ -85,7 +89,7 @@ def _read(words: Sequence[str], lookup: Lookup) -> tuple[int, int] | None:
         else:
             unread += 1
         for place in sorted(places or ()) if slips else ():
-            telling = lookup.names[place].telling
+            telling = lookup.names[place].distinctive_words
             if LEAST_TELLING <= len(telling) == len(known) + unread:
                 return place, at + 1
     return None

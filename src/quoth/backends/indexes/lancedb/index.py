@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 from quoth.backends.indexes.snapshot import file as scan_file
 from quoth.backends.indexes.snapshot.reader import ScanReader, conditions, make_copy
-from quoth.core.concurrency import aside
+from quoth.core.concurrency import run_in_thread
 from quoth.core.errors import BackendError, RetrievalError, StorageFull
 from quoth.core.protocols import Matrix
 from quoth.core.types import Chunk, Filter, Scored
-from quoth.text.analyzer import search_terms
+from quoth.text.analyzer import analyze_query
 
 if TYPE_CHECKING:
     from quoth.backends.indexes.lancedb.table import LanceStore
@@ -58,7 +58,7 @@ class LanceIndex:
         self._name = table
         self._dimension = dimension
         self._vector_rows = vector_rows
-        self._table = LateStore(folder, table, dimension=dimension, on_operation=on_operation)
+        self._table = LazyTable(folder, table, dimension=dimension, on_operation=on_operation)
         self._copy = ScanReader(folder, table, store=self._table)
         self._pool = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="search")
 
@@ -95,9 +95,7 @@ class LanceIndex:
             await asyncio.to_thread(scan_file.remove, self._folder, self._name)
         elif state is not None and not now.changes:
             newer = scan_file.Manifest(file=manifest.file, state=state)
-            await asyncio.to_thread(
-                scan_file.put_in_charge, self._folder, self._name, manifest=newer
-            )
+            await asyncio.to_thread(scan_file.activate, self._folder, self._name, manifest=newer)
 
     async def needs_build(self) -> bool:
         """Whether there are so many rows, or so many new ones, that a new copy pays."""
@@ -154,12 +152,12 @@ class LanceIndex:
         with _translated():
             copy = await self._copy.snapshot()
             if copy is None:
-                words = search_terms(text, languages=languages)
+                words = analyze_query(text, languages=languages)
                 store = await self._table()
                 return await store.match(words, limit=limit, filters=filters) if words else []
             return await self._run(
                 lambda: copy.match(
-                    search_terms(text, languages=languages),
+                    analyze_query(text, languages=languages),
                     limit=limit,
                     conditions=conditions(filters),
                 )
@@ -190,7 +188,7 @@ class LanceIndex:
             return copy.count if copy is not None else await (await self._table()).count()
 
     async def _run(self, work: Callable[[], T]) -> T:
-        return await aside(work, pool=self._pool)
+        return await run_in_thread(work, pool=self._pool)
 
     def close(self) -> None:
         """Let go of the table, the copy and the threads; a search of the near thread ends later."""
@@ -199,7 +197,7 @@ class LanceIndex:
         self._table.close()
 
 
-class LateStore:
+class LazyTable:
     """Gives the table, opened when it is first asked for: its library takes a while to load.
 
     An index and its copy share one, so that neither holds the other: what nobody uses is let go

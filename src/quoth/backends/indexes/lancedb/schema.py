@@ -36,7 +36,7 @@ from quoth.core.types import (
     Pages,
     Seconds,
 )
-from quoth.text.analyzer import terms
+from quoth.text.analyzer import analyze
 
 PREFIX_TIMES = 2
 """How often a chunk's prefix (titles above it) is counted among its terms."""
@@ -129,7 +129,7 @@ def _fields(chunk: Chunk) -> dict[str, Any]:
         "second_start": float(seconds[0]),
         "second_end": float(seconds[1]),
         "date": day_number(chunk.date),
-        "terms": " ".join(terms(searchable, language=chunk.language)),
+        "terms": " ".join(analyze(searchable, language=chunk.language)),
     }
 
 

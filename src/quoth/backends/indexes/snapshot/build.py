@@ -19,7 +19,7 @@ from quoth.backends.indexes.snapshot.search import (
     K1,
     Arrays,
     B,
-    key_of,
+    encode_key,
 )
 
 Numbers = npt.NDArray[Any]
@@ -48,7 +48,7 @@ def columns_to_arrays(columns: pa.Table, *, mean_terms: float | None = None) -> 
     norm = (K1 * (1 - B + B * lengths / mean)).astype(np.float32)[found.rows]
     tags = postings(_tags(columns), rows=count)
     ids = [each.encode("utf-8", "surrogatepass") for each in columns["id"].to_pylist()]
-    id_keys = np.array([key_of("id", each) for each in ids], np.uint64)
+    id_keys = np.array([encode_key("id", each) for each in ids], np.uint64)
     order = np.argsort(id_keys)
     return {
         "stamps": columns["stamp"].to_numpy().astype(np.uint64),
@@ -77,7 +77,7 @@ def postings(parts: Sequence[tuple[str, Any, Numbers]], *, rows: int) -> Posting
         encoded = values.dictionary_encode()
         codes.append(encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64) + len(keys))
         owners.append(owned)
-        keys += [key_of(field, value) for value in encoded.dictionary.to_pylist()]
+        keys += [encode_key(field, value) for value in encoded.dictionary.to_pylist()]
     unsorted = np.array(keys, np.uint64)
     order = np.argsort(unsorted)
     ranks = np.empty(len(keys), np.int64)

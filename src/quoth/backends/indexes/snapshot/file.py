@@ -48,7 +48,7 @@ class Manifest:
     format: int = FORMAT
 
 
-def glance(folder: Path, table: str) -> State | None:
+def stat_signature(folder: Path, table: str) -> State | None:
     """Give what changes with every write to a table, in some microseconds; None without a table.
 
     Every write adds a file to ``_versions``, which changes that folder's time. Two writes within
@@ -102,7 +102,7 @@ def read_manifest(folder: Path, table: str) -> Manifest | None:
     return manifest if manifest.format == FORMAT else None
 
 
-def put_in_charge(folder: Path, table: str, *, manifest: Manifest) -> None:
+def activate(folder: Path, table: str, *, manifest: Manifest) -> None:
     """Let a file serve the table, and remove those that served before."""
     path = manifest_path(folder, table)
     temporary = path.with_suffix(".tmp")
@@ -111,14 +111,14 @@ def put_in_charge(folder: Path, table: str, *, manifest: Manifest) -> None:
         file.flush()
         os.fsync(file.fileno())
     temporary.replace(path)
-    _sweep(folder, table, kept=manifest.file)
+    _remove_stale(folder, table, kept=manifest.file)
 
 
 def remove(folder: Path, table: str) -> None:
     """Remove the manifest and every file of the table."""
     with suppress(FileNotFoundError):
         manifest_path(folder, table).unlink()
-    _sweep(folder, table, kept="")
+    _remove_stale(folder, table, kept="")
 
 
 def write(folder: Path, table: str, *, arrays: Mapping[str, Numbers]) -> str:
@@ -214,7 +214,7 @@ def _check(file: BinaryIO, begin: int, *, place: _Place) -> None:
         raise ValueError(f"{file.name} is not as it was written.")
 
 
-def _sweep(folder: Path, table: str, *, kept: str) -> None:
+def _remove_stale(folder: Path, table: str, *, kept: str) -> None:
     for path in folder.glob(f"{table}.*.scan"):
         if path.name != kept:
             with suppress(OSError):  # some systems keep a file that a search still reads

@@ -45,7 +45,7 @@ class Quantiser:
         mean = self._exact(slice(0, rows, max(1, rows // AT_ONCE))).mean(axis=0)
         for first in range(0, rows, AT_ONCE):
             part = slice(first, first + AT_ONCE)
-            codes[part], code_scales[part] = four_bits(self._exact(part) - mean)
+            codes[part], code_scales[part] = quantize_int4(self._exact(part) - mean)
         return {
             "vectors": self._vectors,
             "scales": self._scales,
@@ -59,7 +59,7 @@ class Quantiser:
         return exact
 
 
-def four_bits(vectors: Matrix) -> tuple[Numbers, Matrix]:
+def quantize_int4(vectors: Matrix) -> tuple[Numbers, Matrix]:
     """Give vectors as pairs of 4-bit values and the scale of each block, as MatMulNBits takes them.
 
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md

@@ -12,11 +12,11 @@ import numpy as np
 from quoth.backends.indexes.filter_columns import LISTS, RANGES, wanted
 from quoth.backends.indexes.snapshot import file as scan_file
 from quoth.backends.indexes.snapshot.search import (
-    Condition,
     Numbers,
     Segment,
+    SegmentFilter,
     Snapshot,
-    key_of,
+    encode_key,
 )
 from quoth.core.types import Filter
 
@@ -71,7 +71,7 @@ class ScanReader:
 
     def _look(self) -> tuple[scan_file.State | None, scan_file.State | None]:
         return (
-            scan_file.glance(self._folder, self._table),
+            scan_file.stat_signature(self._folder, self._table),
             scan_file.glance_at_manifest(self._folder, self._table),
         )
 
@@ -157,19 +157,19 @@ async def make_copy(store: LanceStore, *, folder: Path, table: str, dimension: i
     whole = {**arrays, **vectors.arrays()}
     file = await asyncio.to_thread(scan_file.write, folder, table, arrays=whole)
     manifest = scan_file.Manifest(file=file, state=state)
-    await asyncio.to_thread(scan_file.put_in_charge, folder, table, manifest=manifest)
+    await asyncio.to_thread(scan_file.activate, folder, table, manifest=manifest)
 
 
-def conditions(filters: Sequence[Filter]) -> list[Condition]:
+def conditions(filters: Sequence[Filter]) -> list[SegmentFilter]:
     """Put filters in the terms of a segment."""
     return [_condition(each) for each in filters]
 
 
-def _condition(each: Filter) -> Condition:
+def _condition(each: Filter) -> SegmentFilter:
     if each.operator == "in" or each.field in LISTS:
-        return Condition(
-            keys=tuple(key_of(each.field, wanted(each.field, value)) for value in each.values)
+        return SegmentFilter(
+            keys=tuple(encode_key(each.field, wanted(each.field, value)) for value in each.values)
         )
     first, last = RANGES[each.field]
     low, high = (float(value) for value in each.values)
-    return Condition(first=first, last=last, low=low, high=high)
+    return SegmentFilter(first=first, last=last, low=low, high=high)

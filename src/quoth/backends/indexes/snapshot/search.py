@@ -38,7 +38,7 @@ Found = tuple[Numbers, Numbers]
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class SegmentFilter:
     """A filter in the terms of a segment: one of `keys`, or numbers that overlap `low` … `high`."""
 
     keys: tuple[int, ...] = ()
@@ -56,9 +56,9 @@ class Segment:
         self.stamps = arrays["stamps"]
         self.count = len(self.stamps)
         self.mean_terms = float(arrays["mean_terms"][0])
-        self._product = Product(arrays) if "model" in arrays else None
+        self._product = QuantizedMatrix(arrays) if "model" in arrays else None
 
-    def mask(self, conditions: Sequence[Condition]) -> Numbers:
+    def mask(self, conditions: Sequence[SegmentFilter]) -> Numbers:
         """Say of each row whether it meets every condition."""
         passed = np.ones(self.count, np.bool_)
         for each in conditions:
@@ -70,12 +70,12 @@ class Segment:
         rows = None if among is None else np.flatnonzero(among)
         if self._product is not None and (self.count if rows is None else len(rows)) > FEW_ROWS:
             rough = self._product(vector)
-            kept = best(rough if rows is None else rough[rows], int(limit * SPARE) + 20)
+            kept = top_k(rough if rows is None else rough[rows], int(limit * SPARE) + 20)
             rows = kept if rows is None else rows[kept]
         elif rows is None:
             rows = np.arange(self.count)
         scores = self.vectors(rows) @ vector
-        order = best(scores, limit)
+        order = top_k(scores, limit)
         return rows[order], scores[order]
 
     def vectors(self, rows: Numbers) -> Matrix:
@@ -101,7 +101,7 @@ class Segment:
         held = sums > 0
         found = np.flatnonzero(held if among is None else held & among)
         scores = sums[found]
-        order = best(scores, limit)
+        order = top_k(scores, limit)
         return found[order], scores[order]
 
     def names(self, rows: Numbers) -> list[str]:
@@ -118,7 +118,7 @@ class Segment:
         keys = self._arrays["id_keys"]
         if not self.count:
             return {}
-        wanted = np.array([key_of("id", each) for each in chunk_ids], np.uint64)
+        wanted = np.array([encode_key("id", each) for each in chunk_ids], np.uint64)
         at = np.minimum(np.searchsorted(keys, wanted), self.count - 1)
         rows = self._arrays["id_rows"][at].tolist()
         there = (keys[at] == wanted).tolist()
@@ -126,7 +126,7 @@ class Segment:
             each: row for each, row, is_here in zip(chunk_ids, rows, there, strict=True) if is_here
         }
 
-    def _meets(self, condition: Condition) -> Numbers:
+    def _meets(self, condition: SegmentFilter) -> Numbers:
         if condition.first:
             first, last = self._arrays[condition.first], self._arrays[condition.last]
             overlaps: Numbers = (first <= condition.high) & (last >= condition.low) & (first >= 0)
@@ -148,7 +148,7 @@ class Segment:
         return slice(int(at[found]), int(at[found + 1]))
 
 
-class Product:
+class QuantizedMatrix:
     """Multiplies a question by the 4-bit form of all rows at once: rough cosines of every row.
 
     They are off by the same amount for all rows. It costs 8 ms for a million rows of 384.
@@ -195,7 +195,7 @@ class Snapshot:
         return alive + (0 if self.tail is None else self.tail.count)
 
     def nearest(
-        self, vector: Matrix, *, limit: int, conditions: Sequence[Condition] = ()
+        self, vector: Matrix, *, limit: int, conditions: Sequence[SegmentFilter] = ()
     ) -> list[Scored]:
         """Rank chunks by cosine, best first."""
         return self._merged(
@@ -207,14 +207,14 @@ class Snapshot:
         )
 
     def match(
-        self, words: Sequence[str], *, limit: int, conditions: Sequence[Condition] = ()
+        self, words: Sequence[str], *, limit: int, conditions: Sequence[SegmentFilter] = ()
     ) -> list[Scored]:
         """Rank chunks by BM25, best first; invalid rows of the file still count for the idf."""
         segments = [self.base] if self.tail is None else [self.base, self.tail]
         total = sum(segment.count for segment in segments)
         terms = {}
         for word in words:
-            key = key_of("", word)
+            key = encode_key("", word)
             holders = sum(len(segment.holders(key)[0]) for segment in segments)
             if holders:
                 terms[key] = math.log(1 + (total - holders + 0.5) / (holders + 0.5))
@@ -238,7 +238,7 @@ class Snapshot:
             found.update(zip(here, matrix, strict=True))
         return found
 
-    def _parts(self, conditions: Sequence[Condition]) -> list[tuple[Segment, Numbers | None]]:
+    def _parts(self, conditions: Sequence[SegmentFilter]) -> list[tuple[Segment, Numbers | None]]:
         """The segments and which of their rows take part."""
         passed = self.base.mask(conditions) if conditions else None
         if self.alive is not None:
@@ -259,21 +259,21 @@ class Snapshot:
         return named[:limit]
 
 
-def key_of(field: str, value: str | bytes) -> int:
+def encode_key(field: str, value: str | bytes) -> int:
     """Give the 64-bit digest under which a field's value is held."""
     text = value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value
     whole = field.encode() + b"\0" + text
     return int.from_bytes(blake2b(whole, digest_size=8).digest(), "little")
 
 
-def best(scores: Numbers, limit: int) -> Numbers:
+def top_k(scores: Numbers, limit: int) -> Numbers:
     """Give where the highest scores stand, best first; equal ones in their order."""
-    among = np.flatnonzero(scores >= _reached(scores, limit))
+    among = np.flatnonzero(scores >= _min_score(scores, limit))
     order: Numbers = among[np.argsort(-scores[among], kind="stable")[:limit]]
     return order
 
 
-def _reached(scores: Numbers, limit: int) -> float:
+def _min_score(scores: Numbers, limit: int) -> float:
     """Give a score that at least ``limit`` rows reach, and not many more.
 
     Each of the highest of the groups' maxima is one such row. Taking maxima is ten times as fast

@@ -45,7 +45,7 @@ _DESCENDING = frozenset("gjpqyQJ,;()[]{}|/@$_")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Line:
+class PrintedLine:
     """A printed line: clean text, its box, and the geometry that layout is read from.
 
     Two lines are equal only when they are the same line.
@@ -74,13 +74,13 @@ class Line:
     """Whether wide gaps part the line, as they part the cells of a table."""
 
 
-def page_lines(textpage: object, *, page: int) -> list[Line]:
+def page_lines(textpage: object, *, page: int) -> list[PrintedLine]:
     """Give the lines of a page in reading order; `textpage` is a raw PDFium text page."""
     pieces = [
         piece for run in page_runs(textpage) if (piece := _piece(run, page=page, textpage=textpage))
     ]
     cells = _join(pieces, across_gaps=False)
-    gutters = _gutters(cells)
+    gutters = _column_gaps(cells)
     if gutters:
         cells = [replace(cell, column=_column(cell, gutters)) for cell in cells]
         cells = _ordered(cells, columns=len(gutters) + 1)
@@ -93,7 +93,7 @@ def page_lines(textpage: object, *, page: int) -> list[Line]:
 # --- pieces -----------------------------------------------------------------------------------
 
 
-def _piece(run: Run, *, page: int, textpage: object) -> Line | None:
+def _piece(run: Run, *, page: int, textpage: object) -> PrintedLine | None:
     """Make a line of one run, or None when nothing of it can be shown."""
     inked = [glyph for glyph in run.glyphs if glyph[0] != " "]
     if not inked:
@@ -112,7 +112,7 @@ def _piece(run: Run, *, page: int, textpage: object) -> Line | None:
     if not text.strip():
         return None
     ux0, uy0, ux1, uy1 = turned((x0, y0, x1, y1), turn=-run.turn % 4)
-    return Line(
+    return PrintedLine(
         page=page,
         text=text,
         box=Box(page, *(round(edge, 2) for edge in (ux0, uy0, ux1, uy1))),
@@ -151,9 +151,9 @@ def _with_marks_apart(text: str) -> str:
     return _MARK_AFTER.sub(" ", _MARK_BEFORE.sub(r"\g<0> ", text))
 
 
-def _join(pieces: Sequence[Line], *, across_gaps: bool) -> list[Line]:
+def _join(pieces: Sequence[PrintedLine], *, across_gaps: bool) -> list[PrintedLine]:
     """Put together what stands on one line; across wide gaps only what PDFium saw together."""
-    lines: list[Line] = []
+    lines: list[PrintedLine] = []
     for piece in pieces:
         if lines and _continues(lines[-1], piece, across_gaps=across_gaps):
             lines[-1] = _joined(lines[-1], piece)
@@ -162,7 +162,7 @@ def _join(pieces: Sequence[Line], *, across_gaps: bool) -> list[Line]:
     return lines
 
 
-def _continues(line: Line, piece: Line, *, across_gaps: bool) -> bool:
+def _continues(line: PrintedLine, piece: PrintedLine, *, across_gaps: bool) -> bool:
     if line.turn != piece.turn or line.column != piece.column:
         return False
     overlap = min(line.y1, piece.y1) - max(line.y0, piece.y0)
@@ -175,7 +175,7 @@ def _continues(line: Line, piece: Line, *, across_gaps: bool) -> bool:
     return -0.5 * size < gap < COLUMN_GAP * size
 
 
-def _joined(line: Line, piece: Line) -> Line:
+def _joined(line: PrintedLine, piece: PrintedLine) -> PrintedLine:
     main = line if len(line.text) >= len(piece.text) else piece
     other = piece if main is line else line
     gap = piece.x0 - line.x1
@@ -206,7 +206,7 @@ def _joined(line: Line, piece: Line) -> Line:
 # --- columns ----------------------------------------------------------------------------------
 
 
-def _gutters(cells: Sequence[Line]) -> list[float]:
+def _column_gaps(cells: Sequence[PrintedLine]) -> list[float]:
     """Find the x of the white strips that part columns of running text; none for tables.
 
     A strip parts columns when lines with several words stand on both sides of it, side by side,
@@ -232,25 +232,25 @@ def _gutters(cells: Sequence[Line]) -> list[float]:
     return gutters
 
 
-def _typical(cells: Sequence[Line]) -> float:
+def _typical(cells: Sequence[PrintedLine]) -> float:
     return median(cell.x1 - cell.x0 for cell in cells)
 
 
-def _beside(left: Sequence[Line], right: Sequence[Line]) -> bool:
+def _beside(left: Sequence[PrintedLine], right: Sequence[PrintedLine]) -> bool:
     top = min(max(c.y1 for c in left), max(c.y1 for c in right))
     bottom = max(min(c.y0 for c in left), min(c.y0 for c in right))
     size = median(cell.size for cell in left)
     return top - bottom > 3 * size
 
 
-def _column(cell: Line, gutters: Sequence[float]) -> int:
+def _column(cell: PrintedLine, gutters: Sequence[float]) -> int:
     """Number the column of a cell from 1; 0 for one that crosses a gutter."""
     if any(cell.x0 < gutter < cell.x1 for gutter in gutters):
         return 0
     return 1 + sum(1 for gutter in gutters if cell.x0 >= gutter)
 
 
-def _ordered(cells: list[Line], *, columns: int) -> list[Line]:
+def _ordered(cells: list[PrintedLine], *, columns: int) -> list[PrintedLine]:
     """Keep the order in which the page was written unless it jumps between the columns."""
     flow = [cell.column for cell in cells if cell.column and len(cell.text) >= 15]
     jumps = sum(1 for a, b in itertools.pairwise(flow) if a != b)
@@ -259,14 +259,14 @@ def _ordered(cells: list[Line], *, columns: int) -> list[Line]:
         return cells
     walls = sorted((cell.baseline for cell in cells if not cell.column), reverse=True)
 
-    def key(cell: Line) -> tuple[int, int, float, float]:
+    def key(cell: PrintedLine) -> tuple[int, int, float, float]:
         band = sum(1 for wall in walls if wall > cell.baseline + 0.1)
         return (band, cell.column if cell.column else columns + 1, -cell.baseline, cell.x0)
 
     return sorted(cells, key=key)
 
 
-def _downwards(lines: list[Line]) -> list[Line]:
+def _downwards(lines: list[PrintedLine]) -> list[PrintedLine]:
     """Order a page from top to bottom if no two of its lines stand side by side."""
     falling = sorted(lines, key=lambda line: -line.baseline)
     for above, below in itertools.pairwise(falling):

@@ -13,7 +13,7 @@ import pypdfium2.raw as pdfium
 
 from quoth.core.types import Section
 from quoth.ingest.readers.pdf.glyphs import clean_text
-from quoth.ingest.readers.pdf.lines import Line
+from quoth.ingest.readers.pdf.lines import PrintedLine
 from quoth.ingest.readers.pdf.reflow import body_size
 
 _MAX_ENTRIES = 20_000
@@ -30,7 +30,7 @@ _TOP_PARAMETER = {
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
+class PdfOutlineEntry:
     """A title of the outline, the titles above it, and where it points to.
 
     ``page`` is 1-based, ``top`` is a height in the page's user space; None where the entry does
@@ -41,13 +41,13 @@ class Heading:
     path: tuple[str, ...]
     page: int | None
     top: float | None = None
-    line: Line | None = None
-    tail: Line | None = None
+    line: PrintedLine | None = None
+    tail: PrintedLine | None = None
 
 
-def read_outline(document: pdfium2.PdfDocument) -> list[Heading]:
+def read_outline(document: pdfium2.PdfDocument) -> list[PdfOutlineEntry]:
     """Read the outline in its own order; entries without a title are left out."""
-    headings: list[Heading] = []
+    headings: list[PdfOutlineEntry] = []
     path: list[str] = []
     for mark in islice(document.get_toc(max_depth=12), _MAX_ENTRIES):
         title = clean_text(_title(mark))
@@ -63,7 +63,7 @@ def read_outline(document: pdfium2.PdfDocument) -> list[Heading]:
             parameter = _TOP_PARAMETER.get(mode)
             if parameter is not None and parameter < len(position):
                 top = float(position[parameter]) or None
-        headings.append(Heading(tuple(part for part in path if part), page, top))
+        headings.append(PdfOutlineEntry(tuple(part for part in path if part), page, top))
     return headings
 
 
@@ -74,7 +74,9 @@ def _title(mark: pdfium2.PdfBookmark) -> str:
     return buffer.raw[: max(0, size - 2)].decode("utf-16-le", "replace")
 
 
-def find_lines(headings: Sequence[Heading], pages: Mapping[int, Sequence[Line]]) -> list[Heading]:
+def find_lines(
+    headings: Sequence[PdfOutlineEntry], pages: Mapping[int, Sequence[PrintedLine]]
+) -> list[PdfOutlineEntry]:
     """Find the line that begins each section, in order of the text.
 
     Entries that lead to the same line are one section: the last of those whose title is printed
@@ -88,7 +90,7 @@ def find_lines(headings: Sequence[Heading], pages: Mapping[int, Sequence[Line]])
     }
     keys = {page: [_key(line.text) for line in lines] for page, lines in pages.items()}
     last = max(pages, default=0)
-    found: list[Heading] = []
+    found: list[PdfOutlineEntry] = []
     for heading in headings:
         if heading.page is None:
             continue
@@ -102,7 +104,7 @@ def find_lines(headings: Sequence[Heading], pages: Mapping[int, Sequence[Line]])
         if line is not None:
             found.append(replace(heading, line=line, tail=tail))
     found.sort(key=lambda heading: order[heading.line])  # type: ignore[index]
-    begun: dict[Line | None, Heading] = {}
+    begun: dict[PrintedLine | None, PdfOutlineEntry] = {}
     for heading in found:
         before = begun.get(heading.line)
         if before is None or before.tail is None or heading.tail is not None:
@@ -115,8 +117,8 @@ def _key(text: str) -> str:
 
 
 def _by_words(
-    heading: Heading, lines: Sequence[Line], keys: Sequence[str]
-) -> tuple[Line, Line] | None:
+    heading: PdfOutlineEntry, lines: Sequence[PrintedLine], keys: Sequence[str]
+) -> tuple[PrintedLine, PrintedLine] | None:
     wanted = _key(heading.path[-1])
     if not wanted:
         return None
@@ -146,18 +148,18 @@ def _same_title(printed: str, wanted: str) -> bool:
     return False
 
 
-def _by_height(heading: Heading, lines: Sequence[Line]) -> Line | None:
+def _by_height(heading: PdfOutlineEntry, lines: Sequence[PrintedLine]) -> PrintedLine | None:
     top = heading.top
     if top is None or not lines or lines[0].turn:
         return lines[0] if lines else None
     return next((line for line in lines if line.box.y1 <= top + 4), None)
 
 
-def find_headings(pages: Mapping[int, Sequence[Line]]) -> list[Heading]:
+def find_headings(pages: Mapping[int, Sequence[PrintedLine]]) -> list[PdfOutlineEntry]:
     """Take short lines set clearly larger than the text for headings; larger ones lead smaller."""
     lines = [line for page in pages.values() for line in page]
     least = 1.15 * body_size(lines)
-    groups: list[list[Line]] = []
+    groups: list[list[PrintedLine]] = []
     for line in lines:
         if line.size < least or line.code or not any(c.isalpha() for c in line.text):
             continue
@@ -170,15 +172,17 @@ def find_headings(pages: Mapping[int, Sequence[Line]]) -> list[Heading]:
         return []
     sizes = sorted({round(group[0].size) for group in groups}, reverse=True)
     path: list[str] = []
-    headings: list[Heading] = []
+    headings: list[PdfOutlineEntry] = []
     for group in groups:
         level = min(sizes.index(round(group[0].size)), 3)
         path = [*path[:level], clean_text(" ".join(line.text + line.hyphen for line in group))]
-        headings.append(Heading(tuple(path), group[0].page, group[0].box.y1, group[0], group[-1]))
+        headings.append(
+            PdfOutlineEntry(tuple(path), group[0].page, group[0].box.y1, group[0], group[-1])
+        )
     return headings
 
 
-def _same_heading(line: Line, after: Line) -> bool:
+def _same_heading(line: PrintedLine, after: PrintedLine) -> bool:
     drop = line.baseline - after.baseline
     return (
         line.page == after.page
@@ -188,7 +192,7 @@ def _same_heading(line: Line, after: Line) -> bool:
 
 
 def sections(
-    headings: Sequence[Heading], *, starts: Mapping[Line, int], end: int
+    headings: Sequence[PdfOutlineEntry], *, starts: Mapping[PrintedLine, int], end: int
 ) -> tuple[Section, ...]:
     """Turn found headings into sections that reach to the next one, the last to `end`."""
     begun = sorted(

@@ -18,11 +18,11 @@ import pypdfium2 as pdfium2
 import pypdfium2.raw as pdfium
 
 from quoth.core.errors import DocumentError
-from quoth.core.types import Reading
+from quoth.core.types import ParsedDocument
 from quoth.ingest.readers.pdf.glyphs import clean_text
-from quoth.ingest.readers.pdf.lines import Line, page_lines
+from quoth.ingest.readers.pdf.lines import PrintedLine, page_lines
 from quoth.ingest.readers.pdf.outline import (
-    Heading,
+    PdfOutlineEntry,
     find_headings,
     find_lines,
     read_outline,
@@ -40,7 +40,7 @@ _NO_TITLE = re.compile(
 
 def read_pdf(
     path: Path, *, title: str | None = None, url: str | None = None, language: str | None = None
-) -> Reading:
+) -> ParsedDocument:
     """Read a PDF file; one place per printed line, sections from the outline.
 
     Raises DocumentError: ``not_found``, ``unreadable``, ``empty``, ``unsupported``, ``damaged``,
@@ -66,7 +66,7 @@ def read_pdf(
         heads=frozenset(heading.line for heading in headings if heading.line is not None),
         tails=frozenset(heading.tail for heading in headings if heading.tail is not None),
     )
-    return Reading(
+    return ParsedDocument(
         kind="pdf",
         title=title or _title(stated, headings=headings, pages=kept) or path.stem,
         text=result.text,
@@ -114,9 +114,11 @@ def _open(path: Path) -> pdfium2.PdfDocument:
         ) from None
 
 
-def _pages(document: pdfium2.PdfDocument) -> tuple[dict[int, list[Line]], set[int], set[int]]:
+def _pages(
+    document: pdfium2.PdfDocument,
+) -> tuple[dict[int, list[PrintedLine]], set[int], set[int]]:
     """Give the lines of each page that has any, the pages that are scans, and the broken ones."""
-    pages: dict[int, list[Line]] = {}
+    pages: dict[int, list[PrintedLine]] = {}
     scans: set[int] = set()
     broken: set[int] = set()
     for index in range(len(document)):
@@ -155,7 +157,7 @@ def _has_image(page: object) -> bool:
 
 
 def _refuse_without_text(
-    path: Path, pages: Mapping[int, Sequence[Line]], *, scans: set[int], broken: set[int]
+    path: Path, pages: Mapping[int, Sequence[PrintedLine]], *, scans: set[int], broken: set[int]
 ) -> None:
     texts = set(pages) - scans
     if texts:
@@ -192,7 +194,7 @@ def _metadata(document: pdfium2.PdfDocument, key: bytes) -> str:
 
 
 def _title(
-    stated: str, *, headings: Sequence[Heading], pages: Mapping[int, Sequence[Line]]
+    stated: str, *, headings: Sequence[PdfOutlineEntry], pages: Mapping[int, Sequence[PrintedLine]]
 ) -> str | None:
     """Take the stated title if it looks like one, else the largest line of the first page."""
     letters = sum(character.isalpha() for character in stated)
@@ -209,7 +211,7 @@ def _title(
 
 
 def _warnings(
-    pages: Mapping[int, Sequence[Line]], *, scans: set[int], broken: set[int]
+    pages: Mapping[int, Sequence[PrintedLine]], *, scans: set[int], broken: set[int]
 ) -> tuple[str, ...]:
     found = []
     if scans:

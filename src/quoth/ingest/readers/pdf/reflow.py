@@ -16,8 +16,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from quoth.core.types import Pages, Place
-from quoth.ingest.readers.pdf.lines import Line
+from quoth.core.types import Pages, SpanLocator
+from quoth.ingest.readers.pdf.lines import PrintedLine
 
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _LAST_PART = re.compile(r"(?<![^\W\d_])[^\W\d_]+$")
@@ -44,12 +44,12 @@ _CODE_PITCH = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Flow:
+class FlowedText:
     """A document's text with a place for each line, and the offset at which each line begins."""
 
     text: str
-    places: tuple[Place, ...]
-    starts: Mapping[Line, int]
+    places: tuple[SpanLocator, ...]
+    starts: Mapping[PrintedLine, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +65,8 @@ class _Block:
 
 
 def without_running_heads(
-    pages: Mapping[int, Sequence[Line]], labels: Mapping[int, str]
-) -> dict[int, list[Line]]:
+    pages: Mapping[int, Sequence[PrintedLine]], labels: Mapping[int, str]
+) -> dict[int, list[PrintedLine]]:
     """Leave out page numbers and the heads and feet that repeat from page to page.
 
     A line goes when it is the outermost of its page and is the page's number or label, or when
@@ -85,18 +85,20 @@ def without_running_heads(
     return kept
 
 
-def _edge(lines: Sequence[Line], *, top: bool) -> Line:
+def _edge(lines: Sequence[PrintedLine], *, top: bool) -> PrintedLine:
     level = [line for line in lines if line.turn == lines[0].turn]
     return max(level, key=lambda line: line.baseline if top else -line.baseline)
 
 
-def _repeated(edges: Mapping[int, Line], *, labels: Mapping[int, str]) -> dict[int, Line]:
+def _repeated(
+    edges: Mapping[int, PrintedLine], *, labels: Mapping[int, str]
+) -> dict[int, PrintedLine]:
     keys = {page: _NUMBER.sub("#", line.text.casefold()) for page, line in edges.items()}
     near: dict[tuple[str, int], list[int]] = defaultdict(list)
     for page, line in edges.items():
         near[keys[page], round(line.baseline / 6)].append(page)
-    gone: dict[int, Line] = {}
-    echoes: dict[int, Line] = {}
+    gone: dict[int, PrintedLine] = {}
+    echoes: dict[int, PrintedLine] = {}
     for page, line in edges.items():
         if _is_page_number(line.text, page=page, label=labels.get(page, "")):
             gone[page] = line
@@ -123,7 +125,7 @@ def _is_page_number(text: str, *, page: int, label: str) -> bool:
 # --- the order of notes -----------------------------------------------------------------------
 
 
-def _with_notes_before(lines: Sequence[Line], *, body: float) -> list[Line]:
+def _with_notes_before(lines: Sequence[PrintedLine], *, body: float) -> list[PrintedLine]:
     """Set a page's footnotes before its last paragraph, if that goes on over the page.
 
     Pages stay in order, and the sentence that goes over the page is in one piece.
@@ -148,27 +150,27 @@ def _with_notes_before(lines: Sequence[Line], *, body: float) -> list[Line]:
 
 
 def flow(
-    pages: Mapping[int, Sequence[Line]],
+    pages: Mapping[int, Sequence[PrintedLine]],
     *,
     labels: Mapping[int, str],
-    heads: frozenset[Line] = frozenset(),
-    tails: frozenset[Line] = frozenset(),
-) -> Flow:
+    heads: frozenset[PrintedLine] = frozenset(),
+    tails: frozenset[PrintedLine] = frozenset(),
+) -> FlowedText:
     """Join the lines to paragraphs; one begins at each of `heads` and ends at each of `tails`."""
     everything = [line for lines in pages.values() for line in lines]
     body = body_size(everything)
-    lines: list[Line] = []
-    edges: dict[Line, _Block] = {}
+    lines: list[PrintedLine] = []
+    edges: dict[PrintedLine, _Block] = {}
     for page_lines in pages.values():
         ordered = _with_notes_before(page_lines, body=body)
         edges |= _edges(ordered)
         lines += ordered
     words = _vocabulary(lines)
     parts: list[str] = []
-    places: list[Place] = []
-    starts: dict[Line, int] = {}
+    places: list[SpanLocator] = []
+    starts: dict[PrintedLine, int] = {}
     offset = 0
-    following: list[Line | None] = [*lines[1:], None]
+    following: list[PrintedLine | None] = [*lines[1:], None]
     for line, after in zip(lines, following, strict=True):
         starts.setdefault(line, offset)
         text, hyphen, gap = line.text + line.hyphen, "", ""
@@ -183,13 +185,13 @@ def flow(
                 gap = ""
         label = labels.get(line.page) or str(line.page)
         locator = Pages(line.page, line.page, label, label, boxes=(line.box,))
-        places.append(Place(offset, offset + len(text), locator, hyphen=hyphen))
+        places.append(SpanLocator(offset, offset + len(text), locator, hyphen=hyphen))
         parts += (text, gap)
         offset += len(text) + len(gap)
-    return Flow("".join(parts), tuple(places), starts)
+    return FlowedText("".join(parts), tuple(places), starts)
 
 
-def body_size(lines: Sequence[Line]) -> float:
+def body_size(lines: Sequence[PrintedLine]) -> float:
     """Give the font height in which most characters are set, in points; 0 without lines."""
     sizes: Counter[float] = Counter()
     for line in lines:
@@ -197,10 +199,10 @@ def body_size(lines: Sequence[Line]) -> float:
     return sizes.most_common(1)[0][0] if sizes else 0.0
 
 
-def _edges(lines: Sequence[Line]) -> dict[Line, _Block]:
+def _edges(lines: Sequence[PrintedLine]) -> dict[PrintedLine, _Block]:
     """Give the edges of the block that each line stands in: a run of one size, column, pitch."""
-    edges: dict[Line, _Block] = {}
-    block: list[Line] = []
+    edges: dict[PrintedLine, _Block] = {}
+    block: list[PrintedLine] = []
     for line in [*lines, None]:
         if line is not None and (not block or _same_block(block[-1], line)):
             block.append(line)
@@ -214,7 +216,7 @@ def _edges(lines: Sequence[Line]) -> dict[Line, _Block]:
     return edges
 
 
-def _same_block(line: Line, after: Line) -> bool:
+def _same_block(line: PrintedLine, after: PrintedLine) -> bool:
     if (line.page, line.column, line.turn) != (after.page, after.column, after.turn):
         return False
     drop = line.baseline - after.baseline
@@ -223,7 +225,7 @@ def _same_block(line: Line, after: Line) -> bool:
     return 0 < drop < pitch * large and small > 0.85 * large
 
 
-def _gap(line: Line, after: Line, *, edges: Mapping[Line, _Block]) -> str:
+def _gap(line: PrintedLine, after: PrintedLine, *, edges: Mapping[PrintedLine, _Block]) -> str:
     """Say what stands between two lines: a space, a line feed or an empty line."""
     if line.code and after.code:
         return _gap_in_code(line, after, edges=edges)
@@ -234,11 +236,13 @@ def _gap(line: Line, after: Line, *, edges: Mapping[Line, _Block]) -> str:
     return "\n\n"
 
 
-def _breaks(line: Line, after: Line, *, edges: Mapping[Line, _Block]) -> bool:
+def _breaks(line: PrintedLine, after: PrintedLine, *, edges: Mapping[PrintedLine, _Block]) -> bool:
     return _gap(line, after, edges=edges) == "\n\n"
 
 
-def _gap_in_block(line: Line, after: Line, *, edges: Mapping[Line, _Block]) -> str:
+def _gap_in_block(
+    line: PrintedLine, after: PrintedLine, *, edges: Mapping[PrintedLine, _Block]
+) -> str:
     left, right = edges[line].left, edges[line].right
     step = 0.6 * line.size
     ended = bool(_TERMINAL.search(line.text)) and not line.hyphen
@@ -254,7 +258,9 @@ def _gap_in_block(line: Line, after: Line, *, edges: Mapping[Line, _Block]) -> s
     return " "
 
 
-def _gap_in_code(line: Line, after: Line, *, edges: Mapping[Line, _Block]) -> str:
+def _gap_in_code(
+    line: PrintedLine, after: PrintedLine, *, edges: Mapping[PrintedLine, _Block]
+) -> str:
     """Keep lines of code apart, and the indentation of the second."""
     if not _same_block(line, after):
         return "\n\n" if line.page == after.page else "\n"
@@ -262,7 +268,7 @@ def _gap_in_code(line: Line, after: Line, *, edges: Mapping[Line, _Block]) -> st
     return "\n" + " " * min(40, max(0, round((after.x0 - edges[after].left) / width)))
 
 
-def _is_short(line: Line, after: Line, *, right: float) -> bool:
+def _is_short(line: PrintedLine, after: PrintedLine, *, right: float) -> bool:
     """Whether the next line's first word would have fitted: the break is then on purpose."""
     if line.hyphen:
         return False
@@ -271,7 +277,7 @@ def _is_short(line: Line, after: Line, *, right: float) -> bool:
     return right - line.x1 > first * width + 0.5 * line.size
 
 
-def _goes_on(line: Line, after: Line, *, edges: Mapping[Line, _Block]) -> bool:
+def _goes_on(line: PrintedLine, after: PrintedLine, *, edges: Mapping[PrintedLine, _Block]) -> bool:
     """Whether a paragraph goes on in another column, on the next page or behind a formula."""
     small, large = sorted((line.size, after.size))
     if small < 0.9 * large or line.code != after.code:
@@ -299,7 +305,7 @@ def _goes_on(line: Line, after: Line, *, edges: Mapping[Line, _Block]) -> bool:
 # --- broken words -----------------------------------------------------------------------------
 
 
-def _vocabulary(lines: Sequence[Line]) -> Counter[str]:
+def _vocabulary(lines: Sequence[PrintedLine]) -> Counter[str]:
     """Count the words that are not broken, with inner hyphens, and the parts of those."""
     words: Counter[str] = Counter()
     for before, line in pairwise([None, *lines]):
@@ -314,11 +320,11 @@ def _vocabulary(lines: Sequence[Line]) -> Counter[str]:
     return words
 
 
-def _is_word_joint(line: Line, after: Line) -> bool:
+def _is_word_joint(line: PrintedLine, after: PrintedLine) -> bool:
     return bool(line.text) and line.text[-1].isalnum() and after.text[0].isalnum()
 
 
-def _belongs(line: Line, after: Line, *, words: Counter[str]) -> bool:
+def _belongs(line: PrintedLine, after: PrintedLine, *, words: Counter[str]) -> bool:
     """Whether the hyphen at the end of a line is part of the word, as in "well-known".
 
     What the document does elsewhere decides; without such evidence, a hyphen between lower-case

@@ -17,17 +17,17 @@ from typing import Any
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from quoth.core.errors import Busy
-from quoth.interfaces.http.dependencies import Caller
+from quoth.interfaces.http.dependencies import Principal
 from quoth.interfaces.http.middleware.concurrency_limit import Admission
 from quoth.interfaces.http.openai_schemas import spoken_at
 from quoth.interfaces.http.problem_details import as_response, problem
-from quoth.interfaces.http.server.state import Operation
+from quoth.interfaces.http.server.state import ServerState
 
 QUESTIONS = re.compile(r"/v1/(query|search|chat/completions)|/mcp")
 """The addresses at which an engine works out an answer."""
 
 
-def asks(scope: Scope) -> bool:
+def is_question_request(scope: Scope) -> bool:
     """Whether a request is a question, which an engine works at."""
     posts = scope["type"] == "http" and scope["method"] == "POST"
     return posts and QUESTIONS.fullmatch(scope["path"]) is not None
@@ -39,7 +39,7 @@ def arrive(state: MutableMapping[str, Any], admission: Admission) -> None:
         admission.arrive()
 
 
-class Admitting:
+class AdmissionMiddleware:
     """Lets a question pass when its turn has come, and tells it to come again when it does not."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -47,9 +47,9 @@ class Admitting:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, in its turn where it is a question."""
-        caller: Caller | None = scope.get("state", {}).get("caller")
-        operation: Operation | None = getattr(scope["app"].state, "operation", None)
-        if caller is None or operation is None or not asks(scope):
+        caller: Principal | None = scope.get("state", {}).get("caller")
+        operation: ServerState | None = getattr(scope["app"].state, "operation", None)
+        if caller is None or operation is None or not is_question_request(scope):
             await self.app(scope, receive, send)
             return
         state, admission = scope["state"], operation.admission

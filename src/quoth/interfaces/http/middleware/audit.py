@@ -16,10 +16,10 @@ from fastapi.routing import iter_route_contexts
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from quoth.core.errors import BackendError, QuothError
-from quoth.interfaces.http.dependencies import Caller
-from quoth.interfaces.http.middleware.rate_limit import Rate, neighbourhood
+from quoth.interfaces.http.dependencies import Principal
+from quoth.interfaces.http.middleware.rate_limit import GcraLimiter, client_network
 from quoth.interfaces.http.middleware.trusted_host import READING
-from quoth.store.audit import Audit, Deed, Head
+from quoth.store.audit import Audit, AuditEntry, ChainTip
 from quoth.store.audit_head import keep_head
 from quoth.store.database import Database
 from quoth.tenants import Tenants
@@ -59,7 +59,7 @@ STRANGERS_PER_MINUTE = 60
 log = logging.getLogger("quoth.audit")
 
 
-class Auditing:
+class AuditMiddleware:
     """The outermost layer of the app, around the gate.
 
     ``tenants`` gives the database and, for whoever was turned away without a tenant of their
@@ -69,8 +69,8 @@ class Auditing:
     def __init__(self, app: ASGIApp, *, tenants: Tenants) -> None:
         self.app = app
         self._operator = tenants.settings.tenant
-        self._strangers = Rate(STRANGERS_PER_MINUTE, burst=STRANGERS_PER_MINUTE)
-        self._scribe = Scribe(tenants.database, home=tenants.settings.home)
+        self._strangers = GcraLimiter(STRANGERS_PER_MINUTE, burst=STRANGERS_PER_MINUTE)
+        self._scribe = AuditWriter(tenants.database, home=tenants.settings.home)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on and note what became of it."""
@@ -96,13 +96,13 @@ class Auditing:
 
     async def _note(self, scope: Scope, state: dict[str, Any], *, status: int | None) -> None:
         action, object_id = self._action(scope, status=status)
-        caller: Caller | None = state.get("caller")
+        caller: Principal | None = state.get("caller")
         address = _address(scope, caller)
         if not action or status == SLOWED:
             return
-        if caller is None and self._strangers.take(neighbourhood(address)):
+        if caller is None and self._strangers.take(client_network(address)):
             return
-        deed = Deed(
+        deed = AuditEntry(
             key_id="" if caller is None else caller.key_id,
             action=action,
             object_id=str(state.get("object_id", object_id)),
@@ -129,16 +129,16 @@ class Auditing:
         return ("auth", "") if status in DENIED else ("", "")
 
 
-class Scribe:
+class AuditWriter:
     """Writes deeds, those that come together in one transaction, and keeps the newest head."""
 
     def __init__(self, database: Database, *, home: Path) -> None:
         self._database = database
         self._home = home
-        self._waiting: dict[str, list[tuple[Deed, asyncio.Future[None]]]] = {}
+        self._waiting: dict[str, list[tuple[AuditEntry, asyncio.Future[None]]]] = {}
         self._writing: dict[str, asyncio.Task[None]] = {}
 
-    async def write(self, deed: Deed, *, tenant: str) -> None:
+    async def write(self, deed: AuditEntry, *, tenant: str) -> None:
         """Come back when the deed is in the tenant's chain; raises QuothError."""
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(tenant, []).append((deed, done))
@@ -161,7 +161,7 @@ class Scribe:
         finally:
             del self._writing[tenant]
 
-    def _add(self, deeds: list[Deed], tenant: str) -> Head:
+    def _add(self, deeds: list[AuditEntry], tenant: str) -> ChainTip:
         head = Audit(self._database, tenant=tenant).add(deeds)
         keep_head(self._home, tenant, head=head)
         # Logs are kept elsewhere than the database: they witness how far the chain once was.
@@ -169,7 +169,7 @@ class Scribe:
         return head
 
 
-def _settle(batch: list[tuple[Deed, asyncio.Future[None]]], error: QuothError | None) -> None:
+def _settle(batch: list[tuple[AuditEntry, asyncio.Future[None]]], error: QuothError | None) -> None:
     for _deed, done in batch:
         if done.done():
             continue  # its client is gone
@@ -200,7 +200,7 @@ def _result(status: int | None) -> str:
     return f"{'done' if status < 400 else 'refused' if status < 500 else 'failed'} {status}"
 
 
-def _address(scope: Scope, caller: Caller | None) -> str:
+def _address(scope: Scope, caller: Principal | None) -> str:
     if caller is not None:
         return caller.address
     client = scope.get("client")

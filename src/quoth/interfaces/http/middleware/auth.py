@@ -25,11 +25,11 @@ from quoth.core.errors import (
     TooLarge,
 )
 from quoth.core.settings import Settings
-from quoth.interfaces.http.dependencies import Caller
-from quoth.interfaces.http.middleware.body_limit import Intake, about_files
+from quoth.interfaces.http.dependencies import Principal
+from quoth.interfaces.http.middleware.body_limit import LimitedBody, about_files
 from quoth.interfaces.http.middleware.credentials import Credentials, token_of
-from quoth.interfaces.http.middleware.rate_limit import Lane, Rate, neighbourhood
-from quoth.interfaces.http.middleware.security_headers import dress, request_id_of
+from quoth.interfaces.http.middleware.rate_limit import GcraLimiter, RequestQuota, client_network
+from quoth.interfaces.http.middleware.security_headers import add_security_headers, request_id_of
 from quoth.interfaces.http.middleware.shutdown import last_event
 from quoth.interfaces.http.middleware.trusted_host import (
     READING,
@@ -42,7 +42,7 @@ from quoth.interfaces.http.openai_schemas import spoken_at
 from quoth.interfaces.http.problem_details import problem
 from quoth.interfaces.http.server.h11_protocol import HEAD_BYTES
 from quoth.store import keys, shares
-from quoth.store.keys import SCOPES, Key
+from quoth.store.keys import SCOPES, ApiKey
 from quoth.store.shares import Share
 from quoth.tenants import Tenants
 
@@ -64,7 +64,7 @@ TOO_OFTEN = (
 )
 
 
-class Gate:
+class AuthMiddleware:
     """The walls before an application; ``bound`` is the address that the server listens on.
 
     The caller is put into ``scope["state"]["caller"]``, beside it the request's id and when it came
@@ -87,19 +87,19 @@ class Gate:
         self._names = names_of(bound, more=settings.hosts)
         self._at_home = all(is_loopback(each) for each in (bound, *self._names))
         self._credentials = credentials or Credentials(tenants.database, clock=clock)
-        self._wrong = Rate(
+        self._wrong = GcraLimiter(
             settings.wrong_keys_per_minute, burst=settings.wrong_keys_per_minute, clock=clock
         )
-        self._work = Lane(
+        self._work = RequestQuota(
             "questions",
-            rate=Rate(
+            rate=GcraLimiter(
                 settings.key_questions_per_minute, burst=settings.key_questions_burst, clock=clock
             ),
             in_flight=settings.key_questions_at_once,
         )
-        self._rest = Lane(
+        self._rest = RequestQuota(
             "requests",
-            rate=Rate(
+            rate=GcraLimiter(
                 settings.key_requests_per_minute,
                 burst=max(settings.key_requests_per_minute // 4, settings.key_requests_at_once),
                 clock=clock,
@@ -113,7 +113,7 @@ class Gate:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        reply = Reply(send, path=scope["path"], request_id=request_id_of(headers))
+        reply = ErrorResponder(send, path=scope["path"], request_id=request_id_of(headers))
         state = scope.setdefault("state", {})
         state["request_id"] = reply.request_id
         state.setdefault("came", time.monotonic())
@@ -125,7 +125,7 @@ class Gate:
             await refuse(scope, receive, reply, error=error, headers=headers)
 
     async def _admit(
-        self, scope: Scope, receive: Receive, reply: Reply, *, headers: Headers
+        self, scope: Scope, receive: Receive, reply: ErrorResponder, *, headers: Headers
     ) -> None:
         web = scope["type"] == "http"
         method = scope["method"].upper() if web else WEBSOCKET
@@ -148,13 +148,19 @@ class Gate:
             await self._pass(scope, receive, reply, headers=headers, method=method)
 
     async def _pass(
-        self, scope: Scope, receive: Receive, reply: Reply, *, headers: Headers, method: str
+        self,
+        scope: Scope,
+        receive: Receive,
+        reply: ErrorResponder,
+        *,
+        headers: Headers,
+        method: str,
     ) -> None:
         """Let the application answer, unless too large a body shows up while it reads."""
         if scope["type"] != "http":
             await self._app(scope, receive, reply)
             return
-        intake = Intake.of(
+        intake = LimitedBody.of(
             receive, headers=headers, path=scope["path"], method=method, settings=self._settings
         )
         intake.check(headers)
@@ -173,7 +179,7 @@ class Gate:
         if intake.refused is not None and not reply.begun:
             raise intake.refused
 
-    async def _caller(self, scope: Scope, headers: Headers, *, request_id: str) -> Caller:
+    async def _caller(self, scope: Scope, headers: Headers, *, request_id: str) -> Principal:
         """Find out who asks; raises Denied with 401, and Busy with 429 after many wrong keys."""
         client = scope.get("client")
         address = str(client[0])[:60] if client else ""
@@ -182,15 +188,15 @@ class Gate:
         if not token.startswith((keys.LABEL, shares.LABEL)) and await self._owner(address, headers):
             tenant = self._settings.tenant
             engine = self._tenants.engine(tenant)
-            return Caller(tenant, LOCAL, frozenset(SCOPES), engine, request_id, address)
+            return Principal(tenant, LOCAL, frozenset(SCOPES), engine, request_id, address)
         if not token:
             raise Denied(NO_KEY, status=401)
-        found = await self._checked(token, neighbourhood(address))
+        found = await self._checked(token, client_network(address))
         engine = self._tenants.engine(found.tenant)
-        if isinstance(found, Key):
+        if isinstance(found, ApiKey):
             scopes = frozenset(found.scopes)
-            return Caller(found.tenant, found.key_id, scopes, engine, request_id, address)
-        return Caller(
+            return Principal(found.tenant, found.key_id, scopes, engine, request_id, address)
+        return Principal(
             found.tenant,
             found.share_id,
             frozenset({"read"}),
@@ -200,7 +206,7 @@ class Gate:
             collection=found.collection,
         )
 
-    async def _checked(self, token: str, origin: str) -> Key | Share:
+    async def _checked(self, token: str, origin: str) -> ApiKey | Share:
         wait = self._wrong.wait_s(origin)
         # After many wrong keys no other is tried, but who was known goes on: somebody else's
         # guesses from behind the same address do not shut him out.
@@ -243,7 +249,7 @@ def check_head(scope: Scope) -> None:
         raise LongHead(f"The head of a request, its address included, can have up to {limit}.")
 
 
-class Reply:
+class ErrorResponder:
     """The sending end of one request: dresses the response, and holds it back after a refusal."""
 
     def __init__(self, send: Send, *, path: str, request_id: str) -> None:
@@ -251,7 +257,7 @@ class Reply:
         self._path = path
         self.request_id = request_id
         self.begun = False
-        self.intake: Intake | None = None
+        self.intake: LimitedBody | None = None
         self.good: Callable[[], Awaitable[bool]] | None = None
         self.cut = False
         self._streams = False
@@ -273,7 +279,7 @@ class Reply:
         if message["type"] in STARTS:
             message.setdefault("headers", [])
             headers = MutableHeaders(raw=cast("list[tuple[bytes, bytes]]", message["headers"]))
-            dress(headers, path=self._path, request_id=self.request_id)
+            add_security_headers(headers, path=self._path, request_id=self.request_id)
             self._streams = headers.get("content-type", "").startswith("text/event-stream")
             message = {**message, "headers": headers.raw}
         await self._send(message)
@@ -292,7 +298,7 @@ POLICY_VIOLATED = 1008
 
 
 async def refuse(
-    scope: Scope, receive: Receive, reply: Reply, *, error: QuothError, headers: Headers
+    scope: Scope, receive: Receive, reply: ErrorResponder, *, error: QuothError, headers: Headers
 ) -> None:
     """Answer without the application, and without reading what was sent."""
     reply.intake = None

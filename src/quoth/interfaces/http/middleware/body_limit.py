@@ -42,7 +42,7 @@ def brings_file(path: str, *, method: str, media_type: str) -> bool:
     return about_files(path) and method in SENDING and not json
 
 
-class Intake:
+class LimitedBody:
     """The receiving end of one request; ``refused`` is the error that ended it, if one did."""
 
     def __init__(self, receive: Receive, *, most: int, limit: str, seconds: float, whole: bool):
@@ -60,7 +60,7 @@ class Intake:
     @classmethod
     def of(
         cls, receive: Receive, *, headers: Headers, path: str, method: str, settings: Settings
-    ) -> Intake:
+    ) -> LimitedBody:
         """Make the receiving end with the limits of this request."""
         file = brings_file(path, method=method, media_type=headers.get("content-type", ""))
         if file:

@@ -16,7 +16,7 @@ from time import monotonic
 from typing import Any
 
 from quoth.core.errors import Busy
-from quoth.interfaces.http.middleware.fair_queue import Line
+from quoth.interfaces.http.middleware.fair_queue import FairQueue
 
 LEAST_ADVISED_S, MOST_ADVISED_S = 1, 60
 """Seconds: the bounds of what `Busy.retry_after_s` says."""
@@ -63,8 +63,8 @@ class Admission:
         self.admitted = 0
         self.shed = 0
         self._clock = clock
-        self._line = Line()
-        self._outside = Line()
+        self._line = FairQueue()
+        self._outside = FairQueue()
         self._coming = 0
         self._closing = False
         self._pace_s = 0.1
@@ -79,7 +79,7 @@ class Admission:
         """Seconds that somebody behind all others would probably wait."""
         return self._expected_s(self.waiting)
 
-    def come_near(self, whose: str) -> Coroutine[Any, Any, bool]:
+    def acquire_front(self, whose: str) -> Coroutine[Any, Any, bool]:
         """Wait in front of the walls until few are ahead; false where that is in vain.
 
         Whoever may come near says so with `arrive` when he has come through the walls, or has not.
@@ -89,7 +89,7 @@ class Admission:
         if self._room():
             self._coming += 1
             return _told(True)
-        if self._closing or self._in_vain(self.waiting):
+        if self._closing or self._client_gone(self.waiting):
             return _told(False)
         wait_s = self.bounds.wait_s
         within_s = max(wait_s / 2, wait_s - TOLD_S * self.waiting)
@@ -99,7 +99,7 @@ class Admission:
     def arrive(self) -> None:
         """Note that one of those who were let near is through the walls, or gone."""
         self._coming -= 1
-        self._invite()
+        self._wake_next()
 
     def close(self) -> None:
         """Let nobody wait in front of the walls any more."""
@@ -130,18 +130,18 @@ class Admission:
             self._pass_on()
 
     async def _wait(self, whose: str, *, waited_s: float) -> bool:
-        if self._in_vain(len(self._line)):
+        if self._client_gone(len(self._line)):
             return False
         within_s = max(0.0, self.bounds.wait_s - waited_s)
         try:
             return await self._line.wait(whose, within_s=within_s, give_back=self._pass_on)
         finally:
-            self._invite()
+            self._wake_next()
 
     def _room(self) -> bool:
         return self._coming + len(self._line) < NEAR
 
-    def _invite(self) -> None:
+    def _wake_next(self) -> None:
         """Call those in front of the walls as long as there is room behind them."""
         while self._room() and self._outside.call_next():
             self._coming += 1
@@ -157,7 +157,7 @@ class Admission:
     def _expected_s(self, ahead: int) -> float:
         return (ahead + 1) * self._pace_s / self.bounds.in_flight
 
-    def _in_vain(self, ahead: int) -> bool:
+    def _client_gone(self, ahead: int) -> bool:
         too_long = self._expected_s(ahead) > HOPELESS * self.bounds.wait_s
         return too_long or ahead >= self.bounds.waiting
 

@@ -18,7 +18,7 @@ from quoth.core.errors import BackendError, Denied, StoreDown
 from quoth.store import shares
 from quoth.store.database import Database
 from quoth.store.keys import (
-    Key,
+    ApiKey,
     Keys,
     any_key,
     find_key,
@@ -37,10 +37,10 @@ NOTE_WAIT_S = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class CachedKey:
     """What a token was found to open, and when, by the clock."""
 
-    found: Key | Share
+    found: ApiKey | Share
     at: float
 
 
@@ -65,8 +65,8 @@ class Credentials:
     def __init__(self, database: Database, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._database = database
         self._clock = clock
-        self._seen: dict[bytes, Seen] = {}
-        self._asking: dict[bytes, asyncio.Task[Key | Share | None]] = {}
+        self._seen: dict[bytes, CachedKey] = {}
+        self._asking: dict[bytes, asyncio.Task[ApiKey | Share | None]] = {}
         self._noting = False
         self._none_at: float | None = None
         self._some = False
@@ -77,12 +77,12 @@ class Credentials:
         """Whether this token was good a while ago."""
         return _name(token) in self._seen
 
-    def known(self, token: str) -> Key | Share | None:
+    def known(self, token: str) -> ApiKey | Share | None:
         """Give what a token opened a while ago; it may have been revoked since."""
         seen = self._seen.get(_name(token)) if len(token) <= LONGEST_TOKEN else None
         return None if seen is None else seen.found
 
-    async def find(self, token: str) -> Key | Share | None:
+    async def find(self, token: str) -> ApiKey | Share | None:
         """Give what a token opens, or None; raises BackendError where that cannot be seen."""
         if len(token) > LONGEST_TOKEN:
             return None
@@ -98,7 +98,7 @@ class Credentials:
             task.add_done_callback(partial(self._asked, name))
         return await asyncio.shield(task)
 
-    def _asked(self, name: bytes, task: asyncio.Task[Key | Share | None]) -> None:
+    def _asked(self, name: bytes, task: asyncio.Task[ApiKey | Share | None]) -> None:
         del self._asking[name]
         # Whoever waited may be gone: nobody else would take the error.
         if not task.cancelled():
@@ -114,7 +114,7 @@ class Credentials:
             self._none_at = at
         return self._some
 
-    async def _look_up(self, token: str) -> Key | Share | None:
+    async def _look_up(self, token: str) -> ApiKey | Share | None:
         at = self._clock()
         look_up = find_share if token.startswith(shares.LABEL) else find_key
         loop = asyncio.get_running_loop()
@@ -122,14 +122,14 @@ class Credentials:
         name = _name(token)
         self._seen.pop(name, None)
         if found is not None:
-            self._seen[name] = Seen(found, at)
+            self._seen[name] = CachedKey(found, at)
             if len(self._seen) > MOST_REMEMBERED:
                 del self._seen[next(iter(self._seen))]
-        if isinstance(found, Key):
+        if isinstance(found, ApiKey):
             await self._note_use(found)
         return found
 
-    async def _note_use(self, key: Key) -> None:
+    async def _note_use(self, key: ApiKey) -> None:
         """Write down that a key is in use; whoever uses it hardly waits for that."""
         # One at a time, so that one thread is always free to look keys up.
         if self._noting or (key.last_used or "") > _minute_ago():
@@ -143,7 +143,7 @@ class Credentials:
     def _noted(self, _work: object) -> None:
         self._noting = False
 
-    def _write_use(self, key: Key) -> None:
+    def _write_use(self, key: ApiKey) -> None:
         # A busy or full disk must not keep anybody out: the next use will be noted.
         with suppress(BackendError, StoreDown):
             Keys(self._database, tenant=key.tenant).touch(key.key_id)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 _Turn = asyncio.Future[bool]
 
 
-class Line:
+class FairQueue:
     """Those who wait, in their order within each name; one event loop uses it.
 
     A place in it is one future and one timer, since thousands may wait.

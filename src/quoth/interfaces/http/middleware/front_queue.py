@@ -14,17 +14,17 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from quoth.core.errors import Denied
-from quoth.interfaces.http.middleware.admission import arrive, asks
+from quoth.interfaces.http.middleware.admission import arrive, is_question_request
 from quoth.interfaces.http.middleware.concurrency_limit import Admission
 from quoth.interfaces.http.middleware.credentials import Credentials, token_of
-from quoth.store.keys import Key
+from quoth.store.keys import ApiKey
 from quoth.store.shares import Share
 
 SMALL_BYTES = 16_384
 """A question whose body is longer goes on to the gate, which bounds bodies."""
 
 
-class Porch:
+class FrontQueue:
     """Lets few more questions in than can be answered; stands in front of the app.
 
     Only those wait here who would pass the gate: they bring a key that it knows, of which fewer
@@ -47,8 +47,8 @@ class Porch:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, a question when few are ahead of it."""
-        found = self._known(scope) if asks(scope) else None
-        key = "" if found is None else id_of(found)
+        found = self._known(scope) if is_question_request(scope) else None
+        key = "" if found is None else peek_request_id(found)
         if found is None or self._waiting[key] >= self._most:
             await self.app(scope, receive, send)
             return
@@ -56,7 +56,7 @@ class Porch:
         state["came"] = monotonic()
         self._waiting[key] += 1
         try:
-            near = await self.admission.come_near(found.tenant)
+            near = await self.admission.acquire_front(found.tenant)
         finally:
             self._waiting[key] -= 1
             if not self._waiting[key]:
@@ -67,14 +67,14 @@ class Porch:
         finally:
             arrive(state, self.admission)
 
-    def _known(self, scope: Scope) -> Key | Share | None:
+    def _known(self, scope: Scope) -> ApiKey | Share | None:
         token = token_of_small(scope)
         return self._credentials.known(token) if token else None
 
 
-def id_of(found: Key | Share) -> str:
+def peek_request_id(found: ApiKey | Share) -> str:
     """Give the id of what a token opens."""
-    return found.key_id if isinstance(found, Key) else found.share_id
+    return found.key_id if isinstance(found, ApiKey) else found.share_id
 
 
 def token_of_small(scope: Scope) -> str:

@@ -17,7 +17,7 @@ SOON_S = 1.0
 """When to try again where too many are under way: nobody knows when the first of them ends."""
 
 
-class Rate:
+class GcraLimiter:
     """Up to ``burst`` at once and ``per_minute`` in the long run, for each name.
 
     The generic cell rate algorithm (ITU-T I.371): a name's whole past is the time at which its
@@ -51,10 +51,10 @@ class Rate:
         return 0.0
 
 
-class Lane:
+class RequestQuota:
     """What counts together: a rate, and how many of one name may be under way at once."""
 
-    def __init__(self, what: str, *, rate: Rate, in_flight: int) -> None:
+    def __init__(self, what: str, *, rate: GcraLimiter, in_flight: int) -> None:
         self._what = what
         self._rate = rate
         self._in_flight = in_flight
@@ -87,7 +87,7 @@ class Lane:
                 del self._under_way[name]
 
 
-def neighbourhood(address: str) -> str:
+def client_network(address: str) -> str:
     """Give what one person has of an address: all of IPv4, the first half of IPv6."""
     try:
         found = ip_address(address.partition("%")[0])

@@ -41,7 +41,7 @@ def request_id_of(headers: Headers) -> str:
     return given if SAFE_ID.fullmatch(given) else uuid4().hex
 
 
-def dress(headers: MutableHeaders, *, path: str, request_id: str) -> None:
+def add_security_headers(headers: MutableHeaders, *, path: str, request_id: str) -> None:
     """Put what every response says into the headers of this one."""
     for name, value in SECURITY.items():
         headers.setdefault(name, value)

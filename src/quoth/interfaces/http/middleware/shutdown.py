@@ -14,9 +14,9 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from quoth.core.errors import Busy
-from quoth.interfaces.http.middleware.security_headers import dress, request_id_of
+from quoth.interfaces.http.middleware.security_headers import add_security_headers, request_id_of
 from quoth.interfaces.http.openai_schemas import SPOKEN, spoken_at
-from quoth.interfaces.http.problem_details import Problem, as_response, problem
+from quoth.interfaces.http.problem_details import ProblemResponse, as_response, problem
 
 State = Literal["starting", "serving", "stopping"]
 STILL_OPEN = ("/healthz", "/readyz")
@@ -33,12 +33,12 @@ class Interrupted(Busy):
     code = "interrupted"
 
 
-class Presence:
+class InFlightRequests:
     """Whether the service takes requests, and those under way; one event loop uses it."""
 
     def __init__(self, state: State = "serving") -> None:
         self.state: State = state
-        self._under_way: dict[asyncio.Task[None], Telling] = {}
+        self._under_way: dict[asyncio.Task[None], InterruptibleSend] = {}
         self._idle = asyncio.Event()
         self._idle.set()
 
@@ -66,7 +66,7 @@ class Presence:
                 telling.interrupted = True
                 task.cancel()
 
-    def came(self, telling: Telling) -> None:
+    def came(self, telling: InterruptibleSend) -> None:
         """Note a request of the current task."""
         task = asyncio.current_task()
         assert task is not None
@@ -82,10 +82,10 @@ class Presence:
             self._idle.set()
 
 
-class Stopping:
+class ShutdownMiddleware:
     """Refuses what comes before the start and after the end, and counts what is in between."""
 
-    def __init__(self, app: ASGIApp, *, presence: Presence) -> None:
+    def __init__(self, app: ASGIApp, *, presence: InFlightRequests) -> None:
         self.app = app
         self.presence = presence
 
@@ -94,7 +94,7 @@ class Stopping:
         if scope["type"] != "http" or scope["path"] in STILL_OPEN:
             await self.app(scope, receive, send)
             return
-        telling = Telling(scope, receive, send)
+        telling = InterruptibleSend(scope, receive, send)
         if self.presence.state != "serving":
             await telling.refuse(f"The service is {self.presence.state}. Try again in a moment.")
             return
@@ -105,12 +105,12 @@ class Stopping:
             task = asyncio.current_task()
             if not telling.interrupted or task is None or task.uncancel():
                 raise
-            await telling.last_words()
+            await telling.send_final_event()
         finally:
             self.presence.left()
 
 
-class Telling:
+class InterruptibleSend:
     """What one request has been told so far."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -138,10 +138,12 @@ class Telling:
         """Say that nothing can be begun now, and hang up."""
         response = as_response(spoken_at(self._scope["path"], self._problem(why)))
         response.headers["connection"] = "close"
-        dress(response.headers, path=self._scope["path"], request_id=self._request_id)
+        add_security_headers(
+            response.headers, path=self._scope["path"], request_id=self._request_id
+        )
         await response(self._scope, self._receive, self._send)
 
-    async def last_words(self) -> None:
+    async def send_final_event(self) -> None:
         """End an answer that was interrupted, in its own form."""
         if self._whole:
             return
@@ -152,7 +154,7 @@ class Telling:
             event = last_event(self._problem(why), path=self._scope["path"])
             await self._send({"type": "http.response.body", "body": event})
 
-    def _problem(self, why: str) -> Problem:
+    def _problem(self, why: str) -> ProblemResponse:
         error = Interrupted(why, retry_after_s=COME_AGAIN_S)
         return problem(error, request_id=self._request_id)
 
@@ -162,7 +164,7 @@ class Telling:
         return str(state.get("request_id") or request_id_of(Headers(scope=self._scope)))
 
 
-def last_event(told: Problem, *, path: str) -> bytes:
+def last_event(told: ProblemResponse, *, path: str) -> bytes:
     """Write the event with which a stream that was asked for at this address breaks off."""
     name = b"" if SPOKEN.fullmatch(path) else b"event: error\n"
     return b"%sdata: %s\n\n" % (name, spoken_at(path, told).body)

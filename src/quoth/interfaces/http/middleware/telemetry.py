@@ -33,7 +33,7 @@ CONTEXT = ("traceparent", "tracestate")
 log = logging.getLogger("quoth.access")
 
 
-class Observing:
+class TelemetryMiddleware:
     """Gives each request its id, counts it, and makes a span and a line of the log of it."""
 
     def __init__(self, app: ASGIApp, *, metrics: Metrics) -> None:

@@ -25,14 +25,14 @@ NO_NAME = re.compile(r"[\s/\\@?#]")
 """What shows that an address was written, or two names in one."""
 
 
-class Misdirected(InputError):
+class MisdirectedRequest(InputError):
     """The request was meant for another host."""
 
     code = "misdirected"
     status = 421
 
 
-class ForeignPage(Denied):
+class CrossOriginRequest(Denied):
     """A page of another site made the browser ask."""
 
     code = "foreign_origin"
@@ -74,7 +74,7 @@ def check_host(
     given = headers.getlist("host")
     address = str(reached[0]) if reached else None
     if len(given) != 1 or (name := _name(given[0])) is None or name not in {*names, address}:
-        raise Misdirected(
+        raise MisdirectedRequest(
             "The service is not asked under this name. Whoever runs it can add the name to the "
             "setting QUOTH_HOSTS."
         )
@@ -90,7 +90,7 @@ def check_origin(headers: Headers, *, method: str) -> None:
     origins = headers.getlist("origin")
     foreign = any(not _same(origin, headers.get("host", "")) for origin in origins)
     if foreign or (not origins and headers.get("sec-fetch-site") in ("cross-site", "same-site")):
-        raise ForeignPage("A page of another site asked for this, so it was not done.")
+        raise CrossOriginRequest("A page of another site asked for this, so it was not done.")
 
 
 def _same(origin: str, host: str) -> bool:

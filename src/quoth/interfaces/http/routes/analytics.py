@@ -10,14 +10,14 @@ from starlette.responses import Response
 
 from quoth.interfaces.http.dependencies import Owner
 from quoth.interfaces.http.requests import collection_of
-from quoth.interfaces.http.responses import Shown
+from quoth.interfaces.http.responses import ApiResponse
 from quoth.interfaces.http.schemas import InCollection
-from quoth.store.analytics import Figures, Measured
+from quoth.store.analytics import Analytics, AnalyticsReader
 
 router = APIRouter(tags=["use"])
 
 
-@router.get("/v1/analytics", summary="Show figures", response_model=Figures)
+@router.get("/v1/analytics", summary="Show figures", response_model=Analytics)
 async def analytics(
     caller: Owner,
     days: Annotated[int, Query(ge=1, le=366, description="How far to look back.")] = 30,
@@ -29,5 +29,5 @@ async def analytics(
     """
     if collection is not None:
         await asyncio.to_thread(collection_of, caller, collection)
-    measured = Measured.of(caller.engine.parts.catalogue)
-    return Shown(await asyncio.to_thread(measured.figures, days=days, collection=collection))
+    measured = AnalyticsReader.of(caller.engine.parts.catalogue)
+    return ApiResponse(await asyncio.to_thread(measured.figures, days=days, collection=collection))

@@ -10,11 +10,11 @@ from fastapi import APIRouter, Body
 from starlette.responses import Response
 
 from quoth.core.errors import NotFound
-from quoth.interfaces.http.dependencies import Caller, Reader, Writer
+from quoth.interfaces.http.dependencies import Principal, Reader, Writer
 from quoth.interfaces.http.requests import listing_of
-from quoth.interfaces.http.responses import Shown
+from quoth.interfaces.http.responses import ApiResponse
 from quoth.interfaces.http.schemas import NewCollection, OneCollection
-from quoth.pipeline.components import identity_of
+from quoth.pipeline.components import embedding_fingerprint
 from quoth.store.document_list import Listed
 
 router = APIRouter(tags=["library"])
@@ -32,13 +32,13 @@ async def collections(caller: Reader) -> Response:
     """List the collections with how much they hold; through a share, the one it opens."""
     listing = listing_of(caller.engine)
     found = await asyncio.to_thread(listing.collections, only=caller.collection)
-    return Shown(Collections(found))
+    return ApiResponse(Collections(found))
 
 
 @router.get("/v1/collections/{name}", summary="Show a collection", response_model=Listed)
 async def collection(name: OneCollection, caller: Reader) -> Response:
     """Show what a collection holds and what its index was made with."""
-    return Shown(await _one(name, caller))
+    return ApiResponse(await _one(name, caller))
 
 
 @router.post("/v1/collections", summary="Make a collection", status_code=201, response_model=Listed)
@@ -49,9 +49,9 @@ async def make(
     """Make an empty collection; one that is there already is given as it is."""
     parts = caller.engine.parts
     await asyncio.to_thread(
-        parts.catalogue.make_collection, body.name, identity=identity_of(parts.embedder)
+        parts.catalogue.make_collection, body.name, identity=embedding_fingerprint(parts.embedder)
     )
-    return Shown(await _one(body.name, caller), status_code=201)
+    return ApiResponse(await _one(body.name, caller), status_code=201)
 
 
 @router.delete("/v1/collections/{name}", summary="Delete a collection", status_code=204)
@@ -61,7 +61,7 @@ async def delete(name: OneCollection, caller: Writer) -> Response:
     return Response(status_code=204)
 
 
-async def _one(name: str, caller: Caller) -> Listed:
+async def _one(name: str, caller: Principal) -> Listed:
     if caller.collection not in (None, name):
         raise NotFound(f"There is no collection '{name}'.")
     listing = listing_of(caller.engine)

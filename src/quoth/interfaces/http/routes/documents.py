@@ -19,10 +19,10 @@ from starlette.responses import (
 from quoth.core.errors import Gone, NotFound
 from quoth.core.types import Chunk, Document, Locator
 from quoth.ingest.sources.files import is_still
-from quoth.interfaces.http.dependencies import Caller, Reader, Writer
-from quoth.interfaces.http.problem_details import NoSuchPart
-from quoth.interfaces.http.requests import listing_of, usual_or_named
-from quoth.interfaces.http.responses import Shown, is_web
+from quoth.interfaces.http.dependencies import Principal, Reader, Writer
+from quoth.interfaces.http.problem_details import ByteRangeNotSatisfiable
+from quoth.interfaces.http.requests import default_or_named_collection, listing_of
+from quoth.interfaces.http.responses import ApiResponse, is_web
 from quoth.interfaces.http.schemas import (
     Id,
     InCollection,
@@ -55,7 +55,7 @@ class Documents:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ChunkView:
     """A part of a document's stored text, and where it stands."""
 
     chunk_id: str
@@ -76,7 +76,7 @@ class Pieces:
     document_id: str
     title: str
     total: int
-    passages: list[Piece]
+    passages: list[ChunkView]
 
 
 class Original(FileResponse):
@@ -90,7 +90,7 @@ class Original(FileResponse):
         except MalformedRangeHeader:
             return []  # what is no range is passed over, and the whole file sent (RFC 9110, 14.2)
         except RangeNotSatisfiable as error:
-            raise NoSuchPart(error.max_size) from error
+            raise ByteRangeNotSatisfiable(error.max_size) from error
 
 
 @router.get("/v1/documents", summary="List documents", response_model=Documents)
@@ -98,19 +98,19 @@ async def documents(
     caller: Reader, skip: Skip = 0, limit: Limit = 20, collection: InCollection = None
 ) -> Response:
     """List the documents of a collection with how far each of them is."""
-    found = await asyncio.to_thread(usual_or_named, caller, collection)
+    found = await asyncio.to_thread(default_or_named_collection, caller, collection)
     if found is None:
-        return Shown(Documents([], 0, skip, limit))
+        return ApiResponse(Documents([], 0, skip, limit))
     there, total = await asyncio.to_thread(
         listing_of(caller.engine).documents, found, skip=skip, limit=limit
     )
-    return Shown(Documents(there, total, skip, limit))
+    return ApiResponse(Documents(there, total, skip, limit))
 
 
 @router.get("/v1/documents/{document_id}", summary="Show a document", response_model=Document)
 async def document(document_id: OneId, caller: Reader) -> Response:
     """Show a document: what it is, how far it is, why it could not be read."""
-    return Shown(await _found(document_id, caller))
+    return ApiResponse(await _found(document_id, caller))
 
 
 @router.delete("/v1/documents/{document_id}", summary="Delete a document", status_code=204)
@@ -180,15 +180,15 @@ async def passages(
         first, last = max(0, at - window), at + window
     chunks = await asyncio.to_thread(catalogue.chunk_ranges, [(document_id, first, last)])
     pieces = [_piece(each, found) for each in chunks]
-    return Shown(Pieces(document_id, found.title, found.chunks, pieces))
+    return ApiResponse(Pieces(document_id, found.title, found.chunks, pieces))
 
 
-async def _found(document_id: str, caller: Caller) -> Document:
+async def _found(document_id: str, caller: Principal) -> Document:
     listing = listing_of(caller.engine)
     return await asyncio.to_thread(listing.document, document_id, collection=caller.collection)
 
 
-def _file(document: Document, caller: Caller) -> Path:
+def _file(document: Document, caller: Principal) -> Path:
     """Find the file by what the catalogue says; nothing of the request is part of the way.
 
     Raises Gone.
@@ -213,11 +213,11 @@ def _file(document: Document, caller: Caller) -> Path:
     return path
 
 
-def _piece(chunk: Chunk, document: Document) -> Piece:
+def _piece(chunk: Chunk, document: Document) -> ChunkView:
     address = link(
         chunk.locator, url=document.url, source=document.source, seconds=document.seconds
     )
-    return Piece(
+    return ChunkView(
         chunk.chunk_id,
         chunk.document_id,
         chunk.ordinal,

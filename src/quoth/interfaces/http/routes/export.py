@@ -13,7 +13,7 @@ from starlette.responses import Response
 from quoth.history.export import Format, exported
 from quoth.interfaces.http.dependencies import Owner
 from quoth.interfaces.http.responses import shown_answer
-from quoth.interfaces.http.routes.queries import record_of
+from quoth.interfaces.http.routes.queries import load_query
 from quoth.interfaces.http.schemas import OneId
 
 router = APIRouter(tags=["questions"])
@@ -44,7 +44,7 @@ async def export(
     form: Annotated[Format, Query(alias="format", description="What it is written as.")] = "md",
 ) -> Response:
     """Give an answer with its citations and sources as Markdown, HTML, JSON or CSV."""
-    record = await record_of(query_id, caller)
+    record = await load_query(query_id, caller)
     base = str(request.base_url).rstrip("/")
     record = replace(record, answer=shown_answer(record.answer, base=base))
     text = await asyncio.to_thread(exported, record, form)

@@ -10,9 +10,9 @@ from starlette.responses import Response
 
 from quoth.interfaces.http.dependencies import Owner
 from quoth.interfaces.http.schemas import Opinion
-from quoth.pipeline.components import Parts
+from quoth.pipeline.components import Components
 from quoth.pipeline.egress import privacy_of
-from quoth.store.analytics import Measured
+from quoth.store.analytics import AnalyticsReader
 
 router = APIRouter(tags=["use"])
 
@@ -31,6 +31,6 @@ async def feedback(
     return Response(status_code=204)
 
 
-def _rate(parts: Parts, body: Opinion) -> None:
+def _rate(parts: Components, body: Opinion) -> None:
     comment = body.comment if privacy_of(parts).history == "full" else ""
-    Measured.of(parts.catalogue).rate(body.query_id, rating=body.rating, comment=comment)
+    AnalyticsReader.of(parts.catalogue).rate(body.query_id, rating=body.rating, comment=comment)

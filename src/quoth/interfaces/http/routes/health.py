@@ -10,8 +10,8 @@ from starlette.responses import JSONResponse
 
 from quoth.interfaces.http.dependencies import Reader
 from quoth.interfaces.http.health import look
-from quoth.interfaces.http.responses import Shown
-from quoth.interfaces.http.server.state import Operation
+from quoth.interfaces.http.responses import ApiResponse
+from quoth.interfaces.http.server.state import ServerState
 
 router = APIRouter()
 
@@ -30,11 +30,11 @@ async def healthz() -> JSONResponse:
     summary="Whether questions can be answered",
     responses={503: {"description": "It starts or stops, or its store is out of reach."}},
 )
-async def readyz(request: Request, caller: Reader) -> Shown:
+async def readyz(request: Request, caller: Reader) -> ApiResponse:
     """Look at the stores, the breakers, the line and the queue; 503 where it cannot answer now."""
-    operation: Operation | None = getattr(request.app.state, "operation", None)
+    operation: ServerState | None = getattr(request.app.state, "operation", None)
     found = await look(caller.engine, operation=operation)
     if caller.collection is not None:  # a share knows nothing of the tenant's other files
         found = replace(found, files={})
     headers = {} if found.ready else {"retry-after": "5"}
-    return Shown(found, 200 if found.ready else 503, headers=headers)
+    return ApiResponse(found, 200 if found.ready else 503, headers=headers)

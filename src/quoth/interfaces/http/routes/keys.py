@@ -11,8 +11,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from quoth.core.errors import Denied
-from quoth.interfaces.http.dependencies import Admin, Caller
-from quoth.interfaces.http.responses import Shown
+from quoth.interfaces.http.dependencies import Admin, Principal
+from quoth.interfaces.http.responses import ApiResponse
 from quoth.interfaces.http.schemas import (
     Body,
     CollectionName,
@@ -22,7 +22,7 @@ from quoth.interfaces.http.schemas import (
 from quoth.store.keys import (
     LONGEST_LABEL,
     MOST_DAYS,
-    Key,
+    ApiKey,
     Keys,
     NewKey,
     Scope,
@@ -51,7 +51,7 @@ class ShareWanted(Body):
 
 
 @router.post("/v1/keys", status_code=201, summary="Make a key", responses={201: {"model": NewKey}})
-async def make_key(request: Request, caller: Admin, wanted: KeyWanted) -> Shown:
+async def make_key(request: Request, caller: Admin, wanted: KeyWanted) -> ApiResponse:
     """Make a key; its token is in this response and nowhere else."""
     beyond = set(wanted.scopes) - caller.scopes
     if beyond:
@@ -63,13 +63,13 @@ async def make_key(request: Request, caller: Admin, wanted: KeyWanted) -> Shown:
         expires_days=wanted.expires_days,
     )
     request.state.object_id = made.key.key_id
-    return Shown(made, 201)
+    return ApiResponse(made, 201)
 
 
-@router.get("/v1/keys", summary="List the keys", response_model=list[Key])
-async def list_keys(caller: Admin) -> Shown:
+@router.get("/v1/keys", summary="List the keys", response_model=list[ApiKey])
+async def list_keys(caller: Admin) -> ApiResponse:
     """Give every key of this tenant without its secret, the newest first."""
-    return Shown(await asyncio.to_thread(_keys(caller).all))
+    return ApiResponse(await asyncio.to_thread(_keys(caller).all))
 
 
 @router.delete("/v1/keys/{key_id}", status_code=204, summary="Revoke a key")
@@ -85,7 +85,7 @@ async def revoke_key(caller: Admin, key_id: OneId) -> Response:
     summary="Share a collection",
     responses={201: {"model": NewShare}},
 )
-async def make_share(request: Request, caller: Admin, wanted: ShareWanted) -> Shown:
+async def make_share(request: Request, caller: Admin, wanted: ShareWanted) -> ApiResponse:
     """Make a token that opens one collection for reading; it is in this response only."""
     if "read" not in caller.scopes:
         raise Denied("A share gives what this key may not do itself: read.")
@@ -93,13 +93,13 @@ async def make_share(request: Request, caller: Admin, wanted: ShareWanted) -> Sh
         _shares(caller).add, collection=wanted.collection, expires_days=wanted.expires_days
     )
     request.state.object_id = made.share.share_id
-    return Shown(made, 201)
+    return ApiResponse(made, 201)
 
 
 @router.get("/v1/shares", summary="List the shares", response_model=list[Share])
-async def list_shares(caller: Admin) -> Shown:
+async def list_shares(caller: Admin) -> ApiResponse:
     """Give every share of this tenant without its token, the newest first."""
-    return Shown(await asyncio.to_thread(_shares(caller).all))
+    return ApiResponse(await asyncio.to_thread(_shares(caller).all))
 
 
 @router.delete("/v1/shares/{share_id}", status_code=204, summary="Revoke a share")
@@ -109,9 +109,9 @@ async def revoke_share(caller: Admin, share_id: OneId) -> Response:
     return Response(status_code=204)
 
 
-def _keys(caller: Caller) -> Keys:
+def _keys(caller: Principal) -> Keys:
     return Keys.of(caller.engine.parts.catalogue)
 
 
-def _shares(caller: Caller) -> Shares:
+def _shares(caller: Principal) -> Shares:
     return Shares.of(caller.engine.parts.catalogue)

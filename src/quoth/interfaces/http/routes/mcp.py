@@ -17,14 +17,14 @@ from starlette.types import Receive, Scope, Send
 
 from quoth.core.errors import NotFound
 from quoth.core.extras import is_installed
-from quoth.interfaces.http.dependencies import Caller, Reader
-from quoth.interfaces.http.requests import keeper_of
+from quoth.interfaces.http.dependencies import Principal, Reader
+from quoth.interfaces.http.requests import recorder_for
 from quoth.interfaces.http.responses import shown_link
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-    from quoth.interfaces.mcp.server import Seat
+    from quoth.interfaces.mcp.server import ToolContext
 
 
 @asynccontextmanager
@@ -51,7 +51,7 @@ async def serving(app: FastAPI) -> AsyncIterator[None]:
 router = APIRouter(lifespan=serving, tags=["others"])
 
 
-class PassedOn(Response):
+class ForwardedRequest(Response):
     """Leaves the request to the server of the protocol."""
 
     def __init__(self, manager: StreamableHTTPSessionManager) -> None:
@@ -63,20 +63,22 @@ class PassedOn(Response):
         await self.manager.handle_request(scope, receive, send)
 
 
-@router.post("/mcp", response_class=PassedOn, status_code=200)
+@router.post("/mcp", response_class=ForwardedRequest, status_code=200)
 async def call(request: Request, _caller: Reader) -> Response:
     """Speak the Model Context Protocol (streamable HTTP, without sessions)."""
     manager = getattr(request.app.state, "mcp", None)
     if manager is None:
         raise NotFound("The packages for agents are not installed: pip install 'quoth[mcp]'")
-    return PassedOn(manager)
+    return ForwardedRequest(manager)
 
 
-async def seat_of(request: Any) -> Seat:
+async def seat_of(request: Any) -> ToolContext:
     """Give the seat of the caller of a request."""
-    from quoth.interfaces.mcp.server import Seat
+    from quoth.interfaces.mcp.server import ToolContext
 
-    caller: Caller = request.state.caller
+    caller: Principal = request.state.caller
     base = str(request.base_url).rstrip("/")
     address = partial(shown_link, base)
-    return Seat(caller.engine, address, collection=caller.collection, keep=keeper_of(caller))
+    return ToolContext(
+        caller.engine, address, collection=caller.collection, keep=recorder_for(caller)
+    )

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from quoth.core.errors import NotFound
 from quoth.interfaces.http.dependencies import Admin
-from quoth.interfaces.http.server.state import Operation
+from quoth.interfaces.http.server.state import ServerState
 from quoth.operations.metrics import FORMAT
 
 router = APIRouter()
@@ -25,7 +25,7 @@ router = APIRouter()
 )
 async def metrics(request: Request, _caller: Admin) -> Response:
     """Give all counters and histograms of this process; needs the scope ``admin``."""
-    operation: Operation | None = getattr(request.app.state, "operation", None)
+    operation: ServerState | None = getattr(request.app.state, "operation", None)
     if operation is None:
         raise NotFound("This application counts nothing.")
     # What waits is counted in the catalogue, for which nobody else has to wait.

@@ -22,42 +22,42 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from quoth.answering.finalize import note
+from quoth.answering.finalize import add_warning
 from quoth.core.errors import NotFound, QuothError
-from quoth.core.events import Done, Event, Found
+from quoth.core.events import AnswerCompleted, Event, HitsFound
 from quoth.core.types import Answer
-from quoth.interfaces.http.dependencies import Caller, Reader
+from quoth.interfaces.http.dependencies import Principal, Reader
 from quoth.interfaces.http.openai_schemas import (
     OWNER,
-    Ask,
-    Choice,
+    ChatChoice,
+    ChatReply,
+    ChatRequest,
     Completion,
-    Model,
+    ModelInfo,
     Models,
-    Said,
     as_openai,
     asked,
     proof,
     tokens,
 )
 from quoth.interfaces.http.problem_details import (
-    Problem,
+    ProblemResponse,
     as_response,
     id_of,
     problem,
 )
 from quoth.interfaces.http.requests import (
-    asked_of,
     collection_of,
-    keeper_of,
     listing_of,
+    parse_question,
+    recorder_for,
 )
 from quoth.interfaces.http.responses import (
-    Shown,
+    ApiResponse,
     as_bytes,
-    shown,
     shown_answer,
     shown_link,
+    to_public,
 )
 from quoth.interfaces.http.sse import (
     BROKEN_OFF,
@@ -65,7 +65,7 @@ from quoth.interfaces.http.sse import (
     EventStream,
     Say,
 )
-from quoth.interfaces.markdown import flow, linked
+from quoth.interfaces.markdown import linked, to_markdown
 from quoth.pipeline.retrieve import Request as Question
 from quoth.store.rows import Collection
 
@@ -89,7 +89,7 @@ class OpenAIRoute(APIRoute):
             try:
                 return await answer(request)
             except (QuothError, RequestValidationError, HTTPException) as error:
-                return as_response(told(error, request_id=id_of(request)))
+                return as_response(to_message(error, request_id=id_of(request)))
 
         return handle
 
@@ -97,7 +97,7 @@ class OpenAIRoute(APIRoute):
 router = APIRouter(route_class=OpenAIRoute, tags=["others"])
 
 
-def told(error: Exception, *, request_id: str) -> Problem:
+def to_message(error: Exception, *, request_id: str) -> ProblemResponse:
     """Turn an error into what is sent of it."""
     found = problem(error, request_id=request_id)
     if isinstance(error, UnknownModel):
@@ -114,15 +114,15 @@ async def list_models(caller: Reader) -> Response:
     listing = listing_of(caller.engine)
     found = await asyncio.to_thread(listing.collections, only=caller.collection)
     usual = caller.collection or caller.engine.parts.settings.collection
-    bare = (Model(OWNER),) if any(each.name == usual for each in found) else ()
-    return Shown(Models((*bare, *(Model(f"{OWNER}/{each.name}") for each in found))))
+    bare = (ModelInfo(OWNER),) if any(each.name == usual for each in found) else ()
+    return ApiResponse(Models((*bare, *(ModelInfo(f"{OWNER}/{each.name}") for each in found))))
 
 
-@router.get("/v1/models/{model:path}", summary="Show one model", response_model=Model)
+@router.get("/v1/models/{model:path}", summary="Show one model", response_model=ModelInfo)
 async def one_model(model: str, caller: Reader) -> Response:
     """Give one model."""
     await _collection(caller, model, find=collection_of)
-    return Shown(Model(model))
+    return ApiResponse(ModelInfo(model))
 
 
 @router.post(
@@ -141,14 +141,14 @@ async def one_model(model: str, caller: Reader) -> Response:
         }
     },
 )
-async def complete(body: Ask, request: Request, caller: Reader) -> Response:
+async def complete(body: ChatRequest, request: Request, caller: Reader) -> Response:
     """Answer the last message of the user; marks in the text are links that open the places.
 
     With ``stream`` the answer comes as server-sent events, each sentence once it is checked.
     ``quoth`` holds the citations, on the last piece of a stream.
     """
     question, history = asked(body.messages)
-    collection = await _collection(caller, body.model, find=asked_of)
+    collection = await _collection(caller, body.model, find=parse_question)
     wanted = Question(
         question,
         choices={
@@ -160,10 +160,10 @@ async def complete(body: Ask, request: Request, caller: Reader) -> Response:
         history=history,
     )
     base = str(request.base_url).rstrip("/")
-    keep = keeper_of(caller, store=body.store is not False)
+    keep = recorder_for(caller, store=body.store is not False)
     if not body.stream:
         answer = await caller.engine.answer(wanted, keep=keep)
-        return Shown(_completion(shown_answer(answer, base=base), body.model))
+        return ApiResponse(_completion(shown_answer(answer, base=base), body.model))
     events = caller.engine.stream(wanted, keep=keep)
     first = await _begun(events)
     usage = body.stream_options is not None and body.stream_options.include_usage
@@ -178,7 +178,7 @@ class Chunks(EventStream):
         events: AsyncGenerator[Event, None],
         *,
         first: Event,
-        caller: Caller,
+        caller: Principal,
         base: str,
         model: str,
         usage: bool,
@@ -198,7 +198,7 @@ class Chunks(EventStream):
         ended = False
         try:
             await say(self._chunk({"role": "assistant", "content": ""}))
-            pieces = flow(self.whole, address=partial(shown_link, self.base))
+            pieces = to_markdown(self.whole, address=partial(shown_link, self.base))
             async with aclosing(pieces):
                 async for piece in pieces:
                     if isinstance(piece, str):
@@ -209,20 +209,22 @@ class Chunks(EventStream):
             await say(b"data: [DONE]\n\n", more=False)
         except QuothError as error:
             ended = True
-            await say(_line(told(error, request_id=self.request_id).body), more=False)
+            await say(_line(to_message(error, request_id=self.request_id).body), more=False)
         finally:
             if not ended:
                 with move_on_after(LAST_WORDS_S, shield=True):
-                    await say(_line(told(BROKEN_OFF, request_id=self.request_id).body), more=False)
+                    await say(
+                        _line(to_message(BROKEN_OFF, request_id=self.request_id).body), more=False
+                    )
 
     async def _end(self, answer: Answer, say: Say) -> None:
         """Say how the answer ended, what proves it and, where it is asked for, what it took."""
         shown_one = shown_answer(answer, base=self.base)
         ended = {"delta": {}, "index": 0, "finish_reason": _finish(answer), "logprobs": None}
-        last = {**self.about, "choices": [ended], "quoth": shown(proof(shown_one))}
+        last = {**self.about, "choices": [ended], "quoth": to_public(proof(shown_one))}
         await say(_line(as_bytes(last)))
         if self.usage:
-            used = {**self.about, "choices": [], "usage": shown(tokens(answer))}
+            used = {**self.about, "choices": [], "usage": to_public(tokens(answer))}
             await say(_line(as_bytes(used)))
 
     def _chunk(self, delta: dict[str, str]) -> bytes:
@@ -244,7 +246,7 @@ async def _begun(events: AsyncGenerator[Event, None]) -> Event:
     """Wait until passages are there: what fails before that has a status of its own."""
     try:
         async for event in events:
-            if isinstance(event, Found | Done):
+            if isinstance(event, HitsFound | AnswerCompleted):
                 return event
     except BaseException:
         await events.aclose()
@@ -258,7 +260,7 @@ def _completion(answer: Answer, model: str) -> Completion:
         id=f"chatcmpl-{token_hex(12)}",
         created=int(time()),
         model=model,
-        choices=(Choice(Said(text), _finish(answer)),),
+        choices=(ChatChoice(ChatReply(text), _finish(answer)),),
         usage=tokens(answer),
         quoth=proof(answer),
     )
@@ -266,11 +268,15 @@ def _completion(answer: Answer, model: str) -> Completion:
 
 def _finish(answer: Answer) -> Literal["stop", "length"]:
     """Say whether a model broke its answer off, for want of room or for any other reason."""
-    return "length" if note("cut", language=answer.query.language) in answer.warnings else "stop"
+    return (
+        "length"
+        if add_warning("cut", language=answer.query.language) in answer.warnings
+        else "stop"
+    )
 
 
 async def _collection(
-    caller: Caller, model: str, *, find: Callable[[Caller, str | None], Collection]
+    caller: Principal, model: str, *, find: Callable[[Principal, str | None], Collection]
 ) -> str:
     """Give the collection of a model, as ``find`` does; raises UnknownModel."""
     owner, slash, name = model.partition("/")

@@ -13,22 +13,22 @@ from starlette.responses import Response, StreamingResponse
 
 from quoth.engine import Engine
 from quoth.interfaces.http.dependencies import Admin, Owner
-from quoth.interfaces.http.responses import Shown, as_bytes
+from quoth.interfaces.http.responses import ApiResponse, as_bytes
 from quoth.interfaces.http.schemas import Body
 from quoth.operations.purge import Purged, delete_everything, purge
-from quoth.operations.tenant_data import Everything, Proof
-from quoth.pipeline.egress import Leaving, leaving, privacy_of
+from quoth.operations.tenant_data import DeletionReceipt, TenantData
+from quoth.pipeline.egress import EgressEntry, list_egress, privacy_of
 from quoth.store.privacy_settings import (
     AUDIT_DAYS,
     MOST_DAYS,
-    Decisions,
     Keeping,
+    PrivacyStore,
 )
 
 router = APIRouter(tags=["privacy"])
 
 
-class Wanted(Body):
+class PrivacyUpdate(Body):
     """A decision; it takes the place of the one before as a whole."""
 
     model_config = ConfigDict(
@@ -46,7 +46,7 @@ class Wanted(Body):
 
 
 @dataclass(frozen=True, slots=True)
-class Shows:
+class PrivacyView:
     """What holds for the tenant.
 
     ``history`` is what is kept of a question, which is never more than the operator keeps;
@@ -57,7 +57,7 @@ class Shows:
     retention_days: int
     audit_days: int
     may_leave: bool
-    leaves: tuple[Leaving, ...]
+    leaves: tuple[EgressEntry, ...]
     telemetry: bool
     decided_at: str | None
 
@@ -66,28 +66,30 @@ class Shows:
 class Deleted:
     """What was deleted, and whether anything of it is left on the disk."""
 
-    proof: Proof
+    proof: DeletionReceipt
     purged: Purged
     complete: bool
 
 
-@router.get("/v1/privacy", summary="Show what is kept and what leaves", response_model=Shows)
+@router.get("/v1/privacy", summary="Show what is kept and what leaves", response_model=PrivacyView)
 async def show(caller: Owner) -> Response:
     """Say what is kept of this tenant, for how long, and which texts are sent where."""
-    return Shown(await asyncio.to_thread(_holding, caller.engine))
+    return ApiResponse(await asyncio.to_thread(_holding, caller.engine))
 
 
-@router.put("/v1/privacy", summary="Decide what is kept and what leaves", response_model=Shows)
-async def decide(caller: Admin, wanted: Wanted) -> Response:
+@router.put(
+    "/v1/privacy", summary="Decide what is kept and what leaves", response_model=PrivacyView
+)
+async def decide(caller: Admin, wanted: PrivacyUpdate) -> Response:
     """Decide for the whole tenant; it holds from the next question on."""
     engine = caller.engine
     await asyncio.to_thread(
-        Decisions.of(engine.parts.catalogue).decide,
+        PrivacyStore.of(engine.parts.catalogue).decide,
         history=wanted.history,
         retention_days=wanted.retention_days,
         may_leave=wanted.may_leave,
     )
-    return Shown(await asyncio.to_thread(_holding, engine))
+    return ApiResponse(await asyncio.to_thread(_holding, engine))
 
 
 @router.get(
@@ -102,7 +104,7 @@ async def export(caller: Admin) -> Response:
     The documents' own files are given by ``GET /v1/documents/{document_id}/original``.
     """
     return StreamingResponse(
-        _lines(Everything.of(caller.engine.parts.catalogue)),
+        _lines(TenantData.of(caller.engine.parts.catalogue)),
         media_type="application/jsonl",
         headers={"content-disposition": 'attachment; filename="quoth-export.jsonl"'},
     )
@@ -116,7 +118,7 @@ async def delete(caller: Admin, request: Request) -> Response:
     """
     proof, done = await delete_everything(caller.engine.parts)
     request.state.object_id = proof.digest
-    return Shown(Deleted(proof, done, done.complete))
+    return ApiResponse(Deleted(proof, done, done.complete))
 
 
 @router.post("/v1/privacy/purge", summary="Leave no trace of what was deleted")
@@ -125,19 +127,19 @@ async def purge_now(caller: Admin) -> Purged:
     return await purge(caller.engine.parts)
 
 
-def _lines(everything: Everything) -> Iterator[bytes]:
+def _lines(everything: TenantData) -> Iterator[bytes]:
     for row in everything.rows():
         yield as_bytes(row) + b"\n"
 
 
-def _holding(engine: Engine) -> Shows:
+def _holding(engine: Engine) -> PrivacyView:
     holds = privacy_of(engine.parts)
-    return Shows(
+    return PrivacyView(
         history=holds.history,
         retention_days=holds.retention_days,
         audit_days=AUDIT_DAYS,
         may_leave=holds.may_leave,
-        leaves=leaving(engine.parts),
+        leaves=list_egress(engine.parts),
         telemetry=False,
         decided_at=holds.decided_at,
     )

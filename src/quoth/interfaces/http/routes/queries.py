@@ -14,24 +14,24 @@ from quoth.core.errors import NotFound
 from quoth.core.types import Answer
 from quoth.history.explain import Explanation, explain
 from quoth.history.why_not import WhyNot, why_not
-from quoth.interfaces.http.dependencies import Caller, Owner, Reader
-from quoth.interfaces.http.requests import collection_of, keeper_of, request_of
-from quoth.interfaces.http.responses import Shown
+from quoth.interfaces.http.dependencies import Owner, Principal, Reader
+from quoth.interfaces.http.requests import collection_of, recorder_for, to_request
+from quoth.interfaces.http.responses import ApiResponse
 from quoth.interfaces.http.schemas import (
-    Ask,
+    AskRequest,
     Id,
     InCollection,
     Limit,
     OneId,
     Skip,
-    plain,
+    require_plain_text,
 )
 from quoth.interfaces.http.sse import EventStream
 from quoth.pipeline.record import Record
-from quoth.pipeline.record_codec import recall
-from quoth.pipeline.uploads import arrivals_of
-from quoth.store.analytics import Feedback, Measured
-from quoth.store.history import Asked
+from quoth.pipeline.record_codec import load_record
+from quoth.pipeline.uploads import upload_store
+from quoth.store.analytics import AnalyticsReader, Feedback
+from quoth.store.history import QuerySummary
 
 router = APIRouter(tags=["questions"])
 
@@ -59,16 +59,16 @@ EXAMPLE = {
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class QueryPage:
     """A page of what was asked, the newest first."""
 
-    queries: list[Asked]
+    queries: list[QuerySummary]
     skip: int
     limit: int
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class QueryRecord:
     """A question with its answer, and what was thought of it.
 
     ``question`` and the texts of the answer are empty where only a hash was kept.
@@ -83,7 +83,7 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class Explained:
+class AnswerExplanation:
     """How an answer came about, and why what was asked for is not in it."""
 
     explanation: Explanation
@@ -107,20 +107,22 @@ class Explained:
         }
     },
 )
-async def ask(body: Annotated[Ask, Body(openapi_examples=EXAMPLE)], caller: Reader) -> Response:
+async def ask(
+    body: Annotated[AskRequest, Body(openapi_examples=EXAMPLE)], caller: Reader
+) -> Response:
     """Answer a question from the documents of a collection, every sentence with its proof.
 
     With `stream` the events come as they do on the command line. `store: false` keeps nothing.
     """
-    request = await request_of(body, caller)
-    keep = keeper_of(caller, store=body.store, upload_id=body.upload_id)
+    request = await to_request(body, caller)
+    keep = recorder_for(caller, store=body.store, upload_id=body.upload_id)
     if not body.stream:
-        return Shown(await caller.engine.answer(request, keep=keep))
+        return ApiResponse(await caller.engine.answer(request, keep=keep))
     events = caller.engine.stream(request, keep=keep)
     return EventStream(events, first=await anext(events), request_id=caller.request_id)
 
 
-@router.get("/v1/queries", summary="List what was asked", response_model=History)
+@router.get("/v1/queries", summary="List what was asked", response_model=QueryPage)
 async def queries(
     caller: Owner,
     skip: Skip = 0,
@@ -131,22 +133,22 @@ async def queries(
     """List the questions of the whole tenant, by any of its keys, the newest first."""
     catalogue = caller.engine.parts.catalogue
     if upload_id is not None:
-        await asyncio.to_thread(arrivals_of(caller.engine.parts).find, upload_id)
+        await asyncio.to_thread(upload_store(caller.engine.parts).find, upload_id)
     if collection is not None:
         await asyncio.to_thread(collection_of, caller, collection)
     found = await asyncio.to_thread(
         catalogue.asked, skip=skip, limit=limit, collection=collection, upload_id=upload_id
     )
-    return Shown(History(found, skip, limit))
+    return ApiResponse(QueryPage(found, skip, limit))
 
 
-@router.get("/v1/queries/{query_id}", summary="Show a question again", response_model=Kept)
+@router.get("/v1/queries/{query_id}", summary="Show a question again", response_model=QueryRecord)
 async def query(query_id: OneId, caller: Owner) -> Response:
     """Give a question with its answer as it was given."""
-    record = await record_of(query_id, caller)
-    measured = Measured.of(caller.engine.parts.catalogue)
-    return Shown(
-        Kept(
+    record = await load_query(query_id, caller)
+    measured = AnalyticsReader.of(caller.engine.parts.catalogue)
+    return ApiResponse(
+        QueryRecord(
             record.query_id,
             record.created_at,
             record.collection,
@@ -167,13 +169,15 @@ async def forget(query_id: OneId, caller: Owner) -> Response:
     return Response(status_code=204)
 
 
-@router.get("/v1/queries/{query_id}/explain", summary="Explain an answer", response_model=Explained)
+@router.get(
+    "/v1/queries/{query_id}/explain", summary="Explain an answer", response_model=AnswerExplanation
+)
 async def explained(
     query_id: OneId,
     caller: Owner,
     missed: Annotated[
         str | None,
-        AfterValidator(lambda text: text and plain(text)),
+        AfterValidator(lambda text: text and require_plain_text(text)),
         Query(
             alias="why_not",
             min_length=3,
@@ -183,15 +187,15 @@ async def explained(
     ] = None,
 ) -> Response:
     """Say how an answer came about: the stages, every candidate's way; and why one was missed."""
-    record = await record_of(query_id, caller)
+    record = await load_query(query_id, caller)
     parts = caller.engine.parts
     found = await asyncio.to_thread(explain, record, parts.catalogue)
     asked = None if missed is None else await why_not(missed, record, parts=parts)
-    return Shown(Explained(found, asked))
+    return ApiResponse(AnswerExplanation(found, asked))
 
 
-async def record_of(query_id: str, caller: Caller) -> Record:
+async def load_query(query_id: str, caller: Principal) -> Record:
     """Give what was kept of a question, by its whole id; raises NotFound."""
     catalogue = caller.engine.parts.catalogue
     await asyncio.to_thread(catalogue.answer, query_id)
-    return await asyncio.to_thread(recall, catalogue, query_id)
+    return await asyncio.to_thread(load_record, catalogue, query_id)

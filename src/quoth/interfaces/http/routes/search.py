@@ -11,9 +11,9 @@ from starlette.responses import Response
 from quoth.core.trace import Trace
 from quoth.core.types import Hit, Query
 from quoth.interfaces.http.dependencies import Reader
-from quoth.interfaces.http.requests import request_of
-from quoth.interfaces.http.responses import Shown
-from quoth.interfaces.http.schemas import Seek
+from quoth.interfaces.http.requests import to_request
+from quoth.interfaces.http.responses import ApiResponse
+from quoth.interfaces.http.schemas import SearchRequest
 
 router = APIRouter(tags=["questions"])
 
@@ -26,7 +26,7 @@ EXAMPLE = {
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class SearchResults:
     """The passages for a question, best first, and how the question was read."""
 
     query: Query
@@ -36,14 +36,16 @@ class Ranked:
     timings_ms: dict[str, float]
 
 
-@router.post("/v1/search", summary="Search passages", response_model=Ranked)
+@router.post("/v1/search", summary="Search passages", response_model=SearchResults)
 async def search(
-    body: Annotated[Seek, Body(openapi_examples=EXAMPLE)],
+    body: Annotated[SearchRequest, Body(openapi_examples=EXAMPLE)],
     caller: Reader,
 ) -> Response:
     """Rank passages for a question; nothing is written and nothing is kept."""
-    request = await request_of(body, caller)
+    request = await to_request(body, caller)
     trace = Trace(deadline_ms=None if body.max_ms is None else float(body.max_ms))
     found = await caller.engine.retrieve(request, trace=trace)
-    ranked = Ranked(found.query, found.hits, found.warnings, trace.degraded, trace.timings_ms())
-    return Shown(ranked)
+    ranked = SearchResults(
+        found.query, found.hits, found.warnings, trace.degraded, trace.timings_ms()
+    )
+    return ApiResponse(ranked)

@@ -11,10 +11,10 @@ from pydantic import AfterValidator
 from starlette.responses import Response
 
 from quoth.interfaces.http.dependencies import Owner
-from quoth.interfaces.http.requests import usual_or_named
-from quoth.interfaces.http.responses import Shown
-from quoth.interfaces.http.routes.queries import record_of
-from quoth.interfaces.http.schemas import Id, InCollection, plain
+from quoth.interfaces.http.requests import default_or_named_collection
+from quoth.interfaces.http.responses import ApiResponse
+from quoth.interfaces.http.routes.queries import load_query
+from quoth.interfaces.http.schemas import Id, InCollection, require_plain_text
 
 router = APIRouter(tags=["use"])
 
@@ -31,7 +31,7 @@ async def suggestions(
     caller: Owner,
     beginning: Annotated[
         str,
-        AfterValidator(plain),
+        AfterValidator(require_plain_text),
         Query(alias="q", max_length=200, description="What was typed so far."),
     ] = "",
     after: Annotated[
@@ -40,12 +40,14 @@ async def suggestions(
     collection: InCollection = None,
 ) -> Response:
     """Suggest how to end what was typed, or what to ask after an answer."""
-    found = await asyncio.to_thread(usual_or_named, caller, collection)
+    found = await asyncio.to_thread(default_or_named_collection, caller, collection)
     if found is None:
-        return Shown(Suggestions(()))
+        return ApiResponse(Suggestions(()))
     if after is not None:
-        record = await record_of(after, caller)
-        return Shown(Suggestions(await caller.engine.suggest(record.answer, collection=found.name)))
+        record = await load_query(after, caller)
+        return ApiResponse(
+            Suggestions(await caller.engine.suggest(record.answer, collection=found.name))
+        )
     if not await asyncio.to_thread(caller.engine.parts.catalogue.languages, found):
-        return Shown(Suggestions(()))
-    return Shown(Suggestions(await caller.engine.suggest(beginning, collection=found.name)))
+        return ApiResponse(Suggestions(()))
+    return ApiResponse(Suggestions(await caller.engine.suggest(beginning, collection=found.name)))

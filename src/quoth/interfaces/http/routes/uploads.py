@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect
 from quoth.core.errors import InputError
 from quoth.core.types import Problem
 from quoth.ingest.readers.metadata import normal_language, normal_url
-from quoth.interfaces.http.dependencies import Caller, allowed
+from quoth.interfaces.http.dependencies import Principal, allowed
 from quoth.interfaces.http.problem_details import as_response, problem_of
 from quoth.interfaces.http.responses import is_web
 from quoth.interfaces.http.schemas import (
@@ -24,8 +24,8 @@ from quoth.interfaces.http.schemas import (
     OneId,
     Skip,
     addressable,
-    plain,
     read_json,
+    require_plain_text,
 )
 from quoth.interfaces.http.sse import EventStream
 from quoth.interfaces.http.uploads.multipart import FORM, file_of
@@ -38,8 +38,8 @@ from quoth.interfaces.http.uploads.receive import (
     receive_whole,
     received,
 )
-from quoth.pipeline.components import Parts
-from quoth.pipeline.uploads import arrivals_of, blobs_of, clear_up
+from quoth.pipeline.components import Components
+from quoth.pipeline.uploads import blobs_of, delete_stale_parts, upload_store
 from quoth.store.blobs import clean_name
 from quoth.store.upload_tasks import State, Task
 
@@ -54,7 +54,7 @@ NO_URL = (
 GONE = 499
 """What the log says of a request whose client went away; nobody reads it."""
 
-Ingesting = Annotated[Caller, Depends(allowed("ingest"))]
+Ingesting = Annotated[Principal, Depends(allowed("ingest"))]
 Number = Annotated[int | None, Header(ge=0, le=2**53)]
 
 JSON = "application/json"
@@ -92,7 +92,7 @@ PIECE = {
 }
 
 
-class About(BaseModel):
+class UploadMetadata(BaseModel):
     """What is said about a file; it outranks what the file says of itself."""
 
     model_config = ConfigDict(extra="forbid")
@@ -112,12 +112,12 @@ class About(BaseModel):
     @field_validator("title", "speaker")
     @classmethod
     def _be_text(cls, text: str | None) -> str | None:
-        return None if text is None else plain(text)
+        return None if text is None else require_plain_text(text)
 
     @field_validator("url")
     @classmethod
     def _be_of_the_web(cls, text: str | None) -> str | None:
-        if text is not None and not (is_web(plain(text)) and normal_url(text)):
+        if text is not None and not (is_web(require_plain_text(text)) and normal_url(text)):
             raise ValueError("it is no address of the web: write https://…")
         return text
 
@@ -130,7 +130,7 @@ class About(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class UploadProgress:
     """How far the work on a file is, in chunks; 0 of 0 before it is known."""
 
     chunks: int
@@ -147,7 +147,7 @@ class Upload:
     collection: str
     size: int
     received: int
-    progress: Done
+    progress: UploadProgress
     document_id: str | None
     error: Problem | None
     created_at: str
@@ -187,7 +187,7 @@ async def begin_upload(
     request: Request,
     response: Response,
     caller: Ingesting,
-    about: Annotated[About, Query()],
+    about: Annotated[UploadMetadata, Query()],
     upload_length: Number = None,
 ) -> Upload | Response:
     """Send a whole file as the body or as a form; with Upload-Length, open an upload in pieces.
@@ -200,7 +200,7 @@ async def begin_upload(
         check_size(parts, upload_length)
         said = about.model_dump()
         task = await asyncio.to_thread(
-            arrivals_of(parts).begin,
+            upload_store(parts).begin,
             name=clean_name(about.name or ""),
             collection=about.collection or parts.settings.collection,
             given=kept(said),
@@ -267,7 +267,7 @@ async def list_uploads(
     parts = caller.engine.parts
 
     def read() -> Uploads:
-        arrivals = arrivals_of(parts)
+        arrivals = upload_store(parts)
         found = arrivals.tasks(skip=skip, limit=limit, state=state)
         shown = [_upload(each, parts) for each in found]
         return Uploads(shown, arrivals.count(state=state), skip, limit)
@@ -281,10 +281,10 @@ async def stop_upload(caller: Ingesting, upload_id: OneId) -> None:
     parts = caller.engine.parts
 
     def stop() -> None:
-        task = arrivals_of(parts).drop(upload_id)
+        task = upload_store(parts).drop(upload_id)
         blobs_of(parts).part(task.id).unlink(missing_ok=True)
         settings = parts.settings
-        clear_up(parts.catalogue.database, home=settings.home, tenant=settings.tenant)
+        delete_stale_parts(parts.catalogue.database, home=settings.home, tenant=settings.tenant)
 
     await asyncio.to_thread(stop)
 
@@ -303,10 +303,10 @@ async def follow_upload(caller: Ingesting, upload_id: OneId) -> Any:
     return EventStream(cast(Any, steps), first=cast(Any, first), request_id=caller.request_id)
 
 
-async def _steps(parts: Parts, key: str) -> AsyncGenerator[Step, None]:
+async def _steps(parts: Components, key: str) -> AsyncGenerator[Step, None]:
     last: Upload | None = None
     while True:
-        task = await asyncio.to_thread(arrivals_of(parts).find, key)
+        task = await asyncio.to_thread(upload_store(parts).find, key)
         upload = _upload(task, parts)
         if task.ended:
             yield Step(upload, "done")
@@ -317,19 +317,19 @@ async def _steps(parts: Parts, key: str) -> AsyncGenerator[Step, None]:
         await asyncio.sleep(LOOK_S)
 
 
-async def _found(parts: Parts, key: str, response: Response) -> Upload:
-    task = await asyncio.to_thread(arrivals_of(parts).find, key)
+async def _found(parts: Components, key: str, response: Response) -> Upload:
+    task = await asyncio.to_thread(upload_store(parts).find, key)
     return _shown(task, parts, response)
 
 
-def _shown(task: Task, parts: Parts, response: Response) -> Upload:
+def _shown(task: Task, parts: Components, response: Response) -> Upload:
     upload = _upload(task, parts)
     response.headers["Upload-Offset"] = str(upload.received)
     response.headers["Upload-Length"] = str(upload.size)
     return upload
 
 
-def _upload(task: Task, parts: Parts) -> Upload:
+def _upload(task: Task, parts: Components) -> Upload:
     there = task.received
     if task.state == "receiving":
         there = received(blobs_of(parts).part(task.id))
@@ -340,7 +340,7 @@ def _upload(task: Task, parts: Parts) -> Upload:
         collection=task.collection,
         size=task.size,
         received=there,
-        progress=Done(task.chunks, task.of_chunks),
+        progress=UploadProgress(task.chunks, task.of_chunks),
         document_id=task.document_id,
         error=None if task.code is None else Problem(task.code, task.message or ""),
         created_at=task.created_at,
@@ -348,7 +348,7 @@ def _upload(task: Task, parts: Parts) -> Upload:
     )
 
 
-async def _sent(request: Request, about: About, caller: Caller) -> tuple[Task, bool]:
+async def _sent(request: Request, about: UploadMetadata, caller: Principal) -> tuple[Task, bool]:
     """Take in the file that a request brings; True says that it is new."""
     fields: dict[str, str] = {}
     return await receive_whole(
@@ -359,9 +359,9 @@ async def _sent(request: Request, about: About, caller: Caller) -> tuple[Task, b
     )
 
 
-async def _visited(request: Request, about: About, caller: Caller) -> tuple[Task, bool]:
+async def _visited(request: Request, about: UploadMetadata, caller: Principal) -> tuple[Task, bool]:
     """Fetch the page that a request names; True says that it is new."""
-    named = read_json(await request.body(), About)
+    named = read_json(await request.body(), UploadMetadata)
     said = about.model_copy(update=named.model_dump(exclude_none=True))
     if named.url is None:
         raise InputError(NO_URL)
@@ -387,11 +387,11 @@ def _file(request: Request, fields: dict[str, str]) -> AsyncIterator[bytes]:
     return request.stream()
 
 
-def _about(said: About, fields: dict[str, str]) -> About:
+def _about(said: UploadMetadata, fields: dict[str, str]) -> UploadMetadata:
     """What was said in the address, and over it what the form says; raises 422."""
     if not fields:
         return said
     try:
-        return About.model_validate({**said.model_dump(exclude_none=True), **fields})
+        return UploadMetadata.model_validate({**said.model_dump(exclude_none=True), **fields})
     except ValidationError as error:
         raise RequestValidationError(error.errors(include_url=False)) from error

@@ -17,7 +17,7 @@ from starlette.datastructures import MutableHeaders
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from quoth.core.errors import InputError
-from quoth.interfaces.http.middleware.security_headers import dress
+from quoth.interfaces.http.middleware.security_headers import add_security_headers
 from quoth.interfaces.http.problem_details import problem
 
 HEAD_S = 10.0
@@ -33,13 +33,13 @@ NO_REQUEST = (
 )
 
 
-class NoRequest(InputError):
+class MalformedRequest(InputError):
     """What came in over a connection cannot be read as a request."""
 
     status = 400
 
 
-class Bounded(H11Protocol):
+class LimitedH11Protocol(H11Protocol):
     """A connection of HTTP/1.1 that is closed when it takes too long, or when there are too many.
 
     ``most`` and ``open_now`` are those of the one server of a process.
@@ -83,10 +83,10 @@ class Bounded(H11Protocol):
     def send_400_response(self, msg: str) -> None:
         """Refuse what is no request of HTTP, in the words and headers of every other refusal."""
         request_id = uuid4().hex
-        found = problem(NoRequest(NO_REQUEST), request_id=request_id)
+        found = problem(MalformedRequest(NO_REQUEST), request_id=request_id)
         length = str(len(found.body))
         headers = MutableHeaders({**found.headers, "connection": "close", "content-length": length})
-        dress(headers, path="", request_id=request_id)
+        add_security_headers(headers, path="", request_id=request_id)
         begins = h11.Response(status_code=found.status, headers=headers.raw)
         with suppress(h11.LocalProtocolError):  # an answer has begun: it can only break off
             for event in (begins, h11.Data(data=found.body), h11.EndOfMessage()):
@@ -115,11 +115,11 @@ def slim(event: asyncio.Event) -> None:
         event._waiters = []  # type: ignore[assignment]
 
 
-async def hang_up_on_the_slow(connections: set[Any]) -> None:
+async def close_slow_connections(connections: set[Any]) -> None:
     """Close the connections that are too slow, for ever."""
     while True:
         await asyncio.sleep(LOOK_S)
         now = monotonic()
-        for each in [each for each in connections if isinstance(each, Bounded)]:
+        for each in [each for each in connections if isinstance(each, LimitedH11Protocol)]:
             if each.too_slow(now):
                 each.transport.abort()

@@ -30,21 +30,25 @@ from quoth.core.errors import ConfigError
 from quoth.core.settings import Settings
 from quoth.interfaces.http.app import make_app
 from quoth.interfaces.http.health import readings
-from quoth.interfaces.http.middleware.admission import Admitting
-from quoth.interfaces.http.middleware.audit import Auditing
-from quoth.interfaces.http.middleware.auth import Gate
+from quoth.interfaces.http.middleware.admission import AdmissionMiddleware
+from quoth.interfaces.http.middleware.audit import AuditMiddleware
+from quoth.interfaces.http.middleware.auth import AuthMiddleware
 from quoth.interfaces.http.middleware.concurrency_limit import Admission, Bounds, default_in_flight
 from quoth.interfaces.http.middleware.credentials import Credentials
-from quoth.interfaces.http.middleware.front_queue import Porch
-from quoth.interfaces.http.middleware.shutdown import Presence, Stopping
-from quoth.interfaces.http.middleware.telemetry import Observing
+from quoth.interfaces.http.middleware.front_queue import FrontQueue
+from quoth.interfaces.http.middleware.shutdown import InFlightRequests, ShutdownMiddleware
+from quoth.interfaces.http.middleware.telemetry import TelemetryMiddleware
 from quoth.interfaces.http.middleware.trusted_host import EVERYWHERE
 from quoth.interfaces.http.server.bind_policy import check_binding
-from quoth.interfaces.http.server.h11_protocol import HEAD_BYTES, Bounded, hang_up_on_the_slow
-from quoth.interfaces.http.server.state import Operation
+from quoth.interfaces.http.server.h11_protocol import (
+    HEAD_BYTES,
+    LimitedH11Protocol,
+    close_slow_connections,
+)
+from quoth.interfaces.http.server.state import ServerState
 from quoth.interfaces.http.server.warmup import warm
 from quoth.operations.metrics import Metrics
-from quoth.operations.retention import tidy_daily
+from quoth.operations.retention import run_retention_daily
 from quoth.operations.worker import run_workers
 from quoth.store.database import MOST_WAITING
 from quoth.tenants import Tenants
@@ -73,7 +77,7 @@ SPARE_FILES = 256
 Say = Callable[[str], None]
 
 
-def operation_of(settings: Settings, *, starting: bool = False, workers: int = 0) -> Operation:
+def operation_of(settings: Settings, *, starting: bool = False, workers: int = 0) -> ServerState:
     """Make what watches over a service with these settings."""
     writes = settings.generator not in (None, "none")
     bounds = Bounds(
@@ -81,28 +85,34 @@ def operation_of(settings: Settings, *, starting: bool = False, workers: int = 0
         waiting=settings.questions_waiting,
         wait_s=settings.wait_seconds,
     )
-    presence = Presence("starting" if starting else "serving")
-    return Operation(Admission(bounds), presence, Metrics(), workers=workers)
+    presence = InFlightRequests("starting" if starting else "serving")
+    return ServerState(Admission(bounds), presence, Metrics(), workers=workers)
 
 
-def served(
+def create_server_app(
     tenants: Tenants,
     *,
-    operation: Operation,
+    operation: ServerState,
     settings: Settings,
     bound: str = "127.0.0.1",
     credentials: Credentials | None = None,
 ) -> FastAPI:
     """Make the application with all its walls; ``bound`` is the address that is listened on."""
-    operation.metrics.read_also(partial(readings, tenants, operation))
+    operation.metrics.add_collector(partial(readings, tenants, operation))
     return make_app(
         tenants,
         around=(
-            partial(Observing, metrics=operation.metrics),
-            partial(Stopping, presence=operation.presence),
-            partial(Auditing, tenants=tenants),
-            partial(Gate, tenants=tenants, settings=settings, bound=bound, credentials=credentials),
-            Admitting,
+            partial(TelemetryMiddleware, metrics=operation.metrics),
+            partial(ShutdownMiddleware, presence=operation.presence),
+            partial(AuditMiddleware, tenants=tenants),
+            partial(
+                AuthMiddleware,
+                tenants=tenants,
+                settings=settings,
+                bound=bound,
+                credentials=credentials,
+            ),
+            AdmissionMiddleware,
         ),
         state={"operation": operation},
     )
@@ -117,7 +127,7 @@ async def serve(
     and StorageFull.
     """
     raise_file_limit()
-    share_memory()
+    limit_malloc_arenas()
     threads = ThreadPoolExecutor(THREADS, thread_name_prefix="quoth")
     asyncio.get_running_loop().set_default_executor(threads)
     operation = operation_of(settings, starting=True, workers=workers)
@@ -132,7 +142,7 @@ async def serve(
 
 async def _serve(
     tenants: Tenants,
-    operation: Operation,
+    operation: ServerState,
     *,
     bound: socket.socket,
     host: str,
@@ -141,8 +151,10 @@ async def _serve(
 ) -> None:
     settings = tenants.settings
     known = Credentials(tenants.database)
-    app = served(tenants, operation=operation, settings=settings, bound=host, credentials=known)
-    porch = Porch(
+    app = create_server_app(
+        tenants, operation=operation, settings=settings, bound=host, credentials=known
+    )
+    porch = FrontQueue(
         behind_a_proxy(app),
         admission=operation.admission,
         credentials=known,
@@ -152,16 +164,16 @@ async def _serve(
 
     async def be_ready() -> None:
         await warm(tenants.engine(settings.tenant))
-        keep_for_good()
+        freeze_gc()
         if operation.presence.state == "starting":
             operation.presence.state = "serving"
-            say(f"quoth answers at {address_of(bound, host)}")
+            say(f"quoth answers at {bound_address(bound, host)}")
         await ending.wait()
 
     listens = asyncio.create_task(server.serve(sockets=[bound]))
-    watches = asyncio.create_task(hang_up_on_the_slow(server.server_state.connections))
+    watches = asyncio.create_task(close_slow_connections(server.server_state.connections))
     works = asyncio.create_task(run_workers(tenants, count=operation.workers, stop=ending))
-    tidies = asyncio.create_task(tidy_daily(tenants.database))
+    tidies = asyncio.create_task(run_retention_daily(tenants.database))
     tasks = [asyncio.create_task(be_ready()), listens, watches, tidies, works]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -204,7 +216,7 @@ class Listener(uvicorn.Server):
 def _config(app: ASGIApp) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http=Bounded,
+        http=LimitedH11Protocol,
         ws="none",
         loop="asyncio",
         lifespan="on",
@@ -250,14 +262,14 @@ def _why_not(error: OSError, *, host: str, port: int) -> str:
     return f"The service cannot listen on {host}, port {port}: {error.strerror}."
 
 
-def address_of(bound: socket.socket, host: str) -> str:
+def bound_address(bound: socket.socket, host: str) -> str:
     """Write the address that a browser takes."""
     name = "localhost" if host in EVERYWHERE else f"[{host}]" if ":" in host else host
     return f"http://{name}:{bound.getsockname()[1]}"
 
 
 @contextmanager
-def signals(presence: Presence, *, say: Say) -> Iterator[asyncio.Event]:
+def signals(presence: InFlightRequests, *, say: Say) -> Iterator[asyncio.Event]:
     """Give the event that a signal to end sets; a second one ends what is under way at once.
 
     No hanging up of a terminal is heard meanwhile. Only the main thread hears signals.
@@ -289,14 +301,14 @@ def signals(presence: Presence, *, say: Say) -> Iterator[asyncio.Event]:
 def raise_file_limit() -> None:
     """Allow as many open files as the system does, and no more connections than that."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = Bounded.most + SPARE_FILES
+    wanted = LimitedH11Protocol.most + SPARE_FILES
     if soft < wanted:
         soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    Bounded.most = max(1, min(Bounded.most, soft - SPARE_FILES))
+    LimitedH11Protocol.most = max(1, min(LimitedH11Protocol.most, soft - SPARE_FILES))
 
 
-def keep_for_good() -> None:
+def freeze_gc() -> None:
     """Spare the garbage collector what is there by now, which stays as long as the process.
 
     Looking through it again and again held everything up for a quarter of a second at a time.
@@ -305,7 +317,7 @@ def keep_for_good() -> None:
     gc.freeze()
 
 
-def share_memory() -> None:
+def limit_malloc_arenas() -> None:
     """Let threads share pools of memory, one a core and at least two, where the system has pools.
 
     With more of them than can compute at once each keeps what the largest question took there.

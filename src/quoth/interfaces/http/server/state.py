@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from quoth.core.trace import Trace
 from quoth.core.types import Answer
 from quoth.interfaces.http.middleware.concurrency_limit import Admission
-from quoth.interfaces.http.middleware.shutdown import Presence
+from quoth.interfaces.http.middleware.shutdown import InFlightRequests
 from quoth.operations.metrics import Metrics
 from quoth.operations.otel import observe_spans
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class ServerState:
     """The parts that watch over a running service; one application has one, as its state.
 
     ``workers`` take in what was uploaded.
     """
 
     admission: Admission
-    presence: Presence
+    presence: InFlightRequests
     metrics: Metrics
     workers: int = 0
 

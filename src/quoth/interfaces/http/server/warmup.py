@@ -9,7 +9,7 @@ from typing import Any
 
 from quoth.core.errors import BackendError, QuothError
 from quoth.engine import Engine
-from quoth.pipeline.components import unobserved
+from quoth.pipeline.components import no_op
 from quoth.pipeline.egress import models_within
 from quoth.pipeline.record import Record
 from quoth.pipeline.retrieve import Request
@@ -30,7 +30,7 @@ async def warm(engine: Engine) -> None:
                 await _open(each)
     with suppress(BackendError):
         await engine.parts.embedder.embed(list(QUESTIONS), role="query")
-    quiet = Engine(replace(engine.parts, observe=unobserved))
+    quiet = Engine(replace(engine.parts, observe=no_op))
     names = [each.name for each in await asyncio.to_thread(engine.parts.catalogue.collections)]
     first = [name for name in names if name == engine.parts.settings.collection] or names[:1]
     for question in QUESTIONS if first else ():

@@ -23,7 +23,7 @@ logging.getLogger("python_multipart").setLevel(logging.CRITICAL + 1)
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class FormPart:
     """The beginning of a part of a form; ``file`` is the name of the file that it brings."""
 
     name: str
@@ -38,7 +38,7 @@ class FormReader:
         boundary = options.get(b"boundary", b"")
         if not boundary:
             raise InputError(BROKEN)
-        self._found: list[Part | bytes] = []
+        self._found: list[FormPart | bytes] = []
         self._header = self._value = b""
         self._disposition = b""
         self.whole = False
@@ -58,7 +58,7 @@ class FormReader:
         except FormParserError as error:
             raise InputError(BROKEN) from error
 
-    def feed(self, data: bytes) -> list[Part | bytes]:
+    def feed(self, data: bytes) -> list[FormPart | bytes]:
         """Give what these bytes bring: beginnings of parts, and pieces of the last part begun."""
         try:
             self._parser.write(data)
@@ -85,7 +85,9 @@ class FormReader:
         _kind, options = parse_options_header(self._disposition)
         file = options.get(b"filename")
         name = options.get(b"name", b"").decode("utf-8", "replace")
-        self._found.append(Part(name, None if file is None else file.decode("utf-8", "replace")))
+        self._found.append(
+            FormPart(name, None if file is None else file.decode("utf-8", "replace"))
+        )
 
     def _on_data(self, data: bytes, start: int, end: int) -> None:
         self._found.append(data[start:end])
@@ -103,11 +105,11 @@ async def file_of(
     """
     form = FormReader(content_type)
     files = 0
-    part: Part | None = None
+    part: FormPart | None = None
     text = b""
     async for data in stream:
         for each in form.feed(data):
-            if isinstance(each, Part):
+            if isinstance(each, FormPart):
                 _put(part, text, fields)
                 part, text = each, b""
                 files += each.file is not None
@@ -124,6 +126,6 @@ async def file_of(
         raise InputError(BROKEN)
 
 
-def _put(part: Part | None, text: bytes, fields: dict[str, str]) -> None:
+def _put(part: FormPart | None, text: bytes, fields: dict[str, str]) -> None:
     if part is not None and part.file is None:
         fields[part.name] = text.decode("utf-8", "replace")

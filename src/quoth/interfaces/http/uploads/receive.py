@@ -18,16 +18,16 @@ from quoth.core.errors import (
     TooLarge,
 )
 from quoth.ingest.sources.http import Connect, Resolve, fetch
-from quoth.pipeline.components import Parts
+from quoth.pipeline.components import Components
 from quoth.pipeline.uploads import (
-    arrivals_of,
     blobs_of,
     content_key,
-    given_of,
+    metadata_of,
+    upload_store,
 )
-from quoth.store.blobs import BLOCK, Growing, clean_name
+from quoth.store.blobs import BLOCK, PartialUpload, clean_name
 from quoth.store.upload_tasks import LEASE_SECONDS, Task
-from quoth.store.uploads import Arrivals
+from quoth.store.uploads import UploadStore
 
 SAID = ("title", "url", "speaker", "language")
 EMPTY = "There is nothing in this file. Send the file as the body, or as a form."
@@ -51,7 +51,7 @@ class WrongOffset(InputError):
 
 
 @dataclass(frozen=True, slots=True)
-class WaysOut:
+class FetchHooks:
     """How names are resolved and numbers reached; None for the system's own ways."""
 
     resolve: Resolve | None = None
@@ -64,7 +64,7 @@ def kept(said: dict[str, str | None]) -> dict[str, str]:
 
 
 async def receive_whole(
-    parts: Parts,
+    parts: Components,
     stream: AsyncIterator[bytes],
     *,
     about: Callable[[], dict[str, str | None]],
@@ -75,7 +75,7 @@ async def receive_whole(
     ``about`` is asked what was said of it when the last byte is there. Whatever ends this early
     leaves nothing behind. Raises InputError, TooLarge and StorageFull.
     """
-    blobs, arrivals = blobs_of(parts), arrivals_of(parts)
+    blobs, arrivals = blobs_of(parts), upload_store(parts)
     part = blobs.part(uuid4().hex)
     most = parts.settings.max_upload_mb * 2**20
     async with _growing(part, offset=0, most=most) as growing:
@@ -88,7 +88,7 @@ async def receive_whole(
             sha256, given = growing.sha256(), kept(said)
             collection = said["collection"] or parts.settings.collection
             name = clean_name(said["name"] or "")
-            key = content_key(parts, collection=collection, sha256=sha256, given=given_of(given))
+            key = content_key(parts, collection=collection, sha256=sha256, given=metadata_of(given))
             return await asyncio.to_thread(
                 arrivals.submit,
                 key,
@@ -105,19 +105,19 @@ async def receive_whole(
 
 
 async def receive_page(
-    parts: Parts,
+    parts: Components,
     url: str,
     *,
     said: dict[str, str | None],
     key_id: str,
-    ways: WaysOut | None = None,
+    ways: FetchHooks | None = None,
 ) -> tuple[Task, bool]:
     """Fetch a page and queue it as a file once; True says that it is new.
 
     Its url is the address at the end of all redirects. Raises NotFetched and InputError, and as
     `receive_whole` does.
     """
-    ways = ways or WaysOut()
+    ways = ways or FetchHooks()
     with TemporaryDirectory(prefix="quoth-") as folder:
         try:
             page = await fetch(
@@ -134,14 +134,14 @@ async def receive_page(
 
 
 async def receive_more(
-    parts: Parts, key: str, stream: AsyncIterator[bytes], *, offset: int
+    parts: Components, key: str, stream: AsyncIterator[bytes], *, offset: int
 ) -> Task:
     """Take in the next bytes of an upload, and queue it with its last one.
 
     What came in before a client went away stays. Raises NotFound, Busy, TooLarge, StorageFull,
     after which the upload begins anew, and WrongOffset.
     """
-    blobs, arrivals = blobs_of(parts), arrivals_of(parts)
+    blobs, arrivals = blobs_of(parts), upload_store(parts)
     task = await asyncio.to_thread(arrivals.take, key)
     if task.state != "receiving":
         # Whoever did not hear that his last piece came in sends it again.
@@ -170,7 +170,7 @@ async def receive_more(
         return await asyncio.to_thread(_complete, parts, arrivals, task, sha256)
     finally:
         # Also when the client is gone: whoever comes back goes on from here.
-        await asyncio.shield(asyncio.to_thread(arrivals.put_down, key, received=there))
+        await asyncio.shield(asyncio.to_thread(arrivals.save_progress, key, received=there))
 
 
 def received(part: Path) -> int:
@@ -181,7 +181,7 @@ def received(part: Path) -> int:
         return 0
 
 
-def check_size(parts: Parts, size: int) -> None:
+def check_size(parts: Components, size: int) -> None:
     """Refuse a file before its first byte; raises InputError, TooLarge and StorageFull."""
     most = parts.settings.max_upload_mb
     if size < 1:
@@ -190,7 +190,7 @@ def check_size(parts: Parts, size: int) -> None:
         raise TooLarge(f"A file can have up to {most} MB.")
 
 
-def _complete(parts: Parts, arrivals: Arrivals, task: Task, sha256: str) -> Task:
+def _complete(parts: Components, arrivals: UploadStore, task: Task, sha256: str) -> Task:
     blobs = blobs_of(parts)
     part = blobs.part(task.id)
     return arrivals.complete(
@@ -205,8 +205,8 @@ async def _blocks(path: Path) -> AsyncIterator[bytes]:
 
 
 @asynccontextmanager
-async def _growing(part: Path, *, offset: int, most: int) -> AsyncIterator[Growing]:
-    growing = await asyncio.to_thread(Growing, part, offset=offset, most=most)
+async def _growing(part: Path, *, offset: int, most: int) -> AsyncIterator[PartialUpload]:
+    growing = await asyncio.to_thread(PartialUpload, part, offset=offset, most=most)
     try:
         yield growing
     finally:
@@ -214,7 +214,10 @@ async def _growing(part: Path, *, offset: int, most: int) -> AsyncIterator[Growi
 
 
 async def _receive(
-    stream: AsyncIterator[bytes], growing: Growing, *, renew: Callable[[], object] | None = None
+    stream: AsyncIterator[bytes],
+    growing: PartialUpload,
+    *,
+    renew: Callable[[], object] | None = None,
 ) -> None:
     """Write what comes in, block by block; what came before the stream broke off is written."""
     held = bytearray()

@@ -5,13 +5,13 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 BIN := .venv/bin
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 PIP := $(BIN)/python $(PIP_INSTALL)
-# Tests start hundreds of processes, each of which would compile the same modules anew.
+# Tests start many processes; none of them compiles the same modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: chromium chainlit models web help setup dev demo test lint types docs docs-check lock bench soak eval format clean
+.PHONY: coverage shape chromium chainlit models web help setup dev demo test lint types docs docs-check lock bench soak eval format clean
 
-help: ## say what there is
+help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /	/' | column -t -s '	'
 
 .venv/bin/python:
@@ -34,7 +34,7 @@ help: ## say what there is
 	@$(PIP) --no-deps --no-build-isolation --editable .
 	@touch .venv/.ready $@
 
-setup: .venv/.ready ## make the environment from the lock file
+setup: .venv/.ready ## create the environment from the lock file
 dev: .venv/.ready-dev ## the same with the tools that developers use
 
 demo: setup ## set up, add the sample collection, answer three questions
@@ -44,12 +44,18 @@ web: setup ## serve the sample collection over HTTP
 	@$(BIN)/quoth --home .demo --quiet add examples/hf-course
 	@$(BIN)/quoth --home .demo serve
 
-test: ## everything that must hold: lint, types, docs, tests, coverage
+test: ## everything that must hold: lint, types, docs, tests
 	@$(MAKE) --no-print-directory -j3 dev chromium .venv-lint/.ready
 	@$(MAKE) --no-print-directory -j2 types lint docs-check models
+	@$(BIN)/pytest -n 2 --dist worksteal
+
+coverage: dev chromium models ## the tests once more, with the lines that they run
 	@$(BIN)/coverage erase
-	@$(BIN)/pytest -n 2 --dist loadfile --cov --cov-report=
+	@$(BIN)/pytest -n 2 --dist worksteal --cov --cov-report=
 	@$(BIN)/coverage report
+
+shape: dev ## size of the code, names used twice, calls of one question
+	@$(BIN)/python scripts/shape.py
 
 models: dev ## build and fetch the models that tests use
 	@$(BIN)/quoth --quiet models build
@@ -114,9 +120,9 @@ bench: setup ## measure quoth beside its peers, as ratios in one run
 chainlit: .venv-chainlit/.ready ## make the environment of the Chainlit page
 
 soak: dev chromium chainlit models ## the long tests: kills, citations by the ten thousand
-	@$(BIN)/pytest -m soak tests/soak
+	@QUOTH_TEST_EXAMPLES=200 $(BIN)/pytest -m soak --timeout 7200
 
-lock: ## write the lock files anew from pyproject.toml (needs uv)
+lock: ## write the lock files from pyproject.toml (needs uv)
 	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-header --no-annotate --extra eval --extra build --extra mcp pyproject.toml \
 		-o requirements.lock

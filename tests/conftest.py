@@ -7,14 +7,12 @@ import gc
 import os
 import signal
 import socket
-from collections import Counter
 from collections.abc import Generator, Iterator
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
 import pytest
-from coverage import Coverage
 from hypothesis import settings
 
 from quoth.bootstrap import open_engine
@@ -33,8 +31,13 @@ SAMPLES = ROOT / "examples" / "hf-course"
 FIXTURES = Path(__file__).parent / "fixtures"
 
 
-# The same examples in every run: a test that fails only sometimes is broken.
-settings.register_profile("fixed", derandomize=True, deadline=None)
+# The same examples in every run: a test that fails only sometimes is broken. `make soak` has more.
+settings.register_profile(
+    "fixed",
+    derandomize=True,
+    deadline=None,
+    max_examples=int(os.environ.get("QUOTH_TEST_EXAMPLES", "25")),
+)
 settings.load_profile("fixed")
 
 
@@ -90,7 +93,7 @@ def _no_settings_from_outside() -> Iterator[None]:
     """Take the variables of whoever runs the tests away, but for where the model is built."""
     with pytest.MonkeyPatch.context() as patch:
         for name in os.environ:
-            if name.startswith("QUOTH_") and name != "QUOTH_MODELS":
+            if name.startswith("QUOTH_") and name not in ("QUOTH_MODELS", "QUOTH_TEST_EXAMPLES"):
                 patch.delenv(name)
         yield
 
@@ -114,31 +117,6 @@ def pytest_collection_finish() -> None:
     """Keep the ten thousand tests themselves, which stay to the end, from the garbage collector."""
     gc.collect()
     gc.freeze()
-
-
-MEASURED = 8
-"""Runs of one test, each with other values, that are measured for coverage."""
-_runs: Counter[str] = Counter()
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, bool | None, bool | None]:
-    """Leave what runs the same lines over and over out of what is measured as covered.
-
-    That is what is marked so, and a test that has been run with `MEASURED` other values before.
-    """
-    stopped = []
-    test = item.nodeid.partition("[")[0]
-    _runs[test] += 1
-    if item.get_closest_marker("unmeasured") or _runs[test] > MEASURED:
-        while measuring := Coverage.current():  # a process may have several
-            measuring.stop()
-            stopped.append(measuring)
-    try:
-        return (yield)
-    finally:
-        for measuring in reversed(stopped):
-            measuring.start()
 
 
 @pytest.hookimpl(wrapper=True)

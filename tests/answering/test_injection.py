@@ -39,8 +39,6 @@ from tests.support.injection_checks import MARK, WALLS, Row, Run, Wall, active
 from tests.support.obedient_model import ObedientGenerator, obey
 from tests.support.small_library import add, open_tour
 
-pytestmark = pytest.mark.unmeasured
-
 FOLDER = Path(__file__).parents[1] / "data" / "injections"
 BIPIA = Path(__file__).parents[3] / "shared" / "data" / "bipia"
 POLICIES: tuple[Policy, ...] = ("mark", "strict")

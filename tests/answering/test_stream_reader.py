@@ -318,7 +318,6 @@ HARD = {
 }
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("hard", HARD)
 def test_the_time_is_in_proportion_to_the_length(hard: str) -> None:
     def seconds(size: int) -> float:

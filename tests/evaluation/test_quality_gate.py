@@ -30,8 +30,6 @@ from quoth.evaluation.retrieval import RetrievalReport, evaluate_retrieval
 from quoth.evaluation.understanding import evaluate_understanding
 from tests.conftest import ROOT, SAMPLES
 
-pytestmark = pytest.mark.unmeasured
-
 DATA = Path(__file__).parents[1] / "data" / "hf-course"
 KEPT = Path(__file__).parents[1] / "data" / "quality.json"
 EVAL = ROOT / "eval"

@@ -122,7 +122,6 @@ def test_the_shipped_model_is_the_fitted_one() -> None:
     assert dict(made.weights) == pytest.approx(dict(WORDS.weights), abs=0.01)
 
 
-@pytest.mark.unmeasured
 @needs_data
 async def test_the_bars_hold_on_claims_never_looked_at() -> None:
     found = await evaluate_verify(DATA, split="heldout")

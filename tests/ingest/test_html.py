@@ -102,7 +102,6 @@ def test_the_page_does_not_outrank_what_is_known() -> None:
     assert (reading.title, reading.language) == ("K", "fr")
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     "bomb",
     ["<div>", "<b>", "<table><tr><td>", "<ul><li>", "<a href=#>", "<span>", "<svg>", "<p><i>"],

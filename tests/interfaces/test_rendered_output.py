@@ -196,7 +196,9 @@ def lay_out(folder: Path, texts: Sequence[str]) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("part", range(3))
+@pytest.mark.parametrize(
+    "part", [0, *(pytest.param(part, marks=pytest.mark.soak) for part in (1, 2))]
+)
 async def test_hostile_documents_are_shown_as_texts(tmp_path: Path, part: int) -> None:
     some = [*ACTIVE[part::60], *SENDING[part::50]]
     async with open_tour(tmp_path / "home") as engine:

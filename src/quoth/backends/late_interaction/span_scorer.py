@@ -43,6 +43,7 @@ class LateSpans:
         *,
         spans: Sequence[Span],
         asking: int = 0,
+        tokens: Matrix | None = None,
     ) -> tuple[list[float], list[float]]:
         """Give two scores per span, cosines, higher is better; raises EmbeddingError.
 
@@ -52,7 +53,7 @@ class LateSpans:
         if not spans:
             return [], []
         asked, kept = await asyncio.gather(
-            self._vectors.question(question), self._vectors.passages(chunks)
+            self._vectors.question(question, tokens=tokens), self._vectors.passages(chunks)
         )
         matches = await asyncio.to_thread(self._matches, asked, kept, chunks=chunks, spans=spans)
         share = len(asked) / max(1, len(_PIECE.findall(question)))

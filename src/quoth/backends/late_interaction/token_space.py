@@ -68,9 +68,13 @@ class TokenSpace:
         self._turned = _rotation(embedder.dimension) if form is None else None
         self._common: Matrix | None = None
 
-    async def question(self, text: str) -> Matrix:
-        """Give the unit vectors of a question's tokens, shape (tokens, dimension)."""
-        _, (tokens,) = await self._embedder.embed_tokens([text], role="query")
+    async def question(self, text: str, *, tokens: Matrix | None = None) -> Matrix:
+        """Return the unit vectors of a question's tokens, shape (tokens, dimension).
+
+        ``tokens`` are those of `Embedder.encode`; None computes them.
+        """
+        if tokens is None:
+            _, (tokens,) = await self._embedder.embed_tokens([text], role="query")
         return unit(self._cleared(tokens, await self._mean()))
 
     async def documents(self, texts: Sequence[str]) -> tuple[Matrix, list[Packed]]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from quoth.backends.late_interaction.token_space import TokenSpace
 from quoth.backends.late_interaction.token_store import Packed, TokenStore
 from quoth.core.concurrency import run_in_thread
-from quoth.core.protocols import Embedder, Matrix, Role
+from quoth.core.protocols import Embedder, EncodedQuery, Matrix, Role
 from quoth.core.types import Chunk
 
 MAKE = 1
@@ -83,9 +83,12 @@ class TokenVectors:
             return 0
         return await asyncio.to_thread(self._store.keep_only, list(document_ids), all_models=True)
 
-    async def question(self, text: str) -> Matrix:
-        """Give the unit vectors of a question's tokens, shape (tokens, dimension)."""
-        return await self._space.question(text)
+    async def question(self, text: str, *, tokens: Matrix | None = None) -> Matrix:
+        """Return the unit vectors of a question's tokens, shape (tokens, dimension).
+
+        ``tokens`` are those of `Embedder.encode`; None computes them.
+        """
+        return await self._space.question(text, tokens=tokens)
 
     async def passages(self, chunks: Sequence[Chunk]) -> list[Packed]:
         """Give each chunk's tokens in the stored form, from disk or computed.
@@ -125,6 +128,10 @@ class NotingEmbedder:
         if role == "query":
             return await self._embedder.embed(texts, role=role)
         return await self._vectors.embed(texts)
+
+    async def encode(self, query: str) -> EncodedQuery:
+        """Return a query's vector and token vectors from one pass; raises EmbeddingError."""
+        return await self._embedder.encode(query)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Count the tokens of each text, without the role's prefix and special tokens."""

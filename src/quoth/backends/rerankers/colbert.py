@@ -39,7 +39,9 @@ class ColbertReranker:
         other.vectors = open_vectors(self._space, folder=store)
         return other
 
-    async def score(self, query: str, chunks: Sequence[Chunk]) -> list[float]:
+    async def score(
+        self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None = None
+    ) -> list[float]:
         """Give one score per chunk, higher is better; raises RerankError."""
         if not chunks:
             return []

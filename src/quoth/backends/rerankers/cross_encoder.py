@@ -34,6 +34,7 @@ from quoth.backends.rerankers.pair_encoding import (
     Rows,
 )
 from quoth.core.errors import ConfigError, RerankError
+from quoth.core.protocols import Matrix
 from quoth.core.types import Chunk
 
 PAIRS_AT_ONCE = 4
@@ -134,7 +135,9 @@ class OnnxReranker:
             name="rerank",
         )
 
-    async def score(self, query: str, chunks: Sequence[Chunk]) -> list[float]:
+    async def score(
+        self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None = None
+    ) -> list[float]:
         """Give one score per chunk, higher is better; raises RerankError."""
         if not chunks:
             return []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from quoth.core.errors import RerankError
-from quoth.core.protocols import Reranker
+from quoth.core.protocols import Matrix, Reranker
 from quoth.core.types import Chunk
 
 
@@ -32,19 +32,23 @@ class Chain:
         self._on_failure = on_failure
         self.name = " → ".join(each.name for each in rerankers)
 
-    async def score(self, query: str, chunks: Sequence[Chunk]) -> list[float]:
+    async def score(
+        self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None = None
+    ) -> list[float]:
         """Give one score per chunk, all by the same reranker; raises RerankError."""
-        return (await self.score_by(query, chunks))[1]
+        return (await self.score_by(query, chunks, tokens=tokens))[1]
 
-    async def score_by(self, query: str, chunks: Sequence[Chunk]) -> tuple[str, list[float]]:
+    async def score_by(
+        self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None = None
+    ) -> tuple[str, list[float]]:
         """Give the name of the reranker that scored, and its scores; raises RerankError."""
         *earlier, last = self._rerankers
         for each in earlier:
             try:
-                return each.name, await each.score(query, chunks)
+                return each.name, await each.score(query, chunks, tokens=tokens)
             except RerankError as error:
                 self._on_failure(each.name, error)
-        return last.name, await last.score(query, chunks)
+        return last.name, await last.score(query, chunks, tokens=tokens)
 
     def close(self) -> None:
         """Release what each of them holds."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from quoth.core.circuit_breaker import CircuitBreaker
 from quoth.core.errors import RerankError
-from quoth.core.protocols import Reranker
+from quoth.core.protocols import Matrix, Reranker
 from quoth.core.types import Chunk
 
 
@@ -29,12 +29,14 @@ class GuardedReranker:
         if hasattr(reranker, "block"):
             self.block = reranker.block
 
-    async def score(self, query: str, chunks: Sequence[Chunk]) -> list[float]:
+    async def score(
+        self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None = None
+    ) -> list[float]:
         """Give one score per chunk, higher is better; raises RerankError."""
         with self.breaker.call():
             try:
                 async with asyncio.timeout(self._limit_s) as limit:
-                    return await self.inner.score(query, chunks)
+                    return await self.inner.score(query, chunks, tokens=tokens)
             except TimeoutError:
                 if not limit.expired():
                     raise

@@ -30,13 +30,15 @@ class LateReranker:
     def __init__(self, vectors: TokenVectors) -> None:
         self._vectors = vectors
 
-    async def score(self, query: str, chunks: Sequence[Chunk]) -> list[float]:
+    async def score(
+        self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None = None
+    ) -> list[float]:
         """Give one score per chunk, higher is better; raises RerankError."""
         if not chunks:
             return []
         try:
             question, passages = await asyncio.gather(
-                self._vectors.question(query), self._vectors.passages(chunks)
+                self._vectors.question(query, tokens=tokens), self._vectors.passages(chunks)
             )
         except EmbeddingError as error:
             raise RerankError(

@@ -161,16 +161,22 @@ async def retrieve(
     those that were given stay.
     """
     with trace.stage("understand"):
+        question = validate(request.question) if request.checked else request.question
+    vector = await _embed_question(parts, question, request=request, trace=trace)
+    with trace.stage("understand"):
         shelves, names = library
         for collection, _shelf in shelves:
             require_same_identity(collection, parts.embedder)
         scopes = [SearchContext(parts, *each, trace) for each in shelves]
         if not all(isinstance(each, Turn) for each in request.history):
             raise InputError("'history' is a sequence of quoth.Turn: a question and its answer.")
-        question = validate(request.question) if request.checked else request.question
         given = (*parse_filters(request.filters), *(request.choices.get("filters") or ()))
         query = understand(
-            question, names=names, history=request.history, drop=dropped(request.filters)
+            question,
+            names=names,
+            vector=vector,
+            history=request.history,
+            drop=dropped(request.filters),
         )
     query = await _plan_for_kind(parts, query, names, request=request, trace=trace)
     search = partial(_search, scopes, request=request, given=given)
@@ -184,6 +190,22 @@ async def retrieve(
         said = (NO_MATCH.get(query.language, NO_MATCH["en"]),)
     found = await _build_hits(parts, query, plan, ranked, trace=trace)
     return replace(found, warnings=(*said, *query.notes))
+
+
+async def _embed_question(
+    parts: Components, question: str, *, request: Request, trace: Trace
+) -> Matrix | None:
+    """Embed the question as it was asked; None in keyword mode and where the embedder failed."""
+    plan = make_plan(parts.settings.profile, "factual", overrides=request.choices)
+    if plan.mode == "keyword":
+        return None
+    rows = await trace.attempt(
+        "embed",
+        lambda: parts.embedder.embed([question], role="query"),
+        otherwise=lambda: None,
+        fallback="keyword",
+    )
+    return None if rows is None else rows[0]
 
 
 async def _plan_for_kind(

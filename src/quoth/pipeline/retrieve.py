@@ -199,11 +199,13 @@ async def _embed_question(
     plan = make_plan(parts.settings.profile, "factual", overrides=request.choices)
     if plan.mode == "keyword":
         return None
+    remaining = trace.remaining_ms()
     rows = await trace.attempt(
         "embed",
         lambda: parts.embedder.embed([question], role="query"),
         otherwise=lambda: None,
         fallback="keyword",
+        limit_ms=None if remaining is None else remaining / 2,  # the rest is for keyword search
     )
     return None if rows is None else rows[0]
 

@@ -133,7 +133,6 @@ def understand(
     text: str,
     *,
     names: EntityIndex,
-    vector: Matrix | None = None,
     history: Sequence[Turn] = (),
     fallback_language: str = "en",
     drop: Collection[str] = (),
@@ -141,8 +140,6 @@ def understand(
 ) -> Query:
     """Read a valid question against the names of a collection.
 
-    ``vector`` is the unit row of ``text``, None where there is none (keyword search, or the
-    embedder failed).
     ``history`` is the conversation so far, oldest turn first: a question that leans on it gets a
     ``standalone`` wording to search with, any other one a second wording beside its own. ``drop``
     are fields of filters that the asker does not want to be read out of questions. The language

@@ -1,6 +1,6 @@
 """Reorders the pool by a reranker's opinion, mixed with that of the first stage.
 
-What was measured stands in docs/decisions/013-reranking.md.
+What was measured stands in docs/decisions/013-late-interaction-reranking.md.
 """
 
 from __future__ import annotations

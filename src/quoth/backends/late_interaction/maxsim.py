@@ -77,7 +77,7 @@ def weighted_maxsim(matches: Matrix) -> list[float]:
 
     A token weighs what its best match among the passages has over its mean one. Words that all
     of them hold, and words that none holds, thus have little say, in any language and without
-    counting words. Measured in docs/decisions/013-reranking.md.
+    counting words. Measured in docs/decisions/013-late-interaction-reranking.md.
     """
     if not matches.size:
         return [0.0] * matches.shape[1]

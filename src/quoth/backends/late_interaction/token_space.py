@@ -4,7 +4,7 @@ Those of a model that was not trained to compare tokens are centred and turned b
 are kept. What all its token vectors have in common says nothing about a passage, so it is taken
 away; it is measured on sentences of many kinds, and no collection needs a mean of its own.
 Turning spreads what is left evenly over the components, so that one bit of each is enough. The
-figures are in docs/decisions/013-reranking.md.
+figures are in docs/decisions/013-late-interaction-reranking.md.
 """
 
 from __future__ import annotations

@@ -111,7 +111,7 @@ class OnnxReranker:
     Opening looks at the folder and loads in the background; the first call waits, and raises
     ConfigError where files do not fit each other. Pairs of concurrent requests share batches of
     like length, except with a model whose rounding would let a score depend on its company.
-    ``block`` asks the stage to stop early (docs/decisions/013-reranking.md).
+    ``block`` asks the stage to stop early (docs/decisions/013-late-interaction-reranking.md).
     """
 
     block = 8

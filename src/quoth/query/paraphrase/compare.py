@@ -3,7 +3,7 @@
 Two questions can look nearly the same and ask for different things: another page, another name, a
 negation, a comparative turned round. The cosine of their vectors hardly sees it, so what they ask
 for is compared as well, part by part (`features`), and nothing may differ. The rules rather
-refuse than err: what is refused is answered anew (docs/decisions/026-caches.md).
+refuse than err: what is refused is answered anew (docs/decisions/026-answer-cache.md).
 """
 
 from __future__ import annotations

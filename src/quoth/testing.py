@@ -334,7 +334,7 @@ def passes(chunk: Chunk, filters: Sequence[Filter]) -> bool:
 
 
 def bm25(query: str, texts: Mapping[str, str]) -> dict[str, float]:
-    """Score the texts that share a word with the query.
+    """Score the texts that share a word with the query; a repeated word counts as often.
 
     BM25 with k1 = 1.2, b = 0.75 and the idf that is never negative; Robertson and Zaragoza, 2009,
     https://doi.org/10.1561/1500000019.
@@ -342,13 +342,13 @@ def bm25(query: str, texts: Mapping[str, str]) -> dict[str, float]:
     counts = {at: Counter(_words(text)) for at, text in texts.items()}
     mean = sum(count.total() for count in counts.values()) / max(1, len(counts))
     scores: dict[str, float] = {}
-    for word in set(_words(query)):
+    for word, times in Counter(_words(query)).items():
         holders = [at for at, count in counts.items() if word in count]
         idf = math.log(1 + (len(counts) - len(holders) + 0.5) / (len(holders) + 0.5))
         for at in holders:
             often = counts[at][word]
             norm = K1 * (1 - B + B * counts[at].total() / mean)
-            scores[at] = scores.get(at, 0.0) + idf * often * (K1 + 1) / (often + norm)
+            scores[at] = scores.get(at, 0.0) + times * idf * often * (K1 + 1) / (often + norm)
     return scores
 
 

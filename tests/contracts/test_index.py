@@ -231,6 +231,13 @@ async def test_the_best_match_comes_first(filled: Index, text: str, ids: list[st
     assert found[:1] == ids[:1]
 
 
+async def test_a_repeated_term_counts_as_often_as_it_stands_in_the_query(filled: Index) -> None:
+    once = dict(await filled.match("fox dog", languages=LANGUAGES, limit=9))
+    twice = dict(await filled.match("fox dog fox", languages=LANGUAGES, limit=9))
+    assert twice["book.1"] == pytest.approx(2 * once["book.1"], rel=1e-5)
+    assert twice["talk.0"] == pytest.approx(once["talk.0"], rel=1e-5)
+
+
 async def test_scores_fall(filled: Index) -> None:
     found = await filled.match("the fox in the forest", languages=LANGUAGES, limit=9)
     scores = [score for _, score in found]

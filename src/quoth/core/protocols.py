@@ -134,7 +134,10 @@ class KeywordIndex(Protocol):
     async def match(
         self, text: str, *, languages: Sequence[str], limit: int, filters: Sequence[Filter] = ()
     ) -> list[Scored]:
-        """Rank chunks by BM25, best first; any text is safe, one without words finds nothing."""
+        """Rank chunks by BM25, best first; a repeated word counts as often as it is repeated.
+
+        Any text is safe, one without words finds nothing.
+        """
         ...
 
 

@@ -109,7 +109,7 @@ def term_coverage(question: str, *, best: Chunk | None) -> float:
     """
     if best is None:
         return 0.0
-    sought = analyze_query(question, languages=(best.language,))
+    sought = set(analyze_query(question, languages=(best.language,)))
     found = set(analyze(f"{best.prefix}\n{best.text}", language=best.language))
     return sum(term in found for term in sought) / len(sought) if sought else 0.0
 

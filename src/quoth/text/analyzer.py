@@ -116,18 +116,26 @@ def analyze(text: str, *, language: str) -> list[str]:
 
 
 def analyze_query(text: str, *, languages: Sequence[str]) -> list[str]:
-    """Give the terms to look for in a collection that holds these languages, without doubles.
+    """Return the terms to search for in a collection that holds these languages.
 
-    Stop words of the question's own language are left out, unless there is nothing else; each
-    other word gives its term under every language, since chunks carry the terms of their own.
+    Stop words of the query's own language are left out, unless there is nothing else; each other
+    word gives its term under every language, since chunks carry the terms of their own. A word
+    that stands in the query twice gives its terms twice, as Lucene counts them.
     """
     own = detect_language(text, among=(*languages, *STOP_WORDS), fallback="")
     tokens = _tokens(text)
     for without in (own, ""):
-        found = [_analysed(token, each, without) for token in tokens for each in languages or [own]]
+        found = [
+            dict.fromkeys(
+                term
+                for each in languages or [own]
+                for term in _analysed(token, each, without).split()
+            )
+            for token in tokens
+        ]
         if any(found):
             break
-    return list(dict.fromkeys(" ".join(found).split()))
+    return [term for terms in found for term in terms]
 
 
 def normalize_name(text: str) -> str:

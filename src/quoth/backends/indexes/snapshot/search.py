@@ -8,6 +8,7 @@ it compares with a graph of neighbours: docs/decisions/012.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -93,7 +94,7 @@ class Segment:
         return self._arrays["term_rows"][found], self._arrays["term_weights"][found]
 
     def match(self, terms: Mapping[int, float], *, limit: int, among: Numbers | None) -> Found:
-        """Rank the rows that hold one of the terms by BM25; ``terms`` gives the idf of each."""
+        """Rank the rows that hold one of the terms by BM25; ``terms`` gives the weight of each."""
         sums = np.zeros(self.count, np.float32)
         for term, idf in terms.items():
             rows, weights = self.holders(term)
@@ -209,15 +210,18 @@ class Snapshot:
     def match(
         self, words: Sequence[str], *, limit: int, conditions: Sequence[SegmentFilter] = ()
     ) -> list[Scored]:
-        """Rank chunks by BM25, best first; invalid rows of the file still count for the idf."""
+        """Rank chunks by BM25, best first; a repeated word counts as often as it stands there.
+
+        Invalid rows of the file still count for the idf.
+        """
         segments = [self.base] if self.tail is None else [self.base, self.tail]
         total = sum(segment.count for segment in segments)
         terms = {}
-        for word in words:
+        for word, times in Counter(words).items():
             key = encode_key("", word)
             holders = sum(len(segment.holders(key)[0]) for segment in segments)
             if holders:
-                terms[key] = math.log(1 + (total - holders + 0.5) / (holders + 0.5))
+                terms[key] = times * math.log(1 + (total - holders + 0.5) / (holders + 0.5))
         if not terms:
             return []
         return self._merged(

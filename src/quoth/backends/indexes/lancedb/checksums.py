@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from quoth.backends.indexes.checksum import file_checksum
 from quoth.core.errors import IndexCorrupt
 
-PIECE = 1 << 20
 CHANGING = ("latest_version_hint.json",)
 """Files that are written anew in place; they only say where to begin to look."""
 
@@ -35,7 +35,7 @@ class TableSums:
         """Read every file of the table that was noted; raises IndexCorrupt."""
         for name, noted in self._read().items():
             with suppress(FileNotFoundError):  # cleared away by a writer
-                if _sum(self._root / name) != noted:
+                if file_checksum(self._root / name) != noted:
                     raise IndexCorrupt(
                         f"The index is damaged: its file {name.rpartition('/')[2]} is not as it "
                         "was written. Build it anew with: quoth reindex"
@@ -47,7 +47,7 @@ class TableSums:
         now: Sums = {}
         for name in self._there():
             with suppress(FileNotFoundError):
-                now[name] = known.get(name) or _sum(self._root / name)
+                now[name] = known.get(name) or file_checksum(self._root / name)
         if now == known:
             return
         text = json.dumps(now, separators=(",", ":"))
@@ -77,11 +77,3 @@ class TableSums:
             return {name: (size, crc) for name, (size, crc) in json.loads(text).items()}
         except (OSError, ValueError, TypeError, AttributeError):
             return {}
-
-
-def _sum(path: Path) -> tuple[int, int]:
-    size, crc = 0, 0
-    with path.open("rb", buffering=0) as file:
-        while piece := file.read(PIECE):
-            size, crc = size + len(piece), zlib.crc32(piece, crc)
-    return size, crc

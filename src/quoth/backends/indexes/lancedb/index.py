@@ -1,9 +1,8 @@
 """LanceDB as both indexes: vectors and terms in one embedded, multi-process store.
 
-The table is the truth. From some size on there is a copy of it made for searching
-(`search`), which answers as long as it can be brought up to the table's present
-state; else the table itself does. LanceDB is loaded when the table is first needed: a question
-that the copy can answer alone never waits for that.
+The table is the truth. From some size on there is a snapshot of it for searching, which answers
+as long as it is of the table's present version; else the table itself does. LanceDB is loaded
+when the table is first needed: a query that the snapshot answers does not wait for that.
 """
 
 from __future__ import annotations
@@ -13,12 +12,18 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from quoth.backends.indexes.snapshot import file as scan_file
-from quoth.backends.indexes.snapshot.reader import ScanReader, conditions, make_copy
+from quoth.backends.indexes.snapshot.store import (
+    SnapshotReader,
+    activate,
+    read_manifest,
+    remove_snapshots,
+    table_version,
+)
 from quoth.core.concurrency import run_in_thread
 from quoth.core.errors import BackendError, RetrievalError, StorageFull
 from quoth.core.protocols import Matrix
@@ -31,18 +36,12 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 NO_ROOM = ("No space left", "File too large", "quota exceeded")
 
-QUICKLY_COPIED = 20_000
-"""Up to so many rows a copy takes about a second: it is made anew after every change, so that a
-process that starts then needs no LanceDB to answer."""
-CHANGES_SHARE = 0.02
-"""Above, the share of rows that must differ from the copy before it is made anew."""
-
 
 class LanceIndex:
     """One table of a LanceDB folder, serving one collection.
 
-    ``vector_rows`` is the number of rows from which the copy is made. ``on_operation`` is told
-    the name of every write before and after it is done.
+    ``vector_rows`` is the number of rows from which there is a snapshot. ``on_operation`` is
+    called with the name of every write before and after it is done.
     """
 
     def __init__(
@@ -58,8 +57,9 @@ class LanceIndex:
         self._name = table
         self._dimension = dimension
         self._vector_rows = vector_rows
-        self._table = LazyTable(folder, table, dimension=dimension, on_operation=on_operation)
-        self._copy = ScanReader(folder, table, store=self._table)
+        self._on_operation = on_operation
+        self._store: LanceStore | None = None
+        self._snapshots = SnapshotReader(folder, table)
         self._pool = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="search")
 
     # --- writing ------------------------------------------------------------------------------
@@ -80,55 +80,53 @@ class LanceIndex:
         """Make recent writes cheap to search."""
         with _translated():
             store = await self._table()
-            if await store.optimize() and await self._copy.snapshot() is not None:
-                async with store.turn("check search copy"):
-                    await self._renew(store)
-
-    async def _renew(self, store: LanceStore) -> None:
-        """Say of a copy that lacks nothing that it shows the table's present state."""
-        now = await self._copy.snapshot()
-        manifest = scan_file.read_manifest(self._folder, self._name)
-        state = scan_file.state(self._folder, self._name)
-        if now is None or manifest is None or state in (None, manifest.state):
-            return
-        if now.count < self._vector_rows:
-            await asyncio.to_thread(scan_file.remove, self._folder, self._name)
-        elif state is not None and not now.changes:
-            newer = scan_file.Manifest(file=manifest.file, state=state)
-            await asyncio.to_thread(scan_file.activate, self._folder, self._name, manifest=newer)
+            if await store.found() is None:
+                return
+            async with store.turn("optimize index"):
+                manifest = read_manifest(self._folder, self._name)
+                valid = manifest and manifest.version == table_version(self._folder, self._name)
+                await store.optimize()
+                version = table_version(self._folder, self._name)
+                if manifest and valid and version:  # rows moved, but none has changed
+                    newer = replace(manifest, version=version)
+                    await asyncio.to_thread(activate, self._folder, self._name, manifest=newer)
+                elif manifest and await store.count() < self._vector_rows:
+                    await asyncio.to_thread(remove_snapshots, self._folder, self._name)
 
     async def needs_build(self) -> bool:
-        """Whether there are so many rows, or so many new ones, that a new copy pays."""
+        """Return whether a snapshot is missing or out of date, and there are enough rows."""
         with _translated():
-            now = await self._copy.snapshot()
-            if now is None:
-                return await (await self._table()).count() >= self._vector_rows
-            most = CHANGES_SHARE * now.count if now.count > QUICKLY_COPIED else 0
-            return now.changes > most and now.count >= self._vector_rows
+            if await self._snapshots.current() is not None:
+                return False
+            return await (await self._table()).count() >= self._vector_rows
 
     async def build(self) -> bool:
-        """Make the copy for searching if it pays: seconds, in which searches go on."""
+        """Make the snapshot if it pays: seconds, in which searches go on."""
         if not await self.needs_build():
             return False
         with _translated():
             store = await self._table()
-            async with store.turn("build search copy"):
+            async with store.turn("build snapshot"):
                 if not await self.needs_build():
                     return False  # another process did while this one waited for its turn
-                await make_copy(
-                    store, folder=self._folder, table=self._name, dimension=self._dimension
+                # What builds takes a third of a second to load, and a search never needs it.
+                module = await asyncio.to_thread(
+                    import_module, "quoth.backends.indexes.snapshot.build"
+                )
+                await module.build_snapshot(
+                    store, self._folder, table=self._name, dimension=self._dimension
                 )
         return True
 
     async def drop(self) -> None:
-        """Remove the table and its copy."""
+        """Remove the table and its snapshot."""
         with _translated():
             self._folder.mkdir(parents=True, exist_ok=True)
             store = await self._table()
             async with store.turn("drop index"):
-                await asyncio.to_thread(scan_file.remove, self._folder, self._name)
+                await asyncio.to_thread(remove_snapshots, self._folder, self._name)
                 await store.drop()
-        self._copy.forget()
+        self._snapshots.close()
 
     # --- reading ------------------------------------------------------------------------------
 
@@ -137,84 +135,67 @@ class LanceIndex:
     ) -> list[Scored]:
         """Rank chunks by cosine, best first."""
         with _translated():
-            copy = await self._copy.snapshot()
-            if copy is None:
+            snapshot = await self._snapshots.current()
+            if snapshot is None:
                 store = await self._table()
                 return await store.nearest(vector, limit=limit, filters=filters)
-            return await self._run(
-                lambda: copy.nearest(vector, limit=limit, conditions=conditions(filters))
-            )
+            return await self._run(lambda: snapshot.nearest(vector, limit=limit, filters=filters))
 
     async def match(
         self, text: str, *, languages: Sequence[str], limit: int, filters: Sequence[Filter] = ()
     ) -> list[Scored]:
         """Rank chunks by BM25 (k1 1.2, b .75), best first."""
         with _translated():
-            copy = await self._copy.snapshot()
-            if copy is None:
-                words = analyze_query(text, languages=languages)
+            snapshot = await self._snapshots.current()
+            if snapshot is None:
+                terms = analyze_query(text, languages=languages)
                 store = await self._table()
-                return await store.match(words, limit=limit, filters=filters) if words else []
+                return await store.match(terms, limit=limit, filters=filters) if terms else []
             return await self._run(
-                lambda: copy.match(
-                    analyze_query(text, languages=languages),
-                    limit=limit,
-                    conditions=conditions(filters),
+                lambda: snapshot.match(
+                    analyze_query(text, languages=languages), limit=limit, filters=filters
                 )
             )
 
     async def vectors(
         self, chunk_ids: Sequence[str], *, exact: bool = False
     ) -> Mapping[str, Matrix]:
-        """Give the stored vectors of those chunks that are there."""
+        """Return the stored vectors of the chunks that are there."""
         if not chunk_ids:
             return {}
         with _translated():
-            # Asked for what a search has just found: what it saw will do.
-            copy = None if exact else self._copy.latest() or await self._copy.snapshot()
-            if copy is None:
+            # Asked for what a search has just found: the snapshot that it searched will do.
+            snapshot = None
+            if not exact:
+                snapshot = self._snapshots.latest or await self._snapshots.current()
+            if snapshot is None:
                 return await (await self._table()).vectors(chunk_ids)
-            return copy.vectors(chunk_ids)  # some rows in memory: quicker than a thread is told
+            return snapshot.vectors(chunk_ids)  # some rows in memory: quicker than a thread
 
     async def document_ids(self) -> dict[str, int]:
-        """How many chunks each document has here; none where nothing was ever written."""
+        """Return how many chunks each document has; none where nothing was ever written."""
         with _translated():
             return await (await self._table()).document_ids()
 
     async def count(self) -> int:
-        """How many chunks a search can find here; none where nothing was ever written."""
+        """Return how many chunks a search can find; none where nothing was ever written."""
         with _translated():
-            copy = await self._copy.snapshot()
-            return copy.count if copy is not None else await (await self._table()).count()
+            snapshot = await self._snapshots.current()
+            return snapshot.count if snapshot else await (await self._table()).count()
 
     async def _run(self, work: Callable[[], T]) -> T:
         return await run_in_thread(work, pool=self._pool)
 
     def close(self) -> None:
-        """Let go of the table, the copy and the threads; a search of the near thread ends later."""
+        """Release the table, the snapshot and the threads."""
         self._pool.shutdown(wait=True, cancel_futures=True)
-        self._copy.forget()
-        self._table.close()
+        self._snapshots.close()
+        if self._store is not None:
+            self._store.close()
+            self._store = None
 
-
-class LazyTable:
-    """Gives the table, opened when it is first asked for: its library takes a while to load.
-
-    An index and its copy share one, so that neither holds the other: what nobody uses is let go
-    of at once.
-    """
-
-    def __init__(
-        self, folder: Path, table: str, *, dimension: int, on_operation: Callable[[str], None]
-    ) -> None:
-        self._folder = folder
-        self._name = table
-        self._dimension = dimension
-        self._on_operation = on_operation
-        self._store: LanceStore | None = None
-
-    async def __call__(self) -> LanceStore:
-        """Give the table."""
+    async def _table(self) -> LanceStore:
+        """Return the table; its library takes a while to load."""
         if self._store is None:
             module = await asyncio.to_thread(import_module, "quoth.backends.indexes.lancedb.table")
             self._store = self._store or module.LanceStore(
@@ -224,12 +205,6 @@ class LazyTable:
                 on_operation=self._on_operation,
             )
         return self._store
-
-    def close(self) -> None:
-        """Let go of it."""
-        if self._store is not None:
-            self._store.close()
-            self._store = None
 
 
 @contextmanager

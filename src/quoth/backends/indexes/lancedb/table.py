@@ -1,4 +1,4 @@
-"""One table of a LanceDB folder: written in turns, searched as it is, read for a copy of it."""
+"""One table of a LanceDB folder: written by one writer at a time, searched, read as a whole."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from quoth.backends.indexes.lancedb.schema import (
     rows,
     schema,
 )
-from quoth.backends.indexes.snapshot.search import Numbers
 from quoth.core.errors import IndexCorrupt, IndexMismatch
 from quoth.core.protocols import Matrix
 from quoth.core.types import Chunk, Filter, Scored
@@ -133,14 +132,10 @@ class LanceStore:
             async with self.turn("delete chunks"):
                 await table.delete(col("document_id").isin(list(document_ids)))
 
-    async def optimize(self) -> bool:
-        """Bring recent writes into the indexes of the table; False where there is none."""
-        table = await self.found()
-        if table is None:
-            return False
-        async with self.turn("optimize index"):
-            await table.optimize(cleanup_older_than=KEEP_VERSIONS)
-        return True
+    async def optimize(self) -> None:
+        """Bring recent writes into the indexes of the table; the caller has its turn."""
+        table = await self.there()
+        await table.optimize(cleanup_older_than=KEEP_VERSIONS)
 
     async def drop(self) -> None:
         """Remove the table; the caller has its turn."""
@@ -199,29 +194,11 @@ class LanceStore:
         table = await self.found()
         return 0 if table is None else await table.count_rows()
 
-    async def stamps(self) -> tuple[Numbers, Numbers]:
-        """Give the row ids and the stamps of all rows."""
+    async def batches(self) -> AsyncIterator[tuple[pa.RecordBatch, Matrix]]:
+        """Yield all rows some at a time: their columns without the vectors, and the vectors."""
         table = await self.there()
-        found = await table.query().select(["stamp"]).with_row_id().to_arrow()
-        return found["_rowid"].to_numpy(), found["stamp"].to_numpy()
-
-    async def take(self, row_ids: Numbers) -> pa.Table:
-        """Give whole rows by their ids; fewer where they were moved or deleted meanwhile."""
-        table = await self.there()
-        query = table.take_row_ids(row_ids.tolist())
-        return await query.select(self._schema.names).to_arrow()
-
-    async def columns(self) -> pa.Table:
-        """Give all rows without their vectors."""
-        table = await self.there()
-        names = [name for name in self._schema.names if name != "vector"]
-        return await table.query().select(names).to_arrow()
-
-    async def batches(self) -> AsyncIterator[tuple[Numbers, Matrix]]:
-        """Yield the stamps and vectors of all rows, some at a time."""
-        table = await self.there()
-        async for batch in await table.query().select(["stamp", "vector"]).to_batches():
-            yield batch["stamp"].to_numpy(), matrix_of(batch["vector"])
+        async for batch in await table.query().select(self._schema.names).to_batches():
+            yield batch.drop_columns("vector"), matrix_of(batch["vector"])
 
     def close(self) -> None:
         """Let go of the table."""

@@ -1,1 +1,1 @@
-"""Exact search over a memory-mapped copy of the index."""
+"""Exact search over a memory-mapped snapshot of an index."""

@@ -1,13 +1,15 @@
-"""Makes the arrays that a search reads out of the columns of an index's table.
+"""The arrays of a snapshot, made from the columns of an index's table.
 
-Everything that is looked up by value (terms, filters, ids) is held under 64-bit digests in sorted
-arrays, so that opening costs nothing and no value can be mistaken for code.
+Everything that is looked up by value (terms, filters, ids) is stored under 64-bit digests in
+sorted arrays, so that opening costs nothing and no value can be mistaken for code.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,43 +17,39 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from quoth.backends.indexes.filter_columns import FIELDS, LISTS, NUMBERS
-from quoth.backends.indexes.snapshot.search import (
-    K1,
-    Arrays,
-    B,
-    encode_key,
-)
+from quoth.backends.indexes.snapshot.quantize import Quantizer
+from quoth.backends.indexes.snapshot.search import K1, Arrays, B, encode_key
+from quoth.backends.indexes.snapshot.store import table_version, write_snapshot
+
+if TYPE_CHECKING:
+    from quoth.backends.indexes.lancedb.table import LanceStore
 
 Numbers = npt.NDArray[Any]
 
 
-class Postings(NamedTuple):
-    """Rows by key: those of ``keys[i]`` are ``rows[at[i]:at[i + 1]]``, each ``often`` there."""
+class PostingLists(NamedTuple):
+    """Rows by key: ``keys[i]`` stands in ``rows[at[i]:at[i + 1]]``, in each ``counts`` times."""
 
     keys: Numbers
     at: Numbers
     rows: Numbers
-    often: Numbers
+    counts: Numbers
 
 
-def columns_to_arrays(columns: pa.Table, *, mean_terms: float | None = None) -> Arrays:
-    """Give every array but those of the vectors.
-
-    ``mean_terms`` is the mean length to reckon with; without it, that of these rows.
-    """
+def columns_to_arrays(columns: pa.Table) -> Arrays:
+    """Return every array but those of the vectors."""
     count = len(columns)
     words, owners = _cut(columns["terms"], at=" ")
     lengths = np.bincount(owners, minlength=count)
-    mean = mean_terms or max(1.0, float(lengths.mean()) if count else 1.0)
-    found = postings([("", words, owners)], rows=count)
-    often = found.often.astype(np.float32)
+    mean = max(1.0, float(lengths.mean()) if count else 1.0)
+    found = posting_lists([("", words, owners)], rows=count)
+    frequencies = found.counts.astype(np.float32)
     norm = (K1 * (1 - B + B * lengths / mean)).astype(np.float32)[found.rows]
-    tags = postings(_tags(columns), rows=count)
-    ids = [each.encode("utf-8", "surrogatepass") for each in columns["id"].to_pylist()]
-    id_keys = np.array([encode_key("id", each) for each in ids], np.uint64)
+    tags = posting_lists(_tags(columns), rows=count)
+    ids = [chunk_id.encode("utf-8", "surrogatepass") for chunk_id in columns["id"].to_pylist()]
+    id_keys = np.array([encode_key("id", chunk_id) for chunk_id in ids], np.uint64)
     order = np.argsort(id_keys)
     return {
-        "stamps": columns["stamp"].to_numpy().astype(np.uint64),
         "id_text": np.frombuffer(b"".join(ids), np.uint8),
         "id_at": np.cumsum([0, *map(len, ids)], dtype=np.int64),
         "id_keys": id_keys[order],
@@ -59,17 +57,36 @@ def columns_to_arrays(columns: pa.Table, *, mean_terms: float | None = None) -> 
         "term_keys": found.keys,
         "term_at": found.at,
         "term_rows": found.rows,
-        "term_weights": (often * np.float32(K1 + 1) / (often + norm)).astype(np.float32),
+        "term_weights": (frequencies * np.float32(K1 + 1) / (frequencies + norm)).astype(
+            np.float32
+        ),
         "tag_keys": tags.keys,
         "tag_at": tags.at,
         "tag_rows": tags.rows,
-        "mean_terms": np.array([mean], np.float64),
         **{name: columns[name].to_numpy().astype(np.float64) for name in NUMBERS},
     }
 
 
-def postings(parts: Sequence[tuple[str, Any, Numbers]], *, rows: int) -> Postings:
-    """Turn values and the rows that own them, field by field, into rows by value."""
+async def build_snapshot(store: LanceStore, root: Path, *, table: str, dimension: int) -> None:
+    """Write a snapshot of the whole table and activate it; the caller keeps writers out."""
+    version = table_version(root, table)
+    if version is None:
+        raise ValueError("the table has no version that can be read")
+    quantizer = Quantizer(rows=await store.count(), dimension=dimension)
+    batches = []
+    async for columns, vectors in store.batches():
+        batches.append(columns)
+        await asyncio.to_thread(quantizer.add, vectors)
+
+    def write() -> None:
+        arrays = {**columns_to_arrays(pa.Table.from_batches(batches)), **quantizer.arrays()}
+        write_snapshot(root, table, arrays=arrays, version=version)
+
+    await asyncio.to_thread(write)
+
+
+def posting_lists(parts: Sequence[tuple[str, Any, Numbers]], *, rows: int) -> PostingLists:
+    """Turn values and the rows that hold them, field by field, into rows by value."""
     keys: list[int] = []
     codes: list[Numbers] = []
     owners: list[Numbers] = []
@@ -85,13 +102,13 @@ def postings(parts: Sequence[tuple[str, Any, Numbers]], *, rows: int) -> Posting
     pairs = ranks[np.concatenate(codes)] * max(1, rows) + np.concatenate(owners)
     pairs.sort()
     begins = np.flatnonzero(np.diff(pairs, prepend=-1))
-    often = np.diff(np.append(begins, len(pairs)))
+    counts = np.diff(np.append(begins, len(pairs)))
     pairs = pairs[begins]
-    return Postings(
+    return PostingLists(
         keys=unsorted[order],
         at=np.searchsorted(pairs // max(1, rows), np.arange(len(keys) + 1)).astype(np.int64),
         rows=(pairs % max(1, rows)).astype(np.int32),
-        often=often.astype(np.int32),
+        counts=counts.astype(np.int32),
     )
 
 
@@ -102,7 +119,7 @@ def _tags(columns: pa.Table) -> list[tuple[str, Any, Numbers]]:
 
 
 def _cut(column: Any, *, at: str) -> tuple[Any, Numbers]:
-    """Cut texts into their parts that are not empty; gives these and the rows they stand in."""
+    """Split texts into their parts that are not empty; return these and the rows they stand in."""
     lists = pc.split_pattern(_whole(column), at)
     parts, owners = lists.flatten(), pc.list_parent_indices(lists)
     there = pc.greater(pc.binary_length(parts), 0)

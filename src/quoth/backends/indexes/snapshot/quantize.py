@@ -1,4 +1,4 @@
-"""Makes the arrays of a segment's vectors, and the model that multiplies them by a question."""
+"""The vectors of a snapshot in 16 and 4 bits, and the model that multiplies them by a query."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ BLOCK = 128
 AT_ONCE = 8192
 OPSET, IR = 13, 8
 EIGHT_BIT = 4
-"""The operator's name for "may round the question to 8 bits", in which processors are quickest."""
+"""The operator's name for "may round the query to 8 bits", in which processors are quickest."""
 
 
-class Quantiser:
-    """Takes vectors batch by batch; gives them in 16 bits, with a scale each, and in 4 bits."""
+class Quantizer:
+    """Takes vectors batch by batch; returns them in 16 bits, with a scale each, and in 4 bits."""
 
     def __init__(self, *, rows: int, dimension: int) -> None:
         self._vectors = np.zeros((rows, dimension), np.int16)
@@ -36,7 +36,7 @@ class Quantiser:
         self._filled = last
 
     def arrays(self) -> Arrays:
-        """Give what was made, for `Segment` and `Product`."""
+        """Return the arrays for `Snapshot` and `QuantizedMatrix`."""
         rows, dimension = self._vectors.shape
         blocks = -(-dimension // BLOCK)
         codes = np.empty((rows, blocks, BLOCK // 2), np.uint8)
@@ -60,7 +60,7 @@ class Quantiser:
 
 
 def quantize_int4(vectors: Matrix) -> tuple[Numbers, Matrix]:
-    """Give vectors as pairs of 4-bit values and the scale of each block, as MatMulNBits takes them.
+    """Return pairs of 4-bit values and the scale of each block, as MatMulNBits takes them.
 
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md
     """
@@ -75,7 +75,7 @@ def quantize_int4(vectors: Matrix) -> tuple[Numbers, Matrix]:
 
 
 def _product(dimension: int, *, rows: int) -> bytes:
-    """The model that multiplies a question by the codes, which it is given when it is opened."""
+    """Build the model that multiplies a query by the codes, which it is given when it is opened."""
     blocks = -(-dimension // BLOCK)
     graph = helper.make_graph(
         [

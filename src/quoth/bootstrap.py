@@ -289,7 +289,7 @@ def open_reranking(
 
 def default_model(settings: Settings) -> tuple[Path, bool]:
     """The folder of the default model, and whether the model is built there."""
-    from quoth.backends.embedders.e5.card import is_built
+    from quoth_e5 import is_built
 
     folder = settings.models / DEFAULT_EMBEDDER
     return folder, is_built(folder)
@@ -306,7 +306,7 @@ def build_default_model(
     if built:
         return
     # What builds a model takes a second to load and is needed once.
-    from quoth.backends.embedders.e5.build import build_e5
+    from quoth_e5.build import build_e5
 
     build_e5(folder, weights=weights, progress=progress)
 

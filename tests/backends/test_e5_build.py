@@ -13,12 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from quoth.backends.embedders.e5 import weights as e5_weights
-from quoth.backends.embedders.e5.build import build_e5, is_built
-from quoth.backends.embedders.e5.onnx_graph import encoder_graph
-from quoth.backends.embedders.e5.tokenizer import TABLE, LeanTokenizer
-from quoth.backends.embedders.e5.weights import MEMBER, load_weights, parse_weights
 from quoth.core.errors import ConfigError
+from quoth_e5 import is_built
+from quoth_e5 import weights as e5_weights
+from quoth_e5.build import build_e5
+from quoth_e5.graph import encoder_graph
+from quoth_e5.tokenizer import TABLE, LeanTokenizer
+from quoth_e5.weights import MEMBER, load_weights, parse_weights
 from tests.support.tiny_e5 import POSITIONS, build_tiny, forward, tiny_e5
 
 IDS = [0, 5, 9, 30, 41, 12, 77, 2]

@@ -12,10 +12,10 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-from quoth.backends.embedders.e5.build import NAME, is_built
 from quoth.backends.embedders.onnx import FullTokenizer, OnnxEmbedder
 from quoth.core.errors import ConfigError, EmbeddingError
 from quoth.core.settings import load_settings
+from quoth_e5.build import NAME, is_built
 
 WORDS = ["[CLS]", "[SEP]", "[UNK]", "red", "green", "blue"]
 TABLE = np.random.default_rng(1).normal(size=(len(WORDS), 8)).astype(np.float32)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from quoth.backends.embedders.e5.build import build_e5
+from quoth_e5.build import build_e5
 
 HIDDEN, LAYERS, HEADS, INNER, POSITIONS = 64, 2, 4, 128, 48
 EPSILON = 1e-12

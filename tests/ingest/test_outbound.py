@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gzip
 import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -13,6 +12,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from httpcore import AsyncNetworkStream
 
 from quoth.core.errors import DocumentError, InputError, QuothError
 from quoth.ingest.readers.metadata import Metadata
@@ -20,11 +20,10 @@ from quoth.ingest.readers.registry import read
 from quoth.ingest.sources import http as outbound
 from quoth.ingest.sources.http import (
     Page,
-    Stream,
-    connected,
+    connect_to,
     fetch,
     get,
-    resolved,
+    resolve_host,
 )
 
 PUBLIC = "93.184.216.34"
@@ -84,13 +83,13 @@ class World:
             return answers[0]
         if host.rstrip(".").rpartition(".")[2].isalpha() and host != "localhost":
             raise OSError("no such host")
-        return await resolved(host, port)
+        return await resolve_host(host, port)
 
-    async def connect(self, number: str, _port: int, name: str | None) -> Stream:
-        """Lead the number of the internet to the server, every other one to the canary."""
+    async def connect(self, number: str, _port: int) -> AsyncNetworkStream:
+        """Connect the public address to the server, every other one to the canary."""
         if number != PUBLIC:
             self.hits.append(number)
-        return await connected(INSIDE, self.outside if number == PUBLIC else self.canary, name)
+        return await connect_to(INSIDE, self.outside if number == PUBLIC else self.canary)
 
     async def get(self, url: str, **limits: float) -> Page:
         return await get(url, resolve=self.resolve, connect=self.connect, **limits)
@@ -256,10 +255,10 @@ async def test_a_page_is_fetched_with_its_host_and_its_final_address(world: Worl
 
 
 async def test_the_next_number_of_a_host_is_tried(world: World) -> None:
-    async def connect(number: str, port: int, name: str | None) -> Stream:
+    async def connect(number: str, port: int) -> AsyncNetworkStream:
         if number != PUBLIC:
             raise ConnectionRefusedError
-        return await world.connect(number, port, name)
+        return await world.connect(number, port)
 
     world.names["two.example"] = [["1.1.1.1", PUBLIC]]
     got = await get("http://two.example/", resolve=world.resolve, connect=connect)
@@ -296,8 +295,6 @@ def drip(first: bytes, pause: float) -> Answer:
 TOO_LARGE: dict[str, bytes | Answer] = {
     "by its own word": page(b"").replace(b"Content-Length: 0", b"Content-Length: 2000000"),
     "without a word": chunked(200, b"x" * 10_000),
-    "in pieces of one byte": chunked(55_000, b"x"),
-    "unpacked": page(gzip.compress(b"x" * 50_000_000), more="Content-Encoding: gzip\r\n"),
 }
 
 
@@ -305,7 +302,7 @@ TOO_LARGE: dict[str, bytes | Answer] = {
 async def test_a_page_over_the_limit_is_cut_off(world: World, case: str) -> None:
     world.pages["/"] = TOO_LARGE[case]
     with pytest.raises(DocumentError, match=r"more than 0\.2 MB") as refused:
-        await world.get("http://bees.example/", most_mb=0.2)
+        await world.get("http://bees.example/", max_mb=0.2)
     assert refused.value.code == "too_large"
 
 
@@ -326,7 +323,7 @@ async def test_one_deadline_holds_for_names_that_are_never_found() -> None:
         return []
 
     with pytest.raises(DocumentError, match="did not answer within"):
-        await get("http://bees.example/", resolve=never, connect=connected, seconds=0.1)
+        await get("http://bees.example/", resolve=never, connect=connect_to, seconds=0.1)
 
 
 BROKEN = {
@@ -336,8 +333,7 @@ BROKEN = {
     "half a page": page(HTML)[:-10],
     "a head without end": b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 100_000,
     "two lengths": page(HTML, more="Content-Length: 7\r\n"),
-    "bad packing": page(HTML, more="Content-Encoding: gzip\r\n"),
-    "other packing": page(HTML, more="Content-Encoding: br\r\n"),
+    "compressed": page(HTML, more="Content-Encoding: gzip\r\n"),
     "404": page(status="404 Not Found"),
     "401": page(status="401 Unauthorized"),
     "500": page(status="500 Oh"),
@@ -357,10 +353,10 @@ async def test_what_is_no_page_is_an_error_with_a_sentence(world: World, case: s
 
 
 async def test_nobody_there(world: World) -> None:
-    async def connect(_number: str, _port: int, _name: str | None) -> Stream:
+    async def connect(_number: str, _port: int) -> AsyncNetworkStream:
         raise ConnectionRefusedError
 
-    with pytest.raises(DocumentError, match="does not take the connection"):
+    with pytest.raises(DocumentError, match="does not accept the connection"):
         await get("http://bees.example/", resolve=world.resolve, connect=connect)
 
 
@@ -469,9 +465,8 @@ async def test_a_page_that_was_fetched_is_a_document_with_its_address(
     latin = "<html><title>Abeilles</title><p>Une reine gouverne l'été.".encode("latin-1")
     world.pages["/"] = moved("/fr")
     world.pages["/fr"] = page(
-        gzip.compress(latin),
+        latin,
         kind="text/html; charset=iso-8859-1",
-        more="Content-Encoding: gzip\r\n",
     )
     got = await fetch(
         "http://bees.example/",
@@ -486,4 +481,4 @@ async def test_a_page_that_was_fetched_is_a_document_with_its_address(
 
 
 def test_what_is_promised_is_what_is_set() -> None:
-    assert (outbound.MOST_MB, outbound.SECONDS, outbound.REDIRECTS) == (20, 20.0, 3)
+    assert (outbound.MAX_MB, outbound.SECONDS, outbound.REDIRECTS) == (20, 20.0, 3)

@@ -20,7 +20,7 @@ def every_error(_error: BackendError) -> bool:
 
 
 class CircuitBreaker:
-    """Opens after ``failures`` in a row within ``within_s`` seconds, for ``half_open_s`` seconds.
+    """Open after ``failures`` in a row within ``within_s`` seconds, for ``half_open_s`` seconds.
 
     Then a single call passes: when it succeeds all may pass again, when it fails the wait begins
     anew. A success between failures sets the count back, so that a busy part is not cut off for

@@ -67,7 +67,7 @@ async def run_in_thread(work: Callable[[], T], *, pool: Executor | None = None) 
 
 
 def _make() -> Near | None:
-    """Give the thread where one can be held on a core and cores can be told apart (Linux)."""
+    """Return the thread where one can be held on a core and cores can be told apart (Linux)."""
     if not hasattr(os, "sched_setaffinity"):
         return None
     # Calls by `PyDLL` keep the interpreter's lock: letting go of it would take longer than they do.

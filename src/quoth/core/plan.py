@@ -97,7 +97,7 @@ class Plan:
     max_tokens: int = 1024
     """Tokens of an answer that a language model writes."""
     history_turns: int = 3
-    """Turns of the conversation that the language model is told."""
+    """Convert of the conversation that the language model is told."""
     policy: Policy = "mark"
     """What happens to a sentence that its source does not support: it is marked, or dropped when
     it was checked, or (strict) never shown before it was checked."""
@@ -257,7 +257,7 @@ SWITCHES = ("classify", "hyde", "rerank", "prune", "generate", "judge")
 
 
 def profile(name: str) -> Profile:
-    """Give the profile of that name; raises ConfigError listing the names there are."""
+    """Return the profile of that name; raises ConfigError listing the names there are."""
     try:
         return PROFILES[name]
     except KeyError:

@@ -65,7 +65,7 @@ class BudgetDecision:
 
 
 def price(usage: Usage, *, provider: str, model: str, local: bool = False) -> float | None:
-    """Give the price in dollars: 0 for a model on this machine, None where it is not known."""
+    """Return the price in dollars: 0 for a model on this machine, None where it is not known."""
     if local:
         return 0.0
     if provider not in PUBLISHERS or not find_spec(TABLE):

@@ -38,7 +38,7 @@ class EncodedQuery:
 
 
 class Embedder(Protocol):
-    """Turns texts into unit vectors."""
+    """Convert texts into unit vectors."""
 
     name: str
     revision: str
@@ -48,7 +48,7 @@ class Embedder(Protocol):
     document_prefix: str
 
     async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
-        """Give one unit row per text, shape (texts, dimension); raises EmbeddingError."""
+        """Return one unit row per text, shape (texts, dimension); raises EmbeddingError."""
         ...
 
     async def encode(self, query: str) -> EncodedQuery:
@@ -74,7 +74,7 @@ class Prefetches(Protocol):
 
 
 class VectorIndex(Protocol):
-    """Finds the chunks whose vectors are nearest."""
+    """Find the chunks whose vectors are nearest."""
 
     async def upsert(self, chunks: Sequence[Chunk], *, vectors: Matrix) -> None:
         """Write chunks of one or more documents; writing a chunk again replaces it."""
@@ -93,7 +93,7 @@ class VectorIndex(Protocol):
     async def vectors(
         self, chunk_ids: Sequence[str], *, exact: bool = False
     ) -> Mapping[str, Matrix]:
-        """Give the stored vectors of those chunks that are there.
+        """Return the stored vectors of those chunks that are there.
 
         ``exact`` wants them bit by bit; else those of a copy made for searching will do.
         """
@@ -129,7 +129,7 @@ class VectorIndex(Protocol):
 
 
 class KeywordIndex(Protocol):
-    """Finds the chunks that share words with the question."""
+    """Find the chunks that share words with the question."""
 
     async def match(
         self, text: str, *, languages: Sequence[str], limit: int, filters: Sequence[Filter] = ()
@@ -177,7 +177,7 @@ class SpanScorer(Protocol):
         asking: int = 0,
         tokens: Matrix | None = None,
     ) -> tuple[list[float], list[float]]:
-        """Give two scores per span, higher is better; raises EmbeddingError.
+        """Return two scores per span, higher is better; raises EmbeddingError.
 
         The first are for the whole question, the second for its asking word, at the character
         ``asking``, and what stands right behind it. A span is the place of its chunk in
@@ -188,7 +188,7 @@ class SpanScorer(Protocol):
 
 
 class TokenVectorStore(Protocol):
-    """Keeps the vectors of chunks' tokens; derived, and computed again where they are missing."""
+    """Store the vectors of chunks' tokens; derived, and computed again where they are missing."""
 
     def recording_embedder(self, embedder: Embedder) -> Embedder:
         """Stand in for the embedder while chunks are embedded that are to be kept."""
@@ -208,7 +208,7 @@ class TokenVectorStore(Protocol):
 
 
 class Generator(Protocol):
-    """Writes answers: a language model, wherever it runs.
+    """Write answers: a language model, wherever it runs.
 
     ``window`` is how many tokens it can read and write together. ``endpoint`` is the host that
     the texts are sent to, empty where they stay in this process; ``local`` says whether that is
@@ -226,7 +226,7 @@ class Generator(Protocol):
         ...
 
     def usd(self, usage: Usage) -> float | None:
-        """Give the most that so many tokens cost in dollars, None where nobody knows."""
+        """Return the most that so many tokens cost in dollars, None where nobody knows."""
         ...
 
     def stream(
@@ -248,7 +248,7 @@ class Generator(Protocol):
 
 
 class EntailmentModel(Protocol):
-    """Says whether a piece of evidence supports a claim; takes part in the check where it is set.
+    """Report whether a piece of evidence supports a claim; takes part in the check where it is set.
 
     A model for natural language inference, or a language model that is asked.
     """
@@ -256,7 +256,7 @@ class EntailmentModel(Protocol):
     name: str
 
     async def judge(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """Give for each (evidence, claim) the probability of support; raises JudgeError."""
+        """Return for each (evidence, claim) the probability of support; raises JudgeError."""
         ...
 
     async def close(self) -> None:
@@ -269,5 +269,5 @@ class AsksModel(EntailmentModel, Protocol):
     """A judge that asks a language model, which a request puts its own count in front of."""
 
     def asking(self, generator: Generator) -> EntailmentModel:
-        """Give the same judge with another generator to ask."""
+        """Return the same judge with another generator to ask."""
         ...

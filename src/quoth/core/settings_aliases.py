@@ -153,7 +153,7 @@ def _hold(path: str, value: Scalar) -> None:
 
 
 def _scalars(text: str) -> dict[str, Scalar]:
-    """Give the values by the path of their keys, as section.key."""
+    """Return the values by the path of their keys, as section.key."""
     found: dict[str, Scalar] = {}
     section = ""
     for number, line in enumerate(text.splitlines(), start=1):

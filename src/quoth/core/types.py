@@ -92,7 +92,7 @@ Locator = Pages | Seconds | Chars
 
 @dataclass(frozen=True, slots=True)
 class SpanLocator:
-    """Says where the characters from `start` to `end` of a text stand in the source.
+    """Report where the characters from `start` to `end` of a text stand in the source.
 
     A reader makes one for each line of a PDF, cue of a transcript or block of a page.
     ``hyphen`` is what the reader took away behind the last character to join a word that was

@@ -308,7 +308,7 @@ def answers_held(
 
 
 def nugget_recall(reference: str, answer: str) -> float:
-    """Give the part of a reference answer's sentences that an answer says.
+    """Return the part of a reference answer's sentences that an answer says.
 
     It says one when it holds all of its numbers and most of its telling words, stemmed.
     """

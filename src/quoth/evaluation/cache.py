@@ -23,7 +23,7 @@ THRESHOLD = LEAST_COSINE
 SWEEP = (0.85, 0.9, 0.92, 0.94, 0.95, 0.96, 0.97, 0.98, 0.99)
 
 Guard = Callable[[str, str], bool]
-"""Says whether the wording of two questions lets one answer serve both."""
+"""Report whether the wording of two questions lets one answer serve both."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,7 +78,7 @@ def _newton(
     prior: Calibration | None,
     strength: float,
 ) -> tuple[float, list[float]]:
-    """Give bias and weights, in the units of the signs."""
+    """Return bias and weights, in the units of the signs."""
     raw = np.array([[each.signals.get(name, 0.0) for name in names] for each in outcomes])
     raw = raw.reshape(len(outcomes), len(names))
     true = np.array([each.true for each in outcomes], np.float64)
@@ -147,7 +147,7 @@ def split_groups(calibration: Calibration) -> dict[str, Calibration]:
 
 
 def probabilities(calibration: Calibration, outcomes: Sequence[LabelledScore]) -> list[float]:
-    """Give the probability of every outcome, in their order."""
+    """Return the probability of every outcome, in their order."""
     return [probability(calibration, each.signals) for each in outcomes]
 
 
@@ -179,7 +179,7 @@ def calibration_error(
     bins: int = BINS,
     kind: Bins = "mass",
 ) -> float:
-    """Give the expected calibration error (Naeini et al., AAAI 2015), 0 to 1; 0 for nothing.
+    """Return the expected calibration error (Naeini et al., AAAI 2015), 0 to 1; 0 for nothing.
 
     The mean over the bins, by weight, of the distance between what was predicted and observed.
     """
@@ -196,13 +196,13 @@ def calibration_error(
 def brier_score(
     chances: Sequence[float], truths: Sequence[bool], *, weights: Sequence[float] | None = None
 ) -> float:
-    """Give the mean squared distance between probability and outcome (Brier, 1950); 0 is best."""
+    """Return the mean squared distance between probability and outcome (Brier, 1950); 0 is best."""
     chance, true, weight = _arrays(chances, truths, weights)
     return float(np.average((chance - true) ** 2, weights=weight))
 
 
 def least_likely(wins: int, trials: int, *, confidence: float = CONFIDENCE) -> float:
-    """Give the exact lower bound of a share (Clopper and Pearson, 1934), one-sided.
+    """Return the exact lower bound of a share (Clopper and Pearson, 1934), one-sided.
 
     The smallest share under which ``wins`` or more of ``trials`` happen with a probability of
     1 − ``confidence``.
@@ -226,7 +226,7 @@ def threshold_for(
     precision: float,
     confidence: float = CONFIDENCE,
 ) -> float | None:
-    """Give the smallest threshold from which what is shown is right as often as asked.
+    """Return the smallest threshold from which what is shown is right as often as asked.
 
     Shown is what reaches the threshold; its precision must be at least ``precision`` by the exact
     lower bound at ``confidence``. None when no threshold of those seen can promise that.
@@ -247,7 +247,7 @@ def threshold_for(
 def abstention_threshold(
     chances: Sequence[float], *, silence: float, confidence: float = CONFIDENCE
 ) -> float | None:
-    """Give the smallest threshold that keeps questions without an answer silent as often as asked.
+    """Return the smallest threshold that abstains on unanswerable questions as often as asked.
 
     ``chances`` are the probabilities of such questions. The share of them below the threshold must
     be at least ``silence`` by the exact lower bound; None when there are too few to promise that.
@@ -280,7 +280,7 @@ def _binned(chance: Floats, weight: Floats, *, bins: int, kind: Bins) -> list[np
 
 
 def _at_least(wins: int, trials: int, share: float) -> float:
-    """Give the probability of ``wins`` or more successes in ``trials``."""
+    """Return the probability of ``wins`` or more successes in ``trials``."""
     if wins <= 0 or share >= 1:
         return 1.0
     if share <= 0 or wins > trials:

@@ -124,7 +124,7 @@ async def evaluate_conversations(
 
 
 def recall(ranking: Sequence[str], *, gold: Sequence[str]) -> float:
-    """Give the share of gold documents among the first five, of five where there are more."""
+    """Return the share of gold documents among the first five, of five where there are more."""
     return len(set(ranking[:DEPTH]) & set(gold)) / min(DEPTH, len(set(gold)))
 
 

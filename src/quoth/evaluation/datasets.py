@@ -84,7 +84,7 @@ def load_corpus(folder: Path) -> tuple[CorpusRow, ...]:
 
 
 def corpus_hash(corpus: tuple[CorpusRow, ...]) -> str:
-    """Give the sha256 of all rows, in hexadecimal; the order of the rows counts."""
+    """Return the sha256 of all rows, in hexadecimal; the order of the rows counts."""
     digest = hashlib.sha256()
     for each in corpus:
         row = json.dumps([each.id, each.title, each.text], ensure_ascii=True)

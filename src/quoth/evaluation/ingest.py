@@ -160,7 +160,7 @@ def _result(file: str, outcome: ParseResult, *, expected: Json) -> FileRead:
 
 
 def _expected_code(expected: Json, code: str | None) -> str | None:
-    """Give the error code that the manifest leads one to expect, None for a file that reads."""
+    """Return the error code that the manifest leads one to expect, None for a file that reads."""
     if expected.get("open_error"):
         return code if code in ("damaged", "empty", "unsupported") else "damaged"
     if expected.get("needs_password"):

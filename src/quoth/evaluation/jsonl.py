@@ -1,4 +1,4 @@
-"""Reads evaluation files row by row; whatever is wrong is said with its file and line."""
+"""Read evaluation files row by row; whatever is wrong is said with its file and line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Row = Mapping[str, object]
 
 
 def locate_file(folder: Path, name: str) -> Path:
-    """Give the file of that name, plain or gzipped; raises InputError where there is none."""
+    """Return the file of that name, plain or gzipped; raises InputError where there is none."""
     for path in (folder / name, folder / f"{name}.gz"):
         if path.is_file():
             return path
@@ -64,7 +64,7 @@ def read_object(path: Path) -> Row:
 
 
 def text(row: Row, key: str, at: str, *, empty: bool = False) -> str:
-    """Give the text under a key; an id may be a whole number; raises InputError."""
+    """Return the text under a key; an id may be a whole number; raises InputError."""
     value = row.get(key)
     if key == "id" and isinstance(value, int) and not isinstance(value, bool):
         return str(value)
@@ -74,12 +74,12 @@ def text(row: Row, key: str, at: str, *, empty: bool = False) -> str:
 
 
 def optional(row: Row, key: str, at: str) -> str:
-    """Give the text under a key, empty where there is none; raises InputError."""
+    """Return the text under a key, empty where there is none; raises InputError."""
     return "" if row.get(key) is None else text(row, key, at, empty=True)
 
 
 def truth(row: Row, key: str, at: str) -> bool:
-    """Give the true or false under a key; raises InputError."""
+    """Return the true or false under a key; raises InputError."""
     value = row.get(key)
     if not isinstance(value, bool):
         raise InputError(f"{at} needs true or false under '{key}'.")
@@ -87,7 +87,7 @@ def truth(row: Row, key: str, at: str) -> bool:
 
 
 def texts(row: Row, key: str, at: str) -> tuple[str, ...]:
-    """Give the list of texts under a key, empty where there is none; raises InputError."""
+    """Return the list of texts under a key, empty where there is none; raises InputError."""
     values = row.get(key, [])
     if not isinstance(values, list) or not all(isinstance(each, str) for each in values):
         raise InputError(f"{at} needs a list of texts under '{key}'.")
@@ -95,7 +95,7 @@ def texts(row: Row, key: str, at: str) -> tuple[str, ...]:
 
 
 def objects(row: Row, key: str, at: str) -> tuple[Row, ...]:
-    """Give the list of objects under a key, empty where there is none; raises InputError."""
+    """Return the list of objects under a key, empty where there is none; raises InputError."""
     values = row.get(key, [])
     if not isinstance(values, list) or not all(isinstance(each, dict) for each in values):
         raise InputError(f"{at} needs a list of objects under '{key}'.")

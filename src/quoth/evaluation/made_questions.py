@@ -109,17 +109,17 @@ def is_duplicate(stems: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def words_of(chunk: Chunk) -> frozenset[str]:
-    """Give the stems of a chunk's text."""
+    """Return the stems of a chunk's text."""
     return frozenset(analyze(chunk.text, language=chunk.language))
 
 
 def normalized(text: str) -> str:
-    """Give a text on one line in lower case, to be looked for in others."""
+    """Return a text on one line in lower case, to be looked for in others."""
     return " ".join(text.casefold().split())
 
 
 def _repeated(chunks: Sequence[Chunk]) -> frozenset[str]:
-    """Give the sentences, folded, that stand in more than one chunk: headers, licences, notices."""
+    """Return the normalized sentences of more than one chunk: headers, licences, notices."""
     seen: Counter[str] = Counter()
     for chunk in chunks:
         seen.update({normalized(line) for line in re.split(r"(?<=[.!?])\s+|\n+", chunk.text)})
@@ -134,7 +134,7 @@ def _under_headings(chunks: Sequence[Chunk]) -> Mapping[tuple[str, tuple[str, ..
 
 
 def _statements(chunk: Chunk, *, title: str) -> list[Quotable]:
-    """Give the sentences of a chunk that say something by themselves."""
+    """Return the sentences of a chunk that say something by themselves."""
     document = Document(chunk.document_id, title, chunk.kind, "ready")
     return [
         each
@@ -191,7 +191,7 @@ def _definition(sentence: Quotable) -> str | None:
 
 
 def _salience(sentence: Quotable, rarity: Mapping[str, float]) -> float:
-    """Give how much a sentence tells by its rare words, as a mean that favours ten of them."""
+    """Return how much a sentence tells by its rare words, as a mean that favours ten of them."""
     found = set(analyze(sentence.text, language=sentence.language))
     told = sum(rarity.get(stem, 0.0) for stem in found if rarity.get(stem, 0.0) > TELLING)
     return told / (1 + abs(len(found) - 10) / 10)

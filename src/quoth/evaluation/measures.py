@@ -39,7 +39,7 @@ def mean(rows: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
 def per_question(
     runs: Mapping[str, Sequence[str]], *, judgments: Judgments
 ) -> dict[str, dict[str, float]]:
-    """Give every measure for each judged question of the run, as paired tests need them."""
+    """Return every measure for each judged question of the run, as paired tests need them."""
     judged = {question: dict(judgments[question]) for question in runs if question in judgments}
     scored = {
         question: {each: float(-rank) for rank, each in enumerate(runs[question])}

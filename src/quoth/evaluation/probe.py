@@ -285,6 +285,6 @@ class Prober:
 
 
 def _stems(chunk: Chunk) -> list[str]:
-    """Give the terms of a chunk as the keyword leg counts them."""
+    """Return the terms of a chunk as the keyword leg counts them."""
     searchable = "\n".join((*[chunk.prefix] * PREFIX_TIMES, chunk.text))
     return analyze(searchable, language=chunk.language)

@@ -62,7 +62,7 @@ def read_baseline(path: Path) -> PerQuestion:
 
 
 def series_of(report: Mapping[str, Any]) -> dict[str, dict[str, float]]:
-    """Give the values of a report as JSON by series and question.
+    """Return the values of a report as JSON by series and question.
 
     Tables by leg, question and measure become the series “leg measure”. Raises TypeError,
     ValueError or AttributeError for anything else.

@@ -47,13 +47,13 @@ def fold_letters(text: str) -> Folded:
 
 
 def folded_words(text: str) -> frozenset[str]:
-    """Give the words of a text, folded in the same way."""
+    """Return the words of a text, folded in the same way."""
     flat = unicodedata.normalize("NFKD", _without_brackets(text)).casefold()
     return frozenset(_WORD.findall("".join(c for c in flat if not unicodedata.combining(c))))
 
 
 def word_line(text: str) -> str:
-    """Give the words and numbers of a text on one line, folded, with a blank at either end.
+    """Return the words and numbers of a text on one line, folded, with a blank at either end.
 
     One line is in another where the one text stands in the other, whole words and whole numbers
     at both ends, whatever signs and white space are between them. "2" is not in "2.5".

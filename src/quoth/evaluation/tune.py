@@ -245,7 +245,7 @@ def _signs(names: Sequence[str], group: str) -> list[str]:
 
 
 def _own(asked: Sequence[ProbeResult]) -> list[Mapping[str, float]]:
-    """Give the signs of questions in the collection's languages, of those of one group."""
+    """Return the signs of questions in the collection's languages, of those of one group."""
     found = [each.signals for each in asked if each.signals]
     read = [each for each in found if group_of(each) == ""]
     return read or [each for each in found if group_of(each) == UNREAD]

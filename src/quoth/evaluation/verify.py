@@ -181,7 +181,7 @@ def verify_report(
 
 
 def _areas(scores: Mapping[str, Sequence[float]], *, quotes: Sequence[float]) -> dict[str, float]:
-    """Give the AUC of what is borne out against each thing that is not, where both are there."""
+    """Return the AUC of what is borne out against each thing that is not, where both are there."""
     held, own = scores.get("claim support", ()), scores.get("claim own passage", ())
     pairs = {
         "claims, same document": (held, scores.get("claim same document", ())),
@@ -198,7 +198,7 @@ def _areas(scores: Mapping[str, Sequence[float]], *, quotes: Sequence[float]) ->
 
 
 def auc_of(held: Sequence[float], others: Sequence[float]) -> float:
-    """Give the chance that one of the first scores above one of the others, ties half; 0 if none.
+    """Return the chance that one of the first scores above one of the others, ties half; 0 if none.
 
     The area under the ROC curve (Mann and Whitney, 1947).
     """

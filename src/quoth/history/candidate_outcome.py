@@ -70,7 +70,7 @@ def ended_in_context(chunk_id: str, record: Record) -> Outcome | None:
 
 
 def numbers_of(record: Record, chunk_ids: Iterable[str]) -> str:
-    """Give the numbers of the citations that come from these chunks: "1, 3", or nothing."""
+    """Return the numbers of the citations that come from these chunks: "1, 3", or nothing."""
     wanted = set(chunk_ids)
     found = [str(each.number) for each in record.answer.citations if each.chunk_id in wanted]
     return ", ".join(dict.fromkeys(found))

@@ -164,7 +164,7 @@ def stages_of(timings: Mapping[str, float], spans_ms: Mapping[str, Span]) -> tup
 def texts_of(
     catalogue: Catalogue, chunk_ids: Sequence[str], *, collection: str
 ) -> dict[str, ChunkExcerpt]:
-    """Give where these chunks stand and how they begin, those that are there."""
+    """Return where these chunks stand and how they begin, those that are there."""
     found = catalogue.find_collection(collection)
     if found is None:
         return {}
@@ -187,7 +187,7 @@ def text_of(chunk: Chunk, document: Document) -> ChunkExcerpt:
 
 
 def beginning(text: str, *, most: int = SAID) -> str:
-    """Give the beginning of a text on one line, cut between words."""
+    """Return the beginning of a text on one line, cut between words."""
     line = " ".join(text.split())
     return line if len(line) <= most else line[:most].rsplit(" ", 1)[0] + " …"
 
@@ -290,7 +290,7 @@ def _explained(each: CollectionTrace, record: Record, catalogue: Catalogue) -> S
 def ways_of(
     each: CollectionTrace, record: Record, *, texts: Mapping[str, ChunkExcerpt]
 ) -> tuple[CandidateExplanation, ...]:
-    """Give the way of every candidate of a search, in the order after fusion."""
+    """Return the way of every candidate of a search, in the order after fusion."""
     return tuple(_way(one, within=each, record=record, texts=texts) for one in each.candidates)
 
 

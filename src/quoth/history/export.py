@@ -79,7 +79,7 @@ def pieces(answer: Answer) -> Iterator[tuple[str, tuple[int, ...], str]]:
 
 
 def _behind_markers(text: str, at: int, *, numbers: tuple[int, ...]) -> int:
-    """Give where the markers of these numbers end, if they stand here."""
+    """Return where the markers of these numbers end, if they stand here."""
     found = _MARKERS.match(text, at)
     named = re.findall(r"\d+", found[0]) if found else []
     return found.end() if found and {int(each) for each in named} <= set(numbers) else at

@@ -1,4 +1,4 @@
-"""Finds the passages of a collection that hold a text."""
+"""Find the passages of a collection that hold a text."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ async def why_not(text: str, record: Record, *, parts: Components) -> WhyNot:
 
 
 def nearest(chunks: Sequence[Chunk], *, within: CollectionTrace) -> list[Chunk]:
-    """Give those of the chunks that came farthest, and of the others those named first."""
+    """Return those of the chunks that came farthest, and of the others those named first."""
     far = {each.chunk_id: how_far(each) for each in within.candidates}
     return sorted(chunks, key=lambda each: far.get(each.chunk_id, BEYOND))[:MOST]
 
@@ -164,7 +164,7 @@ def _more(name: str, value: int) -> str:
 async def _outside(
     chunk: Chunk, collection: Collection, *, record: Record, parts: Components
 ) -> Filter | None:
-    """Give the first filter of the plan that the chunk does not pass."""
+    """Return the first filter of the plan that the chunk does not pass."""
     own = Filter("document", "in", (chunk.document_id,))
     for each in record.plan.filters:
         passing = await asyncio.to_thread(

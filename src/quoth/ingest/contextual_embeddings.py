@@ -1,4 +1,4 @@
-"""Gives titles a say of their own in the vectors of the chunks below them."""
+"""Return titles a say of their own in the vectors of the chunks below them."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ class Redacting(logging.Formatter):
 
 
 def frames_of(error: BaseException) -> Iterator[str]:
-    """Give an error's types and the places in the code it came through, without any value."""
+    """Return an error's types and the places in the code it came through, without any value."""
     seen: set[int] = set()
     current: BaseException | None = error
     while current is not None and id(current) not in seen:
@@ -166,7 +166,7 @@ def _truncate_third_party(_logger: Any, _name: str, event: EventDict) -> EventDi
 
 
 def _logger_name(trace: str) -> Iterator[str]:
-    """Give the type and the places of the last error in the text of a traceback."""
+    """Return the type and the places of the last error in the text of a traceback."""
     places = list(CAME_THROUGH.finditer(trace))
     kind = TYPE.search(trace, places[-1].end()) if places else None
     yield kind[0] if kind else "Error"

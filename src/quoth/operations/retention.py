@@ -1,4 +1,4 @@
-"""Keeps nothing for longer than it may be kept, for as long as the service runs."""
+"""Store nothing for longer than it may be kept, for as long as the service runs."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ class TenantData(TenantConnection):
     """All rows of one tenant."""
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Give every row, with its ``table``, without holding them all."""
+        """Return every row, with its ``table``, without holding them all."""
         with self.reading() as connection:
             for table in HANDED_OUT:
                 yield from self._rows(connection, table)
@@ -132,7 +132,7 @@ class TenantData(TenantConnection):
 
 
 def digest_of(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Give the SHA-256 of rows as they are handed out, of those alone that a deletion takes."""
+    """Return the SHA-256 of rows as they are handed out, of those alone that a deletion takes."""
     digest = sha256()
     gone = {table.name for table in DELETED}
     for row in rows:

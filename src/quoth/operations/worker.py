@@ -128,7 +128,7 @@ class WorkerPool:
                 await self._idle(self._rhythm.wait_s / 10)
 
     async def keep_tidy(self) -> None:
-        """Give up what stands still and delete what nothing uses, every now and then."""
+        """Return up what stands still and delete what nothing uses, every now and then."""
         while not self._stop.is_set():
             try:
                 await asyncio.to_thread(self._tidy)

@@ -146,7 +146,7 @@ class AnalyticsReader(TenantConnection):
             )
 
     def feedback(self, query_id: str) -> Feedback | None:
-        """Give what somebody thought of an answer."""
+        """Return what somebody thought of an answer."""
         statement = select(feedback.c.rating, feedback.c.comment, feedback.c.created_at)
         with self.reading() as connection:
             row = connection.execute(statement.where(self._about(query_id))).first()

@@ -98,7 +98,7 @@ class Audit(TenantConnection):
         return self._written("write audit", lambda connection: self._append(connection, deeds))
 
     def head(self) -> ChainTip:
-        """Give the newest row's number and hash."""
+        """Return the newest row's number and hash."""
         with self.reading() as connection:
             return self._head(connection)
 
@@ -113,7 +113,7 @@ class Audit(TenantConnection):
             return [AuditRow(*row) for row in found]
 
     def all_rows(self) -> Iterator[AuditRow]:
-        """Give every row, the oldest first, without holding them all."""
+        """Return every row, the oldest first, without holding them all."""
         statement = select(*_COLUMNS).where(audit.c.tenant == self.tenant)
         with self.reading() as connection:
             streamed = connection.execution_options(yield_per=BATCH)
@@ -212,7 +212,7 @@ def chained(deed: AuditEntry, *, after: ChainTip, tenant: str, when: str) -> Aud
 
 
 def hash_of(row: AuditRow, *, tenant: str) -> str:
-    """Give the SHA-256 of all that a row holds, the hash of the row before it included."""
+    """Return the SHA-256 of all that a row holds, the hash of the row before it included."""
     said = {"tenant": tenant, **{name: each for name, each in asdict(row).items()}}
     del said["hash"]
     return sha256(dump(dict(sorted(said.items()))).encode()).hexdigest()

@@ -17,7 +17,7 @@ from quoth.store.rows import folder_name
 
 
 def kept_head(home: Path, tenant: str) -> ChainTip | None:
-    """Give the head that was kept last, None where there is none that can be read."""
+    """Return the head that was kept last, None where there is none that can be read."""
     try:
         found = json.loads(_path(home, tenant).read_text(encoding="utf-8"))
         return ChainTip(int(found["number"]), str(found["hash"]))

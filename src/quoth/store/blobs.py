@@ -33,7 +33,7 @@ _FULL = "There is no room left on the disk for this file. Nothing of it was kept
 
 
 def clean_name(name: str) -> str:
-    """Give a file's name as it is shown: without folders, control and direction characters.
+    """Return a file's name as it is shown: without folders, control and direction characters.
 
     At most `LONGEST_NAME` characters; the suffix survives the cut. Never empty, never a path.
     """
@@ -47,12 +47,12 @@ def clean_name(name: str) -> str:
 
 
 def source_of(path: Path, *, name: str) -> str:
-    """Give the source of a document that came as this file: its address, with its shown name."""
+    """Return the source of a document that came as this file: its address, with its shown name."""
     return f"{path.as_uri()}#{quote(name)}"
 
 
 def shown_source(source: str) -> str:
-    """Give the bare name of a source: what its file is called, without any folder."""
+    """Return the bare name of a source: what its file is called, without any folder."""
     address, name = urldefrag(source)
     if name and stored_name(address):
         return clean_name(unquote(name))
@@ -61,7 +61,7 @@ def shown_source(source: str) -> str:
 
 
 def stored_name(source: str) -> str | None:
-    """Give the stored name of the file that a source leads to; None where it is none of ours."""
+    """Return the stored name of the file that a source leads to; None where it is none of ours."""
     if not source.startswith("file:"):
         return None
     last = urldefrag(source).url.rpartition("/")[2]
@@ -83,7 +83,7 @@ class Blobs:
         return self.folder / PARTS / key
 
     def original(self, source: str) -> Path | None:
-        """Give the file from which a document was made, if it came in here and is still there.
+        """Return the file from which a document was made, if it came in here and is still there.
 
         Only the content's hash is taken from the source, so nothing else can be reached by it.
         """

@@ -76,7 +76,7 @@ class Catalogue(OutlineReader, QueryHistory):
         return [collection_from_row(row) for row in rows]
 
     def collection(self, name: str) -> Collection:
-        """Give the collection of that name; raises NotFound naming those there are."""
+        """Return the collection of that name; raises NotFound naming those there are."""
         found = self.find_collection(name)
         if found is None:
             names = [each.name for each in self.collections()]
@@ -88,13 +88,13 @@ class Catalogue(OutlineReader, QueryHistory):
         return found
 
     def find_collection(self, name: str) -> Collection | None:
-        """Give the collection of that name, or None."""
+        """Return the collection of that name, or None."""
         with self.reading() as connection:
             row = connection.execute(COLLECTION, {"tenant": self.tenant, "name": name}).first()
         return None if row is None else collection_from_row(row)
 
     def make_collection(self, name: str, *, identity: IndexIdentity) -> Collection:
-        """Give the collection of that name, making it with this identity if it is not there."""
+        """Return the collection of that name, making it with this identity if it is not there."""
         found = self.find_collection(name)
         if found is not None:
             return found
@@ -181,7 +181,7 @@ class Catalogue(OutlineReader, QueryHistory):
         ]
 
     def documents_by_id(self, collection: Collection, ids: Sequence[str]) -> dict[str, Document]:
-        """Give the ready documents among these ids."""
+        """Return the ready documents among these ids."""
         found: dict[str, Document] = {}
         if not ids:
             return found
@@ -194,7 +194,7 @@ class Catalogue(OutlineReader, QueryHistory):
         return found
 
     def added_since(self, collection: Collection, when: str) -> list[str]:
-        """Give the titles of the documents that were added, or added anew, since this time."""
+        """Return the titles of the documents that were added, or added anew, since this time."""
         statement = select(documents.c.title).where(
             self.for_tenant(documents, collection), documents.c.added_at > when
         )
@@ -208,7 +208,7 @@ class Catalogue(OutlineReader, QueryHistory):
             return {row.id for row in connection.execute(statement)}
 
     def collection_and_languages(self, name: str) -> tuple[Collection, tuple[str, ...]]:
-        """Give the collection of that name and its languages; raises NotFound."""
+        """Return the collection of that name and its languages; raises NotFound."""
         collection = self.collection(name)
         state = (collection.id, collection.index_version)
         # They change only with the version, and counting them grows with the documents.
@@ -327,11 +327,11 @@ class Catalogue(OutlineReader, QueryHistory):
     # --- chunks -------------------------------------------------------------------------------
 
     def chunks(self, ids: Sequence[str]) -> dict[str, Chunk]:
-        """Give the chunks of these ids that are there."""
+        """Return the chunks of these ids that are there."""
         return self._chunks(OF_CHUNKS, ids, made=chunk_from_row)
 
     def chunk_texts(self, ids: Sequence[str]) -> dict[str, Chunk]:
-        """Give what models compare of these chunks: all but their places and sections."""
+        """Return what models compare of these chunks: all but their places and sections."""
         return self._chunks(UNPLACED, ids, made=chunk_text_from_row)
 
     def _chunks(
@@ -346,7 +346,7 @@ class Catalogue(OutlineReader, QueryHistory):
         return found
 
     def owners(self, ids: Sequence[str]) -> dict[str, str]:
-        """Give the document id of each of these chunks that is there."""
+        """Return the document id of each of these chunks that is there."""
         found: dict[str, str] = {}
         with self.reading() as connection:
             for part in _parts(ids):
@@ -359,7 +359,7 @@ class Catalogue(OutlineReader, QueryHistory):
     def chunk_contexts(
         self, collection: Collection, ids: Sequence[str], *, window: int
     ) -> ChunkContext:
-        """Give these chunks, up to `window` chunks on either side, and their documents."""
+        """Return these chunks, up to `window` chunks on either side, and their documents."""
         found: dict[str, Chunk] = {}
         with self.reading() as connection:
             for part in _parts(ids):
@@ -375,7 +375,7 @@ class Catalogue(OutlineReader, QueryHistory):
         return ChunkContext({k: c for k, c in found.items() if c.document_id in known}, known)
 
     def chunk_ranges(self, ranges: Sequence[tuple[str, int, int]]) -> list[Chunk]:
-        """Give the chunks of documents from a first to a last ordinal, both included, in order."""
+        """Return the chunks of documents from a first to a last ordinal, inclusive, in order."""
         found: dict[str, Chunk] = {}
         with self.reading() as connection:
             for part in _parts(ranges):
@@ -389,7 +389,7 @@ class Catalogue(OutlineReader, QueryHistory):
         return sorted(found.values(), key=lambda each: (each.document_id, each.ordinal))
 
     def texts(self, collection: Collection) -> Iterator[tuple[str, str, str]]:
-        """Give the id, the document's id and the text of every chunk, in the order of the texts."""
+        """Return chunk id, document id and text of every chunk, in document order."""
         statement = (
             select(chunks.c.id, chunks.c.document_id, chunks.c.text)
             .join_from(documents, chunks, chunks.c.document_id == documents.c.id)
@@ -401,7 +401,7 @@ class Catalogue(OutlineReader, QueryHistory):
                 yield row.id, row.document_id, row.text
 
     def document_chunks(self, document_id: str) -> list[Chunk]:
-        """Give all chunks of a document, in order; their texts joined are its stored text."""
+        """Return all chunks of a document, in order; their texts joined are its stored text."""
         return self.chunk_ranges([(document_id, 0, 2**31 - 1)])
 
 

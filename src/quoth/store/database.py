@@ -140,7 +140,7 @@ def translated_errors() -> Iterator[None]:
 
 
 def translate_error(error: BaseException | None) -> QuothError:
-    """Give the error of quoth that an error of a driver means."""
+    """Return the error of quoth that an error of a driver means."""
     if isinstance(error, sqlite3.Error):
         return sqlite.meaning(error)
     return postgres.meaning(error)

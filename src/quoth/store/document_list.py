@@ -116,7 +116,7 @@ class Listing(TenantConnection):
         raise NotFound(f"There is no document with the id '{document_id}'.")
 
     def fingerprint(self, document_id: str) -> str | None:
-        """Give the fingerprint of the file that a document was made of; None if it is not ready."""
+        """Return the fingerprint of a document's file; None if it is not ready."""
         statement = select(documents.c.sha256).where(
             documents.c.tenant == self.tenant, documents.c.id == document_id
         )
@@ -135,7 +135,7 @@ class Listing(TenantConnection):
             return {row.id for row in connection.execute(statement)} == wanted
 
     def ordinal(self, chunk_id: str, *, document_id: str) -> int:
-        """Give the place of a chunk in this document; raises NotFound, also for another's."""
+        """Return the place of a chunk in this document; raises NotFound, also for another's."""
         statement = select(chunks.c.ordinal).where(
             chunks.c.tenant == self.tenant,
             chunks.c.id == chunk_id,

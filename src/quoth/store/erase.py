@@ -27,7 +27,7 @@ class StoredQuestions(TenantConnection):
     """What was kept of one tenant's questions, the oldest first."""
 
     def all(self) -> Iterator[QueryRow]:
-        """Give everything, some questions at a time; others may write meanwhile."""
+        """Return everything, some questions at a time; others may write meanwhile."""
         after = ("", "")
         while True:
             page = self._page(after)

@@ -111,7 +111,7 @@ class QueryHistory(TenantConnection):
                 connection.execute(insert(records).values(**owner, record=record))
 
     def answer(self, query_id: str) -> str:
-        """Give the kept answer as JSON; raises NotFound."""
+        """Return the kept answer as JSON; raises NotFound."""
         statement = select(answers.c.answer).where(
             answers.c.tenant == self.tenant, answers.c.query_id == query_id
         )
@@ -160,7 +160,7 @@ class QueryHistory(TenantConnection):
         return bool(gone.rowcount)
 
     def recorded(self, beginning: str) -> QueryRow:
-        """Give what was kept of the question whose id begins so, with or without its ``q_``.
+        """Return what was kept of the question whose id begins so, with or without its ``q_``.
 
         Raises NotFound, and InputError for a beginning that fits several.
         """

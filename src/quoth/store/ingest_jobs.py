@@ -135,7 +135,7 @@ class Jobs:
             )
 
     def release(self, document_ids: Iterable[str]) -> None:
-        """Give back the leases on these documents, uncounted, as when work is asked to stop."""
+        """Return back the leases on these documents, uncounted, as when work is asked to stop."""
         self._working.difference_update(document_ids)
         with self._catalogue.writing("release leases") as connection:
             connection.execute(

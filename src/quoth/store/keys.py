@@ -124,7 +124,7 @@ class Keys(TenantConnection):
 
 
 def find_key(database: Database, token: str) -> ApiKey | None:
-    """Give the live key that this token opens, of whichever tenant.
+    """Return the live key that this token opens, of whichever tenant.
 
     Unknown ids, wrong secrets, revoked and expired keys take the same steps to the same None.
     It is the one look-up without a tenant: the tenant is what it finds out.
@@ -148,7 +148,7 @@ def any_key(database: Database, *, live: bool = False) -> bool:
 
 
 def split(token: str) -> tuple[str, str]:
-    """Give the id and the secret of a key; both empty where it does not have a key's shape."""
+    """Return the id and the secret of a key; both empty where it does not have a key's shape."""
     found = SHAPE.fullmatch(token)
     return (found[1], found[2]) if found else ("", "")
 
@@ -176,7 +176,7 @@ def in_days(days: float) -> str:
 
 
 def checked_label(label: str) -> str:
-    """Give the label of a key on one line; raises InputError when it is empty or too long."""
+    """Return the label of a key on one line; raises InputError when it is empty or too long."""
     said = " ".join(label.split())
     if not said or len(said) > LONGEST_LABEL or not said.isprintable():
         raise InputError(
@@ -186,7 +186,7 @@ def checked_label(label: str) -> str:
 
 
 def checked_scopes(scopes: Iterable[str]) -> tuple[Scope, ...]:
-    """Give the scopes in their order; raises InputError for none, or for one unknown."""
+    """Return the scopes in their order; raises InputError for none, or for one unknown."""
     wanted = {each.strip() for each in scopes} - {""}
     unknown = sorted(wanted - set(SCOPES))
     if unknown or not wanted:

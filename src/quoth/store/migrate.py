@@ -16,7 +16,7 @@ TURN = "quoth migrates"
 
 
 def revision(connection: Connection) -> str | None:
-    """Give the migration at which the tables stand, None where there are none."""
+    """Return the migration at which the tables stand, None where there are none."""
     if not inspect(connection).has_table("alembic_version"):
         return None
     found: str | None = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()

@@ -86,7 +86,7 @@ def _rows(
 
 
 def all_documents(connection: Connection, *, owned: Any, name: str) -> list[Document]:
-    """Give the ready documents, by title; ``name`` is the collection's."""
+    """Return the ready documents, by title; ``name`` is the collection's."""
     # Only what a document shows: the labels of its pages are the widest column by far.
     statement = select(*DOCUMENT).where(owned).order_by(documents.c.title, documents.c.id)
     found = []
@@ -115,7 +115,7 @@ def all_documents(connection: Connection, *, owned: Any, name: str) -> list[Docu
 
 
 def all_headings(connection: Connection, *, mine: Any) -> tuple[Heading, ...]:
-    """Give the headings of a collection (``mine``), in the order of documents and text.
+    """Return the headings of a collection (``mine``), in the order of documents and text.
 
     Those of a library with more than MOST_HEADINGS are read for single documents (`headings_of`)
     where more than the leading ones are wanted.
@@ -128,7 +128,7 @@ def all_headings(connection: Connection, *, mine: Any) -> tuple[Heading, ...]:
 
 
 def headings_of(connection: Connection, ids: Sequence[str], *, mine: Any) -> list[Heading]:
-    """Give all headings of these documents, in the order of documents and text."""
+    """Return all headings of these documents, in the order of documents and text."""
     found: list[Heading] = []
     for at in range(0, len(ids), BATCH):
         statement = select(*_HEADING).where(mine, headings.c.document_id.in_(ids[at : at + BATCH]))
@@ -154,7 +154,7 @@ def find_summaries(
     level: int | None,
     path: Sequence[str] | None,
 ) -> list[Summary]:
-    """Give the summaries of these documents, from the whole to its parts, in order of the text."""
+    """Return the summaries of these documents, the whole before its parts, in text order."""
     wanted = [mine] if level is None else [mine, summaries.c.level == level]
     found: list[Summary] = []
     for at in range(0, len(ids), BATCH):
@@ -170,7 +170,7 @@ def find_summaries(
 def find_places(
     connection: Connection, filters: Sequence[Filter], *, owned: Any, limit: int
 ) -> list[Chunk]:
-    """Give the chunks that pass every filter, by title of their document and order in it."""
+    """Return the chunks that pass every filter, by title of their document and order in it."""
     wanted = [_condition(each) for each in filters]
     statement = (
         select(spots.c.document_id, spots.c.ordinal)
@@ -226,7 +226,7 @@ def _day(number: int) -> str:
 def find_related(
     connection: Connection, names: Sequence[str], *, mine: Any, limit: int
 ) -> list[tuple[str, int]]:
-    """Give the names that stand together with any of these, with the number of chunks they share.
+    """Return the names that stand together with any of these, with the number of chunks they share.
 
     ``names`` are in folded form; none of them is given back.
     """

@@ -40,7 +40,7 @@ def spot_row(chunk: Chunk, *, tenant: str) -> dict[str, Any]:
 
 
 def join_labels(value: str) -> str:
-    """Give a label or a folded title as it stands among others in its column."""
+    """Return a label or a folded title as it stands among others in its column."""
     return f"|{value.replace('|', ' ')}|"
 
 
@@ -86,7 +86,7 @@ def heading_rows(entry: Entry, *, tenant: str, collection: str) -> Iterator[dict
 
 
 def path_of(packed: str) -> tuple[str, ...]:
-    """Give the titles of a packed path."""
+    """Return the titles of a packed path."""
     return tuple(packed.split(BETWEEN)) if packed else ()
 
 

@@ -51,7 +51,7 @@ def is_address(address: object) -> bool:
 
 
 def connect(address: str, *, patience_s: float) -> Engine:
-    """Give the engine of a server; raises MissingExtra, and ConfigError for a wrong address.
+    """Return the engine of a server; raises MissingExtra, and ConfigError for a wrong address.
 
     No error repeats the address: it may hold a password.
     """
@@ -91,7 +91,7 @@ def take_turn(connection: Connection, name: str) -> None:
 
 
 def meaning(error: Any) -> QuothError:
-    """Give the error of quoth that an error of the driver means."""
+    """Return the error of quoth that an error of the driver means."""
     state, first = _state(error), str(error).strip().partition("\n")[0]
     if state.startswith(NO_ROOM):
         return StorageFull(
@@ -122,7 +122,7 @@ def meaning(error: Any) -> QuothError:
 
 
 def _state(error: Any) -> str:
-    """Give the SQLSTATE; who is refused while connecting gets none from the driver, only words."""
+    """Return the SQLSTATE; the driver gives none for a refused connection, only a message."""
     if error.sqlstate:
         return str(error.sqlstate)
     if type(error).__name__ not in ("OperationalError", "InterfaceError", "ConnectionTimeout"):

@@ -37,7 +37,7 @@ class PrivacyStore(TenantConnection):
     """The decisions of one tenant. ``most`` is what the operator keeps of a question at most."""
 
     def current(self, *, most: Keeping) -> PrivacySettings:
-        """Give what holds now: the tenant's decision, which can only keep less than ``most``."""
+        """Return what holds now: the tenant's decision, which can only keep less than ``most``."""
         with self.reading() as connection:
             row = connection.execute(PRIVACY, {"tenant": self.tenant}).first()
         if row is None:

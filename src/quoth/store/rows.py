@@ -43,7 +43,7 @@ class Collection:
 
 
 def digest(*parts: str) -> str:
-    """Give a short id that depends on every part and on where one ends and the next begins."""
+    """Return a short id that depends on every part and on where one ends and the next begins."""
     return sha256(json.dumps(parts).encode()).hexdigest()[:24]
 
 

@@ -113,7 +113,7 @@ class Shares(TenantConnection):
 
 
 def find_share(database: Database, token: str) -> Share | None:
-    """Give the live share that this token opens, of whichever tenant; None for all others.
+    """Return the live share that this token opens, of whichever tenant; None for all others.
 
     It has no tenant to ask with: the tenant is what it finds out.
     """

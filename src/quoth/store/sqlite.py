@@ -30,7 +30,7 @@ KEPT_OPEN, AT_MOST = 8, 64
 
 
 def connect(file: Path, *, patience_s: float) -> Engine:
-    """Give the engine of a file, made if it is not there; raises ConfigError for its folder."""
+    """Return the engine of a file, made if it is not there; raises ConfigError for its folder."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -86,7 +86,7 @@ def copy_to(source: Path, target: Path) -> None:
 
 
 def meaning(error: sqlite3.Error) -> QuothError:
-    """Give the error of quoth that an error of the driver means."""
+    """Return the error of quoth that an error of the driver means."""
     message, code = str(error), getattr(error, "sqlite_errorname", "")
     if code.startswith(NO_ROOM):
         return StorageFull(

@@ -147,7 +147,7 @@ class TenantRoundRobin:
         self._clock = clock
 
     def next(self, after: str) -> tuple[str, str] | None:
-        """Give the tenant after this one, in the round, that has a task to do, and its oldest."""
+        """Return the tenant after this one, in the round, that has a task to do, and its oldest."""
         now = self._clock()
         with self._database.reading() as connection:
             left = connection.execute(

@@ -77,7 +77,7 @@ class Tasks(TenantConnection):
         self._lease_s = lease_s
 
     def find(self, key: str) -> Task:
-        """Give a task; raises NotFound."""
+        """Return a task; raises NotFound."""
         with self.reading() as connection:
             row = connection.execute(select(tasks).where(self.at(key))).first()
         if row is None:

@@ -30,7 +30,7 @@ class TokenQuota(TenantConnection):
         self._clock = clock
 
     def today(self) -> int:
-        """Give the tokens that were read and written today."""
+        """Return the tokens that were read and written today."""
         today = and_(spending.c.tenant == self.tenant, spending.c.day == self._day())
         with self.reading() as connection:
             found = connection.execute(select(spending.c.tokens).where(today)).scalar()

@@ -1,4 +1,4 @@
-"""Turns text into the terms that keyword search matches, and tells its language.
+"""Convert text into the terms that keyword search matches, and tells its language.
 
 The index stores `terms` of every chunk as a column separated by white space; a question goes
 through `search_terms`. Both sides must agree, so `ANALYSER` is part of an index's identity and
@@ -104,7 +104,7 @@ _stemming = threading.Lock()  # a Stemmer has internal state
 
 
 def analyze(text: str, *, language: str) -> list[str]:
-    """Give the terms of a text in the order of its words, without the language's stop words.
+    """Return the terms of a text in the order of its words, without the language's stop words.
 
     Compatibility forms and case are folded (NFKC, casefold), words are stemmed by Snowball and
     lose their accents; joined words give their parts and the joined form; scripts without
@@ -139,7 +139,7 @@ def analyze_query(text: str, *, languages: Sequence[str]) -> list[str]:
 
 
 def normalize_name(text: str) -> str:
-    """Give a name as names are compared: small letters, no accents, single spaces.
+    """Return a name as names are compared: small letters, no accents, single spaces.
 
     Apostrophes and hyphens of every shape become the plain ones.
     """
@@ -175,7 +175,7 @@ def _tokens(text: str) -> list[str]:
 
 @lru_cache(maxsize=250_000)
 def _analysed(token: str, language: str, without: str) -> str:
-    """Give the terms of one token, separated by spaces, without stop words of a language."""
+    """Return the terms of one token, separated by spaces, without stop words of a language."""
     stop = STOP_WORDS.get(without, frozenset())
     if _PLAIN.fullmatch(token):
         return "" if token in stop else _stemmed(token, language)

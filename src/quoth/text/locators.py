@@ -35,7 +35,7 @@ _VIDEO_PATHS = ("embed", "shorts", "live", "v", "e")
 
 
 def locate(places: Sequence[SpanLocator], start: int, end: int) -> Locator:
-    """Give the one locator of the characters from `start` to `end`, merged from their places.
+    """Return the one locator of the characters from `start` to `end`, merged from their places.
 
     A span that only touches white space takes the place before it. Raises ValueError when there
     are no places.
@@ -108,7 +108,7 @@ def format_timestamp(seconds: float) -> str:
 
 
 def link(locator: Locator, *, url: str | None, source: str, seconds: float | None) -> str | None:
-    """Give the address that opens the place, or None when the document has no address.
+    """Return the address that opens the place, or None when the document has no address.
 
     ``url`` is preferred; ``source`` is a file path or an address. ``seconds`` is the length of
     the recording, beyond which no link points.
@@ -130,7 +130,7 @@ def link(locator: Locator, *, url: str | None, source: str, seconds: float | Non
 
 
 def youtube_url(address: str) -> str | None:
-    """Give the plain watch address of a YouTube video, from any usual form of its address."""
+    """Return the plain watch address of a YouTube video, from any usual form of its address."""
     text = address.strip()
     parts = _split(text if "//" in text else f"https://{text}")
     if parts is None or parts[0] not in ("http", "https"):
@@ -149,7 +149,7 @@ def youtube_url(address: str) -> str | None:
 
 
 def watch_url(video_id: str) -> str | None:
-    """Give the watch address of a YouTube video id, None when it is not one."""
+    """Return the watch address of a YouTube video id, None when it is not one."""
     name = video_id.strip()
     return f"https://www.youtube.com/watch?v={name}" if _VIDEO_ID.fullmatch(name) else None
 

@@ -11,7 +11,7 @@ _VALUES = (
 
 
 def labels_between(first: str, last: str) -> range | None:
-    """Give the numbers from one label to another, empty where they run backwards.
+    """Return the numbers from one label to another, empty where they run backwards.
 
     None where they make no range: both must be decimal, or both Roman in lower case.
     """

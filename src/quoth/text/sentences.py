@@ -72,7 +72,7 @@ _LETTERED = _words(
 
 
 def sentences(text: str, *, breaks: Sequence[int] = ()) -> list[Span]:
-    """Give the sentences of a text as (start, end), without the white space around them.
+    """Return the sentences of a text as (start, end), without the white space around them.
 
     Joined, the spans cover every character that is not white space. An empty line always ends a
     sentence. ``breaks`` are sorted offsets, such as the beginnings of cues, where text without

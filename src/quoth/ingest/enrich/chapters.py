@@ -61,7 +61,7 @@ class _Numbering:
 
 
 def headings_of(reading: ParsedDocument, chunks: Sequence[Chunk]) -> tuple[Heading, ...]:
-    """Give the contents of a document in the order of its text, every part before its own parts.
+    """Return the contents of a document in the order of its text, every part before its own parts.
 
     A heading spans all the chunks whose path of titles begins with its own. Its chapter is that
     of the nearest title with a number; where no title of a paged document has one, chapters are
@@ -76,7 +76,7 @@ def headings_of(reading: ParsedDocument, chunks: Sequence[Chunk]) -> tuple[Headi
 
 
 def _nested(chunks: Sequence[Chunk]) -> Iterator[Heading]:
-    """Give a heading for each title on the paths of consecutive chunks, the outer ones first.
+    """Return a heading for each title on the paths of consecutive chunks, the outer ones first.
 
     The same section twice in a row is one: nothing tells them apart.
     """
@@ -151,7 +151,7 @@ def _is_row(numbers: Sequence[int]) -> bool:
 
 
 def _letters(titles: Sequence[tuple[int, str]], depth: int, heads: set[str]) -> Iterator[str]:
-    """Give the letters of appendices that are set like the chapters before them: A, B and so on."""
+    """Return the letters of appendices that look like the chapters before them: A, B and so on."""
     rows = [
         match[1]
         for at, title in titles
@@ -163,7 +163,7 @@ def _letters(titles: Sequence[tuple[int, str]], depth: int, heads: set[str]) -> 
 
 
 def _chapter(path: Sequence[str], numbering: _Numbering) -> str:
-    """Give the number that the outermost numbered title of a path bears."""
+    """Return the number that the outermost numbered title of a path bears."""
     for depth, title in enumerate(path, start=1):
         number = _number(normalize_name(title), depth, numbering)
         if number:
@@ -222,7 +222,7 @@ def _by_position(headings: Sequence[Heading]) -> list[Heading]:
 
 
 def tops(headings: Sequence[Heading]) -> list[Heading]:
-    """Give the headings that divide the document at the top: its chapters, where it has any.
+    """Return the headings that divide the document at the top: its chapters, where it has any.
 
     A single title above all others, such as that of the document itself, is looked through, and
     so are parts.

@@ -1,4 +1,4 @@
-"""Finds the names of a document and which of them stand together: its graph of related names.
+"""Find the names of a document and which of them stand together: its graph of related names.
 
 Everything comes from the text alone, in one pass over its words, for English and French: names
 written with capitals, acronyms, technical terms (``fine-tuning``, ``GPT-2``, ``LangGraph``) and
@@ -61,7 +61,7 @@ _FILLERS = frozenset(f"{_OPENINGS} {_WEAK}".split())
 
 
 def cooccurrences(chunks: Sequence[Chunk]) -> tuple[EntityCooccurrence, ...]:
-    """Give the pairs of names that stand together in the chunks of one document, strongest first.
+    """Return the pairs of names that stand together in the chunks of one document, strongest first.
 
     Strength is ``c · ln(1 + c · N / (a · b))`` for a pair in c of N chunks whose names are in a
     and b of them: often together, and seldom apart (after Church and Hanks, 1990). A pair counts
@@ -89,7 +89,7 @@ def cooccurrences(chunks: Sequence[Chunk]) -> tuple[EntityCooccurrence, ...]:
 
 
 def normalized_names(name: str) -> str:
-    """Give a name as links hold it: its words in small letters, without accents, single spaces.
+    """Return a name as links hold it: its words in small letters, without accents, single spaces.
 
     So "Fine-Tuning" and "fine tuning" are one name, and a question's words can be looked up.
     """
@@ -104,7 +104,7 @@ def _words(name: str) -> set[str]:
 
 
 def _names_by_chunk(texts: Sequence[str]) -> list[set[str]]:
-    """Give the folded names of each text.
+    """Return the folded names of each text.
 
     A single capitalised word that opens a sentence is a name only where the document has it with
     a capital inside a sentence as well; none is that the document mostly writes small; a longer
@@ -141,7 +141,7 @@ def _names_by_chunk(texts: Sequence[str]) -> list[set[str]]:
 
 
 def _capitalised(text: str) -> tuple[set[str], set[str]]:
-    """Give the capitalised names inside sentences, and those that open one."""
+    """Return the capitalised names inside sentences, and those that open one."""
     inside: set[str] = set()
     opening: set[str] = set()
     for match in _CAPITALISED.finditer(text):
@@ -174,7 +174,7 @@ def _trimmed(run: str) -> str | None:
 
 @lru_cache(maxsize=50_000)
 def _joined(token: str) -> str | None:
-    """Give the joined word of a token, such as "encoder-decoder"; None where there is none."""
+    """Return the joined word of a token, such as "encoder-decoder"; None where there is none."""
     bare = _ELIDED.sub("", token.strip(_AROUND))
     telling = len(bare) > 3 and not _STOPS.issuperset(bare.casefold().split("-"))
     return bare if telling and len(bare) <= LONGEST_NAME and _JOINED.fullmatch(bare) else None
@@ -194,7 +194,7 @@ def _resolve_conflicts(opening: Iterable[str], known: set[str], small: set[str])
 def _kept_together(
     pairs: Sequence[set[tuple[str, str]]],
 ) -> Mapping[tuple[str, str], str]:
-    """Give the pairs of small words that make a term of this document, with their folded form."""
+    """Return the pairs of small words that make a term of this document, with their folded form."""
     counts = Counter(pair for each in pairs for pair in each)
     behind: dict[str, int] = defaultdict(int)
     before: dict[str, int] = defaultdict(int)

@@ -14,7 +14,7 @@ from quoth.ingest.enrich.segments import segments_of
 def contents_of(
     reading: ParsedDocument, chunks: Sequence[Chunk]
 ) -> tuple[tuple[Chunk, ...], tuple[Heading, ...]]:
-    """Give the chunks with their chapter and segment, and the headings in order of the text.
+    """Return the chunks with their chapter and segment, and the headings in order of the text.
 
     A segment that a heading names is marked on that heading; one that was only heard is a
     heading of its own, without a title.

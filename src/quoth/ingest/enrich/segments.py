@@ -46,7 +46,7 @@ class _Cue:
 
 
 def segments_of(chunks: Sequence[Chunk]) -> tuple[Heading, ...]:
-    """Give the parts of a document that are questions and answers or a demonstration, in order.
+    """Return the parts of a document that are questions and answers or a demonstration, in order.
 
     A part that a heading names is what the heading spans. In a transcript the words tell where
     one begins ("let's take some questions") and ends ("thank you for your questions"), and so
@@ -119,7 +119,7 @@ def _cues(chunks: Sequence[Chunk]) -> Iterator[_Cue]:
 
 
 def _sentences(chunk: Chunk) -> Iterator[tuple[int, str]]:
-    """Give what is said, folded and cut at every mark, with about where it begins.
+    """Return what is said, folded and cut at every mark, with about where it begins.
 
     Automatic captions have no marks: two cues at a time hold what is said at once.
     """
@@ -147,7 +147,7 @@ def _is_audience(voice: str, known: dict[str, bool]) -> bool:
 
 
 def _rounds(cues: Sequence[_Cue], *, last: int) -> Iterator[tuple[int, int]]:
-    """Give the rounds of questions: those on the way, and the one that ends the talk."""
+    """Return the rounds of questions: those on the way, and the one that ends the talk."""
     asked = [each for each in cues if each.kind in ("questions", "any", "following", "audience")]
     end = _last_round(cues, asked, last=last)
     group: list[_Cue] = []
@@ -177,7 +177,7 @@ def _last_round(
 
 
 def _round(group: Sequence[_Cue]) -> Iterator[tuple[int, int]]:
-    """Give a round on the way, where somebody asks for questions and they come."""
+    """Return a round on the way, where somebody asks for questions and they come."""
     opening = [at for at, each in enumerate(group) if each.kind in ("questions", "any", "audience")]
     if not opening:
         return
@@ -189,7 +189,7 @@ def _round(group: Sequence[_Cue]) -> Iterator[tuple[int, int]]:
 def _demos(
     cues: Sequence[_Cue], chunks: Sequence[Chunk], *, taken: set[int]
 ) -> Iterator[tuple[int, int]]:
-    """Give the demonstrations: each to the words that end it, else as long as one may take."""
+    """Return the demonstrations: each to the words that end it, else as long as one may take."""
     after = -1
     for number, cue in enumerate(cues):
         if cue.kind != "demo" or cue.ordinal <= after or cue.ordinal in taken:
@@ -203,7 +203,7 @@ def _demos(
 
 
 def _reach(chunks: Sequence[Chunk], first: int) -> int:
-    """Give the last chunk that begins within DEMO_SECONDS of the first."""
+    """Return the last chunk that begins within DEMO_SECONDS of the first."""
     begun = _second(chunks[first])
     last = first
     while last + 1 < len(chunks) and _second(chunks[last + 1]) <= begun + DEMO_SECONDS:

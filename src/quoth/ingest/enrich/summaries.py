@@ -67,7 +67,7 @@ class _Source:
 def summaries_of(
     chunks: Sequence[Chunk], *, headings: Sequence[Heading], vectors: Matrix
 ) -> tuple[Summary, ...]:
-    """Give the summaries of a document: the whole, its chapters, longer sections and segments.
+    """Return the summaries of a document: the whole, its chapters, longer sections and segments.
 
     ``vectors`` has one unit row per chunk. A part in which no sentence can stand by itself, such
     as a table, has no summary.
@@ -104,7 +104,7 @@ def summaries_of(
 def _chapter(
     source: _Source, chapter: Heading, sections: Sequence[Heading]
 ) -> tuple[list[Summary], Sequence[SummaryCandidate]]:
-    """Give the summaries of a chapter's sections, and the leaves of the chapter itself."""
+    """Return the summaries of a chapter's sections, and the leaves of the chapter itself."""
     sections = [each for each in sections if not is_front_or_back_matter(each)]
     long = [each for each in sections if each.last - each.first + 1 >= LEAST_CHUNKS]
     found: list[Summary] = []
@@ -122,7 +122,7 @@ def _chapter(
 
 
 def _heard(source: _Source, headings: Sequence[Heading]) -> Iterator[Summary]:
-    """Give the summaries of the segments of a talk, which stand below no title."""
+    """Return the summaries of the segments of a talk, which stand below no title."""
     for each in headings:
         if each.path or each.last - each.first + 1 == len(source.chunks):
             continue
@@ -133,7 +133,7 @@ def _heard(source: _Source, headings: Sequence[Heading]) -> Iterator[Summary]:
 
 
 def _below(chapter: Heading, headings: Sequence[Heading], *, at: int) -> Iterator[Heading]:
-    """Give the headings one step below the one at this place; they come right behind it."""
+    """Return the headings one step below the one at this place; they come right behind it."""
     for place in range(at + 1, len(headings)):
         each = headings[place]
         if each.first > chapter.last or len(each.path) <= len(chapter.path):

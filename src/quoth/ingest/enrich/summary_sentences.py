@@ -57,7 +57,7 @@ class SummaryCandidate:
 
 
 def candidates_of(chunk: Chunk, *, place: int) -> tuple[SummaryCandidate, ...]:
-    """Give the sentences of a chunk that can be leaves, in order."""
+    """Return the sentences of a chunk that can be leaves, in order."""
     text = chunk.text
     breaks: list[int] = []
     pieces_count = False
@@ -107,7 +107,7 @@ def _fitness(shown: str, titles: set[str], *, whole: bool) -> float:
 
 
 def document_frequency(candidates: Sequence[SummaryCandidate]) -> Mapping[str, float]:
-    """Give each word the share of the sentences that hold it."""
+    """Return each word the share of the sentences that hold it."""
     counts: dict[str, int] = {}
     for each in candidates:
         for word in each.words:
@@ -116,7 +116,7 @@ def document_frequency(candidates: Sequence[SummaryCandidate]) -> Mapping[str, f
 
 
 def lexical_centrality(each: SummaryCandidate, common: Mapping[str, float]) -> float:
-    """Give the mean share of sentences that hold a word of this one (SumBasic: Nenkova, 2005).
+    """Return the mean share of sentences that hold a word of this one (SumBasic: Nenkova, 2005).
 
     The square root of the number of words divides, since short sentences would win otherwise.
     """
@@ -128,7 +128,7 @@ def lexical_centrality(each: SummaryCandidate, common: Mapping[str, float]) -> f
 def drop_near_duplicates(
     ordered: Sequence[SummaryCandidate], *, most: int, shared: float
 ) -> Iterator[SummaryCandidate]:
-    """Give the first of those that say the same: no two share more than this part of words."""
+    """Return the first of those that say the same: no two share more than this part of words."""
     kept: list[SummaryCandidate] = []
     for each in ordered:
         if len(kept) == most:

@@ -32,7 +32,7 @@ EARLIEST, LATEST = 1000, 2999
 
 
 def normal_date(text: str) -> str | None:
-    """Give a date in its kept form, as precise as it was said; None where it is no date.
+    """Return a date in its kept form, as precise as it was said; None where it is no date.
 
     Read are ISO 8601 with or without a time, eight digits, and days and months named in English
     or French ("March 1, 2024", "1er mars 2024", "March 2024").
@@ -51,7 +51,7 @@ def normal_date(text: str) -> str | None:
 
 
 def name_date(path: Path) -> str | None:
-    """Give the date that a file's name begins with ("2024-03-01-keynote.srt"), if it does."""
+    """Return the date that a file's name begins with ("2024-03-01-keynote.srt"), if it does."""
     found = _NAMED.match(path.name)
     return normal_date(found[1]) if found else None
 

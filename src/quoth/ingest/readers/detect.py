@@ -119,7 +119,7 @@ def decode(data: bytes, *, name: str) -> tuple[str, str | None]:
 
 
 def text_encoding(name: str) -> str | None:
-    """Give Python's name of an encoding that pages are written in, None for any other codec.
+    """Return Python's name of an encoding that pages are written in, None for any other codec.
 
     Among those that Python knows are some that take very long, and some that are no encodings.
     """

@@ -88,7 +88,7 @@ def read_html(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
 
 
 def html_blocks(text: str) -> list[Block]:
-    """Give the blocks of a page or a piece of one, headings with level and anchor."""
+    """Return the blocks of a page or a piece of one, headings with level and anchor."""
     return list(_blocks(LexborHTMLParser(_shallow(text))))
 
 
@@ -246,7 +246,7 @@ def _own_meta(tree: LexborHTMLParser) -> Metadata:
 
 
 def _published(tree: LexborHTMLParser) -> str | None:
-    """Give the day that a page says it appeared on: in its head, else in its first dated time."""
+    """Return the day that a page says it appeared on: in its head, else in its first dated time."""
     named = (normal_date(_attribute(tree, selector, "content")) for selector in _PUBLISHED)
     return next(filter(None, named), None) or normal_date(
         _attribute(tree, "time[datetime]", "datetime")

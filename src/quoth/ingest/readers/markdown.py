@@ -70,7 +70,7 @@ def read_markdown(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
 
 
 def markdown_blocks(text: str) -> Iterator[Block]:
-    """Give the blocks of a Markdown text in order; headings carry the anchor GitHub gives them."""
+    """Return the blocks of a Markdown text in order; headings carry the anchor of GitHub."""
     tokens = make_parser().parse(text)
     slugs: Counter[str] = Counter()
     row: list[str] = []
@@ -93,7 +93,7 @@ def markdown_blocks(text: str) -> Iterator[Block]:
 
 
 def inline_text(tokens: Sequence[Token]) -> str:
-    """Give the text of inline Markdown: links, images and emphasis as their words alone."""
+    """Return the text of inline Markdown: links, images and emphasis as their words alone."""
     parts: list[str] = []
     for token in tokens:
         if token.type in ("text", "code_inline", "text_special"):
@@ -109,7 +109,7 @@ def inline_text(tokens: Sequence[Token]) -> str:
 
 
 def slug(heading: str) -> str:
-    """Give the anchor that GitHub makes of a heading: small letters, hyphens, no punctuation."""
+    """Return the anchor that GitHub makes of a heading: small letters, hyphens, no punctuation."""
     return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
 
 

@@ -61,7 +61,7 @@ EMPTY = Metadata()
 
 
 def sidecar(path: Path) -> Path | None:
-    """Give the file that describes this one: ``talk.srt.meta.json``, else ``talk.meta.json``."""
+    """Return the file that describes this one: ``talk.srt.meta.json``, else ``talk.meta.json``."""
     for name in (f"{path.name}{SIDECAR}", f"{path.stem}{SIDECAR}"):
         beside = path.with_name(name)
         if beside != path and beside.is_file():
@@ -153,7 +153,7 @@ def file_title(name: str) -> str:
 
 
 def normal_url(text: str) -> str | None:
-    """Give a web address as it is kept: YouTube's in one form, others as they are, else None."""
+    """Return a web address as it is kept: YouTube's in one form, others as they are, else None."""
     address = text.strip()
     video = youtube_url(address)
     if video:
@@ -162,7 +162,7 @@ def normal_url(text: str) -> str | None:
 
 
 def normal_language(text: str) -> str | None:
-    """Give the primary part of a language code: ``fr`` for ``fr-CA``."""
+    """Return the primary part of a language code: ``fr`` for ``fr-CA``."""
     code = _LANGUAGE.fullmatch(text.strip())
     return code["primary"].lower() if code else None
 

@@ -82,7 +82,7 @@ def _readable(text: str) -> str:
 
 
 def _timed(said: Sequence[CueText], marks: Sequence[tuple[int, float]]) -> list[CueText]:
-    """Give every piece the time of the mark before it and of the mark after it."""
+    """Return every piece the time of the mark before it and of the mark after it."""
     if not said:
         return []
     until, last = marks[-1]

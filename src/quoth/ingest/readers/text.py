@@ -41,7 +41,7 @@ def read_plain(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
 
 
 def plain_blocks(text: str) -> Iterator[Block]:
-    """Give the paragraphs of a text in order, and headings that are beyond doubt."""
+    """Return the paragraphs of a text in order, and headings that are beyond doubt."""
     paragraphs = [part.strip("\n") for part in re.split(r"\n(?:[ \t]*\n)+", text)]
     width = _wrap_width(paragraphs)
     for paragraph in paragraphs:

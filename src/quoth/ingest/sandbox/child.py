@@ -123,7 +123,7 @@ def _listen(source: IO[bytes], requests: queue.SimpleQueue[bytes]) -> None:
 
 
 class _Report:
-    """Tells the parent which error ends this process, in place of a traceback, and ends it."""
+    """Report the parent which error ends this process, in place of a traceback, and ends it."""
 
     def __init__(self, answers: IO[bytes]) -> None:
         self._answers = answers
@@ -145,7 +145,7 @@ class _Report:
 
 
 def address_space_mb(process: int | str = "self") -> float:
-    """Give the address space a process has, in MB; 0 where the system does not tell."""
+    """Return the address space a process has, in MB; 0 where the system does not tell."""
     try:
         pages = int(Path(f"/proc/{process}/statm").read_text().split()[0])
     except (OSError, IndexError):
@@ -154,7 +154,7 @@ def address_space_mb(process: int | str = "self") -> float:
 
 
 def _peak_mb() -> float | None:
-    """Give the highest resident memory so far; the kernel's count of it survives the start of a
+    """Return the highest resident memory so far; the kernel's count of it survives the start of a
     new program, so that on Linux only the figure of the address space is right.
     """
     with suppress(OSError, StopIteration):

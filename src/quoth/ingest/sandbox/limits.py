@@ -35,7 +35,7 @@ DEEPEST = 12
 
 
 def enforce_limits(reading: ParsedDocument) -> ParsedDocument:
-    """Give the reading with titles, headings, names, labels and addresses within bounds."""
+    """Return the reading with titles, headings, names, labels and addresses within bounds."""
     url = reading.url if reading.url and len(reading.url) <= LONGEST_ADDRESS else None
     many = len(reading.sections) > MOST_SECTIONS
     warning = f"There are more than {MOST_SECTIONS:,} headings; those behind them name no section."

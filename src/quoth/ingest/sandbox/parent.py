@@ -1,4 +1,4 @@
-"""Reads files in child processes that may take only so much time and memory.
+"""Read files in child processes that may take only so much time and memory.
 
 A file from outside may crash its parser, keep it busy for ever or make it fill the memory. So it
 is read in a process of its own: a fresh interpreter without inherited files and environment, in
@@ -51,7 +51,7 @@ class ParseResult:
 
 
 class ParserPool:
-    """Keeps a few child processes at hand, so that many small files do not pay a start each.
+    """Store a few child processes at hand, so that many small files do not pay a start each.
 
     Each child reads one file at a time; it is replaced after a failure that may have left it in a
     bad state, and after `files_per_child` files. ``seconds`` limits the processor time of a file
@@ -255,7 +255,7 @@ class _Child:
 
 
 def _bare_environment() -> dict[str, str]:
-    """Give a child what it needs to find this package, and no secret of its parent."""
+    """Return a child what it needs to find this package, and no secret of its parent."""
     environment = {"PYTHONPATH": os.pathsep.join(sys.path[:]), "PYTHONUTF8": "1"}
     if sys.platform == "win32":
         environment["SYSTEMROOT"] = r"C:\Windows"

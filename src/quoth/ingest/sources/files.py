@@ -19,7 +19,7 @@ BLOCK = 1 << 20
 
 
 def find_files(sources: Sequence[Path]) -> Iterator[Path]:
-    """Give the files named, and those below the folders named that a reader knows, each once.
+    """Return the files named, and those below the folders named that a reader knows, each once.
 
     A file that is named itself is given whatever its name, but for a sidecar beside others; below
     folders, hidden files, sidecars and unknown suffixes are passed over. A source that is not
@@ -45,7 +45,7 @@ def _below(folder: Path) -> Iterator[Path]:
 
 
 def fingerprint(path: Path, *, given: Sequence[str | None]) -> str:
-    """Give the SHA-256 of the file, its sidecar and what the caller says of it."""
+    """Return the SHA-256 of the file, its sidecar and what the caller says of it."""
     return _sealed(_content(path), (*given, _text(sidecar(path))))
 
 

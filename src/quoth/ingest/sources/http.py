@@ -1,13 +1,9 @@
-"""The one way out: fetches an address that somebody gives, and never reaches into the house.
+"""Fetch a URL from the public internet, safe against server-side request forgery (SSRF).
 
-Only http and https, only ports 80 and 443, only numbers of the public internet. A name is
-resolved once, every number it gives must be public, and the connection goes to that very number,
-so that a name that answers differently the next time gains nothing. Redirects are followed by
-hand, at most three, each checked like the first. Bytes are counted as they come, packed and
-unpacked; one deadline holds for everything. There are no cookies, no proxies, no passwords.
-
-The protocol is spoken by h11, which uvicorn brings along: streams of asyncio give the deadline
-and the choice of the number, which the usual clients keep to themselves.
+Only http and https on ports 80 and 443. A host is resolved once, every address must be public, and
+the connection is made to the checked address, so that DNS rebinding gains nothing. Redirects are
+followed by hand, at most three, each checked like the first. The size is limited while the body
+arrives, and one deadline holds for everything. No cookies, no proxies, no compression.
 """
 
 from __future__ import annotations
@@ -16,15 +12,13 @@ import asyncio
 import re
 import socket
 import ssl
-import zlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote, urljoin
 
-import h11
+import httpcore
+from httpcore import AsyncNetworkStream
 
 from quoth.core.errors import DocumentError, InputError
 from quoth.ingest.readers.detect import SUFFIX_FORMATS, text_encoding
@@ -35,22 +29,20 @@ from quoth.ingest.sources.url_safety import (
     target,
 )
 
-MOST_MB = 20
-"""Bytes that a page may have, as it comes over the wire and unpacked, in millions."""
+MAX_MB = 20
+"""Size of a page at most, in millions of bytes."""
 SECONDS = 20.0
-"""Time that everything takes at most: names, connections, redirects, the page itself."""
+"""Total time for names, connections, redirects and the page."""
 REDIRECTS = 3
 CONNECT_SECONDS = 5.0
-NUMBERS = 4
-"""Numbers of a host that are tried, one after the other."""
+MAX_ADDRESSES = 4
+"""Addresses of a host that are tried, one after the other."""
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
-"""Gives the numbers of a host."""
-Stream = tuple[asyncio.StreamReader, asyncio.StreamWriter]
-Connect = Callable[[str, int, str | None], Awaitable[Stream]]
-"""Connects to a number and a port, under TLS for a name where there is one."""
+"""Return the IP addresses of a host."""
+Connect = Callable[[str, int], Awaitable[AsyncNetworkStream]]
+"""Open a TCP connection to an IP address and port."""
 
-_BLOCK = 1 << 16
 _MOVED = frozenset((301, 302, 303, 307, 308))
 _SUFFIXES = {
     "text/html": ".html",
@@ -65,20 +57,20 @@ _SUFFIXES = {
     "application/json": ".json",
     "application/x-ndjson": ".jsonl",
 }
-_OPEN_TYPES = frozenset(("", "text/plain", "application/octet-stream", "binary/octet-stream"))
-"""Types that say nothing, so that the name in the address does."""
+_GENERIC_TYPES = frozenset(("", "text/plain", "application/octet-stream", "binary/octet-stream"))
+"""Types that say nothing, so that the name in the address decides."""
 _NOT_IN_NAMES = re.compile(r"[^\w .()-]+")
-_HEADERS = (
-    ("User-Agent", "quoth"),
-    ("Accept", "text/html, application/xhtml+xml, application/pdf, text/*;q=0.9, */*;q=0.5"),
-    ("Accept-Encoding", "gzip"),
-    ("Connection", "close"),
-)
+_HEADERS: Mapping[bytes | str, bytes | str] = {
+    "User-Agent": "quoth",
+    "Accept": "text/html, application/xhtml+xml, application/pdf, text/*;q=0.9, */*;q=0.5",
+    "Accept-Encoding": "identity",
+    "Connection": "close",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What an address gave: where it was in the end, its type, its bytes unpacked."""
+    """A response: its final address, type and body."""
 
     address: str
     media_type: str
@@ -88,11 +80,49 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """A page in a file: its ``address`` is what the document's citations link to."""
+    """A page in a file; the document's citations link to its ``address``."""
 
     path: Path
     media_type: str
     address: str
+
+
+class _PublicNetwork(httpcore.AsyncNetworkBackend):
+    """Connects to hosts all of whose addresses are public."""
+
+    def __init__(self, *, at: ParsedUrl, resolve: Resolve, connect: Connect) -> None:
+        self._at = at
+        self._resolve = resolve
+        self._connect = connect
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109 - the signature of httpcore
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> AsyncNetworkStream:
+        """Resolve the host once and connect to the first address that accepts."""
+        for address in await self._addresses(host, port):
+            try:
+                async with asyncio.timeout(CONNECT_SECONDS):
+                    return await self._connect(address, port)
+            except (OSError, TimeoutError, httpcore.ConnectError, httpcore.ConnectTimeout):
+                continue
+        raise _unreadable(self._at, "does not accept the connection; try again later")
+
+    async def _addresses(self, host: str, port: int) -> Sequence[str]:
+        try:
+            addresses = await self._resolve(host, port)
+        except (OSError, UnicodeError):
+            raise _unreadable(self._at, "has an unknown host; check the address") from None
+        if not addresses or not all(is_public(address) for address in addresses):
+            raise InputError(
+                f"The address “{display_url(self._at.address)}” is not visited: its host is not "
+                "on the public internet."
+            )
+        return addresses[:MAX_ADDRESSES]
 
 
 async def fetch(
@@ -113,7 +143,7 @@ async def fetch(
             "Addresses are not fetched here. Set QUOTH_ALLOW_URLS=true to have them fetched, or "
             "download the file, add that, and give its address as its url."
         )
-    page = await get(url, resolve=resolve or resolved, connect=connect or connected)
+    page = await get(url, resolve=resolve or resolve_host, connect=connect or connect_to)
     path = folder / _name(page)
 
     def write() -> None:
@@ -129,165 +159,83 @@ async def get(
     *,
     resolve: Resolve,
     connect: Connect,
-    most_mb: float = MOST_MB,
+    max_mb: float = MAX_MB,
     seconds: float = SECONDS,
 ) -> Page:
-    """Get what an address gives, over at most three redirects; raises as `fetch` does."""
+    """Return the page at an address, over at most three redirects; raises as `fetch` does."""
     at = target(url)
     try:
         async with asyncio.timeout(seconds):
             for _ in range(1 + REDIRECTS):
-                got = await _visit(at, resolve=resolve, connect=connect, most=int(most_mb * 1e6))
-                if isinstance(got, Page):
-                    return got
-                at = target(urljoin(at.address, got))
+                network = _PublicNetwork(at=at, resolve=resolve, connect=connect)
+                page = await _visit(at, network=network, max_bytes=int(max_mb * 1e6))
+                if isinstance(page, Page):
+                    return page
+                at = target(urljoin(at.address, page))
     except TimeoutError:
         raise _unreadable(at, f"did not answer within {seconds:g} s; try again later") from None
-    raise _unreadable(at, f"leads on more than {REDIRECTS} times; give the address at the end")
+    raise _unreadable(at, f"redirects more than {REDIRECTS} times; give the final address")
 
 
-async def resolved(host: str, port: int) -> Sequence[str]:
-    """Ask the system for the numbers of a host."""
+async def resolve_host(host: str, port: int) -> Sequence[str]:
+    """Return the IP addresses that the system knows for a host."""
     loop = asyncio.get_running_loop()
     found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(each[4][0]) for each in found))
+    return list(dict.fromkeys(str(info[4][0]) for info in found))
 
 
-async def connected(number: str, port: int, name: str | None) -> Stream:
-    """Connect to a number, with TLS whose certificate must be that of the name."""
-    context = None if name is None else ssl.create_default_context()
-    return await asyncio.open_connection(
-        number, port, ssl=context, server_hostname=name, limit=_BLOCK
+async def connect_to(address: str, port: int) -> AsyncNetworkStream:
+    """Open a TCP connection to an IP address."""
+    return await httpcore.AnyIOBackend().connect_tcp(address, port)
+
+
+async def _visit(at: ParsedUrl, *, network: _PublicNetwork, max_bytes: int) -> Page | str:
+    """Return the page, or the address of a redirect."""
+    pool = httpcore.AsyncConnectionPool(
+        ssl_context=ssl.create_default_context(), network_backend=network
     )
-
-
-# --- one visit --------------------------------------------------------------------------------
-
-
-async def _visit(at: ParsedUrl, *, resolve: Resolve, connect: Connect, most: int) -> Page | str:
-    """Give the page, or the address to which it has moved."""
-    numbers = await _numbers(at, resolve)
-    async with _stream(at, numbers, connect=connect) as (reader, writer):
-        talk = _HttpExchange(reader, at=at, most=most)
-        request = h11.Request(
-            method="GET", target=at.path, headers=[("Host", at.authority), *_HEADERS]
-        )
-        try:
-            writer.write(talk.protocol.send(request) or b"")
-            writer.write(talk.protocol.send(h11.EndOfMessage()) or b"")
-            await writer.drain()
-            return await talk.answer()
-        except (h11.ProtocolError, zlib.error):
-            raise _unreadable(at, "answered with something that is no web page") from None
-        except OSError:
-            raise _unreadable(at, "broke the connection off; try again later") from None
-
-
-async def _numbers(at: ParsedUrl, resolve: Resolve) -> Sequence[str]:
-    """Resolve the host once; one number that is not public is enough to refuse it."""
     try:
-        numbers = await resolve(at.host, at.port)
-    except (OSError, UnicodeError):
-        raise _unreadable(at, "has a host that nobody knows; check the address") from None
-    if not numbers or not all(is_public(each) for each in numbers):
-        raise InputError(
-            f"The address “{display_url(at.address)}” is not visited: its host is not "
-            "on the public internet."
-        )
-    return numbers[:NUMBERS]
+        async with pool, pool.stream("GET", at.address, headers=_HEADERS) as response:
+            headers = {
+                name.decode("latin-1").lower(): value.decode("utf-8", "replace")
+                for name, value in response.headers
+            }
+            if response.status in _MOVED and headers.get("location"):
+                return headers["location"]
+            if response.status != 200:
+                raise _status_error(at, response.status)
+            if headers.get("content-encoding", "identity").lower() not in ("", "identity"):
+                raise _unreadable(at, "is compressed, which was not asked for")
+            kind, charset = _media_type(headers.get("content-type", ""))
+            _suffix(kind, at)
+            if int(headers.get("content-length", "0")) > max_bytes:
+                raise _too_large(at, max_bytes)
+            data = bytearray()
+            async for block in response.aiter_stream():
+                data += block
+                if len(data) > max_bytes:
+                    raise _too_large(at, max_bytes)
+            return Page(at.address, kind, charset, bytes(data))
+    except (httpcore.ProtocolError, UnicodeError):
+        raise _unreadable(at, "did not answer with a web page") from None
+    except (httpcore.NetworkError, OSError) as error:
+        if _is_tls_error(error):
+            raise _unreadable(at, "has an invalid certificate") from None
+        raise _unreadable(at, "broke the connection; try again later") from None
 
 
-@asynccontextmanager
-async def _stream(
-    at: ParsedUrl, numbers: Sequence[str], *, connect: Connect
-) -> AsyncIterator[Stream]:
-    name = at.host if at.scheme == "https" else None
-    for number in numbers:
-        try:
-            async with asyncio.timeout(CONNECT_SECONDS):
-                reader, writer = await connect(number, at.port, name)
-            break
-        except ssl.SSLError:
-            raise _unreadable(at, "has a certificate that is not in order") from None
-        except (OSError, TimeoutError):
-            continue
-    else:
-        raise _unreadable(at, "does not take the connection; try again later")
-    try:
-        yield reader, writer
-    finally:
-        writer.transport.abort()
-        with suppress(OSError):
-            await writer.wait_closed()
+def _is_tls_error(error: BaseException | None) -> bool:
+    while error is not None and not isinstance(error, ssl.SSLError):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
-@dataclass(slots=True)
-class _HttpExchange:
-    """One answer while it comes in."""
-
-    reader: asyncio.StreamReader
-    at: ParsedUrl
-    most: int
-    protocol: h11.Connection = field(
-        default_factory=lambda: h11.Connection(h11.CLIENT, max_incomplete_event_size=_BLOCK)
+def _too_large(at: ParsedUrl, max_bytes: int) -> DocumentError:
+    return DocumentError(
+        "too_large",
+        f"The page at “{display_url(at.address)}” has more than {max_bytes / 1e6:g} MB. "
+        "Download it and add the file.",
     )
-    taken: int = 0
-
-    async def answer(self) -> Page | str:
-        """Read the head of the answer, and its body if it is the page."""
-        head = await self._next()
-        while isinstance(head, h11.InformationalResponse):
-            head = await self._next()
-        if not isinstance(head, h11.Response):
-            raise _unreadable(self.at, "gave no answer")
-        headers = {name.decode(): value.decode("utf-8", "replace") for name, value in head.headers}
-        if head.status_code in _MOVED and headers.get("location"):
-            return headers["location"]
-        if head.status_code != 200:
-            raise _status_error(self.at, head.status_code)
-        kind, charset = _media_type(headers.get("content-type", ""))
-        _suffix(kind, self.at)
-        if int(headers.get("content-length", "0")) > self.most:
-            raise self._too_large()
-        unpack = _unpacker(headers.get("content-encoding", ""), self.at)
-        data = bytearray()
-        while isinstance(event := await self._next(), h11.Data):
-            data += unpack(bytes(event.data), self.most + 1 - len(data))
-            if len(data) > self.most:
-                raise self._too_large()
-        return Page(self.at.address, kind, charset, bytes(data))
-
-    async def _next(self) -> Any:
-        while (event := self.protocol.next_event()) is h11.NEED_DATA:
-            block = await self.reader.read(_BLOCK)
-            self.taken += len(block)
-            # What frames the bytes counts too, so that a page in very small pieces has an end.
-            if self.taken > self.most + max(_BLOCK, self.most // 2):
-                raise self._too_large()
-            self.protocol.receive_data(block)
-        return event
-
-    def _too_large(self) -> DocumentError:
-        return DocumentError(
-            "too_large",
-            f"The page at “{display_url(self.at.address)}” has more than {self.most / 1e6:g} MB. "
-            "Download it and add the file.",
-        )
-
-
-def _unpacker(encoding: str, at: ParsedUrl) -> Callable[[bytes, int], bytes]:
-    """Give what unpacks a piece of the body, into so many bytes at most."""
-    match encoding.strip().lower():
-        case "" | "identity":
-            return lambda block, most: block[:most]
-        case "gzip" | "x-gzip":
-            packed = zlib.decompressobj(zlib.MAX_WBITS | 32)
-            return lambda block, most: packed.decompress(block, max(1, most))
-        case _:
-            raise _unreadable(at, "is packed in a way that was not asked for")
-
-
-# --- what came --------------------------------------------------------------------------------
 
 
 def _media_type(text: str) -> tuple[str, str | None]:
@@ -297,32 +245,32 @@ def _media_type(text: str) -> tuple[str, str | None]:
 
 
 def _suffix(kind: str, at: ParsedUrl) -> str:
-    """Give the suffix for a type; raises DocumentError where quoth cannot read it."""
+    """Return the suffix for a type; raises DocumentError where quoth cannot read it."""
     if kind in _SUFFIXES:
         return _SUFFIXES[kind]
     named = Path(unquote(at.path.partition("?")[0])).suffix.lower()
-    if kind in _OPEN_TYPES and named in SUFFIX_FORMATS:
+    if kind in _GENERIC_TYPES and named in SUFFIX_FORMATS:
         return named
     if kind == "text/plain":
         return ".txt"
     raise DocumentError(
         "unsupported",
-        f"“{display_url(at.address)}” is of the type {kind or 'that it does not tell'}, which "
-        "cannot be read. quoth reads web pages, PDF, Markdown, plain text and transcripts.",
+        f"“{display_url(at.address)}” has the type {kind or 'unknown'}, which cannot be "
+        "read. quoth reads web pages, PDF, Markdown, plain text and transcripts.",
     )
 
 
 def _name(page: Page) -> str:
-    """Make the name of a file: the last step of the address, else its host."""
+    """Return a file name: the last step of the address, else its host."""
     at = target(page.address)
     suffix = _suffix(page.media_type, at)
-    steps = [each for each in unquote(at.path.partition("?")[0]).split("/") if each]
+    steps = [step for step in unquote(at.path.partition("?")[0]).split("/") if step]
     stem = Path(steps[-1]).stem if steps else at.host
     return (_NOT_IN_NAMES.sub(" ", stem).strip(" .")[:100] or "page") + suffix
 
 
 def _in_utf8(page: Page) -> bytes:
-    """Write a text as UTF-8 where the server says that it is something else."""
+    """Return the body as UTF-8 where the server names another encoding."""
     encoding = text_encoding(page.charset or "utf-8")
     is_text = page.media_type.startswith(("text/", "application/xhtml"))
     if not is_text or encoding in (None, "utf-8", "ascii"):
@@ -336,7 +284,7 @@ def _status_error(at: ParsedUrl, status: int) -> DocumentError:
             "not_found", f"There is no page at “{display_url(at.address)}”. Check the address."
         )
     if status in (401, 403):
-        return _unreadable(at, "is not open to everybody; download it and add the file")
+        return _unreadable(at, "needs a login; download it and add the file")
     return _unreadable(at, f"answered with the status {status}; try again later")
 
 

@@ -120,7 +120,7 @@ def _inner(number: IPv6Address) -> IPv4Address | IPv6Address:
 
 
 def _host(host: str, text: str) -> str:
-    """Give a host as it is asked for: international names in ASCII, without a dot at the end."""
+    """Return a host as it is asked for: international names in ASCII, without a dot at the end."""
     try:
         name = (
             host

@@ -27,7 +27,7 @@ from quoth.interfaces.cli.session import (
 from quoth.pipeline.retrieve import Request
 
 REMEMBERED = 20
-"""Turns that are kept; the reading and the language model use the newest of them."""
+"""Convert that are kept; the reading and the language model use the newest of them."""
 HELP = "/new begins anew, /quit ends (or Ctrl-D); Ctrl-C stops an answer."
 
 

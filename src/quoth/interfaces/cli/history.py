@@ -79,7 +79,7 @@ def catalogue_of(session: CliSession) -> Iterator[Catalogue]:
 
 
 def record_from(catalogue: Catalogue, query_id: str) -> Record:
-    """Give what was kept of a question; raises NotFound, and InputError where several fit."""
+    """Return what was kept of a question; raises NotFound, and InputError where several fit."""
     from quoth.pipeline.record_codec import load_record
 
     return load_record(catalogue, query_id)

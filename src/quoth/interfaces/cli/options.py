@@ -54,7 +54,7 @@ MaxUsd = Annotated[float | None, typer.Option(help="Dollars the answer may cost.
 def answering(
     policy: Policy | None, max_ms: int | None, max_usd: float | None, llm: str | None
 ) -> dict[str, Any]:
-    """Give the fields of the plan that options of their own choose."""
+    """Return the fields of the plan that options of their own choose."""
     return {
         "policy": policy.value if policy else None,
         "deadline_ms": None if max_ms is None else float(max_ms),
@@ -64,7 +64,7 @@ def answering(
 
 
 def with_model(session: CliSession, llm: str | None) -> CliSession:
-    """Give the session with the language models that this call names."""
+    """Return the session with the language models that this call names."""
     if llm is None:
         return session
     return replace(session, settings=session.settings.model_copy(update={"generator": llm}))

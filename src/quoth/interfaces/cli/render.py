@@ -122,7 +122,7 @@ def answer_text(session: CliSession, answer: Answer) -> None:
 
 
 def marked(answer: Answer) -> Text:
-    """Give an answer's text with a mark behind every sentence that no source supports."""
+    """Return an answer's text with a mark behind every sentence that no source supports."""
     text = Text()
     done = 0
     for each in answer.sentences:
@@ -134,7 +134,7 @@ def marked(answer: Answer) -> Text:
 
 
 def unsupported(language: str) -> str:
-    """Give the mark of a sentence that no source supports."""
+    """Return the mark of a sentence that no source supports."""
     return "[non appuyé]" if language == "fr" else "[unsupported]"
 
 
@@ -232,7 +232,7 @@ def _where(document: str, locator: Locator, section: str | None) -> str:
 
 
 def _link(screen: Console, address: str | None) -> Text:
-    """Give a link; where it can be clicked, that of a file shows the file's name alone."""
+    """Return a link; where it can be clicked, that of a file shows the file's name alone."""
     if address is None:
         return Text("")
     clickable = screen.is_terminal and address.startswith("file:")

@@ -60,7 +60,7 @@ def show(session: CliSession, found: Replay) -> None:
 
 
 def lines(found: Replay) -> Iterator[tuple[str, str]]:
-    """Give the lines that a person reads, each with its style."""
+    """Return the lines that a person reads, each with its style."""
     yield found.question, "bold"
     yield from ((about(each), "") for each in found.since)
     for change in (*found.makers, *found.changes):

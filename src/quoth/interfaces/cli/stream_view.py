@@ -25,7 +25,7 @@ _WORD = re.compile(r"(?<!\s)(\s*)(\S+(?: \[\S*)*)")
 
 
 class WrappedWriter:
-    """Writes text to a terminal piece by piece and breaks the lines between words."""
+    """Write text to a terminal piece by piece and breaks the lines between words."""
 
     def __init__(self, screen: Console) -> None:
         self._screen = screen

@@ -126,7 +126,7 @@ class ListResult:
 
 
 def sanitize_text(text: str, most: int) -> str:
-    """Give a text without what nobody sees, cut to a length."""
+    """Return a text without what nobody sees, cut to a length."""
     seen = Characters().feed(text, final=True).strip()
     return seen if len(seen) <= most else f"{seen[: most - 2].rstrip()} …"
 

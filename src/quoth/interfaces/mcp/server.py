@@ -81,7 +81,7 @@ class ToolContext:
 
 
 SeatOf = Callable[[Any], Awaitable[ToolContext]]
-"""Gives the seat of a call; its argument is the HTTP request, None where there is none."""
+"""Return the seat of a call; its argument is the HTTP request, None where there is none."""
 
 
 class EarlierTurn(BaseModel):
@@ -233,18 +233,18 @@ def make_server(seat_of: SeatOf) -> Server:
 
 
 def given(result: Result) -> CallToolResult:
-    """Give a result as typed values and as text."""
+    """Return a result as typed values and as text."""
     text = TextContent(type="text", text=as_text(result))
     return CallToolResult(content=[text], structured_content=asdict(result))
 
 
 def failed(message: str) -> CallToolResult:
-    """Give what went wrong."""
+    """Return what went wrong."""
     return CallToolResult(content=[TextContent(type="text", text=message)], is_error=True)
 
 
 def sentence(error: QuothError) -> str:
-    """Give the sentence that may be told of an error: others hold paths and more."""
+    """Return the sentence that may be told of an error: others hold paths and more."""
     match error:
         case IndexCorrupt():
             return "The index of this collection is not whole. Whoever runs quoth can rebuild it."
@@ -280,7 +280,7 @@ def collections_of(seat: ToolContext) -> list[str]:
 
 
 async def chosen(seat: ToolContext, name: str | None) -> str:
-    """Give the collection to ask; raises NoSuch."""
+    """Return the collection to ask; raises NoSuch."""
     names = await asyncio.to_thread(collections_of, seat)
     wanted = name or seat.collection or seat.engine.parts.settings.collection
     if wanted not in names:
@@ -289,7 +289,7 @@ async def chosen(seat: ToolContext, name: str | None) -> str:
 
 
 def page(seat: ToolContext, name: str, *, skip: int, limit: int) -> tuple[list[Document], int]:
-    """Give some documents of a collection, and how many there are."""
+    """Return some documents of a collection, and how many there are."""
     catalogue = seat.engine.parts.catalogue
     found = catalogue.collection(name)
     return Listing.of(catalogue).documents(found, skip=skip, limit=limit)

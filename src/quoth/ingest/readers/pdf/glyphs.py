@@ -41,7 +41,7 @@ class Run:
 
 
 def _characters(textpage: object) -> list[str]:
-    """Give one character per PDFium index; the second half of a surrogate pair is empty."""
+    """Return one character per PDFium index; the second half of a surrogate pair is empty."""
     count = pdfium.FPDFText_CountChars(textpage)
     if count <= 0:
         return []

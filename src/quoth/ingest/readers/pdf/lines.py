@@ -75,7 +75,7 @@ class PrintedLine:
 
 
 def page_lines(textpage: object, *, page: int) -> list[PrintedLine]:
-    """Give the lines of a page in reading order; `textpage` is a raw PDFium text page."""
+    """Return the lines of a page in reading order; `textpage` is a raw PDFium text page."""
     pieces = [
         piece for run in page_runs(textpage) if (piece := _piece(run, page=page, textpage=textpage))
     ]

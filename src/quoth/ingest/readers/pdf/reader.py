@@ -1,4 +1,4 @@
-"""Reads PDF files through PDFium: text, page labels, outline, and a box for every printed line.
+"""Read PDF files through PDFium: text, page labels, outline, and a box for every printed line.
 
 Boxes are in the user space of the page, in points, *before* the page's /Rotate is applied: x to
 the right and y up from the lower left corner of a page whose box begins at 0, 0, as nearly all
@@ -117,7 +117,7 @@ def _open(path: Path) -> pdfium2.PdfDocument:
 def _pages(
     document: pdfium2.PdfDocument,
 ) -> tuple[dict[int, list[PrintedLine]], set[int], set[int]]:
-    """Give the lines of each page that has any, the pages that are scans, and the broken ones."""
+    """Return the lines of each page that has any, the pages that are scans, and the broken ones."""
     pages: dict[int, list[PrintedLine]] = {}
     scans: set[int] = set()
     broken: set[int] = set()

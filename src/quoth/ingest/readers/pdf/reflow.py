@@ -1,4 +1,4 @@
-"""Makes running text from printed lines: paragraphs that go over columns and pages.
+"""Build running text from printed lines: paragraphs that go over columns and pages.
 
 Three things tear the sentences of a book apart, and are undone here: running heads and page
 numbers (left out), footnotes at the foot of a page (set before the paragraph that goes on over
@@ -192,7 +192,7 @@ def flow(
 
 
 def body_size(lines: Sequence[PrintedLine]) -> float:
-    """Give the font height in which most characters are set, in points; 0 without lines."""
+    """Return the font height in which most characters are set, in points; 0 without lines."""
     sizes: Counter[float] = Counter()
     for line in lines:
         sizes[round(line.size, 1)] += len(line.text)
@@ -200,7 +200,7 @@ def body_size(lines: Sequence[PrintedLine]) -> float:
 
 
 def _edges(lines: Sequence[PrintedLine]) -> dict[PrintedLine, _Block]:
-    """Give the edges of the block that each line stands in: a run of one size, column, pitch."""
+    """Return the edges of the block that each line stands in: a run of one size, column, pitch."""
     edges: dict[PrintedLine, _Block] = {}
     block: list[PrintedLine] = []
     for line in [*lines, None]:

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from quoth.backends.entailment.llm import GeneratorJudge
-from quoth.backends.entailment.model_folder import describe_judge
 from quoth.backends.entailment.onnx import OnnxEntailment
 from quoth.core.errors import ConfigError, GenerationError, JudgeError
 from quoth.core.messages import GenerationParams, Message, Written
@@ -81,7 +80,7 @@ async def test_nothing_to_judge_is_no_work(tmp_path: Path) -> None:
 def test_labels_without_a_meaning_are_refused(tmp_path: Path) -> None:
     folder = write_labels(tmp_path, {"0": "LABEL_0", "1": "LABEL_1"})
     with pytest.raises(ConfigError, match="id2label"):
-        describe_judge(folder)
+        OnnxEntailment(folder, threads=1)
 
 
 @pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "model.onnx"])

@@ -354,7 +354,7 @@ def test_late_needs_an_embedder_that_shows_tokens(tmp_path: Path) -> None:
 def test_positions_that_are_never_used_do_not_count(tmp_path: Path) -> None:
     folder = write_cross_encoder(tmp_path)
     change(folder, "config.json", model_type="xlm-roberta", max_position_embeddings=130)
-    assert describe_reranker(folder).max_tokens == 128
+    assert describe_reranker(folder)[0].max_tokens == 128
 
 
 # --- chain ------------------------------------------------------------------------------------

@@ -63,7 +63,7 @@ BACKENDS: Mapping[Part, Mapping[str, Backend]] = {
         "cohere": Backend(None, extra="cohere"),
     },
     "judge": {
-        "onnx": Backend("entailment.onnx", "OnnxJudge"),
+        "onnx": Backend("entailment.onnx", "OnnxEntailment"),
         "llm": Backend("entailment.llm", "GeneratorJudge"),
     },
     "generator": {

@@ -8,9 +8,8 @@ same vector whatever it is embedded with (docs/decisions/002-embedding-threads-a
 from __future__ import annotations
 
 import asyncio
-import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -21,17 +20,16 @@ from typing import Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 import onnxruntime
-from tokenizers import Encoding, Tokenizer
+from tokenizers import Encoding
 
 from quoth.backends.onnx.model_folder import describe
-from quoth.backends.onnx.session import SESSION_ERRORS, open_runtime
+from quoth.backends.onnx.session import INPUTS, TokenRow, compute, open_runtime, unknown_input
+from quoth.backends.onnx.tokenizer import encode_texts, open_tokenizer, replace_surrogates
 from quoth.core.errors import ConfigError, EmbeddingError
 from quoth.core.protocols import EncodedQuery, Matrix, Role
 from quoth_e5.tokenizer import TABLE, LeanTokenizer
 
 T = TypeVar("T")
-SURROGATES = re.compile("[\ud800-\udfff]")
-INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 TOKEN_OUTPUTS = ("last_hidden_state", "token_embeddings")
 OUTPUTS = ("sentence_embedding", *TOKEN_OUTPUTS)
 SHORT = 400
@@ -61,16 +59,7 @@ class FullTokenizer:
     """The tokenizer of any model, read from ``tokenizer.json``; raises ConfigError."""
 
     def __init__(self, path: Path) -> None:
-        try:
-            self._tokenizer = Tokenizer.from_buffer(path.read_bytes())
-        except (OSError, ValueError) as error:
-            raise ConfigError(
-                f"The tokenizer {path} cannot be read ({error}). Save the model's fast tokenizer "
-                "there, or name another folder."
-            ) from error
-        # The file may carry the limits of some training run; the caller's limit is the one meant.
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
+        self._tokenizer = open_tokenizer(path)
 
     def encode(self, texts: Sequence[str], *, limit: int) -> list[list[int]]:
         """Give the ids of each text with the special tokens, cut to ``limit`` tokens."""
@@ -93,13 +82,7 @@ class FullTokenizer:
         return content[0], len(encoding.ids) - 1 - content[-1]
 
     def _batch(self, texts: Sequence[str]) -> list[Encoding]:
-        try:
-            return self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
-        except Exception as error:
-            # The library raises the bare class; anything more precise is not its own complaint.
-            if type(error) is not Exception:
-                raise
-            raise EmbeddingError(f"The tokenizer failed on a text: {error}") from error
+        return encode_texts(self._tokenizer, texts, error=EmbeddingError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,19 +90,15 @@ class EmbedderSession:
     """An open model: what it wants, which of its outputs is pooled, and which has the tokens."""
 
     runtime: onnxruntime.InferenceSession
-    inputs: tuple[str, ...]
     output: str
     tokens: str | None
 
-    def run(
-        self, feed: Mapping[str, npt.NDArray[np.int64]], *, outputs: Sequence[str]
-    ) -> list[npt.NDArray[np.float32]]:
+    def run(self, ids: Sequence[int], *, outputs: Sequence[str]) -> list[npt.NDArray[np.float32]]:
         """Compute some outputs for one text; raises EmbeddingError."""
-        try:
-            found = self.runtime.run(list(outputs), {name: feed[name] for name in self.inputs})
-        except SESSION_ERRORS as error:
-            raise EmbeddingError(f"The model failed on a text: {error}") from error
-        return [each[0] for each in found]
+        # Without special tokens an empty text has no token at all; the model needs one.
+        row = TokenRow(list(ids) or [0], [0] * max(1, len(ids)))
+        found = compute(self.runtime, [row], outputs=outputs, error=_failed)
+        return [output[0] for output in found]
 
 
 class OnnxEmbedder:
@@ -209,7 +188,7 @@ class OnnxEmbedder:
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Count the tokens of each text, without the role's prefix and special tokens."""
-        return self._tokens.result().count(_clean(texts)) if texts else []
+        return self._tokens.result().count(replace_surrogates(texts)) if texts else []
 
     def close(self) -> None:
         """Release threads and memory; work that has begun is finished first."""
@@ -250,7 +229,7 @@ class OnnxEmbedder:
         return await asyncio.get_running_loop().run_in_executor(self._pools[role], work)
 
     def _encode(self, texts: Sequence[str]) -> list[list[int]]:
-        return self._tokens.result().encode(_clean(texts), limit=self.max_tokens)
+        return self._tokens.result().encode(replace_surrogates(texts), limit=self.max_tokens)
 
     def _reads_at_once(self, text: str) -> bool:
         """Whether to cut a text into tokens here and now.
@@ -266,7 +245,7 @@ class OnnxEmbedder:
         """Embed one text; a question's token vectors are kept for a moment."""
         ids = self._encode([text])[0] if ids is None else ids
         session = self._session.result()
-        (output,) = session.run(_feed(ids), outputs=[session.output])
+        (output,) = session.run(ids, outputs=[session.output])
         if role == "query" and session.output == session.tokens:
             with self._alone:
                 self._recent[text] = output
@@ -280,7 +259,7 @@ class OnnxEmbedder:
 
     def _vector(self, ids: Sequence[int]) -> npt.NDArray[np.float32]:
         session = self._session.result()
-        return self._unit(session.run(_feed(ids), outputs=[session.output])[0])
+        return self._unit(session.run(ids, outputs=[session.output])[0])
 
     def _states(self, ids: Sequence[int]) -> tuple[npt.NDArray[np.float32], Matrix]:
         """Give a text's unit vector and the vectors of all its tokens."""
@@ -292,7 +271,7 @@ class OnnxEmbedder:
                 "that output, or choose another reranker."
             )
         outputs = list(dict.fromkeys([session.output, session.tokens]))
-        found = session.run(_feed(ids), outputs=outputs)
+        found = session.run(ids, outputs=outputs)
         return self._unit(found[0]), found[-1]
 
     def _unit(self, output: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
@@ -309,32 +288,24 @@ class OnnxEmbedder:
         return (output / length).astype(np.float32)
 
 
-def _feed(ids: Sequence[int]) -> dict[str, npt.NDArray[np.int64]]:
-    # Without special tokens an empty text has no token at all; the model needs one.
-    row = np.array([ids or [0]], np.int64)
-    return dict(zip(INPUTS, (row, np.ones_like(row), np.zeros_like(row)), strict=True))
+def _failed(reason: str) -> EmbeddingError:
+    return EmbeddingError(f"The model failed on a text: {reason}")
 
 
 def _open_session(path: Path) -> EmbedderSession:
     runtime = open_runtime(path)
-    inputs = tuple(node.name for node in runtime.get_inputs())
-    if unknown := sorted(set(inputs) - set(INPUTS)):
+    if name := unknown_input(runtime):
         raise ConfigError(
-            f"The model file {path} wants the input {unknown[0]}, which is not one of "
+            f"The model file {path} wants the input {name}, which is not one of "
             f"{', '.join(INPUTS)}. Export the model without it, or name another folder."
         )
     outputs = [node.name for node in runtime.get_outputs()]
     known = [name for name in OUTPUTS if name in outputs]
     shown = [name for name in TOKEN_OUTPUTS if name in outputs]
-    return EmbedderSession(runtime, inputs, (known or outputs)[0], shown[0] if shown else None)
+    return EmbedderSession(runtime, (known or outputs)[0], shown[0] if shown else None)
 
 
 def _open_tokens(folder: Path) -> OnnxTokenizer:
     if (folder / TABLE).is_dir():
         return LeanTokenizer(folder / TABLE)
     return FullTokenizer(folder / "tokenizer.json")
-
-
-def _clean(texts: Sequence[str]) -> list[str]:
-    """Replace half characters, which cannot be written as UTF-8."""
-    return [SURROGATES.sub("\ufffd", text) for text in texts]

@@ -1,146 +1,142 @@
-"""Judges support with a model in ONNX form, on the CPU (docs/decisions/024)."""
+"""Judges support with a model in ONNX form, on the CPU (docs/decisions/024).
+
+Three kinds are known: models of natural language inference, whose labels (``id2label``) name the
+one for support; models that give one number, whose logistic is the probability (HHEM); and models
+that mark each token of the claim that the evidence does not support (LettuceDetect).
+"""
 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 import onnxruntime
 from tokenizers import Tokenizer
 
-from quoth.backends.entailment.model_folder import JudgeFolder, describe_judge
-from quoth.backends.onnx.batching import Batcher
-from quoth.backends.onnx.session import SESSION_ERRORS, open_runtime
-from quoth.backends.rerankers.pair_encoding import encoded, open_tokenizer
-from quoth.core.errors import ConfigError, JudgeError, RerankError
+from quoth.backends.onnx.model_folder import ModelFolder, read_model_folder
+from quoth.backends.onnx.session import (
+    BackgroundModel,
+    Numbers,
+    TokenRow,
+    compute,
+    open_runtime,
+    unknown_input,
+)
+from quoth.backends.onnx.tokenizer import encode_texts, open_tokenizer
+from quoth.core.errors import ConfigError, JudgeError
 
 AT_ONCE = 4
 """Pairs of like length in a batch."""
 CLAIM_SHARE = 0.5
 """A claim is cut only when it would take more than this share of the room."""
-GIVEN = ("input_ids", "attention_mask", "token_type_ids")
+Kind = Literal["labels", "number", "tokens"]
+"""Labels for a pair, one number for a pair, or labels for each token of the claim."""
 
-Numbers = npt.NDArray[Any]
-
-
-class PairRow(NamedTuple):
-    """The tokens of evidence and claim together; ``claim`` are the places of the claim's."""
-
-    ids: list[int]
-    types: list[int]
-    claim: list[int]
+MAX_TOKENS = 1024
+"""Evidence and claim together; longer evidence costs more than it tells."""
+_FOR = re.compile(r"entail|support|consistent|faithful|factual|true|yes")
+_AGAINST = re.compile(
+    r"not?[ _-]|non|un(?=support|faith|true)|in(?=consis)|contra|hallucin|false|refut"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class EntailmentSession:
-    """An open judge."""
+    """An open judge; ``label`` is the column for support, or that of hallucinated tokens."""
 
-    folder: JudgeFolder
+    folder: ModelFolder
+    kind: Kind
+    label: int
     runtime: onnxruntime.InferenceSession
     tokenizer: Tokenizer
-    room: int
+    max_tokens: int
+    """Of the pair, without special tokens."""
 
-    def row(self, evidence: str, claim: str) -> PairRow:
+    def row(self, evidence: str, claim: str) -> TokenRow:
         """Make the row of a pair, the evidence cut to fit; raises JudgeError."""
-        try:
-            read, said = encoded(self.tokenizer, [evidence, claim])
-        except RerankError as error:
-            raise JudgeError(f"The judge {self.folder.name} cannot read a text: {error}") from error
-        said.truncate(max(1, int(self.room * CLAIM_SHARE)))
-        read.truncate(max(0, self.room - len(said.ids)))
-        pair = self.tokenizer.post_process(read, said)
+        first, second = encode_texts(self.tokenizer, [evidence, claim], error=self._error)
+        second.truncate(max(1, int(self.max_tokens * CLAIM_SHARE)))
+        first.truncate(max(0, self.max_tokens - len(second.ids)))
+        pair = self.tokenizer.post_process(first, second)
         places = [at for at, sequence in enumerate(pair.sequence_ids) if sequence == 1]
-        return PairRow(pair.ids, pair.type_ids, places)
+        return TokenRow(pair.ids, pair.type_ids, None, places)
 
-    def probabilities(self, batch: Sequence[PairRow]) -> list[float]:
+    def probabilities(self, batch: Sequence[TokenRow]) -> list[float]:
         """Judge pairs of about the same length; raises JudgeError."""
-        try:
-            found = self.runtime.run(None, self._feed(batch))[0]
-        except SESSION_ERRORS as error:
-            raise JudgeError(f"The judge {self.folder.name} failed: {error}") from error
+        output = self.runtime.get_outputs()[0].name
+        padding = self.folder.config.get("pad_token_id") or 0
+        (found,) = compute(
+            self.runtime, batch, outputs=[output], error=self._error, padding=padding
+        )
         numbers = np.asarray(found, np.float64)
-        wanted = 3 if self.folder.kind == "tokens" else 2
-        columns = numbers.shape[-1] if numbers.ndim == wanted else 0
-        if columns <= self.folder.label or not np.isfinite(numbers).all():
+        dimensions = 3 if self.kind == "tokens" else 2
+        columns = numbers.shape[-1] if numbers.ndim == dimensions else 0
+        if columns <= self.label or not np.isfinite(numbers).all():
             raise JudgeError(
                 f"The judge {self.folder.name} gave {numbers.shape} numbers where its config.json "
                 "promises others, or no numbers. Export the model with its head to ONNX again."
             )
         return [self._probability(numbers[at], row) for at, row in enumerate(batch)]
 
-    def _probability(self, numbers: Numbers, row: PairRow) -> float:
-        if self.folder.kind == "number":
+    def _probability(self, numbers: Numbers, row: TokenRow) -> float:
+        if self.kind == "number":
             return float(_softmax(np.array([0.0, numbers[0]]))[1])
-        if self.folder.kind == "labels":
-            return float(_softmax(numbers)[self.folder.label])
-        # One word that is not borne out is enough.
-        made_up = [_softmax(numbers[at])[self.folder.label] for at in row.claim]
-        return 1.0 - float(max(made_up, default=0.0))
+        if self.kind == "labels":
+            return float(_softmax(numbers)[self.label])
+        # One unsupported word is enough.
+        return 1.0 - max((float(_softmax(numbers[at])[self.label]) for at in row.marked), default=0)
 
-    def _feed(self, batch: Sequence[PairRow]) -> dict[str, Numbers]:
-        longest = max(len(row.ids) for row in batch)
-        ids = np.full((len(batch), longest), self.folder.config.get("pad_token_id") or 0, np.int64)
-        mask, types = np.zeros_like(ids), np.zeros_like(ids)
-        for at, row in enumerate(batch):
-            ids[at, : len(row.ids)] = row.ids
-            mask[at, : len(row.ids)] = 1
-            types[at, : len(row.ids)] = row.types
-        given = dict(zip(GIVEN, (ids, mask, types), strict=True))
-        return {node.name: given[node.name] for node in self.runtime.get_inputs()}
+    def _error(self, reason: str) -> JudgeError:
+        return JudgeError(f"The judge {self.folder.name} failed: {reason}")
 
 
 class OnnxEntailment:
-    """Says with the model of a folder whether evidence supports a claim; a `Judge`.
+    """Tells with the model of a folder whether evidence supports a claim; an `EntailmentModel`.
 
     Opening looks at the folder and loads in the background; the first call waits, and raises
     ConfigError where files do not fit each other.
     """
 
     def __init__(self, folder: Path, *, threads: int) -> None:
-        described = describe_judge(folder)
-        self.name = described.name
-        self._opening = ThreadPoolExecutor(1, thread_name_prefix="judge-open")
-        self._model: Future[EntailmentSession] = self._opening.submit(open_model, described)
-        self._batches = Batcher[PairRow, float](
-            lambda batch: self._model.result().probabilities(batch),
-            most=AT_ONCE,
+        found = read_model_folder(folder, part="judge", otherwise="llm", max_tokens=MAX_TOKENS)
+        kind, label = label_of(found)
+        self.name = found.name
+        self._model = BackgroundModel[EntailmentSession, TokenRow, float](
+            lambda: open_model(found, kind=kind, label=label),
+            EntailmentSession.probabilities,
+            max_batch=AT_ONCE,
             threads=threads,
-            size=lambda row: len(row.ids),
             name="judge",
         )
 
     async def judge(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """Give for each (evidence, claim) the probability of support; raises JudgeError."""
+        """Return for each (evidence, claim) the probability of support; raises JudgeError."""
         if not pairs:
             return []
-        model = await asyncio.to_thread(self._model.result)
-        rows = await asyncio.to_thread(lambda: [model.row(*pair) for pair in pairs])
-        return await self._batches.run(rows)
+        return await self._model.run(lambda model: [model.row(*pair) for pair in pairs])
 
     async def close(self) -> None:
         """Release threads and memory; work that has begun is finished first."""
-        await asyncio.to_thread(self._opening.shutdown, True)
-        await asyncio.to_thread(self._batches.close)
+        await asyncio.to_thread(self._model.close)
 
 
-def open_model(folder: JudgeFolder) -> EntailmentSession:
+def open_model(folder: ModelFolder, *, kind: Kind, label: int) -> EntailmentSession:
     """Open a judge and try it on a pair; raises ConfigError naming what does not fit."""
     runtime = open_runtime(folder.model)
-    wanted = [node.name for node in runtime.get_inputs() if node.name not in GIVEN]
-    if wanted:
+    if name := unknown_input(runtime):
         raise ConfigError(
-            f"The model file {folder.model} cannot be used as a judge: it wants the input "
-            f"{wanted[0]}. Export it to ONNX for text classification, or name another folder."
+            f"The model file {folder.model} cannot be used as a judge: it wants the input {name}. "
+            "Export it to ONNX for text classification, or name another folder."
         )
     tokenizer = open_tokenizer(folder.tokenizer)
-    room = folder.max_tokens - tokenizer.num_special_tokens_to_add(is_pair=True)
-    model = EntailmentSession(folder, runtime, tokenizer, room)
+    tokenizer.encode_special_tokens = True
+    max_tokens = folder.max_tokens - tokenizer.num_special_tokens_to_add(is_pair=True)
+    model = EntailmentSession(folder, kind, label, runtime, tokenizer, max_tokens)
     try:
         model.probabilities([model.row("a", "b")])
     except JudgeError as error:
@@ -149,6 +145,30 @@ def open_model(folder: JudgeFolder) -> EntailmentSession:
             "folder."
         ) from error
     return model
+
+
+def label_of(folder: ModelFolder) -> tuple[Kind, int]:
+    """Return the kind of a judge and its column for support; raises ConfigError."""
+    named = folder.config.get("id2label")
+    labels = {int(at): str(name) for at, name in named.items()} if isinstance(named, dict) else {}
+    built = [str(each) for each in folder.config.get("architectures") or ()]
+    if any(each.endswith("ForTokenClassification") for each in built):
+        wrong = [at for at, name in labels.items() if _AGAINST.search(name.casefold())]
+        return "tokens", wrong[0] if wrong else 1
+    if folder.config.get("num_labels") == 1 or len(labels) == 1:
+        return "number", 0
+    right = [
+        at
+        for at, name in labels.items()
+        if _FOR.search(name.casefold()) and not _AGAINST.search(name.casefold())
+    ]
+    if len(right) == 1:
+        return "labels", right[0]
+    raise ConfigError(
+        f"The labels of the judge in {folder.path} ({', '.join(labels.values()) or 'none'}) do "
+        "not say which one means support. Name it in id2label of its config.json, such as "
+        '"entailment".'
+    )
 
 
 def _softmax(numbers: Numbers) -> Numbers:

@@ -1,4 +1,4 @@
-"""What an embedding model's folder says about itself: files, pooling, prefixes and identity.
+"""What a model's folder says about itself: files, limits, and for embedders pooling and prefixes.
 
 A folder is either built by `quoth_e5` or holds any sentence-transformers model in ONNX form:
 ``model.onnx`` or ``onnx/model*.onnx``, ``tokenizer.json``, and the usual JSON files beside them.
@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -19,6 +20,58 @@ from quoth.core.errors import ConfigError
 CARD = "quoth-model.json"
 MODEL = "model.onnx"
 Pooling = Literal["mean", "cls"]
+OFFSET_POSITIONS = ("roberta", "xlm-roberta", "camembert")
+"""Their first two positions are never used."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFolder:
+    """The files of a model that compares texts; ``max_tokens`` counts special tokens as well."""
+
+    path: Path
+    name: str
+    model: Path
+    tokenizer: Path
+    config: Mapping[str, Any]
+    max_tokens: int
+
+
+def read_model_folder(folder: Path, *, part: str, otherwise: str, max_tokens: int) -> ModelFolder:
+    """Read a folder with ``model.onnx``, ``tokenizer.json`` and ``config.json``.
+
+    ``part`` is what the model is used as and ``otherwise`` what needs no files. Raises ConfigError
+    naming what is missing.
+    """
+    if not folder.is_dir():
+        raise ConfigError(
+            f"The {part}'s folder {folder} does not exist, and quoth downloads nothing. Name a "
+            f"folder with model.onnx, tokenizer.json and config.json, or the {part} '{otherwise}', "
+            "which needs none."
+        )
+    for name in ("config.json", "tokenizer.json"):
+        if not (folder / name).is_file():
+            raise ConfigError(
+                f"The {part}'s folder {folder} has no {name}. Save the one of its model there, or "
+                "name another folder."
+            )
+    config = read_json(folder / "config.json")
+    positions = config.get("max_position_embeddings")
+    if isinstance(positions, int) and config.get("model_type") in OFFSET_POSITIONS:
+        positions -= 2
+    limits = [
+        max_tokens,
+        positions,
+        read_json(folder / "tokenizer_config.json").get("model_max_length"),
+        read_json(folder / "sentence_bert_config.json").get("max_seq_length"),
+    ]
+    return ModelFolder(
+        path=folder,
+        name=folder.name,
+        model=model_file(folder),
+        tokenizer=folder / "tokenizer.json",
+        config=config,
+        max_tokens=int(min(n for n in limits if isinstance(n, int | float) and n > 0)),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +114,7 @@ def stored_card(folder: Path) -> ModelCard | None:
 
 
 def describe(folder: Path) -> ModelCard:
-    """Say what is in a model folder; raises ConfigError naming the file that is missing.
+    """Return the card of an embedding model; raises ConfigError naming the missing file.
 
     A foreign model file is hashed once: the result is kept in ``quoth-model.json`` where the
     folder can be written to, and holds as long as the file's size and time stay the same.

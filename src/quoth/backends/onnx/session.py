@@ -1,13 +1,25 @@
-"""Opens a model file with onnxruntime, for one thread per call."""
+"""Model files opened with onnxruntime: one thread per call, rows of tokens in, numbers out."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeVar
 
+import numpy as np
+import numpy.typing as npt
 import onnxruntime
 from onnxruntime.capi import onnxruntime_pybind11_state
 
-from quoth.core.errors import ConfigError
+from quoth.backends.onnx.batching import Batcher
+from quoth.core.errors import BackendError, ConfigError
+
+Numbers = npt.NDArray[Any]
+Model = TypeVar("Model")
+Row = TypeVar("Row", bound="TokenRow")
+Result = TypeVar("Result")
 
 ERRORS_ONLY = 3
 SESSION_ERRORS = tuple(
@@ -16,9 +28,22 @@ SESSION_ERRORS = tuple(
     if isinstance(value, type) and issubclass(value, Exception)
 )
 """onnxruntime's errors have no common root."""
-
 SLOWER = ["SkipLayerNormFusion"]
 """Fusions of onnxruntime whose joint form takes longer than its parts (decision 002)."""
+INPUTS = ("input_ids", "attention_mask", "token_type_ids", "position_ids")
+PAST = "past_key_values."
+TYPES = {"tensor(float)": np.float32, "tensor(float16)": np.float16}
+
+
+class TokenRow(NamedTuple):
+    """The tokens of one input, which of two texts each belongs to, and how many are attended to."""
+
+    ids: list[int]
+    types: list[int]
+    attended: int | None = None
+    """None for all of them."""
+    marked: Sequence[int] = ()
+    """Places that the caller wants to know again."""
 
 
 def open_runtime(path: Path) -> onnxruntime.InferenceSession:
@@ -41,3 +66,85 @@ def open_runtime(path: Path) -> onnxruntime.InferenceSession:
             f"The model file {path} cannot be opened ({error}). Delete its folder to have a "
             "built-in model built again, or name another folder."
         ) from error
+
+
+def unknown_input(runtime: onnxruntime.InferenceSession) -> str | None:
+    """Return the name of an input that `feed` cannot fill, None where there is none."""
+    names = (node.name for node in runtime.get_inputs())
+    return next((name for name in names if name not in INPUTS and not name.startswith(PAST)), None)
+
+
+def compute(
+    runtime: onnxruntime.InferenceSession,
+    rows: Sequence[TokenRow],
+    *,
+    outputs: Sequence[str],
+    error: Callable[[str], BackendError],
+    padding: int = 0,
+) -> list[Numbers]:
+    """Run a model on rows of about the same length; ``error`` makes what is raised."""
+    try:
+        return list(runtime.run(list(outputs), feed(runtime, rows, padding=padding)))
+    except SESSION_ERRORS as problem:
+        raise error(str(problem)) from problem
+
+
+def feed(
+    runtime: onnxruntime.InferenceSession, rows: Sequence[TokenRow], *, padding: int = 0
+) -> dict[str, Numbers]:
+    """Return the model's inputs for rows, padded to the longest."""
+    longest = max(len(row.ids) for row in rows)
+    ids = np.full((len(rows), longest), padding, np.int64)
+    mask, types = np.zeros_like(ids), np.zeros_like(ids)
+    for at, row in enumerate(rows):
+        ids[at, : len(row.ids)] = row.ids
+        mask[at, : len(row.ids) if row.attended is None else row.attended] = 1
+        types[at, : len(row.ids)] = row.types
+    places = np.broadcast_to(np.arange(longest), ids.shape)
+    given: dict[str, Numbers] = dict(zip(INPUTS, (ids, mask, types, places), strict=True))
+    return {
+        node.name: given[node.name] if node.name in given else _no_past(node, len(rows))
+        for node in runtime.get_inputs()
+    }
+
+
+class BackgroundModel(Generic[Model, Row, Result]):
+    """A model that is opened in the background and computes batches of several requests' rows.
+
+    The first call waits for the opening and raises what it raised.
+    """
+
+    def __init__(
+        self,
+        open_model: Callable[[], Model],
+        work: Callable[[Model, Sequence[Row]], Sequence[Result]],
+        *,
+        max_batch: int,
+        threads: int,
+        name: str,
+    ) -> None:
+        self._opening = ThreadPoolExecutor(1, thread_name_prefix=f"{name}-open")
+        self._model: Future[Model] = self._opening.submit(open_model)
+        self._batches = Batcher[Row, Result](
+            lambda rows: work(self._model.result(), rows),
+            most=max_batch,
+            threads=threads,
+            size=lambda row: len(row.ids),
+            name=name,
+        )
+
+    async def run(self, make_rows: Callable[[Model], Sequence[Row]]) -> list[Result]:
+        """Make rows with the open model in a thread, and compute them."""
+        rows = await asyncio.to_thread(lambda: make_rows(self._model.result()))
+        return await self._batches.run(rows)
+
+    def close(self) -> None:
+        """Release threads and memory; work that has begun is finished first."""
+        self._opening.shutdown(wait=True)
+        self._batches.close()
+
+
+def _no_past(node: onnxruntime.NodeArg, rows: int) -> Numbers:
+    """Return an empty cache: rows, heads, no earlier token, width."""
+    _, heads, _, width = node.shape
+    return np.zeros((rows, heads, 0, width), TYPES.get(node.type, np.float32))

@@ -8,10 +8,8 @@ documents gets no vector. Khattab and Zaharia, SIGIR 2020, https://arxiv.org/abs
 
 from __future__ import annotations
 
-import asyncio
 import string
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,59 +19,51 @@ import onnxruntime
 from tokenizers import Tokenizer
 
 from quoth.backends.late_interaction.maxsim import product, unit
-from quoth.backends.onnx.batching import Batcher
-from quoth.backends.onnx.model_folder import read_json
+from quoth.backends.onnx.model_folder import ModelFolder, read_json
 from quoth.backends.onnx.safetensors import read_tensor
-from quoth.backends.onnx.session import SESSION_ERRORS, open_runtime
+from quoth.backends.onnx.session import (
+    BackgroundModel,
+    TokenRow,
+    compute,
+    open_runtime,
+    unknown_input,
+)
+from quoth.backends.onnx.tokenizer import encode_texts, open_tokenizer
 from quoth.backends.rerankers.model_folder import (
-    Folder,
     check_vocabulary,
     describe_reranker,
     incompatible_reason,
 )
-from quoth.backends.rerankers.pair_encoding import encoded, open_tokenizer
 from quoth.core.errors import ConfigError, EmbeddingError, RerankError
 from quoth.core.protocols import Matrix, Role
 
 QUESTION_TOKENS = 32
 MARKERS = (("[unused0]", "[unused1]"), ("[Q]", "[D]"))
 MASKS = ("[MASK]", "<mask>")
-INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 PROJECTIONS = ("1_Dense/model.safetensors", "model.safetensors")
 PROJECTION = "linear.weight"
-
-
-@dataclass(frozen=True, slots=True)
-class Marked:
-    """One text's tokens: all of them, how many the model attends to, whose vectors are kept."""
-
-    ids: list[int]
-    attended: int
-    kept: list[int]
 
 
 @dataclass(frozen=True, slots=True)
 class ColbertSession:
     """An open ColBERT; ``projection`` is None where the graph has it inside."""
 
-    folder: Folder
+    folder: ModelFolder
     runtime: onnxruntime.InferenceSession
     output: str
     projection: Matrix | None
 
-    def vectors(self, texts: Sequence[Marked]) -> list[Matrix]:
+    def vectors(self, texts: Sequence[TokenRow]) -> list[Matrix]:
         """Give the unit vectors of the tokens that are kept; raises RerankError."""
         found = []
         for text in texts:
-            row = np.array([text.ids], np.int64)
-            mask = (np.arange(row.shape[1]) < text.attended).astype(np.int64)[None]
-            given = dict(zip(INPUTS, (row, mask, np.zeros_like(row)), strict=True))
-            feed = {node.name: given[node.name] for node in self.runtime.get_inputs()}
-            try:
-                (output,) = self.runtime.run([self.output], feed)
-            except SESSION_ERRORS as error:
-                raise RerankError(f"The reranker {self.folder.name} failed: {error}") from error
-            rows = np.asarray(output[0], np.float32)[text.kept]
+            (output,) = compute(
+                self.runtime,
+                [text],
+                outputs=[self.output],
+                error=lambda said: RerankError(f"The reranker {self.folder.name} failed: {said}"),
+            )
+            rows = np.asarray(output[0], np.float32)[text.marked]
             found.append(
                 unit(rows if self.projection is None else product(rows, self.projection.T))
             )
@@ -83,10 +73,11 @@ class ColbertSession:
 class SpecialTokens:
     """Sets the marks of questions and documents; raises ConfigError where they are missing."""
 
-    def __init__(self, folder: Folder) -> None:
+    def __init__(self, folder: ModelFolder) -> None:
         self._tokenizer = open_tokenizer(folder.tokenizer)
+        self._tokenizer.encode_special_tokens = True
         self.size: int = self._tokenizer.get_vocab_size(with_added_tokens=True)
-        told = _told(folder.path)
+        told = _marker_settings(folder.path)
         self._ids = self._marker_ids(folder, told)
         self._mask = _first_id(self._tokenizer, MASKS)
         if self._mask is None:
@@ -106,27 +97,27 @@ class SpecialTokens:
         ids = [self._tokenizer.token_to_id(word) for word in skipped]
         self._skipped = frozenset(each for each in ids if each is not None)
 
-    def question(self, text: str) -> Marked:
+    def question(self, text: str) -> TokenRow:
         """Mark a question and fill it up with masks; a long one gets whole multiples of them."""
         ids = self._marked(text, self._ids[0], limit=self._document)
         length = min(self._document, -(-len(ids) // self._question) * self._question)
         filled = ids + [self._mask or 0] * (length - len(ids))
-        return Marked(filled, length if self._attends else len(ids), list(range(length)))
+        return _row(filled, length if self._attends else len(ids), list(range(length)))
 
-    def document(self, text: str) -> Marked:
+    def document(self, text: str) -> TokenRow:
         """Mark a document; its punctuation is read but not kept."""
         ids = self._marked(text, self._ids[1], limit=self._document)
         kept = [at for at, each in enumerate(ids) if each not in self._skipped]
-        return Marked(ids, len(ids), kept)
+        return _row(ids, len(ids), kept)
 
     def _marked(self, text: str, marker: int, *, limit: int) -> list[int]:
-        (encoding,) = encoded(self._tokenizer, [text])
+        (encoding,) = encode_texts(self._tokenizer, [text], error=RerankError)
         special = self._tokenizer.num_special_tokens_to_add(is_pair=False)
         encoding.truncate(max(0, limit - special - 1))
         first, *rest = self._tokenizer.post_process(encoding).ids
         return [first, marker, *rest]
 
-    def _marker_ids(self, folder: Folder, told: dict[str, Any]) -> tuple[int, int]:
+    def _marker_ids(self, folder: ModelFolder, told: dict[str, Any]) -> tuple[int, int]:
         named = [
             (told.get("query_prefix"), told.get("document_prefix")),
             (told.get("query_token_id"), told.get("doc_token_id")),
@@ -153,19 +144,15 @@ class ColbertModel:
     """
 
     def __init__(self, folder: Path, *, threads: int) -> None:
-        described = describe_reranker(folder)
+        described, _kind = describe_reranker(folder)
         self.name = described.name
         self.revision = _stamp(described)
         self.dimension = _dimension(described)
-        self._opening = ThreadPoolExecutor(1, thread_name_prefix="colbert-open")
-        self._opened: Future[tuple[SpecialTokens, ColbertSession]] = self._opening.submit(
-            _open, described, dimension=self.dimension
-        )
-        self._batches = Batcher[Marked, Matrix](
-            lambda texts: self._opened.result()[1].vectors(texts),
-            most=1,
+        self._model = BackgroundModel[tuple[SpecialTokens, ColbertSession], TokenRow, Matrix](
+            lambda: _open(described, dimension=self.dimension),
+            lambda opened, texts: opened[1].vectors(texts),
+            max_batch=1,
             threads=threads,
-            size=lambda text: len(text.ids),
             name="colbert",
         )
 
@@ -173,28 +160,28 @@ class ColbertModel:
         self, texts: Sequence[str], *, role: Role
     ) -> tuple[Matrix, list[Matrix]]:
         """Give the unit vectors of each text's tokens; the rows for whole texts are empty."""
-        marker, _ = await asyncio.to_thread(self._opened.result)
-        mark = marker.question if role == "query" else marker.document
+
+        def mark(opened: tuple[SpecialTokens, ColbertSession]) -> list[TokenRow]:
+            marker = opened[0].question if role == "query" else opened[0].document
+            return [marker(text) for text in texts]
+
         try:
-            marked = await asyncio.to_thread(lambda: [mark(text) for text in texts])
-            vectors = await self._batches.run(marked)
+            vectors = await self._model.run(mark)
         except RerankError as error:
             raise EmbeddingError(str(error)) from error
         return np.zeros((len(texts), 0), np.float32), vectors
 
     def close(self) -> None:
         """Release threads and memory."""
-        self._opening.shutdown(wait=True)
-        self._batches.close()
+        self._model.close()
 
 
-def _open(folder: Folder, *, dimension: int) -> tuple[SpecialTokens, ColbertSession]:
+def _open(folder: ModelFolder, *, dimension: int) -> tuple[SpecialTokens, ColbertSession]:
     marker = SpecialTokens(folder)
     check_vocabulary(folder, size=marker.size)
     runtime = open_runtime(folder.model)
-    for node in runtime.get_inputs():
-        if node.name not in INPUTS:
-            raise incompatible_reason(folder, f"it wants the input {node.name}")
+    if name := unknown_input(runtime):
+        raise incompatible_reason(folder, f"it wants the input {name}")
     shapes = {node.name: node.shape for node in runtime.get_outputs()}
     tokens = [name for name, shape in shapes.items() if len(shape or ()) == 3]
     if not tokens:
@@ -202,7 +189,7 @@ def _open(folder: Folder, *, dimension: int) -> tuple[SpecialTokens, ColbertSess
             folder, f"none of its outputs ({', '.join(shapes)}) has a vector per token"
         )
     model = ColbertSession(folder, runtime, tokens[0], None)
-    last = Marked([*marker.question("a").ids, marker.size - 1], 1, [0])
+    last = _row([*marker.question("a").ids, marker.size - 1], 1, [0])
     try:
         width = model.vectors([last])[0].shape[1]
     except RerankError as error:
@@ -221,6 +208,11 @@ def _open(folder: Folder, *, dimension: int) -> tuple[SpecialTokens, ColbertSess
     return marker, ColbertSession(folder, runtime, tokens[0], matrix)
 
 
+def _row(ids: list[int], attended: int, kept: list[int]) -> TokenRow:
+    """Return the row of a text, of which the vectors at ``kept`` are wanted."""
+    return TokenRow(ids, [0] * len(ids), attended, kept)
+
+
 def _projection(folder: Path) -> Matrix | None:
     for place in PROJECTIONS:
         if (matrix := read_tensor(folder / place, PROJECTION)) is not None:
@@ -228,17 +220,17 @@ def _projection(folder: Path) -> Matrix | None:
     return None
 
 
-def _told(folder: Path) -> dict[str, Any]:
-    """What the folder says about marks and lengths, whichever library wrote it."""
+def _marker_settings(folder: Path) -> dict[str, Any]:
+    """Return what the folder says about marks and lengths, whichever library wrote it."""
     return {
         **read_json(folder / "artifact.metadata"),
         **read_json(folder / "config_sentence_transformers.json"),
     }
 
 
-def _dimension(folder: Folder) -> int:
+def _dimension(folder: ModelFolder) -> int:
     dense = read_json(folder.path / "1_Dense" / "config.json").get("out_features")
-    told = dense or _told(folder.path).get("dim")
+    told = dense or _marker_settings(folder.path).get("dim")
     if not told:
         matrix = _projection(folder.path)
         told = matrix.shape[0] if matrix is not None else folder.config.get("hidden_size")
@@ -256,7 +248,7 @@ def _first_id(tokenizer: Tokenizer, names: Sequence[str]) -> int | None:
     return next((each for each in ids if each is not None), None)
 
 
-def _stamp(folder: Folder) -> str:
+def _stamp(folder: ModelFolder) -> str:
     """Tell this model file from another one, as far as its size and time do."""
     facts = folder.model.stat()
     return f"{facts.st_size:x}.{facts.st_mtime_ns:x}"

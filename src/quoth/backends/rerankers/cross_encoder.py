@@ -7,32 +7,30 @@ model that answers yes or no (Qwen3-Reranker).
 
 from __future__ import annotations
 
-import asyncio
 import mmap
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import onnxruntime
 
-from quoth.backends.onnx.batching import Batcher
-from quoth.backends.onnx.session import SESSION_ERRORS, open_runtime
+from quoth.backends.onnx.model_folder import ModelFolder
+from quoth.backends.onnx.session import (
+    BackgroundModel,
+    Numbers,
+    TokenRow,
+    compute,
+    open_runtime,
+    unknown_input,
+)
 from quoth.backends.rerankers.model_folder import (
-    Folder,
+    Kind,
     check_vocabulary,
     describe_reranker,
     incompatible_reason,
 )
-from quoth.backends.rerankers.pair_encoding import (
-    EncodedPair,
-    PairRows,
-    PromptRows,
-    Rows,
-)
+from quoth.backends.rerankers.pair_encoding import PairRows, PromptRows, Rows
 from quoth.core.errors import ConfigError, RerankError
 from quoth.core.protocols import Matrix
 from quoth.core.types import Chunk
@@ -41,29 +39,27 @@ PAIRS_AT_ONCE = 4
 """Pairs of like length in a batch; one batch of all, padded to the longest, took 1.3 × as long."""
 QUANTISED = b"DynamicQuantizeLinear"
 """The operation that rounds by the largest number of a whole batch."""
-GIVEN = ("input_ids", "attention_mask", "token_type_ids", "position_ids")
-PAST = "past_key_values."
-TYPES = {"tensor(float)": np.float32, "tensor(float16)": np.float16}
-
-Numbers = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
 class CrossEncoderModel:
     """An open cross-encoder; ``columns`` are those of its last position that tell yes from no."""
 
-    folder: Folder
+    folder: ModelFolder
     runtime: onnxruntime.InferenceSession
     rows: Rows
     output: str
     columns: tuple[int, int] | None
 
-    def scores(self, batch: Sequence[EncodedPair]) -> list[float]:
+    def scores(self, batch: Sequence[TokenRow]) -> list[float]:
         """Score pairs of about the same length; raises RerankError."""
-        try:
-            (found,) = self.runtime.run([self.output], self._feed(batch))
-        except SESSION_ERRORS as error:
-            raise RerankError(f"The reranker {self.folder.name} failed: {error}") from error
+        (found,) = compute(
+            self.runtime,
+            batch,
+            outputs=[self.output],
+            error=lambda said: RerankError(f"The reranker {self.folder.name} failed: {said}"),
+            padding=self.folder.config.get("pad_token_id") or 0,
+        )
         numbers = self._picked(np.asarray(found, np.float32), batch)
         if not np.isfinite(numbers).all():
             raise RerankError(
@@ -73,7 +69,7 @@ class CrossEncoderModel:
         picked: list[float] = numbers.astype(np.float64).tolist()
         return picked
 
-    def _picked(self, found: Numbers, batch: Sequence[EncodedPair]) -> Numbers:
+    def _picked(self, found: Numbers, batch: Sequence[TokenRow]) -> Numbers:
         if self.columns is not None and found.ndim == 3:
             lasts = found[np.arange(len(batch)), [len(row.ids) - 1 for row in batch]]
             yes, no = self.columns
@@ -89,21 +85,6 @@ class CrossEncoderModel:
             "numbers per pair",
         )
 
-    def _feed(self, batch: Sequence[EncodedPair]) -> dict[str, Numbers]:
-        longest = max(len(row.ids) for row in batch)
-        ids = np.full((len(batch), longest), self.folder.config.get("pad_token_id") or 0, np.int64)
-        mask, types = np.zeros_like(ids), np.zeros_like(ids)
-        for at, row in enumerate(batch):
-            ids[at, : len(row.ids)] = row.ids
-            mask[at, : len(row.ids)] = 1
-            types[at, : len(row.ids)] = row.types
-        places = np.broadcast_to(np.arange(longest), ids.shape)
-        given = dict(zip(GIVEN, (ids, mask, types, places), strict=True))
-        return {
-            node.name: given[node.name] if node.name in given else _no_past(node, len(batch))
-            for node in self.runtime.get_inputs()
-        }
-
 
 class OnnxReranker:
     """Scores pairs with the model of a folder; a `Reranker`.
@@ -117,21 +98,18 @@ class OnnxReranker:
     block = 8
 
     def __init__(self, folder: Path, *, threads: int) -> None:
-        described = describe_reranker(folder)
-        if described.kind == "colbert":
+        described, kind = describe_reranker(folder)
+        if kind == "colbert":
             raise ConfigError(
                 f"The folder {folder} holds a ColBERT model, which compares tokens. Open it with "
                 "the reranker 'colbert'."
             )
         self.name = described.name
-        self._opening = ThreadPoolExecutor(1, thread_name_prefix="rerank-open")
-        self._model: Future[CrossEncoderModel] = self._opening.submit(open_model, described)
-        alone = _rounds_by_batch(described.model)
-        self._batches = Batcher[EncodedPair, float](
-            lambda batch: self._model.result().scores(batch),
-            most=1 if alone else PAIRS_AT_ONCE,
+        self._model = BackgroundModel[CrossEncoderModel, TokenRow, float](
+            lambda: open_model(described, kind),
+            CrossEncoderModel.scores,
+            max_batch=1 if _rounds_by_batch(described.model) else PAIRS_AT_ONCE,
             threads=threads,
-            size=lambda row: len(row.ids),
             name="rerank",
         )
 
@@ -141,22 +119,19 @@ class OnnxReranker:
         """Give one score per chunk, higher is better; raises RerankError."""
         if not chunks:
             return []
-        model = await asyncio.to_thread(self._model.result)
         texts = [chunk.indexed for chunk in chunks]
-        rows = await asyncio.to_thread(model.rows.of, query, texts)
-        return await self._batches.run(rows)
+        return await self._model.run(lambda model: model.rows.of(query, texts))
 
     def close(self) -> None:
         """Release threads and memory; work that has begun is finished first."""
-        self._opening.shutdown(wait=True)
-        self._batches.close()
+        self._model.close()
 
 
-def open_model(folder: Folder) -> CrossEncoderModel:
+def open_model(folder: ModelFolder, kind: Kind) -> CrossEncoderModel:
     """Open a cross-encoder and try it on a pair; raises ConfigError naming what does not fit."""
     rows: Rows
     columns = None
-    if folder.kind == "answer":
+    if kind == "answer":
         if not str(folder.config.get("model_type", "")).startswith("qwen3"):
             raise incompatible_reason(
                 folder, "of the language models only Qwen3-Reranker has a known prompt"
@@ -169,27 +144,20 @@ def open_model(folder: Folder) -> CrossEncoderModel:
         rows = PairRows(folder.tokenizer, limit=folder.max_tokens)
     check_vocabulary(folder, size=rows.size)
     runtime = open_runtime(folder.model)
-    for node in runtime.get_inputs():
-        if node.name not in GIVEN and not node.name.startswith(PAST):
-            raise incompatible_reason(folder, f"it wants the input {node.name}")
+    if name := unknown_input(runtime):
+        raise incompatible_reason(folder, f"it wants the input {name}")
     outputs = [node.name for node in runtime.get_outputs()]
     model = CrossEncoderModel(
         folder, runtime, rows, "logits" if "logits" in outputs else outputs[0], columns
     )
     (row,) = rows.of("a", ["b"])
     try:
-        model.scores([EncodedPair([*row.ids, rows.size - 1], [*row.types, 0])])
+        model.scores([TokenRow([*row.ids, rows.size - 1], [*row.types, 0])])
     except RerankError as error:
         raise incompatible_reason(
             folder, f"it failed on a pair with the last token of {folder.tokenizer} ({error})"
         ) from error
     return model
-
-
-def _no_past(node: onnxruntime.NodeArg, pairs: int) -> Numbers:
-    """Give an empty cache: pairs, heads, no earlier token, width."""
-    _, heads, _, width = node.shape
-    return np.zeros((pairs, heads, 0, width), TYPES.get(node.type, np.float32))
 
 
 def _rounds_by_batch(model: Path) -> bool:

@@ -1,4 +1,4 @@
-"""What a reranking model's folder says about itself, and where the named ones are looked for.
+"""The rerankers that are known by name, where their folders are, and of what kind they are.
 
 Nothing is ever downloaded: a name stands for a folder below the models folder, and a message says
 which files belong there.
@@ -7,11 +7,11 @@ which files belong there.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from quoth.backends.onnx.model_folder import model_file, read_json
+from quoth.backends.onnx.model_folder import ModelFolder, read_json, read_model_folder
 from quoth.core.errors import ConfigError
 
 Kind = Literal["pair", "answer", "colbert"]
@@ -34,29 +34,14 @@ ALIASES: Mapping[str, str] = {
     "cross-encoder/ettin-reranker-32m": "cross-encoder/ettin-reranker-32m-v1",
     "cross-encoder/ettin-reranker-68m": "cross-encoder/ettin-reranker-68m-v1",
 }
-MOST_TOKENS = 512
-"""Question and passage together; longer inputs cost more than they tell."""
-OFFSET_POSITIONS = ("roberta", "xlm-roberta", "camembert")
-"""Their first two positions are never used."""
+MAX_TOKENS = 512
+"""Query and passage together; longer inputs cost more than they tell."""
 SPARE_VOCABULARY = 64
 """Rows by which a table may be longer than the vocabulary, besides two in a hundred."""
 
 
-@dataclass(frozen=True, slots=True)
-class Folder:
-    """A reranking model's files; ``max_tokens`` counts special tokens as well."""
-
-    path: Path
-    name: str
-    kind: Kind
-    model: Path
-    tokenizer: Path
-    config: Mapping[str, Any]
-    max_tokens: int
-
-
 def canonical(name: str) -> str | None:
-    """Give the canonical name for any spelling of a known one, with or without its owner."""
+    """Return the canonical name for any spelling of a known one, with or without its owner."""
     wanted = name.casefold()
     for known in (*NAMES, *ALIASES):
         if wanted in (known.casefold(), short(known)):
@@ -65,12 +50,12 @@ def canonical(name: str) -> str | None:
 
 
 def short(name: str) -> str:
-    """Give a name without its owner, in small letters, as profiles and tables write it."""
+    """Return a name without its owner, in small letters, as profiles and tables write it."""
     return name.rpartition("/")[2].casefold()
 
 
 def find_folder(name: str, *, models: Path) -> Path:
-    """Give the folder of a reranker: a path as it is, a name below ``models``.
+    """Return the folder of a reranker: a path as it is, a name below ``models``.
 
     Raises ConfigError naming the files to put there.
     """
@@ -101,32 +86,14 @@ def find_folder(name: str, *, models: Path) -> Path:
     )
 
 
-def describe_reranker(folder: Path) -> Folder:
-    """Say what is in a folder; raises ConfigError naming the file that is missing or wrong."""
-    if not folder.is_dir():
-        raise ConfigError(
-            f"The reranker's folder {folder} does not exist. Name a folder with model.onnx, "
-            "tokenizer.json and config.json, or choose the reranker 'late', which needs none."
-        )
-    for name, what in (("config.json", "configuration"), ("tokenizer.json", "fast tokenizer")):
-        if not (folder / name).is_file():
-            raise ConfigError(
-                f"The reranker's folder {folder} has no {name}. Save the model's {what} there, "
-                "or name another folder."
-            )
-    config = read_json(folder / "config.json")
-    return Folder(
-        path=folder,
-        name=canonical(folder.name.replace("--", "/")) or folder.name,
-        kind=_kind(folder, config),
-        model=model_file(folder),
-        tokenizer=folder / "tokenizer.json",
-        config=config,
-        max_tokens=_max_tokens(folder, config),
-    )
+def describe_reranker(folder: Path) -> tuple[ModelFolder, Kind]:
+    """Read a reranker's folder and tell its kind; raises ConfigError naming what is missing."""
+    found = read_model_folder(folder, part="reranker", otherwise="late", max_tokens=MAX_TOKENS)
+    name = canonical(folder.name.replace("--", "/")) or folder.name
+    return replace(found, name=name), _kind(folder, found.config)
 
 
-def check_vocabulary(folder: Folder, *, size: int) -> None:
+def check_vocabulary(folder: ModelFolder, *, size: int) -> None:
     """Refuse a tokenizer that is not the model's; raises ConfigError."""
     table = folder.config.get("vocab_size")
     if isinstance(table, int) and not table - table // 50 - SPARE_VOCABULARY <= size <= table:
@@ -137,7 +104,7 @@ def check_vocabulary(folder: Folder, *, size: int) -> None:
         )
 
 
-def incompatible_reason(folder: Folder, reason: str) -> ConfigError:
+def incompatible_reason(folder: ModelFolder, reason: str) -> ConfigError:
     """Say that a model is not a reranker of the kind its folder says."""
     return ConfigError(
         f"The model file {folder.model} cannot be used as a reranker: {reason}. Export the whole "
@@ -157,16 +124,3 @@ def _kind(folder: Path, config: Mapping[str, Any]) -> Kind:
     ):
         return "colbert"
     return "pair"
-
-
-def _max_tokens(folder: Path, config: Mapping[str, Any]) -> int:
-    positions = config.get("max_position_embeddings")
-    if isinstance(positions, int) and config.get("model_type") in OFFSET_POSITIONS:
-        positions -= 2
-    limits = [
-        MOST_TOKENS,
-        positions,
-        read_json(folder / "tokenizer_config.json").get("model_max_length"),
-        read_json(folder / "sentence_bert_config.json").get("max_seq_length"),
-    ]
-    return int(min(each for each in limits if isinstance(each, int | float) and each > 0))

@@ -1,17 +1,15 @@
-"""Turns a question and its passages into the rows of numbers that a reranking model reads."""
+"""The rows of tokens that a reranking model reads of a question and its passages."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
-from tokenizers import Encoding, Tokenizer
-
+from quoth.backends.onnx.session import TokenRow
+from quoth.backends.onnx.tokenizer import encode_texts, open_tokenizer
 from quoth.core.errors import ConfigError, RerankError
 
-SURROGATES = re.compile("[\ud800-\udfff]")
 QUESTION_SHARE = 0.5
 """A question is cut only when it would take more than this share of the room."""
 # The prompt that Qwen3-Reranker was trained with, from its model card.
@@ -25,20 +23,13 @@ TAIL = "<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n"
 YES, NO = "yes", "no"
 
 
-class EncodedPair(NamedTuple):
-    """The tokens of one question with one passage, and which of the two each belongs to."""
-
-    ids: list[int]
-    types: list[int]
-
-
 class Rows(Protocol):
     """Makes the rows of one question with several passages."""
 
     size: int
 
-    def of(self, question: str, passages: Sequence[str]) -> list[EncodedPair]:
-        """Give a row per passage; raises RerankError."""
+    def of(self, question: str, passages: Sequence[str]) -> list[TokenRow]:
+        """Return a row per passage; raises RerankError."""
         ...
 
 
@@ -50,18 +41,20 @@ class PairRows:
 
     def __init__(self, path: Path, *, limit: int) -> None:
         self._tokenizer = open_tokenizer(path)
+        # A text that spells a special token stays a text.
+        self._tokenizer.encode_special_tokens = True
         self.size = self._tokenizer.get_vocab_size(with_added_tokens=True)
         self._room = limit - self._tokenizer.num_special_tokens_to_add(is_pair=True)
 
-    def of(self, question: str, passages: Sequence[str]) -> list[EncodedPair]:
-        """Give a row per passage; raises RerankError."""
-        asked, *texts = encoded(self._tokenizer, [question, *passages])
+    def of(self, question: str, passages: Sequence[str]) -> list[TokenRow]:
+        """Return a row per passage; raises RerankError."""
+        asked, *texts = encode_texts(self._tokenizer, [question, *passages], error=RerankError)
         asked.truncate(max(1, int(self._room * QUESTION_SHARE)))
         rows = []
         for text in texts:
             text.truncate(max(0, self._room - len(asked.ids)))
             pair = self._tokenizer.post_process(asked, text)
-            rows.append(EncodedPair(pair.ids, pair.type_ids))
+            rows.append(TokenRow(pair.ids, pair.type_ids))
         return rows
 
 
@@ -84,46 +77,24 @@ class PromptRows:
         self.yes: int = yes
         self.no: int = no
         self._tokenizer.encode_special_tokens = False
-        self._head, self._tail = (each.ids for each in encoded(self._tokenizer, [HEAD, TAIL]))
+        self._head, self._tail = (
+            encoding.ids
+            for encoding in encode_texts(self._tokenizer, [HEAD, TAIL], error=RerankError)
+        )
         # From here on a text that spells a special token stays a text.
         self._tokenizer.encode_special_tokens = True
         self._room = limit - len(self._head) - len(self._tail)
 
-    def of(self, question: str, passages: Sequence[str]) -> list[EncodedPair]:
-        """Give a row per passage; raises RerankError."""
+    def of(self, question: str, passages: Sequence[str]) -> list[TokenRow]:
+        """Return a row per passage; raises RerankError."""
         start = f"<Instruct>: {TASK}\n<Query>: {question}\n<Document>:"
-        asked, *texts = encoded(self._tokenizer, [start, *(f" {each}" for each in passages)])
+        asked, *texts = encode_texts(
+            self._tokenizer, [start, *(f" {text}" for text in passages)], error=RerankError
+        )
         before = asked.ids[: max(1, int(self._room * QUESTION_SHARE))]
         rows = []
         for text in texts:
             passage = text.ids[: max(0, self._room - len(before))]
             ids = [*self._head, *before, *passage, *self._tail]
-            rows.append(EncodedPair(ids, [0] * len(ids)))
+            rows.append(TokenRow(ids, [0] * len(ids)))
         return rows
-
-
-def open_tokenizer(path: Path) -> Tokenizer:
-    """Open a tokenizer that takes every text for a text; raises ConfigError."""
-    try:
-        tokenizer = Tokenizer.from_buffer(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise ConfigError(
-            f"The tokenizer {path} cannot be read ({error}). Save the model's fast tokenizer "
-            "there, or name another folder."
-        ) from error
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    tokenizer.encode_special_tokens = True
-    return tokenizer
-
-
-def encoded(tokenizer: Tokenizer, texts: Sequence[str]) -> list[Encoding]:
-    """Encode texts without special tokens; raises RerankError."""
-    clean = [SURROGATES.sub("\ufffd", text) for text in texts]
-    try:
-        return tokenizer.encode_batch(clean, add_special_tokens=False)
-    except Exception as error:
-        # The library raises the bare class; anything more precise is not its own complaint.
-        if type(error) is not Exception:
-            raise
-        raise RerankError(f"The tokenizer failed on a text: {error}") from error

@@ -53,7 +53,7 @@ class Rerankers:
         if known is None and not Path(name).expanduser().is_dir() and "/" not in name:
             backend("reranker", name)  # raises for what is not in the table, or not here
         folder = find_folder(name, models=models)
-        if describe_reranker(folder).kind != "colbert":
+        if describe_reranker(folder)[1] != "colbert":
             pairs: Reranker = backend("reranker", "onnx")(folder, threads=threads)
             self._models.append(pairs)
             return lambda _vectors, _store: pairs

@@ -13,19 +13,19 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from quoth.answering.generative.stream_reader import (
-    CODE_PIECE,
+    CODE_LIMIT,
     LONGEST,
     AnswerReader,
     ParsedSentence,
-    Part,
-    SafeText,
 )
 from quoth.text.sentences import _starts_small, sentences
 
 KNOWN = (1, 2, 3)
 
 
-def read(pieces: Sequence[str], known: Sequence[int] = KNOWN) -> tuple[list[Part], int, int]:
+def read(
+    pieces: Sequence[str], known: Sequence[int] = KNOWN
+) -> tuple[list[ParsedSentence], int, int]:
     reader = AnswerReader(known)
     parts = [part for piece in pieces for part in reader.feed(piece)]
     parts += reader.close()
@@ -34,25 +34,7 @@ def read(pieces: Sequence[str], known: Sequence[int] = KNOWN) -> tuple[list[Part
 
 def closed(text: str, known: Sequence[int] = KNOWN) -> list[tuple[str, tuple[int, ...]]]:
     parts, _, _ = read([text], known)
-    return [(part.text, part.numbers) for part in parts if isinstance(part, ParsedSentence)]
-
-
-def essence(pieces: Sequence[str]) -> tuple[list[ParsedSentence], str, int, int]:
-    parts, invented, cleaned = read(pieces)
-    shown = "".join(part.text for part in parts if isinstance(part, SafeText))
-    return [part for part in parts if isinstance(part, ParsedSentence)], shown, invented, cleaned
-
-
-def assert_adds_up(parts: Sequence[Part]) -> None:
-    shown = ""
-    for part in parts:
-        if isinstance(part, SafeText):
-            assert part.text
-            shown += part.text
-        else:
-            assert shown == part.lead + part.text
-            shown = ""
-    assert not shown
+    return [(part.text, part.numbers) for part in parts]
 
 
 @pytest.mark.parametrize(
@@ -123,33 +105,29 @@ def test_sentences_and_their_sources(
 )
 def test_a_source_that_was_never_shown_is_taken_out_and_counted(marker: str, invented: int) -> None:
     parts, count, _ = read([f"It is blue. {marker}"])
-    assert [part.text for part in parts if isinstance(part, ParsedSentence)] == ["It is blue."]
-    assert [part.numbers for part in parts if isinstance(part, ParsedSentence)] == [()]
+    assert [part.text for part in parts] == ["It is blue."]
+    assert [part.numbers for part in parts] == [()]
     assert count == invented
 
 
 def test_a_mixed_marker_keeps_what_is_known() -> None:
     parts, invented, _ = read(["Blue. [Source 2, 7]"])
-    assert [part.numbers for part in parts if isinstance(part, ParsedSentence)] == [(2,)]
+    assert [part.numbers for part in parts] == [(2,)]
     assert invented == 1
 
 
-def test_text_comes_before_its_sentence_is_finished() -> None:
+def test_a_sentence_comes_when_nothing_that_follows_can_change_it() -> None:
     reader = AnswerReader(KNOWN)
-    assert reader.feed("The sky is ") == [SafeText("The sky")]
-    assert reader.feed("blue. [Sou") == [SafeText(" is")]
+    assert reader.feed("The sky is ") == []
+    assert reader.feed("blue. [Sou") == []
     assert reader.feed("rce 1]") == []
-    assert reader.feed(" It is") == [
-        SafeText(" blue."),
-        ParsedSentence("", "The sky is blue.", (1,), "sentence"),
-        SafeText(" It"),
-    ]
-    assert reader.close() == [SafeText(" is"), ParsedSentence(" ", "It is", (), "sentence")]
+    assert reader.feed(" It is") == [ParsedSentence("", "The sky is blue.", (1,))]
+    assert reader.close() == [ParsedSentence(" ", "It is", ())]
 
 
 def test_a_block_of_code_is_one_part_without_markers() -> None:
     parts, _, _ = read(["So:\n```python\nx = a[1]  # [Source 1]. Yes\n```\nDone. [Source 2]"])
-    code = [part for part in parts if isinstance(part, ParsedSentence) and part.kind == "code"]
+    code = [part for part in parts if part.kind == "code"]
     assert code == [ParsedSentence("\n", "```python\nx = a[1]  # [Source 1]. Yes\n```", (), "code")]
     assert parts[-1] == ParsedSentence("\n", "Done.", (2,), "sentence")
 
@@ -161,17 +139,13 @@ def test_a_block_of_code_that_does_not_end_is_closed() -> None:
 
 def test_long_code_comes_in_pieces() -> None:
     parts, _, _ = read(["```\n" + "x = 1\n" * 3000 + "```\n"])
-    assert_adds_up(parts)
-    assert max(len(part.text) for part in parts if isinstance(part, ParsedSentence)) <= CODE_PIECE
+    assert max(len(part.text) for part in parts) <= CODE_LIMIT
 
 
 @pytest.mark.parametrize("word", ["word ", "word, ", "w", "a.b", "\n", "- ", "。", "[", "`", "木"])
 def test_endless_text_is_closed_at_a_limit(word: str) -> None:
     parts, _, _ = read([word * 5000])
-    assert_adds_up(parts)
-    assert all(
-        len(part.text) <= LONGEST + 300 for part in parts if isinstance(part, ParsedSentence)
-    )
+    assert all(len(part.text) <= LONGEST + 300 for part in parts)
 
 
 ATOMS = [
@@ -228,24 +202,17 @@ answers = st.lists(st.sampled_from(ATOMS) | st.text(max_size=3), max_size=40).ma
 @settings(max_examples=300, deadline=None)
 @given(answers, st.randoms(use_true_random=False))
 def test_the_reading_does_not_depend_on_the_pieces(answer: str, chance: random.Random) -> None:
-    whole = essence([answer])
-    assert essence(list(answer)) == whole
+    whole = read([answer])
+    assert read(list(answer)) == whole
     cuts = sorted(chance.randrange(len(answer) + 1) for _ in range(5))
-    assert essence([answer[a:b] for a, b in pairwise([0, *cuts, len(answer)])]) == whole
-
-
-@settings(max_examples=300, deadline=None)
-@given(answers)
-def test_what_is_shown_adds_up(answer: str) -> None:
-    parts, _, _ = read(list(answer))
-    assert_adds_up(parts)
+    assert read([answer[a:b] for a, b in pairwise([0, *cuts, len(answer)])]) == whole
 
 
 @settings(max_examples=200, deadline=None)
 @given(answers)
 def test_only_known_sources_are_cited(answer: str) -> None:
     parts, _, _ = read([answer])
-    numbers = {n for part in parts if isinstance(part, ParsedSentence) for n in part.numbers}
+    numbers = {n for part in parts for n in part.numbers}
     assert numbers <= set(KNOWN)
 
 

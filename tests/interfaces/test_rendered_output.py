@@ -16,7 +16,7 @@ import pytest
 from markdown_it import MarkdownIt
 from selectolax.lexbor import LexborHTMLParser
 
-from quoth.answering.generative.stream_reader import AnswerReader, ParsedSentence, SafeText
+from quoth.answering.generative.stream_reader import AnswerReader, ParsedSentence
 from quoth.core.types import Chars, Citation, Sentence
 from quoth.engine import Engine
 from quoth.history.explain import explain
@@ -147,10 +147,9 @@ def test_no_address_of_a_model_flashes_up_while_it_writes(size: int) -> None:
         said = f"The hive is full {text} [Source 1]"
         for start in range(0, len(said), size):
             for part in reader.feed(said[start : start + size]):
-                if isinstance(part, SafeText):
-                    shown += part.text
-                    assert _plain(shown), (text, shown)
-        shown += "".join(part.text for part in reader.close() if isinstance(part, SafeText))
+                shown += part.lead + part.text
+                assert _plain(shown), (text, shown)
+        shown += "".join(part.lead + part.text for part in reader.close())
         assert _plain(shown), (text, shown)
 
 

@@ -6,9 +6,8 @@ import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from typing import TypeGuard
 
-from quoth.answering.generative.stream_reader import AnswerReader, ParsedSentence, SafeText
+from quoth.answering.generative.stream_reader import AnswerReader, ParsedSentence
 from quoth.answering.verification import EvidenceSpan, StatementCheck
 from quoth.core.events import CitationAdded, SentenceVerified, TextAdded
 from quoth.core.messages import Finish, Written
@@ -63,8 +62,8 @@ class _AnswerDraft:
             numbers.append(self.citations[made.id].number)
         return new, tuple(dict.fromkeys(numbers))
 
-    def take(self, part: ParsedSentence, verdict: StatementCheck, numbers: tuple[int, ...]) -> str:
-        """Add a sentence with its marks; gives what was added."""
+    def add(self, part: ParsedSentence, verdict: StatementCheck, numbers: tuple[int, ...]) -> str:
+        """Add a sentence with its citations; return the text that was added."""
         lead = part.lead if self.text else part.lead.lstrip()
         start = len(self.text) + len(lead)
         end = start + len(part.text)
@@ -89,8 +88,8 @@ async def compose(
 ) -> AsyncGenerator[TextAdded | CitationAdded | SentenceVerified | Composed, None]:
     """Read, check and cite sentence by sentence; `Composed` comes last.
 
-    With the policy "mark" every sentence stays and says how well it is supported; "drop" leaves
-    out the unsupported ones once they are checked; "strict" shows a sentence only after that.
+    A sentence is shown once it is checked. With the policy "mark" every sentence stays and says
+    how well it is supported; "drop" and "strict" leave out the unsupported ones.
     """
     draft = _AnswerDraft()
     finish: Finish | None = None
@@ -98,9 +97,6 @@ async def compose(
         async for part in parts:
             if isinstance(part, Finish):
                 finish = part
-            elif isinstance(part, SafeText):
-                if policy != "strict":
-                    yield TextAdded(part.text)
             else:
                 verdict = TORN if part.torn else await check(part.text, part.numbers)
                 for event in _closed(part, verdict, draft=draft, cite=cite, policy=policy):
@@ -131,28 +127,20 @@ def _closed(
         yield CitationAdded(citation)
     number = len(draft.sentences) + draft.dropped + 1
     if kept:
-        shown = draft.take(part, verdict, numbers)
-        if policy != "strict":
-            shown = marks(numbers)
-        if shown:
-            yield TextAdded(shown)
+        yield TextAdded(draft.add(part, verdict, numbers))
     else:
         draft.dropped += 1
     yield SentenceVerified(number, part.text, numbers, verdict.support, verdict.score, kept)
 
 
-def _torn(part: SafeText | ParsedSentence) -> TypeGuard[ParsedSentence]:
-    return (
-        isinstance(part, ParsedSentence)
-        and part.kind == "sentence"
-        and not _ENDED.search(part.text)
-    )
+def _is_torn(part: ParsedSentence) -> bool:
+    return part.kind == "sentence" and not _ENDED.search(part.text)
 
 
 async def _parts(
     pieces: AsyncGenerator[Written, None], reader: AnswerReader
-) -> AsyncGenerator[SafeText | ParsedSentence | Finish, None]:
-    """Read the pieces, and at the end what was held back."""
+) -> AsyncGenerator[ParsedSentence | Finish, None]:
+    """Read the pieces, and at the end what is still buffered."""
     finish = None
     async with aclosing(pieces):
         async for piece in pieces:
@@ -163,6 +151,6 @@ async def _parts(
                 yield part
     broken = finish is None or finish.reason == "length"
     for part in reader.close():
-        yield replace(part, torn=True) if broken and _torn(part) else part
+        yield replace(part, torn=True) if broken and _is_torn(part) else part
     if finish is not None:
         yield finish

@@ -1,16 +1,10 @@
-"""Read the markers by which a language model names its sources.
+"""Citation markers: how a language model names its sources, and which numbers it names.
 
-What is a marker, between square brackets of any width (``[ ] 【 】 ［ ］ 〔 〕 ⟦ ⟧``):
-
-- ``Source 1``, ``source 1``, ``Sources 1, 2``, ``Source 1 and 3``, ``Sources 1-3``, ``Source: 1``,
-  ``Source N: 3``, ``Source #1``, with anything behind that says where (``| Page 3``, ``, p. 12``,
-  ``, 1:35–1:58``); "and" also as ``&``, ``et``, ``und``, ``y``, ``e``; the word also as
-  ``Quelle``, ``Fuente``, ``Fonte``, ``Src``; before it ``see``, ``cf.``, ``from``, ``voir``
-- a bare number, ``[1]``: copied footnotes look the same, so it cites only as long as the answer
-  has not used the word; afterwards it is taken out
-- between round brackets only the word with a number behind it: ``(Source 1)``
-
-The word in look-alike letters of another script is a forgery: it is taken out and cites nothing.
+A marker stands between square brackets of any width: ``[Source 1]``, ``[sources 1, 2]``,
+``[Source 1-3 | Page 3]``, ``【Source: 1】``; the word also in other languages, with "see" before
+it. In round brackets only the word with a number is one: ``(Source 1)``. A bare number, ``[1]``,
+may be a copied footnote: it cites only until the answer uses the word. The word in look-alike
+letters of another script is removed and cites nothing.
 """
 
 from __future__ import annotations
@@ -20,117 +14,121 @@ import unicodedata
 from collections.abc import Collection
 from dataclasses import dataclass
 
-LONGEST_RANGE = 20
-"""Sources that one range may name; a longer one is a slip and names its ends."""
-MOST_NUMBERS = 40
+MAX_RANGE = 20
+"""Sources that one range may name; of a longer one only the ends count."""
+MAX_NUMBERS = 40
 """Numbers that one marker may name."""
+MARKER = "\x00"
+"""Stands for a marker in text that is being read; no text of a model holds it."""
 
+_OPEN, _SHUT = r"\[【［〔⟦", r"\]】］〕⟧"
+BRACKETS = re.compile(
+    rf"(?P<stars>\*{{0,3}})(?:[{_OPEN}](?P<square>[^{_OPEN}{_SHUT}]{{0,400}})[{_SHUT}]"
+    r"|[(（](?P<round>[^()（）\n\[\]]{0,200})[)）])(?P=stars)"
+)
+"""A pair of brackets without another one inside."""
+_BROKEN_OFF = re.compile(rf"[{_OPEN}(（]([^{_OPEN}{_SHUT}()\n]{{0,400}})\Z")
 _WORD = r"(?:sources?|src|quellen?|fuentes?|fonti|fonte)"
-_LEAD = r"(?:see |cf\.? |from |voir |siehe |ver )?"
-_NUMBERED = re.compile(rf"{_LEAD}{_WORD}\s?(?:n\s?[:°#]?|no\.|nr\.|nº|#|:|№)?\s?(?=-?\d)")
-_NAMELESS = re.compile(rf"{_LEAD}{_WORD}\s?(?:$|[:#|]|n$|[a-z]$|\?)")
-_AGAIN = re.compile(rf"\b{_WORD}\s?(?:n\s?[:°#]?|no\.|#|:)?\s?(?=-?\d)")
-_NUMBER = re.compile(r"(-?\d{1,9})(?![\d%]|:\d)")
-_RANGE = re.compile(r"\s?(?:-|–|—|\.\.|to|à|bis)\s?(\d{1,9})(?![\d%]|:\d)")
+_NUMERO = r"\s?(?:n\s?[:°#]?|no\.|nr\.|nº|#|:|№)?\s?(?=-?\d)"
+_MARKER = re.compile(
+    rf"(?P<word>(?:see |cf\.? |from |voir |siehe |ver )?{_WORD}(?:(?P<number>{_NUMERO})"
+    r"|\s?(?:$|[:#|?]|[a-z]$)))|(?P<dagger>\d{1,3})(?::\d{1,3})?†"
+    r"|\^?(?P<bare>[1-9]\d{0,2}(?:\s?[,;–-]\s?\d{1,3})*)$"
+)
+_REPEATED = re.compile(rf"\b{_WORD}{_NUMERO}")
+_NUMBER = re.compile(
+    r"(-?\d{1,9})(?![\d%]|:\d)(?:\s?(?:-|–|—|\.\.|to|à|bis)\s?(\d{1,9})(?![\d%]|:\d))?"
+)
 _NEXT = re.compile(rf"\s?(?:[,;&+/]|and|et|und|y|e)\s?(?:{_WORD}\s?)?(?=-?\d)")
-_BARE = re.compile(r"\^?\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*")
-_DAGGER = re.compile(r"(\d{1,3})(?::\d{1,3})?†")
-_TURNED = str.maketrans("οоσѕсϲеευгсаіτ−‐‑", "ooossceeurcait---", "\u200b\u200c\u200d")
+_LOOK_ALIKES = str.maketrans("οоσѕсϲеευгсаіτ", "ooossceeurcait")
+_HYPHENS = str.maketrans("−‐‑", "---")
+_INDEX = re.compile(r"(?:(?<![^\W\d_])[^\W\d_]|_)\Z")
+_SEPARATED = re.compile(rf"{MARKER}(?:[^\S\n]*(?:[,;/&+]|and|et)?[^\S\n]*{MARKER})+")
+_WRAPPED = re.compile(rf"[{_OPEN}(（]\s*{MARKER}\s*[{_SHUT})）]")
 
 
 @dataclass(frozen=True, slots=True)
 class CitationMarker:
-    """The numbers that a marker names, unchecked; ``forged`` says that it only looks like one."""
+    """The numbers that a marker names, unchecked; none where it only looks like a marker."""
 
     numbers: tuple[int, ...]
     bare: bool = False
-    forged: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """The sources of a marker that the model saw, and how many others it named."""
-
-    numbers: tuple[int, ...]
-    invented: int
 
 
 def parse_marker(inner: str, *, round_brackets: bool = False) -> CitationMarker | None:
-    """Read what stands between brackets; None for what is no marker.
-
-    A marker that names no number, such as ``[Source]`` or ``[Source: a book]``, has none.
-    """
-    plain = _folded(inner)
-    turned = plain.translate(_TURNED)
-    numbered = _NUMBERED.match(turned)
-    if round_brackets and numbered is None:
+    """Return the marker between two brackets; None if it is none."""
+    text = unicodedata.normalize("NFKC", inner).casefold().translate(_HYPHENS)
+    text = " ".join(re.sub(r"[\\*`]|(?<!\w)_|_(?!\w)", "", text).split())
+    latin = text.translate(_LOOK_ALIKES)
+    found = _MARKER.match(latin)
+    if found is None or (round_brackets and found["number"] is None):
         return None
-    if numbered is not None:
-        forged = _NUMBERED.match(plain.translate({0x2212: "-", 0x2010: "-", 0x2011: "-"})) is None
-        numbers = () if forged else _numbers(turned, numbered.end())
-        return CitationMarker(numbers, forged=forged)
-    if _NAMELESS.match(turned):
-        return CitationMarker((), forged=True)
-    dagger = _DAGGER.match(plain)
-    if dagger is not None:
-        return CitationMarker((int(dagger[1]),))
-    if _BARE.fullmatch(plain) and not plain.lstrip("^").startswith("0"):
-        return CitationMarker(_numbers(plain.lstrip("^"), 0), bare=True)
-    return None
+    if found["dagger"]:
+        return CitationMarker((int(found["dagger"]),))
+    if found["bare"]:
+        return CitationMarker(_numbers(found["bare"], 0), bare=True)
+    forged = found["number"] is None or not text.startswith(found["word"])
+    return CitationMarker(() if forged else _numbers(latin, found.end()))
 
 
-def check(marker: CitationMarker, known: Collection[int]) -> Checked:
-    """Keep the sources that the model saw, each once; count the others."""
-    numbers = tuple(dict.fromkeys(number for number in marker.numbers if number in known))
-    others = {number for number in marker.numbers if number not in known}
-    return Checked(numbers, len(others) or int(not marker.numbers))
+def marker_in(found: re.Match[str]) -> CitationMarker | None:
+    """Return the marker that a match of `BRACKETS` is; None for ``x[1]`` and other brackets."""
+    if found["square"] is None:
+        return parse_marker(found["round"], round_brackets=True)
+    marker = parse_marker(found["square"])
+    before = found.string[max(0, found.start() - 2) : found.start()]
+    return None if marker and marker.bare and _INDEX.search(before) else marker
 
 
-def _folded(inner: str) -> str:
-    """Give the text in small letters of one width, one blank between words, no escapes."""
-    text = unicodedata.normalize("NFKC", inner).casefold()
-    return " ".join(re.sub(r"[\\*`]|(?<!\w)_|_(?!\w)", "", text).split())
+def without_broken_marker(text: str) -> str:
+    """Return the text without a marker that breaks off at its end."""
+    found = _BROKEN_OFF.search(text)
+    if found is None:
+        return text
+    inner = found[1].strip().casefold()
+    begun = bool(inner) and "source".startswith(inner)
+    return text[: found.start()] if begun or parse_marker(inner) else text
 
 
-def _numbers(text: str, at: int) -> tuple[int, ...]:
-    """Read lists and ranges of numbers, behind the word and behind every further word."""
-    starts = [at, *(each.end() for each in _AGAIN.finditer(text, at))]
-    found: list[int] = []
-    for start in starts:
-        found += _listed(text, start)
-        if len(found) >= MOST_NUMBERS:
-            break
-    return tuple(found[:MOST_NUMBERS])
+class MarkerReader:
+    """Removes the markers of an answer, sentence by sentence.
+
+    ``known`` are the numbers that the model saw; ``invented`` counts those that it named besides.
+    """
+
+    def __init__(self, known: Collection[int]) -> None:
+        self.invented = 0
+        self._known = known
+        self._word_used = False
+
+    def extract(self, text: str) -> tuple[str, tuple[int, ...]]:
+        """Return the text with a `MARKER` for every run of markers, and the numbers it cites."""
+        numbers: dict[int, None] = {}
+
+        def take(found: re.Match[str]) -> str:
+            marker = marker_in(found)
+            if marker is None:
+                return found.group()
+            unknown = set(marker.numbers).difference(self._known)
+            self.invented += len(unknown) or int(not marker.numbers)
+            if not (marker.bare and self._word_used):
+                numbers.update(dict.fromkeys(n for n in marker.numbers if n in self._known))
+            self._word_used = self._word_used or not marker.bare
+            return MARKER
+
+        marked = _SEPARATED.sub(MARKER, BRACKETS.sub(take, text))
+        return _WRAPPED.sub(MARKER, marked), tuple(numbers)
 
 
-def _listed(text: str, at: int) -> list[int]:
-    found: list[int] = []
-    while (first := _NUMBER.match(text, at)) and len(found) < MOST_NUMBERS:
-        low, at = int(first[1]), first.end()
-        found.append(low)
-        last = _RANGE.match(text, at)
-        if last is not None:
-            high, at = int(last[1]), last.end()
-            found += range(low + 1, high + 1) if low < high <= low + LONGEST_RANGE else [high]
-        following = _NEXT.match(text, at)
-        if following is None:
-            break
-        at = following.end()
-    return found
-
-
-_BEGINNINGS = tuple(
-    f"{bracket}{lead}{word}"
-    for bracket in ("", "[")
-    for lead in ("", "see ", "cf. ", "from ", "voir ")
-    for word in ("source", "src", "quelle", "fuente", "fonte")
-)
-_INITIALS = frozenset({"", *(each[0] for each in _BEGINNINGS)})
-
-
-def may_begin(head: str) -> bool:
-    """Whether the text behind a round bracket, as far as it is there, may become a marker."""
-    text = _folded(head).translate(_TURNED)
-    return text[:1] in _INITIALS and any(
-        text.startswith(each) or each.startswith(text) for each in _BEGINNINGS
-    )
+def _numbers(text: str, start: int) -> tuple[int, ...]:
+    """Return the numbers of the lists behind the word and behind each further word."""
+    numbers: list[int] = []
+    for at in (start, *(found.end() for found in _REPEATED.finditer(text, start))):
+        while (found := _NUMBER.match(text, at)) and len(numbers) < MAX_NUMBERS:
+            low, high = int(found[1]), int(found[2] or found[1])
+            numbers += range(low, high + 1) if low <= high <= low + MAX_RANGE else (low, high)
+            following = _NEXT.match(text, found.end())
+            if following is None:
+                break
+            at = following.end()
+    return tuple(numbers[:MAX_NUMBERS])

@@ -1,28 +1,19 @@
-"""Text that a language model wrote, made plain while it streams: no links, tags or hidden signs.
+"""Text of a language model made safe to show: no links, images, HTML or invisible characters.
 
-Two passes stand around the reading of markers and Markdown (`markup_scanner`): `Characters`
-before it, so that nothing invisible can tear a pattern apart, and `Links` behind it, so that
-nothing that the reading put together is a link. Whatever comes out of `Links` holds no address
-with a scheme or a path, no ``](``, no ``]:`` and no ``<`` before a letter.
-
-Both give the same text however their input is cut, in linear time, and hold back little.
+A sentence is parsed with markdown-it, so that exactly what Markdown would make a link, an image
+or an element of is removed; then bare addresses are, and whatever could still become active is
+separated by a blank. No result holds an address with a scheme or a path, a ``](``, a ``]:`` or a
+``<`` before a letter.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
 
+from markdown_it import MarkdownIt
+
+from quoth.answering.generative.citation_markers import MARKER, parse_marker
 from quoth.answering.prompts import INVISIBLE, without_heads
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """The sources that markers name at one place."""
-
-    numbers: tuple[int, ...]
-
 
 _LONGEST_ESCAPE = 1100
 _ESCAPE = re.compile(
@@ -37,14 +28,14 @@ _BREAKS = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
 
 class Characters:
-    """Takes out of a stream what nobody sees: escapes, controls, invisible and turning signs."""
+    """Removes escape sequences, controls, invisible and bidirectional characters of a stream."""
 
     def __init__(self) -> None:
         self._held = ""
         self._last = " "
 
     def feed(self, piece: str, *, final: bool = False) -> str:
-        """Give what is plain so far; ``final`` lets go of what was held back."""
+        """Return the plain text so far; an unfinished escape sequence is held back."""
         text = self._held + piece
         self._held = ""
         kept: list[str] = []
@@ -56,8 +47,7 @@ class Characters:
                 self._held = text[found.start() :]
                 return self._clean("".join(kept))
             at = escape.end() if escape else found.end()
-        kept.append(text[at:])
-        clean = "".join(kept)
+        clean = "".join([*kept, text[at:]])
         if clean.endswith("\r") and not final:
             self._held, clean = "\r", clean[:-1]
         return self._clean(clean)
@@ -65,13 +55,46 @@ class Characters:
     def _clean(self, text: str) -> str:
         if not text:
             return ""
-        # The sign before decides whether a joiner spells a word.
+        # The character before decides whether a joiner is part of a word.
         clean = INVISIBLE.sub("", self._last + _BREAKS.sub("\n", text))
         self._last = clean[-1]
         return clean[1:]
 
 
-_HELD = 240
+# --- Markdown and HTML ------------------------------------------------------------------------
+
+ELEMENTS = frozenset(
+    "abbr acronym address applet area article aside audio base basefont bdi bdo big blink "
+    "blockquote body br button canvas caption center cite code col colgroup data datalist dd del "
+    "details dfn dialog dir div dl dt em embed fieldset figcaption figure font footer form frame "
+    "frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html iframe img image input ins isindex "
+    "kbd keygen label legend li link listing main map mark marquee math menu meta meter nav nobr "
+    "noframes noscript object ol optgroup option output param picture plaintext portal pre "
+    "progress rp rt ruby samp script section select slot small source span strike strong style "
+    "sub summary sup svg table tbody td template textarea tfoot th thead time title tr track tt "
+    "ul var video wbr xmp eos bos pad unk start_of_turn end_of_turn think thinking reasoning "
+    "sources system user assistant human tool instructions a b i p q s u".split()
+)
+_NEW_LINES = frozenset("br p div li tr h1 h2 h3 h4 h5 h6 ul ol table blockquote pre hr".split())
+_CHAT = r"<[|｜][^<>\n]{0,60}[|｜]>|<</?SYS>>|\[/?INST\]"
+_HIDDEN = (
+    r"(?is:<(?P<name>script|style)\b[^<>]{0,400}>.{0,2000}?</(?P=name)[^<>]{0,40}>)"
+    rf"|(?s:<!--.{{0,400}}?-->)|(?i:{_CHAT})"
+    r"|(?m:^[^\S\n]*\[[^\[\]\n]{1,200}\]:[^\S\n]*(?:<[^<>\n]*>|[^\s]*[:/.#][^\s]*)"
+    r"(?:[^\S\n]+(?:\"[^\"\n]*\"|'[^'\n]*'|\([^()\n]*\)))?[^\S\n]*$)"
+)
+_REMOVED = re.compile(_HIDDEN)
+TAG = re.compile(rf"{_HIDDEN}|</?[a-zA-Z][^<>]{{0,400}}>")
+"""What is not text and may stand between two sentences."""
+_ELEMENT = re.compile(r"</?([a-zA-Z][a-zA-Z0-9_]*)(?=[\s/>:])[^<>]{0,400}>")
+_SHORT_ELEMENT = re.compile(r"</?[a-zA-Z](?:\s*/?>|\s[^<>]*=[^<>]*>)")
+_CODE = "\x01"
+_MARKDOWN = MarkdownIt("zero", {"html": True}).enable(["backticks", "link", "image", "html_inline"])
+_MARKDOWN.validateLink = lambda url: True  # type: ignore[method-assign]
+_MARKDOWN.normalizeLink = lambda url: url  # type: ignore[method-assign]
+
+# --- addresses --------------------------------------------------------------------------------
+
 _ADDRESS = (
     r"(?:https?|ftps?|wss?|javascript|vbscript):(?=[^\s.,;:!?)\]»”]|\.\w)"
     r"|(?<![a-z0-9])(?:mailto|tel|sms|file|view-source|intent|blob):(?=[\w+/.%])"
@@ -85,140 +108,127 @@ _ADDRESS = (
     r"(?:/|[?\#](?=[\w%=]))"
     r"|(?<![\w@./\-])(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?/"
 )
-_SHAPES = rf"(?P<address>(?P<open>[(（]?)(?:{_ADDRESS}))|(?P<link>\])(?=[(:])"
-_IN_PROSE = re.compile(rf"{_SHAPES}|(?P<tag><)(?=[a-z/!?|｜])", re.IGNORECASE)
-_IN_CODE = re.compile(
-    rf"{_SHAPES}|(?P<tag><)(?=/?(?:script|style|img|iframe|svg|object|embed|link|meta|base|form"
+_REST = r"(?:[.,;:!?'*_~…]{0,8}[^\s<>\"`\])}|，。；：！？、）」』】.,;:!?'*_~…])*+"
+_ADDRESSES = re.compile(
+    rf"(?P<open>[(（<])?(?:{_ADDRESS}){_REST}(?(open)[)）>]?)(?P<space> ?)", re.IGNORECASE
+)
+_ACTIVE = re.compile(r"(?:\](?=[(:])|<(?=[a-z/!?|｜]))", re.IGNORECASE)
+_ACTIVE_CODE = re.compile(
+    r"\](?=[(:])|<(?=/?(?:script|style|img|iframe|svg|object|embed|link|meta|base|form"
     r"|video|audio|source|math|frame|applet|input|button|details|body|html|marquee|a\s"
     r"|[a-z]{1,20}[^<>\n]{0,80}\bon[a-z]{3,20}\s{0,4}=)|[|｜!?])",
     re.IGNORECASE,
 )
-_RUNNING = (
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-:/\\?#@_%=,;(（[]<"
-    "\u017f\u0130\u0131\u212a"
-)
-"""The characters of which the beginnings of all shapes are made: what must be held back. The
-last four are small or capital forms of ASCII letters where case is ignored."""
-_BODY = re.compile(
-    r"(?:[.,;:!?'*_~…]{0,8}[^\s<>\"`\])}|，。；：！？、）」』】.,;:!?'*_~…])*", re.UNICODE
-)
 _CLOSING = ".,;!?)»”…，。；！？）"
-_TAIL = re.compile(r"[.,;:!?'*_~…]{1,8}$")
 
 
-class Links:
-    """Takes addresses out of a stream, and breaks what Markdown or HTML would make a link of.
+class Sanitizer:
+    """Removes links, images, HTML and addresses; ``cleaned`` counts them.
 
-    ``secret``, a hexadecimal number such as the fence of a prompt, is left out, too.
+    ``secret``, a hexadecimal number such as the fence of a prompt, is removed as well.
     """
 
-    def __init__(self, *, code: bool = False, secret: str = "") -> None:
+    def __init__(self, *, secret: str = "") -> None:
         self.cleaned = 0
-        self._shapes = _IN_CODE if code else _IN_PROSE
         self._secret = re.compile(re.escape(secret), re.IGNORECASE) if secret else None
-        self._text = ""
-        self._done = 0
-        self._last = " "
-        self._marks: list[tuple[int, Mark]] = []
-        self._dropping = False
-        self._opened = False
-        self._out: list[str | Mark] = []
 
-    def feed(self, pieces: Iterable[str | Mark], *, final: bool = False) -> list[str | Mark]:
-        """Give what is safe to show, with the marks at their places."""
-        for piece in pieces:
-            if isinstance(piece, str):
-                self._text += piece
+    def strip_markup(self, text: str) -> tuple[str, list[str]]:
+        """Return a sentence without links, images and HTML, and the code spans taken out of it.
+
+        No marker is read in code; `finish` puts it back.
+        """
+        out: list[str] = []
+        code: list[str] = []
+        labels: list[int] = []
+        for token in _MARKDOWN.parseInline(_REMOVED.sub(self._removed, text))[0].children or ():
+            if token.type == "code_inline":
+                code.append(token.content.replace("`", "'"))
+                out.append(_CODE)
+            elif token.type == "link_open":
+                self.cleaned += 1
+                labels.append(len(out))
+            elif token.type == "link_close":
+                label = "".join(out[labels[-1] :])
+                out[labels.pop() :] = [f"[{label}]" if parse_marker(label) else label]
+            elif token.type == "image":
+                self.cleaned += 1
             else:
-                self._marks.append((len(self._text), piece))
-        self._out = []
-        while self._drop(final=final) if self._dropping else self._step(final=final):
-            pass
-        # One sign of what was done stays: the shapes look back as far as that.
-        gone = max(0, self._done - 1)
-        self._text, self._done = self._text[gone:], self._done - gone
-        self._marks = [(at - gone, mark) for at, mark in self._marks]
-        return self._out
+                out.append(token.content.replace("`", "'"))
+        return _ELEMENT.sub(self._element, "".join(out)), code
 
-    def _step(self, *, final: bool) -> bool:
-        """Come as far as the next shape; False when more text is needed."""
-        text = self._text
-        found = self._shapes.search(text, self._done)
-        secret = self._secret and self._secret.search(text, self._done)
-        if secret and not (found and found.start() <= secret.start()):
-            self._show(secret.start())
-            self._skip(secret.end())
-            self._dropping, self._opened = True, False
-            return True
-        running = 0 if final else len(text) - len(text.rstrip(_RUNNING))
-        if found is None:
-            self._show(max(self._done, len(text) - min(running, _HELD)))
-            return False
-        # Only text that still runs on could make an earlier or another shape of it.
-        if running >= len(text) - found.start() and len(text) - found.start() < _HELD:
-            self._show(max(self._done, len(text) - min(running, 2 * _HELD)))
-            return False
-        self._show(found.start())
-        if found["address"] is None:
-            self._show(found.end())
-            self._put(" ")
-        else:
-            self.cleaned += 1
-            self._dropping, self._opened = True, bool(found["open"])
-            self._skip(found.end())
-        return True
+    def finish(self, text: str, code: list[str]) -> str:
+        """Return the sentence without addresses, its code spans back in their places."""
+        spans = iter([self.plain(span) for span in code])
+        return re.sub(_CODE, lambda _: f"`{next(spans)}`", self.plain(text))
 
-    def _drop(self, *, final: bool) -> bool:
-        """Leave out the rest of an address, but not the full stop behind it."""
-        body = _BODY.match(self._text, self._done)
-        self._skip(body.end() if body else self._done)
-        rest = self._text[self._done :]
-        if not final and (not rest or _TAIL.fullmatch(rest)):
-            return False
-        self._dropping = False
-        if self._opened and rest[:1] in (")", "）"):
-            rest = rest[1:]
-            self._skip(self._done + 1)
-        if rest and self._last.isspace() and rest[0] in " \t":
-            self._skip(self._done + 1)
-        elif not self._last.isspace() and not (rest and (rest[0].isspace() or rest[0] in _CLOSING)):
-            self._put(" ")
-        return True
+    def plain(self, text: str, *, code: bool = False) -> str:
+        """Return text without addresses and the secret, and with nothing active in it."""
+        if self._secret is not None:
+            text = self._secret.sub("", text)
+        text = _ADDRESSES.sub(self._address, text)
+        return (_ACTIVE_CODE if code else _ACTIVE).sub(r"\g<0> ", text)
 
-    def _show(self, end: int) -> None:
-        """Give the text up to there, with its marks."""
-        while self._marks and self._marks[0][0] <= end:
-            at, mark = self._marks.pop(0)
-            self._put(self._text[self._done : at])
-            self._done = max(self._done, at)
-            self._out.append(mark)
-        self._put(self._text[self._done : end])
-        self._done = max(self._done, end)
+    def _removed(self, found: re.Match[str]) -> str:
+        self.cleaned += 1
+        return "" if found["name"] or found.group().startswith("<!--") else "\n\n"
 
-    def _skip(self, end: int) -> None:
-        """Leave the text out up to there, but not its marks."""
-        while self._marks and self._marks[0][0] <= end:
-            self._out.append(self._marks.pop(0)[1])
-        self._done = max(self._done, end)
+    def _element(self, found: re.Match[str]) -> str:
+        name = found[1].casefold()
+        if name not in ELEMENTS or (len(name) == 1 and not _SHORT_ELEMENT.fullmatch(found[0])):
+            return found.group()
+        self.cleaned += 1
+        return "\n" if name in _NEW_LINES else " " if name in ("td", "th") else ""
 
-    def _put(self, text: str) -> None:
-        if text:
-            self._out.append(text)
-            self._last = text[-1]
+    def _address(self, found: re.Match[str]) -> str:
+        self.cleaned += 1
+        before = found.string[max(0, found.start() - 1) : found.start()]
+        after = found.string[found.end() : found.end() + 1]
+        return "" if not before or before.isspace() or (after in _CLOSING and after) else " "
+
+
+# --- white space -------------------------------------------------------------------------------
+
+_STOPPED = re.compile(r"[.!?…。！？][\"'”’»)\]]*\Z")
+_CLOSING_SIGNS = ".,;:!?…)]}»”’。，；：！？、）」』"
+
+
+def close_gaps(text: str) -> str:
+    """Remove the markers, and the white space that only they needed."""
+
+    def gap(found: re.Match[str]) -> str:
+        before, after, following = found.groups("")
+        so_far = text[: found.start()]
+        blanks = max(before, after, key=lambda space: (space.count("\n"), len(space)))
+        if not so_far or not following:
+            return "" if following in _CLOSING_SIGNS else following
+        if following == "." and _STOPPED.search(so_far):
+            return ""
+        if "\n" not in blanks and following in _CLOSING_SIGNS:
+            return f"{after if following in '!?;:»' else ''}{following}"
+        return f"{blanks or ' '}{following}"
+
+    return re.sub(rf"(\s*){MARKER}(\s*)((?!{MARKER})\S|\Z)?", gap, text.replace(MARKER * 2, MARKER))
+
+
+def even(text: str) -> str:
+    """Shorten white space: at most one blank line, and eight blanks on a line."""
+
+    def shorten(found: re.Match[str]) -> str:
+        lines = found.group().count("\n")
+        return "\n" * min(lines, 2) + found.group().rpartition("\n")[2][:8]
+
+    return re.sub(r"\s+", shorten, text)
 
 
 _FOOTNOTE = re.compile(r"(?<!\b[^\W\d])\[(\^?\d{1,3}(?:\s?[,;–-]\s?\d{1,3}){0,20})\]")
-
-
 _LIVE = re.compile(r"(\](?=[(:\[])|<(?=[A-Za-z/!?|]))")
 
 
 def plain_quotation(text: str) -> str:
-    """Give a sentence of a source as an answer may show it, on one line, word for word.
+    """Return a sentence of a source as an answer may show it: on one line, word for word.
 
-    Nothing in it is live where text is shown as Markdown or HTML: what would open a link, an
-    image or a tag is parted by a blank, and a number in square brackets, which could be taken for
-    a mark of the answer's own, gets other brackets. An address stays, as the text that it is.
+    What would open a link, an image or a tag is separated by a blank, and a number in square
+    brackets, which could be taken for a citation, gets other brackets. An address stays as text.
     """
     clean = " ".join(Characters().feed(text, final=True).split())
     parted = _LIVE.sub(r"\1 ", clean)

@@ -1,327 +1,392 @@
-"""Read what a language model writes, sentence by sentence, while it writes.
+"""Read the answer of a language model sentence by sentence while it is written.
 
-The path of a piece: `plain.Characters` (nothing invisible) → `scan.Scanner` (Markdown, HTML,
-markers) → `plain.Links` (no addresses, sanitised last) → `AnswerReader` (sentences). Sentences
-end where `quoth.text.sentences` ends them, and besides with items of lists, headings and rows of
-tables; one is closed only when nothing that may follow can change it.
+Text is buffered to the end of a sentence or of a block. Then its markers are read and it is
+sanitized, so that a sentence is known whole before anything of it is shown. Sentences end where
+`quoth.text.sentences` ends them, and besides with items of lists, headings and rows of tables;
+one is closed only when nothing that may follow can change it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
-from quoth.answering.generative.markup_scanner import Code, Scanner
-from quoth.answering.generative.sanitize import Characters, Links, Mark
+from quoth.answering.generative.citation_markers import (
+    BRACKETS,
+    MarkerReader,
+    marker_in,
+    without_broken_marker,
+)
+from quoth.answering.generative.sanitize import TAG, Characters, Sanitizer, close_gaps, even
 from quoth.text.sentences import _OPENERS, _STOP, _ends
 
-SLICE = 1024
-"""Characters that are read at once; what is held back is never much longer."""
-SOFT, LONG, LONGEST = 600, 750, 900
-"""Characters from which a sentence that does not end is closed: behind a clause, behind a word,
+CLAUSE_LIMIT, WORD_LIMIT, LONGEST = 600, 750, 900
+"""Characters from which a sentence that does not end is closed: after a clause, after a word,
 anywhere."""
-CODE_PIECE = 4000
-"""Characters of code that one piece has at most."""
+CODE_LIMIT = 4000
+"""Characters of code in one piece."""
 LOOK_AHEAD = 60
-"""Characters behind a stop that `quoth.text.sentences` looks at."""
-
-
-@dataclass(frozen=True, slots=True)
-class SafeText:
-    """The next piece of the answer, without markers and links: safe to show, provisional."""
-
-    text: str
+"""Characters behind a full stop that `quoth.text.sentences` looks at."""
+SPAN_LIMIT = 400
+"""Characters in which a bracket, a tag or a code span must end."""
+SLICE = 1024
+"""Characters read at once, so that the buffer stays small."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedSentence:
-    """A finished sentence, or a block of code, and the sources that it names.
+    """A finished sentence, or a block of code, without markers: safe to show.
 
-    ``lead`` is what stands before it: white space, line breaks, the bullet of a list. The pieces
-    of `Text` since the one before, joined, are ``lead + text``.
+    ``lead`` stands before it: white space, line breaks, the bullet of a list. ``numbers`` are the
+    sources that it names; a ``torn`` sentence is one that the model did not finish.
     """
 
     lead: str
     text: str
     numbers: tuple[int, ...]
-    kind: Literal["sentence", "code"]
+    kind: Literal["sentence", "code"] = "sentence"
     torn: bool = False
 
 
-Part = SafeText | ParsedSentence
-
 _BULLET = r"(?:[-*+•‣◦▪–—]|\d{1,3}[.)]|[a-z]\)|#{1,6}|>)"
 _LEAD = re.compile(rf"\s*(?:{_BULLET}[^\S\n]+){{0,4}}")
-_LEAD_MAYBE = re.compile(r"(?:[-*+•‣◦▪–—]|\d{1,3}[.)]?|[a-z]\)?|#{1,6}|>)")
-_ITEM = re.compile(rf"{_BULLET}[^\S\n]|\|")
+_LEAD_MAYBE = re.compile(r"(?:[-*+•‣◦▪–—]|\d{1,3}[.)]?|[a-z]\)?|#{1,6}|>|`{1,3}|~{1,3})")
+_NEW_BLOCK = re.compile(rf"{_BULLET}[^\S\n]|\||`{{3}}|~{{3}}")
 _HEADING = re.compile(r"\*\*[^*\n]{1,200}\*\*:?|(?s:.*)[:：]\**")
-_SPACE = re.compile(r"\s*")
 _EVENT = re.compile(
-    r"(?P<mark>[.!?…]+)(?:[^\S\n]?»|[\"'”’)\]])*|(?P<wide>[。！？]+[」』”）]*)|(?P<line>\n)|(?P<tick>`)"
+    r"(?P<stop>[.!?…]+)(?:[^\S\n]?»|[\"'”’)\]])*|(?P<wide>[。！？]+[」』”）]*)|(?P<line>\n)"
+    r"|(?P<ticks>`{1,64})|(?P<thought><(?:think|thinking|reasoning)\s*>)|(?P<open>[\[【［〔⟦(（<])"
 )
 _CLAUSE = re.compile(r"[,;:)—–]\s")
-_BLANK = re.compile(r"\s")
-_EMPTY_LINE = re.compile(r"\n[^\S\n]*\n")
+_SPACE = re.compile(r"\s")
+_PUNCTUATION = re.compile(r"[)\]>*,;、，]")
+_BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
+_TARGET = re.compile(r"\((?:[^()\n]|\([^()\n]{0,400}\)){0,400}\)")
+_SEPARATOR = re.compile(r"\s*(?:[,;/&+]|(?:and|et)\b)?\s*")
+_FENCE = re.compile(r"(`{3,60}|~{3,60})(?![`~])([^\n`]{0,100})(?=\n|\Z)")
+_FENCE_END = re.compile(r"[^\S\n]{0,12}([`~]{3,60})[^\S\n]{0,12}\n?\Z")
+
+
+class _NeedMoreText(Exception):
+    """What the text is cannot be decided before more of it is there."""
 
 
 class AnswerReader:
-    """Turns the pieces of a model's answer into text to show and sentences to check.
+    """Turns the pieces of a model's answer into sentences that are safe to show.
 
-    ``known`` are the numbers of the sources that the model was shown. ``invented`` counts the
-    sources that it named besides: they are taken out. ``cleaned`` counts the links, images and
-    tags taken out. ``secret``, the fence of the prompt, is never shown. The result does not
-    depend on how the answer is cut into pieces.
+    ``known`` are the numbers of the sources that the model was shown; markers that name others
+    are removed and counted in ``invented``. ``cleaned`` counts links, images, tags and addresses
+    removed. ``secret``, the fence of the prompt, is never shown. The result does not depend on
+    how the answer is cut into pieces.
     """
 
     def __init__(self, known: Collection[int], *, secret: str = "") -> None:
         self._characters = Characters()
-        self._scanner = Scanner(frozenset(known))
-        self._prose = Links(secret=secret)
-        self._code_links = Links(code=True, secret=secret)
-        self._cleaned = 0
-        self._sentences = _Sentences()
-        self._code = _Code()
+        self._markers = MarkerReader(frozenset(known))
+        self._sanitizer = Sanitizer(secret=secret)
+        self._text = ""
+        self._begin: int | None = None
+        self._look = 0
+        self._final = False
+        self._new_line = True
+        self._lead = ""
+        self._fence = ""
+        self._code = ""
+        self._thought = ""
+        self._markers_first: bool | None = None
+        self._started = False
+        self._out: list[ParsedSentence] = []
 
     @property
     def invented(self) -> int:
         """How many markers named a source that the model never saw."""
-        return self._scanner.invented
+        return self._markers.invented
 
     @property
     def cleaned(self) -> int:
-        """How many links, images, tags and chat tokens were taken out."""
-        links = self._prose.cleaned + self._code_links.cleaned
-        return self._scanner.cleaned + links
+        """How many links, images, tags and addresses were removed."""
+        return self._sanitizer.cleaned
 
-    def feed(self, piece: str) -> list[Part]:
-        """Read the next piece; gives what can be shown, and the sentences that are finished."""
-        parts: list[Part] = []
+    def feed(self, piece: str) -> list[ParsedSentence]:
+        """Read the next piece; return the sentences that are finished."""
+        self._out = []
         for at in range(0, len(piece), SLICE):
-            clean = self._characters.feed(piece[at : at + SLICE])
-            parts += self._read(clean, final=False)
-        return _joined(parts)
+            self._read(self._characters.feed(piece[at : at + SLICE]))
+        return self._out
 
-    def close(self) -> list[Part]:
-        """Give the rest: there are no more pieces."""
-        parts = self._read(self._characters.feed("", final=True), final=True)
-        parts += self._finish_prose()
-        return _joined(parts)
+    def close(self) -> list[ParsedSentence]:
+        """Return the rest: there are no more pieces."""
+        self._out, self._final = [], True
+        self._read(self._characters.feed("", final=True))
+        return self._out
 
-    def _read(self, text: str, *, final: bool) -> list[Part]:
-        parts: list[Part] = []
-        prose: list[str | Mark] = []
-        for atom in self._scanner.feed(text, final=final):
-            if not isinstance(atom, Code):
-                prose.append(atom)
-                continue
-            if atom.opens:
-                parts += self._sentences.feed(self._prose.feed(prose), final=False)
-                parts += self._finish_prose()
-                prose = []
-            shown = self._code_links.feed([atom.text], final=atom.ends)
-            parts += self._code.feed(shown, ends=atom.ends)
-        parts += self._sentences.feed(self._prose.feed(prose), final=False)
-        return parts
-
-    def _finish_prose(self) -> list[Part]:
-        return self._sentences.feed(self._prose.feed((), final=True), final=True)
-
-
-def _joined(parts: Iterable[Part]) -> list[Part]:
-    """Join the pieces of text between two sentences."""
-    joined: list[Part] = []
-    for part in parts:
-        if isinstance(part, SafeText) and joined and isinstance(joined[-1], SafeText):
-            joined[-1] = SafeText(joined[-1].text + part.text)
-        else:
-            joined.append(part)
-    return joined
-
-
-class _Sentences:
-    """Finds the ends of sentences in prose that is still being written.
-
-    ``_text`` begins behind the last sentence; ``_begin`` is where this one begins, None while its
-    bullet may go on; ``_look`` is where the next end is looked for; ``_sent`` what was shown.
-    """
-
-    def __init__(self) -> None:
-        self._text = ""
-        self._marks: list[tuple[int, Mark]] = []
-        self._parts: list[Part] = []
-        self._from = 0
-        self._begin: int | None = None
-        self._look = 0
-        self._sent = 0
-        self._new_line = True
-
-    def feed(self, pieces: Iterable[str | Mark], *, final: bool) -> list[Part]:
-        """Read on; ``final`` closes what is open."""
-        for piece in pieces:
-            if isinstance(piece, str):
-                self._text += piece
-            else:
-                self._marks.append((len(self._text), piece))
-        self._parts = []
-        while self._step(final=final):
+    def _read(self, text: str) -> None:
+        self._text += text
+        try:
+            while self._text:
+                self._step()
+        except _NeedMoreText:
             pass
-        if final:
-            self._end()
-        return self._parts
+        if self._final and self._fence:
+            self._end_code()
 
-    def _end(self) -> None:
-        """Close the last sentence; blanks and signs without a word behind it are nothing."""
-        if self._begin is not None:
-            self._close(len(self._text.rstrip()), forced=self._sent > 0)
-        self._text, self._marks = "", []
-        self._from, self._begin, self._look, self._sent, self._new_line = 0, None, 0, 0, True
-
-    def _step(self, *, final: bool) -> bool:
-        """Find one more end or certainty; False when more text is needed."""
-        if self._begin is None and not self._find_begin(final=final):
-            return False
-        assert self._begin is not None
+    def _step(self) -> None:
+        """Read to the next end of a sentence, or as far as is certain."""
+        if self._thought:
+            return self._skip_thought()
+        if self._fence:
+            return self._read_code()
+        if self._begin is None:
+            return self._find_begin()
+        begin = self._begin
         event = _EVENT.search(self._text, self._look)
         at = event.start() if event else len(self._text)
-        cut = self._cut(at)
+        cut = self._forced_end(begin, at)
         if cut:
-            self._close(cut, forced=True)
-            return True
+            return self._close(cut, forced=True)
         if event is None:
-            self._show(len(self._text))
-            return False
-        if event["tick"]:
-            return self._code(at, final=final)
-        decided = self._line(at, final=final) if event["line"] else self._stop(event, final=final)
-        if decided is None:
-            # Quotation marks behind a stop are part of it only when a blank follows them.
-            self._show(at + len(event["mark"] or ""))
-            return False
-        end, ends = decided
+            if self._final:
+                return self._close(len(self._text))
+            self._look = len(self._text)
+            raise _NeedMoreText
+        if event["thought"]:
+            self._thought = event["thought"].replace("<", "</").rstrip("> \t\n")
+            self._text = self._text[:at] + self._text[event.end() :]
+            self._look = at
+            self._sanitizer.cleaned += 1
+        elif event["ticks"] or event["open"]:
+            self._look = self._span_end(event)
+        else:
+            self._end_at(event, begin)
+        return None
+
+    def _find_begin(self) -> None:
+        """Find where the sentence begins, behind white space and a bullet at a new line."""
+        blanks = len(self._text) - len(self._text.lstrip())
+        self._new_line = self._new_line or "\n" in self._text[:blanks]
+        lead = _LEAD.match(self._text) if self._new_line else None
+        start = lead.end() if lead else blanks
+        rest = self._text[start : start + 200]
+        if self._final and not rest:
+            self._text = ""
+        if not rest or (self._new_line and not self._final and _LEAD_MAYBE.fullmatch(rest)):
+            raise _NeedMoreText
+        if self._new_line and rest.startswith(("```", "~~~")):
+            return self._begin_code(start)
+        self._begin = self._look = start
+        return None
+
+    def _forced_end(self, begin: int, before: int) -> int:
+        """Return where a sentence that is too long is cut; 0 while it is not."""
+        for pattern, low, high in (
+            (_CLAUSE, CLAUSE_LIMIT, WORD_LIMIT),
+            (_SPACE, WORD_LIMIT, LONGEST),
+            (_PUNCTUATION, WORD_LIMIT, LONGEST),
+        ):
+            if before > begin + low:
+                found = pattern.search(self._text, begin + low, min(before, begin + high))
+                if found is not None:
+                    return found.start() + (pattern is not _SPACE)
+        return begin + LONGEST if before > begin + LONGEST else 0
+
+    def _span_end(self, event: re.Match[str]) -> int:
+        """Return the end of a code span, a bracket or a tag: no sentence ends in them."""
+        text, at = self._text, event.start()
+        if event["ticks"]:
+            if event.end() == len(text) and not self._final:
+                raise _NeedMoreText
+            ticks = event["ticks"]
+            found = re.compile(rf"(?<!`){ticks}(?!`)").search(
+                text, event.end(), event.end() + SPAN_LIMIT
+            )
+        else:
+            found = (TAG if event["open"] == "<" else BRACKETS).match(text, at)
+            if found and event["open"] != "<" and marker_in(found) is None:
+                linked = event["open"] == "[" and text[found.end() : found.end() + 1] in ("(", "")
+                found = found if linked else None
+        if found is None or _BLANK_LINE.search(text, at, found.end()):
+            self._wait_for_end(at)
+            return event.end()
+        return self._target_end(found.end())
+
+    def _target_end(self, end: int) -> int:
+        """Return the end of the target of a link whose label ends there."""
+        if end == len(self._text) and not self._final:
+            raise _NeedMoreText
+        if not self._text.startswith("](", end - 1):
+            return end
+        target = _TARGET.match(self._text, end)
+        if target is None:
+            self._wait_for_end(end)
+        return target.end() if target else end
+
+    def _wait_for_end(self, at: int) -> None:
+        """Raise where more text could still end the span that begins there."""
+        near = len(self._text) - at < SPAN_LIMIT and not _BLANK_LINE.search(self._text, at)
+        if near and not self._final:
+            raise _NeedMoreText
+
+    # --- ends of sentences --------------------------------------------------------------------
+
+    def _end_at(self, event: re.Match[str], begin: int) -> None:
+        """Close the sentence at a stop or a line break, or go on behind it."""
+        if event["line"]:
+            end, ends = self._line_end(event.start(), begin)
+        else:
+            end, ends = self._stop_end(event, begin)
         if ends:
             self._close(end)
         else:
             self._look = end
-        return True
 
-    def _find_begin(self, *, final: bool) -> bool:
-        """Find where the sentence begins, behind blanks and a bullet at the start of a line."""
-        blanks = _SPACE.match(self._text, self._from)
-        start = blanks.end() if blanks else self._from
-        new_line = self._new_line or "\n" in self._text[self._from : start]
-        lead = _LEAD.match(self._text, self._from) if new_line else None
-        start = lead.end() if lead else start
-        rest = self._text[start:]
-        if not rest or (new_line and not final and _LEAD_MAYBE.fullmatch(rest)):
-            return False
-        self._begin = self._look = start
-        return True
-
-    def _cut(self, before: int) -> int:
-        """Give where a sentence that does not end is closed, if that is before the next event."""
-        begin = self._begin or 0
-        for pattern, low, high in ((_CLAUSE, SOFT, LONG), (_BLANK, LONG, LONGEST)):
-            if before > begin + low:
-                found = pattern.search(self._text, begin + low, min(before, begin + high))
-                if found is not None:
-                    return found.end() - 1 if pattern is _CLAUSE else found.start()
-        return begin + LONGEST if before > begin + LONGEST else 0
-
-    def _code(self, at: int, *, final: bool) -> bool:
-        """Go on behind code within a line: it has no sentences."""
-        end = self._text.find("`", at + 1)
-        if end < 0 and not final and len(self._text) - at < 2 * LOOK_AHEAD:
-            self._show(len(self._text))
-            return False
-        self._look = end + 1 if end >= 0 else at + 1
-        return True
-
-    def _line(self, at: int, *, final: bool) -> tuple[int, bool] | None:
-        """Whether a line break ends the sentence: before an item, a heading, an empty line."""
-        blanks = _SPACE.match(self._text, at)
-        after = blanks.end() if blanks else at
-        rest = self._text[after : after + 12]
-        empty = _EMPTY_LINE.match(self._text, at)
-        if empty or (not rest and final):
-            return at, True
-        if not rest or (not final and _LEAD_MAYBE.fullmatch(rest)):
-            return None
-        line = self._text[self._begin or 0 : at]
-        heading = "#" in self._text[self._from : self._begin] or _HEADING.fullmatch(line)
+    def _line_end(self, at: int, begin: int) -> tuple[int, bool]:
+        """Decide whether a line break ends the sentence: before a list, a blank line."""
+        rest = self._text[at:].lstrip()[:12]
+        if _BLANK_LINE.match(self._text, at) or (not rest and self._final):
+            return self._trail_end(at), True
+        after = len(self._text) - len(self._text[at:].lstrip())
+        if not rest or (not self._final and _LEAD_MAYBE.fullmatch(rest)):
+            raise _NeedMoreText
+        line = BRACKETS.sub(lambda found: "" if marker_in(found) else found[0], self._text[:at])
+        line = line[begin:].rstrip()
+        heading = "#" in self._text[:begin] or _HEADING.fullmatch(line)
         row = line.rpartition("\n")[2].startswith("|")
-        return (at, True) if heading or row or _ITEM.match(rest) else (after, False)
+        if heading or row or _NEW_BLOCK.match(rest):
+            return self._trail_end(at), True
+        return after, False
 
-    def _stop(self, event: re.Match[str], *, final: bool) -> tuple[int, bool] | None:
-        """Whether a full stop ends the sentence; None while the text behind it decides."""
-        text, end = self._text, event.end()
-        if end == len(text):
-            return (end, True) if final else None
+    def _stop_end(self, event: re.Match[str], begin: int) -> tuple[int, bool]:
+        """Decide whether a full stop ends the sentence; markers behind it belong to it."""
+        text = self._text
+        if event.end() == len(text) and not self._final:
+            raise _NeedMoreText
+        end = self._trail_end(event.end())
         if event["wide"]:
             return end, True
-        stop = _STOP.match(text, event.start())
+        tight = end == event.end()
+        ahead = text[event.end() :] if tight else f" {text[end:]}"
+        stop = _STOP.match(text[: event.end()] + ahead, event.start())
         if stop is None:
-            return event.start() + len(event["mark"]), False
-        empty = _EMPTY_LINE.search(text, stop.end(), stop.end() + LOOK_AHEAD)
-        most = empty.start() if empty else len(text)
-        if not final and empty is None and not _sure(text[stop.end() : stop.end() + LOOK_AHEAD]):
-            return None
-        begin = self._begin or 0
-        return stop.end(), _ends(text, stop, begin=begin, end=most, lower=False)
+            return event.start() + len(event["stop"]), False
+        blank = _BLANK_LINE.search(ahead[: 2 * LOOK_AHEAD])
+        word = ahead.lstrip().lstrip(_OPENERS)
+        sure = len(ahead) >= LOOK_AHEAD or re.search(r"\S\s", word)
+        if not (self._final or blank or sure):
+            raise _NeedMoreText
+        limit = event.end() + blank.start() if blank else len(text) + 1
+        ends = _ends(text[: event.end()] + ahead, stop, begin=begin, end=limit, lower=False)
+        return end if ends else event.end(), ends
 
-    def _show(self, end: int) -> None:
-        """Show the text up to there, but for blanks that may stand between two sentences."""
-        end = len(self._text[:end].rstrip())
-        if end > self._sent and re.search(r"\w", self._text[self._begin or 0 : end]):
-            self._parts.append(SafeText(self._text[self._sent : end]))
-            self._sent = end
+    def _trail_end(self, at: int) -> int:
+        """Return the end of the markers and tags behind the end of a sentence.
+
+        Markers alone on their line belong to the sentence before, those before other text on a
+        line to that text; in an answer that begins with a marker all belong to what follows.
+        """
+        text, end, line_end = self._text, at, at
+        while True:
+            start = _SEPARATOR.match(text, end).end()  # type: ignore[union-attr]
+            if start == len(text) and not self._final:
+                raise _NeedMoreText
+            tag = TAG.match(text, start)
+            found = tag or BRACKETS.match(text, start)
+            if found is None:
+                if text[start : start + 1] in tuple("[【［〔⟦(（<*"):
+                    self._wait_for_end(start)
+                break
+            if tag is None and (marker_in(found) is None or self._begins_with_marker()):
+                break
+            end = self._target_end(found.end())
+            if "\n" not in text[at:start]:
+                line_end = end
+        alone = not text[end:].partition("\n")[0].strip()
+        return end if alone else line_end
+
+    def _begins_with_marker(self) -> bool:
+        """Whether the answer puts its markers before the sentences."""
+        if self._markers_first is None:
+            found = BRACKETS.match(self._text, self._begin or 0)
+            return found is not None and marker_in(found) is not None
+        return self._markers_first
 
     def _close(self, end: int, *, forced: bool = False) -> None:
-        """End the sentence here; signs without a word become the lead of the next one."""
+        """Clean the sentence that ends here, and add it if it has a word."""
         begin = self._begin or 0
-        text = self._text[begin:end]
-        self._new_line = False
-        if not re.search(r"\w", text) and not (forced and text and end - begin >= LOOK_AHEAD):
-            self._from, self._begin = end, None
-            return
-        if end > self._sent:
-            self._parts.append(SafeText(self._text[self._sent : end]))
-        named = [mark for at, mark in self._marks if at <= end]
-        numbers = dict.fromkeys(number for mark in named for number in mark.numbers)
-        self._parts.append(ParsedSentence(self._text[:begin], text, tuple(numbers), "sentence"))
+        raw = self._text[begin:end]
+        if self._markers_first is None:
+            self._markers_first = self._begins_with_marker()
+        if self._final and end == len(self._text):
+            raw = without_broken_marker(raw)
+        marked, code = self._sanitizer.strip_markup(raw)
+        unmarked, numbers = self._markers.extract(marked)
+        text = self._sanitizer.finish(close_gaps(unmarked), code)
+        text = even(text).strip()
+        self._lead += self._text[:begin]
+        if re.search(r"\w", text):
+            self._add(text, numbers, "sentence")
+        self._lead += " " if forced else ""
         self._text = self._text[end:]
-        self._marks = [(at - end, mark) for at, mark in self._marks if at > end]
-        self._from, self._begin, self._look, self._sent = 0, None, 0, 0
+        self._begin, self._new_line = None, False
 
+    def _add(self, text: str, numbers: tuple[int, ...], kind: Literal["sentence", "code"]) -> None:
+        lead = even(self._lead) if self._started else self._lead.lstrip()
+        self._out.append(ParsedSentence(lead, text, numbers, kind))
+        self._lead, self._started = "", True
 
-def _sure(ahead: str) -> bool:
-    """Whether the text behind a stop is long enough to judge it: a whole word."""
-    word = ahead.lstrip().lstrip(_OPENERS)
-    return len(ahead) >= LOOK_AHEAD or re.search(r"\S\s", word) is not None
+    def _skip_thought(self) -> None:
+        """Remove the reasoning of a model up to its closing tag."""
+        found = re.search(rf"{self._thought}\s*>", self._text[self._look :], re.IGNORECASE)
+        if found is None:
+            keep = 0 if self._final else 20
+            rest = self._text[self._look :]
+            self._text = self._text[: self._look] + rest[len(rest) - min(keep, len(rest)) :]
+            self._thought = "" if self._final else self._thought
+            raise _NeedMoreText
+        self._text = self._text[: self._look] + self._text[self._look + found.end() :]
+        self._thought = ""
 
+    # --- code ---------------------------------------------------------------------------------
 
-class _Code:
-    """Collects a block of code, in pieces where it is long."""
+    def _begin_code(self, start: int) -> None:
+        found = _FENCE.match(self._text, start)
+        if found is None or (found.end() == len(self._text) and not self._final):
+            rest = self._text[start : start + 160]
+            if len(rest) < 160 and "\n" not in rest and not self._final:
+                raise _NeedMoreText
+            if found is None:
+                self._begin = self._look = start
+                return
+        assert found is not None
+        words = re.sub(r"[^\w+#. -]", "", found[2]).split()
+        self._lead += self._text[:start]
+        self._fence = found[1][:60]
+        self._code = self._fence[0] * 3 + (words[0][:20] if words else "")
+        self._text = self._text[found.end() :]
 
-    def __init__(self) -> None:
-        self._text = ""
+    def _read_code(self) -> None:
+        """Read a line of code, or the end of the block."""
+        size = self._text.find("\n", 1) + 1
+        if not size:
+            if not self._final and len(self._text) < LONGEST:
+                raise _NeedMoreText
+            size = len(self._text)
+        line, self._text = self._text[:size], self._text[size:]
+        end = _FENCE_END.fullmatch(line.lstrip("\n"))
+        if end is not None and end[1].startswith(self._fence):
+            self._text = "\n" * line[1:].count("\n") + self._text
+            return self._end_code()
+        if len(self._code) + len(line) > CODE_LIMIT - 10:
+            self._add_code()
+        self._code += self._sanitizer.plain(line, code=True)
+        return None
 
-    def feed(self, pieces: Iterable[str | Mark], *, ends: bool) -> list[Part]:
-        """Show the code, and close it at its end."""
-        parts: list[Part] = []
-        rest = "".join(piece for piece in pieces if isinstance(piece, str))
-        while rest:
-            room = CODE_PIECE - len(self._text)
-            parts.append(SafeText(rest[:room]))
-            self._text, rest = self._text + rest[:room], rest[room:]
-            if len(self._text) == CODE_PIECE:
-                parts.append(self._closed())
-        if ends and self._text:
-            parts.append(self._closed())
-        return parts
+    def _end_code(self) -> None:
+        self._code = f"{self._code.rstrip()}\n{self._fence[0] * 3}"
+        self._add_code()
+        self._fence, self._lead, self._begin, self._new_line = "", "", None, False
 
-    def _closed(self) -> ParsedSentence:
-        text, self._text = self._text, ""
-        body = text.lstrip()
-        return ParsedSentence(text[: len(text) - len(body)], body, (), "code")
+    def _add_code(self) -> None:
+        self._add(self._code.strip("\n"), (), "code")
+        self._lead, self._code = "\n", ""

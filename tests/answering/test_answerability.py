@@ -10,16 +10,16 @@ import pytest
 from quoth.answering.answerability import (
     FLOOR,
     FOREIGN_NOTHING,
+    MIN_STATEMENT_PROBABILITY,
     NOTHING,
-    SAID,
     SOME,
     SPOKEN,
     SURE,
     AnswerEvidence,
     StatementEvidence,
-    decide_answerability,
+    decide_status,
     notice,
-    notices,
+    status_notices,
     weigh_evidence,
     weigh_said,
 )
@@ -61,12 +61,12 @@ def test_a_question_whose_words_are_all_there_is_answered() -> None:
     found = evidence("Where do penguins breed?", "Penguins breed on the ice. They eat fish.")
     assert found.coverage == pytest.approx(1.0)
     assert found.gap == pytest.approx(0.5)
-    assert decide_answerability(found) == "answered"
+    assert decide_status(found) == "answered"
 
 
 def test_a_question_that_shares_no_word_is_not_answered() -> None:
     found = evidence("Where do penguins breed?", "Bread is baked in an oven.", best=0.82)
-    assert decide_answerability(found) == "no_results"
+    assert decide_status(found) == "no_results"
 
 
 def test_everyday_words_alone_are_no_evidence() -> None:
@@ -75,20 +75,20 @@ def test_everyday_words_alone_are_no_evidence() -> None:
     )
     assert found.gap is not None
     assert found.gap < FLOOR
-    assert decide_answerability(found) == "no_results"
+    assert decide_status(found) == "no_results"
 
 
 def test_a_passage_that_says_all_the_words_is_evidence_whatever_the_gap() -> None:
     found = evidence("Can I use it again today?", "You can use it again today.", best=0.81)
     assert found.coverage >= SPOKEN
-    assert decide_answerability(found) == "answered"
+    assert decide_status(found) == "answered"
 
 
 def test_a_name_that_no_passage_holds_makes_the_answer_partial() -> None:
     text = "The penguins of the south breed on the ice."
     found = evidence("Where do the penguins of Patagonia breed?", text)
     assert found.missing == ("Patagonia",)
-    assert decide_answerability(AnswerEvidence(1.0, 0.5, False, found.missing)) == "partial"
+    assert decide_status(AnswerEvidence(1.0, 0.5, False, found.missing)) == "partial"
 
 
 def test_a_number_that_no_passage_holds_is_missing() -> None:
@@ -105,19 +105,19 @@ def test_in_another_language_the_vectors_decide() -> None:
     near = evidence("¿Dónde crían los pingüinos?", text, language="es", best=0.9)
     far = evidence("¿Quién ganó la copa?", text, language="es", best=0.81)
     assert near.cross_lingual
-    assert (decide_answerability(near), decide_answerability(far)) == ("answered", "no_results")
+    assert (decide_status(near), decide_status(far)) == ("answered", "no_results")
 
 
 def test_without_vectors_the_words_decide() -> None:
     found = evidence("Where do penguins breed?", "Penguins breed on the ice.", vectors=False)
     assert found.gap is None
-    assert decide_answerability(found) == "answered"
-    assert decide_answerability(AnswerEvidence(0.3, None, False)) == "no_results"
+    assert decide_status(found) == "answered"
+    assert decide_status(AnswerEvidence(0.3, None, False)) == "no_results"
 
 
 def test_in_another_language_without_vectors_the_answer_is_hedged() -> None:
-    assert decide_answerability(AnswerEvidence(0.2, None, True)) == "partial"
-    assert decide_answerability(AnswerEvidence(0.0, None, True)) == "no_results"
+    assert decide_status(AnswerEvidence(0.2, None, True)) == "partial"
+    assert decide_status(AnswerEvidence(0.0, None, True)) == "no_results"
 
 
 def test_too_few_passages_to_compare_give_no_gap() -> None:
@@ -136,7 +136,7 @@ def test_too_few_passages_to_compare_give_no_gap() -> None:
     ],
 )
 def test_the_thresholds(found: AnswerEvidence, status: str) -> None:
-    assert decide_answerability(found) == status
+    assert decide_status(found) == status
 
 
 @pytest.mark.parametrize(
@@ -151,32 +151,28 @@ def test_where_a_calibration_applies_the_probability_decides(
         AnswerEvidence(1.0, 1.0, False),
         AnswerEvidence(0.0, None, True),
     ):
-        assert decide_answerability(found, probability=probability, answer_from=0.5) == status
+        assert decide_status(found, probability=probability, answer_from=0.5) == status
 
 
 def test_a_sure_answer_that_lacks_a_name_of_the_question_is_partial() -> None:
     found = AnswerEvidence(1.0, 0.5, False, ("Patagonia",))
-    assert decide_answerability(found, probability=0.9, answer_from=0.5) == "partial"
+    assert decide_status(found, probability=0.9, answer_from=0.5) == "partial"
 
 
 def test_a_threshold_above_sure_leaves_nothing_loose() -> None:
     found = AnswerEvidence(1.0, 0.5, False)
-    assert decide_answerability(found, probability=0.9, answer_from=0.9) == "answered"
-    assert decide_answerability(found, probability=0.89, answer_from=0.9) == "no_results"
+    assert decide_status(found, probability=0.9, answer_from=0.9) == "answered"
+    assert decide_status(found, probability=0.89, answer_from=0.9) == "no_results"
 
 
 def test_a_probability_without_a_threshold_decides_nothing() -> None:
-    assert decide_answerability(AnswerEvidence(1.0, 0.5, False), probability=0.01) == "answered"
+    assert decide_status(AnswerEvidence(1.0, 0.5, False), probability=0.01) == "answered"
 
 
 def test_a_likely_answer_made_with_a_part_missing_is_degraded() -> None:
     found = AnswerEvidence(1.0, 0.5, False)
-    assert (
-        decide_answerability(found, probability=0.6, answer_from=0.5, degraded=True) == "degraded"
-    )
-    assert (
-        decide_answerability(found, probability=0.4, answer_from=0.5, degraded=True) == "no_results"
-    )
+    assert decide_status(found, probability=0.6, answer_from=0.5, degraded=True) == "degraded"
+    assert decide_status(found, probability=0.4, answer_from=0.5, degraded=True) == "no_results"
 
 
 def test_evidence_counts_the_words_that_matter() -> None:
@@ -184,14 +180,14 @@ def test_evidence_counts_the_words_that_matter() -> None:
 
 
 def test_an_answer_made_with_a_part_missing_is_degraded() -> None:
-    assert decide_answerability(AnswerEvidence(1.0, 0.5, False), degraded=True) == "degraded"
-    assert decide_answerability(AnswerEvidence(0.0, 0.0, False), degraded=True) == "no_results"
+    assert decide_status(AnswerEvidence(1.0, 0.5, False), degraded=True) == "degraded"
+    assert decide_status(AnswerEvidence(0.0, 0.0, False), degraded=True) == "no_results"
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
 @pytest.mark.parametrize("status", ["no_results", "partial", "low_relevance", "degraded"])
 def test_every_outcome_has_words_in_both_languages(status: str, language: str) -> None:
-    (words,) = notices(status, AnswerEvidence(0.0, None, False), language=language)  # type: ignore[arg-type]
+    (words,) = status_notices(status, AnswerEvidence(0.0, None, False), language=language)  # type: ignore[arg-type]
     assert words.endswith(".")
     assert words == notice(status, language=language)  # type: ignore[arg-type]
 
@@ -204,12 +200,12 @@ def test_passages_are_promised_only_where_there_are_some(language: str) -> None:
 
 
 def test_a_plain_answer_needs_no_words() -> None:
-    assert notices("answered", AnswerEvidence(1.0, 0.5, False), language="en") == ()
+    assert status_notices("answered", AnswerEvidence(1.0, 0.5, False), language="en") == ()
 
 
 def test_missing_names_are_named() -> None:
     found = AnswerEvidence(1.0, 0.5, False, ("GPT-5",))
-    assert notices("partial", found, language="en") == (
+    assert status_notices("partial", found, language="en") == (
         "The passages found do not mention “GPT-5”.",
     )
 
@@ -282,5 +278,10 @@ def test_nothing_is_weighed_where_nothing_was_chosen() -> None:
 
 def test_what_would_not_answer_is_not_said() -> None:
     found = evidence("Where do penguins breed?", "Penguins breed on the ice.")
-    assert decide_answerability(found, said=SAID - 0.01) == "no_results"
-    assert decide_answerability(found, said=SAID) == "answered"
+    low = MIN_STATEMENT_PROBABILITY - 0.01
+    assert decide_status(found, statement_probability=low) == "no_results"
+    assert decide_status(found, statement_probability=MIN_STATEMENT_PROBABILITY) == "answered"
+
+
+def test_an_answer_without_a_citation_is_none() -> None:
+    assert decide_status(AnswerEvidence(1.0, 0.5, False), cited=False) == "no_results"

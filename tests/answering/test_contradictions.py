@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quoth.answering.contradictions.detect import ComparedSentence, contradictions, wording
+from quoth.answering.contradictions.citations import conflict_notice
+from quoth.answering.contradictions.detect import ComparedSentence, contradictions
+from quoth.core.types import Contradiction
 
 
 def about(one: str, other: str, *, language: str = "en") -> str | None:
@@ -85,8 +87,9 @@ def test_the_other_side_is_found_among_sentences_that_were_not_chosen() -> None:
 
 
 def test_the_notice_speaks_the_language_of_the_answer() -> None:
-    assert "1989 / 1991" in wording("[1]", "[2]", "1989 / 1991", language="en")
-    assert "se contredisent" in wording("[1]", "[2]", "1989 / 1991", language="fr")
+    found = [Contradiction(1, 2, "1989 / 1991")]
+    assert "1989 / 1991" in conflict_notice(found, language="en")[0]
+    assert "se contredisent" in conflict_notice(found, language="fr")[0]
 
 
 @settings(max_examples=80, deadline=None)

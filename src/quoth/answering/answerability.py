@@ -8,20 +8,20 @@ with thresholds chosen on one half of the measured questions (docs/decisions/008
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
-from types import MappingProxyType
 from typing import Literal
 
 from quoth.answering.extractive.score import QueryContext
 from quoth.answering.extractive.select import Shortlist, Statement
+from quoth.core.translations import translate
 from quoth.core.types import AnswerStatus, Query
 
 SURE = 0.75
 """The probability from which an answer needs no reservation: 95 in 100 such questions, half of
 them about something else, were answerable, by the exact bound."""
-SAID = 0.4
+MIN_STATEMENT_PROBABILITY = 0.4
 """The probability, by the best sentence, below which nothing is said: seven in ten questions near
 to what is there stay unanswered, and one in twenty of the others (docs/decisions/025)."""
 FEW_TERMS = 3
@@ -128,41 +128,56 @@ def weigh_said(listed: Shortlist, statements: Sequence[Statement]) -> StatementE
     return StatementEvidence(max(cosines), 1 - share)
 
 
-def decide_answerability(
+def is_answerable(
+    evidence: AnswerEvidence, *, probability: float | None = None, answer_from: float | None = None
+) -> bool:
+    """Return whether the collection says something on the question.
+
+    ``probability`` is the calibrated one, None where no calibration applies: the evidence decides
+    there. With one, a question is answered from the probability ``answer_from``.
+    """
+    if probability is not None and answer_from is not None:
+        return probability >= answer_from
+    strength, minimum, _ = _strength(evidence)
+    return strength >= minimum
+
+
+def decide_status(
     evidence: AnswerEvidence,
     *,
     probability: float | None = None,
     answer_from: float | None = None,
-    said: float | None = None,
+    statement_probability: float | None = None,
     degraded: bool = False,
+    cited: bool = True,
 ) -> AnswerStatus:
-    """Decide whether to answer, to answer with a reservation, or to say that there is nothing.
+    """Decide the status of an answer, once everything is known that speaks for it.
 
-    ``probability`` is that of the collection answering the question, None where no calibration
-    applies. Below ``answer_from`` nothing is said; below `SURE` the passages are called loosely
-    related. ``said`` is the probability by the sentences that were chosen, None before that and
-    where nothing is known of it; below `SAID` nothing is said, either. Without a calibration the
-    rule of evidence decides: it tells nothing, something partial and an answer apart, and claims
-    no probability. An answer that lacks a name or number of the question is partial, one made
-    while a part of quoth had failed is degraded.
+    ``statement_probability`` is that of the sentences that were chosen, None where nothing is
+    known of it; below `MIN_STATEMENT_PROBABILITY` there is no answer, nor is there without a
+    citation. Below `SURE` the passages are only loosely related. An answer that lacks a name or
+    number of the question is partial, one made while a part of the search had failed is degraded.
     """
-    if probability is not None and answer_from is not None:
-        nothing, loose = probability < answer_from, probability < max(SURE, answer_from)
-        partial = False
-    else:
-        found, least, enough = _compared(evidence)
-        nothing, loose, partial = found < least, False, found < enough
-    if nothing or (said is not None and said < SAID):
+    unlikely = (
+        statement_probability is not None and statement_probability < MIN_STATEMENT_PROBABILITY
+    )
+    answerable = is_answerable(evidence, probability=probability, answer_from=answer_from)
+    if not cited or unlikely or not answerable:
         return "no_results"
     if degraded:
         return "degraded"
+    if probability is not None and answer_from is not None:
+        loose, partial = probability < max(SURE, answer_from), False
+    else:
+        strength, _, enough = _strength(evidence)
+        loose, partial = False, strength < enough
     if loose:
         return "low_relevance"
     return "partial" if partial or evidence.missing else "answered"
 
 
-def _compared(evidence: AnswerEvidence) -> tuple[float, float, float]:
-    """Give the strength of the evidence and the two thresholds that it is held against."""
+def _strength(evidence: AnswerEvidence) -> tuple[float, float, float]:
+    """Return the strength of the evidence, and its thresholds for any and for a full answer."""
     if evidence.cross_lingual:
         gap = evidence.gap
         if gap is None:
@@ -206,66 +221,19 @@ def _missing(query: Query, material: QueryContext) -> tuple[str, ...]:
     return tuple(dict.fromkeys(named))
 
 
-_WORDING: Mapping[str, Mapping[Notice, str]] = MappingProxyType(
-    {
-        "en": {
-            "no_results": "The collection says nothing about this that could be quoted. The "
-            "closest passages are below; they are not an answer. Other words, a name or a more "
-            "general question may help, or add a source on the subject.",
-            "nothing": "The collection says nothing about this, and no passage is near to it. "
-            "Other words, a name or a more general question may help, or add a source on the "
-            "subject.",
-            "partial": "The sources answer this only in part. Read the quotes with their "
-            "surroundings, or ask about one part of the question.",
-            "low_relevance": "The passages found are only loosely about this. Another wording or "
-            "the name of the talk or chapter may find better ones.",
-            "degraded": "A part of the search did not work just now, so better passages may have "
-            "been missed. Ask again in a moment.",
-            "missing": "The passages found do not mention {names}.",
-            "empty": "The collection is empty. Add a talk, a book or a document with 'quoth add'.",
-        },
-        "fr": {
-            "no_results": "La collection ne contient rien à citer sur ce sujet. Les passages les "
-            "plus proches sont ci-dessous\u202f; ils ne répondent pas à la question. Essayez "
-            "d'autres mots, un nom ou une question plus générale, ou ajoutez une source sur le "
-            "sujet.",
-            "nothing": "La collection ne dit rien sur ce sujet, et aucun passage ne s'en approche. "
-            "Essayez d'autres mots, un nom ou une question plus générale, ou ajoutez une source "
-            "sur le sujet.",
-            "partial": "Les sources ne répondent qu'en partie. Lisez les citations dans leur "
-            "contexte, ou posez une question sur un seul point.",
-            "low_relevance": "Les passages trouvés n'ont qu'un lien lointain avec la question. Une "
-            "autre formulation, ou le titre de l'exposé ou du chapitre, peut en trouver de "
-            "meilleurs.",
-            "degraded": "Une partie de la recherche n'a pas fonctionné à l'instant\u202f; de "
-            "meilleurs passages ont pu échapper. Reposez la question dans un moment.",
-            "missing": "Les passages trouvés ne mentionnent pas {names}.",
-            "empty": "La collection est vide. Ajoutez un exposé, un livre ou un document avec "
-            "«\u202fquoth add\u202f».",
-        },
-    }
-)
-
-
 def notice(kind: Notice, *, language: str, names: Sequence[str] = ()) -> str:
-    """Word an outcome for people, in English where the language has no wording of its own.
-
-    ``names`` are put into the notice ``missing``.
-    """
-    words = _WORDING.get(language, _WORDING["en"])
-    joined = ", ".join(
-        f"«\u202f{name}\u202f»" if language == "fr" else f"“{name}”" for name in names
-    )
-    return words[kind].format(names=joined)
+    """Return an outcome as a sentence; ``names`` are put into the notice ``missing``."""
+    quoted = (translate("answering.quoted_name", language, name=name) for name in names)
+    return translate(f"answering.{kind}", language, names=", ".join(quoted))
 
 
-def notices(status: AnswerStatus, evidence: AnswerEvidence, *, language: str) -> tuple[str, ...]:
-    """Give the sentences that go with a status, for the answer's warnings."""
+def status_notices(
+    status: AnswerStatus, evidence: AnswerEvidence, *, language: str
+) -> tuple[str, ...]:
+    """Return the sentences that go with a status, for the answer's warnings."""
     found: list[str] = []
     if evidence.missing and status != "no_results":
         found.append(notice("missing", language=language, names=evidence.missing))
-    if status == "partial" and evidence.missing:
-        return tuple(found)
-    if status != "answered":
+    if status != "answered" and not (status == "partial" and evidence.missing):
         found.append(notice(status, language=language))
     return tuple(found)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Literal
 
 from quoth.answering.contradictions.citations import (
@@ -13,6 +12,7 @@ from quoth.answering.contradictions.citations import (
     with_counterparts,
 )
 from quoth.answering.generative.assemble import Composed
+from quoth.core.translations import translate
 from quoth.core.types import (
     Answer,
     AnswerStatus,
@@ -27,40 +27,6 @@ Note = Literal[
 
 FEWEST_LETTERS = 40
 """Letters below which an answer's language cannot be told."""
-
-_WORDING: Mapping[str, Mapping[Note, str]] = MappingProxyType(
-    {
-        "en": {
-            "unsupported": "No source supports what is marked as unsupported.",
-            "dropped": "What no source supports was left out.",
-            "cut": "The language model broke off; what it had written is shown.",
-            "refused": "The language model would not answer; these are the sources' own words.",
-            "silent": "The language model finds no answer in the sources; these are the sentences "
-            "that come closest.",
-            "failed": "The language model did not answer; these are the sources' own words.",
-            "empty": "The language model said nothing that a source supports; these are the "
-            "sources' own words.",
-            "language": "The language model did not answer in the language of the question.",
-            "links": "Links that the language model wrote were taken out; citations open the "
-            "sources.",
-        },
-        "fr": {
-            "unsupported": "Aucune source n'appuie ce qui est marqué comme non appuyé.",
-            "dropped": "Ce qu'aucune source n'appuie a été retiré.",
-            "cut": "Le modèle de langage s'est interrompu\u202f; ce qu'il avait écrit est affiché.",
-            "refused": "Le modèle de langage a refusé de répondre\u202f; voici les sources "
-            "mot à mot.",
-            "silent": "Le modèle de langage ne trouve pas de réponse dans les sources\u202f; voici "
-            "les phrases qui s'en approchent le plus.",
-            "failed": "Le modèle de langage n'a pas répondu\u202f; voici les sources mot à mot.",
-            "empty": "Le modèle de langage n'a rien dit qu'une source appuie\u202f; voici les "
-            "sources mot à mot.",
-            "language": "Le modèle de langage n'a pas répondu dans la langue de la question.",
-            "links": "Les liens écrits par le modèle de langage ont été retirés\u202f; les "
-            "citations ouvrent les sources.",
-        },
-    }
-)
 
 
 def finalize_answer(
@@ -120,8 +86,8 @@ def finalize_answer(
 
 
 def add_warning(kind: Note, *, language: str) -> str:
-    """Word what happened to a model's answer, in English where a language has no wording."""
-    return _WORDING.get(language, _WORDING["en"])[kind]
+    """Return what happened to a model's answer as a sentence."""
+    return translate(f"answering.model_{kind}", language)
 
 
 def _has_support(quoted: Answer, composed: Composed, *, refused: bool, silent: bool) -> Answer:

@@ -12,9 +12,10 @@ from uuid import uuid4
 
 from quoth.answering.answerability import (
     AnswerEvidence,
-    decide_answerability,
+    decide_status,
+    is_answerable,
     notice,
-    notices,
+    status_notices,
     weigh_evidence,
     weigh_said,
 )
@@ -97,10 +98,8 @@ async def extractive_answer(parts: Components, found: Retrieved, *, trace: Trace
             chosen.statements, context.passages, retrieval_method=plan.mode, created_at=now()
         )
         disputed = disagreements(citations, passages=context.passages)
-    status = chosen.status
     if not citations:
-        status = "no_results"
-        text = notice(status if found.hits else "nothing", language=language)
+        text = notice("no_results" if found.hits else "nothing", language=language)
     return Answer(
         query_id=new_query_id(),
         query=found.query,
@@ -108,7 +107,7 @@ async def extractive_answer(parts: Components, found: Retrieved, *, trace: Trace
         sentences=sentences,
         citations=citations,
         closest=() if citations else found.hits[:CLOSEST],
-        status=status,
+        status=chosen.status,
         grounded=bool(citations),
         degraded=trace.degraded,
         warnings=(*found.warnings, *chosen.said, *conflict_notice(disputed, language=language)),
@@ -154,7 +153,7 @@ async def _choose(
         evidence, chance = CERTAIN, None
     elif not placed and found.query.notes and only_asks_for_a_place(found.query):
         return _Selection((), "no_results")  # the place is not there, as a note says
-    elif decide_answerability(evidence, probability=chance, answer_from=least) != "no_results":
+    elif is_answerable(evidence, probability=chance, answer_from=least):
         late = await trace.attempt(
             "read",
             lambda: _read(parts.spans, found, listed, passages),
@@ -179,18 +178,19 @@ async def _choose(
                 held=weighed.held,
             )
     # Judged at the end, since the last steps may have had to do without a part, too.
-    status = decide_answerability(
+    status = decide_status(
         evidence,
         probability=chance,
         answer_from=least,
-        said=answers,
+        statement_probability=answers,
         degraded=bool(trace.failures),
+        cited=bool(statements),
     )
     if status == "no_results":
         return _Selection((), status)
     language = found.query.language
-    said = notices(status, evidence, language=language) if statements else ()
-    if statements and (without := aspects_without(listed, statements)):
+    said = status_notices(status, evidence, language=language)
+    if without := aspects_without(listed, statements):
         said = (*said, notice("missing", language=language, names=without))
     return _Selection(statements, status, said)
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from quoth.answering.contradictions.detect import ComparedSentence, contradictions, wording
+from quoth.answering.contradictions.detect import ComparedSentence, contradictions
 from quoth.answering.extractive.select import (
     Shortlist,
     Statement,
     span_of,
     statement_at,
 )
+from quoth.core.translations import translate
 from quoth.core.types import Citation, Contradiction, Passage
 
 MOST = 2
@@ -66,10 +67,16 @@ def with_counterparts(
 
 
 def conflict_notice(found: Sequence[Contradiction], *, language: str) -> tuple[str, ...]:
-    """Give the sentences that tell a reader of contradictions."""
+    """Return the sentences that name the contradictions to the user."""
     return tuple(
-        wording(f"[{each.first}]", f"[{each.second}]", each.about, language=language)
-        for each in found
+        translate(
+            "answering.contradiction",
+            language,
+            first=f"[{pair.first}]",
+            second=f"[{pair.second}]",
+            about=pair.about,
+        )
+        for pair in found
     )
 
 

@@ -74,13 +74,6 @@ def contradictions(
     return tuple(found)
 
 
-def wording(first: str, second: str, about: str, *, language: str) -> str:
-    """Say that two citations differ; ``first`` and ``second`` are how the answer marks them."""
-    if language == "fr":
-        return f"Les sources {first} et {second} se contredisent : {about}."
-    return f"The sources {first} and {second} contradict each other: {about}."
-
-
 def _read(said: ComparedSentence) -> _AnalyzedStatement:
     parts = tokens(said.text, language=said.language)
     values = read_values(said.text, parts, language=said.language)

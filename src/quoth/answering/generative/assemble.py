@@ -123,11 +123,10 @@ def _closed(
     """Add a sentence that was checked to the answer, or leave it out."""
     kept = policy == "mark" or not (part.torn or verdict.support == "unsupported")
     new, numbers = draft.cite(verdict, cite) if kept else ([], ())
-    for citation in new:
-        yield CitationAdded(citation)
     number = len(draft.sentences) + draft.dropped + 1
     if kept:
         yield TextAdded(draft.add(part, verdict, numbers))
+        yield from map(CitationAdded, new)
     else:
         draft.dropped += 1
     yield SentenceVerified(number, part.text, numbers, verdict.support, verdict.score, kept)

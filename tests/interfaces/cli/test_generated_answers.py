@@ -49,7 +49,7 @@ async def test_the_events_come_in_their_order(home: Path, server: Server) -> Non
     order = [name for name, _ in groupby(each["event"] for each in lines)]
     assert order == [
         *("status", "hits", "status", "evidence", "status"),
-        *("token", "citation", "token", "verification"),
+        *("token", "citation", "verification"),
         *("token", "verification"),
         *("usage", "done"),
     ]

@@ -17,7 +17,7 @@ from quoth.query.filters.parse import (
     pages_printed,
     parse_filters,
 )
-from quoth.text.roman import from_roman, to_roman
+from quoth.text.numbers import from_roman, to_roman
 
 
 @pytest.mark.parametrize(

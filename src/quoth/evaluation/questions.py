@@ -24,7 +24,7 @@ from quoth.evaluation.jsonl import (
     text,
     texts,
 )
-from quoth.text.roman import from_roman, to_roman
+from quoth.text.numbers import from_roman, to_roman
 
 SHELF = "shelf.json"
 KINDS: tuple[str, ...] = get_args(QueryKind)
@@ -43,7 +43,8 @@ class ExpectedFilter:
 class Expected:
     """A question and how a person understands it.
 
-    ``filters`` are lists of filters of which each would be right; ``kinds`` likewise.
+    ``filters`` are lists of filters of which each would be right; ``kinds`` likewise. ``lifts``
+    are guesses that shall lift what they match and filter nothing.
     """
 
     id: str
@@ -55,6 +56,7 @@ class Expected:
     is_followup: bool = False
     aspects: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    lifts: tuple[ExpectedFilter, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ def load_understanding(folder: Path, *, split: str) -> UnderstandingSet:
         raise InputError(f"{path} holds no question.")
     known = {each.document_id for each in shelf.documents}
     for each in rows:
-        for condition in (c for one in each.filters for c in one if c.field == "document"):
+        for condition in (c for one in (*each.filters, each.lifts) for c in one if c.field == "document"):
             if unknown := set(condition.values) - known:
                 raise InputError(f"{path} names {sorted(map(str, unknown))}, not on the shelf.")
     return UnderstandingSet(shelf, labels, rows)
@@ -153,6 +155,7 @@ def _expected(row: Row, at: str, *, number: int) -> Expected:
         is_followup=row.get("is_followup") is True,
         aspects=texts(row, "aspects", at),
         tags=texts(row, "tags", at),
+        lifts=tuple(_condition(each, at) for each in objects(row, "lifts", at)),
     )
 
 

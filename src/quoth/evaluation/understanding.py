@@ -58,8 +58,9 @@ class UnderstandingReport:
 
     ``exact_filters`` is over all questions, ``exact_where_expected`` over those with a filter,
     ``false_filters`` the share of questions without one that got one; ``fields`` gives exactness
-    by expected field; ``aspects`` how often all that a comparison compares was found; ``kinds``
-    counts found by expected kind.
+    by expected field; ``lifts`` how often an expected guess lifts and does not filter;
+    ``aspects`` how often all that a comparison compares was found; ``kinds`` counts found by
+    expected kind.
     """
 
     questions: int
@@ -67,6 +68,7 @@ class UnderstandingReport:
     exact_filters: float
     exact_where_expected: float
     false_filters: float
+    lifts: float
     types: float
     languages: float
     followups: float
@@ -108,6 +110,8 @@ def report_on(
         spent.append(took)
         exact = any(same(query.filters, one, lengths=lengths) for one in row.filters)
         right = {"filters": exact, "kind": query.kind in row.kinds}
+        if row.lifts:
+            right["lifts"] = _are_lifted(query, row.lifts)
         if row.language in data.shelf.languages:
             right["language"] = query.language == row.language
         if row.aspects:
@@ -129,6 +133,7 @@ def report_on(
         exact_filters=_mean(exact_of.values()),
         exact_where_expected=_mean(v for k, v in exact_of.items() if expected[k]),
         false_filters=_mean(1 - v for k, v in exact_of.items() if not expected[k]),
+        lifts=_mean(judged["lifts"].values()),
         types=_mean(judged["kind"].values()),
         languages=_mean(judged["language"].values()),
         followups=_mean(judged["followup"].values()),
@@ -154,6 +159,7 @@ def _timed(ask: Callable[[Expected], Query], row: Expected) -> tuple[Query, floa
 def _misses(row: Expected, query: Query, right: Mapping[str, bool]) -> list[UnderstandingMiss]:
     told = {
         "filters": (format_filters(row.filters[0]), format_filters(query.filters)),
+        "lifts": (format_filters(row.lifts), format_filters(query.boosts)),
         "kind": (" or ".join(row.kinds), query.kind),
         "language": (row.language, query.language),
         "aspects": (str(row.aspects), str(query.aspects)),
@@ -214,6 +220,14 @@ def format_filters(filters: Sequence[Filter | ExpectedFilter]) -> str:
     """Write filters as a short text."""
     parts = [f"{each.field} {' '.join(map(_value, each.values))}" for each in filters]
     return ", ".join(sorted(parts)) or WITHOUT
+
+
+def _are_lifted(query: Query, expected: Sequence[ExpectedFilter]) -> bool:
+    """Return whether all expected guesses are among the soft filters and none is a filter."""
+    lifted = {(each.field, value) for each in query.boosts for value in each.values}
+    filtered = {(each.field, value) for each in query.filters for value in each.values}
+    wanted = {(each.field, value) for each in expected for value in each.values}
+    return wanted <= lifted and wanted.isdisjoint(filtered)
 
 
 def _are_compared(query: Query, aspects: Sequence[str]) -> bool:

@@ -23,9 +23,8 @@ from quoth.query.tokens import (
 
 LONGEST_NAME = 12
 """Words of a name that are looked for one after the other."""
-SHORTEST_MISSPELT = 5
-LONGEST_MISSPELT = 24
-"""Letters of words whose misspellings are known."""
+MIN_MISSPELLED, MAX_MISSPELLED = 5, 24
+"""Letters of words whose misspellings are read."""
 ARTICLES = frozenset("the a an le la les l un une des".split())
 
 _TAIL = re.compile(
@@ -81,15 +80,16 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """Names of one kind by their words: stems to the places of names, and misspelt words.
+    """Names of one kind by their words: stems to the places of names.
 
-    ``acronyms`` are those words that carry no subject when they are no acronyms: "AI", "IT".
+    ``acronyms`` are those words that carry no subject when they are no acronyms: "AI", "IT";
+    ``by_initial`` lists the longer words by their first letter, to compare misspelled ones with.
     """
 
     names: tuple[Entity, ...] = ()
     by_word: Mapping[str, frozenset[int]] = field(default_factory=dict)
     acronyms: frozenset[str] = frozenset()
-    misspelt: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    by_initial: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ def build_entity_index(
         called=_called(speakers),
         titles=_lookup(titles),
         speakers=_lookup(speakers),
-        topics=_lookup(topics, misspelt=False),
+        topics=_lookup(topics),
         spread=_spread(titles, topics),
         chapters=_by_value((each.chapter, each.document_id) for each in shelf.headings),
         segments=_by_value((each.segment, each.document_id) for each in shelf.headings),
@@ -281,16 +281,15 @@ def _called(speakers: Iterable[Entity]) -> dict[str, tuple[Entity, ...]]:
     return {key: tuple(found) for key, found in filed.items()}
 
 
-def _lookup(names: tuple[Entity, ...], *, misspelt: bool = True) -> Lookup:
+def _lookup(names: tuple[Entity, ...]) -> Lookup:
     by_word: dict[str, list[int]] = defaultdict(list)
     for place, name in enumerate(names):
         for word in name.distinctive_words:
             by_word[word].append(place)
-    slips: dict[str, set[str]] = defaultdict(set)
-    for word in by_word if misspelt else ():
-        if SHORTEST_MISSPELT <= len(word) <= LONGEST_MISSPELT:
-            for slip in slips_of(word):
-                slips[slip].add(word)
+    initials: dict[str, list[str]] = defaultdict(list)
+    for word in by_word:
+        if MIN_MISSPELLED <= len(word) <= MAX_MISSPELLED and not word.isdecimal():
+            initials[word[0]].append(word)
     return Lookup(
         names,
         {word: frozenset(places) for word, places in by_word.items()},
@@ -301,17 +300,8 @@ def _lookup(names: tuple[Entity, ...], *, misspelt: bool = True) -> Lookup:
                 if any(word in _acronyms(names[place].real) for place in by_word[word])
             ]
         ),
-        {slip: tuple(sorted(words)) for slip, words in slips.items()},
+        {letter: tuple(sorted(words)) for letter, words in initials.items()},
     )
-
-
-def slips_of(word: str) -> list[str]:
-    """Give a word and all that is left of it when one letter is taken out.
-
-    Two words that share one of these are at most a letter added, left out, changed or swapped
-    apart, or two of them (W. Garbe's symmetric deletes, 2012).
-    """
-    return [word, *[word[:at] + word[at + 1 :] for at in range(len(word))]]
 
 
 def _spread(titles: Iterable[Entity], topics: Iterable[Entity]) -> dict[str, int]:

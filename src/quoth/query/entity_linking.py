@@ -2,43 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
+
+from rapidfuzz import fuzz, process
 
 from quoth.query.entity_index import (
-    HONORIFICS,
-    LONGEST_MISSPELT,
     LONGEST_NAME,
-    SHORTEST_MISSPELT,
+    MAX_MISSPELLED,
+    MIN_MISSPELLED,
     Entity,
     EntityIndex,
     Lookup,
     NameKind,
-    slips_of,
 )
+from quoth.query.filters.patterns import word_set
 from quoth.query.tokens import FUNCTION_WORDS, TokenizedQuery, stem
 
-ALIKE = 0.75
-"""Share of letters that two words must have in common to be spellings of one name."""
-NEARLY, LONG_ENOUGH = 0.85, 6
-"""The same share, and the letters, from which one misspelt word is enough to mean a person."""
+SIMILAR = 75
+"""Similarity, in percent, from which two spellings may mean one person."""
+NEARLY_EQUAL, MIN_LETTERS = 85, 6
+"""The similarity, and the letters, from which a misspelled name means a person for certain."""
+SIMILAR_WORDS = 80
+"""Similarity, in percent, from which a word is a misspelling of one of a title."""
 MOST_GUESSES = 8
 """A phrase that fits more names than these means none of them."""
-GENERIC = frozenset(
-    "talk talks presentation lecture keynote session video webinar course speech workshop podcast "
-    "episode interview book paper article report document novel guide manual slide slides talk "
-    "expose conference intervention seance cours livre ouvrage rapport memoire roman entretien "
-    "bouquin polycopie poly brochure livret billet emission booklet handout slides diapos chap ch "
-    "topic subject sujet theme chapter chapitre section part partie first second third last "
-    "next final "
-    "opening closing whole entire new old same other best good short long main full original "
-    "premier premiere dernier derniere autre meme nouveau nouvelle".split()
-)
-"""Words for sources themselves; they tell none of them apart."""
-
-
-_SOUNDS = (("ph", "f"), ("th", "t"), ("ck", "k"), ("ch", "k"), ("c", "k"), ("y", "i"), ("z", "s"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +85,7 @@ def resolve(
     told = [
         stem(w)
         for w in words
-        if w in lookup.acronyms or (w not in FUNCTION_WORDS and w not in GENERIC)
+        if w in lookup.acronyms or (w not in FUNCTION_WORDS and w not in word_set("generic"))
     ]
     known = [spelt for word in told if (spelt := spelt_as(word, lookup))]
     if not known:
@@ -138,51 +126,45 @@ def _most_distinctive(places: frozenset[int], told: frozenset[str], lookup: Look
 
 
 def resolve_speaker(words: Sequence[str], names: EntityIndex) -> LinkedEntities | None:
-    """Find the speakers that a name means: whole, first or last name, or misspelt."""
-    typed = [word for word in words if word not in HONORIFICS]
-    if not typed:
-        return None
-    called = [names.called.get(word, ()) for word in typed]
-    if all(called):
-        both = [each for each in called[0] if all(each in others for others in called[1:])]
-        if both:
-            return LinkedEntities(tuple(both), True)
-    lookup = names.speakers
-    guesses: dict[Entity, float] = {}
-    for word in typed:
-        known = spelt_as(word, lookup) or spelt_as(stem(word), lookup)
-        for place in lookup.by_word.get(known, ()) if known else ():
-            name = lookup.names[place]
-            guesses[name] = guesses.get(name) or _likeness(typed, name)
-        if len(guesses) > 4 * MOST_GUESSES:
+    """Return the speakers that a name means: whole, first or last name, or misspelled."""
+    called = [names.called.get(word, ()) for word in words]
+    common = [person for person in called[0] if all(person in people for people in called[1:])]
+    if common:
+        return LinkedEntities(tuple(common), True)
+    typed = " ".join(words)
+    if len(words) > 1:
+        choices = {person: " ".join(person.words) for person in names.speakers.names}
+        found = process.extract(typed, choices, scorer=fuzz.ratio, score_cutoff=SIMILAR, limit=2)
+        if not found:
             return None
-    best = max(guesses.values(), default=0.0)
-    if best < ALIKE:
+        best = found[0][1]
+        people = tuple(person for _, score, person in found if score == best)
+        return LinkedEntities(people, len(people) == 1 and best >= NEARLY_EQUAL)
+    if len(typed) < MIN_MISSPELLED:
         return None
-    found = tuple([name for name, score in guesses.items() if score == best])
-    alone = len(typed) == 1 and (best < NEARLY or len(typed[0]) < LONG_ENOUGH)
-    return LinkedEntities(found, len(found) == 1 and not alone)
-
-
-def phrases(words: Sequence[str], *, first: int, most: int) -> Iterator[tuple[str, ...]]:
-    """Give the words from a place on, the longest stretch first."""
-    for size in range(min(most, len(words) - first), 0, -1):
-        yield tuple(words[first : first + size])
+    found = process.extract(
+        typed, names.called.keys(), scorer=fuzz.ratio, score_cutoff=SIMILAR, limit=1
+    )
+    if not found:
+        return None
+    name, score, _ = found[0]
+    people = names.called[name]
+    sure = len(people) == 1 and score >= NEARLY_EQUAL and len(typed) >= MIN_LETTERS
+    return LinkedEntities(people, sure)
 
 
 def spelt_as(word: str, lookup: Lookup) -> str | None:
-    """Give the word as names spell it, if it or a misspelling of it is known."""
+    """Return the word as names spell it, if it or a misspelling of it is known."""
     if word in lookup.by_word:
         return word
     feminine = f"{word}{word[-1]}e"  # "virtuel", "virtuelle"
     if feminine in lookup.by_word:
         return feminine
-    if not SHORTEST_MISSPELT <= len(word) <= LONGEST_MISSPELT or word.isdecimal():
+    if not MIN_MISSPELLED <= len(word) <= MAX_MISSPELLED or word.isdecimal():
         return None
-    near = {each for slip in slips_of(word) for each in lookup.misspelt.get(slip, ())}
-    alike = {each: SequenceMatcher(None, word, each).ratio() for each in near}
-    best = max(alike, key=lambda each: (alike[each], each), default=None)
-    return best if best and alike[best] > 0.8 and best[0] == word[0] else None
+    choices = lookup.by_initial.get(word[0], ())
+    found = process.extractOne(word, choices, scorer=fuzz.ratio, score_cutoff=SIMILAR_WORDS)
+    return found[0] if found else None
 
 
 def _is_distinctive(name: Entity, known: Sequence[str], names: EntityIndex) -> bool:
@@ -190,22 +172,3 @@ def _is_distinctive(name: Entity, known: Sequence[str], names: EntityIndex) -> b
     return len(set(known)) > 2 or any(
         names.spread.get(word, 0) <= len(name.documents) for word in known
     )  # fmt: skip
-
-
-def _likeness(typed: Sequence[str], name: Entity) -> float:
-    """How alike two spellings of a person's name are, by their worst pair of words."""
-    words = [word for word in name.words if word not in HONORIFICS]
-    return min(max(_closeness(one, other) for other in words) for one in typed)
-
-
-def _closeness(one: str, other: str) -> float:
-    """How alike two words are, as they are spelt or as they sound."""
-    pairs = ((one, other), (_sound(one), _sound(other)))
-    return max(SequenceMatcher(None, *pair).ratio() for pair in pairs)
-
-
-def _sound(word: str) -> str:
-    """Spell a word as it sounds: "sophia" and "sofia", "catherine" and "katerine"."""
-    for letters, plain in _SOUNDS:
-        word = word.replace(letters, plain)
-    return word

@@ -1,86 +1,73 @@
-"""Reads a question: its language, its type, whom and what it names, and where it wants to look.
+"""Analyses a question: its language, its type, what it names and where it wants to look.
 
-Rules only, for English and French; a question in another language is read by both sets. Names
-are those that the collection really has (`Names`); a place that is not there narrows nothing and
-is said to be missing. Nothing is taken out of the question.
+The path: tokens → spelling → language → filters → type → names → conversation. Names are those
+that the collection has (`EntityIndex`); a place that does not exist filters nothing and is noted.
+Nothing is taken out of the question.
 """
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 from quoth.core.errors import InputError
 from quoth.core.protocols import Matrix
-from quoth.core.types import (
-    Filter,
-    FilterField,
-    Query,
-    QueryKind,
-    Turn,
-)
+from quoth.core.translations import translate
+from quoth.core.types import Filter, FilterField, Query, QueryKind, Turn
 from quoth.query.comparison_aspects import MOST_ASPECTS, aspects_of
 from quoth.query.entity_index import Entity, EntityIndex
 from quoth.query.entity_linking import Mention, mentions
 from quoth.query.filters.date_language import (
-    dates_asked,
     dates_named,
-    language_asked,
+    extract_dates,
+    extract_languages,
     languages_named,
 )
+from quoth.query.filters.describe import join_names
 from quoth.query.filters.extracted import (
+    NOTHING,
     ExtractedFilters,
+    ExtractionContext,
+    Extractor,
     documents_within,
     merge_filters,
     restrict_to,
 )
-from quoth.query.filters.page import chapters_asked, pages_asked
-from quoth.query.filters.speaker import speakers_asked
-from quoth.query.filters.time import segments_asked, times_asked
-from quoth.query.filters.title import titles_asked
-from quoth.query.followup import (
-    is_bare,
-    is_elliptical,
-    is_followup,
-    recent,
-)
+from quoth.query.filters.page import extract_chapters, extract_pages, names_a_page
+from quoth.query.filters.patterns import pattern_tables
+from quoth.query.filters.speaker import extract_speakers
+from quoth.query.filters.time import extract_segments, extract_times
+from quoth.query.filters.title import extract_titles
+from quoth.query.followup import is_bare, is_elliptical, is_followup, recent
 from quoth.query.intent import classify_intent
-from quoth.query.messages import listed, message
 from quoth.query.rewrite import rewrite_standalone
 from quoth.query.spelling import correct_spelling
-from quoth.query.tokens import (
-    TokenizedQuery,
-    folded_words,
-    mask_spans,
-    tokenize_query,
-)
+from quoth.query.tokens import TokenizedQuery, folded_words, mask_spans, tokenize_query
 from quoth.text.analyzer import detect_language
 
 SHORTEST = 3
 LONGEST = 1000
 INTERFACE_LANGUAGES = ("en", "fr")
-MOST_ENTITIES = 10
-OPENINGS: Mapping[str, frozenset[str]] = MappingProxyType(
-    {
-        "en": frozenset(
-            "summarise summarize explain list describe tell give show recap outline".split()
-        ),
-        "fr": frozenset(
-            "resume resumez resumons explique expliquez liste listez decris decrivez parle parlez "
-            "donne donnez montre montrez cite citez comparez dis dites cherche cherchez".split()
-        ),
-    }
+MAX_ENTITIES = 10
+MIN_OWN_LETTERS = 4
+"""Letters besides names from which the language of a question can be detected."""
+
+SOURCE_EXTRACTORS: tuple[Extractor, ...] = (extract_speakers, extract_languages, extract_dates)
+"""They narrow the documents, and with them the titles that are meant."""
+PLACE_EXTRACTORS: tuple[Extractor, ...] = (
+    extract_pages,
+    extract_chapters,
+    extract_times,
+    extract_segments,
 )
-"""First words that tell the language of a question that is otherwise a name."""
-LEAST_OWN = 4
-"""Letters besides names from which the language of a question can be told."""
-CARRIED: tuple[FilterField, ...] = (
-    "document", "speaker", "language", "date", "chapter", "section", "segment", "label", "seconds"
-)  # fmt: skip
-"""Conditions that an elliptical follow-up keeps from the question before."""
-_PLACES: frozenset[FilterField] = frozenset(("chapter", "section", "segment", "label", "seconds"))
+"""They read places within the documents; names of sources are hidden from them."""
+
+PLACE_FIELDS: frozenset[FilterField] = frozenset(
+    ("chapter", "section", "segment", "label", "seconds")
+)
+CARRIED_FIELDS: frozenset[FilterField] = PLACE_FIELDS | {"document", "speaker", "language", "date"}
+"""Filters that an elliptical follow-up keeps from the question before."""
 
 _ALLOWED_CONTROLS = frozenset("\t\n\r")
 
@@ -89,17 +76,16 @@ _ALLOWED_CONTROLS = frozenset("\t\n\r")
 class _QueryAnalysis:
     """One question by itself, before the conversation counts."""
 
-    asked: TokenizedQuery
+    query: TokenizedQuery
     language: str
     kind: QueryKind
-    heard: ExtractedFilters
-    people: tuple[Entity, ...]
+    extracted: ExtractedFilters
     entities: tuple[str, ...]
     aspects: tuple[str, ...]
 
 
 def validate(text: str) -> str:
-    """Give the question back unchanged if it can be asked; raises InputError with the reason."""
+    """Return a question unchanged if it can be asked; raises InputError with the reason."""
     length = len(text.strip())
     if not length:
         raise InputError("The question is empty. Type what you want to know.")
@@ -138,209 +124,210 @@ def understand(
     drop: Collection[str] = (),
     vector: Matrix | None = None,
 ) -> Query:
-    """Read a valid question against the names of a collection.
+    """Analyse a valid question against the names of a collection.
 
-    ``history`` is the conversation so far, oldest turn first: a question that leans on it gets a
-    ``standalone`` wording to search with, any other one a second wording beside its own. ``drop``
-    are fields of filters that the asker does not want to be read out of questions. The language
-    is one of the collection's or of the interface's, else the fallback. ``vector`` is the
-    question's embedding by the default embedder, where there is one.
+    ``history`` is the conversation so far, oldest turn first: a follow-up gets a ``standalone``
+    wording to search with, any other question a second wording in its context. ``drop`` are
+    fields of filters that shall not be read out of the question. The language is one of the
+    collection's or of the interface's, else the fallback. ``vector`` is the question's embedding
+    by the default embedder, where there is one.
     """
     turns = recent(history)
-    asked = correct_spelling(tokenize_query(text), names)
-    leaning = is_followup(asked.clean, vector=vector, history=turns)
-    if leaning:
-        fallback_language = _language(turns[-1].question, names, fallback_language)
-    read = _read(asked.clean, asked, names, fallback_language, vector=vector)
-    heard, kind, wording, in_context = read.heard, read.kind, text, ""
-    if leaning:
-        heard, kind, wording = _with_history(read, turns, names)
+    query = correct_spelling(tokenize_query(text), names)
+    follows_up = is_followup(query.clean, vector=vector, history=turns)
+    if follows_up:
+        fallback_language = _detect(turns[-1].question, names, fallback_language)
+    analysis = _analyse(query, names, fallback_language, vector=vector)
+    standalone, in_context = text, ""
+    if follows_up:
+        analysis, standalone = _with_history(analysis, turns, names)
     elif turns:
-        in_context = rewrite_standalone(asked, turns)
-    notes = heard.notes
-    aspects = read.aspects
+        in_context = rewrite_standalone(query, turns)
+    extracted, aspects, notes = analysis.extracted, analysis.aspects, analysis.extracted.notes
     if len(aspects) > MOST_ASPECTS:
-        values = {"count": len(aspects), "there": listed(aspects[:MOST_ASPECTS], read.language)}
-        notes += (message("aspects_cut", read.language, values),)
+        there = join_names(aspects[:MOST_ASPECTS], analysis.language)
+        count = len(aspects)
+        notes += (translate("query.aspects_cut", analysis.language, count=count, there=there),)
     return Query(
         original=text,
-        standalone=wording,
-        language=read.language,
-        kind=kind,
-        is_followup=leaning,
-        filters=tuple([each for each in heard.filters if each.field not in drop]),
-        entities=read.entities,
-        boosts=tuple([each for each in heard.soft_filters if each.field not in drop]),
+        standalone=standalone,
+        language=analysis.language,
+        kind=analysis.kind,
+        is_followup=follows_up,
+        filters=tuple(each for each in extracted.filters if each.field not in drop),
+        entities=analysis.entities,
+        boosts=tuple(each for each in extracted.soft_filters if each.field not in drop),
         aspects=aspects[:MOST_ASPECTS],
-        in_context=in_context if in_context != asked.clean else "",
+        in_context=in_context if in_context != query.clean else "",
         notes=notes,
     )
 
 
-def _language(text: str, names: EntityIndex, fallback: str) -> str:
-    among = (*names.languages, *INTERFACE_LANGUAGES)
+def _analyse(
+    query: TokenizedQuery, entities: EntityIndex, fallback: str, *, vector: Matrix | None = None
+) -> _QueryAnalysis:
+    """Analyse one question by itself."""
+    mentioned = tuple(mentions(query, entities))
+    language = _language(query, mentioned, entities, fallback)
+    context = ExtractionContext(entities, mentioned, language, entities.everything)
+    sources = NOTHING
+    for extract in SOURCE_EXTRACTORS:
+        sources += extract(query, context)
+    titles = extract_titles(query, _narrow(context, sources))
+    sources += titles
+    masked = mask_spans(query, sources.spans)
+    context = _narrow(context, sources)
+    places = NOTHING
+    for extract in PLACE_EXTRACTORS:
+        places += extract(masked, context)
+    kind = classify_intent(masked.folded, language=language, vector=vector)
+    if names_a_page(masked):
+        if kind != "comparison" and any(each.field == "label" for each in places.filters):
+            kind = "page_specific"
+        elif kind == "exploratory":
+            kind = "factual"  # "Is there anything on page 900?" asks for no tour of a subject.
+    aspects: tuple[str, ...] = ()
+    if kind == "comparison":
+        visible = mask_spans(query, (*query.quoted, *titles.spans))
+        found = aspects_of(visible, language=language)
+        aspects = tuple(dict.fromkeys(_real_name(aspect, sources.people) for aspect in found))
+    named = [*sources.people, *(name for mention in mentioned for name in mention.names)]
+    real = tuple(dict.fromkeys(name.real for name in named))[:MAX_ENTITIES]
+    return _QueryAnalysis(query, language, kind, merge_filters(sources + places), real, aspects)
+
+
+def _narrow(context: ExtractionContext, extracted: ExtractedFilters) -> ExtractionContext:
+    return replace(context, documents=documents_within(extracted.filters, context.entities))
+
+
+def _detect(text: str, entities: EntityIndex, fallback: str) -> str:
+    among = (*entities.languages, *INTERFACE_LANGUAGES)
     return detect_language(text, among=among, fallback=fallback)
 
 
-def _opening(asked: TokenizedQuery) -> str:
-    """Tell the language by a first word that only one of the interface's languages has."""
-    first = asked.words[0] if asked.words else ""
-    return next((each for each, words in OPENINGS.items() if first in words), "")
-
-
-def _own_words(asked: TokenizedQuery, found: Sequence[Mention]) -> str:
-    """Give a question without long names and quotations, whose language need not be its own."""
-    spans = [(asked.starts[each.first], asked.ends[each.last - 1]) for each in found
-             if each.last - each.first > 1]  # fmt: skip
-    left = asked.clean
-    for start, end in (*spans, *asked.quoted):
-        left = left[:start] + " " * (end - start) + left[end:]
-    return left if sum(map(len, left.split())) >= LEAST_OWN else asked.clean
-
-
-def _read(
-    text: str,
-    asked: TokenizedQuery,
-    names: EntityIndex,
-    fallback: str,
-    *,
-    vector: Matrix | None = None,
-) -> _QueryAnalysis:
-    """Read one question by itself."""
-    found = mentions(asked, names)
-    own = _own_words(asked, found)
-    language = _language(own, names, "") or _opening(asked) or _language(text, names, fallback)
-    people, named = speakers_asked(asked, found, names=names, language=language)
-    sources = people + language_asked(asked, names=names, language=language)
-    sources += dates_asked(asked, names=names, language=language)
-    among = documents_within(sources.filters, names)
-    reach = names.documents.keys() if among is names.everything else frozenset(among)
-    titled = titles_asked(asked, found, names=names, among=reach)
-    sources += titled
-    rest = mask_spans(asked, sources.spans)
-    among = documents_within(sources.filters, names)
-    places, has_pages = pages_asked(rest, names=names, among=among, language=language)
-    for read in (chapters_asked, times_asked, segments_asked):
-        places += read(rest, names=names, among=among, language=language)
-    kind = classify_intent(rest.folded, language=language, vector=vector)
-    if has_pages and kind != "comparison" and any(each.field == "label" for each in places.filters):
-        kind = "page_specific"
-    elif has_pages and kind == "exploratory":
-        kind = "factual"  # "Is there anything on page 900?" asks for no tour of a subject.
-    aspects: tuple[str, ...] = ()
-    if kind == "comparison":
-        uncut = mask_spans(asked, (*asked.quoted, *titled.spans))
-        aspects = aspects_of(uncut, language=language)
-        aspects = tuple(dict.fromkeys([_real(each, named) for each in aspects]))
-    return _QueryAnalysis(
-        asked,
-        language,
-        kind,
-        merge_filters(sources + places),
-        named,
-        _entities(found, named),
-        aspects,
+def _language(
+    query: TokenizedQuery, mentioned: Sequence[Mention], entities: EntityIndex, fallback: str
+) -> str:
+    """Return the language of a question's own words, without long names and quotations."""
+    spans = [(query.starts[mention.first], query.ends[mention.last - 1])
+             for mention in mentioned if mention.last - mention.first > 1]  # fmt: skip
+    own = query.clean
+    for start, end in (*spans, *query.quoted):
+        own = own[:start] + " " * (end - start) + own[end:]
+    if sum(map(len, own.split())) < MIN_OWN_LETTERS:
+        own = query.clean
+    return (
+        _detect(own, entities, "")
+        or _language_of_opening(query)
+        or _detect(query.clean, entities, fallback)
     )
 
 
-def _real(aspect: str, people: Sequence[Entity]) -> str:
-    """Give the speaker's real name for an aspect that holds it."""
+def _language_of_opening(query: TokenizedQuery) -> str:
+    """Return the only language with that first word of asking: "Résume" and then a name."""
+    first = query.words[0] if query.words else ""
+    tables = [table for table in pattern_tables() if first in table.word_list("openings")]
+    return tables[0].language if len(tables) == 1 else ""
+
+
+def _real_name(aspect: str, people: Sequence[Entity]) -> str:
+    """Return the speaker's real name for an aspect that holds it."""
     words = folded_words(aspect)
-    return next((each.real for each in people if each.words[-1] in words), aspect)
-
-
-def _entities(found: Sequence[Mention], people: Sequence[Entity]) -> tuple[str, ...]:
-    """Give the real spellings of all that is named; headings only where they tell something."""
-    named = [each.real for each in people]
-    for mention in found:
-        named += [each.real for each in mention.names]
-    return tuple(dict.fromkeys(named))[:MOST_ENTITIES]
+    return next((person.real for person in people if person.words[-1] in words), aspect)
 
 
 def _with_history(
-    read: _QueryAnalysis, turns: Sequence[Turn], names: EntityIndex
-) -> tuple[ExtractedFilters, QueryKind, str]:
-    """Give the conditions, the type and the wording of a question that leans on those before."""
-    heard = read.heard
-    before = _before(turns, names, read.language)
+    analysis: _QueryAnalysis, turns: Sequence[Turn], entities: EntityIndex
+) -> tuple[_QueryAnalysis, str]:
+    """Return the analysis of a follow-up with what it keeps, and its standalone wording."""
+    previous = _analyse_last(turns, entities, analysis.language)
     without: list[str] = []
-    if read.people and before.people:
-        without = [word for each in before.people for word in each.words]
-    wording = rewrite_standalone(read.asked, turns, without=without)
-    if not is_elliptical(read.asked):
-        return heard, read.kind, wording
-    kind = read.kind
-    if kind == "factual" and before.kind != "page_specific" and not is_bare(read.asked):
-        kind = before.kind  # "And chapter 5?" asks the same of something else.
-    heard += _in_place(read, before.heard.filters, names=names)
-    kept = _carried(before.heard.filters, heard.filters)
-    if kept:
-        values = {"there": _shown(kept, names, read.language)}
-        heard += ExtractedFilters(kept, notes=(message("carried", read.language, values),))
-    return heard, kind, wording
+    if analysis.extracted.people and previous.extracted.people:
+        without = [word for person in previous.extracted.people for word in person.words]
+    standalone = rewrite_standalone(analysis.query, turns, without=without)
+    if not is_elliptical(analysis.query):
+        return analysis, standalone
+    if (analysis.kind, is_bare(analysis.query)) == ("factual", False) and (
+        previous.kind != "page_specific"
+    ):
+        # "And chapter 5?" asks the same of something else.
+        analysis = replace(analysis, kind=previous.kind)
+    analysis, carried = _carry_filters(analysis, previous, entities)
+    if carried:
+        there = _shown(carried, entities, analysis.language)
+        note = translate("query.carried", analysis.language, there=there)
+        extracted = analysis.extracted + ExtractedFilters(notes=(note,))
+        analysis = replace(analysis, extracted=extracted)
+    return analysis, standalone
 
 
-def _before(turns: Sequence[Turn], names: EntityIndex, fallback: str) -> _QueryAnalysis:
-    """Read the last question, with what it in turn kept from the one before."""
+def _analyse_last(turns: Sequence[Turn], entities: EntityIndex, fallback: str) -> _QueryAnalysis:
+    """Analyse the last question of a conversation, with what it kept from the one before."""
     *earlier, last = turns
-    asked = correct_spelling(tokenize_query(last.question), names)
-    read = _read(asked.clean, asked, names, fallback)
-    if is_followup(asked.clean, history=earlier) and is_elliptical(asked):
-        older = _before(earlier, names, fallback)
-        read = replace(read, heard=read.heard + _in_place(read, older.heard.filters, names=names))
-        kept = _carried(older.heard.filters, read.heard.filters)
-        read = replace(
-            read, heard=read.heard + ExtractedFilters(kept), people=read.people or older.people
-        )
-    return read
+    query = correct_spelling(tokenize_query(last.question), entities)
+    analysis = _analyse(query, entities, fallback)
+    if is_followup(query.clean, history=earlier) and is_elliptical(query):
+        older = _analyse_last(earlier, entities, fallback)
+        analysis, _ = _carry_filters(analysis, older, entities)
+        people = analysis.extracted.people or older.extracted.people
+        analysis = replace(analysis, extracted=replace(analysis.extracted, people=people))
+    return analysis
 
 
-def _in_place(
-    read: _QueryAnalysis, before: Sequence[Filter], *, names: EntityIndex
+def _carry_filters(
+    analysis: _QueryAnalysis, previous: _QueryAnalysis, entities: EntityIndex
+) -> tuple[_QueryAnalysis, tuple[Filter, ...]]:
+    """Add the filters that an elliptical follow-up replaces, and those it keeps; return these."""
+    before = previous.extracted.filters
+    extracted = analysis.extracted + _replaced(analysis, before, entities)
+    stated: set[FilterField] = {filter_.field for filter_ in extracted.filters}
+    if stated & PLACE_FIELDS:
+        stated |= PLACE_FIELDS
+    if stated & {"document", "speaker"}:
+        stated |= {"document", "speaker"} | PLACE_FIELDS
+    kept = tuple(
+        filter_
+        for filter_ in before
+        if filter_.field in CARRIED_FIELDS and filter_.field not in stated
+    )
+    return replace(analysis, extracted=extracted + ExtractedFilters(kept)), kept
+
+
+def _replaced(
+    analysis: _QueryAnalysis, before: Sequence[Filter], entities: EntityIndex
 ) -> ExtractedFilters:
-    """Give the conditions that a follow-up puts in the place of others: "and Ada Lovelace?".
+    """Return what a follow-up puts in the place of earlier filters: "and Ada Lovelace?".
 
-    What it only names narrows, where the question before was narrowed by something of that kind.
+    A bare name filters here, where the question before was filtered by one of its kind.
     """
-    stated = {each.field for each in read.heard.filters}
-    instead: list[Filter] = []
-    among = documents_within(before, names)
-    timed = any(each.field == "seconds" for each in before) or among is not names.everything
-    if timed and stated.isdisjoint(_PLACES | {"document", "speaker"}):
-        moments = times_asked(
-            read.asked, names=names, among=among, language=read.language, of_a_talk=True
-        )
-        instead += moments.filters
-    for field in dict.fromkeys(each.field for each in before if each.field not in stated):
+    query, own = analysis.query, analysis.extracted
+    stated = {filter_.field for filter_ in own.filters}
+    found: list[Filter] = []
+    documents = documents_within(before, entities)
+    timed = any(filter_.field == "seconds" for filter_ in before)
+    if (timed or documents is not entities.everything) and stated.isdisjoint(
+        PLACE_FIELDS | {"document", "speaker"}
+    ):
+        context = ExtractionContext(entities, (), analysis.language, documents, True)
+        found += extract_times(query, context).filters
+    for field in dict.fromkeys(f.field for f in before if f.field not in stated):
         if field == "speaker":
-            instead += restrict_to("speaker", [each.real for each in read.people])
+            found += restrict_to("speaker", [person.real for person in own.people])
         elif field == "date":
-            instead += dates_named(read.asked, names=names)
+            found += dates_named(query, entities)
         elif field == "language":
-            instead += languages_named(read.asked, names=names)
+            found += languages_named(query, entities)
         elif field == "document":
-            guesses = [each for each in read.heard.soft_filters if each.field == "document"]
-            instead += guesses if len(guesses) == 1 and len(guesses[0].values) == 1 else []
-    return ExtractedFilters(tuple(instead))
+            guesses = [guess for guess in own.soft_filters if guess.field == "document"]
+            found += guesses if len(guesses) == 1 and len(guesses[0].values) == 1 else []
+    return ExtractedFilters(tuple(found))
 
 
-def _carried(before: Sequence[Filter], now: Sequence[Filter]) -> tuple[Filter, ...]:
-    """Keep conditions that the new question does not replace; a new place replaces the old one."""
-    stated: set[FilterField] = {each.field for each in now}
-    if stated & _PLACES:
-        stated |= _PLACES
-    if "document" in stated:
-        stated |= {"speaker", *_PLACES}
-    if "speaker" in stated:
-        stated |= {"document", *_PLACES}
-    return tuple([each for each in before if each.field in CARRIED and each.field not in stated])
-
-
-def _shown(filters: Sequence[Filter], names: EntityIndex, language: str) -> str:
+def _shown(filters: Sequence[Filter], entities: EntityIndex, language: str) -> str:
     shown: list[str] = []
-    for each in filters:
-        if each.field == "document":
-            shown += [names.documents[str(value)].title for value in each.values]
-        elif each.operator == "in":
-            shown += [str(value) for value in each.values]
-    return listed(shown, language) if shown else "…"
+    for filter_ in filters:
+        if filter_.field == "document":
+            shown += [entities.documents[str(value)].title for value in filter_.values]
+        elif filter_.operator == "in":
+            shown += [str(value) for value in filter_.values]
+    return join_names(shown, language) if shown else "…"

@@ -8,6 +8,10 @@ from types import MappingProxyType
 
 ROMAN = re.compile(r"(?=[ivxlcdm])m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})")
 _VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
+_NUMERALS = (
+    *((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l")),
+    *((40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
+)
 
 
 def roman_number(text: str) -> int | None:
@@ -18,6 +22,30 @@ def roman_number(text: str) -> int | None:
     values = [_VALUES[letter] for letter in small]
     following = [*values[1:], 0]
     return sum(-one if one < other else one for one, other in zip(values, following, strict=True))
+
+
+def from_roman(label: str) -> int:
+    """Return the value of a Roman numeral in lower case; 0 where it is none."""
+    return (roman_number(label) or 0) if label.islower() else 0
+
+
+def to_roman(number: int) -> str:
+    """Return a number from 1 to 3999 as a Roman numeral in lower case."""
+    label = ""
+    for value, letters in _NUMERALS:
+        label, number = label + letters * (number // value), number % value
+    return label
+
+
+def labels_between(first: str, last: str) -> range | None:
+    """Return the numbers from one page label to another, empty where they run backwards.
+
+    None where they make no range: both must be decimal, or both Roman in lower case.
+    """
+    if first.isdecimal() and last.isdecimal():
+        return range(int(first), int(last) + 1)
+    low, high = from_roman(first), from_roman(last)
+    return range(low, high + 1) if low and high else None
 
 
 def _english() -> Iterator[tuple[str, int]]:

@@ -108,6 +108,7 @@ def understanding(
             "exact filters": found.exact_filters,
             "exact where expected": found.exact_where_expected,
             "false filters": found.false_filters,
+            "lifts": found.lifts,
             "types": found.types,
             "languages": found.languages,
             "follow-ups": found.followups,

@@ -1,105 +1,134 @@
-"""What a part of a question was understood to say, and where it says so."""
+"""What was read out of a question as filters, and the shape of the functions that read it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 from quoth.core.types import Filter, FilterField
-from quoth.query.entity_index import EntityIndex
+from quoth.query.entity_index import Entity, EntityIndex
+from quoth.query.entity_linking import Mention
+from quoth.query.tokens import TokenizedQuery
 
 Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractedFilters:
-    """Conditions, guesses and notes read out of a question.
+    """Filters, soft filters and notes read out of a question.
 
-    ``spans`` are the stretches that name something, so that other rules do not read them too.
+    ``filters`` were said explicitly; ``soft_filters`` are guesses that only lift. ``spans`` are
+    the stretches that name a source, so that other rules do not read them too; ``people`` are
+    the speakers that are named at all.
     """
 
     filters: tuple[Filter, ...] = ()
     soft_filters: tuple[Filter, ...] = ()
     notes: tuple[str, ...] = ()
     spans: tuple[Span, ...] = ()
+    people: tuple[Entity, ...] = ()
 
     def __add__(self, other: ExtractedFilters) -> ExtractedFilters:
-        """Everything that both heard, in this order."""
+        """Return everything that both hold, in this order."""
         return ExtractedFilters(
             self.filters + other.filters,
             self.soft_filters + other.soft_filters,
             self.notes + other.notes,
             self.spans + other.spans,
+            self.people + other.people,
         )
 
 
 NOTHING = ExtractedFilters()
 
 
+@dataclass(frozen=True, slots=True)
+class ExtractionContext:
+    """What a question is read against.
+
+    ``documents`` are the ids that the filters so far leave; ``about_recording`` tells that the
+    conversation is about a recording, so that a clock time is no time of day.
+    """
+
+    entities: EntityIndex
+    mentions: tuple[Mention, ...]
+    language: str
+    documents: tuple[str, ...]
+    about_recording: bool = False
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Return whether filters leave out some documents."""
+        return self.documents is not self.entities.everything
+
+
+class Extractor(Protocol):
+    """Reads one kind of filter out of a question."""
+
+    def __call__(self, query: TokenizedQuery, context: ExtractionContext) -> ExtractedFilters:
+        """Return what the question says, an empty value where it says nothing."""
+        ...
+
+
 def restrict_to(field: FilterField, values: Iterable[str]) -> tuple[Filter, ...]:
-    """Give the condition that a field is one of these values; none where there is no value."""
+    """Return the filter that a field is one of these values; none where there is no value."""
     found = tuple(dict.fromkeys(values))
     return (Filter(field, "in", found),) if found else ()
 
 
 def bounding_range(field: FilterField, ranges: Sequence[tuple[float, float]]) -> tuple[Filter, ...]:
-    """Give the range from the first to the last of several; none where there is none."""
+    """Return the range from the first to the last of several; none where there is none."""
     if not ranges:
         return ()
     low, high = min(low for low, _ in ranges), max(high for _, high in ranges)
     return (Filter(field, "overlaps", (low, high)),)
 
 
-def merge_filters(heard: ExtractedFilters) -> ExtractedFilters:
-    """Join conditions on one field into one, and drop guesses where something is certain."""
-    fields = dict.fromkeys(each.field for each in heard.filters)
-    filters = tuple([_joined(field, heard.filters) for field in fields])
-    boosts = tuple(dict.fromkeys([each for each in heard.soft_filters if each.field not in fields]))
-    return ExtractedFilters(filters, boosts, tuple(dict.fromkeys(heard.notes)), heard.spans)
+def merge_filters(extracted: ExtractedFilters) -> ExtractedFilters:
+    """Join the filters on one field into one, and drop guesses where something was said."""
+    fields = dict.fromkeys(filter_.field for filter_ in extracted.filters)
+    filters = tuple(_join(field, extracted.filters) for field in fields)
+    soft = [filter_ for filter_ in extracted.soft_filters if filter_.field not in fields]
+    notes = tuple(dict.fromkeys(extracted.notes))
+    return replace(extracted, filters=filters, soft_filters=tuple(dict.fromkeys(soft)), notes=notes)
 
 
-def _joined(field: FilterField, filters: Sequence[Filter]) -> Filter:
-    same = [each for each in filters if each.field == field]
-    if len(same) == 1:
-        return same[0]
-    values = [value for each in same for value in each.values]
+def _join(field: FilterField, filters: Sequence[Filter]) -> Filter:
+    same = [filter_ for filter_ in filters if filter_.field == field]
+    values = [value for filter_ in same for value in filter_.values]
     if same[0].operator == "in":
         return restrict_to(field, map(str, values))[0]
     numbers = [float(value) for value in values]
     return Filter(field, "overlaps", (min(numbers), max(numbers)))
 
 
-def documents_within(filters: Sequence[Filter], names: EntityIndex) -> tuple[str, ...]:
-    """Give the documents that the conditions on documents, speakers, languages and dates leave.
+def documents_within(filters: Sequence[Filter], entities: EntityIndex) -> tuple[str, ...]:
+    """Return the documents that filters on documents, speakers, languages and dates leave.
 
-    All documents where nothing is said about them, or where the conditions exclude each other.
+    All documents where nothing is said about them, or where the filters exclude each other.
     """
-    left: Sequence[str] = names.everything
-    for each in filters:
-        found = _documents_of(each, names)
-        if found is not None:
-            left = found if left is names.everything else _both(left, found)
-    return tuple(left) or names.everything
+    left: Sequence[str] = entities.everything
+    for filter_ in filters:
+        matching = _matching_documents(filter_, entities)
+        if matching is not None:
+            left = [id_ for id_ in left if id_ in matching]
+    return tuple(left) or entities.everything
 
 
-def _both(some: Sequence[str], others: Sequence[str]) -> list[str]:
-    known = frozenset(others)
-    return [each for each in some if each in known]
-
-
-def _documents_of(condition: Filter, names: EntityIndex) -> Sequence[str] | None:
-    """Give the documents that a condition on documents leaves; None for one on their parts."""
-    values = condition.values
-    match condition.field:
+def _matching_documents(filter_: Filter, entities: EntityIndex) -> frozenset[str] | None:
+    """Return the documents that match a filter on documents; None for one on their parts."""
+    match filter_.field:
         case "document":
-            return [str(each) for each in values if each in names.documents]
-        case "speaker":
-            return [one for each in values for one in names.by_speaker.get(str(each), ())]
-        case "language":
-            return [one for each in values for one in names.by_language.get(str(each), ())]
+            return frozenset(map(str, filter_.values))
+        case "speaker" | "language":
+            by_value = entities.by_speaker if filter_.field == "speaker" else entities.by_language
+            return frozenset(
+                id_ for value in filter_.values for id_ in by_value.get(str(value), ())
+            )
         case "date":
-            low, high = (float(each) for each in values)
-            days = names.dates.items()
-            return [each for each, (first, last) in days if first <= high and low <= last]
+            low, high = (float(value) for value in filter_.values)
+            days = entities.dates.items()
+            return frozenset(id_ for id_, (first, last) in days if first <= high and low <= last)
         case _:
             return None

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from quoth.core.errors import InputError
 from quoth.core.types import Filter, FilterField
 from quoth.query.entity_index import days_of, is_day
-from quoth.text.roman import from_roman, labels_between, to_roman
+from quoth.text.numbers import from_roman, labels_between, to_roman
 
 RANGE = re.compile(r"^\s*+(\S.*?)\s*(?:-|–|\.\.)\s*+(\S.*?)\s*$")
 NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{0,9})?")

@@ -1,0 +1,165 @@
+"""Patterns that find explicit places in a question: one TOML file per language."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from itertools import islice
+from types import MappingProxyType
+from typing import Any
+
+from quoth.text.numbers import ROMAN
+
+YEAR = r"(?:19|20)\d\d"
+MAX_MATCHES = 24
+"""Matches of one topic that are read in one question."""
+_SHARED = {
+    "roman": rf"(?:[ivx]|(?=[ivxlcdm]{{2}}){ROMAN.pattern})",
+    "year": YEAR,
+}
+_NAME = re.compile(r"\{([a-z_]+)\}")
+_NO_GROUPS: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Patterns that belong together; ``settings`` say what a match means."""
+
+    pattern: re.Pattern[str] | None = None
+    before: re.Pattern[str] | None = None
+    after: re.Pattern[str] | None = None
+    not_before: re.Pattern[str] | None = None
+    not_after: re.Pattern[str] | None = None
+    settings: Mapping[str, str] = field(default_factory=lambda: _NO_GROUPS)
+
+
+@dataclass(frozen=True, slots=True)
+class PatternMatch:
+    """What a rule has found: its span, its named groups that matched, and the rule's settings."""
+
+    start: int
+    end: int
+    groups: Mapping[str, str] = field(default_factory=lambda: _NO_GROUPS)
+    settings: Mapping[str, str] = field(default_factory=lambda: _NO_GROUPS)
+
+    def first_of(self, *names: str) -> str:
+        """Return the first of these groups that matched, else an empty text."""
+        return next((self.groups[name] for name in names if name in self.groups), "")
+
+
+class PatternTable:
+    """The patterns and word lists of one language; patterns are compiled when first used."""
+
+    def __init__(self, language: str, text: str) -> None:
+        self.language = language
+        self._data: dict[str, Any] = tomllib.loads(text)
+        self._words = dict(_SHARED)
+        for name, pattern in self._data.get("words", {}).items():
+            self._words[name] = _expand(pattern, self._words)
+        self._rules: dict[str, tuple[Rule, ...]] = {}
+
+    def may_match(self, topic: str, text: str) -> bool:
+        """Return whether a text holds one of the substrings that the topic needs."""
+        needs = self._data.get("needs", {}).get(topic, ())
+        return not needs or any(part in text for part in needs)
+
+    def rules(self, topic: str) -> tuple[Rule, ...]:
+        """Return the rules of a topic."""
+        if topic not in self._rules:
+            rows = self._data.get(topic, ())
+            self._rules[topic] = tuple(_rule(row, self._words) for row in rows)
+        return self._rules[topic]
+
+    def mapping(self, name: str) -> Mapping[str, Any]:
+        """Return a table of words, such as ``months``."""
+        words: Mapping[str, Any] = self._data.get(name, {})
+        return words
+
+    def word_list(self, name: str) -> frozenset[str]:
+        """Return a list of words, such as ``openings``."""
+        return frozenset(self.mapping("lists").get(name, "").split())
+
+
+@cache
+def pattern_tables() -> tuple[PatternTable, ...]:
+    """Return the tables of all languages, sorted by language."""
+    folder = files("quoth.query").joinpath("data", "filters")
+    paths = sorted(folder.iterdir(), key=lambda path: path.name)
+    return tuple(
+        PatternTable(path.name.removesuffix(".toml"), path.read_text("utf-8")) for path in paths
+    )
+
+
+@cache
+def rules(topic: str) -> tuple[Rule, ...]:
+    """Return the rules of a topic in all languages."""
+    return tuple(rule for table in pattern_tables() for rule in table.rules(topic))
+
+
+@cache
+def mapping(name: str) -> Mapping[str, Any]:
+    """Return a table of words, such as ``months``, joined over all languages."""
+    return {
+        word: value for table in pattern_tables() for word, value in table.mapping(name).items()
+    }
+
+
+@cache
+def word_set(name: str) -> frozenset[str]:
+    """Return a list of words joined over all languages."""
+    return frozenset(word for table in pattern_tables() for word in table.word_list(name))
+
+
+def find_matches(topic: str, text: str) -> list[PatternMatch]:
+    """Return what a topic's rules find in a normalized text, in the order of the text.
+
+    Of matches that overlap, the longest counts.
+    """
+    found = [
+        match
+        for table in pattern_tables()
+        if table.may_match(topic, text)
+        for rule in table.rules(topic)
+        for match in islice(_matches(rule, text), MAX_MATCHES)
+    ]
+    kept: list[PatternMatch] = []
+    for match in sorted(found, key=lambda match: (match.start - match.end, match.start)):
+        if all(match.end <= other.start or other.end <= match.start for other in kept):
+            kept.append(match)
+    return sorted(kept, key=lambda match: match.start)
+
+
+def has_match(topic: str, text: str) -> bool:
+    """Return whether any rule of a topic finds something."""
+    return any(True for rule in rules(topic) for _ in _matches(rule, text))
+
+
+def _matches(rule: Rule, text: str) -> Iterator[PatternMatch]:
+    for match in rule.pattern.finditer(text) if rule.pattern else ():
+        start, end = match.span()
+        if rule.not_before and rule.not_before.search(text[max(0, start - 40) : start]):
+            continue
+        if rule.not_after and rule.not_after.match(text, end):
+            continue
+        groups = {name: value for name, value in match.groupdict().items() if value is not None}
+        yield PatternMatch(start, end, groups, rule.settings)
+
+
+def _rule(row: Mapping[str, object], words: Mapping[str, str]) -> Rule:
+    patterns: dict[str, re.Pattern[str]] = {}
+    settings: dict[str, str] = {}
+    for name, value in row.items():
+        if name in ("pattern", "before", "after", "not_before", "not_after"):
+            patterns[name] = re.compile(_expand(str(value), words))
+        else:
+            settings[name] = str(value)
+    return Rule(**patterns, settings=settings)
+
+
+def _expand(pattern: str, words: Mapping[str, str]) -> str:
+    """Return a pattern with every ``{name}`` replaced by its word list, in a group."""
+    return _NAME.sub(lambda name: f"(?:{words[name[1]]})", pattern)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from quoth.core.outline import CollectionOutline, Heading
 from quoth.core.types import Document
-from quoth.query.entity_index import build_entity_index, days_of, slips_of
+from quoth.query.entity_index import build_entity_index, days_of
 from quoth.query.entity_linking import resolve, resolve_speaker
 from quoth.query.tokens import folded_words, normalize_query, tokenize_query
 from quoth.query.understand import understand
@@ -76,17 +76,6 @@ def test_folding_keeps_every_position(text: str) -> None:
     asked = tokenize_query(text)
     assert len(asked.folded) == len(asked.clean)
     assert normalize_query(normalize_query(text)) == normalize_query(text)
-
-
-@given(st.text("abcde", min_size=5, max_size=9), st.integers(0, 8))
-def test_a_slip_of_one_letter_shares_a_form(word: str, at: int) -> None:
-    at %= len(word)
-    for slip in (
-        word[:at] + word[at + 1 :],
-        word[:at] + "z" + word[at + 1 :],
-        f"{word[:at]}z{word[at:]}",
-    ):
-        assert set(slips_of(word)) & set(slips_of(slip))
 
 
 def test_a_paged_document_without_labels_counts_from_one() -> None:

@@ -17,7 +17,6 @@ from quoth.query.filters.parse import (
     pages_printed,
     parse_filters,
 )
-from quoth.text.numbers import from_roman, to_roman
 
 
 @pytest.mark.parametrize(
@@ -122,23 +121,6 @@ def test_none_takes_back_all() -> None:
 
 def test_taking_back_filters_nothing() -> None:
     assert parse_filters(["none", "page=any", "kind=pdf"]) == (Filter("kind", "in", ("pdf",)),)
-
-
-@given(st.integers(1, 3999))
-def test_a_roman_numeral_is_read_as_it_is_written(number: int) -> None:
-    assert from_roman(to_roman(number)) == number
-
-
-@pytest.mark.parametrize(
-    ("number", "label"), [(4, "iv"), (9, "ix"), (14, "xiv"), (1994, "mcmxciv")]
-)
-def test_roman_numerals_by_hand(number: int, label: str) -> None:
-    assert to_roman(number) == label
-
-
-@pytest.mark.parametrize("label", ["", "iiii", "vx", "IV", "a", "12", "mmmm"])
-def test_other_labels_are_no_roman_numerals(label: str) -> None:
-    assert from_roman(label) == 0
 
 
 @given(st.text() | st.tuples(st.sampled_from(list(KEYS)), st.text()).map("=".join))

@@ -137,7 +137,7 @@ def test_a_long_question_takes_no_longer_than_its_length(piece: str) -> None:
     assert spent(whole) < 8 * spent(whole[: LONGEST // 4]) + 0.001
 
 
-def test_it_takes_well_below_a_millisecond() -> None:
+def test_a_question_is_understood_in_less_than_three_milliseconds() -> None:
     text = "How do the encoder and the decoder differ, and what is said on pages 10 to 12?"
     spent = []
     # What is timed is the reading: counting its lines for the coverage takes longer than itself.
@@ -150,4 +150,4 @@ def test_it_takes_well_below_a_millisecond() -> None:
             spent.append(time.thread_time() - began)
     finally:
         sys.settrace(counting)
-    assert sorted(spent)[190] < 0.001
+    assert sorted(spent)[190] < 0.003

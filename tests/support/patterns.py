@@ -24,7 +24,7 @@ from typing import Any
 
 SOURCE = Path(__file__).parents[2] / "src" / "quoth"
 QUESTION = 1_000
-ASKING = ("retrieval/", "prompts.py", "cli/", "evaluation/", "plan.py")
+ASKING = ("query/", "retrieval/", "prompts.py", "cli/", "evaluation/", "plan.py")
 """What sees a question, which has at most 1,000 characters, or what an operator writes; titles and
 names that stand beside it are bounded too (`quoth.ingest.sandbox.limits`)."""
 PLAIN = ("a", " ", "0", "\n", "a ", "1.", "A-", "<", "[", "'")
@@ -57,6 +57,11 @@ def compiled() -> dict[str, re.Pattern[Any]]:
             if not module.name.endswith(("__main__", "migrations.env")):
                 with suppress(ImportError):  # of an extra that is not installed here
                     importlib.import_module(module.name)
+        from quoth.query.filters.patterns import pattern_tables
+
+        for table in pattern_tables():
+            for topic in table.topics:
+                table.rules(topic)  # compiles them
     finally:
         re.compile = make
     return found | inline()

@@ -113,9 +113,9 @@ def test_language_is_one_of_those_asked_for() -> None:
 
 def test_clear_questions_do_not_load_the_model() -> None:
     code = (
-        "import sys; from quoth.text.analyzer import search_terms;"
-        "search_terms('What does a tokenizer do?', languages=['en', 'fr']);"
-        "search_terms('Que fait un tokenizer ?', languages=['en', 'fr']);"
+        "import sys; from quoth.text.analyzer import analyze_query;"
+        "analyze_query('What does a tokenizer do?', languages=['en', 'fr']);"
+        "analyze_query('Que fait un tokenizer ?', languages=['en', 'fr']);"
         "sys.exit('py3langid' in sys.modules or 'numpy' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

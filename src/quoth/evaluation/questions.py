@@ -79,7 +79,9 @@ def load_understanding(folder: Path, *, split: str) -> UnderstandingSet:
         raise InputError(f"{path} holds no question.")
     known = {each.document_id for each in shelf.documents}
     for each in rows:
-        for condition in (c for one in (*each.filters, each.lifts) for c in one if c.field == "document"):
+        for condition in (
+            c for one in (*each.filters, each.lifts) for c in one if c.field == "document"
+        ):
             if unknown := set(condition.values) - known:
                 raise InputError(f"{path} names {sorted(map(str, unknown))}, not on the shelf.")
     return UnderstandingSet(shelf, labels, rows)

@@ -142,12 +142,12 @@ def resolve_speaker(words: Sequence[str], names: EntityIndex) -> LinkedEntities 
         return LinkedEntities(people, len(people) == 1 and best >= NEARLY_EQUAL)
     if len(typed) < MIN_MISSPELLED:
         return None
-    found = process.extract(
-        typed, names.called.keys(), scorer=fuzz.ratio, score_cutoff=SIMILAR, limit=1
+    closest = process.extractOne(
+        typed, names.called.keys(), scorer=fuzz.ratio, score_cutoff=SIMILAR
     )
-    if not found:
+    if not closest:
         return None
-    name, score, _ = found[0]
+    name, score, _ = closest
     people = names.called[name]
     sure = len(people) == 1 and score >= NEARLY_EQUAL and len(typed) >= MIN_LETTERS
     return LinkedEntities(people, sure)

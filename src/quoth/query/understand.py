@@ -284,7 +284,7 @@ def _carry_filters(
     if stated & PLACE_FIELDS:
         stated |= PLACE_FIELDS
     if stated & {"document", "speaker"}:
-        stated |= {"document", "speaker"} | PLACE_FIELDS
+        stated.update(("document", "speaker"), PLACE_FIELDS)
     kept = tuple(
         filter_
         for filter_ in before

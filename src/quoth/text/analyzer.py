@@ -1,7 +1,7 @@
 """Convert text into the terms that keyword search matches, and tells its language.
 
 The index stores `terms` of every chunk as a column separated by white space; a question goes
-through `search_terms`. Both sides must agree, so `ANALYSER` is part of an index's identity and
+through `analyze_query`. Both sides must agree, so `ANALYSER` is part of an index's identity and
 changes with every change of what comes out. The choices are measured in docs/decisions/006.
 """
 

@@ -15,13 +15,15 @@ _NUMERALS = (
 
 
 def roman_number(text: str) -> int | None:
-    """Read a Roman numeral of any case, up to 3999; None where it is none."""
+    """Return the value of a Roman numeral of any case, up to 3999; None where it is none."""
     small = text.lower()
     if not ROMAN.fullmatch(small):
         return None
     values = [_VALUES[letter] for letter in small]
     following = [*values[1:], 0]
-    return sum(-one if one < other else one for one, other in zip(values, following, strict=True))
+    return sum(
+        -value if value < after else value for value, after in zip(values, following, strict=True)
+    )
 
 
 def from_roman(label: str) -> int:
@@ -87,7 +89,7 @@ _IRREGULAR = {
 
 
 def _ordinal(cardinal: str) -> str:
-    """Make the ordinal of a folded cardinal: of its last word, as both languages do."""
+    """Return the ordinal of a folded cardinal: of its last word, as both languages do."""
     *before, last = cardinal.split()
     ending = "th" if cardinal in _ENGLISH else "ieme"
     if last.endswith("y"):
@@ -108,54 +110,30 @@ ORDINALS: Mapping[str, int] = MappingProxyType(
 )
 """Ordinal numbers from 1 to 100 in English and French, written as `WORDS` are."""
 
-_ONES_EN = "one|two|three|four|five|six|seven|eight|nine"
-_ONES_FR = "une?|deux|trois|quatre|cinq|six|sept|huit|neuf"
-_LOW_FR = rf"(?:dix(?:[- ](?:sept|huit|neuf))?|onze|douze|treize|quatorze|quinze|seize|{_ONES_FR})"
-_BELOW_HUNDRED = (
-    rf"(?:(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:[- ](?:{_ONES_EN})\b)?|ten|eleven|twelve"
-    r"|(?:thir|four|fif|six|seven|eigh|nine)teen"
-    rf"|quatre[- ]vingts?(?:[- ](?:et[- ])?{_LOW_FR}\b)?|soixante(?:[- ](?:et[- ])?{_LOW_FR}\b)?"
-    rf"|(?:vingt|trente|quarante|cinquante)(?:[- ](?:et[- ])?(?:{_ONES_FR})\b)?"
-    rf"|{_LOW_FR}|{_ONES_EN}|premiere?)\b"
-)
-CARDINAL = (
-    rf"(?:\d{{1,5}}|(?:(?:an?|{_ONES_EN}|{_ONES_FR})[- ])?(?:hundred|cents?)\b"
-    rf"(?:[- ](?:and )?{_BELOW_HUNDRED}(?! (?:hundred|cents?)\b))?|{_BELOW_HUNDRED})"
-)
-"""The pattern of a number below 1000 in words, or of one in digits, folded."""
-ORDINAL = (
-    r"(?:\d{1,3}(?:st|nd|rd|th|er|ere|re|e|eme|ieme)"
-    rf"|(?:(?:(?:{_ONES_EN}) )?hundred(?: and)? |(?:(?:{_ONES_FR}) )?cent )?"
-    rf"(?:{'|'.join(w.replace(' ', '[ -]') for w in sorted(ORDINALS, key=len, reverse=True))}))"
-)
-"""The pattern of an ordinal in digits or in words, folded."""
-_HUNDREDS = re.compile(r"(?:(\w+) )?(?:hundred|cents?)(?: and)?(?: (.+))?")
+_SPOKEN_LANGUAGES = ("en", "fr", "de", "es", "it", "pt")
 _DIGITS = re.compile(r"(\d{1,5})(?:er|ere|re|e|eme|ieme|st|nd|rd|th)?")
 
 
 def number_of(text: str) -> int | None:
-    """Read a whole number in digits, words or Roman numerals (folded); None where it is none.
+    """Return a whole number given in digits, words or Roman numerals; None where it is none.
 
-    "1er", "1st" and "third" are numbers; words are English and French, with hyphens or without,
-    up to 999.
+    "1er", "1st" and "third" are numbers; words are folded, with hyphens or without.
     """
     plain = text.strip().lower()
-    digits = _DIGITS.fullmatch(plain)
-    if digits:
+    if digits := _DIGITS.fullmatch(plain):
         return int(digits[1])
     words = " ".join(plain.replace("-", " ").split())
-    return _below_hundred(words) or _hundreds(words) or roman_number(plain)
+    known = WORDS.get(words) or ORDINALS.get(words) or roman_number(plain)
+    return known or (_spoken_number(words) if words.replace(" ", "").isalpha() else None)
 
 
-def _below_hundred(words: str) -> int | None:
-    return WORDS.get(words) or ORDINALS.get(words)
+def _spoken_number(words: str) -> int | None:
+    """Return a number in words of any supported language, as "deux cent vingt et un"."""
+    from text_to_num import text2num  # slow to import, and rarely needed
 
-
-def _hundreds(words: str) -> int | None:
-    found = _HUNDREDS.fullmatch(words)
-    if not found:
-        return None
-    count, rest = found.groups()
-    hundreds = 1 if count in (None, "a", "an") else WORDS.get(count)
-    left = _below_hundred(rest) if rest else 0
-    return None if hundreds is None or left is None else 100 * hundreds + left
+    for language in _SPOKEN_LANGUAGES:
+        try:
+            return int(text2num(re.sub(r"^an? (?=hundred)", "one ", words), language))
+        except ValueError:
+            continue
+    return None

@@ -16,7 +16,9 @@ from quoth.text.numbers import ROMAN
 
 YEAR = r"(?:19|20)\d\d"
 MAX_MATCHES = 24
-"""Matches of one topic that are read in one question."""
+"""Matches of one rule that are read in one question."""
+MAX_BEFORE = 40
+"""Characters before a match that can exclude it."""
 _SHARED = {
     "roman": rf"(?:[ivx]|(?=[ivxlcdm]{{2}}){ROMAN.pattern})",
     "year": YEAR,
@@ -61,6 +63,11 @@ class PatternTable:
         for name, pattern in self._data.get("words", {}).items():
             self._words[name] = _expand(pattern, self._words)
         self._rules: dict[str, tuple[Rule, ...]] = {}
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """Return the topics that have rules."""
+        return tuple(name for name, rows in self._data.items() if isinstance(rows, list))
 
     def may_match(self, topic: str, text: str) -> bool:
         """Return whether a text holds one of the substrings that the topic needs."""
@@ -117,18 +124,20 @@ def word_set(name: str) -> frozenset[str]:
 def find_matches(topic: str, text: str) -> list[PatternMatch]:
     """Return what a topic's rules find in a normalized text, in the order of the text.
 
-    Of matches that overlap, the longest counts.
+    Of matches that overlap, the longest counts. A match that the words around it exclude also
+    excludes what the rules of another language find there.
     """
-    found = [
-        match
-        for table in pattern_tables()
-        if table.may_match(topic, text)
-        for rule in table.rules(topic)
-        for match in islice(_matches(rule, text), MAX_MATCHES)
-    ]
+    found: list[PatternMatch] = []
+    excluded: list[PatternMatch] = []
+    for table in pattern_tables():
+        for rule in table.rules(topic) if table.may_match(topic, text) else ():
+            for match in islice(_matches(rule, text), MAX_MATCHES):
+                (excluded if _is_excluded(rule, match, text) else found).append(match)
     kept: list[PatternMatch] = []
     for match in sorted(found, key=lambda match: (match.start - match.end, match.start)):
-        if all(match.end <= other.start or other.end <= match.start for other in kept):
+        if all(
+            match.end <= other.start or other.end <= match.start for other in (*kept, *excluded)
+        ):
             kept.append(match)
     return sorted(kept, key=lambda match: match.start)
 
@@ -140,13 +149,16 @@ def has_match(topic: str, text: str) -> bool:
 
 def _matches(rule: Rule, text: str) -> Iterator[PatternMatch]:
     for match in rule.pattern.finditer(text) if rule.pattern else ():
-        start, end = match.span()
-        if rule.not_before and rule.not_before.search(text[max(0, start - 40) : start]):
-            continue
-        if rule.not_after and rule.not_after.match(text, end):
-            continue
         groups = {name: value for name, value in match.groupdict().items() if value is not None}
-        yield PatternMatch(start, end, groups, rule.settings)
+        yield PatternMatch(match.start(), match.end(), groups, rule.settings)
+
+
+def _is_excluded(rule: Rule, match: PatternMatch, text: str) -> bool:
+    before = text[max(0, match.start - MAX_BEFORE) : match.start]
+    return bool(
+        (rule.not_before and rule.not_before.search(before))
+        or (rule.not_after and rule.not_after.match(text, match.end))
+    )
 
 
 def _rule(row: Mapping[str, object], words: Mapping[str, str]) -> Rule:

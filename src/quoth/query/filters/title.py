@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import pairwise
 
 from quoth.core.types import Filter
 from quoth.query.entity_index import ARTICLES, Entity, EntityIndex
@@ -50,12 +51,12 @@ def extract_titles(query: TokenizedQuery, context: ExtractionContext) -> Extract
 
     Only documents within the context count. What several titles fit is a guess that only lifts.
     """
-    context = replace(context, documents=tuple(context.documents))
     extracted = _quoted(query, context)
     for description in _descriptions(query):
         extracted += _described(query, description, context)
     for mention in context.mentions:
         extracted += _mentioned(query, mention, context)
+    extracted += _sole_of_its_kind(query, context)
     return merge_filters(extracted + _usual_sections(query, context.entities))
 
 
@@ -240,6 +241,18 @@ def _is_announced(query: TokenizedQuery, mention: Mention, titles: Sequence[Enti
         rule.before and (cased or "cased" not in rule.settings) and rule.before.search(before)
         for rule in rules("title_place")
     )
+
+
+def _sole_of_its_kind(query: TokenizedQuery, context: ExtractionContext) -> ExtractedFilters:
+    """Return the guess for "the handbook" where one document alone has that word in its title."""
+    titles = context.entities.titles
+    for before, word in pairwise(query.words):
+        if before in word_set("definite") and has_match("source", word):
+            places = titles.by_word.get(stem(word), frozenset())
+            ids = {id_ for place in places for id_ in _within(titles.names[place], context)}
+            if len(ids) == 1:
+                return ExtractedFilters(soft_filters=restrict_to("document", ids))
+    return NOTHING
 
 
 def _usual_sections(query: TokenizedQuery, entities: EntityIndex) -> ExtractedFilters:

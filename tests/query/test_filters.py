@@ -1,0 +1,152 @@
+"""What a question says explicitly filters; what it only seems to say lifts at most."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from quoth.core.types import Filter, Turn
+from quoth.query.filters.patterns import PatternTable, pattern_tables, rules
+from quoth.query.understand import understand
+from tests.support.made_outline import NAMES
+
+ROWS = Path(__file__).parents[1] / "data" / "filters.jsonl"
+FLOOR = 0.97
+"""The share of each topic's questions whose filters must be exactly those expected."""
+
+
+def load_topics() -> dict[str, list[dict[str, Any]]]:
+    topics: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for line in ROWS.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        topics[row["topic"]].append(row)
+    return topics
+
+
+TOPICS = load_topics()
+
+
+def filters_of(text: str, before: str = "") -> dict[str, list[object]]:
+    turns = [Turn(before, "")] if before else []
+    found = understand(text, names=NAMES, history=turns).filters
+    return {filter_.field: list(filter_.values) for filter_ in found}
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_filters_of_topic(topic: str) -> None:
+    rows = TOPICS[topic]
+    found = [filters_of(row["text"], row.get("before", "")) for row in rows]
+    misses = [
+        f"{row['text']}: expected {row['filters']}, found {filters}"
+        for row, filters in zip(rows, found, strict=True)
+        if filters != row["filters"]
+    ]
+    assert 1 - len(misses) / len(rows) >= FLOOR, "\n".join(misses)
+
+
+NAMED = {
+    "pages 12-14": {"label": ["12", "13", "14"]},
+    "de la page 12 à la page 14": {"label": ["12", "13", "14"]},
+    "Que dit la page une ?": {"label": ["1"]},
+    "Lies mir die Seiten 7 bis 9 vor": {"label": ["7", "8", "9"]},
+    "What is on the page I read?": {},
+    "What is on page 3 of the search results?": {},
+    "What is in appendix A?": {"chapter": ["a"]},
+    "Did they file for chapter 11 bankruptcy?": {},
+    "Who waters the plants after 18:00?": {},
+    "What is said after 18:00?": {"seconds": [1080.0, 360000.0]},
+    "What happens after 10 minutes of kneading?": {},
+    "How is the Q&A dataset built?": {},
+    "What happened in 2023?": {},
+    "Answer in French: what is compost?": {},
+    "What does Marie Curie say about radium?": {},
+    "According to Ada Lindquist, how deep is the soil?": {"speaker": ["Ada Lindqvist"]},
+    "What does a patient gardener do in winter?": {},
+    "Which talk about bees is the longest?": {},
+}
+
+
+@pytest.mark.parametrize("text", NAMED)
+def test_named_regressions(text: str) -> None:
+    assert filters_of(text) == NAMED[text]
+
+
+LIFTED = {
+    "Who is Ruth Abara?": ("speaker", "Ruth Abara"),
+    "Why does Ruth Abara distrust wax?": ("speaker", "Ruth Abara"),
+    "Lindqvist on worms": ("speaker", "Ada Lindqvist"),
+    "How does The Patient Gardener explain compost?": ("document", "almanac"),
+    "is sourdough versus yeast a fair comparison": ("document", "bread"),
+    "what is grown in rooftop gardens in dense cities": ("document", "gardens"),
+    "In the talk about bees and gardens, what is humus?": ("document", "bees"),
+    "What does the handbook say about keys?": ("document", "handbook"),
+}
+
+
+@pytest.mark.parametrize("text", LIFTED)
+def test_a_guess_lifts_and_never_filters(text: str) -> None:
+    query = understand(text, names=NAMES)
+    field, value = LIFTED[text]
+    assert query.filters == ()
+    assert value in [one for boost in query.boosts if boost.field == field for one in boost.values]
+
+
+def test_a_speaker_who_is_only_named_is_an_entity() -> None:
+    query = understand("Who is Ruth Abara?", names=NAMES)
+    assert query.boosts == (Filter("speaker", "in", ("Ruth Abara",)),)
+    assert query.entities == ("Ruth Abara",)
+
+
+NOTED = {
+    "What is on page 900?": "There is no page 900 here; the highest page number is 307.",
+    "Page 900 of The Patient Gardener?": "the pages are i to 307",
+    "Que dit la page 900 ?": "Il n'y a pas de page 900 ici",
+    "What is in chapter 12?": "There is no chapter 12 here; the chapters are 1-4, A.",
+    "What is chapter 2 about?": "The Patient Gardener and Manuel du potager",
+    "What is said at 3:59:59?": "the longest ends at 1:05:00",
+    "Which talks from 1970 mention roofs?": "they are from 2021 to 2024",
+    "Are the German talks good?": "No document here is in that language",
+    "Selon Moreau, combien de reines ?": "Jeanne Moreau et Luc Moreau",
+    "What is said in the demo of What bees know about geometry?": "No demo is known",
+    "What happens in the last ten minutes?": "name the one that is meant",
+    "Compare rain, snow, hail, fog and dew": "5 things were named",
+}
+
+
+@pytest.mark.parametrize("text", NOTED)
+def test_notes_say_what_does_not_exist(text: str) -> None:
+    assert NOTED[text] in " ".join(understand(text, names=NAMES).notes)
+
+
+def test_a_dropped_field_is_not_read() -> None:
+    text = "What does chapter 3 say on page 12?"
+    assert [f.field for f in understand(text, names=NAMES, drop={"label"}).filters] == ["chapter"]
+
+
+@pytest.mark.parametrize(
+    ("text", "entities"),
+    [
+        ("How does drip irrigation help?", {"Drip irrigation"}),
+        ("What does Ruth Abara say of germination?", {"Ruth Abara", "Germination"}),
+        ("Parle-moi du repiquage", {"Le repiquage"}),
+    ],
+)
+def test_entities_are_spelled_as_in_the_collection(text: str, entities: set[str]) -> None:
+    assert set(understand(text, names=NAMES).entities) == entities
+
+
+def test_every_pattern_of_every_language_compiles() -> None:
+    topics = {topic for table in pattern_tables() for topic in table.topics}
+    assert {table.language for table in pattern_tables()} == {"de", "en", "es", "fr"}
+    assert all(rules(topic) for topic in topics)
+
+
+def test_a_further_language_is_a_file() -> None:
+    table = PatternTable("it", "[[page]]\npattern = '''pagin[ae] (?P<first>\\d+)'''\n")
+    (rule,) = table.rules("page")
+    assert rule.pattern
+    assert rule.pattern.search("a pagina 12")

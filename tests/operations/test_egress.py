@@ -21,9 +21,9 @@ from quoth.bootstrap import open_engine
 from quoth.core.settings import Settings
 from quoth.operations.logging import configure_logging
 from tests.operations.test_logging import SECRETS
-from tests.support.audit_client import audited
 from tests.support.cli import quoth, quoth_process
 from tests.support.fault_server import fault_server
+from tests.support.service_client import served
 from tests.support.small_library import add, write_sources
 
 QUESTION = "How does a colony stay warm in winter?"
@@ -60,7 +60,7 @@ async def test_no_planted_secret_comes_out_of_the_service(tmp_path: Path, logs: 
             "anthropic_api_key": SECRETS["anthropic"],
             "gemini_api_key": SECRETS["google"],
         }
-        async with audited(tmp_path / "house", **settings) as house:
+        async with served(tmp_path / "house", **settings, audit=True) as house:
             await house.add("ada", sources)
             token = house.key("ada")
             async with house.client(token, loud=False) as ada:
@@ -99,7 +99,7 @@ async def test_what_an_answer_did_without_is_logged_once(tmp_path: Path, logs: A
     sources = write_sources(tmp_path / "sources")
     async with fault_server("unavailable") as server:
         generator = f"openai-compatible:tiny@{server.url}"
-        async with audited(tmp_path / "house", generator=generator) as house:
+        async with served(tmp_path / "house", generator=generator, audit=True) as house:
             await house.add("ada", sources)
             answer = await house.tenants.engine("ada").answer(QUESTION)
     assert answer.degraded
@@ -190,7 +190,7 @@ async def test_a_whole_run_of_the_service_calls_nobody(
 
     monkeypatch.setattr(socket, "getaddrinfo", looked_up)
     sources = write_sources(tmp_path / "sources")
-    async with audited(tmp_path / "house") as house:
+    async with served(tmp_path / "house", audit=True) as house:
         await house.add("ada", sources)
         async with house.client(house.key("ada")) as ada:
             for path in ("/healthz", "/v1/documents", "/v1/privacy", "/v1/privacy/export"):

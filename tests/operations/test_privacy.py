@@ -15,8 +15,7 @@ import pytest_asyncio
 from quoth.operations.tenant_data import digest_of
 from quoth.pipeline.egress import apply_privacy_settings, list_egress
 from quoth.testing import ScriptedGenerator
-from tests.support.audit_client import audited, rows_of
-from tests.support.service_client import House
+from tests.support.service_client import House, audit_rows, served
 from tests.support.small_library import write_sources
 
 QUESTION = "How does a colony stay warm in winter?"
@@ -36,7 +35,7 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest_asyncio.fixture
 async def house(tmp_path: Path, sources: Path) -> AsyncIterator[House]:
-    async with audited(tmp_path / "house") as opened:
+    async with served(tmp_path / "house", audit=True) as opened:
         await opened.add("ada", sources)
         yield opened
 
@@ -173,7 +172,7 @@ async def test_a_tenant_takes_and_deletes_everything_with_a_proof(
             for line in (await bob.get("/v1/privacy/export")).text.splitlines()
         }
         assert left <= {"keys", "audit", "privacy"}
-    last = [each for each in rows_of(house, "bob") if each.action == "privacy.delete"]
+    last = [each for each in audit_rows(house, "bob") if each.action == "privacy.delete"]
     assert [each.object_id for each in last] == [said["proof"]["digest"]]
     assert len((await ada.get("/v1/documents")).json()["documents"]) == len(documents)
     assert (await ada.post("/v1/query", json={"query": QUESTION})).json()["status"] == "answered"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -17,8 +17,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from quoth.bootstrap import open_tenants
 from quoth.core.settings import Settings
-from quoth.interfaces.http.dependencies import Principal
-from quoth.interfaces.http.middleware.auth import AuthMiddleware
+from quoth.interfaces.http.middleware.stack import AddMiddleware, access_control
+from quoth.interfaces.http.request_state import Principal, request_state
 from quoth.store.database import Database, open_database
 from quoth.store.keys import Keys, NewKey
 from quoth.tenants import Tenants
@@ -55,7 +55,7 @@ class Inside:
             message = await receive()
             self.received += len(message.get("body", b""))
             more = message.get("more_body", False)
-        caller: Principal | None = scope["state"].get("caller")
+        caller = request_state(scope).principal
         said = {"caller": None} if caller is None else told(caller)
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": json.dumps(said).encode()})
@@ -77,7 +77,7 @@ class House:
     """The gate, what stands behind it, and its keys."""
 
     tenants: Tenants
-    gate: AuthMiddleware
+    gate: ASGIApp
     inside: Inside
     clock: Clock
     writes: list[str] = field(default_factory=list)
@@ -113,11 +113,23 @@ def with_catalogue(home: Path) -> None:
     (home / "catalogue.sqlite").write_bytes(empty_catalogue())
 
 
+def protected(app: ASGIApp, middleware: Sequence[AddMiddleware]) -> ASGIApp:
+    """Wrap an application in middleware, given the outermost first."""
+    for add_middleware in reversed(middleware):
+        app = add_middleware(app)
+    return app
+
+
 @asynccontextmanager
 async def gated(
-    home: Path, *, app: ASGIApp | None = None, bound: str = "127.0.0.1", **settings: Any
+    home: Path,
+    *,
+    app: ASGIApp | None = None,
+    make: Callable[[Tenants], ASGIApp] | None = None,
+    bound: str = "127.0.0.1",
+    **settings: Any,
 ) -> AsyncIterator[House]:
-    """Open a house of its own in a folder; ``app`` stands behind the gate instead of `Inside`."""
+    """Serve ``app``, or what ``make`` makes of the tenants, else `Inside`, behind the checks."""
     inside, clock = Inside(), Clock()
     chosen = Settings(home=home, embedder="fake", **settings)
     writes: list[str] = []
@@ -126,9 +138,8 @@ async def gated(
     async with open_tenants(chosen) as opened:
         database = Database(opened.database.engine, writes.append)
         tenants = Tenants(chosen, database=database, open_tenant=opened.engine)
-        gate = AuthMiddleware(
-            app or inside, tenants=tenants, settings=chosen, bound=bound, clock=clock
-        )
+        access = access_control(tenants, settings=chosen, bound=bound, clock=clock)
+        gate = protected(app or (make(tenants) if make else inside), access)
 
         @event.listens_for(database.engine, "before_cursor_execute")
         def note(_connection: Any, _cursor: Any, statement: str, *_more: Any) -> None:

@@ -21,8 +21,10 @@ from quoth.bootstrap import open_tenants
 from quoth.core.settings import Settings
 from quoth.core.types import Document
 from quoth.interfaces.http.app import make_app
-from quoth.interfaces.http.middleware.auth import AuthMiddleware
+from quoth.interfaces.http.middleware.audit import AuditMiddleware
+from quoth.interfaces.http.middleware.stack import access_control
 from quoth.operations.worker import run_workers
+from quoth.store.audit import Audit, AuditRow
 from quoth.store.keys import SCOPES, Keys
 from quoth.store.shares import Shares
 from quoth.tenants import Tenants
@@ -84,14 +86,18 @@ class House:
 
 
 @asynccontextmanager
-async def served(home: Path, **choices: Any) -> AsyncIterator[House]:
-    """Open a whole house over a folder, with the quick embedder and nobody in a hurry."""
+async def served(home: Path, *, audit: bool = False, **choices: Any) -> AsyncIterator[House]:
+    """Open the service over a folder, with the fake embedder; ``audit`` writes the audit log."""
     settings = Settings(home=home, embedder="fake", **{**PATIENT, **choices})
     async with open_tenants(settings) as tenants:
-        app = make_app(
-            tenants, around=[partial(AuthMiddleware, tenants=tenants, settings=settings)]
-        )
-        yield House(app, tenants, home)
+        headers, *access = access_control(tenants, settings=settings)
+        audits = [partial(AuditMiddleware, tenants=tenants)] if audit else []
+        yield House(make_app(tenants, middleware=[headers, *audits, *access]), tenants, home)
+
+
+def audit_rows(house: House, tenant: str) -> list[AuditRow]:
+    """Return the rows of a tenant's audit log, the oldest first."""
+    return Audit(house.tenants.database, tenant=tenant).rows(limit=10_000)[::-1]
 
 
 @contextmanager

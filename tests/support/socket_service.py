@@ -11,7 +11,6 @@ import socket
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from quoth.bootstrap import open_tenants
 from quoth.core.settings import Settings
 from quoth.core.types import Document
 from quoth.interfaces.http.app import make_app
-from quoth.interfaces.http.middleware.auth import AuthMiddleware
+from quoth.interfaces.http.middleware.stack import access_control
 from quoth.pipeline.add import DocumentMetadata
 from quoth.store.keys import SCOPES, Keys
 from quoth.store.shares import Shares
@@ -80,8 +79,8 @@ async def open_house(folder: Path) -> AsyncIterator[House]:
 @asynccontextmanager
 async def serving(tenants: Tenants, *, settings: Settings | None = None) -> AsyncIterator[str]:
     """Serve the application on a free port behind the gate, by the tenants' settings or others."""
-    gate = partial(AuthMiddleware, tenants=tenants, settings=settings or tenants.settings)
-    app = make_app(tenants, around=[gate])
+    access = access_control(tenants, settings=settings or tenants.settings)
+    app = make_app(tenants, middleware=access)
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
     port = listening.getsockname()[1]

@@ -6,7 +6,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from quoth.core.protocols import Embedder
 from quoth.core.settings import Settings
 from quoth.engine import Engine
 from quoth.interfaces.http.app import make_app
-from quoth.interfaces.http.middleware.auth import AuthMiddleware
+from quoth.interfaces.http.middleware.stack import access_control
 from quoth.interfaces.http.uploads.receive import receive_whole
 from quoth.operations.worker import WorkerTimings, run_workers
 from quoth.pipeline.components import Components
@@ -43,8 +42,8 @@ def silent(_name: str) -> None:
 async def open_house(home: Path, **choices: Any) -> AsyncIterator[House]:
     """Open the service over a folder; the choices are those of `open_quickly`."""
     async with open_quickly(home, **choices) as tenants:
-        around = [partial(AuthMiddleware, tenants=tenants, settings=tenants.settings)]
-        yield House(make_app(tenants, around=around), tenants, home)
+        access = access_control(tenants, settings=tenants.settings)
+        yield House(make_app(tenants, middleware=access), tenants, home)
 
 
 @asynccontextmanager

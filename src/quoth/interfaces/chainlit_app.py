@@ -57,7 +57,7 @@ class SecurityMiddleware:
             return
         headers = Headers(scope=scope)
         try:
-            check_host(headers, names=LOOPBACK, reached=scope.get("server"))
+            check_host(headers, names=LOOPBACK, server=scope.get("server"))
             check_origin(headers, method=scope.get("method", "WEBSOCKET"))
         except (Denied, InputError):
             await refuse(scope, send)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
+from quoth.core.events import StageStarted
+from quoth.interfaces.http.routes.openai import _error_chunk
 from quoth.interfaces.http.server.run import listening
+from quoth.interfaces.http.sse import EventStream
 from quoth.store.keys import Keys
 from tests.support.auth_app import House, gated
 from tests.support.upload_service import open_house
@@ -42,28 +46,28 @@ async def never() -> Message:
 
 
 @pytest.mark.parametrize(
-    ("path", "last"), [("/v1/x", b"event: error\n"), ("/v1/chat/completions", b"data: {")]
+    ("path", "encode_error", "last"),
+    [
+        ("/v1/x", None, b"event: error\n"),
+        ("/v1/chat/completions", _error_chunk, b'data: {"error": {"message": "This key is'),
+    ],
 )
-async def test_a_stream_ends_with_the_key_that_opened_it(
-    tmp_path: Path, path: str, last: bytes
+async def test_a_stream_ends_when_its_key_is_revoked(
+    tmp_path: Path, path: str, encode_error: Any, last: bytes
 ) -> None:
     ended = False
 
-    async def endless(_scope: Scope, _receive: Receive, send: Send) -> None:
+    async def endless() -> AsyncGenerator[StageStarted, None]:
         nonlocal ended
-        kind = (b"content-type", b"text/event-stream")
-        await send({"type": "http.response.start", "status": 200, "headers": [kind]})
         try:
             while True:
-                await send(
-                    {"type": "http.response.body", "body": b"data: 1\n\n", "more_body": True}
-                )
+                yield StageStarted("retrieve")
                 await asyncio.sleep(0.001)
         finally:
             ended = True
-            await send({"type": "http.response.body", "body": b"farewell"})
 
-    async with gated(tmp_path, app=endless) as house:
+    stream = EventStream(endless(), encode_error=encode_error)
+    async with gated(tmp_path, app=stream) as house:
         made, sent = house.key(), []
 
         async def send(message: Message) -> None:
@@ -77,6 +81,26 @@ async def test_a_stream_ends_with_the_key_that_opened_it(
     assert len(sent) == 6
     assert sent[-1]["body"].startswith(last)
     assert ended
+
+
+async def test_a_long_file_ends_when_its_key_is_revoked(tmp_path: Path) -> None:
+    async def endless(_scope: Scope, _receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        while True:
+            await send({"type": "http.response.body", "body": b"x", "more_body": True})
+
+    async with gated(tmp_path, app=endless) as house:
+        made, sent = house.key(), []
+
+        async def send(message: Message) -> None:
+            sent.append(message)
+            if len(sent) == 5:
+                Keys(house.tenants.database, tenant="ada").revoke(made.key.key_id)
+                house.clock.now += 1
+
+        async with asyncio.timeout(5):
+            await house.gate(asked(house, made.token), never, send)
+    assert len(sent) == 5
 
 
 async def test_a_body_stops_with_the_key_that_sends_it(house: House) -> None:

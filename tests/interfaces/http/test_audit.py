@@ -13,12 +13,11 @@ import pytest_asyncio
 from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
 
-from quoth.interfaces.http.middleware.audit import ACTIONS, STRANGERS_PER_MINUTE
-from quoth.interfaces.http.middleware.trusted_host import READING
+from quoth.interfaces.http.middleware.audit import ACTIONS, ANONYMOUS_PER_MINUTE
+from quoth.interfaces.http.request_state import READING_METHODS
 from quoth.store.audit import Audit
 from quoth.store.audit_head import kept_head
-from tests.support.audit_client import audited, rows_of
-from tests.support.service_client import House
+from tests.support.service_client import House, audit_rows, served
 from tests.support.small_library import write_sources
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -30,7 +29,7 @@ BODIES = {"POST /v1/query": {"query": "How does a colony stay warm in winter?"}}
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
     sources = write_sources(tmp_path_factory.mktemp("audited") / "sources")
-    async with audited(tmp_path_factory.mktemp("house")) as opened:
+    async with served(tmp_path_factory.mktemp("house"), audit=True) as opened:
         await opened.add("ada", sources)
         yield opened
 
@@ -47,7 +46,7 @@ def changing(app: FastAPI) -> list[tuple[str, str]]:
         (method, str(route.path))
         for route in iter_route_contexts(app.routes)
         for method in sorted(route.methods or ())
-        if method not in READING
+        if method not in READING_METHODS
     ]
 
 
@@ -57,11 +56,11 @@ async def test_every_changing_route_writes_exactly_one_row(
     routes = changing(house.app)
     assert len(routes) >= 10
     for method, template in sorted(routes, key=lambda each: "privacy/data" in each[1]):
-        before = rows_of(house, "ada")
+        before = audit_rows(house, "ada")
         path = re.sub(r"\{[^}]+\}", "absent", template)
         body = BODIES.get(f"{method} {template}", {})
         response = await ada.request(method, path, json=body)
-        added = rows_of(house, "ada")[len(before) :]
+        added = audit_rows(house, "ada")[len(before) :]
         assert len(added) == 1, (method, template, response.status_code, added)
         assert added[0].result.endswith(str(response.status_code))
         assert (
@@ -73,10 +72,10 @@ async def test_every_changing_route_writes_exactly_one_row(
 
 
 async def test_looking_writes_nothing(house: House, ada: httpx.AsyncClient) -> None:
-    before = rows_of(house, "ada")
+    before = audit_rows(house, "ada")
     for path in ("/v1/documents", "/v1/collections", "/v1/privacy", "/nowhere"):
         await ada.get(path)
-    assert rows_of(house, "ada") == before
+    assert audit_rows(house, "ada") == before
 
 
 async def test_a_question_is_noted_without_its_words(house: House) -> None:
@@ -86,7 +85,7 @@ async def test_a_question_is_noted_without_its_words(house: House) -> None:
         secret = "Where did the zeppelin land in secret?"
         await eve.post("/v1/query", json={"query": secret})
         await eve.post("/v1/query", json={"query": secret, "stream": True})
-    rows = rows_of(house, "eve")
+    rows = audit_rows(house, "eve")
     assert [each.action for each in rows] == ["ask", "ask"]
     assert {each.result for each in rows} == {"done 200"}
     assert token.startswith(f"qth_{rows[0].key_id}_") or rows[0].key_id in token
@@ -95,30 +94,30 @@ async def test_a_question_is_noted_without_its_words(house: House) -> None:
 
 async def test_whoever_is_turned_away_is_noted(house: House) -> None:
     operator = house.tenants.settings.tenant
-    before = rows_of(house, operator)
+    before = audit_rows(house, operator)
     async with house.client("qth_aaaaaaaa_" + "x" * 43) as stranger:
         await stranger.get("/v1/documents")
         await stranger.post("/v1/query", json={"query": "May I come in?"})
-    added = rows_of(house, operator)[len(before) :]
+    added = audit_rows(house, operator)[len(before) :]
     assert [(each.action, each.result) for each in added] == [
         ("auth", "refused 401"),
         ("ask", "refused 401"),
     ]
-    before = rows_of(house, "ada")
+    before = audit_rows(house, "ada")
     async with house.client(house.key("ada", scopes=("read",))) as reader:
         await reader.get("/v1/keys")
-    (row,) = rows_of(house, "ada")[len(before) :]
+    (row,) = audit_rows(house, "ada")[len(before) :]
     assert (row.action, row.result) == ("auth", "refused 403")
 
 
 async def test_strangers_cannot_fill_the_disk(house: House) -> None:
     operator = house.tenants.settings.tenant
-    before = rows_of(house, operator)
+    before = audit_rows(house, operator)
     async with house.client("") as stranger:
-        for _ in range(STRANGERS_PER_MINUTE + 20):
+        for _ in range(ANONYMOUS_PER_MINUTE + 20):
             response = await stranger.post("/v1/query", json={})
             assert response.status_code == 401
-    assert len(rows_of(house, operator)) - len(before) <= STRANGERS_PER_MINUTE + 1
+    assert len(audit_rows(house, operator)) - len(before) <= ANONYMOUS_PER_MINUTE + 1
 
 
 async def test_requests_at_once_make_one_chain_and_a_head(

@@ -385,7 +385,6 @@ def http(method: str, path: str, *, headers: dict[str, str] | None = None) -> di
         "headers": [(name.encode(), value.encode()) for name, value in given.items()],
         "client": ("127.0.0.1", 1),
         "server": ("127.0.0.1", 8765),
-        "state": {},
     }
 
 
@@ -411,6 +410,7 @@ async def answered(house: House, scope: dict[str, Any], sender: Any = None) -> d
     async def connect() -> Message:
         return {"type": "websocket.connect"}
 
+    scope = {**scope, "state": {}}
     await house.gate(scope, sender or (connect if scope["type"] == "websocket" else none), send)
     return dict(sent[0])
 

@@ -14,20 +14,21 @@ from pathlib import Path
 import httpx
 import pytest
 import uvicorn
+from starlette.types import ASGIApp
 
 from quoth.core.settings import Settings
-from quoth.interfaces.http.middleware.auth import AuthMiddleware
+from quoth.interfaces.http.middleware.stack import access_control
 from quoth.store.database import Database, open_database
 from quoth.store.keys import Keys
 from quoth.tenants import Tenants
-from tests.support.auth_app import Inside, empty_catalogue
+from tests.support.auth_app import Inside, empty_catalogue, protected
 
 HALF_OPEN = 200
 MEBIBYTE = 2**20
 
 
 @contextmanager
-def listening(app: AuthMiddleware) -> Iterator[int]:
+def listening(app: ASGIApp) -> Iterator[int]:
     """Serve in a thread; gives the port."""
     server = uvicorn.Server(
         uvicorn.Config(app, port=0, lifespan="off", log_level="critical", ws="none")
@@ -65,7 +66,8 @@ def behind(tmp_path: Path, database: Database) -> Iterator[tuple[int, Inside, st
     tenants = Tenants(settings, database=database, open_tenant=lambda _tenant: NoEngine)  # type: ignore[arg-type,return-value]
     token = Keys(database, tenant="ada").add(label="x", scopes=["read"]).token
     inside = Inside()
-    with listening(AuthMiddleware(inside, tenants=tenants, settings=settings)) as port:
+    app = protected(inside, access_control(tenants, settings=settings))
+    with listening(app) as port:
         yield port, inside, token
 
 

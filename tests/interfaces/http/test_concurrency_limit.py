@@ -1,135 +1,120 @@
-"""The line in front of the engine: bounded, fair, and left at once by whoever goes."""
+"""Admission control: bounded, fair between tenants, and left at once by a client that goes."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from starlette.types import Message
 
 from quoth.core.errors import Busy
-from quoth.interfaces.http.middleware.concurrency_limit import Admission, Bounds, default_in_flight
+from quoth.interfaces.http.middleware.concurrency_limit import (
+    Bounds,
+    BufferedConnection,
+    ConcurrencyLimit,
+    default_in_flight,
+)
 
 
-async def _hold(line: Admission, whose: str, done: list[str], *, until: asyncio.Event) -> None:
-    async with line.turn(whose):
-        done.append(whose)
-        await until.wait()
+async def hold(limit: ConcurrencyLimit, name: str, served: list[str], turns: int = 1) -> None:
+    """Hold a slot for some turns of the loop; the tenant is the first letter of the name."""
+    async with limit.slot(name[0]):
+        served.append(name)
+        for _ in range(turns):
+            await asyncio.sleep(0)
 
 
-async def _line_up(line: Admission, names: list[str], done: list[str]) -> list[asyncio.Task[None]]:
-    """Each in turn, so that the order in which they came is theirs in the list."""
-    go = asyncio.Event()
-    go.set()
+async def queue(
+    limit: ConcurrencyLimit, names: Sequence[str], served: list[str]
+) -> list[asyncio.Task[None]]:
+    """Let the named queries arrive in this order."""
     tasks = []
     for name in names:
-        tasks.append(asyncio.create_task(_hold(line, name, done, until=go)))
+        tasks.append(asyncio.create_task(hold(limit, name, served)))
         await asyncio.sleep(0)
     return tasks
 
 
-async def test_no_more_than_allowed_are_in_at_once() -> None:
-    line, most = Admission(Bounds(in_flight=3)), 0
+async def test_no_more_than_the_limit_are_in_flight() -> None:
+    limit, highest = ConcurrencyLimit(Bounds(in_flight=3)), 0
 
     async def ask() -> None:
-        nonlocal most
-        async with line.turn("a"):
-            most = max(most, line.in_flight)
+        nonlocal highest
+        async with limit.slot("a"):
+            highest = max(highest, limit.in_flight)
             await asyncio.sleep(0)
 
     await asyncio.gather(*(ask() for _ in range(50)))
-    assert (most, line.in_flight, line.waiting, line.admitted) == (3, 0, 0, 50)
+    assert (highest, limit.in_flight, limit.waiting, limit.admitted) == (3, 0, 0, 50)
 
 
-async def test_one_tenants_questions_come_in_the_order_they_were_asked() -> None:
-    line, order = Admission(Bounds(in_flight=1)), []
-
-    async def ask(number: int) -> None:
-        async with line.turn("a"):
-            order.append(number)
-            await asyncio.sleep(0)
-
-    await asyncio.gather(*(ask(number) for number in range(20)))
-    assert order == list(range(20))
-
-
-async def test_a_tenant_with_many_questions_does_not_keep_another_waiting() -> None:
-    line, done = Admission(Bounds(in_flight=1)), list[str]()
-    async with line.turn("first"):
-        tasks = await _line_up(line, [*["many"] * 9, "few"], done)
+@pytest.mark.parametrize(
+    ("arrive", "expected"),
+    [
+        ([f"a{at}" for at in range(9)], [f"a{at}" for at in range(9)]),
+        (["a0", "a1", "a2", "b0"], ["a0", "b0", "a1", "a2"]),
+        (["a0", "a1", "b0", "b1", "c0"], ["a0", "b0", "c0", "a1", "b1"]),
+    ],
+    ids=["one tenant in order", "two tenants in turn", "three tenants"],
+)
+async def test_tenants_are_served_in_turn(arrive: list[str], expected: list[str]) -> None:
+    limit, served = ConcurrencyLimit(Bounds(in_flight=1)), list[str]()
+    async with limit.slot("first"):
+        tasks = await queue(limit, arrive, served)
     await asyncio.gather(*tasks)
-    assert done.index("few") == 1
+    assert served == expected
 
 
-async def test_who_finds_the_line_full_is_told_at_once_when_to_come_again() -> None:
-    line, never = Admission(Bounds(in_flight=1, waiting=1, wait_s=60)), asyncio.Event()
-    tasks = [asyncio.create_task(_hold(line, "a", [], until=never)) for _ in range(2)]
-    await asyncio.sleep(0)
-    with pytest.raises(Busy) as told:
-        async with asyncio.timeout(1), line.turn("a"):
+async def refused_at_once(limit: ConcurrencyLimit) -> Busy:
+    with pytest.raises(Busy) as error:
+        async with asyncio.timeout(1), limit.slot("b"):
             pass
-    assert told.value.retry_after_s is not None
-    assert told.value.retry_after_s >= 1
-    for task in tasks:
-        task.cancel()
+    return error.value
 
 
-async def test_who_waits_too_long_is_told_and_leaves_the_line() -> None:
-    line, never = Admission(Bounds(in_flight=1, wait_s=0.01)), asyncio.Event()
-    held = asyncio.create_task(_hold(line, "a", [], until=never))
-    await asyncio.sleep(0)
-    with pytest.raises(Busy):
-        async with line.turn("b"):
-            pass
-    assert (line.waiting, line.shed) == (0, 1)
-    held.cancel()
+async def test_a_full_queue_refuses_at_once_with_a_time_to_retry() -> None:
+    limit = ConcurrencyLimit(Bounds(in_flight=1, waiting=1, wait_s=60))
+    async with limit.slot("a"):
+        [waiter] = await queue(limit, ["a"], [])
+        error = await refused_at_once(limit)
+        waiter.cancel()
+    assert error.retry_after_s is not None
+    assert error.retry_after_s >= 1
 
 
-async def test_what_was_waited_elsewhere_counts() -> None:
-    line = Admission(Bounds(in_flight=1, wait_s=60))
-    async with line.turn("first"), asyncio.timeout(1):
-        with pytest.raises(Busy):
-            async with line.turn("late", waited_s=60):
-                pass
-    assert line.waiting == 0
+async def test_a_query_that_waits_too_long_is_refused_and_leaves_the_queue() -> None:
+    limit = ConcurrencyLimit(Bounds(in_flight=1, wait_s=0.01))
+    async with limit.slot("a"):
+        await refused_at_once(limit)
+    assert (limit.waiting, limit.shed, limit.in_flight) == (0, 1, 0)
 
 
-async def test_who_would_wait_far_too_long_is_told_at_once() -> None:
-    at = 0.0
-    line, never = Admission(Bounds(in_flight=1, wait_s=60), clock=lambda: at), asyncio.Event()
+async def test_a_hopeless_wait_is_refused_at_once() -> None:
+    now = 0.0
+    limit = ConcurrencyLimit(Bounds(in_flight=1, wait_s=10), clock=lambda: now)
     for _ in range(20):
-        async with line.turn("a"):
-            at += 100.0
-    held = asyncio.create_task(_hold(line, "a", [], until=never))
-    await asyncio.sleep(0)
-    assert line.expected_s > 80
-    line.bounds = Bounds(in_flight=1, wait_s=10)
-    with pytest.raises(Busy) as told:
-        async with asyncio.timeout(1), line.turn("b"):
-            pass
-    assert told.value.retry_after_s == 60
-    held.cancel()
+        async with limit.slot("a"):
+            now += 100.0
+    async with limit.slot("a"):
+        assert limit.expected_wait_s > 80
+        assert (await refused_at_once(limit)).retry_after_s == 60
 
 
-async def test_who_goes_while_waiting_takes_nobodys_place() -> None:
-    line, done = Admission(Bounds(in_flight=1)), list[str]()
-    async with line.turn("first"):
-        tasks = await _line_up(line, ["gone", "next"], done)
-        tasks[0].cancel()
-        await asyncio.sleep(0)
-        assert line.waiting == 1
+@pytest.mark.parametrize("slot_is_free", [False, True], ids=["while waiting", "as a slot is freed"])
+async def test_a_client_that_goes_takes_no_slot(slot_is_free: bool) -> None:
+    limit, served = ConcurrencyLimit(Bounds(in_flight=1)), list[str]()
+    async with limit.slot("first"):
+        tasks = await queue(limit, ["gone", "next"], served)
+        if not slot_is_free:
+            tasks[0].cancel()
+            await asyncio.sleep(0)
+            assert limit.waiting == 1
+    tasks[0].cancel()  # its slot may be free, but it has not run yet
     await asyncio.wait(tasks)
-    assert (done, line.in_flight) == (["next"], 0)
-
-
-async def test_who_goes_in_the_moment_of_his_turn_passes_it_on() -> None:
-    line, done = Admission(Bounds(in_flight=1)), list[str]()
-    async with line.turn("first"):
-        tasks = await _line_up(line, ["gone", "next"], done)
-    tasks[0].cancel()  # his turn has come, but he has not run yet
-    await asyncio.wait(tasks)
-    assert (done, line.in_flight) == (["next"], 0)
+    assert (served, limit.in_flight, limit.waiting) == (["next"], 0, 0)
 
 
 @given(
@@ -137,37 +122,78 @@ async def test_who_goes_in_the_moment_of_his_turn_passes_it_on() -> None:
     st.integers(1, 4),
     st.integers(0, 8),
 )
-def test_whatever_comes_and_goes_every_place_is_free_in_the_end(
-    askers: list[tuple[str, int, bool]], in_flight: int, waiting: int
+def test_every_slot_is_free_in_the_end(
+    queries: list[tuple[str, int, bool]], in_flight: int, waiting: int
 ) -> None:
-    async def all_of_them() -> Admission:
-        line = Admission(Bounds(in_flight=in_flight, waiting=waiting, wait_s=5))
+    async def serve_all() -> ConcurrencyLimit:
+        limit = ConcurrencyLimit(Bounds(in_flight=in_flight, waiting=waiting, wait_s=5))
 
-        async def ask(whose: str, takes: int) -> None:
+        async def ask(tenant: str, turns: int) -> None:
             try:
-                async with line.turn(whose):
-                    assert line.in_flight <= in_flight
-                    for _ in range(takes):
-                        await asyncio.sleep(0)
+                await hold(limit, tenant, [], turns)
             except Busy:
-                assert line.waiting >= waiting
+                assert limit.waiting >= waiting
+            assert limit.in_flight <= in_flight
 
         tasks = []
-        for whose, takes, goes in askers:
-            task = asyncio.create_task(ask(whose, takes))
-            tasks.append(task)
-            if takes % 2:
+        for tenant, turns, goes in queries:
+            tasks.append(asyncio.create_task(ask(tenant, turns)))
+            if turns % 2:
                 await asyncio.sleep(0)
             if goes:
-                task.cancel()
+                tasks[-1].cancel()
         for result in await asyncio.gather(*tasks, return_exceptions=True):
             assert result is None or isinstance(result, asyncio.CancelledError)
-        return line
+        return limit
 
-    line = asyncio.run(all_of_them())
-    assert (line.in_flight, line.waiting) == (0, 0)
+    limit = asyncio.run(serve_all())
+    assert (limit.in_flight, limit.waiting) == (0, 0)
 
 
-def test_where_a_language_model_is_waited_for_more_may_be_in_at_once() -> None:
+def test_more_queries_are_in_flight_where_a_language_model_answers() -> None:
     assert default_in_flight(cores=4) == 8
-    assert default_in_flight(cores=4, writes=True) > 32
+    assert default_in_flight(cores=4, generates=True) > 32
+
+
+async def test_a_disconnect_while_waiting_leaves_the_queue() -> None:
+    limit, left = ConcurrencyLimit(Bounds(in_flight=1)), asyncio.Event()
+    messages: list[Message] = [{"type": "http.request", "body": b"{}", "more_body": False}]
+
+    async def receive() -> Message:
+        if messages:
+            return messages.pop()
+        await left.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(_message: Message) -> None:
+        raise AssertionError("the client is gone")
+
+    connection = BufferedConnection(receive, send)
+
+    async def ask() -> None:
+        assert await connection.read_body()
+        async with connection.cancel_on_disconnect(), limit.slot("a"):
+            raise AssertionError("no slot was free")
+
+    async with limit.slot("first"):
+        asking = asyncio.create_task(ask())
+        await asyncio.sleep(0.01)
+        assert limit.waiting == 1
+        left.set()
+        await asking
+        assert limit.waiting == 0
+
+
+async def test_a_refusal_passes_through_a_connection() -> None:
+    async def receive() -> Message:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async def send(_message: Message) -> None:
+        raise AssertionError
+
+    limit = ConcurrencyLimit(Bounds(in_flight=1, waiting=0))
+    async with limit.slot("first"):
+        with pytest.raises(Busy):
+            async with BufferedConnection(receive, send).cancel_on_disconnect(), limit.slot("a"):
+                pass

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from quoth.interfaces.http.app import make_app
-from quoth.interfaces.http.server.run import create_server_app, operation_of
+from quoth.interfaces.http.server.run import create_server_app, server_state
 from quoth.pipeline.components import embedding_fingerprint
 from quoth.store.catalogue import Catalogue
 from tests.support.auth_app import House, gated
@@ -24,8 +24,7 @@ MANY = {
 
 @pytest.fixture
 async def house(tmp_path: Path) -> AsyncIterator[House]:
-    async with gated(tmp_path, **MANY) as opened:
-        opened.gate._app = make_app(opened.tenants)
+    async with gated(tmp_path, make=make_app, **MANY) as opened:
         yield opened
 
 
@@ -155,7 +154,7 @@ async def test_nothing_is_answered_without_a_key_but_whether_it_lives(house: Hou
 
 async def test_the_served_application_stands_behind_the_gate(house: House) -> None:
     settings = house.tenants.settings
-    app = create_server_app(house.tenants, operation=operation_of(settings), settings=settings)
+    app = create_server_app(house.tenants, state=server_state(settings), settings=settings)
     house.key()
     house.gate = app  # type: ignore[assignment]
     async with house.client() as client:

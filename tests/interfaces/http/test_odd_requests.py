@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from quoth.interfaces.http.server.h11_protocol import HEAD_BYTES
+from quoth.interfaces.http.middleware.trusted_host import MAX_HEAD_BYTES
 from tests.support.service_client import served
 from tests.support.small_library import write_sources
 
@@ -100,7 +100,7 @@ async def test_another_method_is_refused_in_openais_words(
 
 
 @pytest.mark.parametrize(
-    "sent", [{"params": {"q": "a" * HEAD_BYTES}}, {"headers": {"x-long": "a" * HEAD_BYTES}}]
+    "sent", [{"params": {"q": "a" * MAX_HEAD_BYTES}}, {"headers": {"x-long": "a" * MAX_HEAD_BYTES}}]
 )
 async def test_a_head_that_is_too_long_is_refused(
     ada: httpx.AsyncClient, sent: dict[str, dict[str, str]]

@@ -17,7 +17,7 @@ from openai import AsyncOpenAI, OpenAI
 
 from quoth.core.errors import Denied, GenerationError
 from quoth.core.protocols import Generator
-from quoth.interfaces.http.openai_schemas import UNUSED, spoken_at
+from quoth.interfaces.http.openai_schemas import IGNORED_FIELDS, problem_for_path
 from quoth.interfaces.http.problem_details import problem
 from quoth.pipeline.answer_cache import AnswerCache
 from quoth.testing import ScriptedGenerator
@@ -199,8 +199,8 @@ async def test_an_unknown_model_is_told_alike_whoever_owns_it(house: House, mode
         ({"temperature": 3}, 400, "temperature"),
         ({"max_tokens": 0}, 400, "max_tokens"),
         ({"logprobs": True}, 400, "logprobs"),
-        ({"response_format": {"type": "json_object"}}, 400, "response_format"),
-        ({"modalities": ["audio"]}, 400, "modalities"),
+        ({"response_format": {"type": "json_object"}}, 400, "response_format.type"),
+        ({"modalities": ["audio"]}, 400, "modalities.0"),
         ({"unheard_of": 1}, 400, None),
         ({"messages": []}, 400, "messages"),
         ({"messages": [{"role": "system", "content": "x"}]}, 400, None),
@@ -244,7 +244,7 @@ async def test_nobody_is_answered_without_a_key(house: House) -> None:
 
 
 async def test_fields_that_mean_nothing_here_are_taken(house: House) -> None:
-    unused = dict.fromkeys(UNUSED, 1)
+    unused = dict.fromkeys(IGNORED_FIELDS, 1)
     async with client(house) as api:
         found = await api.chat.completions.create(
             model="quoth/bees", messages=ASKED, extra_body=unused
@@ -280,7 +280,7 @@ async def test_behind_the_gate_the_owner_needs_no_key_and_a_wrong_one_opens_noth
 
 async def test_a_refusal_before_the_routes_can_be_told_in_openais_words() -> None:
     found = problem(Denied("No key.", status=401), request_id="r")
-    told = spoken_at("/v1/models/quoth/bees", found)
+    told = problem_for_path("/v1/models/quoth/bees", found)
     assert json.loads(told.body)["error"]["type"] == "authentication_error"
     assert told.headers["www-authenticate"] == "Bearer"
-    assert spoken_at("/v1/query", found) == found
+    assert problem_for_path("/v1/query", found) == found

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from quoth.core.errors import Busy
 from quoth.interfaces.http.middleware.rate_limit import (
-    MOST_NAMES,
+    MAX_NAMES,
     GcraLimiter,
     RequestQuota,
     client_network,
@@ -61,23 +61,23 @@ def test_the_burst_is_whole_at_once_and_comes_back_with_time() -> None:
 
 def test_any_number_of_names_takes_a_bounded_room() -> None:
     rate = GcraLimiter(10, burst=1, clock=Clock())
-    for number in range(MOST_NAMES + 100):
+    for number in range(MAX_NAMES + 100):
         rate.take(str(number))
-    assert len(rate._full_at) == MOST_NAMES
-    assert rate.take(str(MOST_NAMES)) > 0
+    assert len(rate._full_at) == MAX_NAMES
+    assert rate.take(str(MAX_NAMES)) > 0
     assert rate.take("0") == 0
 
 
 def test_a_place_is_given_back_also_after_a_failure() -> None:
-    lane = RequestQuota("questions", rate=GcraLimiter(1e6, burst=1000), in_flight=1)
+    quota = RequestQuota("questions", rate=GcraLimiter(1e6, burst=1000), max_in_flight=1)
     for _ in range(3):
-        with pytest.raises(KeyError), lane.held("a"):
+        with pytest.raises(KeyError), quota.hold("a"):
             raise KeyError
-    with lane.held("a"):
-        with lane.held("b"), pytest.raises(Busy) as refused, lane.held("a"):
+    with quota.hold("a"):
+        with quota.hold("b"), pytest.raises(Busy) as refused, quota.hold("a"):
             pass
         assert (refused.value.status, refused.value.retry_after_s) == (429, 1)
-    with lane.held("a"):
+    with quota.hold("a"):
         pass
 
 

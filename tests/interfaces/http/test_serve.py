@@ -1,17 +1,12 @@
-"""The application with all its walls, in this process: health, counters, the line, the spans."""
+"""The application with all middleware, in this process: health, metrics, admission, tracing."""
 
 from __future__ import annotations
 
 import asyncio
-import os
-import platform
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
-from time import monotonic
 
 import httpx
 import pytest
@@ -25,10 +20,8 @@ from sqlalchemy import text
 from quoth.bootstrap import open_tenants
 from quoth.core.errors import ConfigError
 from quoth.core.settings import Settings
-from quoth.interfaces.http.middleware import admission as admitting
-from quoth.interfaces.http.middleware.concurrency_limit import Admission, Bounds
-from quoth.interfaces.http.server.run import create_server_app, listening, operation_of
-from quoth.interfaces.http.server.state import ServerState
+from quoth.interfaces.http.middleware.concurrency_limit import Bounds
+from quoth.interfaces.http.server.run import create_server_app, listening, server_state
 from quoth.operations.metrics import Metrics
 from quoth.operations.otel import observe_spans
 from tests.support.counting import samples
@@ -41,10 +34,11 @@ SECRET = "zirkonwald"
 
 @pytest.fixture
 async def app(tmp_path: Path) -> AsyncIterator[FastAPI]:
-    settings = Settings(home=tmp_path / "home", embedder="fake", keys_needed="never", **PATIENT)
+    limits = {**PATIENT, "questions_at_once": 4}
+    settings = Settings(home=tmp_path / "home", embedder="fake", keys_needed="never", **limits)
     async with open_tenants(settings) as tenants:
-        operation = operation_of(settings)
-        app = create_server_app(tenants, operation=operation, settings=settings)
+        state = server_state(settings)
+        app = create_server_app(tenants, state=state, settings=settings)
         async for _step in tenants.engine("local").add([write_sources(tmp_path / "sources")]):
             pass
         yield app
@@ -79,21 +73,11 @@ async def test_readiness_tells_what_there_is(app: FastAPI) -> None:
 
 
 async def test_a_service_that_stops_is_not_ready_but_alive(app: FastAPI) -> None:
-    app.state.operation.presence.state = "stopping"
+    app.state.server.requests.state = "stopping"
     async with client(app) as asking:
         assert (await asking.get("/readyz")).status_code == 503
         assert (await asking.get("/healthz")).json() == {"status": "ok"}
         assert (await asking.post("/v1/query", json={"query": "Who?"})).status_code == 503
-
-
-async def test_time_at_the_gate_counts_as_waited(
-    app: FastAPI, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    line = app.state.operation.admission
-    line.bounds = Bounds(in_flight=1, wait_s=60)
-    monkeypatch.setattr(admitting, "monotonic", lambda: monotonic() + 60)
-    async with line.turn("somebody"), asyncio.timeout(5):
-        assert (await ask(app)).status_code == 503
 
 
 async def test_a_store_that_is_gone_is_told(app: FastAPI) -> None:
@@ -152,15 +136,15 @@ async def test_the_line_is_counted(app: FastAPI) -> None:
     assert (found["quoth_admitted_total"], found["quoth_in_flight"]) == (1, 0)
 
 
-async def test_who_finds_the_line_full_is_told_when_to_come_again(app: FastAPI) -> None:
-    line = Admission(Bounds(in_flight=1, waiting=2, wait_s=60))
-    app.state.operation = replace(app.state.operation, admission=line)
-    told = await asyncio.gather(*(ask(app, f"Who is bee number {at}?") for at in range(12)))
-    assert set(Counter(each.status_code for each in told)) == {200, 503}
-    shed = [each for each in told if each.status_code == 503]
-    assert {each.json()["code"] for each in shed} == {"busy"}
-    assert all(int(each.headers["retry-after"]) >= 1 for each in shed)
-    assert all(each.headers["x-request-id"] == each.json()["request_id"] for each in shed)
+async def test_queries_over_the_limit_are_told_when_to_retry(app: FastAPI) -> None:
+    app.state.server.limit.bounds = Bounds(in_flight=4, waiting=2, wait_s=60)
+    answers = await asyncio.gather(*(ask(app, f"Who is bee number {at}?") for at in range(12)))
+    assert set(Counter(answer.status_code for answer in answers)) == {200, 503}
+    shed = [answer for answer in answers if answer.status_code == 503]
+    assert {answer.json()["code"] for answer in shed} == {"busy"}
+    assert all(int(answer.headers["retry-after"]) >= 1 for answer in shed)
+    assert all(answer.headers["x-request-id"] == answer.json()["request_id"] for answer in shed)
+    assert not any("connection" in answer.headers for answer in shed)
 
 
 async def test_a_body_that_cannot_be_read_costs_nobody_a_place(app: FastAPI) -> None:
@@ -168,9 +152,8 @@ async def test_a_body_that_cannot_be_read_costs_nobody_a_place(app: FastAPI) -> 
         answer = await asking.post(
             "/v1/query", content=b"{", headers={"content-type": "application/json"}
         )
-    line: ServerState = app.state.operation
     assert answer.status_code in (400, 422)
-    assert line.admission.in_flight == 0
+    assert app.state.server.limit.in_flight == 0
 
 
 async def test_a_request_has_one_span_with_its_route_and_no_text(app: FastAPI) -> None:
@@ -227,53 +210,6 @@ def test_a_port_in_use_is_a_wrong_set_up() -> None:
         told = f"Port {port} of 127.0.0.1 is in use"
         with pytest.raises(ConfigError, match=told), listening("127.0.0.1", port):
             pass
-
-
-POOLS = """
-import os
-import threading
-from pathlib import Path
-from quoth.interfaces.http.server.run import share_memory
-
-share_memory()
-count = 8 * (os.cpu_count() or 1)
-held, together = [], threading.Barrier(count)
-
-def take():
-    held.append(bytearray(100_000))
-    together.wait()
-
-threads = [threading.Thread(target=take) for _ in range(count)]
-for each in threads: each.start()
-for each in threads: each.join()
-rows = []
-for line in Path("/proc/self/maps").read_text().splitlines():
-    (begin, end), use = line.split()[0].split("-"), line.split()[1]
-    rows.append((int(begin, 16), int(end, 16), use))
-pairs = zip(rows, rows[1:])
-print(sum(
-    not begin % 2**26 and (use, rest) == ("rw-p", "---p") and last - begin == 2**26
-    for (begin, _end, use), (_begin, last, rest) in pairs
-))
-"""
-"""Says how many pools, each in 64 MB of addresses, many threads made beside the first."""
-
-
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="this library has no pools")
-def test_threads_share_a_pool_of_memory_for_each_core() -> None:
-    found = subprocess.run(
-        [sys.executable, "-c", POOLS], capture_output=True, check=True, text=True
-    )
-    assert int(found.stdout) == max(2, os.cpu_count() or 1) - 1
-
-
-def test_what_stays_is_not_looked_through_again() -> None:
-    code = (
-        "import gc, quoth.interfaces.http.server.run as s; "
-        "s.keep_for_good(); print(len(gc.get_objects()))"
-    )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
-    assert int(found.stdout) < 1000
 
 
 async def observed(engine):  # type: ignore[no-untyped-def]

@@ -49,8 +49,9 @@ class Client:
 
 
 async def stream_to(client: Client, events: AsyncGenerator[Event, None]) -> None:
-    response = EventStream(events, first=await anext(events), request_id="r1")
-    await response({"type": "http"}, client.receive, client.send)
+    response = EventStream(events, first=[await anext(events)])
+    scope = {"type": "http", "method": "POST", "path": "/v1/query", "headers": []}
+    await response(scope, client.receive, client.send)
 
 
 async def test_events_are_sent_one_by_one_with_their_names() -> None:

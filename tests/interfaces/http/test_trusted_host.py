@@ -13,8 +13,8 @@ from quoth.interfaces.http.middleware.trusted_host import (
     MisdirectedRequest,
     check_host,
     check_origin,
+    host_names,
     is_loopback,
-    names_of,
 )
 
 LATIN = st.text(st.characters(max_codepoint=255), max_size=40)
@@ -87,7 +87,7 @@ def test_behind_a_proxy_with_tls_the_usual_ports_are_the_same() -> None:
     ],
 )
 def test_the_names_of_a_service(bound: str, more: str, also: set[str]) -> None:
-    assert names_of(bound, more=more) == LOOPBACK | also
+    assert host_names(bound, more=more) == LOOPBACK | also
 
 
 @pytest.mark.parametrize(

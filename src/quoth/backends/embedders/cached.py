@@ -27,6 +27,8 @@ class CachedEmbedder:
         self._encoded: LRUCache[str, EncodedQuery] = LRUCache(max_bytes, getsizeof=_bytes)
         self._pending: dict[str, asyncio.Task[EncodedQuery]] = {}
         self._lock = Lock()
+        self.hits = 0
+        self.misses = 0
         self.name = embedder.name
         self.revision = embedder.revision
         self.dimension = embedder.dimension
@@ -49,7 +51,9 @@ class CachedEmbedder:
     async def encode(self, query: str) -> EncodedQuery:
         """Return a query's vector and token vectors from one pass; raises EmbeddingError."""
         if (found := self._cached(query)) is not None:
+            self.hits += 1
             return found
+        self.misses += 1
         task = self._pending.get(query)
         if task is None or task.get_loop() is not asyncio.get_running_loop():
             return self._keep(query, await self.inner.encode(query))

@@ -1,4 +1,4 @@
-"""The service as one application: every route, one error mapper, one gate in front of all."""
+"""The service as one application: its routes, middleware and error handler."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from starlette.types import ASGIApp
 
 from quoth.core.errors import QuothError
 from quoth.interfaces.http.dependencies import Reader
-from quoth.interfaces.http.openai_schemas import spoken_at
-from quoth.interfaces.http.openapi import ABOUT, TAGS, described
+from quoth.interfaces.http.middleware.stack import AddMiddleware
+from quoth.interfaces.http.openai_schemas import problem_for_path
+from quoth.interfaces.http.openapi import ABOUT, TAGS, add_problems
 from quoth.interfaces.http.problem_details import as_response, problem_of
 from quoth.interfaces.http.routes import (
     analytics,
@@ -39,8 +40,6 @@ from quoth.interfaces.http.routes import (
 )
 from quoth.tenants import Tenants
 
-Around = Callable[[ASGIApp], ASGIApp]
-"""What makes an application of one that it stands around."""
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[Mapping[str, Any] | None]]
 
 ROUTERS = (
@@ -66,42 +65,42 @@ NO_TELEMETRY = {"tracing": False, "metrics": False, "logs": False, "auto_configu
 
 
 class Application(FastAPI):
-    """FastAPI within the walls that stand before everything, its own error page included."""
+    """FastAPI inside middleware that also sees its own responses to unexpected errors."""
 
-    def __init__(self, *, around: Sequence[Around], **choices: Any) -> None:
-        self.around = tuple(around)
-        super().__init__(**choices)
+    def __init__(self, *, outer_middleware: Sequence[AddMiddleware], **options: Any) -> None:
+        self.outer_middleware = tuple(outer_middleware)
+        super().__init__(**options)
 
     def build_middleware_stack(self) -> ASGIApp:
-        """Put the walls around all that FastAPI builds; the first is the outermost."""
+        """Wrap FastAPI's own stack in the middleware; the first is the outermost."""
         stack = super().build_middleware_stack()
-        for wall in reversed(self.around):
-            stack = wall(stack)
+        for add_middleware in reversed(self.outer_middleware):
+            stack = add_middleware(stack)
         return stack
 
     def openapi(self) -> dict[str, Any]:
-        """Describe the service, with the errors as they are sent."""
+        """Return the OpenAPI description, with the errors as they are sent."""
         if self.openapi_schema is None:
-            self.openapi_schema = described(super().openapi())
+            self.openapi_schema = add_problems(super().openapi())
         return self.openapi_schema
 
 
 def make_app(
     tenants: Tenants,
     *,
-    around: Sequence[Around] = (),
+    middleware: Sequence[AddMiddleware] = (),
     lifespan: Lifespan | None = None,
     state: Mapping[str, Any] | None = None,
 ) -> FastAPI:
-    """Make the application of these tenants.
+    """Return the application of these tenants.
 
-    ``around`` are the walls before it, the outermost first: the gate makes the caller, without
-    whom every route refuses. ``state`` is put into ``app.state`` beside the tenants.
+    ``middleware`` is given the outermost first; without authentication among it every route
+    refuses. ``state`` is put into ``app.state`` beside the tenants.
     """
     app = Application(
-        around=around,
+        outer_middleware=middleware,
         title="quoth",
-        # Its own spans and logs hold addresses and what errors say; ours do not.
+        # FastAPI's own spans and logs hold addresses and error messages; ours do not.
         telemetry=NO_TELEMETRY,
         version=version("quoth"),
         description=ABOUT,
@@ -116,16 +115,16 @@ def make_app(
     for name, value in (state or {}).items():
         setattr(app.state, name, value)
     for error in (QuothError, RequestValidationError, HTTPException, Exception):
-        app.add_exception_handler(error, _answer)
+        app.add_exception_handler(error, _problem_response)
     for router in ROUTERS:
         app.include_router(router)
     app.add_api_route("/openapi.json", _description, include_in_schema=False)
     return app
 
 
-def _answer(request: Request, error: Exception) -> Response:
-    """Answer a request with what its error is; the handler of every error of the service."""
-    return as_response(spoken_at(request.scope["path"], problem_of(request, error)))
+def _problem_response(request: Request, error: Exception) -> Response:
+    """Return the response of a request that failed."""
+    return as_response(problem_for_path(request.scope["path"], problem_of(request, error)))
 
 
 def _description(request: Request, _caller: Reader) -> JSONResponse:

@@ -66,11 +66,11 @@ class Readiness:
     rss_mb: float = 0.0
 
 
-async def look(engine: Engine, *, operation: ServerState | None = None) -> Readiness:
+async def look(engine: Engine, *, server: ServerState | None = None) -> Readiness:
     """Find out whether questions of the engine's tenant can be answered now."""
     parts = engine.parts
     catalogue, index, files = await asyncio.gather(_catalogue(parts), _index(parts), _files(parts))
-    state: State = "serving" if operation is None else operation.presence.state
+    state: State = "serving" if server is None else server.requests.state
     return Readiness(
         ready=state == "serving" and catalogue == "ok" and index == "ok",
         state=state,
@@ -78,23 +78,23 @@ async def look(engine: Engine, *, operation: ServerState | None = None) -> Readi
         index=index,
         breakers={each.name: each.state for each in parts.breakers},
         models=_models(parts),
-        in_flight=0 if operation is None else operation.admission.in_flight,
-        waiting=0 if operation is None else operation.admission.waiting,
+        in_flight=0 if server is None else server.limit.in_flight,
+        waiting=0 if server is None else server.limit.waiting,
         files=files,
-        workers=0 if operation is None else operation.workers,
+        workers=0 if server is None else server.workers,
         sandbox=_sandbox(parts),
         rss_mb=round(resident_bytes() / 1e6, 1),
     )
 
 
-def readings(tenants: Tenants, operation: ServerState) -> Iterator[MetricDefinition]:
+def readings(tenants: Tenants, server: ServerState) -> Iterator[MetricDefinition]:
     """Give the figures that others keep, for the counters of the process."""
-    line = operation.admission
-    yield _one("quoth_in_flight", "Questions being answered.", line.in_flight)
-    yield _one("quoth_waiting", "Questions waiting for their turn.", line.waiting)
-    yield _one("quoth_admitted_total", "Questions that got their turn.", line.admitted)
-    yield _one("quoth_shed_total", "Questions told to come again.", line.shed)
-    yield _one("quoth_workers", "Workers that take in files.", operation.workers)
+    limit = server.limit
+    yield _one("quoth_in_flight", "Questions being answered.", limit.in_flight)
+    yield _one("quoth_waiting", "Questions waiting for their turn.", limit.waiting)
+    yield _one("quoth_admitted_total", "Questions that got their turn.", limit.admitted)
+    yield _one("quoth_shed_total", "Questions told to come again.", limit.shed)
+    yield _one("quoth_workers", "Workers that take in files.", server.workers)
     yield _one("quoth_open_tenants", "Tenants whose files are open.", len(tenants.opened))
     yield _one("quoth_resident_bytes", "Resident memory.", resident_bytes())
     yield from _queued(tenants)

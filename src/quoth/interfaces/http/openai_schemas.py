@@ -1,31 +1,31 @@
-"""What goes in and out of the routes that speak as OpenAI's do.
+"""Requests and responses of the OpenAI-compatible routes.
 
-Requests name every field of the chat completions that is known today: those that mean something
-here, those that are taken and not used, and those that would change what comes back and are
-refused. Any other field is refused too.
+A request may hold every known field of chat completions: those that have an effect, those that
+are accepted and ignored, and those that would change the response and are refused. Unknown fields
+are refused too.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from quoth.core.errors import InputError
 from quoth.core.types import Answer, Citation, Turn
 from quoth.interfaces.http.problem_details import ProblemResponse
 
 OWNER = "quoth"
-MOST_MESSAGES = 500
-TURNS = 20
-"""Turns of the conversation that go with a question; the plan says how many of them count."""
-TURN_LENGTH = 4000
+MAX_MESSAGES = 500
+MAX_TURNS = 20
+"""Turns of the conversation that go with a query; the plan says how many of them count."""
+MAX_TURN_LENGTH = 4000
 """Characters of each side of a turn that are read."""
 
-UNUSED = (
+IGNORED_FIELDS = (
     "audio",
     "frequency_penalty",
     "function_call",
@@ -52,11 +52,11 @@ UNUSED = (
     "verbosity",
     "web_search_options",
 )
-"""Fields that are taken and mean nothing here."""
+"""Fields that are accepted and have no effect."""
 
-SPOKEN = re.compile(r"/v1/(?:chat/completions|models(?:/.*)?)")
-"""The addresses at which OpenAI is spoken."""
-_LINK = re.compile(r" ?\[\d{1,4}\]\([^()\s]{0,2000}\)")
+OPENAI_PATHS = re.compile(r"/v1/(?:chat/completions|models(?:/.*)?)")
+"""Paths of the OpenAI-compatible API."""
+_MARKDOWN_LINK = re.compile(r" ?\[\d{1,4}\]\([^()\s]{0,2000}\)")
 
 
 class ContentPart(BaseModel):
@@ -77,19 +77,19 @@ class ChatMessage(BaseModel):
     role: Literal["user", "assistant", "system", "developer", "tool", "function"]
     content: str | list[ContentPart] | None = None
 
-    def read(self) -> str:
-        """Give its text; raises InputError for a picture, a sound or a file in a question."""
+    def plain_text(self) -> str:
+        """Return its text; raises InputError for an image, audio or a file in a query."""
         if isinstance(self.content, str):
             return self.content
         parts = self.content or []
-        other = [each.type for each in parts if each.type not in ("text", "refusal")]
-        if other and self.role == "user":
-            raise InputError("A question is text: pictures, sounds and files cannot be read here.")
-        return "\n".join(each.text for each in parts if each.text)
+        is_text = all(part.type in ("text", "refusal") for part in parts)
+        if self.role == "user" and not is_text:
+            raise InputError("A question is text: images, audio and files cannot be read here.")
+        return "\n".join(part.text for part in parts if part.text)
 
 
 class StreamOptions(BaseModel):
-    """What a stream holds besides the text."""
+    """Options of a stream."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -98,11 +98,11 @@ class StreamOptions(BaseModel):
 
 
 class ResponseFormat(BaseModel):
-    """The form of the answer, which is text."""
+    """The format of the answer, which is text."""
 
     model_config = ConfigDict(extra="ignore")
 
-    type: str
+    type: Literal["text"]
 
 
 class ChatRequest(BaseModel):
@@ -111,81 +111,53 @@ class ChatRequest(BaseModel):
     model_config = ConfigDict(extra="allow")
 
     model: Annotated[str, Field(min_length=1, max_length=200)]
-    messages: Annotated[list[ChatMessage], Field(min_length=1, max_length=MOST_MESSAGES)]
+    messages: Annotated[list[ChatMessage], Field(min_length=1, max_length=MAX_MESSAGES)]
     stream: bool | None = None
     stream_options: StreamOptions | None = None
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     max_tokens: Annotated[int, Field(ge=1, le=100_000)] | None = None
     max_completion_tokens: Annotated[int, Field(ge=1, le=100_000)] | None = None
-    n: int | None = None
+    n: Literal[1] | None = None
     store: bool | None = None
-    logprobs: bool | None = None
+    logprobs: Literal[False] | None = None
     response_format: ResponseFormat | None = None
-    modalities: list[str] | None = None
-
-    @field_validator("n")
-    @classmethod
-    def _be_one(cls, n: int | None) -> int | None:
-        if n not in (None, 1):
-            raise ValueError("there is one answer to a question, so n is 1")
-        return n
-
-    @field_validator("logprobs")
-    @classmethod
-    def _be_off(cls, wanted: bool | None) -> bool | None:
-        if wanted:
-            raise ValueError("answers have no log probabilities; leave it out")
-        return wanted
-
-    @field_validator("response_format")
-    @classmethod
-    def _be_plain(cls, wanted: ResponseFormat | None) -> ResponseFormat | None:
-        if wanted is not None and wanted.type != "text":
-            raise ValueError("answers are text with citations; the only format is text")
-        return wanted
-
-    @field_validator("modalities")
-    @classmethod
-    def _be_text(cls, wanted: list[str] | None) -> list[str] | None:
-        if wanted is not None and wanted != ["text"]:
-            raise ValueError("answers are text")
-        return wanted
+    modalities: list[Literal["text"]] | None = None
 
     @model_validator(mode="after")
-    def _be_known(self) -> ChatRequest:
+    def _refuse_unknown_fields(self) -> ChatRequest:
         for name in self.model_extra or {}:
-            if name not in UNUSED:
+            if name not in IGNORED_FIELDS:
                 raise ValueError(f"there is no field '{name[:60]}'")
         return self
 
 
-def asked(messages: list[ChatMessage]) -> tuple[str, tuple[Turn, ...]]:
-    """Give the question and the turns before it; raises InputError where nobody asks anything.
+def split_messages(messages: list[ChatMessage]) -> tuple[str, tuple[Turn, ...]]:
+    """Return the last message of the user as the query, and the turns before it.
 
-    The question is what the user said last. What systems, developers and tools say is left out:
-    how answers are made is for those who run the service to say, not for a request.
+    Messages of systems, developers and tools are left out: the operator of the service decides
+    how answers are made, not a request. Raises InputError where the user asks nothing.
     """
-    said = [each for each in messages if each.role in ("user", "assistant")]
-    last = max((at for at, each in enumerate(said) if each.role == "user"), default=None)
+    spoken = [message for message in messages if message.role in ("user", "assistant")]
+    last = max((at for at, message in enumerate(spoken) if message.role == "user"), default=None)
     if last is None:
         raise InputError("There is no question: the messages hold none with the role 'user'.")
     turns: list[Turn] = []
-    for each in said[:last]:
-        text = each.read()
-        if each.role == "user":
-            turns.append(Turn(text[:TURN_LENGTH]))
+    for message in spoken[:last]:
+        text = message.plain_text()
+        if message.role == "user":
+            turns.append(Turn(text[:MAX_TURN_LENGTH]))
         elif turns and not turns[-1].answer:
-            answer = _LINK.sub("", text[: 4 * TURN_LENGTH])[:TURN_LENGTH]
+            answer = _MARKDOWN_LINK.sub("", text[: 4 * MAX_TURN_LENGTH])[:MAX_TURN_LENGTH]
             turns[-1] = Turn(turns[-1].question, answer)
-    return said[last].read(), tuple(turns[-TURNS:])
+    return spoken[last].plain_text(), tuple(turns[-MAX_TURNS:])
 
 
-# --- what goes out ----------------------------------------------------------------------------
+# --- responses --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """A model, which is a collection to answer from; bare ``quoth`` is the usual one."""
+    """A model, which is a collection to answer from; ``quoth`` alone is the default one."""
 
     id: str
     object: Literal["model"] = "model"
@@ -195,7 +167,7 @@ class ModelInfo:
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """The models there are."""
+    """The list of models."""
 
     data: tuple[ModelInfo, ...]
     object: Literal["list"] = "list"
@@ -203,7 +175,7 @@ class Models:
 
 @dataclass(frozen=True, slots=True)
 class CitedDocument:
-    """A document that the answer cites, with the numbers of the citations that stand in it."""
+    """A document that the answer cites, with the numbers of its citations."""
 
     document_id: str
     title: str
@@ -213,7 +185,7 @@ class CitedDocument:
 
 @dataclass(frozen=True, slots=True)
 class ChatCitations:
-    """What the text of a chat completion cannot hold of an answer."""
+    """The citations and status of an answer, which its text cannot hold."""
 
     query_id: str
     status: str
@@ -245,7 +217,7 @@ class ChatChoice:
 
 @dataclass(frozen=True, slots=True)
 class TokenUsage:
-    """Tokens that language models used for the answer, zero where none took part."""
+    """Tokens that language models used for the answer, zero where none was used."""
 
     prompt_tokens: int
     completion_tokens: int
@@ -254,7 +226,7 @@ class TokenUsage:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A whole chat completion; ``created`` is in seconds since 1970."""
+    """A complete chat completion; ``created`` is in seconds since 1970."""
 
     id: str
     created: int
@@ -265,16 +237,13 @@ class Completion:
     object: Literal["chat.completion"] = "chat.completion"
 
 
-def proof(answer: Answer) -> ChatCitations:
-    """Give the citations of an answer, whose links may be shown, and how it came out."""
+def chat_citations(answer: Answer) -> ChatCitations:
+    """Return the citations of an answer, whose links are public, and its status."""
     sources: dict[str, CitedDocument] = {}
-    for each in answer.citations:
-        known = sources.get(each.document_id)
-        numbers = (*(known.numbers if known else ()), each.number)
-        link = known.link if known else each.link
-        sources[each.document_id] = CitedDocument(
-            each.document_id, each.document_name, link, numbers
-        )
+    for citation in answer.citations:
+        key = citation.document_id
+        source = sources.get(key) or CitedDocument(key, citation.document_name, citation.link, ())
+        sources[key] = replace(source, numbers=(*source.numbers, citation.number))
     return ChatCitations(
         query_id=answer.query_id,
         status=answer.status,
@@ -286,8 +255,8 @@ def proof(answer: Answer) -> ChatCitations:
     )
 
 
-def tokens(answer: Answer) -> TokenUsage:
-    """Give what language models used."""
+def token_usage(answer: Answer) -> TokenUsage:
+    """Return the tokens that language models used."""
     read, written = answer.usage.input_tokens, answer.usage.output_tokens
     return TokenUsage(read, written, read + written)
 
@@ -295,26 +264,26 @@ def tokens(answer: Answer) -> TokenUsage:
 _TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 
 
-def as_openai(
+def to_openai_error(
     found: ProblemResponse,
     *,
     param: str | None = None,
     code: str | None = None,
     message: str | None = None,
 ) -> ProblemResponse:
-    """Give a problem in the shape that clients of OpenAI read, with what is more exact of it."""
-    said: dict[str, Any] = json.loads(found.body)
+    """Return a problem in the form that OpenAI's clients read."""
+    fields: dict[str, Any] = json.loads(found.body)
     status = 400 if found.status == 422 else found.status
     error = {
-        "message": message or said["detail"],
+        "message": message or fields["detail"],
         "type": _TYPES.get(status, "invalid_request_error" if status < 500 else "server_error"),
         "param": param,
-        "code": code or said["code"],
+        "code": code or fields["code"],
     }
     body = json.dumps({"error": error}, ensure_ascii=False).encode()
     return ProblemResponse(status, body, {**found.headers, "content-type": "application/json"})
 
 
-def spoken_at(path: str, found: ProblemResponse) -> ProblemResponse:
-    """Give a problem as those read it who asked at this address."""
-    return as_openai(found) if SPOKEN.fullmatch(path) else found
+def problem_for_path(path: str, found: ProblemResponse) -> ProblemResponse:
+    """Return a problem in the form of the API that a path belongs to."""
+    return to_openai_error(found) if OPENAI_PATHS.fullmatch(path) else found

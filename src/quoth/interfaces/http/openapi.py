@@ -1,11 +1,11 @@
-"""What the OpenAPI description says beside the routes: the errors, the tags, an introduction."""
+"""The parts of the OpenAPI description beside the routes: errors, tags and introduction."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from quoth.interfaces.http.middleware.auth import OPEN
-from quoth.interfaces.http.openai_schemas import SPOKEN
+from quoth.interfaces.http.middleware.auth import PUBLIC_PATHS
+from quoth.interfaces.http.openai_schemas import OPENAI_PATHS
 from quoth.interfaces.http.problem_details import MEDIA_TYPE
 
 ABOUT = """Answers questions from documents, and proves every sentence with a citation that opens
@@ -63,8 +63,8 @@ OTHERS_PROBLEM: dict[str, Any] = {
 KEY = {"key": {"type": "http", "scheme": "bearer", "description": "A key of one tenant."}}
 
 
-def described(schema: dict[str, Any]) -> dict[str, Any]:
-    """Give the description with every problem in the form in which it is sent."""
+def add_problems(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the description with every problem in the form in which it is sent."""
     components = schema.setdefault("components", {})
     schemas = components.setdefault("schemas", {})
     for unused in ("HTTPValidationError", "ValidationError"):
@@ -89,11 +89,11 @@ def _describe(operation: dict[str, Any], *, path: str, method: str) -> None:
     responses = operation["responses"]
     responses.pop("422", None)
     content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
-    if SPOKEN.fullmatch(path):
+    if OPENAI_PATHS.fullmatch(path):
         content["application/json"] = {"schema": OTHERS_PROBLEM}
     for status, text in sorted(problems.items()):
         own = responses.get(status, {}).get("description")
         responses[status] = {"description": own or text, "content": content}
     operation["responses"] = dict(sorted(responses.items()))
-    if path in OPEN:
+    if path in PUBLIC_PATHS:
         operation["security"] = []

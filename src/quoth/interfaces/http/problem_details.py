@@ -34,7 +34,7 @@ from quoth.core.errors import (
     StorageFull,
     StoreDown,
 )
-from quoth.interfaces.http.dependencies import Principal
+from quoth.interfaces.http.request_state import request_state
 
 MEDIA_TYPE = "application/problem+json"
 LONGEST = 600
@@ -113,7 +113,7 @@ def problem(error: BaseException, *, request_id: str) -> ProblemResponse:
 
 def problem_of(request: Request, error: Exception) -> ProblemResponse:
     """Turn the error of a request into what is sent of it."""
-    found = problem(error, request_id=id_of(request))
+    found = problem(error, request_id=request_state(request.scope).request_id)
     if found.status == 405:
         found.headers["allow"] = ", ".join(methods_of(request))
     return found
@@ -122,13 +122,6 @@ def problem_of(request: Request, error: Exception) -> ProblemResponse:
 def as_response(found: ProblemResponse) -> Response:
     """Give the response that a problem is sent as."""
     return Response(found.body, found.status, headers=found.headers)
-
-
-def id_of(request: Request) -> str:
-    """Give the id that the gate gave to a request; empty where it did not come through it."""
-    caller: Principal | None = getattr(request.state, "caller", None)
-    known = getattr(request.state, "request_id", "")
-    return caller.request_id if caller is not None else str(known)
 
 
 def methods_of(request: Request) -> list[str]:

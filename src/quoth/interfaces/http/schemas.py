@@ -107,7 +107,7 @@ class Body(BaseModel):
     """A body whose fields may be written in camelCase too."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
-    also: ClassVar[Mapping[str, str]] = {}
+    field_aliases: ClassVar[Mapping[str, str]] = {}
     """Other names of fields, and the fields."""
 
     @model_validator(mode="before")
@@ -115,7 +115,7 @@ class Body(BaseModel):
     def _in_snake_case(cls, given: Any) -> Any:
         if not isinstance(given, dict):
             return given
-        known = {to_camel(name): name for name in cls.model_fields} | dict(cls.also)
+        known = {to_camel(name): name for name in cls.model_fields} | dict(cls.field_aliases)
         named: dict[Any, Any] = {}
         for name, value in given.items():
             field = name if name in cls.model_fields else known.get(name, name)

@@ -1,28 +1,30 @@
 """Server-sent events: the events of an answer, each as soon as it is there.
 
-The names and the data are those of the command line's machine output. A stream ends with `done`
-or with `error`; a client that goes away ends the work on its answer.
+The names and the data are those of the command line's JSON output. A stream ends with `done` or
+with `error`; a client that disconnects ends the work on its answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import aclosing
-from typing import Protocol
+from typing import Any, Protocol
 
 import anyio
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from quoth.core.errors import Busy, QuothError
+from quoth.core.events import AnswerCompleted, Event, HitsFound
 from quoth.interfaces.http.problem_details import problem
-from quoth.interfaces.http.responses import as_bytes, to_public
+from quoth.interfaces.http.request_state import request_state
+from quoth.interfaces.http.responses import to_json, to_public
 
 PING_S = 15.0
-"""Seconds of silence after which a comment is sent, so that nobody on the way hangs up."""
-LAST_WORDS_S = 1.0
-"""Seconds that a stream which breaks off may take to say so."""
-BROKEN_OFF = Busy("The answer broke off before it was whole. Ask again.")
+"""Seconds of silence after which a comment is sent, so that no proxy closes the connection."""
+LAST_EVENT_S = 1.0
+"""Seconds that a stream which breaks off may take to send its last event."""
+BROKEN_OFF = Busy("The answer broke off before it was complete. Ask again.")
 
 
 class SseMessage(Protocol):
@@ -33,87 +35,97 @@ class SseMessage(Protocol):
         """The name under which it is sent."""
 
 
-class Say(Protocol):
-    """Sends a piece of the stream."""
-
-    async def __call__(self, text: bytes, *, more: bool = True) -> None:
-        """Send it; ``more`` false ends the stream."""
-
-
 class EventStream(Response):
-    """A response that sends the events of an answer, and closes them whatever happens.
+    """A response that sends events, and closes their generator whatever happens.
 
-    ``first`` is the one that was taken from ``events`` already.
+    ``first`` were taken from ``events`` already. ``encode`` writes all events as bytes, and
+    ``encode_error`` the error with which a stream ends early, given the request's id.
     """
 
     media_type = "text/event-stream"
 
     def __init__(
         self,
-        events: AsyncGenerator[SseMessage, None],
+        events: AsyncGenerator[Any, None],
         *,
-        first: SseMessage,
-        request_id: str,
         status_code: int = 200,
+        first: Iterable[Any] = (),
+        encode: Callable[[AsyncGenerator[Any, None]], AsyncGenerator[bytes, None]] | None = None,
+        encode_error: Callable[[QuothError, str], bytes] | None = None,
     ) -> None:
         super().__init__(
             status_code=status_code,
             headers={"cache-control": "no-store", "x-accel-buffering": "no"},
         )
         del self.headers["content-length"]
-        self.first = first
         self.events = events
-        self.request_id = request_id
+        self.first = tuple(first)
+        self.encode = encode or encode_events
+        self.encode_error = encode_error or encode_problem
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the events until they end or nobody listens any more."""
-        alone = anyio.Lock()
+        """Send the events until they end or the client disconnects."""
+        lock, request = anyio.Lock(), request_state(scope)
 
-        async def say(text: bytes, *, more: bool = True) -> None:
-            async with alone:
-                await send({"type": "http.response.body", "body": text, "more_body": more})
+        async def send_chunk(chunk: bytes, *, more: bool = True) -> None:
+            async with lock:
+                await send({"type": "http.response.body", "body": chunk, "more_body": more})
 
-        start = {
-            "type": "http.response.start",
-            "status": self.status_code,
-            "headers": self.raw_headers,
-        }
-        async with aclosing(self.events):
-            await send(start)
+        async def send_error(error: QuothError) -> None:
+            await send_chunk(self.encode_error(error, request.request_id), more=False)
+
+        async with aclosing(self.events), aclosing(self.encode(self._all_events())) as chunks:
+            start = {"type": "http.response.start", "status": self.status_code}
+            await send({**start, "headers": self.raw_headers})
             async with anyio.create_task_group() as group:
                 group.start_soon(_watch_disconnect, receive, group.cancel_scope)
-                group.start_soon(_keep_alive, say)
-                await self._send_all(say)
+                group.start_soon(_keep_alive, send_chunk)
+                ended = False
+                try:
+                    async for chunk in chunks:
+                        await send_chunk(chunk)
+                    await send_chunk(b"", more=False)
+                    ended = True
+                except QuothError as error:
+                    await send_error(error)
+                    ended = True
+                finally:
+                    if not ended:
+                        with anyio.move_on_after(LAST_EVENT_S, shield=True):
+                            await send_error(request.refusal or BROKEN_OFF)
                 group.cancel_scope.cancel()
 
-    async def _send_all(self, say: Say) -> None:
-        whole = False
-        try:
-            await say(written(self.first))
-            async for event in self.events:
-                await say(written(event))
-            await say(b"", more=False)
-            whole = True
-        except QuothError as error:
-            await say(self._failed(error), more=False)
-            whole = True
-        finally:
-            if not whole:
-                with anyio.move_on_after(LAST_WORDS_S, shield=True):
-                    await say(self._failed(BROKEN_OFF), more=False)
-
-    def _failed(self, error: QuothError) -> bytes:
-        return one_event("error", problem(error, request_id=self.request_id).body)
+    async def _all_events(self) -> AsyncGenerator[Any, None]:
+        for event in self.first:
+            yield event
+        async for event in self.events:
+            yield event
 
 
-def written(event: SseMessage) -> bytes:
-    """Write an event with all that it holds."""
-    return one_event(event.event, as_bytes(to_public(event)))
+async def until_hits(events: AsyncIterator[Event]) -> list[Event]:
+    """Return the events up to the hits: an error before them still has a status of its own."""
+    first = []
+    async for event in events:
+        first.append(event)
+        if isinstance(event, HitsFound | AnswerCompleted):
+            break
+    return first
 
 
-def one_event(name: str, data: bytes) -> bytes:
+async def encode_events(events: AsyncIterator[SseMessage]) -> AsyncGenerator[bytes, None]:
+    """Write events by their names, with all that they hold."""
+    async for event in events:
+        yield encode_event(event.event, to_json(to_public(event)))
+
+
+def encode_event(name: str, data: bytes) -> bytes:
     """Write one event; ``data`` is JSON on one line."""
     return b"event: %s\ndata: %s\n\n" % (name.encode(), data)
+
+
+def encode_problem(error: QuothError, request_id: str) -> bytes:
+    """Write an error as the last event."""
+    return encode_event("error", problem(error, request_id=request_id).body)
 
 
 async def _watch_disconnect(receive: Receive, scope: anyio.CancelScope) -> None:
@@ -122,7 +134,7 @@ async def _watch_disconnect(receive: Receive, scope: anyio.CancelScope) -> None:
     scope.cancel()
 
 
-async def _keep_alive(say: Say) -> None:
+async def _keep_alive(send_chunk: Callable[[bytes], Awaitable[None]]) -> None:
     while True:
         await anyio.sleep(PING_S)
-        await say(b": still at it\n\n")
+        await send_chunk(b": still at it\n\n")

@@ -1,27 +1,19 @@
-"""The body of a request as it comes in: counted and timed, whatever was announced."""
+"""Limits the size of request bodies and the time they may take."""
 
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Awaitable, Callable
+from time import monotonic
 
-from starlette.datastructures import Headers
-from starlette.types import Message, Receive
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from quoth.core.errors import (
-    Denied,
-    InputError,
-    QuothError,
-    TooLarge,
-)
+from quoth.core.errors import InputError, QuothError, TooLarge
 from quoth.core.settings import Settings
+from quoth.interfaces.http.request_state import RequestState, request_state
 
-ROOM_FOR_FORM = 65_536
-"""Bytes that a form may have around the file that it holds."""
-TAKING_FILES = ("/v1/uploads", "/v1/documents")
-"""Addresses to which files are sent."""
-SENDING = frozenset({"POST", "PUT", "PATCH"})
+FORM_OVERHEAD_BYTES = 65_536
+"""Bytes that a form may have around its file."""
+SENDING_METHODS = frozenset({"POST", "PUT", "PATCH"})
 
 
 class TooSlow(InputError):
@@ -31,79 +23,74 @@ class TooSlow(InputError):
     status = 408
 
 
-def about_files(path: str) -> bool:
-    """Whether a request goes where files are sent to."""
-    return any(path == each or path.startswith(f"{each}/") for each in TAKING_FILES)
+class BodyLimitMiddleware:
+    """Refuses bodies that are too large or too slow, whatever length they announce.
+
+    A file may take as long as it needs while bytes keep coming; any other body has
+    ``settings.body_seconds`` in total.
+    """
+
+    def __init__(self, app: ASGIApp, *, settings: Settings) -> None:
+        self.app = app
+        self.settings = settings
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a connection."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        request = request_state(scope)
+        max_bytes, too_large = self._limit(request)
+        check_announced_length(request, max_bytes=max_bytes, too_large=too_large)
+        seconds, is_file = self.settings.body_seconds, self._is_file(request)
+        deadline, count = monotonic() + seconds, 0
+
+        def refuse(error: QuothError) -> QuothError:
+            request.refusal = error
+            return error
+
+        async def receive_within_limits() -> Message:
+            nonlocal count
+            if request.refusal is not None:
+                raise request.refusal
+            if request.body_complete:
+                return await receive()
+            try:
+                async with asyncio.timeout(seconds if is_file else deadline - monotonic()):
+                    message = await receive()
+            except TimeoutError:
+                slow = f"The body did not come in within {seconds:g} s. Send it again."
+                raise refuse(TooSlow(slow)) from None
+            count += len(message.get("body", b""))
+            request.body_complete = not message.get("more_body", False)
+            if count > max_bytes:
+                raise refuse(TooLarge(too_large))
+            return message
+
+        await self.app(scope, receive_within_limits, send)
+
+    def _limit(self, request: RequestState) -> tuple[int, str]:
+        """Return the largest body in bytes, and the message for a larger one."""
+        if self._is_file(request):
+            max_mb = self.settings.max_upload_mb
+            return max_mb * 2**20 + FORM_OVERHEAD_BYTES, f"A file can have up to {max_mb} MB."
+        max_kb = self.settings.max_body_kb
+        return max_kb * 2**10, f"A body can have up to {max_kb} kB."
+
+    def _is_file(self, request: RequestState) -> bool:
+        """Return whether the body is a file, or a part of one, rather than JSON."""
+        media_type = request.headers.get("content-type", "").strip().lower()
+        json = media_type.startswith("application/json")
+        return request.kind == "files" and request.method in SENDING_METHODS and not json
 
 
-def brings_file(path: str, *, method: str, media_type: str) -> bool:
-    """Whether a request brings a file, or a part of one, rather than JSON."""
-    json = media_type.strip().lower().startswith("application/json")
-    return about_files(path) and method in SENDING and not json
-
-
-class LimitedBody:
-    """The receiving end of one request; ``refused`` is the error that ended it, if one did."""
-
-    def __init__(self, receive: Receive, *, most: int, limit: str, seconds: float, whole: bool):
-        self._receive = receive
-        self._most = most
-        self._limit = limit
-        self._seconds = seconds
-        # A file may take as long as it likes, as long as it goes on coming.
-        self._ends = time.monotonic() + seconds if whole else None
-        self._count = 0
-        self._done = False
-        self.refused: QuothError | None = None
-        self.good: Callable[[], Awaitable[bool]] | None = None
-
-    @classmethod
-    def of(
-        cls, receive: Receive, *, headers: Headers, path: str, method: str, settings: Settings
-    ) -> LimitedBody:
-        """Make the receiving end with the limits of this request."""
-        file = brings_file(path, method=method, media_type=headers.get("content-type", ""))
-        if file:
-            most = settings.max_upload_mb * 2**20 + ROOM_FOR_FORM
-            limit = f"A file can have up to {settings.max_upload_mb} MB."
-        else:
-            most = settings.max_body_kb * 2**10
-            limit = f"A body can have up to {settings.max_body_kb} kB."
-        seconds = settings.body_seconds
-        return cls(receive, most=most, limit=limit, seconds=seconds, whole=not file)
-
-    def check(self, headers: Headers) -> None:
-        """Refuse a body that is announced as too large, unread; raises TooLarge."""
-        if "content-length" in headers and "transfer-encoding" in headers:
-            # What comes behind it would be read by one as its end and by another as a request.
-            raise InputError("A request says in one way how long it is, not in two.")
-        announced = headers.get("content-length", "0")
-        if not (announced.isascii() and announced.isdigit()):
-            raise InputError("The header Content-Length is no number.")
-        if len(announced) > 18 or int(announced) > self._most:
-            raise TooLarge(self._limit)
-
-    async def __call__(self) -> Message:
-        """Receive a message; raises TooLarge, TooSlow and Denied; then nothing more is received."""
-        if self.refused is not None:
-            raise self.refused
-        if self._done:
-            return await self._receive()
-        ends = self._ends or time.monotonic() + self._seconds
-        try:
-            async with asyncio.timeout(ends - time.monotonic()):
-                message = await self._receive()
-        except TimeoutError:
-            self.refused = TooSlow(
-                f"The body did not come in within {self._seconds:g} s. Send it again."
-            )
-            raise self.refused from None
-        if self.good is not None and not await self.good():
-            self.refused = Denied("This key was revoked while the body came in.", status=401)
-            raise self.refused
-        self._count += len(message.get("body", b""))
-        self._done = not message.get("more_body", False)
-        if self._count > self._most:
-            self.refused = TooLarge(self._limit)
-            raise self.refused
-        return message
+def check_announced_length(request: RequestState, *, max_bytes: int, too_large: str) -> None:
+    """Refuse a body whose announced length is too large or invalid, unread."""
+    if "content-length" in request.headers and "transfer-encoding" in request.headers:
+        # A proxy and this server could disagree about where the next request begins.
+        raise InputError("Content-Length and Transfer-Encoding cannot be sent together.")
+    announced = request.headers.get("content-length", "0")
+    if not (announced.isascii() and announced.isdigit()):
+        raise InputError("The header Content-Length is not a number.")
+    if len(announced) > 18 or int(announced) > max_bytes:
+        raise TooLarge(too_large)

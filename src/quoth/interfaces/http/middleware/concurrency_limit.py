@@ -1,173 +1,183 @@
-"""How many questions are answered at once, how many wait, and what the others are told.
+"""Admission control: how many queries are answered at once, and how many wait.
 
-Without a bound a thousand questions at once would share the processor until none of them is
-answered in time. Here a few are answered, some wait in a fair line, and the rest are told when to
-come again: at once where waiting is hopeless, else after a bounded wait.
+Without a limit a thousand queries at once would share the processor until none of them is
+answered in time. Here a few are answered, some wait in one fair queue, and the rest are refused
+with a time to retry: at once where waiting is hopeless, else after a bounded wait.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from math import ceil
 from time import monotonic
-from typing import Any
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from quoth.core.errors import Busy
-from quoth.interfaces.http.middleware.fair_queue import FairQueue
+from quoth.interfaces.http.middleware.fair_semaphore import FairSemaphore
+from quoth.interfaces.http.request_state import request_state
 
-LEAST_ADVISED_S, MOST_ADVISED_S = 1, 60
-"""Seconds: the bounds of what `Busy.retry_after_s` says."""
+MIN_RETRY_S, MAX_RETRY_S = 1, 60
+"""Seconds: the bounds of `Busy.retry_after_s`."""
 HOPELESS = 2.0
-"""Whoever would wait so many times longer than allowed, by the pace of late, is told at once."""
+"""A query is refused at once if it would probably wait so many times longer than allowed."""
 SMOOTHING = 0.1
-"""The share that the newest question has in the pace."""
-NEAR = 8
-"""Questions that wait for their turn behind the walls, about; more wait in front of them."""
-TOLD_S = 0.001
-"""Seconds that it takes to tell one of those who wait that it was in vain."""
+"""The weight of the newest query in the average duration."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """``in_flight`` questions at once, ``waiting`` behind them, each for at most ``wait_s``."""
+    """``in_flight`` queries at once, ``waiting`` behind them, each for at most ``wait_s``."""
 
     in_flight: int
     waiting: int = 1024
     wait_s: float = 10.0
 
 
-def default_in_flight(*, cores: int | None = None, writes: bool = False) -> int:
-    """Give how many questions at once are best; ``writes`` says that a language model takes part.
+def default_in_flight(*, cores: int | None = None, generates: bool = False) -> int:
+    """Return how many queries at once are best; ``generates`` where a language model answers.
 
-    In the sources' own words a question computes all the time, so that more than two a core only
-    take longer each; what a model writes is waited for, and takes room in memory alone.
+    An extractive answer computes all the time, so that more than two a core only take longer
+    each; a language model is waited for and takes only memory.
     """
-    mine = cores or os.cpu_count() or 1
-    return max(4, 2 * mine) + (32 if writes else 0)
+    count = cores or os.cpu_count() or 1
+    return max(4, 2 * count) + (32 if generates else 0)
 
 
-class Admission:
-    """Lets questions in, in their order, tenants in turn; one event loop uses it.
-
-    There are two lines, in both of which tenants take turns: behind the walls, for being answered,
-    and in front of them, where waiting takes a quarter of the memory, for coming near. ``clock``
-    gives seconds.
-    """
+class ConcurrencyLimit:
+    """The limit of queries in flight and its counters; ``clock`` gives seconds."""
 
     def __init__(self, bounds: Bounds, *, clock: Callable[[], float] = monotonic) -> None:
         self.bounds = bounds
-        self.in_flight = 0
         self.admitted = 0
         self.shed = 0
         self._clock = clock
-        self._line = FairQueue()
-        self._outside = FairQueue()
-        self._coming = 0
-        self._closing = False
-        self._pace_s = 0.1
+        self._slots = FairSemaphore(bounds.in_flight)
+        self._average_s = 0.1
+
+    @property
+    def in_flight(self) -> int:
+        """Queries being answered."""
+        return self._slots.held
 
     @property
     def waiting(self) -> int:
-        """Questions in both lines."""
-        return len(self._line) + len(self._outside)
+        """Queries in the queue."""
+        return self._slots.waiting
 
     @property
-    def expected_s(self) -> float:
-        """Seconds that somebody behind all others would probably wait."""
-        return self._expected_s(self.waiting)
-
-    def acquire_front(self, whose: str) -> Coroutine[Any, Any, bool]:
-        """Wait in front of the walls until few are ahead; false where that is in vain.
-
-        Whoever may come near says so with `arrive` when he has come through the walls, or has not.
-        Waiting ends early enough for everybody to be told in time. Who went away is noticed when
-        he is called.
-        """
-        if self._room():
-            self._coming += 1
-            return _told(True)
-        if self._closing or self._client_gone(self.waiting):
-            return _told(False)
-        wait_s = self.bounds.wait_s
-        within_s = max(wait_s / 2, wait_s - TOLD_S * self.waiting)
-        # Handed on, not awaited: a coroutine more for each of a thousand would stay in memory.
-        return self._outside.wait(whose, within_s=within_s, give_back=self.arrive)
-
-    def arrive(self) -> None:
-        """Note that one of those who were let near is through the walls, or gone."""
-        self._coming -= 1
-        self._wake_next()
-
-    def close(self) -> None:
-        """Let nobody wait in front of the walls any more."""
-        self._closing = True
-        self._outside.dismiss_all()
+    def expected_wait_s(self) -> float:
+        """Seconds that one more query would probably wait."""
+        if self.in_flight < self.bounds.in_flight:
+            return 0.0
+        return (self.waiting + 1) * self._average_s / self.bounds.in_flight
 
     @asynccontextmanager
-    async def turn(
-        self, whose: str, *, waited_s: float = 0.0, may_wait: bool = True
-    ) -> AsyncIterator[None]:
-        """Wait for the turn of one more question of a tenant; raises Busy when it does not come.
-
-        ``waited_s`` are the seconds that it waited elsewhere already; where it did so in vain, it
-        may not wait once more. Whoever is cancelled while waiting leaves at once and takes
-        nobody's place.
-        """
-        if self.in_flight < self.bounds.in_flight:
-            self.in_flight += 1
-        elif not may_wait or not await self._wait(whose, waited_s=waited_s):
+    async def slot(self, tenant: str) -> AsyncIterator[None]:
+        """Hold a slot for a query of a tenant; raises Busy where none becomes free in time."""
+        full = self.in_flight >= self.bounds.in_flight and self.waiting >= self.bounds.waiting
+        hopeless = self.expected_wait_s > HOPELESS * self.bounds.wait_s
+        if full or hopeless or not await self._slots.acquire(tenant, timeout_s=self.bounds.wait_s):
             self.shed += 1
-            raise self._busy()
+            raise Busy(
+                "More queries come in than can be answered at the moment. Try again later.",
+                retryable=True,
+                retry_after_s=min(MAX_RETRY_S, max(MIN_RETRY_S, ceil(self.expected_wait_s))),
+            )
         self.admitted += 1
         began = self._clock()
         try:
             yield
         finally:
-            self._pace_s += SMOOTHING * (self._clock() - began - self._pace_s)
-            self._pass_on()
+            self._average_s += SMOOTHING * (self._clock() - began - self._average_s)
+            self._slots.release()
 
-    async def _wait(self, whose: str, *, waited_s: float) -> bool:
-        if self._client_gone(len(self._line)):
-            return False
-        within_s = max(0.0, self.bounds.wait_s - waited_s)
+
+class ConcurrencyLimitMiddleware:
+    """Lets a query pass when a slot is free; raises Busy when none becomes free in time.
+
+    The body is read before the query waits, so that a slow sender holds no slot. A client that
+    disconnects leaves the queue, and the work on its answer ends.
+    """
+
+    def __init__(self, app: ASGIApp, *, limit: ConcurrencyLimit) -> None:
+        self.app = app
+        self.limit = limit
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a connection."""
+        request = request_state(scope) if scope["type"] == "http" else None
+        if request is None or request.kind != "query" or request.principal is None:
+            await self.app(scope, receive, send)
+            return
+        connection = BufferedConnection(receive, send)
+        if await connection.read_body():
+            async with connection.cancel_on_disconnect(), self.limit.slot(request.principal.tenant):
+                await self.app(scope, connection.receive, connection.send)
+
+
+class BufferedConnection:
+    """A request whose body is read in advance, and whose client may disconnect."""
+
+    def __init__(self, receive: Receive, send: Send) -> None:
+        self._receive = receive
+        self._send = send
+        self._body = bytearray()
+        self._body_given = False
+        self._disconnected = asyncio.Event()
+        self._answered = False
+
+    async def read_body(self) -> bool:
+        """Read the whole body; return False where the client disconnects first."""
+        while True:
+            message = await self._receive()
+            if message["type"] != "http.request":
+                return False
+            self._body += message.get("body", b"")
+            if not message.get("more_body", False):
+                return True
+
+    @asynccontextmanager
+    async def cancel_on_disconnect(self) -> AsyncIterator[None]:
+        """Run the block until the client disconnects; a block that is ended so raises nothing."""
+        task = asyncio.current_task()
+        assert task is not None
+        cancelled = False
+
+        async def watch() -> None:
+            nonlocal cancelled
+            while (await self._receive())["type"] != "http.disconnect":
+                pass
+            self._disconnected.set()
+            if not self._answered:
+                cancelled = True
+                task.cancel()
+
+        watcher = asyncio.create_task(watch())
         try:
-            return await self._line.wait(whose, within_s=within_s, give_back=self._pass_on)
+            yield
+            if cancelled:
+                await asyncio.sleep(0)  # the cancellation is delivered here at the latest
+        except asyncio.CancelledError:
+            if not cancelled or task.uncancel():
+                raise
         finally:
-            self._wake_next()
+            watcher.cancel()
 
-    def _room(self) -> bool:
-        return self._coming + len(self._line) < NEAR
+    async def receive(self) -> Message:
+        """Return the body, and then wait for the client to disconnect."""
+        if not self._body_given:
+            self._body_given = True
+            return {"type": "http.request", "body": bytes(self._body), "more_body": False}
+        await self._disconnected.wait()
+        return {"type": "http.disconnect"}
 
-    def _wake_next(self) -> None:
-        """Call those in front of the walls as long as there is room behind them."""
-        while self._room() and self._outside.call_next():
-            self._coming += 1
-
-    def _pass_on(self) -> None:
-        """Give a place that has become free to the next tenant's next question."""
-        if not self._line.call_next():
-            self.in_flight -= 1
-        # Also where the line is kept full by those who do not wait in front of the walls.
-        if self._outside.call_next():
-            self._coming += 1
-
-    def _expected_s(self, ahead: int) -> float:
-        return (ahead + 1) * self._pace_s / self.bounds.in_flight
-
-    def _client_gone(self, ahead: int) -> bool:
-        too_long = self._expected_s(ahead) > HOPELESS * self.bounds.wait_s
-        return too_long or ahead >= self.bounds.waiting
-
-    def _busy(self) -> Busy:
-        return Busy(
-            "More is asked than can be answered at the moment. Try again later.",
-            retryable=True,
-            retry_after_s=min(MOST_ADVISED_S, max(LEAST_ADVISED_S, ceil(self.expected_s))),
-        )
-
-
-async def _told(answer: bool) -> bool:
-    return answer
+    async def send(self, message: Message) -> None:
+        """Send a message of the response."""
+        if message["type"] == "http.response.body" and not message.get("more_body", False):
+            self._answered = True
+        await self._send(message)

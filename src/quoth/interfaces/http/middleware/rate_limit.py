@@ -1,4 +1,4 @@
-"""How much one caller may ask: so many in a minute, so many at once."""
+"""Rate limits of a caller: requests a minute, and requests at the same time."""
 
 from __future__ import annotations
 
@@ -9,12 +9,56 @@ from contextlib import contextmanager
 from ipaddress import IPv6Address, ip_address, ip_network
 from math import ceil
 
-from quoth.core.errors import Busy
+from cachetools import LRUCache
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-MOST_NAMES = 20_000
-"""Names remembered at most; beyond, those that were quiet longest are forgotten."""
-SOON_S = 1.0
-"""When to try again where too many are under way: nobody knows when the first of them ends."""
+from quoth.core.errors import Busy
+from quoth.core.settings import Settings
+from quoth.interfaces.http.request_state import LOCAL, request_state
+
+MAX_NAMES = 20_000
+"""Names remembered at most; beyond, the least recently used are forgotten."""
+RETRY_S = 1.0
+"""When to try again where too many requests are in flight."""
+
+
+class RateLimitMiddleware:
+    """Limits the requests of each key: one quota for queries and changes, one for the rest.
+
+    The owner of this machine, who needs no key, is not limited. ``clock`` gives seconds.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        settings: Settings,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.app = app
+        self._questions = RequestQuota(
+            "questions",
+            rate=GcraLimiter(
+                settings.key_questions_per_minute, burst=settings.key_questions_burst, clock=clock
+            ),
+            max_in_flight=settings.key_questions_at_once,
+        )
+        burst = max(settings.key_requests_per_minute // 4, settings.key_requests_at_once)
+        self._requests = RequestQuota(
+            "requests",
+            rate=GcraLimiter(settings.key_requests_per_minute, burst=burst, clock=clock),
+            max_in_flight=settings.key_requests_at_once,
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a connection; raises Busy with status 429."""
+        request = None if scope["type"] == "lifespan" else request_state(scope)
+        if request is None or request.principal is None or request.principal.key_id == LOCAL:
+            await self.app(scope, receive, send)
+            return
+        quota = self._questions if request.kind in ("query", "change") else self._requests
+        with quota.hold(request.principal.key_id):
+            await self.app(scope, receive, send)
 
 
 class GcraLimiter:
@@ -28,67 +72,63 @@ class GcraLimiter:
         self, per_minute: float, *, burst: int, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.per_minute, self.burst = per_minute, burst
-        self._apart = 60 / per_minute
-        self._ahead = self._apart * (burst - 1)
+        self._interval_s = 60 / per_minute
+        self._tolerance_s = self._interval_s * (burst - 1)
         self._clock = clock
-        self._full_at: dict[str, float] = {}
+        self._full_at: LRUCache[str, float] = LRUCache(MAX_NAMES)
 
     def wait_s(self, name: str) -> float:
-        """Seconds until the next one is allowed; 0 for now. Counts nothing."""
-        at = self._clock()
-        return max(0.0, self._full_at.get(name, at) - self._ahead - at)
+        """Return the seconds until the next one is allowed, 0 for now; count nothing."""
+        now = self._clock()
+        return max(0.0, self._full_at.get(name, now) - self._tolerance_s - now)
 
     def take(self, name: str) -> float:
-        """Count one if it is allowed; gives the seconds to wait if it is not, else 0."""
+        """Count one if it is allowed; return the seconds to wait if it is not, else 0."""
         wait = self.wait_s(name)
-        if wait:
-            return wait
-        at = self._clock()
-        # Put at the end, so that the first is the one that was quiet longest.
-        self._full_at[name] = max(self._full_at.pop(name, at), at) + self._apart
-        if len(self._full_at) > MOST_NAMES:
-            del self._full_at[next(iter(self._full_at))]
-        return 0.0
+        if not wait:
+            now = self._clock()
+            self._full_at[name] = max(self._full_at.get(name, now), now) + self._interval_s
+        return wait
 
 
 class RequestQuota:
-    """What counts together: a rate, and how many of one name may be under way at once."""
+    """A rate limit together with a limit of requests in flight, for each name."""
 
-    def __init__(self, what: str, *, rate: GcraLimiter, in_flight: int) -> None:
-        self._what = what
+    def __init__(self, unit: str, *, rate: GcraLimiter, max_in_flight: int) -> None:
+        self._unit = unit
         self._rate = rate
-        self._in_flight = in_flight
-        self._under_way: Counter[str] = Counter()
+        self._max_in_flight = max_in_flight
+        self._in_flight: Counter[str] = Counter()
 
     @contextmanager
-    def held(self, name: str) -> Iterator[None]:
-        """Take part for as long as the context lasts; raises Busy with status 429."""
-        if self._under_way[name] >= self._in_flight:
+    def hold(self, name: str) -> Iterator[None]:
+        """Count a request as long as the context lasts; raises Busy with status 429."""
+        if self._in_flight[name] >= self._max_in_flight:
             raise Busy(
-                f"This key has {self._in_flight} {self._what} under way, which is its limit. "
+                f"This key has {self._max_in_flight} {self._unit} in flight, which is its limit. "
                 "Wait until one of them ends.",
                 status=429,
-                retry_after_s=SOON_S,
+                retry_after_s=RETRY_S,
             )
         wait = self._rate.take(name)
         if wait:
             raise Busy(
-                f"This key has its limit of {self._rate.per_minute:,.0f} {self._what} a minute, "
+                f"This key has its limit of {self._rate.per_minute:,.0f} {self._unit} a minute, "
                 f"{self._rate.burst} of them at once. Try again in {ceil(wait)} s.",
                 status=429,
                 retry_after_s=wait,
             )
-        self._under_way[name] += 1
+        self._in_flight[name] += 1
         try:
             yield
         finally:
-            self._under_way[name] -= 1
-            if not self._under_way[name]:
-                del self._under_way[name]
+            self._in_flight[name] -= 1
+            if not self._in_flight[name]:
+                del self._in_flight[name]
 
 
 def client_network(address: str) -> str:
-    """Give what one person has of an address: all of IPv4, the first half of IPv6."""
+    """Return the network of one client: an IPv4 address, or the first half of an IPv6 one."""
     try:
         found = ip_address(address.partition("%")[0])
     except ValueError:

@@ -1,11 +1,13 @@
-"""What every response says to a browser: load nothing foreign, keep nothing, tell nobody."""
+"""Security headers of every response: load nothing foreign, cache nothing, send no referrer."""
 
 from __future__ import annotations
 
-import re
-from uuid import uuid4
+from typing import cast
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from quoth.interfaces.http.request_state import request_state
 
 SELF = "'self'"
 POLICY = "; ".join(
@@ -29,22 +31,40 @@ SECURITY = {
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
     "cache-control": "private, no-store",
 }
-"""Said where a route has not said its own, which may be stricter: a file's policy, for one."""
-UNKEPT = ("/v1/", "/mcp", "/openapi.json", "/metrics", "/readyz", "/healthz")
-"""Addresses of which no copy may be kept, whatever a route says."""
-SAFE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+"""Defaults; a route may set a stricter value, as for a file's content security policy."""
+NEVER_CACHED = ("/v1/", "/mcp", "/openapi.json", "/metrics", "/readyz", "/healthz")
+"""Paths whose responses may not be cached, whatever a route says."""
+RESPONSE_STARTS = ("http.response.start", "websocket.http.response.start", "websocket.accept")
 
 
-def request_id_of(headers: Headers) -> str:
-    """Give the id that came with a request, or a new one where none came or it is not plain."""
-    given = headers.get("x-request-id", "")
-    return given if SAFE_ID.fullmatch(given) else uuid4().hex
+class SecurityHeadersMiddleware:
+    """Adds the security headers and the request id to every response."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a connection."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        request = request_state(scope)
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] in RESPONSE_STARTS:
+                raw = cast("list[tuple[bytes, bytes]]", list(message.get("headers", [])))
+                headers = MutableHeaders(raw=raw)
+                add_security_headers(headers, path=request.path, request_id=request.request_id)
+                message = {**message, "headers": headers.raw}
+            await send(message)
+
+        await self.app(scope, receive, send_with_headers)
 
 
 def add_security_headers(headers: MutableHeaders, *, path: str, request_id: str) -> None:
-    """Put what every response says into the headers of this one."""
+    """Add the headers of every response to the headers of one."""
     for name, value in SECURITY.items():
         headers.setdefault(name, value)
-    if path.startswith(UNKEPT):
+    if path.startswith(NEVER_CACHED):
         headers["cache-control"] = SECURITY["cache-control"]
     headers["x-request-id"] = request_id

@@ -1,7 +1,7 @@
-"""How the service ends: nothing new is begun, what was begun is finished or told that it is not.
+"""Graceful shutdown: nothing new begins, and what is in flight is finished or interrupted.
 
-A stream that does not end in time gets a last event with the code ``interrupted``, in place of a
-torn connection; every other answer is a whole one, or a refusal that says when to come again.
+A stream that does not end in time gets a last event with the code ``interrupted`` instead of a
+torn connection; every other response is complete, or a refusal with a time to retry.
 """
 
 from __future__ import annotations
@@ -10,20 +10,18 @@ import asyncio
 from contextlib import suppress
 from typing import Literal
 
-from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from quoth.core.errors import Busy
-from quoth.interfaces.http.middleware.security_headers import add_security_headers, request_id_of
-from quoth.interfaces.http.openai_schemas import SPOKEN, spoken_at
-from quoth.interfaces.http.problem_details import ProblemResponse, as_response, problem
+from quoth.interfaces.http.middleware.problems import send_problem
+from quoth.interfaces.http.request_state import RequestState, request_state
 
 State = Literal["starting", "serving", "stopping"]
-STILL_OPEN = ("/healthz", "/readyz")
-"""What is answered while the service starts and stops, too."""
-LAST_WORDS_S = 2.0
-"""Seconds for those who are interrupted to be told."""
-COME_AGAIN_S = 5
+ALWAYS_OPEN = ("/healthz", "/readyz")
+"""Paths that are answered while the service starts and stops, too."""
+INTERRUPT_S = 2.0
+"""Seconds that interrupted requests have to send their last message."""
+RETRY_S = 5
 """Seconds after which another process will probably have taken over."""
 
 
@@ -34,21 +32,19 @@ class Interrupted(Busy):
 
 
 class InFlightRequests:
-    """Whether the service takes requests, and those under way; one event loop uses it."""
+    """Whether the service takes requests, and those in flight; used by one event loop."""
 
     def __init__(self, state: State = "serving") -> None:
         self.state: State = state
-        self._under_way: dict[asyncio.Task[None], InterruptibleSend] = {}
+        self._requests: dict[asyncio.Task[None], RequestState] = {}
         self._idle = asyncio.Event()
         self._idle.set()
 
-    @property
-    def under_way(self) -> int:
-        """Requests that are not answered to the end."""
-        return len(self._under_way)
+    def __len__(self) -> int:
+        return len(self._requests)
 
     async def stop(self, *, within_s: float) -> None:
-        """Take nothing new, wait for what is under way, and interrupt what takes longer."""
+        """Refuse new requests, wait for those in flight, and interrupt what takes longer."""
         self.state = "stopping"
         try:
             async with asyncio.timeout(within_s):
@@ -56,115 +52,65 @@ class InFlightRequests:
         except TimeoutError:
             self.interrupt()
             with suppress(TimeoutError):
-                async with asyncio.timeout(LAST_WORDS_S):
+                async with asyncio.timeout(INTERRUPT_S):
                     await self._idle.wait()
 
     def interrupt(self) -> None:
-        """End what is under way, at once."""
-        for task, telling in self._under_way.items():
-            if not telling.interrupted:
-                telling.interrupted = True
+        """End the requests in flight at once."""
+        for task, request in self._requests.items():
+            if not isinstance(request.refusal, Interrupted):
+                request.refusal = interrupted("The service ends before this answer does.")
                 task.cancel()
 
-    def came(self, telling: InterruptibleSend) -> None:
-        """Note a request of the current task."""
-        task = asyncio.current_task()
-        assert task is not None
-        self._under_way[task] = telling
+    def add(self, task: asyncio.Task[None], request: RequestState) -> None:
+        """Count the request that a task serves."""
+        self._requests[task] = request
         self._idle.clear()
 
-    def left(self) -> None:
-        """Note that the current task's request has its answer."""
-        task = asyncio.current_task()
-        assert task is not None
-        del self._under_way[task]
-        if not self._under_way:
+    def remove(self, task: asyncio.Task[None]) -> None:
+        """Forget the request of a task."""
+        del self._requests[task]
+        if not self._requests:
             self._idle.set()
 
 
 class ShutdownMiddleware:
-    """Refuses what comes before the start and after the end, and counts what is in between."""
+    """Refuses requests before the start and after the end, and counts those in between."""
 
-    def __init__(self, app: ASGIApp, *, presence: InFlightRequests) -> None:
+    def __init__(self, app: ASGIApp, *, requests: InFlightRequests) -> None:
         self.app = app
-        self.presence = presence
+        self.requests = requests
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, to the end or to the point where the service ends."""
-        if scope["type"] != "http" or scope["path"] in STILL_OPEN:
+        """Serve a connection, to its end or until the service ends."""
+        if scope["type"] != "http" or scope["path"] in ALWAYS_OPEN:
             await self.app(scope, receive, send)
             return
-        telling = InterruptibleSend(scope, receive, send)
-        if self.presence.state != "serving":
-            await telling.refuse(f"The service is {self.presence.state}. Try again in a moment.")
+        request, started = request_state(scope), False
+
+        async def send_and_note(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        if self.requests.state != "serving":
+            error = interrupted(f"The service is {self.requests.state}.")
+            await send_problem(scope, receive, send, error=error, close=True)
             return
-        self.presence.came(telling)
+        task = asyncio.current_task()
+        assert task is not None
+        self.requests.add(task, request)
         try:
-            await self.app(scope, receive, telling.send)
+            await self.app(scope, receive, send_and_note)
         except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if not telling.interrupted or task is None or task.uncancel():
+            if not isinstance(request.refusal, Interrupted) or task.uncancel():
                 raise
-            await telling.send_final_event()
+            if not started:
+                await send_problem(scope, receive, send, error=request.refusal, close=True)
         finally:
-            self.presence.left()
+            self.requests.remove(task)
 
 
-class InterruptibleSend:
-    """What one request has been told so far."""
-
-    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        self.interrupted = False
-        self._scope = scope
-        self._receive = receive
-        self._send = send
-        self._begun = False
-        self._streams = False
-        self._whole = False
-
-    async def send(self, message: Message) -> None:
-        """Pass on a message of the answer, unless it was interrupted."""
-        if self.interrupted:
-            return
-        if message["type"] == "http.response.start":
-            self._begun = True
-            kinds = [text for name, text in message["headers"] if name.lower() == b"content-type"]
-            self._streams = any(text.startswith(b"text/event-stream") for text in kinds)
-        elif not message.get("more_body", False):
-            self._whole = True
-        await self._send(message)
-
-    async def refuse(self, why: str) -> None:
-        """Say that nothing can be begun now, and hang up."""
-        response = as_response(spoken_at(self._scope["path"], self._problem(why)))
-        response.headers["connection"] = "close"
-        add_security_headers(
-            response.headers, path=self._scope["path"], request_id=self._request_id
-        )
-        await response(self._scope, self._receive, self._send)
-
-    async def send_final_event(self) -> None:
-        """End an answer that was interrupted, in its own form."""
-        if self._whole:
-            return
-        why = "The service ends before this answer does. Ask again in a moment."
-        if not self._begun:
-            await self.refuse(why)
-        elif self._streams:
-            event = last_event(self._problem(why), path=self._scope["path"])
-            await self._send({"type": "http.response.body", "body": event})
-
-    def _problem(self, why: str) -> ProblemResponse:
-        error = Interrupted(why, retry_after_s=COME_AGAIN_S)
-        return problem(error, request_id=self._request_id)
-
-    @property
-    def _request_id(self) -> str:
-        state = self._scope.get("state", {})
-        return str(state.get("request_id") or request_id_of(Headers(scope=self._scope)))
-
-
-def last_event(told: ProblemResponse, *, path: str) -> bytes:
-    """Write the event with which a stream that was asked for at this address breaks off."""
-    name = b"" if SPOKEN.fullmatch(path) else b"event: error\n"
-    return b"%sdata: %s\n\n" % (name, spoken_at(path, told).body)
+def interrupted(reason: str) -> Interrupted:
+    """Return the error of a request that the service does not finish."""
+    return Interrupted(f"{reason} Ask again in a moment.", retry_after_s=RETRY_S)

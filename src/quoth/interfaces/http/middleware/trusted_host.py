@@ -1,7 +1,7 @@
-"""Under which names the service is asked, and by whose pages: what a browser can be lured into.
+"""Host and origin checks against DNS rebinding and cross-site requests.
 
-A page of a stranger can make a browser ask any address, this machine's included, and can make a
-name of its own lead there. It cannot choose what the browser says in Host and Origin.
+A foreign web page can make a browser send requests to any address, and can point a host name of
+its own at this machine. It cannot choose the headers Host and Origin that the browser sends.
 """
 
 from __future__ import annotations
@@ -12,28 +12,30 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from quoth.core.errors import ConfigError, Denied, InputError
+from quoth.core.errors import ConfigError, Denied, InputError, TooLarge
+from quoth.interfaces.http.request_state import READING_METHODS, request_state
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
-EVERYWHERE = frozenset({"", "0.0.0.0", "::"})  # noqa: S104
-"""Addresses to bind that mean all of this machine's; nobody asks under them."""
-READING = frozenset({"GET", "HEAD", "OPTIONS"})
-"""Methods that change nothing."""
-PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
-NO_NAME = re.compile(r"[\s/\\@?#]")
-"""What shows that an address was written, or two names in one."""
+ALL_INTERFACES = frozenset({"", "0.0.0.0", "::"})  # noqa: S104
+"""Addresses to bind that stand for all of this machine's; they are no host names."""
+DEFAULT_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
+NOT_A_NAME = re.compile(r"[\s/\\@?#]")
+"""Characters of a URL or of two names in one."""
+MAX_HEAD_BYTES = 16_384
+"""The longest head of a request, its path included."""
 
 
 class MisdirectedRequest(InputError):
-    """The request was meant for another host."""
+    """The request names another host."""
 
     code = "misdirected"
     status = 421
 
 
 class CrossOriginRequest(Denied):
-    """A page of another site made the browser ask."""
+    """A page of another site made the browser send the request."""
 
     code = "foreign_origin"
 
@@ -41,71 +43,105 @@ class CrossOriginRequest(Denied):
         super().__init__(message, status=status)
 
 
-def names_of(bound: str, *, more: str) -> frozenset[str]:
-    """Give the names to be asked under: this machine's, the bound one, and ``more`` by commas."""
-    given = {_name(each.strip()) or _bare(each) for each in (bound, *more.split(","))}
-    return LOOPBACK | (given - EVERYWHERE)
+class HeadTooLarge(TooLarge):
+    """The head of a request is over the limit."""
+
+    status = 431
+
+
+class TrustedHostMiddleware:
+    """Refuses requests with too long a head, for another host name or from another site's page."""
+
+    def __init__(self, app: ASGIApp, *, names: Collection[str]) -> None:
+        self.app = app
+        self.names = names
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a connection."""
+        if scope["type"] != "lifespan":
+            request = request_state(scope)
+            check_head(scope)
+            check_host(request.headers, names=self.names, server=scope.get("server"))
+            check_origin(request.headers, method=request.method)
+        await self.app(scope, receive, send)
+
+
+def check_head(scope: Scope) -> None:
+    """Refuse a head that is too long; raises HeadTooLarge."""
+    path = len(scope.get("raw_path") or b"") + len(scope.get("query_string") or b"")
+    if path + sum(len(name) + len(value) for name, value in scope["headers"]) > MAX_HEAD_BYTES:
+        raise HeadTooLarge(
+            "The head of a request, its address included, can have up to "
+            f"{MAX_HEAD_BYTES // 1024} kB."
+        )
+
+
+def host_names(bound: str, *, more: str) -> frozenset[str]:
+    """Return the service's host names: loopback, the bound one, and ``more`` by commas."""
+    given = {_host_name(part.strip()) or _bare(part) for part in (bound, *more.split(","))}
+    return LOOPBACK | (given - ALL_INTERFACES)
 
 
 def check_names(more: str) -> None:
-    """Refuse names, divided by commas, that no Host header can hold; raises ConfigError."""
-    for each in filter(None, (part.strip() for part in more.split(","))):
-        if NO_NAME.search(each):
+    """Refuse names, separated by commas, that no Host header can hold; raises ConfigError."""
+    for name in filter(None, (part.strip() for part in more.split(","))):
+        if NOT_A_NAME.search(name):
             raise ConfigError(
-                f"QUOTH_HOSTS holds '{each}', which is no name. Write the bare name, as in "
-                "quoth.example.org; several are divided by commas."
+                f"QUOTH_HOSTS holds '{name}', which is not a host name. Write the bare name, as in "
+                "quoth.example.org; separate several with commas."
             )
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address or name reaches this machine only, whatever the network."""
+    """Return whether an address or name reaches this machine only."""
     bare = _bare(host)
     return bare in LOOPBACK or (bare.startswith("127.") and bare.replace(".", "").isdigit())
 
 
 def check_host(
-    headers: Headers, *, names: Collection[str], reached: Sequence[object] | None = None
+    headers: Headers, *, names: Collection[str], server: Sequence[object] | None = None
 ) -> None:
-    """Refuse a request that was sent to another name; raises Misdirected.
+    """Refuse a request for another host name; raises MisdirectedRequest.
 
-    ``reached`` begins with the address at which the connection came in. It is good as a name too:
-    names can be made to lead here by anybody, addresses cannot.
+    ``server`` begins with the address that the connection came in on. It is accepted as a name:
+    a foreign name can be pointed at this machine, a foreign address cannot.
     """
     given = headers.getlist("host")
-    address = str(reached[0]) if reached else None
-    if len(given) != 1 or (name := _name(given[0])) is None or name not in {*names, address}:
+    address = str(server[0]) if server else None
+    name = _host_name(given[0]) if len(given) == 1 else None
+    if name is None or name not in {*names, address}:
         raise MisdirectedRequest(
-            "The service is not asked under this name. Whoever runs it can add the name to the "
-            "setting QUOTH_HOSTS."
+            "The service does not answer under this host name. Its operator can add the name to "
+            "the setting QUOTH_HOSTS."
         )
 
 
 def check_origin(headers: Headers, *, method: str) -> None:
-    """Refuse what a page of another site wants changed, or connected to; raises ForeignPage.
+    """Refuse a change that a page of another site requests; raises CrossOriginRequest.
 
-    ``method`` is the method in capitals; anything that is not for reading counts as a change.
+    ``method`` is in capitals; every method that is not for reading counts as a change.
     """
-    if method in READING:
+    if method in READING_METHODS:
         return
     origins = headers.getlist("origin")
-    foreign = any(not _same(origin, headers.get("host", "")) for origin in origins)
+    foreign = any(not _same_origin(origin, headers.get("host", "")) for origin in origins)
     if foreign or (not origins and headers.get("sec-fetch-site") in ("cross-site", "same-site")):
-        raise CrossOriginRequest("A page of another site asked for this, so it was not done.")
+        raise CrossOriginRequest("A page of another site sent this request, so it was refused.")
 
 
-def _same(origin: str, host: str) -> bool:
+def _same_origin(origin: str, host: str) -> bool:
     try:
-        from_page = urlsplit(origin)
-        asked = urlsplit(f"//{host}")
-        usual = PORTS.get(from_page.scheme)
-        ports = (from_page.port or usual, asked.port or usual)
+        page = urlsplit(origin)
+        service = urlsplit(f"//{host}")
+        default = DEFAULT_PORTS.get(page.scheme)
+        ports = (page.port or default, service.port or default)
     except ValueError:
         return False
-    return bool(usual) and from_page.hostname == asked.hostname and ports[0] == ports[1]
+    return bool(default) and page.hostname == service.hostname and ports[0] == ports[1]
 
 
-def _name(host: str) -> str | None:
-    """Give the name in a Host header, without its port; None for what is none."""
+def _host_name(host: str) -> str | None:
+    """Return the name in a Host header without its port, None for an invalid one."""
     try:
         found = urlsplit(f"//{host}")
         _port = found.port

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from quoth.interfaces.http.dependencies import Owner
-from quoth.interfaces.http.requests import collection_of
+from quoth.interfaces.http.requests import require_collection
 from quoth.interfaces.http.responses import ApiResponse
 from quoth.interfaces.http.schemas import InCollection
 from quoth.store.analytics import Analytics, AnalyticsReader
@@ -28,6 +28,6 @@ async def analytics(
     Only what was kept counts: not what was asked with `store: false` or while no history is kept.
     """
     if collection is not None:
-        await asyncio.to_thread(collection_of, caller, collection)
+        await asyncio.to_thread(require_collection, caller, collection)
     measured = AnalyticsReader.of(caller.engine.parts.catalogue)
     return ApiResponse(await asyncio.to_thread(measured.figures, days=days, collection=collection))

@@ -10,7 +10,8 @@ from fastapi import APIRouter, Body
 from starlette.responses import Response
 
 from quoth.core.errors import NotFound
-from quoth.interfaces.http.dependencies import Principal, Reader, Writer
+from quoth.interfaces.http.dependencies import Reader, Writer
+from quoth.interfaces.http.request_state import Principal
 from quoth.interfaces.http.requests import listing_of
 from quoth.interfaces.http.responses import ApiResponse
 from quoth.interfaces.http.schemas import NewCollection, OneCollection

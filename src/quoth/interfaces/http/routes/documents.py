@@ -19,9 +19,10 @@ from starlette.responses import (
 from quoth.core.errors import Gone, NotFound
 from quoth.core.types import Chunk, Document, Locator
 from quoth.ingest.sources.files import is_still
-from quoth.interfaces.http.dependencies import Principal, Reader, Writer
+from quoth.interfaces.http.dependencies import Reader, Writer
 from quoth.interfaces.http.problem_details import ByteRangeNotSatisfiable
-from quoth.interfaces.http.requests import default_or_named_collection, listing_of
+from quoth.interfaces.http.request_state import Principal
+from quoth.interfaces.http.requests import find_collection, listing_of
 from quoth.interfaces.http.responses import ApiResponse, is_web
 from quoth.interfaces.http.schemas import (
     Id,
@@ -98,7 +99,7 @@ async def documents(
     caller: Reader, skip: Skip = 0, limit: Limit = 20, collection: InCollection = None
 ) -> Response:
     """List the documents of a collection with how far each of them is."""
-    found = await asyncio.to_thread(default_or_named_collection, caller, collection)
+    found = await asyncio.to_thread(find_collection, caller, collection)
     if found is None:
         return ApiResponse(Documents([], 0, skip, limit))
     there, total = await asyncio.to_thread(

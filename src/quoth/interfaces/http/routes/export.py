@@ -1,4 +1,4 @@
-"""Answers to hand on."""
+"""Exports of answers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from quoth.history.export import Format, exported
 from quoth.interfaces.http.dependencies import Owner
-from quoth.interfaces.http.responses import shown_answer
+from quoth.interfaces.http.responses import public_answer
 from quoth.interfaces.http.routes.queries import load_query
 from quoth.interfaces.http.schemas import OneId
 
@@ -43,10 +43,10 @@ async def export(
     request: Request,
     form: Annotated[Format, Query(alias="format", description="What it is written as.")] = "md",
 ) -> Response:
-    """Give an answer with its citations and sources as Markdown, HTML, JSON or CSV."""
+    """Return an answer with its citations and sources as Markdown, HTML, JSON or CSV."""
     record = await load_query(query_id, caller)
     base = str(request.base_url).rstrip("/")
-    record = replace(record, answer=shown_answer(record.answer, base=base))
+    record = replace(record, answer=public_answer(record.answer, base=base))
     text = await asyncio.to_thread(exported, record, form)
     return Response(
         text.encode("utf-8", "replace"),

@@ -32,8 +32,8 @@ async def healthz() -> JSONResponse:
 )
 async def readyz(request: Request, caller: Reader) -> ApiResponse:
     """Look at the stores, the breakers, the line and the queue; 503 where it cannot answer now."""
-    operation: ServerState | None = getattr(request.app.state, "operation", None)
-    found = await look(caller.engine, operation=operation)
+    server: ServerState | None = getattr(request.app.state, "server", None)
+    found = await look(caller.engine, server=server)
     if caller.collection is not None:  # a share knows nothing of the tenant's other files
         found = replace(found, files={})
     headers = {} if found.ready else {"retry-after": "5"}

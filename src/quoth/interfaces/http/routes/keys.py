@@ -11,7 +11,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from quoth.core.errors import Denied
-from quoth.interfaces.http.dependencies import Admin, Principal
+from quoth.interfaces.http.dependencies import Admin
+from quoth.interfaces.http.request_state import Principal, request_state
 from quoth.interfaces.http.responses import ApiResponse
 from quoth.interfaces.http.schemas import (
     Body,
@@ -62,7 +63,7 @@ async def make_key(request: Request, caller: Admin, wanted: KeyWanted) -> ApiRes
         scopes=wanted.scopes,
         expires_days=wanted.expires_days,
     )
-    request.state.object_id = made.key.key_id
+    request_state(request.scope).object_id = made.key.key_id
     return ApiResponse(made, 201)
 
 
@@ -92,7 +93,7 @@ async def make_share(request: Request, caller: Admin, wanted: ShareWanted) -> Ap
     made = await asyncio.to_thread(
         _shares(caller).add, collection=wanted.collection, expires_days=wanted.expires_days
     )
-    request.state.object_id = made.share.share_id
+    request_state(request.scope).object_id = made.share.share_id
     return ApiResponse(made, 201)
 
 

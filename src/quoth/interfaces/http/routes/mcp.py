@@ -1,6 +1,6 @@
-"""The tools for agents over HTTP: one address, behind the same gate as everything else.
+"""The MCP tools over HTTP: one address, with the same authentication as every route.
 
-No session is kept: each request has a caller of its own, and reaches what that caller may.
+No session is kept: each request has a caller of its own.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from starlette.types import Receive, Scope, Send
 
 from quoth.core.errors import NotFound
 from quoth.core.extras import is_installed
-from quoth.interfaces.http.dependencies import Principal, Reader
+from quoth.interfaces.http.dependencies import Reader
+from quoth.interfaces.http.request_state import request_state
 from quoth.interfaces.http.requests import recorder_for
-from quoth.interfaces.http.responses import shown_link
+from quoth.interfaces.http.responses import public_link
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def serving(app: FastAPI) -> AsyncIterator[None]:
-    """Serve agents as long as the application runs, where the packages for that are installed."""
+    """Serve MCP as long as the application runs, where its packages are installed."""
     app.state.mcp = None
     if not is_installed("mcp.server.mcpserver"):
         yield
@@ -38,8 +39,8 @@ async def serving(app: FastAPI) -> AsyncIterator[None]:
 
     from quoth.interfaces.mcp.server import make_server
 
-    server = make_server(seat_of)
-    # The gate has checked Host and Origin already.
+    server = make_server(context_of)
+    # The middleware has checked Host and Origin already.
     checked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     server.streamable_http_app(stateless_http=True, json_response=True, transport_security=checked)
     async with server.session_manager.run():
@@ -52,14 +53,14 @@ router = APIRouter(lifespan=serving, tags=["others"])
 
 
 class ForwardedRequest(Response):
-    """Leaves the request to the server of the protocol."""
+    """A response that leaves the request to the MCP server."""
 
     def __init__(self, manager: StreamableHTTPSessionManager) -> None:
         super().__init__()
         self.manager = manager
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let it read the request and answer."""
+        """Serve the request."""
         await self.manager.handle_request(scope, receive, send)
 
 
@@ -72,13 +73,14 @@ async def call(request: Request, _caller: Reader) -> Response:
     return ForwardedRequest(manager)
 
 
-async def seat_of(request: Any) -> ToolContext:
-    """Give the seat of the caller of a request."""
+async def context_of(request: Any) -> ToolContext:
+    """Return the tools' context of a request's caller."""
     from quoth.interfaces.mcp.server import ToolContext
 
-    caller: Principal = request.state.caller
+    caller = request_state(request.scope).principal
+    assert caller is not None  # the route requires one
     base = str(request.base_url).rstrip("/")
-    address = partial(shown_link, base)
+    address = partial(public_link, base)
     return ToolContext(
         caller.engine, address, collection=caller.collection, keep=recorder_for(caller)
     )

@@ -25,8 +25,8 @@ router = APIRouter()
 )
 async def metrics(request: Request, _caller: Admin) -> Response:
     """Give all counters and histograms of this process; needs the scope ``admin``."""
-    operation: ServerState | None = getattr(request.app.state, "operation", None)
-    if operation is None:
+    server: ServerState | None = getattr(request.app.state, "server", None)
+    if server is None:
         raise NotFound("This application counts nothing.")
     # What waits is counted in the catalogue, for which nobody else has to wait.
-    return Response(await asyncio.to_thread(operation.metrics.text), media_type=FORMAT)
+    return Response(await asyncio.to_thread(server.metrics.text), media_type=FORMAT)

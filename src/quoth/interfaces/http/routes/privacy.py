@@ -13,7 +13,8 @@ from starlette.responses import Response, StreamingResponse
 
 from quoth.engine import Engine
 from quoth.interfaces.http.dependencies import Admin, Owner
-from quoth.interfaces.http.responses import ApiResponse, as_bytes
+from quoth.interfaces.http.request_state import request_state
+from quoth.interfaces.http.responses import ApiResponse, to_json
 from quoth.interfaces.http.schemas import Body
 from quoth.operations.purge import Purged, delete_everything, purge
 from quoth.operations.tenant_data import DeletionReceipt, TenantData
@@ -117,7 +118,7 @@ async def delete(caller: Admin, request: Request) -> Response:
     Keys, decisions and the audit stay: the audit holds the digest of what was deleted.
     """
     proof, done = await delete_everything(caller.engine.parts)
-    request.state.object_id = proof.digest
+    request_state(request.scope).object_id = proof.digest
     return ApiResponse(Deleted(proof, done, done.complete))
 
 
@@ -129,7 +130,7 @@ async def purge_now(caller: Admin) -> Purged:
 
 def _lines(everything: TenantData) -> Iterator[bytes]:
     for row in everything.rows():
-        yield as_bytes(row) + b"\n"
+        yield to_json(row) + b"\n"
 
 
 def _holding(engine: Engine) -> PrivacyView:

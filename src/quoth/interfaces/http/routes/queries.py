@@ -14,8 +14,9 @@ from quoth.core.errors import NotFound
 from quoth.core.types import Answer
 from quoth.history.explain import Explanation, explain
 from quoth.history.why_not import WhyNot, why_not
-from quoth.interfaces.http.dependencies import Owner, Principal, Reader
-from quoth.interfaces.http.requests import collection_of, recorder_for, to_request
+from quoth.interfaces.http.dependencies import Owner, Reader
+from quoth.interfaces.http.request_state import Principal
+from quoth.interfaces.http.requests import recorder_for, require_collection, to_request
 from quoth.interfaces.http.responses import ApiResponse
 from quoth.interfaces.http.schemas import (
     AskRequest,
@@ -26,7 +27,7 @@ from quoth.interfaces.http.schemas import (
     Skip,
     require_plain_text,
 )
-from quoth.interfaces.http.sse import EventStream
+from quoth.interfaces.http.sse import EventStream, until_hits
 from quoth.pipeline.record import Record
 from quoth.pipeline.record_codec import load_record
 from quoth.pipeline.uploads import upload_store
@@ -119,7 +120,7 @@ async def ask(
     if not body.stream:
         return ApiResponse(await caller.engine.answer(request, keep=keep))
     events = caller.engine.stream(request, keep=keep)
-    return EventStream(events, first=await anext(events), request_id=caller.request_id)
+    return EventStream(events, first=await until_hits(events))
 
 
 @router.get("/v1/queries", summary="List what was asked", response_model=QueryPage)
@@ -135,7 +136,7 @@ async def queries(
     if upload_id is not None:
         await asyncio.to_thread(upload_store(caller.engine.parts).find, upload_id)
     if collection is not None:
-        await asyncio.to_thread(collection_of, caller, collection)
+        await asyncio.to_thread(require_collection, caller, collection)
     found = await asyncio.to_thread(
         catalogue.asked, skip=skip, limit=limit, collection=collection, upload_id=upload_id
     )

@@ -11,7 +11,7 @@ from pydantic import AfterValidator
 from starlette.responses import Response
 
 from quoth.interfaces.http.dependencies import Owner
-from quoth.interfaces.http.requests import default_or_named_collection
+from quoth.interfaces.http.requests import find_collection
 from quoth.interfaces.http.responses import ApiResponse
 from quoth.interfaces.http.routes.queries import load_query
 from quoth.interfaces.http.schemas import Id, InCollection, require_plain_text
@@ -40,7 +40,7 @@ async def suggestions(
     collection: InCollection = None,
 ) -> Response:
     """Suggest how to end what was typed, or what to ask after an answer."""
-    found = await asyncio.to_thread(default_or_named_collection, caller, collection)
+    found = await asyncio.to_thread(find_collection, caller, collection)
     if found is None:
         return ApiResponse(Suggestions(()))
     if after is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -15,8 +15,9 @@ from starlette.requests import ClientDisconnect
 from quoth.core.errors import InputError
 from quoth.core.types import Problem
 from quoth.ingest.readers.metadata import normal_language, normal_url
-from quoth.interfaces.http.dependencies import Principal, allowed
+from quoth.interfaces.http.dependencies import allowed
 from quoth.interfaces.http.problem_details import as_response, problem_of
+from quoth.interfaces.http.request_state import Principal, request_state
 from quoth.interfaces.http.responses import is_web
 from quoth.interfaces.http.schemas import (
     CollectionName,
@@ -215,7 +216,7 @@ async def begin_upload(
         except ClientDisconnect:
             return Response(status_code=GONE)
         response.status_code = 202 if new else 200
-    request.state.object_id = task.id
+    request_state(request.scope).object_id = task.id
     response.headers["Location"] = f"/v1/uploads/{task.id}"
     return _shown(task, parts, response)
 
@@ -299,8 +300,7 @@ async def follow_upload(caller: Ingesting, upload_id: OneId) -> Any:
     """Follow an upload by server-sent events until its fate is known."""
     parts = caller.engine.parts
     steps = _steps(parts, upload_id)
-    first = await anext(steps)
-    return EventStream(cast(Any, steps), first=cast(Any, first), request_id=caller.request_id)
+    return EventStream(steps, first=[await anext(steps)])
 
 
 async def _steps(parts: Components, key: str) -> AsyncGenerator[Step, None]:

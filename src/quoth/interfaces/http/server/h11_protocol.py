@@ -1,12 +1,13 @@
-"""What one connection may take: time for its request, time to read the answer, its share.
+"""Limits of a connection: time for its request, time to read the response, and their number.
 
-uvicorn bounds neither how long a request may take to arrive nor how many connections are open;
-a few thousand that send a byte now and then would otherwise take all there are.
+uvicorn limits neither how long a request may take to arrive nor how many connections are open;
+a few thousand slow ones (slowloris) would otherwise take all there are.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Set
 from contextlib import suppress
 from time import monotonic
 from typing import Any, ClassVar
@@ -18,108 +19,90 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from quoth.core.errors import InputError
 from quoth.interfaces.http.middleware.security_headers import add_security_headers
+from quoth.interfaces.http.middleware.trusted_host import MAX_HEAD_BYTES
 from quoth.interfaces.http.problem_details import problem
 
 HEAD_S = 10.0
-"""Seconds that the head of a request may take, from the first byte or the connection on."""
-BODY_S = 30.0
-"""Seconds of silence in a body that is being sent, and of an answer that nobody reads."""
-LOOK_S = 1.0
-HEAD_BYTES = 16_384
-"""The longest head of a request, its address included."""
-NO_REQUEST = (
-    "This is no request of HTTP/1.1: something in it is written wrong, the header Host is not "
-    f"there exactly once, or its head has more than {HEAD_BYTES // 1024} kB."
+"""Seconds that the head of a request may take, from its first byte or the connection on."""
+SILENCE_S = 30.0
+"""Seconds without a byte of a body that is being sent, or of a response that is being read."""
+CHECK_S = 1.0
+"""Seconds between two checks of all connections."""
+MALFORMED = (
+    "This is not a request of HTTP/1.1: something in it is malformed, the header Host is not "
+    f"there exactly once, or its head has more than {MAX_HEAD_BYTES // 1024} kB."
 )
 
 
 class MalformedRequest(InputError):
-    """What came in over a connection cannot be read as a request."""
+    """What came in over a connection cannot be parsed as a request."""
 
     status = 400
 
 
 class LimitedH11Protocol(H11Protocol):
-    """A connection of HTTP/1.1 that is closed when it takes too long, or when there are too many.
+    """An HTTP/1.1 connection that is closed when it is too slow, or one too many."""
 
-    ``most`` and ``open_now`` are those of the one server of a process.
-    """
-
-    # Two more names among uvicorn's own, and each connection has a dictionary of 1.5 kB.
-    __slots__ = ("head_since", "silent_since")
-    head_since: float | None
-    silent_since: float
-    most: ClassVar[int] = 4096
+    max_connections: ClassVar[int] = 4096
+    """Of the one server of a process."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to count the time."""
-        self.silent_since = monotonic()
-        self.head_since = self.silent_since
+        """Begin to measure the time."""
+        self.last_activity = monotonic()
+        self.head_began: float | None = self.last_activity
         super().connection_made(transport)
-        slim(self.flow._is_writable_event)
-        if len(self.connections) > self.most:
+        if len(self.connections) > self.max_connections:
             transport.close()
 
     def data_received(self, data: bytes) -> None:
-        """Note that something came."""
-        self.silent_since = monotonic()
-        if self.head_since is None and self._resting():
-            self.head_since = self.silent_since
+        """Note the time of the bytes."""
+        self.last_activity = monotonic()
+        if self.head_began is None and self._between_requests():
+            self.head_began = self.last_activity
         super().data_received(data)
-        if not self._resting():
-            self.head_since = None
-            slim(self.cycle.message_event)
+        if not self._between_requests():
+            self.head_began = None
 
     def on_response_complete(self) -> None:
-        """Wait for the next request, for which uvicorn's own time for idle connections counts."""
+        """Wait for the next request; uvicorn's keep-alive timeout applies."""
         super().on_response_complete()
-        self.silent_since = monotonic()
+        self.last_activity = monotonic()
 
     def pause_writing(self) -> None:
-        """Begin to count the time that the answer is not read."""
-        self.silent_since = monotonic()
+        """Begin to measure how long the response is not read."""
+        self.last_activity = monotonic()
         super().pause_writing()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is no request of HTTP, in the words and headers of every other refusal."""
+        """Refuse what is not HTTP with a problem response like every other."""
         request_id = uuid4().hex
-        found = problem(MalformedRequest(NO_REQUEST), request_id=request_id)
+        found = problem(MalformedRequest(MALFORMED), request_id=request_id)
         length = str(len(found.body))
         headers = MutableHeaders({**found.headers, "connection": "close", "content-length": length})
         add_security_headers(headers, path="", request_id=request_id)
-        begins = h11.Response(status_code=found.status, headers=headers.raw)
-        with suppress(h11.LocalProtocolError):  # an answer has begun: it can only break off
-            for event in (begins, h11.Data(data=found.body), h11.EndOfMessage()):
+        start = h11.Response(status_code=found.status, headers=headers.raw)
+        with suppress(h11.LocalProtocolError):  # a response has begun: it can only break off
+            for event in (start, h11.Data(data=found.body), h11.EndOfMessage()):
                 self.transport.write(self.conn.send(event) or b"")
         self.transport.close()
 
-    def _resting(self) -> bool:
-        """Whether no request is under way: the next bytes would be a head's."""
+    def too_slow(self, now: float) -> bool:
+        """Return whether the client takes longer than it may."""
+        if self._between_requests():
+            return self.head_began is not None and now - self.head_began > HEAD_S
+        receiving = self.cycle.more_body and not self.flow.read_paused
+        return (receiving or self.flow.write_paused) and now - self.last_activity > SILENCE_S
+
+    def _between_requests(self) -> bool:
+        """Return whether no request is in flight: the next bytes begin a head."""
         return self.cycle is None or bool(self.cycle.response_complete)
 
-    def too_slow(self, now: float) -> bool:
-        """Whether the other side takes longer than it may."""
-        if self._resting():
-            return self.head_since is not None and now - self.head_since > HEAD_S
-        sends = self.cycle.more_body and not self.flow.read_paused
-        waits = sends or self.flow.write_paused
-        return bool(waits) and now - self.silent_since > BODY_S
 
-
-def slim(event: asyncio.Event) -> None:
-    """Let those who wait for an event line up in a list: an empty deque takes 700 bytes.
-
-    Each connection has two events, and thousands may be open.
-    """
-    if not event._waiters:
-        event._waiters = []  # type: ignore[assignment]
-
-
-async def close_slow_connections(connections: set[Any]) -> None:
-    """Close the connections that are too slow, for ever."""
+async def close_slow_connections(connections: Set[Any]) -> None:
+    """Close the connections that are too slow, until cancelled."""
     while True:
-        await asyncio.sleep(LOOK_S)
+        await asyncio.sleep(CHECK_S)
         now = monotonic()
-        for each in [each for each in connections if isinstance(each, LimitedH11Protocol)]:
-            if each.too_slow(now):
-                each.transport.abort()
+        for connection in list(connections):
+            if isinstance(connection, LimitedH11Protocol) and connection.too_slow(now):
+                connection.transport.abort()

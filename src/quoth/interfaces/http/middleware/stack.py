@@ -1,0 +1,68 @@
+"""The order of the middleware, the outermost first."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+
+from starlette.types import ASGIApp
+
+from quoth.core.settings import Settings
+from quoth.interfaces.http.middleware.audit import AuditMiddleware
+from quoth.interfaces.http.middleware.auth import AuthMiddleware
+from quoth.interfaces.http.middleware.body_limit import BodyLimitMiddleware
+from quoth.interfaces.http.middleware.concurrency_limit import (
+    ConcurrencyLimit,
+    ConcurrencyLimitMiddleware,
+)
+from quoth.interfaces.http.middleware.problems import ProblemMiddleware
+from quoth.interfaces.http.middleware.rate_limit import RateLimitMiddleware
+from quoth.interfaces.http.middleware.security_headers import SecurityHeadersMiddleware
+from quoth.interfaces.http.middleware.shutdown import InFlightRequests, ShutdownMiddleware
+from quoth.interfaces.http.middleware.telemetry import TelemetryMiddleware
+from quoth.interfaces.http.middleware.trusted_host import TrustedHostMiddleware, host_names
+from quoth.operations.metrics import Metrics
+from quoth.tenants import Tenants
+
+AddMiddleware = Callable[[ASGIApp], ASGIApp]
+"""Wraps an application in one middleware."""
+
+
+def access_control(
+    tenants: Tenants,
+    *,
+    settings: Settings,
+    bound: str = "127.0.0.1",
+    clock: Callable[[], float] = time.monotonic,
+) -> tuple[AddMiddleware, ...]:
+    """Return the middleware that decides which requests the application sees."""
+    return (
+        SecurityHeadersMiddleware,
+        ProblemMiddleware,
+        partial(TrustedHostMiddleware, names=host_names(bound, more=settings.hosts)),
+        partial(AuthMiddleware, tenants=tenants, settings=settings, bound=bound, clock=clock),
+        partial(RateLimitMiddleware, settings=settings, clock=clock),
+        partial(BodyLimitMiddleware, settings=settings),
+    )
+
+
+def service_middleware(
+    tenants: Tenants,
+    *,
+    settings: Settings,
+    bound: str,
+    metrics: Metrics,
+    requests: InFlightRequests,
+    limit: ConcurrencyLimit,
+) -> tuple[AddMiddleware, ...]:
+    """Return all middleware of the running service."""
+    headers, *access = access_control(tenants, settings=settings, bound=bound)
+    return (
+        partial(TelemetryMiddleware, metrics=metrics),
+        headers,
+        partial(ShutdownMiddleware, requests=requests),
+        partial(AuditMiddleware, tenants=tenants),
+        *access,
+        partial(ConcurrencyLimitMiddleware, limit=limit),
+    )

@@ -1,0 +1,104 @@
+"""The caller of a request, and what the middleware and routes know of the request."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import MutableMapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from time import monotonic
+from typing import Any, Literal, cast
+from uuid import uuid4
+
+from starlette.datastructures import Headers
+
+from quoth.core.errors import Denied, QuothError
+from quoth.engine import Engine
+from quoth.store.keys import Scope
+
+READING_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+"""Methods that change nothing."""
+QUERY_PATHS = frozenset({"/v1/query", "/v1/search", "/v1/chat/completions", "/mcp"})
+"""Paths at which an engine answers a query."""
+FILE_PATHS = ("/v1/uploads", "/v1/documents")
+"""Paths to which files are sent."""
+
+LOCAL = "local"
+"""The key id of a request from this machine while no key is needed."""
+SAFE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+"""The request ids of clients that are kept."""
+
+RequestKind = Literal["read", "files", "query", "change"]
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """The authenticated caller of a request.
+
+    ``key_id`` is "local" where the service runs without keys, and begins with ``sh_`` for a
+    share, which reads one ``collection`` and nothing else. A route reaches documents and
+    queries only through ``engine``, which knows no tenant but the caller's own.
+    """
+
+    tenant: str
+    key_id: str
+    scopes: frozenset[Scope]
+    engine: Engine
+    address: str
+    collection: str | None = None
+
+
+@dataclass
+class RequestState:
+    """One request, shared by all middleware and its route.
+
+    ``began`` is in seconds by `time.monotonic`; ``principal`` is set by authentication;
+    ``refusal`` is the error that ended the request while its body was read or its response
+    was sent; ``body_complete`` is set once the whole body came in; ``object_id`` is the id of
+    what a route created, for the audit log.
+    """
+
+    path: str
+    method: str
+    headers: Headers
+    began: float = field(default_factory=monotonic)
+    principal: Principal | None = None
+    refusal: QuothError | None = None
+    body_complete: bool = False
+    object_id: str | None = None
+
+    @cached_property
+    def request_id(self) -> str:
+        """The id that came with the request, or a new one."""
+        given = self.headers.get("x-request-id", "")
+        return given if SAFE_ID.fullmatch(given) else uuid4().hex
+
+    @cached_property
+    def token(self) -> str:
+        """The token that came with the request, or ""; raises Denied for more than one."""
+        if any(len(self.headers.getlist(name)) > 1 for name in ("authorization", "x-api-key")):
+            # A proxy may have checked the other one.
+            raise Denied("More than one key came with this request. Send one.", status=401)
+        scheme, _blank, token = self.headers.get("authorization", "").partition(" ")
+        if scheme.casefold() == "bearer":
+            return token.strip()
+        return self.headers.get("x-api-key", "").strip()
+
+    @cached_property
+    def kind(self) -> RequestKind:
+        """What the request does, by its method and path."""
+        if any(self.path == prefix or self.path.startswith(f"{prefix}/") for prefix in FILE_PATHS):
+            return "files"
+        if self.method in (*READING_METHODS, "WEBSOCKET"):
+            return "read"
+        return "query" if self.method == "POST" and self.path in QUERY_PATHS else "change"
+
+
+def request_state(scope: MutableMapping[str, Any]) -> RequestState:
+    """Return the state of a request or WebSocket, created on the first call."""
+    # Inner layers may copy the scope; this dictionary is shared by the copies.
+    shared = scope.setdefault("state", {})
+    if "request" not in shared:
+        method = scope["method"].upper() if scope["type"] == "http" else "WEBSOCKET"
+        shared["request"] = RequestState(scope["path"], method, Headers(scope=scope))
+    return cast("RequestState", shared["request"])

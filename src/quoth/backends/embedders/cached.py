@@ -53,9 +53,9 @@ class CachedEmbedder:
         if (found := self._cached(query)) is not None:
             self.hits += 1
             return found
-        self.misses += 1
         task = self._pending.get(query)
         if task is None or task.get_loop() is not asyncio.get_running_loop():
+            self.misses += 1
             return self._keep(query, await self.inner.encode(query))
         # Other requests may wait for it too: cancelling one of them does not cancel the task.
         return await asyncio.shield(task)
@@ -63,6 +63,7 @@ class CachedEmbedder:
     def foresee(self, text: str) -> None:
         """Start to encode a query; `encode` and `embed` then wait for it."""
         if self._cached(text) is None and text not in self._pending:
+            self.misses += 1
             task = asyncio.ensure_future(self.inner.encode(text))
             self._pending[text] = task
             task.add_done_callback(partial(self._arrived, text))

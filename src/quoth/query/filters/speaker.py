@@ -22,7 +22,8 @@ WORDS_BEFORE, WORDS_AFTER = 8, 6
 MAX_NAME_WORDS = 3
 MAX_POSITIONS = 40
 """Words of a question at which a misspelled name is looked for."""
-_JOINTS = frozenset("and et ou or vs versus".split())
+JOINTS = frozenset("and et ou or vs versus".split())
+"""Words that join two names."""
 _LINKS = frozenset("de d of by from par".split())
 
 Spot = tuple[int, int, tuple[Entity, ...]]
@@ -123,7 +124,7 @@ def _groups(query: TokenizedQuery, spots: Sequence[Spot]) -> list[list[Spot]]:
             if spot[0] < end:
                 continue
             between = [word for word in query.words[end : spot[0]] if word != "s"]
-            joined = between[:1] and between[0] in _JOINTS and len(between) < 3
+            joined = between[:1] and between[0] in JOINTS and len(between) < 3
             if not between or (joined and (len(between) == 1 or between[1] in _LINKS)):
                 groups[-1].append(spot)
                 continue

@@ -23,6 +23,7 @@ from quoth.query.filters.extracted import (
     restrict_to,
 )
 from quoth.query.filters.patterns import MAX_MATCHES, find_matches, has_match, rules, word_set
+from quoth.query.filters.speaker import JOINTS
 from quoth.query.tokens import FUNCTION_WORDS, HIDDEN, TokenizedQuery, stem
 
 MIN_CASED_WORDS = 3
@@ -54,8 +55,11 @@ def extract_titles(query: TokenizedQuery, context: ExtractionContext) -> Extract
     extracted = _quoted(query, context)
     for description in _descriptions(query):
         extracted += _described(query, description, context)
+    announced_until = -1
     for mention in context.mentions:
-        extracted += _mentioned(query, mention, context)
+        named = _mentioned(query, mention, context, announced_until=announced_until)
+        announced_until = mention.last if named.filters else announced_until
+        extracted += named
     extracted += _sole_of_its_kind(query, context)
     return merge_filters(extracted + _usual_sections(query, context.entities))
 
@@ -208,14 +212,18 @@ def _narrowed(
 
 
 def _mentioned(
-    query: TokenizedQuery, mention: Mention, context: ExtractionContext
+    query: TokenizedQuery, mention: Mention, context: ExtractionContext, *, announced_until: int
 ) -> ExtractedFilters:
-    """Return the filter, or the guess, for a title that is written without a word for a source."""
+    """Return the filter, or the guess, for a title that is written out.
+
+    What is announced also announces a title joined to it: "the talks X and Y".
+    """
     titles = [name for name in of_kind(mention, "title") if _within(name, context)]
     ids = restrict_to("document", [id_ for name in titles for id_ in _within(name, context)])
     if not ids:
         return NOTHING
-    if _is_announced(query, mention, titles):
+    joined = mention.first - 1 == announced_until and query.words[announced_until] in JOINTS
+    if joined or _is_announced(query, mention, titles):
         return ExtractedFilters(
             ids, spans=((query.starts[mention.first], query.ends[mention.last - 1]),)
         )
@@ -229,7 +237,8 @@ def _is_announced(query: TokenizedQuery, mention: Mention, titles: Sequence[Enti
     if sum(word not in FUNCTION_WORDS for word in words) < 2:
         return False
     article = query.words[mention.first - 1] if mention.first else words[0]
-    if article in word_set("definite") and any(has_match("source", word) for word in words):
+    whole = any(_without_numbers(name.words) == _without_numbers(words) for name in titles)
+    if whole and article in word_set("definite") and any(has_match("source", w) for w in words):
         return True  # "the employee handbook"
     written = query.clean[query.starts[mention.first] : query.ends[mention.last - 1]]
     cased = (
@@ -237,6 +246,12 @@ def _is_announced(query: TokenizedQuery, mention: Mention, titles: Sequence[Enti
         and written[0].isupper()
         and any(written in name.real for name in titles)
     )
+    if (
+        cased
+        and not mention.first
+        and query.folded[len(before) + len(written) :].lstrip()[:1] == ":"
+    ):
+        return True
     return any(
         rule.before and (cased or "cased" not in rule.settings) and rule.before.search(before)
         for rule in rules("title_place")
@@ -253,6 +268,10 @@ def _sole_of_its_kind(query: TokenizedQuery, context: ExtractionContext) -> Extr
             if len(ids) == 1:
                 return ExtractedFilters(soft_filters=restrict_to("document", ids))
     return NOTHING
+
+
+def _without_numbers(words: Sequence[str]) -> list[str]:
+    return [stem(word) for word in words if not word.isdecimal() and word not in ARTICLES]
 
 
 def _usual_sections(query: TokenizedQuery, entities: EntityIndex) -> ExtractedFilters:

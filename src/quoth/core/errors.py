@@ -54,7 +54,7 @@ GenerationCode = Literal[
     "llm_unknown_model",
 ]
 """How a language model fails: no or a wrong key, nothing written, an answer that cannot be read,
-a refusal, too many requests, no answer in time, more text than allowed, nobody there, no such
+a refusal, too many requests, no answer in time, more text than allowed, unreachable, no such
 model."""
 
 
@@ -132,7 +132,7 @@ class IndexMismatch(ConfigError):
 
 
 class IndexCorrupt(ConfigError):
-    """The index is not as it was written: nothing is answered from it until it is built anew."""
+    """The index is not as it was written: nothing is answered from it until it is rebuilt."""
 
     code = "index_corrupt"
     status = 503
@@ -202,7 +202,7 @@ class OutOfTime(RetrievalError):
 
 
 class StorageFull(BackendError):
-    """There is no room left to write; nothing half-written is kept."""
+    """The disk is full; nothing partial is stored."""
 
     code = "storage_full"
     status = 507

@@ -1,4 +1,4 @@
-"""What goes to a language model and what comes back, whoever serves it."""
+"""Messages, generation parameters and chunks exchanged with a language model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class GenerationParams:
-    """How an answer is to be written; what a provider lacks it leaves out knowingly."""
+    """Generation parameters; a provider ignores, and logs, those that it lacks."""
 
     temperature: float = 0.1
     max_tokens: int = 1024

@@ -88,7 +88,7 @@ class Plan:
     duplicate_cosine: float = 0.95
     """Passages whose vectors are at least this alike count as one; 1 turns it off."""
     prune: bool = False
-    """Whether sentences beside the question are left out of the context."""
+    """Whether sentences irrelevant to the question are left out of the context."""
     generate: bool = True
     """Whether the language model, where there is one, writes the answer."""
     prompt: str | None = None
@@ -97,7 +97,7 @@ class Plan:
     max_tokens: int = 1024
     """Tokens of an answer that a language model writes."""
     history_turns: int = 3
-    """Convert of the conversation that the language model is told."""
+    """Turns of the conversation that the language model gets."""
     policy: Policy = "mark"
     """What happens to a sentence that its source does not support: it is marked, or dropped when
     it was checked, or (strict) never shown before it was checked."""

@@ -16,7 +16,7 @@ from typing import Any
 from quoth.core.types import Usage
 
 Usd = Callable[[Usage], float | None]
-"""Dollars for so many tokens, None where nobody knows."""
+"""Dollars for so many tokens, None where the price is unknown."""
 
 TABLE = "genai_prices"
 """The package; it comes with every extra for a language model."""

@@ -1,7 +1,7 @@
 """The verbs at the border: what a backend must do to take part.
 
 Methods are async; a backend that computes on the CPU does so in its own bounded executor and
-leaves the event loop free. A backend turns the errors of its library into `BackendError`.
+does not block the event loop. A backend turns the errors of its library into `BackendError`.
 """
 
 from __future__ import annotations

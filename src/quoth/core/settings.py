@@ -109,7 +109,7 @@ class Settings(BaseSettings):
     """Tokens that language models may read and write for one tenant in a day (UTC); beyond that its
     questions are answered in the sources' own words. None for no limit."""
     history: Literal["off", "hash", "full"] = "full"
-    """What is kept of a question: everything (full), a hash of it with ids and scores but no texts
+    """What is stored of a question: everything (full), a hash with ids and scores but no texts
     (hash), or nothing (off)."""
     threads: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1, le=256)
     """Threads for embedding; one chunk is computed on one thread."""
@@ -127,7 +127,7 @@ class Settings(BaseSettings):
     parser_memory_mb: int = Field(default=2048, ge=256)
     """Memory that one file's parser may take."""
     hosts: str = Field(default="", max_length=2000)
-    """Names and addresses, set apart by commas, under which the service is asked, beside those of
+    """Host names, separated by commas, under which the service is reached, in addition to those of
     this machine: what stands in the address line of its users."""
     keys_needed: Literal["auto", "always", "never"] = "auto"
     """Whether who asks the service needs a key: not on this machine before the first one was made
@@ -151,14 +151,14 @@ class Settings(BaseSettings):
     body_seconds: float = Field(default=30, gt=0, le=3600)
     """Time a request's body may take to come in, and each part of a file."""
     tenants_open: int = Field(default=256, ge=1, le=100_000)
-    """Tenants whose files the service keeps open when nobody asks for them."""
+    """Tenants whose files the service keeps open."""
     questions_at_once: int | None = Field(default=None, ge=1, le=10_000)
     """Questions that the service answers at the same time; None for two a processor, and more
     where a language model is waited for."""
     questions_waiting: int = Field(default=1024, ge=0, le=100_000)
-    """Questions that may wait for their turn; more are told at once to come again."""
+    """Questions that may wait in the queue; more are refused at once (503)."""
     wait_seconds: float = Field(default=10, ge=0, le=600)
-    """Time that a question waits for its turn before it is told to come again."""
+    """Time that a question waits in the queue before it is refused (503)."""
     stop_seconds: float = Field(default=20, ge=0, le=600)
     """Time that the service gives what is under way when it is stopped."""
     crash_at: int | None = Field(default=None, ge=1)

@@ -132,7 +132,7 @@ def read_yaml(text: str) -> Aliased:
         (found.plan if place else found.settings)[name] = knob.made(plain)
     if "llm.model" in given:
         if "llm.provider" not in given:
-            raise ConfigError("'llm.model' in quoth.yaml needs 'llm.provider' beside it.")
+            raise ConfigError("'llm.model' in quoth.yaml needs 'llm.provider' too.")
         found.settings["generator"] = f"{given['llm.provider']}:{given['llm.model']}"
     return found
 

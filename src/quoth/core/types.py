@@ -425,7 +425,7 @@ class Contradiction:
 class Answer:
     """A cited answer, and everything needed to see how it came about.
 
-    ``prompt`` is the hash of what the language model was told, None where none took part.
+    ``prompt`` is the hash of the prompt, None without a language model.
     """
 
     query_id: str

@@ -61,11 +61,11 @@ def ended_in_context(chunk_id: str, record: Record) -> Outcome | None:
         return Outcome("over_budget", f"did not fit into the {most} tokens of context")
     numbers = numbers_of(record, passage)
     if numbers:
-        return Outcome("beside", f"read; what is cited as {numbers} stands beside it")
+        return Outcome("beside", f"read; what is cited as {numbers} is next to it")
     if record.answer.status == "no_results":
         return Outcome("not_quoted", "read; nothing was quoted, because nothing seemed to answer")
     hits = (each.chunk_id for one in record.searched for each in one.candidates if each.shown)
-    how = "read" if chunk_id in hits else "read beside a hit"
+    how = "read" if chunk_id in hits else "read as a neighbour of a hit"
     return Outcome("not_quoted", f"{how}, but none of its sentences was chosen")
 
 

@@ -128,7 +128,7 @@ class Explanation:
 
 
 def explain(record: Record, catalogue: Catalogue) -> Explanation:
-    """Explain a question from what was kept of it; texts are those of the library today."""
+    """Explain a question from its record; texts are those of the library today."""
     answer, query = record.answer, record.answer.query
     timings = dict(answer.timings_ms)
     total = timings.pop("total", 0.0)
@@ -257,11 +257,11 @@ def _written(answer: Answer) -> Iterator[tuple[str, str]]:
 
 def _notes(record: Record) -> Iterator[str]:
     if record.keeping == "hash":
-        yield "Only a hash of the question was kept, and no texts."
+        yield "Only a hash of the question is stored, and no texts."
     elif record.answer.cached:
         yield "The answer was given again from the cache, so nothing was searched."
     elif not record.searched:
-        yield "The candidates of this question were not kept."
+        yield "The candidates of this question are not stored."
     yield from record.answer.warnings
     yield from (
         f"Sources {each.first} and {each.second} differ about {each.about}."

@@ -58,7 +58,7 @@ _COLUMNS = (
 def explanation_page(found: Explanation, *, asked: WhyNot | None = None) -> str:
     """Make the page of an explanation, with the passages that were asked for where there are."""
     sections = [
-        f"<h1>{escaped(found.question or 'A question of which a hash was kept')}</h1>",
+        f"<h1>{escaped(found.question or 'A question of which only a hash is stored')}</h1>",
         f'<p class="soft">{escaped(_about(found))}</p>',
         _answer(found),
         *_notes(found.notes),

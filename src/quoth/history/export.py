@@ -44,10 +44,10 @@ _URL_SIGNS = "%/:=&?~+!$,;'@#"
 
 
 def exported(record: Record, form: Format) -> str:
-    """Write an answer; raises InputError where its text was not kept."""
+    """Write an answer; raises InputError where its text is not stored."""
     if record.keeping == "hash":
         raise InputError(
-            "Only a hash of this question was kept, and no answer. Set QUOTH_HISTORY=full to keep "
+            "Only a hash of this question is stored, and no answer. Set QUOTH_HISTORY=full to keep "
             "answers."
         )
     match form:

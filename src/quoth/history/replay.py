@@ -1,4 +1,4 @@
-"""Asks a kept question again, by the same plan, and tells what is different."""
+"""Ask a stored question again by the same plan, and compare."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from quoth.text.json_codec import to_json
 from quoth.text.locators import label
 
 OWN = ("profile", "filters", "cache")
-"""Fields of a plan that are not handed on: filters are read out of the question anew."""
+"""Fields of a plan that are not handed on: filters are read from the question again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,21 +100,21 @@ class Replay:
 
 
 async def replay(record: Record, engine: Engine) -> Replay:
-    """Ask again on the library as it is now; the second answer is not kept.
+    """Ask again on the library as it is now; the second answer is not stored.
 
-    Raises InputError where the question was not kept, and what `Engine.stream` raises.
+    Raises InputError where the question was not stored, and what `Engine.stream` raises.
     """
-    kept: list[Record] = []
-    async for _event in engine.stream(request_again(record), keep=kept.append):
+    records: list[Record] = []
+    async for _event in engine.stream(request_again(record), keep=records.append):
         pass
-    return await asyncio.to_thread(compare, record, kept[-1], engine.parts.catalogue)
+    return await asyncio.to_thread(compare, record, records[-1], engine.parts.catalogue)
 
 
 def request_again(record: Record) -> Request:
     """Make the request that leads to the same plan; the cache has no say in it."""
     if record.keeping == "hash":
         raise InputError(
-            "Only a hash of this question was kept, so that it cannot be asked again. Set "
+            "Only a hash of this question is stored, so it cannot be asked again. Set "
             "QUOTH_HISTORY=full to keep questions."
         )
     request = record.request
@@ -201,7 +201,7 @@ def _plan_words(record: Record) -> dict[str, str]:
 
 
 def _maker_words(record: Record) -> dict[str, str]:
-    if not record.makers.embedder:  # kept by an older version, which did not note them
+    if not record.makers.embedder:  # stored by an older version without them
         return {}
     return {each.name: getattr(record.makers, each.name) for each in fields(record.makers)}
 

@@ -73,8 +73,7 @@ async def why_not(text: str, record: Record, *, parts: Components) -> WhyNot:
         raise InputError("Write some words of the passage: quoth explain QUERY_ID --why-not TEXT")
     if not record.searched or record.keeping == "hash":
         raise InputError(
-            "What this question found was not kept, so that nobody can tell. Ask it again, and "
-            "explain that."
+            "The candidates of this question are not stored. Ask it again, and explain that."
         )
     exact: list[MissedPassage] = []
     close: list[MissedPassage] = []

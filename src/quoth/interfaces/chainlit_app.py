@@ -1,7 +1,7 @@
 """A chat page: Chainlit in front of the same engine, on this machine alone.
 
 ``quoth chainlit`` starts it. Chainlit itself takes a question from any page that a browser has
-open, and loads fonts from elsewhere; `Walls` keeps both out.
+open, and loads fonts from elsewhere; `SecurityMiddleware` prevents both.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ POLICY = (
     "form-action 'self'; frame-ancestors 'none'"
 )
 TURNS = 10
-"""Turns of a conversation that are kept for the next question."""
+"""Turns of a conversation that are passed to the next question."""
 
 LARGEST = 50_000_000
-"""Bytes of a PDF that is shown beside the text."""
+"""Size limit of a PDF that is shown next to the text."""
 
 closing = AsyncExitStack()
 engines: list[Engine] = []
@@ -120,7 +120,7 @@ async def answer(message: Any) -> None:
 
 
 def sources(found: Answer, pages: Mapping[int, Any]) -> str:
-    """List the sources of an answer; the names of cards and pages open them beside the text."""
+    """List the sources of an answer; the names of cards and pages open them next to the text."""
     lines = []
     for each in found.citations:
         page = pages.get(each.number)

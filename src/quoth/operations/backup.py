@@ -2,7 +2,7 @@
 
 A backup holds the catalogue of all tenants as it was at one moment, the files that came in, the
 settings file without its secrets and, if wanted, the indexes. Indexes are derived: without them a
-restored library is embedded anew.
+restored library is embedded again.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Backup:
 def make_backup(database: Database, to: Path, *, home: Path, index: bool = False) -> Backup:
     """Back a library up into a folder or a ``.tar.zst`` file, which appears when it is whole.
 
-    Whoever reads and writes meanwhile goes on; with ``index``, writers of the index wait while it
+    Readers and writers continue meanwhile; with ``index``, writers of the index wait while it
     is copied. Raises InputError where `to` is there already or its folder is not, StorageFull,
     Busy and ConfigError.
     """
@@ -69,7 +69,7 @@ def make_backup(database: Database, to: Path, *, home: Path, index: bool = False
         raise InputError(f"There is no folder {to.parent} to put the backup into. Make it first.")
     with TemporaryDirectory(dir=to.parent, prefix=f".{to.name}.") as folder:
         file = Path(folder, CATALOGUE)
-        # Before all else: what the other files lack of what came later, nobody misses.
+        # First, so that the catalogue names nothing that the later copies lack.
         with storing(to):
             snapshot(database, file)
         about = {"made_at": now(), "index": index, **_counts(file)}
@@ -209,7 +209,7 @@ def _toml(value: Any) -> str:
 
 
 def _add_blobs(packer: ArchiveWriter, home: Path) -> None:
-    # What is still coming in is not whole, and whoever sends it will send it again.
+    # Unfinished uploads are incomplete, and their clients send them again.
     _add_tree(packer, home, home / "blobs", skip=(".draft",), without="parts")
 
 

@@ -12,15 +12,15 @@ from quoth.store.erase import StoredQuestions
 from quoth.text.analyzer import normalize_name
 
 TOLD_CHARACTERS = 100
-"""Characters of an earlier answer by which a conversation is known to have been kept."""
+"""Characters of an earlier answer that identify a stored conversation."""
 
 
 def forget_quotes(catalogue: Catalogue) -> int:
-    """Blank every question whose kept texts may hold words of a deleted document.
+    """Redact every question whose stored texts may hold words of a deleted document.
 
     Gives their number. That is so where a citation, a passage or one of the closest hits comes
-    from such a document, where the question named one, and where a conversation was told whose
-    earlier answers are no longer kept. Its ids, times and scores stay, as with history ``hash``.
+    from such a document, where the question named one, and where a conversation contained an
+    answer that is no longer stored. Its ids, times and scores stay, as with history ``hash``.
     """
     traces = StoredQuestions.of(catalogue)
     living = {key for each in catalogue.collections() for key in catalogue.ready_ids(each)}

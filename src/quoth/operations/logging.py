@@ -26,7 +26,7 @@ OWN = "quoth"
 """The logger below which the house's own are; all others are strangers."""
 REMOVED = "[removed]"
 MOST_CHARACTERS = 300
-"""Characters of a stranger's message that are kept."""
+"""Characters of a third-party message that are logged."""
 MOST_FRAMES = 20
 
 CAME_THROUGH = re.compile(r'^ +File "([^"\n]+)", line (\d+), in (\S+)', re.MULTILINE)

@@ -1,4 +1,4 @@
-"""Count of what is asked, stage by stage, in the form that Prometheus reads.
+"""Metrics of queries and stages, in the text format of Prometheus.
 
 Each thing is counted once, where it happens; rates are derived when they are read. Labels are
 words of this code and of the operator's settings: never a text, an id or a tenant of anybody.

@@ -1,4 +1,4 @@
-"""Leaves no byte of what was deleted: in indexes, history, files and the database's free pages.
+"""Erase deleted data completely: indexes, history, files and the database's free pages.
 
 Deleting a document takes it out of every search at once. Its words can still lie in older
 versions of the index, in answers that quoted it, in the file that was uploaded, in pages that
@@ -82,7 +82,7 @@ async def purge(parts: Components) -> Purged:
 async def delete_everything(parts: Components) -> tuple[DeletionReceipt, Purged]:
     """Delete all that is stored of the tenant, and every trace of it; raises BackendError.
 
-    What `Everything.delete` leaves stays.
+    What `TenantData.delete` leaves stays.
     """
     catalogue = parts.catalogue
     collections = await asyncio.to_thread(catalogue.collections)

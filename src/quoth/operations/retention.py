@@ -1,4 +1,4 @@
-"""Store nothing for longer than it may be kept, for as long as the service runs."""
+"""Delete expired rows once a day, as long as the service runs."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ async def run_retention_daily(
 ) -> None:
     """Let what is too old go now and every day, until cancelled."""
     while True:
-        await sleep(DAY_S if await tidy(database, now=clock()) else AGAIN_S)
+        await sleep(DAY_S if await enforce_retention(database, now=clock()) else AGAIN_S)
 
 
-async def tidy(database: Database, *, now: datetime) -> bool:
+async def enforce_retention(database: Database, *, now: datetime) -> bool:
     """Let what is too old at that time go; False where the database could not."""
     try:
         found = await asyncio.to_thread(forget_all, database, now=now)

@@ -56,7 +56,7 @@ HANDED_OUT: tuple[Table, ...] = (
 )
 """What a tenant is given of what is stored of them; what is left out is made from the rest."""
 HIDDEN = ("tenant", "secret_hash", "token_hash", "owner", "lease_until", "index_table")
-"""Columns that nobody is given: secrets, and what only the machinery needs."""
+"""Columns that are never exported: secrets and internals."""
 PACKED = ("plan", "answer", "record", "identity", "tuning", "given", "locator", "places", "labels")
 """Columns that are JSON, handed out as what they say."""
 MACHINE = re.compile(r"(?:file://)?/\S*/")
@@ -79,8 +79,8 @@ DELETED: tuple[Table, ...] = (
 )
 """What goes when a tenant deletes everything, what hangs on other rows first.
 
-The audit stays, which tells that it was done; so do the keys, or nobody could read the proof, and
-the tokens that were used, or nobody could limit them.
+The audit log stays and records the deletion; so do the keys, needed to read the proof, and
+the used tokens, which are needed to limit them.
 """
 WEB = ("http://", "https://")
 BATCH = 500
@@ -90,7 +90,7 @@ BATCH = 500
 class DeletionReceipt:
     """What was deleted: rows by table, and the digest of them all.
 
-    Who kept an export from just before can work the digest out again, by `digest_of`.
+    An export made just before gives the same digest by `digest_of`.
     """
 
     rows: Mapping[str, int]
@@ -142,7 +142,7 @@ def digest_of(rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _shown(name: str, value: Any) -> Any:
-    """Read what is kept as JSON, and leave the paths of this machine's disk out of it."""
+    """Read stored JSON and remove paths of this machine."""
     if name in PACKED and isinstance(value, str):
         return _without_paths(json.loads(value))
     if name == "source":

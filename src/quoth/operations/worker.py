@@ -1,6 +1,6 @@
 """Workers: they take files that came in, from one tenant after the other, and add them.
 
-A worker holds a lease on its task and renews it; one that dies leaves the task to the others.
+A worker holds a lease on its task and renews it; the task of a dead worker goes to the others.
 What may be done twice is safe because adding is: the same file gives the same document.
 """
 
@@ -50,7 +50,7 @@ class WorkerTimings:
     """How workers spend their time, in seconds.
 
     ``wait_s`` is how long a file waits while a part that it needs is down; ``grace_s`` is what
-    work in hand has to finish in when the workers are stopped.
+    running work has to finish in when the workers are stopped.
     """
 
     lease_s: float = 60.0
@@ -63,7 +63,7 @@ class WorkerTimings:
 
 @dataclass(slots=True)
 class LeasedTasks:
-    """The tasks that a worker has in hand, by id, and how far the work on them is."""
+    """The leased tasks of a worker by id, and their progress."""
 
     tasks: dict[str, Task]
     chunks: int = 0
@@ -78,7 +78,7 @@ class LeasedTasks:
 async def run_workers(
     tenants: Tenants, *, count: int, stop: asyncio.Event, rhythm: WorkerTimings | None = None
 ) -> None:
-    """Take in files with so many workers until ``stop`` is set; work in hand is ended or put back.
+    """Ingest files with workers until ``stop`` is set; running work is finished or put back.
 
     Raises ConfigError where the catalogue cannot be used at all.
     """
@@ -163,7 +163,7 @@ class WorkerPool:
         try:
             await self._watch(adding, queue, hand)
         finally:
-            # Also when these workers are cancelled: nobody else works while this one still does.
+            # Also when these workers are cancelled: no other one starts while this one still works.
             adding.cancel()
             await asyncio.wait({adding})
             if adding.cancelled():
@@ -259,7 +259,7 @@ class WorkerPool:
 
     @asynccontextmanager
     async def _room(self, *, alone: bool) -> AsyncIterator[None]:
-        """A place to work; ``alone`` waits for all of them, so that a crash takes nobody along."""
+        """A place to work; ``alone`` waits for all of them, so a crash affects no other file."""
         wanted, taken = self._count if alone else 1, 0
         try:
             async with self._door:

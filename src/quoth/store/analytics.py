@@ -23,7 +23,7 @@ UNANSWERED = ("no_results",)
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """What somebody thought of an answer: 1 for good, -1 for bad, and why."""
+    """Feedback on an answer: 1 for good, -1 for bad, and a comment."""
 
     rating: int
     comment: str
@@ -124,7 +124,7 @@ class AnalyticsReader(TenantConnection):
         )
 
     def rate(self, query_id: str, *, rating: int, comment: str) -> None:
-        """Keep what somebody thought of an answer, in place of what was said before.
+        """Store feedback on an answer, in place of earlier feedback.
 
         Raises NotFound.
         """
@@ -146,7 +146,7 @@ class AnalyticsReader(TenantConnection):
             )
 
     def feedback(self, query_id: str) -> Feedback | None:
-        """Return what somebody thought of an answer."""
+        """Return the feedback on an answer."""
         statement = select(feedback.c.rating, feedback.c.comment, feedback.c.created_at)
         with self.reading() as connection:
             row = connection.execute(statement.where(self._about(query_id))).first()

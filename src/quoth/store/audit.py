@@ -32,13 +32,13 @@ CHECKPOINT = "audit.checkpoint"
 TRIES = 60
 """How often a number is asked for that another writer was quicker to take."""
 LONGEST = 200
-"""Characters of an object's id that are kept."""
+"""Characters of an object's id that are stored."""
 BATCH = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """What somebody did: ``result`` says how it ended, ``object_id`` names the thing."""
+    """One audited action: ``result`` says how it ended, ``object_id`` names its object."""
 
     key_id: str
     action: str
@@ -50,7 +50,7 @@ class AuditEntry:
 
 @dataclass(frozen=True, slots=True)
 class AuditRow:
-    """A deed in its place in the chain; ``at`` is the time in UTC."""
+    """An audit entry in the chain; ``at`` is the time in UTC."""
 
     number: int
     at: str
@@ -90,12 +90,12 @@ class ChainVerification:
 class Audit(TenantConnection):
     """The chain of one tenant."""
 
-    def add(self, deeds: Sequence[AuditEntry]) -> ChainTip:
-        """Add deeds in their order, in one transaction, and give the newest row's place.
+    def add(self, entries: Sequence[AuditEntry]) -> ChainTip:
+        """Append entries in order, in one transaction; returns the new tip.
 
         Any number of processes may do so at once. Raises Busy where they keep being quicker.
         """
-        return self._written("write audit", lambda connection: self._append(connection, deeds))
+        return self._written("write audit", lambda connection: self._append(connection, entries))
 
     def head(self) -> ChainTip:
         """Return the newest row's number and hash."""
@@ -164,11 +164,11 @@ class Audit(TenantConnection):
         raise Busy("Too many processes write to the audit at once. Try again.", retryable=True)
 
     def _append(
-        self, connection: Connection, deeds: Sequence[AuditEntry], *, head: ChainTip | None = None
+        self, connection: Connection, entries: Sequence[AuditEntry], *, head: ChainTip | None = None
     ) -> ChainTip:
         at = head or self._head(connection)
         rows = []
-        for each in deeds:
+        for each in entries:
             row = chained(each, after=at, tenant=self.tenant, when=now())
             rows.append({"tenant": self.tenant, **asdict(row)})
             at = ChainTip(row.number, row.hash)
@@ -194,17 +194,17 @@ def _later(head: ChainTip, last: Any) -> ChainTip:
     return head if head.number else ChainTip(last.number, last.hash)
 
 
-def chained(deed: AuditEntry, *, after: ChainTip, tenant: str, when: str) -> AuditRow:
+def chained(entry: AuditEntry, *, after: ChainTip, tenant: str, when: str) -> AuditRow:
     """Make the row that comes after a head."""
     row = AuditRow(
         number=after.number + 1,
         at=when,
-        key_id=_plain(deed.key_id, 20),
-        action=_plain(deed.action, 40),
-        object_id=_plain(deed.object_id, LONGEST),
-        result=_plain(deed.result, 20),
-        request_id=_plain(deed.request_id, 40),
-        address=_plain(deed.address, 60),
+        key_id=_plain(entry.key_id, 20),
+        action=_plain(entry.action, 40),
+        object_id=_plain(entry.object_id, LONGEST),
+        result=_plain(entry.result, 20),
+        request_id=_plain(entry.request_id, 40),
+        address=_plain(entry.address, 60),
         previous=after.hash,
         hash="",
     )
@@ -235,7 +235,7 @@ def checked(
         if kept is not None and row.number == kept.number:
             seen_kept = True
             if row.hash != kept.hash:
-                wrong = wrong or (row.number, "another row stands where the kept one was")
+                wrong = wrong or (row.number, "another row is in the place of the trusted one")
         if wrong:
             return ChainVerification(False, count, first, head, *wrong)
         if row.action == CHECKPOINT and row.object_id == cut:

@@ -1,4 +1,4 @@
-"""The newest row of each audit chain, kept in a file beside the database.
+"""The latest hash of each audit chain, in a file next to the database.
 
 A chain tells by itself of every change but one: that its newest rows were taken away. The file
 tells of that, as long as who changes the database cannot change the file; who can do both is told
@@ -17,7 +17,7 @@ from quoth.store.rows import folder_name
 
 
 def kept_head(home: Path, tenant: str) -> ChainTip | None:
-    """Return the head that was kept last, None where there is none that can be read."""
+    """Return the stored hash, None where none can be read."""
     try:
         found = json.loads(_path(home, tenant).read_text(encoding="utf-8"))
         return ChainTip(int(found["number"]), str(found["hash"]))

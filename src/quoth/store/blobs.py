@@ -1,7 +1,7 @@
-"""Files that came in over the network, kept by the hash of what they hold.
+"""Uploaded files, stored by the hash of their content.
 
-A file lies at ``HOME/blobs/<tenant>/<xx>/<sha256><.ext>``; what the person called it is told in
-the catalogue and never becomes part of a path. It grows beside them, as a part, and is moved to
+A file lies at ``HOME/blobs/<tenant>/<xx>/<sha256><.ext>``; the original name is in
+the catalogue and never becomes part of a path. It is written as a part file and moved to
 its place when it is whole and on the disk.
 """
 
@@ -29,7 +29,7 @@ PARTS = "parts"
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _SUFFIX = re.compile(r"\.[a-z0-9]{1,10}")
 _STORED = re.compile(r"([0-9a-f]{64})(?:\.[a-z0-9]{1,10})?")
-_FULL = "There is no room left on the disk for this file. Nothing of it was kept; try again later."
+_FULL = "There is no room left on the disk for this file. Nothing was stored; try again later."
 
 
 def clean_name(name: str) -> str:
@@ -110,7 +110,7 @@ class Blobs:
         return len(unused)
 
     def clear_parts(self, wanted: Group[str], *, older_s: float) -> None:
-        """Delete the old parts that no upload wants, as a killed process leaves them."""
+        """Delete old part files without an upload, such as those of a killed process."""
         for path in self.folder.glob(f"{PARTS}/*"):
             if path.name not in wanted and _age_s(path) >= older_s:
                 path.unlink(missing_ok=True)

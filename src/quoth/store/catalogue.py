@@ -194,7 +194,7 @@ class Catalogue(OutlineReader, QueryHistory):
         return found
 
     def added_since(self, collection: Collection, when: str) -> list[str]:
-        """Return the titles of the documents that were added, or added anew, since this time."""
+        """Return the titles of the documents that were added or replaced since this time."""
         statement = select(documents.c.title).where(
             self.for_tenant(documents, collection), documents.c.added_at > when
         )

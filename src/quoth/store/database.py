@@ -20,7 +20,7 @@ OTHERS_WRITE = "Others are writing to the catalogue. Try again later."
 PATIENCE_S = 30.0
 """How long a writer waits for the others before it gives up with `Busy`."""
 MOST_WAITING = 64
-"""Writers of one process that wait for their turn; more are told at once, and hold no thread."""
+"""Writers of one process that wait for the lock; more are refused at once and hold no thread."""
 EVERYBODY = ""
 """The turn of what is written for all tenants at once."""
 
@@ -29,7 +29,7 @@ EVERYBODY = ""
 class Database:
     """An open database whose tables stand at `quoth.store.schema.HEAD`.
 
-    ``on_operation`` is told the name of every write before and after it is done; crash tests
+    ``on_operation`` gets the name of every write before and after it is done; crash tests
     stop the process there.
     """
 

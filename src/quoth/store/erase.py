@@ -1,4 +1,4 @@
-"""Finding what was kept of a tenant's questions, and leaving no trace of what was deleted."""
+"""Find what is stored of a tenant's questions, and erase what was deleted."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WAITS_S = 10.0
 
 
 class StoredQuestions(TenantConnection):
-    """What was kept of one tenant's questions, the oldest first."""
+    """What is stored of one tenant's questions, the oldest first."""
 
     def all(self) -> Iterator[QueryRow]:
         """Return everything, some questions at a time; others may write meanwhile."""
@@ -67,7 +67,7 @@ class StoredQuestions(TenantConnection):
 def compact(database: Database) -> str:
     """Take what was deleted out of the database's own files; gives why it could not, or "".
 
-    SQLite's file is written anew without its free pages, and its log is emptied. PostgreSQL's
+    SQLite's file is rewritten without its free pages, and its log is emptied. PostgreSQL's
     VACUUM makes the rows unreachable; what lay in its pages, its log and its backups goes when
     these are written over.
     """

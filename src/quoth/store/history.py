@@ -19,7 +19,7 @@ LISTED = 5
 class QueryCost:
     """What an answer took, for the figures.
 
-    ``key_id`` says by whose key it was asked, ``upload_id`` to which file the asker kept it.
+    ``key_id`` names the key that asked it, ``upload_id`` the file that it was limited to.
     """
 
     key_id: str | None = None
@@ -34,7 +34,7 @@ class QueryCost:
 
 @dataclass(frozen=True, slots=True)
 class QuerySummary:
-    """A question in the list of what was asked; ``text`` is its hash where only that was kept."""
+    """A question in the history; ``text`` is its hash where only that is stored."""
 
     query_id: str
     created_at: str
@@ -45,7 +45,7 @@ class QuerySummary:
 
 @dataclass(frozen=True, slots=True)
 class QueryRow:
-    """Everything that was kept of a question, as JSON; ``record`` None from before version 3."""
+    """All that is stored of a question, as JSON; ``record`` is None from before version 3."""
 
     query_id: str
     created_at: str
@@ -71,11 +71,11 @@ WHOLE = (
     .join_from(queries, answers, queries.c.id == answers.c.query_id)
     .outerjoin(records, queries.c.id == records.c.query_id)
 )
-"""What a `Recorded` is read from, of every tenant: whoever uses it says whose rows are meant."""
+"""The columns of a `QueryRow`, of every tenant: callers add the tenant."""
 
 
 class QueryHistory(TenantConnection):
-    """The questions of one tenant, with what was kept of each."""
+    """The questions of one tenant, with what is stored of each."""
 
     def record(
         self,
@@ -111,7 +111,7 @@ class QueryHistory(TenantConnection):
                 connection.execute(insert(records).values(**owner, record=record))
 
     def answer(self, query_id: str) -> str:
-        """Return the kept answer as JSON; raises NotFound."""
+        """Return the stored answer as JSON; raises NotFound."""
         statement = select(answers.c.answer).where(
             answers.c.tenant == self.tenant, answers.c.query_id == query_id
         )
@@ -152,7 +152,7 @@ class QueryHistory(TenantConnection):
             return [QuerySummary(*row) for row in connection.execute(statement)]
 
     def forget(self, query_id: str) -> bool:
-        """Delete a question with all that was kept of it; says whether it was there."""
+        """Delete a question with all that is stored of it; returns whether it existed."""
         with self.writing("forget question") as connection:
             gone = connection.execute(
                 delete(queries).where(queries.c.tenant == self.tenant, queries.c.id == query_id)
@@ -160,7 +160,7 @@ class QueryHistory(TenantConnection):
         return bool(gone.rowcount)
 
     def recorded(self, beginning: str) -> QueryRow:
-        """Return what was kept of the question whose id begins so, with or without its ``q_``.
+        """Return what is stored of the question whose id begins so, with or without its ``q_``.
 
         Raises NotFound, and InputError for a beginning that fits several.
         """

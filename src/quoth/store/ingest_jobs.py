@@ -69,7 +69,7 @@ class Jobs:
                 return "held"
             if job.code == POISON:
                 return "poison"
-            # A failed document may be tried anew; one whose worker died counts the attempt.
+            # A failed document may be tried again; one whose worker died counts the attempt.
             attempts = 1 if job.state == "failed" else job.attempts + 1
             poison = attempts > MOST_ATTEMPTS
             if not poison:

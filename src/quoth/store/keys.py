@@ -1,4 +1,4 @@
-"""Keys of people and programs: made once, shown once, kept only as a hash."""
+"""API keys: shown once, stored as a hash."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SHAPE = re.compile(f"{LABEL}([A-Za-z0-9]{{{ID_LENGTH}}})_({WRITTEN})")
 LONGEST_LABEL = 100
 MOST_DAYS = 3650
 
-NOBODY = "0" * 64
+NO_HASH = "0" * 64
 """Compared with where there is no such key, so that the work is the same."""
 
 
@@ -59,7 +59,7 @@ class ApiKey:
 
 @dataclass(frozen=True, slots=True)
 class NewKey:
-    """A key just made, with the ``token`` that nobody can be shown again."""
+    """A new key with its ``token``, which cannot be shown again."""
 
     key: ApiKey
     token: str
@@ -132,7 +132,7 @@ def find_key(database: Database, token: str) -> ApiKey | None:
     key_id, secret = split(token)
     with database.reading() as connection:
         row = connection.execute(select(keys).where(keys.c.id == key_id)).first()
-    right = compare_digest(hashed(secret), NOBODY if row is None else row.secret_hash)
+    right = compare_digest(hashed(secret), NO_HASH if row is None else row.secret_hash)
     key = _key(_NO_ROW if row is None else row)
     return key if right & key.live & (row is not None) else None
 

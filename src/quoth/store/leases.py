@@ -1,4 +1,4 @@
-"""Leases: who has a piece of work in hand, and when another may take it over."""
+"""Leases: who owns a piece of work, and when another worker may take it over."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def new_owner() -> str:
 
 
 def is_over(owner: str | None, until: float | None, *, now: float, seconds: float) -> bool:
-    """Whether a lease binds nobody: it has ended, or its holder's process has.
+    """Return whether a lease is free: it has expired, or its owner's process has ended.
 
     ``seconds`` is the longest that one is given for. One that reaches further than that is of a
     clock set back; its holder, if there is one, soon renews it by the clock that holds now.

@@ -27,7 +27,7 @@ def upgrade_to_head(engine: Engine, *, place: str, file: Path | None = None) -> 
     """Make the tables, or bring them to `HEAD`; Alembic is loaded only when there is work.
 
     ``place`` is how messages call the database. An SQLite ``file`` that holds data is copied
-    beside itself before, and the copy is removed once all is well. Raises ConfigError.
+    first, and the copy is removed on success. Raises ConfigError.
     """
     with engine.connect() as connection:
         if revision(connection) == HEAD:
@@ -44,7 +44,7 @@ def upgrade_to_head(engine: Engine, *, place: str, file: Path | None = None) -> 
         if at is not None and at > HEAD:
             raise _is_newer_schema(place)
         if file is not None and at is not None:
-            kept = _copy_beside(file)
+            kept = _backup_copy(file)
         try:
             step_to(connection, HEAD)
         except (ValueError, LookupError, TypeError) as error:
@@ -81,7 +81,7 @@ def _is_newer_schema(place: str) -> ConfigError:
     )
 
 
-def _copy_beside(file: Path) -> Path:
+def _backup_copy(file: Path) -> Path:
     copy = file.with_name(f"{file.name}.before-{HEAD}")
     try:
         sqlite.copy_to(file, copy)

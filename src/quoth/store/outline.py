@@ -27,7 +27,7 @@ class OutlineReader(TenantConnection):
         self._shelves: dict[tuple[str, str], tuple[CollectionOutline, Mapping[str, Document]]] = {}
 
     def shelf(self, collection: Collection) -> CollectionOutline:
-        """Return all that a question can refer to; kept until the collection changes."""
+        """Return all that a question can refer to; cached until the collection changes."""
         state = (collection.id, collection.index_version)
         kept = self._shelves.get(state)
         if kept is None:
@@ -38,7 +38,7 @@ class OutlineReader(TenantConnection):
         return kept[0]
 
     def outlines(self, collection: Collection) -> Mapping[str, Document]:
-        """Return the documents of the collection's shelf by id; none where it was not read yet."""
+        """Return the documents of the cached outline by id; none where it was not read yet."""
         kept = self._shelves.get((collection.id, collection.index_version))
         return {} if kept is None else kept[1]
 
@@ -52,7 +52,7 @@ class OutlineReader(TenantConnection):
         return CollectionOutline(collection.index_version, languages, tuple(there), known)
 
     def headings(self, collection: Collection, document_ids: Sequence[str]) -> list[Heading]:
-        """Return all headings of these documents; a shelf may hold only those that lead."""
+        """Return all headings of these documents; an outline may hold only the leading ones."""
         mine = self.for_tenant(headings, collection)
         with self.reading() as connection:
             return map_queries.headings_of(connection, document_ids, mine=mine)
@@ -83,7 +83,7 @@ class OutlineReader(TenantConnection):
     def related(
         self, collection: Collection, names: Sequence[str], *, limit: int
     ) -> list[tuple[str, int]]:
-        """Return the names that stand beside these (in folded form), the most frequent first."""
+        """Return the names that occur with these (normalized), the most frequent first."""
         mine = self.for_tenant(links, collection)
         with self.reading() as connection:
             return map_queries.find_related(connection, names, mine=mine, limit=limit)

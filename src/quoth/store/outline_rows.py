@@ -63,7 +63,7 @@ def _labels(chunk: Chunk) -> set[str]:
 
 
 def heading_rows(entry: Entry, *, tenant: str, collection: str) -> Iterator[dict[str, Any]]:
-    """Make the rows of a document's headings; those that lead are kept of the largest libraries.
+    """Make the rows of a document's headings; of the largest libraries only the leading ones.
 
     A heading leads when it is at the top, begins a chapter, or is a segment.
     """

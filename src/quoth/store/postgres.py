@@ -25,7 +25,7 @@ READING = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
 """All statements of a reading see one state, as they do in an SQLite file."""
 
 KEPT_OPEN, AT_MOST = 8, 32
-"""Connections of one process; a server allows a hundred in all unless it is told otherwise."""
+"""Connections of one process; a server allows a hundred in all by default."""
 RENEWED_S = 1800
 CONNECTING = {
     "connect_timeout": "10",

@@ -1,4 +1,4 @@
-"""What each tenant has decided about what is kept of them and what may leave the machine."""
+"""Privacy settings of each tenant: what is stored and what may leave the machine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from quoth.store.schema import privacy
 from quoth.store.tenant_connection import TenantConnection
 
 Keeping = Literal["off", "hash", "full"]
-"""What is kept of a question: nothing, no texts, everything."""
+"""What is stored of a question: nothing, no texts, everything."""
 ORDER: tuple[Keeping, ...] = ("off", "hash", "full")
 
 RETENTION_DAYS = 90
@@ -53,7 +53,7 @@ class PrivacyStore(TenantConnection):
         """Put a decision in the place of an earlier one; raises InputError."""
         if not 1 <= retention_days <= MOST_DAYS:
             raise InputError(
-                f"What was asked can be kept for 1 to {MOST_DAYS} days, not {retention_days}."
+                f"Questions can be stored for 1 to {MOST_DAYS} days, not {retention_days}."
             )
         values = {
             "history": history,

@@ -33,7 +33,7 @@ class RetentionReport:
 
 
 class Retention(TenantConnection):
-    """What is kept of one tenant, and until when."""
+    """What is stored of one tenant, and until when."""
 
     def forget(self, *, now: datetime, days: int, audit_days: int = AUDIT_DAYS) -> RetentionReport:
         """Remove what is older than ``days`` at that time, and shares that have expired."""

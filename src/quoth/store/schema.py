@@ -90,7 +90,7 @@ chunks = Table(
 )
 
 # Where each chunk stands, in rows so narrow that a look-up by place can read them all: the texts
-# beside which these values would stand otherwise are a hundred times as wide.
+# that would otherwise hold these values are a hundred times as wide.
 spots = Table(
     "spots",
     metadata,
@@ -178,7 +178,7 @@ queries = Table(
     Column("index_version", words(120), nullable=False),
     Column("created_at", words(40), nullable=False),
     Column("status", words(20), nullable=False, server_default=""),
-    # What the figures of a service are made of; null where it was kept before they were.
+    # Source of the analytics; null in rows that are older than they.
     Column("key_id", words(20)),
     Column("upload_id", words(32)),
     Column("total_ms", Float),
@@ -247,7 +247,7 @@ tasks = Table(
     Index("ix_tasks_tenant_created_at", "tenant", "created_at"),
 )
 
-# Of a key and of a share only a hash is kept: who reads the database cannot use them.
+# Keys and shares are stored as hashes: a reader of the database cannot use them.
 keys = Table(
     "keys",
     metadata,
@@ -293,7 +293,7 @@ audit = Table(
     Column("hash", words(64), nullable=False),
 )
 
-# What a tenant has decided about what is kept and what may leave the machine.
+# Privacy settings of a tenant: what is stored and what may leave the machine.
 privacy = Table(
     "privacy",
     metadata,

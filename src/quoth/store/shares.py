@@ -17,7 +17,7 @@ from sqlalchemy import and_, insert, select, update
 from quoth.core.errors import InputError, NotFound
 from quoth.store.database import Database
 from quoth.store.keys import (
-    NOBODY,
+    NO_HASH,
     SECRET_BYTES,
     WRITTEN,
     hashed,
@@ -55,7 +55,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class NewShare:
-    """A share just made, with the ``token`` that nobody can be shown again."""
+    """A new share with its ``token``, which cannot be shown again."""
 
     share: Share
     token: str
@@ -120,7 +120,7 @@ def find_share(database: Database, token: str) -> Share | None:
     wanted = hashed(token if SHAPE.fullmatch(token) else "")
     with database.reading() as connection:
         row = connection.execute(select(shares).where(shares.c.token_hash == wanted)).first()
-    right = compare_digest(wanted, NOBODY if row is None else row.token_hash) and row is not None
+    right = compare_digest(wanted, NO_HASH if row is None else row.token_hash) and row is not None
     return _share(row) if right and _share(row).live else None
 
 

@@ -1,4 +1,4 @@
-"""The queue of files that came in: who has which in hand, how far it is, how it ended."""
+"""The queue of uploaded files: who works on which, its progress, how it ended."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ SET_ASIDE = (
 
 
 class Queue(Tasks):
-    """The tasks of one tenant, for whoever works on them."""
+    """The tasks of one tenant, for workers."""
 
     def lease(self, key: str, *, together: int = 1, most_bytes: int = 0) -> list[Task]:
-        """Take a task that waits, or whose worker is dead; none where somebody else was quicker.
+        """Lease a task that waits, or whose worker is dead; None where another worker was quicker.
 
         With a new one come up to ``together`` in all that follow it in its collection, as long
         as they have no more than ``most_bytes``. One whose workers died `MOST_LEASES` times ends

@@ -59,7 +59,7 @@ class Task:
 class Tasks(TenantConnection):
     """The tasks of one tenant, to look at; ``clock`` gives seconds since the epoch.
 
-    ``owner`` is whoever takes leases here; several may have the same one.
+    ``owner`` names who takes leases here; several may have the same one.
     """
 
     def __init__(
@@ -115,16 +115,16 @@ class Tasks(TenantConnection):
         return {"owner": self.owner, "lease_until": self._clock() + self._lease_s}
 
     def expired_leases(self, row: Any) -> bool:
-        """Whether a task is under way in the hands of nobody."""
+        """Return whether the lease of a running task has expired."""
         return row.state == "running" and self.abandoned(row)
 
     def abandoned(self, row: Any) -> bool:
-        """Whether whoever took a row has died or forgotten it."""
+        """Return whether the owner of a row has died or lost it."""
         return is_over(row.owner, row.lease_until, now=self._clock(), seconds=LEASE_SECONDS)
 
     def task_of(self, row: Any) -> Task:
         """Make the task of a row."""
-        # Work that nobody does any more is work that waits, also where no worker runs to say so.
+        # A task with an expired lease is waiting, also where no worker runs to say so.
         state: State = "queued" if self.expired_leases(row) else row.state
         return Task(
             id=row.id,

@@ -38,7 +38,7 @@ class Requirements:
 
 
 class UploadStore(Tasks):
-    """The tasks of one tenant, for whoever sends files."""
+    """The tasks of one tenant, for uploading."""
 
     def begin(
         self, *, name: str, collection: str, given: Mapping[str, str], size: int, key_id: str
@@ -110,7 +110,7 @@ class UploadStore(Tasks):
         """Queue a whole file once; ``key`` depends on its content. True says that it is new.
 
         A file that failed, or whose document was removed since, is queued again. ``place`` puts
-        the file where it belongs, while nobody clears up.
+        the file where it belongs, while no clean-up runs.
         """
         row = self._row(key, name=name, collection=collection, given=given, key_id=key_id)
         row |= {"size": size, "received": size, "sha256": sha256, "state": "queued"}
@@ -132,7 +132,7 @@ class UploadStore(Tasks):
     # --- clearing up --------------------------------------------------------------------------
 
     def drop(self, key: str) -> Task:
-        """Take a task out of the queue, whoever has it; raises NotFound."""
+        """Remove a task from the queue, also a leased one; raises NotFound."""
         task = self.find(key)
         with self.writing("drop task") as connection:
             connection.execute(tasks.delete().where(self.at(key)))
@@ -147,7 +147,7 @@ class UploadStore(Tasks):
     def clear(self, unused: Callable[[Requirements], int], *, before: str) -> int:
         """Forget what is over, then let ``unused`` delete files, while none is put in its place.
 
-        Over are uploads that nobody went on with since ``before`` (ISO 8601), and those whose
+        Stale are uploads without progress since ``before`` (ISO 8601), and those whose
         document is gone. Gives what ``unused`` gives.
         """
         with self.writing("clear tasks") as connection:

@@ -1,7 +1,7 @@
 """How many tokens of language models each tenant has used on each day.
 
-It is kept beside the questions and not worked out from them: who forgets a question, has none
-kept, or hangs up before its answer is whole, has used the tokens all the same.
+It is stored separately from the questions: tokens of a deleted, unstored or aborted question count
+as well.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""The command line: a door to the engine."""
+"""The command line."""

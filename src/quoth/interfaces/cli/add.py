@@ -18,7 +18,7 @@ from quoth.interfaces.cli.session import (
 )
 from quoth.text.json_codec import to_json
 
-KEPT = "Stopped. What was finished is kept; the same command goes on from there."
+KEPT = "Stopped. Finished documents are stored; the same command continues from there."
 
 
 def add(

@@ -299,7 +299,7 @@ def reindex(
         str | None, typer.Option(help="Embedder by name, or a folder with an ONNX model.")
     ] = None,
 ) -> None:
-    """Build the collection's index anew; searches go on meanwhile."""
+    """Rebuild the collection's index; searches continue meanwhile."""
     from quoth.interfaces.cli.render import rebuilding
 
     session: CliSession = context.obj

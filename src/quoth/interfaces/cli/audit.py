@@ -1,4 +1,4 @@
-"""`quoth audit`: who did what, and whether nobody has changed the list since."""
+"""`quoth audit`: list the audit log and verify its hash chain."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from quoth.store.catalogue import Catalogue
 
 app = typer.Typer(
-    help="Show who did what in the service, and check that nobody has changed the list since.",
+    help="Show who did what in the service, and verify that the log was not changed.",
     no_args_is_help=True,
 )
 
@@ -55,7 +55,7 @@ def verify(
     context: typer.Context,
     head: Annotated[
         str | None,
-        typer.Option(help="NUMBER:HASH from an earlier check, kept where nobody could change it."),
+        typer.Option(help="NUMBER:HASH from an earlier check, stored in a safe place."),
     ] = None,
 ) -> None:
     """Check the whole chain; rows that were altered, removed, added or moved are named."""

@@ -41,10 +41,10 @@ def make(
     context: typer.Context,
     to: Annotated[Path, typer.Argument(help="A new .tar.zst file, or a new folder.")],
     index: Annotated[
-        bool, typer.Option("--index", help="The indexes too; else they are built anew.")
+        bool, typer.Option("--index", help="Include the indexes; otherwise they are rebuilt.")
     ] = False,
 ) -> None:
-    """Back the whole library up, all tenants; nobody has to stop working."""
+    """Back up the whole library, all tenants, while it is in use."""
     from quoth.operations.backup import make_backup
     from quoth.store.database import open_database
 

@@ -91,9 +91,9 @@ def environment(session: CliSession, *, folder: str, port: int) -> dict[str, str
 
 
 def serve(given: Mapping[str, str], *, browser: bool) -> int:
-    """Serve in a process of its own until somebody stops it; gives the exit code.
+    """Serve in a separate process until it is stopped; returns the exit code.
 
-    Chainlit ends its process where it stands, and nobody could clear away behind it.
+    Chainlit exits its process at once, so that a parent has to clean up.
     """
     found = find_spec("quoth.interfaces.chainlit_app")
     assert found is not None

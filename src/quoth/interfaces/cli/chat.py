@@ -27,8 +27,8 @@ from quoth.interfaces.cli.session import (
 from quoth.pipeline.retrieve import Request
 
 REMEMBERED = 20
-"""Convert that are kept; the reading and the language model use the newest of them."""
-HELP = "/new begins anew, /quit ends (or Ctrl-D); Ctrl-C stops an answer."
+"""Turns that are stored; the query analysis and the language model use the newest of them."""
+HELP = "/new starts again, /quit ends (or Ctrl-D); Ctrl-C stops an answer."
 
 
 @dataclass(slots=True)
@@ -40,7 +40,7 @@ class Talk:
     choices: Mapping[str, Any]
     filters: tuple[str, ...]
     alone: bool
-    """Whether somebody types the questions."""
+    """Whether the questions are typed."""
     history: list[Turn] = field(default_factory=list)
     suggested: set[str] = field(default_factory=set)
     name: str = field(default_factory=lambda: uuid4().hex)
@@ -101,7 +101,7 @@ def _asked(session: CliSession) -> str:
 
 
 def _lines(talk: Talk) -> Iterator[str]:
-    """Read the questions until the input ends or somebody quits; a script's are shown."""
+    """Read the questions until the input or the user ends; those of a script are shown."""
     session = talk.session
     while True:
         try:
@@ -120,7 +120,7 @@ def _lines(talk: Talk) -> Iterator[str]:
 
 
 def _answered(runner: asyncio.Runner, talk: Talk, question: str) -> None:
-    """Answer one question, as far as nobody stops it, and remember the turn."""
+    """Answer one question unless it is stopped, and remember the turn."""
     seen: list[str] = []
     try:
         answer = runner.run(_answer(talk, question, seen))
@@ -152,7 +152,7 @@ async def _answer(talk: Talk, question: str, seen: list[str]) -> Answer:
 async def _noted(
     events: AsyncGenerator[Event, None], seen: list[str]
 ) -> AsyncGenerator[Event, None]:
-    """Pass the events on, noting the sentences that somebody saw before a model wrote."""
+    """Pass the events on, noting the sentences that were shown before a model wrote."""
     async for event in events:
         if isinstance(event, EvidenceFound):
             seen.append(event.text)

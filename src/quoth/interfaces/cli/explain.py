@@ -74,7 +74,7 @@ def show(session: CliSession, found: Explanation) -> None:
     from quoth.interfaces.cli.render import answer_text
 
     out = session.out
-    out.print(Text(found.question or "A question of which a hash was kept", style="bold"))
+    out.print(Text(found.question or "A question of which only a hash is stored", style="bold"))
     answer_text(session, found.answer)
     rows(session, "understood", found.understood)
     changed = [

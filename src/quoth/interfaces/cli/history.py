@@ -49,7 +49,7 @@ def history(
 def show(session: CliSession, asked: list[QuerySummary]) -> None:
     """Show questions, one line for each: its id, when (UTC), how it ended, and its words."""
     if not asked:
-        session.say("Nothing was asked yet, or nothing was kept. Ask with: quoth ask QUESTION")
+        session.say("No question is stored yet. Ask with: quoth ask QUESTION")
         return
     # One line each, the question last: it is as long as it likes, on any width of terminal.
     collections = {each.collection for each in asked}
@@ -65,7 +65,7 @@ def show(session: CliSession, asked: list[QuerySummary]) -> None:
 
 @contextmanager
 def catalogue_of(session: CliSession) -> Iterator[Catalogue]:
-    """Open the catalogue alone: what was kept needs no model and no index."""
+    """Open the catalogue alone: history needs no model and no index."""
     from quoth.store.catalogue import Catalogue
     from quoth.store.database import open_database
 
@@ -79,7 +79,7 @@ def catalogue_of(session: CliSession) -> Iterator[Catalogue]:
 
 
 def record_from(catalogue: Catalogue, query_id: str) -> Record:
-    """Return what was kept of a question; raises NotFound, and InputError where several fit."""
+    """Return the record of a question; raises NotFound, and InputError where several fit."""
     from quoth.pipeline.record_codec import load_record
 
     return load_record(catalogue, query_id)

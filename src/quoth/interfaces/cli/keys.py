@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from quoth.store.keys import ApiKey, Keys
 
 LONGEST_TENANT = 100
-ONCE = "This is the only time that the key is shown; only a hash of it is kept."
+ONCE = "This is the only time that the key is shown; only a hash of it is stored."
 HOW = "Send it as: Authorization: Bearer KEY"
 
 app = typer.Typer(help="Make, list and revoke the keys of the service.", no_args_is_help=True)

@@ -26,7 +26,7 @@ def purge(context: typer.Context) -> None:
         if session.json:
             session.put({"complete": done.complete, **to_json(done)})
         session.say(
-            f"Wrote {done.indexes} indexes anew, blanked {done.questions} questions, deleted "
+            f"Wrote {done.indexes} indexes, redacted {done.questions} questions, deleted "
             f"{done.files} files."
         )
         for each in done.left:

@@ -37,7 +37,7 @@ def replay(context: typer.Context, query_id: QueryId, llm: Llm = None) -> None:
 
         with catalogue_of(session) as catalogue:
             record = await asyncio.to_thread(record_from, catalogue, query_id)
-        request_again(record)  # what was not kept is refused before a model is loaded
+        request_again(record)  # an unstored question is refused before a model is loaded
         async with engine_of(session) as engine:
             found = await ask_again(record, engine)
         if session.json:
@@ -68,7 +68,7 @@ def lines(found: Replay) -> Iterator[tuple[str, str]]:
     if not found.changes:
         yield "understood, planned and ended the same", "green"
     if found.candidates is None:
-        yield "candidates: those of then were not kept", ""
+        yield "candidates: the earlier ones are not stored", ""
     else:
         counted = found.candidates
         yield (
@@ -93,7 +93,7 @@ def about(each: CollectionChanges) -> str:
     """Say what became of a collection since."""
     if each.pinned:
         return f"{each.collection}: unchanged, index version {each.now}"
-    what = "its index was built anew" if each.rebuilt else "it has changed"
+    what = "its index was rebuilt" if each.rebuilt else "it has changed"
     words = [
         f"{each.collection}: {what} since; the question was answered from {each.before}, which is "
         f"no longer there, and is asked of {each.now}"

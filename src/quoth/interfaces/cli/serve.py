@@ -34,7 +34,7 @@ def serve(
         await serve_until_told(
             session.settings, host=host, port=port, workers=workers, say=session.say
         )
-        # All is closed: whoever is impatient now must not turn a good end into a bad one.
+        # All is closed: a late signal must not turn a clean exit into a failure.
         for each in (signal.SIGINT, signal.SIGTERM):
             signal.signal(each, signal.SIG_IGN)
         return DONE

@@ -47,7 +47,7 @@ class CliSession:
 
 
 class Screen(Console):
-    """A console that lets `run` decide what happens when nobody reads on."""
+    """A console that lets `run` handle a closed pipe."""
 
     def on_broken_pipe(self) -> None:
         """Pass the error on; the library would end the process with a failure."""
@@ -79,7 +79,7 @@ def run(
 ) -> None:
     """Run a command's work and end the process with its exit code.
 
-    ``stopped`` is what somebody is told who stops it with Ctrl-C.
+    ``stopped`` is the message after Ctrl-C.
     """
     exit_code_of(session, lambda: asyncio.run(work()), stopped=stopped)
 

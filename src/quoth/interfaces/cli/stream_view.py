@@ -1,4 +1,4 @@
-"""What somebody at a terminal sees while a language model writes an answer."""
+"""Terminal output while a language model writes an answer."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def tune(
                 catalogue.tune, found, tuned.tuning
             ):
                 raise InputError(
-                    "The index was built anew meanwhile, so what was learnt no longer holds. Run "
+                    "The index was rebuilt meanwhile, so the new calibration no longer fits. Run "
                     "it again: quoth tune"
                 )
         if session.json:

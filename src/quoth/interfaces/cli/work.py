@@ -1,4 +1,4 @@
-"""`quoth work`: takes in uploaded files, in a process of its own beside `quoth serve`."""
+"""`quoth work`: ingest uploaded files in a process next to `quoth serve`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def work(
             with suppress(NotImplementedError):
                 loop.add_signal_handler(each, stop.set)
         async with open_tenants(session.settings, progress=session.say) as tenants:
-            session.say("Waiting for uploads. Ctrl-C ends it when the file in hand is done.")
+            session.say("Waiting for uploads. Ctrl-C stops after the current file.")
             await run_workers(tenants, count=workers, stop=stop)
         session.say("Stopped.")
         return DONE

@@ -1,7 +1,7 @@
 """What the tools for agents give back: typed values, and the same as text to read.
 
 Text of documents is set off by ``>`` on every line, so that nothing in it can pass for a line of
-the tool's own; what nobody sees is taken out of it. Everything has a bound.
+the tool's own; invisible characters are removed. Everything is bounded.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class ListResult:
 
 
 def sanitize_text(text: str, most: int) -> str:
-    """Return a text without what nobody sees, cut to a length."""
+    """Return a text without invisible characters, cut to a length."""
     seen = Characters().feed(text, final=True).strip()
     return seen if len(seen) <= most else f"{seen[: most - 2].rstrip()} …"
 
@@ -225,7 +225,7 @@ Result = SearchResult | AskResult | PassageResult | ListResult
 
 
 def as_text(result: Result) -> str:
-    """Write a result for somebody who reads."""
+    """Render a result as text."""
     lines: Iterator[str]
     match result:
         case SearchResult():

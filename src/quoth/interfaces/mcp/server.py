@@ -119,7 +119,7 @@ Offset = Annotated[int, Field(description="Documents to pass over.", ge=0, le=10
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """The tools, each a method; its docstring is what agents are told of it."""
+    """The tools, each a method; agents get its docstring."""
 
     seat_of: SeatOf
 
@@ -199,7 +199,7 @@ class Tools:
 
 
 class Server(MCPServer[Any]):
-    """The server of the protocol; what goes wrong is told in a sentence."""
+    """The MCP server; errors are sentences."""
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
@@ -244,10 +244,10 @@ def failed(message: str) -> CallToolResult:
 
 
 def sentence(error: QuothError) -> str:
-    """Return the sentence that may be told of an error: others hold paths and more."""
+    """Return the public sentence of an error: other messages may hold paths."""
     match error:
         case IndexCorrupt():
-            return "The index of this collection is not whole. Whoever runs quoth can rebuild it."
+            return "The index of this collection is incomplete. The operator can rebuild it."
         case InputError() | OutOfTime() | Denied() | Busy() | NoSuch() | MissingExtra():
             return str(error)
         case NotFound():
@@ -266,11 +266,11 @@ def wrong(error: ValidationError) -> str:
         f"{'.'.join(str(part) for part in each['loc'])[:80]}: {each['msg'][:200]}"
         for each in error.errors()[:5]
     ]
-    return f"The call cannot be served as it stands. {'; '.join(told)}"
+    return f"The call cannot be served. {'; '.join(told)}"
 
 
 class NoSuch(NotFound):
-    """What was named is not there, or is somebody else's."""
+    """What was named does not exist, or belongs to another tenant."""
 
 
 def collections_of(seat: ToolContext) -> list[str]:

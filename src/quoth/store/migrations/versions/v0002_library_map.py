@@ -19,7 +19,7 @@ BATCH = 500
 
 
 def upgrade() -> None:
-    """Bring the catalogue one step forward; the places of the chunks that are there are kept."""
+    """Bring the catalogue one step forward; the locators of existing chunks stay."""
     op.add_column("collections", sa.Column("tuning", words(), nullable=True))
     op.add_column("documents", sa.Column("date", words(40), nullable=True))
     for name in ("chapter", "segment"):

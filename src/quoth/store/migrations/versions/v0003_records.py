@@ -1,4 +1,4 @@
-"""How each answer came about, and its status beside the question."""
+"""Records of how each answer was made, and the status of each question."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def downgrade() -> None:
 
 
 def _fill_in(connection: sa.Connection) -> None:
-    """Write the status of every answer that is there beside its question."""
+    """Copy the status of every stored answer to its question."""
     queries = sa.table("queries", sa.column("id"), sa.column("status"))
     answers = sa.table("answers", sa.column("query_id"), sa.column("answer"))
     some = sa.select(answers).order_by(answers.c.query_id).limit(BATCH)

@@ -1,4 +1,4 @@
-"""Many people: keys, shares, files on their way, what is kept, and who did what."""
+"""Many users: keys, shares, uploads, privacy settings and the audit log."""
 
 from __future__ import annotations
 

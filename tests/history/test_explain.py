@@ -271,7 +271,7 @@ async def test_no_text_is_refused(engine: Engine, text: str) -> None:
 
 async def test_a_question_without_candidates_cannot_be_searched_through(engine: Engine) -> None:
     record = replace(await record_of_asking(engine), searched=())
-    with pytest.raises(InputError, match="not kept"):
+    with pytest.raises(InputError, match="not stored"):
         await why_not("honey", record, parts=engine.parts)
 
 

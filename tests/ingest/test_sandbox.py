@@ -250,10 +250,10 @@ def test_no_child_outlives_a_parent_that_is_killed(tmp_path: Path) -> None:
         f"""
         import asyncio
         from pathlib import Path
-        from quoth.ingest.sandbox.parent import Readers
+        from quoth.ingest.sandbox.parent import ParserPool
 
         async def main():
-            readers = Readers(seconds=60, memory_mb=512)
+            readers = ParserPool(seconds=60, memory_mb=512)
             await readers.read(Path({str(PDFS / "book.pdf")!r}))
             print(readers._idle[0]._process.pid, flush=True)
             await readers.read(Path({str(slow)!r}))

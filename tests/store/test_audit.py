@@ -159,10 +159,10 @@ def test_processes_share_one_chain(tmp_path: Path) -> None:
     file = tmp_path / "c.sqlite"
     database = _database(file)
     code = (
-        "import sys; from pathlib import Path; from quoth.store.audit import Audit, Deed; "
+        "import sys; from pathlib import Path; from quoth.store.audit import Audit, AuditEntry; "
         "from quoth.store.database import open_database; "
         "audit = Audit(open_database(Path(sys.argv[1])), tenant='local'); "
-        f"[audit.add([Deed('k', 'ask', str(n))]) for n in range({LONG})]"
+        f"[audit.add([AuditEntry('k', 'ask', str(n))]) for n in range({LONG})]"
     )
     running = [subprocess.Popen([sys.executable, "-c", code, str(file)]) for _ in range(2)]
     assert [each.wait(60) for each in running] == [0, 0]

@@ -6,16 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from quoth.answering.citations import (
-    SNIPPET,
-    check_spans,
-    cite_statements,
-    make_citation,
-    open_citation,
-    snippet_length,
-)
+from quoth.answering.citations import SNIPPET, cite_statements, make_citation, snippet_length
 from quoth.answering.extractive.select import Statement
-from quoth.core.errors import NotFound
 from quoth.core.types import (
     Box,
     Chars,
@@ -27,6 +19,7 @@ from quoth.core.types import (
     Seconds,
     SpanLocator,
 )
+from tests.support.citation_checks import check_spans
 
 TEXT = "Water is split.\nThe light makes sugar in the leaf. Roots drink."
 
@@ -170,14 +163,3 @@ def test_a_text_grown_shorter_is_found() -> None:
 def test_a_wrong_page_is_found() -> None:
     wrong = replace(cite(book(), 16, 50), page_number=13)
     assert check_spans([wrong], lambda _: TEXT)
-
-
-def test_an_opened_citation_shows_the_text_around_it() -> None:
-    opened = open_citation(cite(book(), 16, 50), TEXT, around=7)
-    assert (opened.before, opened.after) == ("split.\n"[-7:], " Roots ")
-    assert opened.before + opened.snippet + opened.after in TEXT
-
-
-def test_a_citation_of_a_replaced_document_says_so() -> None:
-    with pytest.raises(NotFound, match="ask again"):
-        open_citation(cite(book(), 16, 50), "Something else.")

@@ -16,13 +16,11 @@ from quoth.answering.extractive.select import (
     Statement,
     aspects_without,
     choose_statements,
-    extract,
     read_closely,
     shortlist,
     spans_of,
     write_answer,
 )
-from quoth.core.protocols import Matrix
 from quoth.core.types import (
     Chars,
     Chunk,
@@ -201,26 +199,6 @@ def test_vectors_alone_answer_a_question_in_another_language() -> None:
     assert found.cosine == pytest.approx(0.9)
 
 
-async def test_extract_embeds_the_shortlist_once() -> None:
-    asked: list[int] = []
-
-    async def embed(texts: Sequence[str]) -> Matrix:
-        asked.append(len(texts))
-        rows = [[1.0, 0.0] if "trunk" in text else [0.0, 1.0] for text in texts]
-        return np.array(rows, dtype=np.float32)
-
-    question = "Where is water kept?"
-    found = await extract(
-        Query(question, question, "en"),
-        [passage(TREES)],
-        max_sentences=2,
-        question_vector=np.array([1.0, 0.0], dtype=np.float32),
-        embed=embed,
-    )
-    assert said(found) == ["A baobab stores water in its thick trunk."]
-    assert asked == [4]
-
-
 @pytest.mark.parametrize("written", ["finetuning", "fine-tuning", "fine tuning"])
 def test_a_joined_word_is_found_however_it_is_written(written: str) -> None:
     text = f"Rain is common. The {written} of a model takes minutes."
@@ -280,17 +258,6 @@ def test_code_and_rows_of_tables_give_way_to_a_statement() -> None:
         "Oak Ada Grace Alan Edsger Donald Barbara Leslie Niklaus John.\n\nAn oak grows slowly."
     )
     assert said(ask("How does an oak grow?", text, most=1)) == ["An oak grows slowly."]
-
-
-def test_rarity_in_the_collection_outweighs_rarity_among_the_passages() -> None:
-    text = "The engine hums at night. The quince hums by day."
-    query = Query("engine quince", "engine quince", "en")
-    common = {"engin": 900, "quinc": 1}
-    listed = shortlist(
-        query, [passage(text)], document_frequency=lambda term: common.get(term, 0), documents=1000
-    )
-    (found,) = choose_statements(listed, max_sentences=1)
-    assert found.text == "The quince hums by day."
 
 
 def listed_for(question: str, *texts: str, aspects: tuple[str, ...] = ()) -> Shortlist:

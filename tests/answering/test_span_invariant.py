@@ -8,7 +8,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quoth.answering.citations import check_spans, cite_every_sentence, cite_statements
+from quoth.answering.citations import cite_statements
 from quoth.answering.extractive.select import choose_statements, shortlist, write_answer
 from quoth.answering.generative.sanitize import plain_quotation
 from quoth.core.types import (
@@ -26,6 +26,7 @@ from quoth.core.types import (
     SpanLocator,
 )
 from quoth.ingest.chunker import chunk
+from tests.support.citation_checks import check_spans, cite_every_sentence
 
 ODD = (
     "of\ufb01ce e\u0301t\u00e9 na\u00efve x\u0332\u0305y A\u00adB co\u2011op "

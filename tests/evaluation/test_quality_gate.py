@@ -20,7 +20,6 @@ from typing import Any
 
 import pytest
 
-from quoth.answering.citations import BrokenCitation, check_spans
 from quoth.bootstrap import default_model, open_engine
 from quoth.core.settings import Settings, load_settings
 from quoth.core.types import Answer, Document
@@ -29,6 +28,7 @@ from quoth.evaluation.conversation import evaluate_conversations
 from quoth.evaluation.retrieval import RetrievalReport, evaluate_retrieval
 from quoth.evaluation.understanding import evaluate_understanding
 from tests.conftest import ROOT, SAMPLES
+from tests.support.citation_checks import BrokenCitation, check_spans
 
 DATA = Path(__file__).parents[1] / "data" / "hf-course"
 KEPT = Path(__file__).parents[1] / "data" / "quality.json"

@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from quoth.answering.citations import check_spans
 from quoth.backends.entailment.llm import GeneratorJudge
 from quoth.core.errors import GenerationError
 from quoth.core.events import (
@@ -36,6 +35,7 @@ from quoth.core.types import Answer, Turn, Usage
 from quoth.engine import Engine
 from quoth.pipeline.retrieve import Request
 from quoth.testing import ScriptedGenerator
+from tests.support.citation_checks import check_spans
 from tests.support.small_library import add, open_tour
 
 HOSTILE = Path(__file__).parents[1] / "data" / "hostile"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from quoth.answering.citations import check_spans, cite_every_sentence
 from quoth.bootstrap import open_engine
 from quoth.core.settings import load_settings
 from quoth.core.types import Document, Passage
 from quoth.store.catalogue import Catalogue
+from tests.support.citation_checks import check_spans, cite_every_sentence
 
 NEIGHBOURS = 3
 """Chunks in a passage, as an answer sees them."""

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from markdown_it import MarkdownIt
 
-from quoth.answering.citations import check_spans
 from quoth.answering.prompts import RULES
 from quoth.core.events import (
     AnswerCompleted,
@@ -25,6 +24,7 @@ from quoth.core.events import (
 from quoth.core.messages import Message
 from quoth.core.plan import Policy
 from quoth.core.types import Answer, Citation
+from tests.support.citation_checks import check_spans
 from tests.support.obedient_model import read_told
 
 Row = dict[str, str]

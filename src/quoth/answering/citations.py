@@ -1,23 +1,18 @@
-"""Turn the sentences of an answer into citations that open their exact place, and check them."""
+"""Citations of an answer: each opens the exact place of its span."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-from quoth.answering.extractive.candidates import quotable_sentences
 from quoth.answering.extractive.select import Statement, number_spans, span_of
-from quoth.core.errors import NotFound
 from quoth.core.types import (
-    Chars,
     Citation,
     Locator,
     Mode,
     Pages,
     Passage,
-    Seconds,
     SpanLocator,
     Support,
 )
@@ -28,24 +23,6 @@ SNIPPET = 200
 
 _WORD_BORDER = re.compile(r"\s+")
 _CLAUSE_BORDER = re.compile(r"[,;:.!?…–—]\s+")
-
-
-@dataclass(frozen=True, slots=True)
-class BrokenCitation:
-    """A citation that does not prove what it says, and why."""
-
-    citation_id: str
-    document_id: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class CitationContext:
-    """A citation opened in its document: the stored text around the snippet, and the snippet."""
-
-    before: str
-    snippet: str
-    after: str
 
 
 def cite_statements(
@@ -124,13 +101,13 @@ def make_citation(
 
 
 def citation_id(document_id: str, *, start: int, end: int) -> str:
-    """Give the id of a span: the same for the same characters of the same document, always."""
+    """Return the id of a span: the same for the same characters of the same document, always."""
     digest = hashlib.sha256(f"{document_id}\n{start}\n{end}".encode()).hexdigest()
     return f"c_{digest[:16]}"
 
 
 def snippet_length(span: str) -> int:
-    """Give how many leading characters of a span its snippet has: all, or up to a good border.
+    """Return how many leading characters of a span its snippet has: all, or up to a good border.
 
     A clause that ends in the last third is preferred to a word; text without spaces is cut
     between characters, never between a letter and its marks.
@@ -165,78 +142,3 @@ def _locator(passage: Passage, *, start: int, end: int) -> Locator:
     if places:
         return locate(places, start, end)
     return next(chunk for chunk in reversed(passage.chunks) if chunk.start <= start).locator
-
-
-def check_spans(
-    citations: Iterable[Citation], text_of: Callable[[str], str]
-) -> list[BrokenCitation]:
-    """Name every citation whose snippet is not the stored text at its place, or is not readable.
-
-    ``text_of`` gives a document's stored text by its id. An empty list is the proof that all
-    of them resolve.
-    """
-    broken = []
-    for citation in citations:
-        text = text_of(citation.document_id)
-        reason = _fault(citation, text)
-        if reason is not None:
-            broken.append(BrokenCitation(citation.id, citation.document_id, reason))
-    return broken
-
-
-def _fault(citation: Citation, text: str) -> str | None:
-    start, end = citation.snippet_start, citation.snippet_end
-    if not 0 <= start < end <= len(text):
-        return f"The span {start}–{end} is not inside the text of {len(text)} characters."
-    if text[start:end] != citation.snippet:
-        return f"The stored text from {start} to {end} is not the snippet."
-    if len(citation.snippet) > SNIPPET:
-        return f"The snippet has {len(citation.snippet)} characters, more than {SNIPPET}."
-    return _locator_fault(citation)
-
-
-def _locator_fault(citation: Citation) -> str | None:
-    locator = citation.locator
-    if isinstance(locator, Chars):
-        inside = locator.start <= citation.snippet_start and citation.snippet_end <= locator.end
-        return None if inside else "The place does not hold the snippet."
-    if isinstance(locator, Seconds):
-        return None if 0 <= locator.start <= locator.end else "The seconds run backwards."
-    if not 1 <= locator.first <= locator.last or citation.page_number != locator.first:
-        return "The pages run backwards or are not those of the citation."
-    if any(not locator.first <= box.page <= locator.last for box in locator.boxes):
-        return "A box stands on a page outside the place."
-    return None
-
-
-def open_citation(citation: Citation, text: str, *, around: int = 300) -> CitationContext:
-    """Open a citation in its document's stored text, with some text before and after it.
-
-    Raises NotFound when the text no longer holds the snippet there.
-    """
-    start, end = citation.snippet_start, citation.snippet_end
-    if text[start:end] != citation.snippet:
-        raise NotFound(
-            f"The citation {citation.id} does not stand in '{citation.document_name}' any more. "
-            "The document was replaced; ask again."
-        )
-    return CitationContext(
-        text[max(0, start - around) : start], citation.snippet, text[end : end + around]
-    )
-
-
-def cite_every_sentence(
-    passages: Sequence[Passage], *, created_at: str, retrieval_method: Mode = "hybrid"
-) -> list[Citation]:
-    """Cite every sentence that could be quoted; for proofs over whole libraries."""
-    return [
-        make_citation(
-            passages[each.passage],
-            start=each.start,
-            end=each.end,
-            number=number,
-            retrieval_method=retrieval_method,
-            created_at=created_at,
-        )
-        for number, each in enumerate(quotable_sentences(passages), start=1)
-    ]

@@ -93,7 +93,7 @@ def build_context(
 
 
 def header(passage: Passage, *, start: int, end: int) -> str:
-    """Give the line ``[Source N]`` and the lines that say where the text stands."""
+    """Return the line ``[Source N]`` and the lines that say where the text stands."""
     places = [place for chunk in passage.chunks for place in chunk.places]
     locator = locate(places, start, end) if places else passage.chunks[0].locator
     lines = [f"[Source {passage.number}]", f"Title: {_line(passage.document.title)}"]
@@ -123,7 +123,7 @@ def _block_text(passage: Passage, *, start: int, end: int, parts: Sequence[Span]
 
 
 def _bounds(passage: Passage) -> tuple[int, int]:
-    """Give the passage without the white space around it, in characters of the document."""
+    """Return the passage without the white space around it, in characters of the document."""
     text = passage.text
     start = passage.start + len(text) - len(text.lstrip())
     return start, max(start, passage.start + len(text.rstrip()))
@@ -174,7 +174,7 @@ def _longest(
     max_tokens: int,
     count_tokens: CountTokens,
 ) -> ContextBlock | None:
-    """Give the longest block that ends at one of the stops and fits, found by halving."""
+    """Return the longest block that ends at one of the stops and fits, found by halving."""
     low, high, best = 0, len(stops) - 1, None
     while low <= high:
         middle = (low + high) // 2

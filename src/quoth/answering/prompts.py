@@ -73,7 +73,7 @@ PROMPTS: Mapping[str, Prompt] = MappingProxyType(
 
 
 def operator_prompts(texts: Mapping[str, str]) -> tuple[Mapping[str, Prompt], str]:
-    """Give the prompts with the operator's wordings, and his description of the collection.
+    """Return the prompts with the operator's wordings, and his description of the collection.
 
     ``texts`` are those of the settings file: wordings by the prompt's name, and
     ``corpus_description``. Raises ConfigError for an unknown name or placeholder.
@@ -93,7 +93,7 @@ def operator_prompts(texts: Mapping[str, str]) -> tuple[Mapping[str, Prompt], st
 
 
 def choose_prompt(prompts: Mapping[str, Prompt], *, name: str | None, profile: str) -> Prompt:
-    """Give the prompt of that name, else the profile's own; raises InputError if it is unknown."""
+    """Return the prompt of that name, else the profile's; raise InputError if it is unknown."""
     if name is None:
         return prompts.get(profile, prompts["default"])
     if name not in prompts:
@@ -132,7 +132,7 @@ def answer_messages(
 
 
 def system_text(prompt: Prompt, *, language: str, about: str = "") -> str:
-    """Give the system message: the wording with the rules and the language in words."""
+    """Return the system message: the wording with the rules and the language in words."""
     spoken = language_name(language)
     rules = RULES.format(language=spoken)
     has_rules = "rules" in _names(prompt.system)
@@ -142,13 +142,13 @@ def system_text(prompt: Prompt, *, language: str, about: str = "") -> str:
 
 
 def prompt_hash(messages: Sequence[Message], *, fence: str) -> str:
-    """Give the hash of what a model is told: the same whatever the random fence."""
+    """Return the hash of what a model is told: the same whatever the random fence."""
     told = [[message.speaker, message.text.replace(fence, "")] for message in messages]
     return hashlib.sha256(json.dumps(told, ensure_ascii=True).encode()).hexdigest()[:32]
 
 
 def _told(history: Sequence[Turn]) -> list[Message]:
-    """Give the earlier turns; one that was never answered would leave two questions in a row."""
+    """Return the earlier turns; one that was never answered would leave two questions in a row."""
     messages: list[Message] = []
     for turn in history:
         answer = _shortened(" ".join(defuse(turn.answer).split()))
@@ -244,7 +244,7 @@ _UNSEEN_BYTES = bytes(
 
 
 def defuse(text: str) -> str:
-    """Give a text in which nothing looks like a part of the prompt; words stay as they are.
+    """Return a text in which nothing looks like a part of the prompt; words stay as they are.
 
     Chat tokens, tags of a prompt and "System:" at the beginning of a line are broken by a blank;
     a bracketed "[Source 3]" gets other brackets; what nobody sees is left out. The result is the
@@ -267,7 +267,7 @@ def defuse(text: str) -> str:
 
 
 def _western(text: str) -> bytes | None:
-    """Give a text one byte a character, in the code page of Western languages, if it fits."""
+    """Return a text one byte a character, in the code page of Western languages, if it fits."""
     try:
         return text.encode("ascii" if text.isascii() else _WESTERN)  # a copy, or a look-up each
     except UnicodeEncodeError:
@@ -281,7 +281,7 @@ def _may_start_with_role(low: bytes) -> bool:
 
 
 def without_heads(text: str) -> str:
-    """Give the text with other brackets around what looks like the head of a source."""
+    """Return the text with other brackets around what looks like the head of a source."""
     return _HEAD_OPEN.sub("‹", _HEAD.sub(r"‹\1›", text))
 
 

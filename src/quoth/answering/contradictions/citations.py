@@ -56,7 +56,7 @@ def disagreements(
 def with_counterparts(
     citations: Sequence[Citation], known: Sequence[Citation], *, passages: Sequence[Passage]
 ) -> tuple[Citation, ...]:
-    """Give the citations with those of ``known`` that contradict them, numbered on."""
+    """Return the citations with those of ``known`` that contradict them, numbered on."""
     cited = {each.id for each in citations}
     others = [each for each in known if each.id not in cited]
     found = contradictions(_cited(citations, passages), against=_cited(others, passages))

@@ -51,7 +51,7 @@ class _AnalyzedStatement:
     stems: frozenset[str]
 
     def shown(self, first: int, last: int) -> str:
-        """Give the text of the tokens from one to before another."""
+        """Return the text of the tokens from one to before another."""
         return self.text[self.tokens[first].start : self.tokens[last - 1].end]
 
 

@@ -71,7 +71,7 @@ _NAME = re.compile(r"(?<=[\w,;:)(\"'«“’—–-] )[\"'(«“]?([A-ZÀ-ÖØ-�
 
 
 def asking_place(question: str) -> int | None:
-    """Give the character at which a question's asking word begins, None where it has none."""
+    """Return the character at which a question's asking word begins, None where it has none."""
     found = _ASKING.search(question)
     return found.start() if found else None
 

@@ -73,7 +73,7 @@ def locator_of(each: Quotable, passage: Passage) -> Locator:
 
 
 def quotable_sentences(passages: Sequence[Passage]) -> tuple[Quotable, ...]:
-    """Give the sentences of the passages in order, without pure noise such as "[Music]".
+    """Return the sentences of the passages in order, without pure noise such as "[Music]".
 
     A character that two passages share is quoted from the first of them only.
     """

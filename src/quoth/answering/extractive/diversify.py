@@ -71,7 +71,7 @@ def with_aspects(
     score_of: Mapping[int, float],
     most: int,
 ) -> list[int]:
-    """Give every thing that is compared a sentence, where one speaks of it; others make room."""
+    """Return every thing that is compared a sentence, where one speaks of it; others make room."""
     chosen = list(kept)
     best = max(score_of.values(), default=0.0)
     needed: list[int] = []
@@ -95,7 +95,7 @@ def speaks_of(material: QueryContext, place: int, aspect: str) -> bool:
 
 
 def quality_penalty(material: QueryContext, place: int) -> float:
-    """Give what a sentence loses because it reads badly by itself."""
+    """Return what a sentence loses because it reads badly by itself."""
     each = material.sentences[place]
     hanging = HANGING if each.anaphoric and antecedent_of(material, place) is None else 0.0
     return UNFIT * (1 - each.standalone_score) + hanging
@@ -122,7 +122,7 @@ def _figures(text: str) -> frozenset[str]:
 
 
 def antecedent_of(material: QueryContext, place: int) -> int | None:
-    """Give the sentence before one that opens with a pronoun ("It …"), if it reads well.
+    """Return the sentence before one that opens with a pronoun ("It …"), if it reads well.
 
     What opens with "This theory …" names what it speaks of.
     """

@@ -89,7 +89,7 @@ def statements_of(
 
 
 def part_titles(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """Give for each path the title at which the paths part; none where one title would be empty.
+    """Return for each path the title at which the paths part; none where one title would be empty.
 
     Paths come in the order of the source. Titles that come back after others would tear the text
     apart, so that nothing stands under a title then.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -104,42 +104,35 @@ class QueryContext:
     titles: tuple[str, ...]
 
     def led_text(self, place: int) -> str:
-        """Give a sentence on one line behind the title of its passage, ready to be embedded."""
+        """Return a sentence on one line behind the title of its passage, ready to be embedded."""
         each = self.sentences[place]
         title = self.titles[each.passage][:TITLE]
         text = " ".join(each.text.split())
         return f"{title}. {text}" if title else text
 
     def coverage(self, stems: frozenset[str]) -> float:
-        """Give the part of the question's words that are among the stems, by weight, in [0, 1]."""
+        """Return the weighted share of the question's words among the stems, in [0, 1]."""
         whole = sum(term.weight for term in self.terms)
         held = sum(term.weight for term in self.terms if term.among(stems))
         return held / whole if whole else 0.0
 
 
 def collect_features(
-    query: Query,
-    passages: Sequence[Passage],
-    *,
-    sentences: Sequence[Quotable],
-    document_frequency: Callable[[str], int] | None = None,
-    documents: int = 0,
+    query: Query, passages: Sequence[Passage], *, sentences: Sequence[Quotable]
 ) -> QueryContext:
     """Stem the question and the sentences, and weigh the question's words by their rarity.
 
-    The weight is ln(1 + (N − n + .5) / (n + .5)), as in BM25, with n counted by
-    ``document_frequency`` among ``documents`` chunks, else among the sentences at hand.
+    The weight is ln(1 + (N − n + .5) / (n + .5)), as in BM25, with n counted
+    among the N sentences.
     """
     stems = tuple(frozenset(analyze(each.text, language=each.language)) for each in sentences)
-    counts = Counter(stem for each in stems for stem in each)
+    counts, documents = Counter(stem for held in stems for stem in held), len(stems)
     asked = _question_forms(query, {each.language for each in sentences})
-    if document_frequency is None or documents <= 0:
-        document_frequency, documents = counts.__getitem__, len(stems)
     weighed = []
     for word, forms, parts in asked:
-        n = max(map(document_frequency, forms), default=0)
+        n = max((counts[form] for form in forms), default=0)
         if parts:
-            n = max(n, min(max(map(document_frequency, part)) for part in parts))
+            n = max(n, min(max(counts[form] for form in part) for part in parts))
         n = min(n, documents)
         rarity = math.log(1 + (documents - n + 0.5) / (n + 0.5))
         weight = rarity * (ASKING_WEIGHT if word in ASKING else 1)
@@ -185,7 +178,7 @@ def _question_forms(
 def _surroundings(
     passages: Sequence[Passage], *, sentences: Sequence[Quotable], stems: Sequence[frozenset[str]]
 ) -> tuple[frozenset[str], ...]:
-    """Give for each sentence the stems of its titles and of the sentence before it."""
+    """Return for each sentence the stems of its titles and of the sentence before it."""
     titles: dict[int, frozenset[str]] = {}
     for index, passage in enumerate(passages):
         first = passage.chunks[0]
@@ -307,7 +300,7 @@ def signs_of(
 
 
 def cosines_to(question: Matrix, vectors: Matrix) -> Scores:
-    """Give the cosine of each unit row with the question's unit vector."""
+    """Return the cosine of each unit row with the question's unit vector."""
     found: Scores = vectors.astype(np.float64) @ question.astype(np.float64).ravel()
     return found
 

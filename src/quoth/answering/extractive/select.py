@@ -1,13 +1,12 @@
 """The answer without a language model: the best verbatim sentences of the passages.
 
 Plain steps, so that what reads models between them can fail or be left out: `shortlist` by words,
-`read_closely` by late interaction, the caller's vectors, `choose_statements`. `extract` does all
-of it with vectors alone.
+`read_closely` by late interaction, the caller's vectors, `choose_statements`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -30,12 +29,10 @@ from quoth.answering.extractive.score import (
     Scores,
     SentenceFeatures,
     collect_features,
-    cosines_to,
     late_signs,
     signs_of,
 )
 from quoth.answering.generative.sanitize import plain_quotation
-from quoth.core.protocols import Matrix
 from quoth.core.types import (
     Chunk,
     Filter,
@@ -44,9 +41,6 @@ from quoth.core.types import (
     Sentence,
 )
 from quoth.text.locators import stands_within
-
-Embed = Callable[[Sequence[str]], Awaitable[Matrix]]
-"""Gives one unit row per text, embedded as documents."""
 
 READ_SHORTLIST = 6
 """Sentences worth a vector where late interaction has read them all."""
@@ -104,8 +98,6 @@ def shortlist(
     passages: Sequence[Passage],
     *,
     limit: int | None = None,
-    document_frequency: Callable[[str], int] | None = None,
-    documents: int = 0,
     filters: Sequence[Filter] = (),
 ) -> Shortlist:
     """Choose the sentences that are worth a vector, `limit` of them or as many as the case needs.
@@ -121,13 +113,7 @@ def shortlist(
         for each in quotable_sentences(passages)
         if stands_within(locator_of(each, passages[each.passage]), filters)
     )
-    material = collect_features(
-        query,
-        passages,
-        sentences=sentences,
-        document_frequency=document_frequency,
-        documents=documents,
-    )
+    material = collect_features(query, passages, sentences=sentences)
     signs = signs_of(query, material, passages=passages)
     ranked = _ranked(material, signs.scores())
     if limit is None:
@@ -147,7 +133,7 @@ def _ranked(material: QueryContext, scores: Scores) -> list[int]:
 def spans_of(
     listed: Shortlist, passages: Sequence[Passage]
 ) -> tuple[tuple[Chunk, ...], tuple[tuple[int, int, int], ...]]:
-    """Give the chunks of the passages, and where in their texts the sentences stand.
+    """Return the chunks of the passages, and where in their texts the sentences stand.
 
     A span is the place of its chunk and the characters of that chunk's text; what a sentence has
     beyond the end of its chunk is left out.
@@ -240,7 +226,7 @@ def choose_statements(
 
 
 def aspects_without(listed: Shortlist, statements: Sequence[Statement]) -> tuple[str, ...]:
-    """Give the things to be compared of which no statement speaks."""
+    """Return the things to be compared of which no statement speaks."""
     spans = {span_of(each) for each in statements}
     said = [
         place
@@ -273,29 +259,6 @@ def statement_at(
     )
 
 
-async def extract(
-    query: Query,
-    passages: Sequence[Passage],
-    *,
-    max_sentences: int,
-    question_vector: Matrix | None = None,
-    embed: Embed | None = None,
-    document_frequency: Callable[[str], int] | None = None,
-    documents: int = 0,
-) -> tuple[Statement, ...]:
-    """Answer from the passages: shortlist, embed the shortlist if there is a way, choose.
-
-    ``question_vector`` is the one the search used. Raises EmbeddingError from ``embed``.
-    """
-    chosen_from = shortlist(
-        query, passages, document_frequency=document_frequency, documents=documents
-    )
-    cosines = None
-    if embed is not None and question_vector is not None and chosen_from.places:
-        cosines = cosines_to(question_vector, await embed(chosen_from.texts))
-    return choose_statements(chosen_from, max_sentences=max_sentences, cosines=cosines)
-
-
 def write_answer(statements: Sequence[Statement]) -> tuple[str, tuple[Sentence, ...]]:
     """Join the statements to a text with their markers, and say where each sentence stands.
 
@@ -321,7 +284,7 @@ def write_answer(statements: Sequence[Statement]) -> tuple[str, tuple[Sentence, 
 
 
 def span_of(statement: Statement) -> tuple[str, int, int]:
-    """Give what makes two statements the same source: document, start and end."""
+    """Return what makes two statements the same source: document, start and end."""
     return statement.document_id, statement.start, statement.end
 
 
@@ -332,7 +295,7 @@ def number_spans(statements: Sequence[Statement]) -> dict[tuple[str, int, int], 
 
 
 def shown_text(statement: Statement) -> str:
-    """Give the statement as an answer shows it: on one line, pieces marked by ellipses."""
+    """Return the statement as an answer shows it: on one line, pieces marked by ellipses."""
     shown = plain_quotation(statement.text)
     if not statement.cut:
         return shown

@@ -45,7 +45,7 @@ _ACCENTS = re.compile("[\u0300-\u036f]+")
 
 
 def normalize(text: str) -> str:
-    """Give the text in lower case, without accents and with straight apostrophes."""
+    """Return the text in lower case, without accents and with straight apostrophes."""
     if text.isascii():
         return text.lower()
     flat = unicodedata.normalize("NFKD", text.translate(_APOSTROPHES).casefold())

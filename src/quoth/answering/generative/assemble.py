@@ -52,7 +52,7 @@ class _AnswerDraft:
     dropped: int = 0
 
     def cite(self, verdict: StatementCheck, make: Cite) -> tuple[list[Citation], tuple[int, ...]]:
-        """Give the citations that are new, and the numbers of all; one span has one number."""
+        """Return the citations that are new, and the numbers of all; one span has one number."""
         new, numbers = [], []
         for proof in verdict.proofs:
             made = make(proof, verdict, len(self.citations) + 1)

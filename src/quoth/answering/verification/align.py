@@ -61,14 +61,14 @@ def align(statement: str, lines: Sequence[SourceSentence], *, sources: Sources) 
 def _stated_tokens(
     claim: Claim, chosen: Sequence[SourceSentence], *, sources: Sources
 ) -> frozenset[str]:
-    """Give the stems of the proofs, and those by which the statement calls their sources."""
+    """Return the stems of the proofs, and those by which the statement calls their sources."""
     titles = frozenset().union(*(sources.by_number[line.number].title for line in chosen))
     called = {part.stem for part in claim.tokens if part.word in titles}
     return frozenset(called).union(*(line.stems for line in chosen))
 
 
 def _clean(found: Sequence[Fault]) -> dict[str, float]:
-    """Give 1 for each kind of fault that was not found."""
+    """Return 1 for each kind of fault that was not found."""
     kinds = {fault.what.partition(" ")[0] for fault in found}
     return {
         "values": float(not kinds & {"number", "date", "unit", "sign"}),
@@ -101,7 +101,7 @@ def weighted_recall(claim: Claim, lines: Sequence[SourceSentence]) -> tuple[Sour
 
 
 def signals(claim: Claim, chosen: Sequence[SourceSentence], *, share: float) -> dict[str, float]:
-    """Give what speaks for support, each sign in [0, 1] and the more the better.
+    """Return what speaks for support, each sign in [0, 1] and the more the better.
 
     ``best`` and ``cover`` are the weighted recall of the best sentence and of all, ``pairs`` of
     neighbouring stems, ``order`` the part of the words that stand in order in the best one,
@@ -124,7 +124,7 @@ def signals(claim: Claim, chosen: Sequence[SourceSentence], *, share: float) -> 
 
 
 def _pairs(line: SourceSentence) -> Iterator[tuple[str, str]]:
-    """Give the stems that stand near each other, in either order."""
+    """Return the stems that stand near each other, in either order."""
     stems = [part.stem for part in line.tokens if part.stem]
     for at, stem in enumerate(stems):
         for other in stems[at + 1 : at + 4]:

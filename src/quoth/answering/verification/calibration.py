@@ -55,7 +55,7 @@ FOREIGN = Calibration(
 
 
 def support_probability(signs: Mapping[str, float], *, model: Calibration = WORDS) -> float:
-    """Give the probability that the statement is borne out."""
+    """Return the probability that the statement is borne out."""
     total = model.bias + sum(
         weight * signs.get(name, 0.0) for name, weight in model.weights.items()
     )

@@ -33,18 +33,18 @@ class Claim:
         return sum(self.weights.values())
 
     def recall(self, stems: frozenset[str]) -> float:
-        """Give the part of the statement that is among the stems, by weight, in [0, 1]."""
+        """Return the part of the statement that is among the stems, by weight, in [0, 1]."""
         held = sum(weight for stem, weight in self.weights.items() if stem in stems)
         return held / (self.weight or 1.0)
 
     def kinship(self, stems: frozenset[str]) -> float:
-        """Give the recall where a word also counts that begins as one of the stems does."""
+        """Return the recall where a word also counts that begins as one of the stems does."""
         roots = {stem[:ROOT] for stem in stems if len(stem) >= ROOT}
         kin = {stem for stem in self.weights if len(stem) >= ROOT and stem[:ROOT] in roots}
         return self.recall(stems | kin)
 
     def shown(self, value: Value) -> str:
-        """Give a value as the statement writes it."""
+        """Return a value as the statement writes it."""
         if value.last < value.first:
             return value.key
         return self.text[self.tokens[value.first].start : self.tokens[value.last].end]
@@ -71,7 +71,7 @@ def read_claim(text: str, *, language: str, sources: Sources) -> Claim:
 
 
 def overlap(ours: Sequence[TextToken], theirs: Sequence[TextToken]) -> tuple[float, list[Change]]:
-    """Give the part of our words that stand in theirs in the same order, and what differs."""
+    """Return the part of our words that stand in theirs in the same order, and what differs."""
     words, others = ([part.stem or part.word for part in each] for each in (ours, theirs))
     if not words or not others:
         return 0.0, []

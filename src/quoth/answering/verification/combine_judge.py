@@ -10,7 +10,7 @@ SUREST = 0.99
 
 
 def combine_with_judge(words: float, judge: float, *, share: float = SHARE) -> float:
-    """Give the mean of two probabilities on the scale of log odds, weighed by the judge's share.
+    """Return the mean of two probabilities on the scale of log odds, weighed by the judge's share.
 
     A logarithmic opinion pool (Genest and Zidek, 1986).
     """

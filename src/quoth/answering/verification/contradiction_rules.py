@@ -89,7 +89,7 @@ def change_faults(
 
 
 def unsupported_negation(before: Sequence[TextToken]) -> str | None:
-    """Give the word that leaves open or denies what follows it in a sentence, None where none."""
+    """Return the word that leaves open or denies what follows it in a sentence, None where none."""
     words = [part.word for part in before[-CLAUSE:]]
     return next((word for word in words if word in NEGATIONS or word in CONDITIONS), None)
 

@@ -92,7 +92,7 @@ async def align_foreign(
 
 
 def _all(sources: Sources) -> Iterator[SourceSentence]:
-    """Give the sentences of all sources in turn, so that each has its share."""
+    """Return the sentences of all sources in turn, so that each has its share."""
     lists = [source.lines for source in sources.by_number.values()]
     for turn in range(max(map(len, lists), default=0)):
         for lines in lists:

@@ -15,7 +15,7 @@ _LEFT_OUT = re.compile(r"\[?(?:…|\.\.\.)\]?|\[[^\[\]]*\]")
 
 
 def invented_quotation(statement: str, sources: Sources) -> str | None:
-    """Give the first quotation of a statement that stands in no source, None where all do.
+    """Return the first quotation of a statement that stands in no source, None where all do.
 
     The parts around "…" and around what stands in square brackets are looked for by themselves.
     """

@@ -93,7 +93,7 @@ class IndexedSource:
             at = self.joined.find(searched, at + 1)
 
     def around(self, start: int, end: int) -> tuple[SourceSentence, ...]:
-        """Give the sentences that characters of the document stand in."""
+        """Return the sentences that characters of the document stand in."""
         return tuple(line for line in self.lines if line.start < end and start < line.end)
 
 
@@ -160,7 +160,7 @@ def _read(block: ContextBlock, *, spans: Sequence[Span] | None) -> IndexedSource
 def _lines(
     block: ContextBlock, shown: Sequence[Span], parts: Sequence[TextToken]
 ) -> Iterator[SourceSentence]:
-    """Give the whole sentences that were shown; their tokens are those of the source."""
+    """Return the whole sentences that were shown; their tokens are those of the source."""
     starts = [part.start for part in parts]
     headings = {normalize_name(each) for chunk in block.passage.chunks for each in chunk.section}
     language = block.passage.chunks[0].language
@@ -187,7 +187,7 @@ def _lines(
 
 
 def _title_words(block: ContextBlock) -> frozenset[str]:
-    """Give the words of the lines above a source, by which a statement may call it."""
+    """Return the words of the lines above a source, by which a statement may call it."""
     passage = block.passage
     texts = [passage.document.title.replace("_", " "), passage.document.speaker or ""]
     for chunk in passage.chunks:

@@ -96,7 +96,7 @@ def concatenate(parts: Sequence[TextToken]) -> str:
 
 
 def negated(parts: Sequence[TextToken]) -> list[str]:
-    """Give the words that negate."""
+    """Return the words that negate."""
     return [part.word for part in parts if part.word in NEGATIONS]
 
 
@@ -118,7 +118,7 @@ def plain_number(raw: str) -> str:
 
 
 def _numbers(raw: str, *, start: int) -> list[TextToken]:
-    """Give one number, or several where spaces set apart other than thousands."""
+    """Return one number, or several where spaces set apart other than thousands."""
     spaced = _SPACES.split(raw)
     if len(spaced) > 1 and all(len(each) == 3 and each.isdecimal() for each in spaced[1:]):
         value = plain_number("".join(spaced))
@@ -133,7 +133,7 @@ def _numbers(raw: str, *, start: int) -> list[TextToken]:
 
 @lru_cache(maxsize=100_000)
 def _word(raw: str, language: str) -> tuple[str, str, bool]:
-    """Give a token's word and stem, and whether a "not" hangs on it."""
+    """Return a token's word and stem, and whether a "not" hangs on it."""
     word = raw if raw.isascii() else _readable(raw)
     word = _JOINTS.sub("", word).replace("\u2019", "'").strip("_")
     bare, apostrophe, ending = word.partition("'")

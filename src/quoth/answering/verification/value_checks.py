@@ -127,7 +127,7 @@ def _crossed(claim: Claim, value: Value, line: ReadLine) -> bool:
 
 
 def _around(parts: Sequence[TextToken], first: int, last: int) -> list[tuple[str, int]]:
-    """Give the words near those from one to another with their distance, negative before them."""
+    """Return the words near those from one to another with their distance, negative before them."""
     before = [part.stem or part.word for part in parts[max(0, first - NEAR) : first]]
     after = [part.stem or part.word for part in parts[last + 1 : last + 1 + NEAR]]
     return [

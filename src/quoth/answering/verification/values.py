@@ -148,7 +148,7 @@ def _names(
 
 
 def _telling(raw: str) -> frozenset[str]:
-    """Give the parts with capitals of a word with hyphens; a number belongs to what it follows."""
+    """Return the capitalised parts of a hyphenated word; none where a part is a number."""
     parts = raw.split("-")
     if len(parts) < 2 or any(part.isdecimal() for part in parts):
         return frozenset()

@@ -106,7 +106,7 @@ _RANK = {"supported": 3, "partly": 2, "unverified": 1, "unsupported": 0}
 
 
 def _better(*verdicts: StatementCheck) -> StatementCheck:
-    """Give the best verdict; of equal ones the earlier."""
+    """Return the best verdict; of equal ones the earlier."""
     return max(verdicts, key=lambda each: (_RANK[each.support], each.score))
 
 
@@ -140,7 +140,7 @@ async def _checked(
 
 
 def _own_language(statement: str, lines: Sequence[SourceSentence], *, language: str) -> str:
-    """Give the language of a statement: that of the answer, or one of its sources."""
+    """Return the language of a statement: that of the answer, or one of its sources."""
     others = {line.language for line in lines} - {language}
     if not others:
         return language

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from quoth.answering.extractive.candidates import LONGEST, cut_at_clauses, quotable_sentences
-from quoth.answering.extractive.score import late_signs
+from quoth.answering.extractive.score import late_features
 from quoth.answering.extractive.select import (
     Shortlist,
     Statement,
@@ -347,9 +347,9 @@ def test_who_asks_for_all_there_is_gets_more() -> None:
 
 def test_a_sentence_gains_by_what_is_near_beside_it_in_its_passage() -> None:
     listed = listed_for("tin", "Tin melts early. It is soft. Cans were made of it.", "Rain falls.")
-    found = late_signs(listed.material, whole=[0.9, 0.1, 0.1, 0.1], asked=[0.0] * 4)
-    assert found.beside[1] > found.beside[0]
-    assert found.beside[3] == 0
+    found = late_features(listed.material, whole=[0.9, 0.1, 0.1, 0.1], asked=[0.0] * 4)
+    assert found["beside"][1] > found["beside"][0]
+    assert found["beside"][3] == 0
 
 
 def test_what_is_asked_for_tells_sentences_apart() -> None:

@@ -1,11 +1,11 @@
-"""How well a sentence answers a question: words, neighbourhood, likeness, passage and shape."""
+"""Features of the sentences of the passages, and how much each counts for an answer."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,42 +30,34 @@ _JOINED = re.compile(r"\w[-./@&_]\w")
 _SIGNS = " .,;:!?\"'()[]«»“”…¿¡"
 
 
-@dataclass(frozen=True, slots=True)
-class FeatureWeights:
-    """How much each sign counts, in log-odds that a sentence belongs to the answer.
+Features = Mapping[str, Scores]
+"""One row per feature, one column per sentence; higher is better, but for ``lacking``.
 
-    ``words``, ``around`` and ``passage`` are shares from 0 to 1, ``definition`` and ``lacking``
-    are there or not, ``late``, ``asked``, ``beside`` and ``cosine`` are in standard deviations.
-    docs/decisions/025.
-    """
-
-    words: float
-    around: float
-    passage: float
-    late: float = 0.0
-    asked: float = 0.0
-    beside: float = 0.0
-    cosine: float = 0.0
-    definition: float = 2.0
-    lacking: float = -0.5
-
-
-WORDS = FeatureWeights(words=4.3, around=0.85, passage=5.0)
-LATE = FeatureWeights(
-    words=2.0, around=1.15, passage=3.7, late=1.0, asked=0.5, beside=0.5, lacking=-1.0
+``words``, ``around`` and ``passage`` are shares from 0 to 1: of the question's words in the
+sentence, of those beside it, and of the passage's score; ``definition`` and ``lacking`` (no time,
+number, name or reason where one is asked for) are 0 or 1. ``late``, ``asked`` and ``beside`` are
+standard scores of late interaction: with the whole question, with its asking word, and of the
+sentences before and after; ``cosine`` is the standard score of the vectors.
+"""
+_NAMES = (
+    "words",
+    "around",
+    "passage",
+    "definition",
+    "lacking",
+    "late",
+    "asked",
+    "beside",
+    "cosine",
 )
-COSINE = FeatureWeights(words=2.5, around=1.2, passage=4.0, cosine=1.2)
-BOTH = FeatureWeights(
-    words=1.3,
-    around=1.2,
-    passage=3.0,
-    late=0.7,
-    asked=0.5,
-    beside=0.5,
-    cosine=0.8,
-    lacking=-1.0,
-)
-"""The weights by what is known: words alone, with late interaction, with vectors, with both."""
+_WEIGHTS = {
+    (False, False): (4.3, 0.85, 5.0, 2.0, -0.5, 0.0, 0.0, 0.0, 0.0),
+    (True, False): (2.0, 1.15, 3.7, 2.0, -1.0, 1.0, 0.5, 0.5, 0.0),
+    (False, True): (2.5, 1.2, 4.0, 2.0, -0.5, 0.0, 0.0, 0.0, 1.2),
+    (True, True): (1.3, 1.2, 3.0, 2.0, -1.0, 0.7, 0.5, 0.5, 0.8),
+}
+"""Log-odds per feature that a sentence belongs to the answer, by whether late interaction and
+vectors are known (docs/decisions/025)."""
 LEAST_SPREAD = 0.008
 """The smallest standard deviation of cosines that is taken for one: a few of them may be alike."""
 TITLE = 60
@@ -193,75 +185,36 @@ def _surroundings(
     return tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
-class LateInteractionScores:
-    """How near late interaction finds each sentence to the question, in standard scores.
-
-    ``whole`` is for all of the question, ``asked`` for its asking word and what stands right
-    behind it. ``beside`` is the half sum of ``whole`` of the sentences before and after: where
-    one repeats the question, a sentence beside it may answer.
-    """
-
-    whole: Scores
-    asked: Scores
-    beside: Scores
-
-
-def late_signs(
+def late_features(
     material: QueryContext, *, whole: Sequence[float], asked: Sequence[float] | None
-) -> LateInteractionScores:
-    """Take the signs of late interaction, from its scores for every sentence of the material.
+) -> Features:
+    """Return the features of late interaction, from its scores for every sentence.
 
-    Without ``asked`` nearness to the whole question counts alone.
+    Without ``asked`` only nearness to the whole question counts. Where one sentence repeats the
+    question, a sentence beside it may answer: ``beside`` is half the sum of its neighbours.
     """
     near = _standard(np.array(whole, np.float64))
     if asked is None:
-        return LateInteractionScores(near, np.zeros_like(near), np.zeros_like(near))
-    passages = np.array([each.passage for each in material.sentences])
+        return {"late": near}
+    passages = np.array([sentence.passage for sentence in material.sentences])
     follows = passages[1:] == passages[:-1]
     beside = np.zeros_like(near)
     beside[1:] += follows * near[:-1] / 2
     beside[:-1] += follows * near[1:] / 2
-    return LateInteractionScores(near, _standard(np.array(asked, np.float64)), beside)
+    return {"late": near, "asked": _standard(np.array(asked, np.float64)), "beside": beside}
 
 
-@dataclass(frozen=True, slots=True)
-class SentenceFeatures:
-    """What speaks for each sentence; `Weights` says how much each sign counts.
+def total_scores(features: Features, *, cosines: Scores | None = None) -> Scores:
+    """Return the weighted sum of the features of each sentence.
 
-    ``lacking`` is 1 for a sentence without the time, number, name or reason that is asked for.
+    Cosines of one embedder lie close together and those of another far apart; the standard score
+    makes one weight fit both. A cosine that is not known is NaN and counts as the mean.
     """
-
-    words: Scores
-    around: Scores
-    passage: Scores
-    definition: Scores
-    lacking: Scores
-
-    def scores(
-        self, *, late: LateInteractionScores | None = None, cosines: Scores | None = None
-    ) -> Scores:
-        """Add up the signs of all sentences; higher is better.
-
-        Cosines of one embedder crowd together and those of another spread out; the standard
-        score makes one weight fit both. A cosine that is not known is NaN and counts as the mean.
-        """
-        weights = _weights(late=late is not None, cosine=cosines is not None)
-        total = weights.words * self.words + weights.around * self.around
-        total += weights.passage * self.passage + weights.definition * self.definition
-        total += weights.lacking * self.lacking
-        if late is not None:
-            total += weights.late * late.whole
-            total += weights.asked * late.asked + weights.beside * late.beside
-        if cosines is not None:
-            total += weights.cosine * _standard(cosines)
-        return total
-
-
-def _weights(*, late: bool, cosine: bool) -> FeatureWeights:
-    if late:
-        return BOTH if cosine else LATE
-    return COSINE if cosine else WORDS
+    if cosines is not None:
+        features = {**features, "cosine": _standard(cosines)}
+    weights = dict(zip(_NAMES, _WEIGHTS["late" in features, cosines is not None], strict=True))
+    total: Scores = np.sum([weights[name] * row for name, row in features.items()], axis=0)
+    return total
 
 
 def _standard(likeness: Scores) -> Scores:
@@ -272,31 +225,30 @@ def _standard(likeness: Scores) -> Scores:
     return np.nan_to_num(standard)
 
 
-def signs_of(
-    query: Query, material: QueryContext, *, passages: Sequence[Passage]
-) -> SentenceFeatures:
-    """Take the signs that need no vectors, for every sentence of the material."""
+def word_features(query: Query, material: QueryContext, *, passages: Sequence[Passage]) -> Features:
+    """Return the features that need no vectors, for every sentence of the material."""
     best = max((passage.score for passage in passages), default=0.0) or 1.0
     subject = _defined_subject(material, normalize(query.standalone))
     kind = expected_answer_type(query.standalone)
     rows = []
-    for place, each in enumerate(material.sentences):
-        held = material.coverage(material.stems[place])
-        more = material.coverage(material.stems[place] | material.around[place]) - held
+    for sentence, stems, around in zip(
+        material.sentences, material.stems, material.around, strict=True
+    ):
+        held = material.coverage(stems)
+        lacking = kind is not None and not matches_answer_type(
+            sentence.text, kind, question=query.standalone
+        )
         rows.append(
             (
                 held,
-                more,
-                max(0.0, passages[each.passage].score / best),
-                float(subject is not None and _defines(subject, normalize(each.text))),
-                float(
-                    kind is not None
-                    and not matches_answer_type(each.text, kind, question=query.standalone)
-                ),
+                material.coverage(stems | around) - held,
+                max(0.0, passages[sentence.passage].score / best),
+                float(subject is not None and _defines(subject, normalize(sentence.text))),
+                float(lacking),
             )
         )
     columns = np.array(rows, np.float64).reshape(len(rows), 5).T
-    return SentenceFeatures(*columns)
+    return dict(zip(_NAMES[:5], columns, strict=True))
 
 
 def cosines_to(question: Matrix, vectors: Matrix) -> Scores:

@@ -24,13 +24,13 @@ from quoth.answering.extractive.diversify import (
     with_aspects,
 )
 from quoth.answering.extractive.score import (
-    LateInteractionScores,
+    Features,
     QueryContext,
     Scores,
-    SentenceFeatures,
     collect_features,
-    late_signs,
-    signs_of,
+    late_features,
+    total_scores,
+    word_features,
 )
 from quoth.answering.generative.sanitize import plain_quotation
 from quoth.core.types import (
@@ -77,15 +77,13 @@ class Statement:
 class Shortlist:
     """The sentences that promise most, best first, and what they were chosen from.
 
-    ``places`` are their places in ``material.sentences``, ``signs`` and ``late`` those of all
-    sentences; ``late`` is None where late interaction has not read them.
+    ``places`` are their places in ``material.sentences``, ``features`` those of all sentences.
     """
 
     query: Query
     material: QueryContext
-    signs: SentenceFeatures
+    features: Features
     places: tuple[int, ...]
-    late: LateInteractionScores | None = None
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -114,15 +112,15 @@ def shortlist(
         if stands_within(locator_of(each, passages[each.passage]), filters)
     )
     material = collect_features(query, passages, sentences=sentences)
-    signs = signs_of(query, material, passages=passages)
-    ranked = _ranked(material, signs.scores())
+    features = word_features(query, material, passages=passages)
+    ranked = _ranked(material, total_scores(features))
     if limit is None:
-        limit = SHORTLIST if signs.words.max(initial=0.0) >= 0.5 else FOREIGN_SHORTLIST
-    held = sum(1 for place in ranked[:limit] if signs.words[place] > 0)
+        limit = SHORTLIST if features["words"].max(initial=0.0) >= 0.5 else FOREIGN_SHORTLIST
+    held = sum(1 for place in ranked[:limit] if features["words"][place] > 0)
     chosen = ranked[: max(limit // 2, held)]
     chosen += _in_turn(material, ranked, taken=set(chosen), limit=limit - len(chosen))
     rank = {place: at for at, place in enumerate(ranked)}
-    return Shortlist(query, material, signs, tuple(sorted(chosen, key=rank.__getitem__)))
+    return Shortlist(query, material, features, tuple(sorted(chosen, key=rank.__getitem__)))
 
 
 def _ranked(material: QueryContext, scores: Scores) -> list[int]:
@@ -150,23 +148,24 @@ def spans_of(
 
 def read_closely(
     listed: Shortlist,
-    late: tuple[Sequence[float], Sequence[float]] | None,
+    scores: tuple[Sequence[float], Sequence[float]] | None,
     *,
     limit: int = READ_SHORTLIST,
 ) -> Shortlist:
     """Choose the shortlist anew by late interaction; as it was where there are no scores.
 
-    ``late`` has two scores for each sentence, in the order of `spans_of`: how near it comes to
+    ``scores`` are two for each sentence, in the order of `spans_of`: how near it comes to
     the whole question, and how near to what is asked for.
     """
-    if late is None or not listed.places:
+    if scores is None or not listed.places:
         return listed
-    whole, asked = late
+    whole, asked = scores
     # A claim asks for nothing, nor does "Qu'est-ce que …" have a word for the kind of thing.
     asks = asking_place(listed.query.standalone) is not None
-    read = late_signs(listed.material, whole=whole, asked=asked if asks else None)
-    ranked = _ranked(listed.material, listed.signs.scores(late=read))
-    return replace(listed, places=tuple(ranked[:limit]), late=read)
+    late = late_features(listed.material, whole=whole, asked=asked if asks else None)
+    features = {**listed.features, **late}
+    ranked = _ranked(listed.material, total_scores(features))
+    return replace(listed, places=tuple(ranked[:limit]), features=features)
 
 
 def _in_turn(
@@ -202,7 +201,7 @@ def choose_statements(
     if cosines is not None:
         known = np.full(len(material.sentences), np.nan)
         known[list(places)] = cosines
-    scores = listed.signs.scores(late=listed.late, cosines=known)
+    scores = total_scores(listed.features, cosines=known)
     score_of = {place: float(scores[place]) - quality_penalty(material, place) for place in places}
     cosine_of = {} if cosines is None else dict(zip(places, map(float, cosines), strict=True))
     margin = BROAD if query.kind in ("exploratory", "summary") else MARGIN

@@ -192,7 +192,7 @@ def check_profile(settings: Settings) -> None:
     """Refuse a profile of which a part is missing; raises ConfigError and MissingExtra."""
     chosen = profile(settings.profile)
     try:
-        make_plan(settings.profile, "factual", overrides=settings.plan)
+        make_plan(settings.profile, overrides=settings.plan)
     except InputError as error:
         raise ConfigError(f"The settings choose a plan that cannot be: {error}") from None
     if settings.embedder is None:

@@ -17,6 +17,7 @@ from quoth.core.plan import (
     PROFILES,
     Plan,
     make_plan,
+    plan_for_kind,
     profile,
 )
 from quoth.core.types import Filter, QueryKind
@@ -27,43 +28,42 @@ KINDS = get_args(QueryKind)
 @pytest.mark.parametrize("name", PROFILES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_profile_makes_a_plan_for_every_kind(name: str, kind: QueryKind) -> None:
-    plan = make_plan(name, kind)
+    plan = plan_for_kind(make_plan(name), kind)
     assert (plan.profile, plan.final_k <= plan.rerank_pool) == (name, True)
 
 
 def test_the_profile_outranks_the_defaults() -> None:
-    assert make_plan("documents", "factual").fusion == "rrf"
+    assert make_plan("documents").fusion == "rrf"
 
 
 def test_the_kind_outranks_the_profile() -> None:
-    plans = [make_plan("talks", kind).mmr_lambda for kind in ("factual", "exploratory")]
-    assert plans == [0.8, 0.5]
+    plan = make_plan("talks")
+    assert (plan.mmr_lambda, plan_for_kind(plan, "exploratory").mmr_lambda) == (0.8, 0.5)
 
 
 def test_the_caller_outranks_the_kind() -> None:
-    plan = make_plan("talks", "exploratory", overrides={"mmr_lambda": 0.25})
+    chosen = {"mmr_lambda": 0.25}
+    plan = plan_for_kind(make_plan("talks", overrides=chosen), "exploratory", overrides=chosen)
     assert plan.mmr_lambda == 0.25
 
 
 def test_none_means_not_given() -> None:
-    assert make_plan("default", "factual", overrides={"final_k": None}) == make_plan(
-        "default", "factual"
-    )
+    assert make_plan("default", overrides={"final_k": None}) == make_plan("default")
 
 
 def test_filters_are_taken_over() -> None:
     filters = [Filter("kind", "in", ("pdf",))]
-    assert make_plan("default", "factual", overrides={"filters": filters}).filters == (*filters,)
+    assert make_plan("default", overrides={"filters": filters}).filters == (*filters,)
 
 
 @pytest.mark.parametrize(("spelling", "mode"), MODE_SPELLINGS.items())
 def test_modes_have_several_spellings(spelling: str, mode: str) -> None:
-    assert make_plan("default", "factual", overrides={"mode": spelling.upper()}).mode == mode
+    assert make_plan("default", overrides={"mode": spelling.upper()}).mode == mode
 
 
 def test_an_unknown_mode_is_answered_with_those_there_are() -> None:
     with pytest.raises(InputError, match=r"fuzzy.*hybrid, semantic or keyword"):
-        make_plan("default", "factual", overrides={"mode": "fuzzy"})
+        make_plan("default", overrides={"mode": "fuzzy"})
 
 
 def test_an_unknown_profile_is_answered_with_those_there_are() -> None:
@@ -74,36 +74,36 @@ def test_an_unknown_profile_is_answered_with_those_there_are() -> None:
 
 def test_a_misspelt_field_is_answered_with_the_nearest() -> None:
     with pytest.raises(InputError, match=r"'finalk'.*'final_k'"):
-        make_plan("default", "factual", overrides={"finalk": 3})
+        make_plan("default", overrides={"finalk": 3})
 
 
 def test_a_name_near_nothing_is_refused_too() -> None:
     with pytest.raises(InputError, match="'zzz'"):
-        make_plan("default", "factual", overrides={"zzz": 3})
+        make_plan("default", overrides={"zzz": 3})
 
 
 @pytest.mark.parametrize("name", ["fusion", "context_order"])
 def test_a_word_outside_the_list_is_answered_with_the_list(name: str) -> None:
     with pytest.raises(InputError, match=rf"'{name}' is one of .*nonsense"):
-        make_plan("default", "factual", overrides={name: "nonsense"})
+        make_plan("default", overrides={name: "nonsense"})
 
 
 @pytest.mark.parametrize("name", BOUNDS)
 @pytest.mark.parametrize("value", ["3", True, -1, 10**9, float("nan"), float("inf"), []])
 def test_a_value_out_of_bounds_is_refused(name: str, value: Any) -> None:
     with pytest.raises(InputError, match=f"'{name}'"):
-        make_plan("default", "factual", overrides={name: value})
+        make_plan("default", overrides={name: value})
 
 
 def test_a_count_is_a_whole_number() -> None:
     with pytest.raises(InputError, match="whole number"):
-        make_plan("default", "factual", overrides={"final_k": 2.5})
+        make_plan("default", overrides={"final_k": 2.5})
 
 
 @pytest.mark.parametrize("value", [7, "no", ["pdf"], {"kind": "pdf"}])
 def test_filters_of_another_type_do_not_pass(value: Any) -> None:
     with pytest.raises(InputError, match="'filters'"):
-        make_plan("default", "factual", overrides={"filters": value})
+        make_plan("default", overrides={"filters": value})
 
 
 def test_every_number_of_a_plan_is_bounded() -> None:
@@ -121,5 +121,5 @@ def test_the_pool_holds_the_final_and_never_more_than_both_legs_give(
     candidates: int, pool: int, final: int
 ) -> None:
     choices = {"candidates_per_leg": candidates, "rerank_pool": pool, "final_k": final}
-    plan = make_plan("default", "factual", overrides=choices)
+    plan = make_plan("default", overrides=choices)
     assert 1 <= plan.final_k <= plan.rerank_pool <= 2 * candidates

@@ -158,7 +158,7 @@ def test_every_key_of_the_yaml_sets_what_it_means(tmp_path: Path) -> None:
     }
     assert (settings.reranker, settings.generator) == ("none", "ollama:qwen3:8b")
     assert all(path.rpartition(".")[2] in YAML for path in (*KNOBS, *HELD))
-    make_plan("default", "factual", overrides=settings.plan)
+    make_plan("default", overrides=settings.plan)
 
 
 def test_the_yaml_is_below_the_file_and_the_environment(

@@ -245,7 +245,7 @@ def test_every_listed_system_has_its_file(name: str) -> None:
 
 
 def test_what_the_peers_do_is_a_plan() -> None:
-    made = make_plan("default", "comparison", overrides=BARE)
+    made = make_plan("default", overrides=BARE)
     assert {name: getattr(made, name) for name in BARE} == BARE
 
 

@@ -75,7 +75,7 @@ def _record(text: str) -> Record:
         profile="default",
         index_version="t:1",
     )
-    return Record(Request(text), make_plan("default", "factual"), answer)
+    return Record(Request(text), make_plan("default"), answer)
 
 
 @pytest.mark.parametrize("text", CORPUS)

@@ -63,7 +63,7 @@ def answer_to(question: str, **changes: Any) -> Answer:
 def key(choices: Mapping[str, Any] | None = None, **changes: Any) -> CacheKey:
     chosen = {"cache": "semantic", **(choices or {})}
     values: dict[str, Any] = {
-        "plan": make_plan("default", "factual", overrides=chosen),
+        "plan": make_plan("default", overrides=chosen),
         "collections": [("books", "t:1")],
         "models": ["e5@1"],
         "choices": chosen,
@@ -127,7 +127,7 @@ def test_another_language_is_another_question() -> None:
         key(collections=[("books", "t:1", "tuned")]),
         key(filters=["page=3"]),
         key({"final_k": 3}),
-        key(plan=make_plan("talks", "factual", overrides={"cache": "semantic"})),
+        key(plan=make_plan("talks", overrides={"cache": "semantic"})),
         key(models=["e5@2"]),
         key(prompt="another"),
         key(history=[Turn("Who?", "She.")]),

@@ -1,10 +1,8 @@
-"""What a question used is counted stage by stage, small tasks and all."""
+"""What a request used is counted, small tasks and all."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-
-import pytest
 
 from quoth.core.messages import (
     Finish,
@@ -13,7 +11,7 @@ from quoth.core.messages import (
     Written,
 )
 from quoth.core.types import Usage
-from quoth.pipeline.usage import UsageMeter
+from quoth.pipeline.usage import MeteredGenerator, UsageMeter
 
 
 class Parrot:
@@ -44,49 +42,31 @@ class Parrot:
         pass
 
 
-async def test_a_stream_is_counted() -> None:
-    ledger = UsageMeter()
-    generator = ledger.wrap_generator(Parrot(), stage="generate")
+async def test_streams_and_small_tasks_are_counted_together() -> None:
+    meter, unused = UsageMeter(), UsageMeter()
+    generator = MeteredGenerator(Parrot(), meter)
     pieces = generator.stream(
         (Message("user", "hello you"),), writing=GenerationParams(max_tokens=7)
     )
-    assert [each async for each in pieces][:2] == ["hello ", "you "]
-    assert ledger.by_stage == {"generate": Usage(9, 7, 0.5)}
-
-
-async def test_a_small_task_is_counted() -> None:
-    ledger = UsageMeter()
-    generator = ledger.wrap_generator(Parrot(), stage="expand")
+    assert [piece async for piece in pieces][:2] == ["hello ", "you "]
+    assert meter.total == Usage(9, 7, 0.5)
     assert await generator.complete("say", "hello", max_tokens=7) == "hello "
-    assert ledger.by_stage == {"expand": Usage(8, 7, 0.5)}
-
-
-async def test_the_total_is_that_of_all_stages() -> None:
-    ledger = UsageMeter()
-    for stage in ("expand", "expand", "generate"):
-        await ledger.wrap_generator(Parrot(), stage=stage).complete("say", "hello", max_tokens=7)
-    assert ledger.total == Usage(24, 21, 1.5)
-
-
-async def test_two_questions_do_not_share_a_ledger() -> None:
-    parrot, one, other = Parrot(), UsageMeter(), UsageMeter()
-    await one.wrap_generator(parrot, stage="expand").complete("say", "hello", max_tokens=7)
-    assert other.total == Usage()
+    assert (meter.total, meter.tokens) == (Usage(17, 14, 1.0), 31)
+    assert unused.total == Usage()
 
 
 async def test_closing_ends_the_call_inside() -> None:
-    parrot = Parrot()
-    pieces = (
-        UsageMeter()
-        .wrap_generator(parrot, stage="generate")
-        .stream((Message("user", "hello you"),), writing=GenerationParams())
-    )
+    parrot, meter = Parrot(), UsageMeter()
+    generator = MeteredGenerator(parrot, meter)
+    pieces = generator.stream((Message("user", "hello you"),), writing=GenerationParams())
     await anext(pieces)
     await pieces.aclose()  # type: ignore[attr-defined]
     assert parrot.open == 0
+    assert meter.tokens == len("hello youhello ")
 
 
-@pytest.mark.parametrize("name", ["provider", "model", "window", "endpoint", "local"])
-def test_it_looks_like_the_generator(name: str) -> None:
+def test_it_looks_like_the_generator() -> None:
     parrot = Parrot()
-    assert getattr(UsageMeter().wrap_generator(parrot, stage="x"), name) == getattr(parrot, name)
+    generator = MeteredGenerator(parrot, UsageMeter())
+    for name in ("provider", "model", "window", "endpoint", "local"):
+        assert getattr(generator, name) == getattr(parrot, name)

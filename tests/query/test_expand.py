@@ -166,8 +166,8 @@ async def test_what_is_late_is_left_out() -> None:
     trace = Trace(deadline_ms=20)
     found = await trace.attempt(
         "expand",
-        lambda: generated_variants(asked(), generator=Scripted("{}", seconds=5)),
-        otherwise=lambda: (Variant(QUESTION),),
+        generated_variants(asked(), generator=Scripted("{}", seconds=5)),
+        otherwise=(Variant(QUESTION),),
         fallback="the question alone",
     )
     assert found == (Variant(QUESTION),)

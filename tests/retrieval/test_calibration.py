@@ -174,7 +174,9 @@ class Scorer:
     def __init__(self, name: str) -> None:
         self.name = name
 
-    async def score(self, query: str, chunks: Sequence[Chunk]) -> list[float]:
+    async def score(
+        self, query: str, chunks: Sequence[Chunk], *, tokens: object = None
+    ) -> list[float]:
         return [0.5 for _ in chunks]
 
     def close(self) -> None: ...

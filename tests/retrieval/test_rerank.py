@@ -32,7 +32,9 @@ class Table:
         self._scores = scores
         self.asked: list[tuple[str, list[str]]] = []
 
-    async def score(self, query: str, chunks: Sequence[Chunk]) -> list[float]:
+    async def score(
+        self, query: str, chunks: Sequence[Chunk], *, tokens: object = None
+    ) -> list[float]:
         self.asked.append((query, [chunk.text for chunk in chunks]))
         return [self._scores[chunk.text] for chunk in chunks]
 

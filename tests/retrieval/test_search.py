@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +22,7 @@ from quoth.core.types import (
     Scored,
     Variant,
 )
-from quoth.retrieval.search import RetrieverResults, search
+from quoth.retrieval.search import RetrieverResults, embed_variants, encode_query, search
 from quoth.testing import (
     FailingEmbedder,
     FailingIndex,
@@ -86,27 +86,30 @@ class Broken(MemoryIndex):
         raise ZeroDivisionError
 
 
-def ask(
+async def ask(
     index: Index,
     *,
     embedder: Embedder | None = None,
     trace: Trace | None = None,
     query: Query = QUESTION,
     **choices: Any,
-) -> Awaitable[RetrieverResults]:
-    return first(
-        [Variant(query.standalone)],
-        Plan(**choices),
-        embedder=embedder or HashEmbedder(),
-        index=index,
-        chunks_of=lambda _ids: {},
-        languages=["en"],
-        trace=trace or Trace(deadline_ms=SOON),
+) -> RetrieverResults:
+    trace, plan, encoded = trace or Trace(deadline_ms=SOON), Plan(**choices), None
+    embedder = embedder or HashEmbedder()
+    if plan.mode != "keyword":
+        encoded = await encode_query(query.standalone, embedder=embedder, trace=trace)
+    wordings = await embed_variants(
+        [Variant(query.standalone)], encoded, plan, embedder=embedder, trace=trace
     )
-
-
-async def first(variants: Sequence[Variant], plan: Plan, **parts: Any) -> RetrieverResults:
-    return (await search(variants, plan, **parts))[0]
+    found = await search(
+        wordings,
+        plan,
+        index=index,
+        read_chunks=lambda _ids: {},
+        languages=["en"],
+        trace=trace,
+    )
+    return found[0]
 
 
 def ids(leg: list[Scored]) -> list[str]:
@@ -121,10 +124,28 @@ async def test_both_legs_search(rows: Rows) -> None:
     assert set(trace.timings_ms()) == {"embed", "semantic", "keyword", "total"}
 
 
-async def test_the_questions_vector_goes_on_with_the_legs(rows: Rows) -> None:
-    found = await ask(MemoryIndex(rows))
-    assert found.vector is not None
-    assert np.array_equal(found.vector, (await HashEmbedder().embed(["fox"], role="query"))[0])
+async def test_wordings_that_repeat_the_query_are_not_embedded_again() -> None:
+    embedder = HashEmbedder()
+    encoded = await embedder.encode("fox")
+    variants = [
+        Variant("fox"),
+        Variant("fox", weight=0.2),
+        Variant("a dog"),
+        Variant("", semantic=False),
+    ]
+    found = await embed_variants(variants, encoded, Plan(), embedder=embedder, trace=Trace())
+    (dog,) = await embedder.embed(["a dog"], role="query")
+    vectors = [wording.vector for wording in found]
+    assert vectors[0] is vectors[1] is encoded.vector
+    assert vectors[2] is not None
+    assert np.array_equal(vectors[2], dog)
+    assert vectors[3] is None
+    trace = Trace()
+    failing = await embed_variants(
+        variants, encoded, Plan(), embedder=FailingEmbedder(), trace=trace
+    )
+    assert [wording.vector is None for wording in failing] == [False, False, True, True]
+    assert trace.degraded == ("embed:embedding_failed:keyword",)
 
 
 async def test_the_semantic_mode_matches_no_words(rows: Rows) -> None:
@@ -134,7 +155,7 @@ async def test_the_semantic_mode_matches_no_words(rows: Rows) -> None:
 
 async def test_the_keyword_mode_embeds_nothing(rows: Rows) -> None:
     found = await ask(WithoutVectors(rows), embedder=FailingEmbedder(), mode="keyword")
-    assert (ids(found.keyword), found.semantic, found.vector) == (["c0"], [], None)
+    assert (ids(found.keyword), found.semantic) == (["c0"], [])
 
 
 async def test_the_plan_sets_depth_and_filters(rows: Rows) -> None:

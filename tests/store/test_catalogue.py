@@ -411,25 +411,16 @@ def test_a_source_may_be_ours_and_theirs(shelf: Shelf, theirs: Shelf) -> None:
     assert [each.document_id for each in found] == ["d1", "t1"]
 
 
-def test_what_models_compare_is_the_chunk_without_its_places(shelf: Shelf) -> None:
-    catalogue, collection = shelf
-    catalogue.commit(collection, [entry("d1")])
-    whole, bare = catalogue.chunks(["d1.0"])["d1.0"], catalogue.chunk_texts(["d1.0"])["d1.0"]
-    assert (bare.indexed, bare.document_id, bare.ordinal, bare.language) == (
-        whole.indexed,
-        whole.document_id,
-        whole.ordinal,
-        whole.language,
-    )
-
-
 def test_a_read_shelf_changes_nothing_of_what_stands_around(shelf: Shelf) -> None:
     catalogue, collection = shelf
     catalogue.commit(collection, [entry("d1"), entry("d2")])
     now = catalogue.collection(collection.name)
-    before = catalogue.chunk_contexts(now, ["d1.1", "d2.0"], window=1)
+    hits = list(catalogue.chunks(["d1.1", "d2.0"]).values())
+    before = catalogue.chunk_contexts(now, hits, window=1)
     catalogue.shelf(now)
-    assert catalogue.chunk_contexts(now, ["d1.1", "d2.0"], window=1) == before
+    assert catalogue.chunk_contexts(now, hits, window=1) == before
+    assert {"d1.0", "d1.1", "d2.0", "d2.1"} <= set(before.chunks)
+    assert set(catalogue.chunk_contexts(now, hits, window=0).chunks) == {"d1.1", "d2.0"}
     assert set(before.documents) == {"d1", "d2"}
 
 
@@ -439,12 +430,14 @@ def test_nothing_stands_around_what_was_removed_since_the_shelf_was_read(shelf: 
     now = catalogue.collection(collection.name)
     catalogue.shelf(now)
     catalogue.remove(now, ["d1"])
-    assert set(catalogue.chunk_contexts(now, ["d1.1", "d2.0"], window=1).documents) == {"d2"}
+    hits = list(catalogue.chunks(["d1.1", "d2.0"]).values())
+    assert set(catalogue.chunk_contexts(now, hits, window=1).documents) == {"d2"}
 
 
 def test_what_stands_around_is_of_the_collection_only(shelf: Shelf) -> None:
     catalogue, collection = shelf
     other = catalogue.make_collection("other", identity=collection.identity)
     catalogue.commit(collection, [entry("d1")])
-    assert catalogue.chunk_contexts(other, ["d1.0"], window=1) == ChunkContext({}, {})
+    hits = list(catalogue.chunks(["d1.0"]).values())
+    assert catalogue.chunk_contexts(other, hits, window=1) == ChunkContext({}, {})
     assert catalogue.documents_by_id(other, ["d1"]) == {}

@@ -1,7 +1,7 @@
 """Every choice that one request can make, and the profiles that choose for it.
 
-`make_plan` is the only maker of a `Plan`: the profile's values, then those of the question's
-kind, then what the caller asked for. An ablation is ``replace(plan, …)``.
+`make_plan` makes the plan of a request, `plan_for_kind` adapts it to the kind of the query. An
+ablation is ``replace(plan, …)``.
 """
 
 from __future__ import annotations
@@ -265,35 +265,43 @@ def profile(name: str) -> Profile:
         raise ConfigError(f"There is no profile '{name}'. The profiles are: {names}.") from None
 
 
-def make_plan(
-    profile_name: str,
-    kind: QueryKind,
-    *,
-    learned: Mapping[str, Any] | None = None,
-    overrides: Mapping[str, Any] | None = None,
-) -> Plan:
-    """Make the plan of one request; raises InputError for an unknown or impossible value.
+def make_plan(profile_name: str, *, overrides: Mapping[str, Any] | None = None) -> Plan:
+    """Return the plan of a request; raises InputError for an unknown or impossible value.
 
-    Later ones outrank earlier ones: the defaults of `Plan`, the profile, the question's kind,
-    what the collection has ``learned`` about itself, ``overrides`` (where None means "not
-    given"). The pool never exceeds what both legs can give,
-    and the final number never exceeds the pool.
+    Later values outrank earlier ones: the defaults of `Plan`, the profile, ``overrides`` (where
+    None means "not given"). The kind of the query changes it once more: `plan_for_kind`.
     """
-    chosen = profile(profile_name)
     given = {name: value for name, value in (overrides or {}).items() if value is not None}
     _refuse_unknown(given)
-    found = {"strategy": STRATEGIES.get(kind, "rank")}
-    values = {**found, **chosen.plan, **chosen.by_kind.get(kind, {}), **(learned or {}), **given}
+    values = {**profile(profile_name).plan, **given}
     if "mode" in values:
         values["mode"] = _mode(str(values["mode"]))
     if "filters" in values:
         values["filters"] = _filters(values["filters"])
     for name, value in values.items():
         _check(name, value)
-    plan = replace(Plan(profile=profile_name), **values)
-    final_k = min(plan.final_k, 2 * plan.candidates_per_leg)
-    pool = max(final_k, min(plan.rerank_pool, 2 * plan.candidates_per_leg))
-    return replace(plan, rerank_pool=pool, final_k=final_k)
+    return _within_limits(replace(Plan(profile=profile_name), **values))
+
+
+def plan_for_kind(
+    plan: Plan, kind: QueryKind, *, overrides: Mapping[str, Any] | None = None
+) -> Plan:
+    """Return the plan with the profile's values for a kind of query; ``overrides`` stay."""
+    values = {
+        "strategy": STRATEGIES.get(kind, "rank"),
+        **PROFILES[plan.profile].by_kind.get(kind, {}),
+    }
+    given = {name for name, value in (overrides or {}).items() if value is not None}
+    return _within_limits(
+        replace(plan, **{name: value for name, value in values.items() if name not in given})
+    )
+
+
+def _within_limits(plan: Plan) -> Plan:
+    """Bound the pool by what both retrievers can return, and the number of hits by the pool."""
+    limit = 2 * plan.candidates_per_leg
+    final_k = min(plan.final_k, limit)
+    return replace(plan, rerank_pool=max(final_k, min(plan.rerank_pool, limit)), final_k=final_k)
 
 
 def _mode(spelling: str) -> Mode:

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Coroutine,
+    Iterator,
+)
 from contextlib import AsyncExitStack, aclosing, contextmanager
 from typing import TypeVar
 
 from quoth.core.errors import BackendError
 
 T = TypeVar("T")
+F = TypeVar("F")
 
 
 class Trace:
@@ -56,11 +64,11 @@ class Trace:
         return {**stages, "total": round(self.elapsed_ms(), 3)}
 
     def mark(self, name: str) -> None:
-        """Note when something was there first, in milliseconds since the request began."""
+        """Record when something happened first, in milliseconds since the request began."""
         self._timings.setdefault(name, self.elapsed_ms())
 
     def note(self, stage: str, *, reason: str, fallback: str, failed: bool = False) -> None:
-        """Record that a stage was done another way, for a reason that is no failure unless said."""
+        """Record that a stage took a fallback; ``failed`` where a failure was the reason."""
         self._degraded.append(f"{stage}:{reason}:{fallback}")
         if failed:
             self._failures.append(self._degraded[-1])
@@ -85,14 +93,14 @@ class Trace:
     async def attempt(
         self,
         stage: str,
-        work: Callable[[], Awaitable[T]],
+        work: Awaitable[T],
         *,
-        otherwise: Callable[[], T],
+        otherwise: F,
         fallback: str,
         limit_ms: float | None = None,
         timed: bool = True,
-    ) -> T:
-        """Do the work, or take the fallback when a backend fails or the deadline passes.
+    ) -> T | F:
+        """Await the work; return ``otherwise`` when a backend fails or the deadline passes.
 
         ``limit_ms`` is the most that this stage may take of what is left. ``timed`` false leaves
         the deadline to the stages inside, so that each of them takes its own fallback.
@@ -102,29 +110,31 @@ class Trace:
         used instead, for the answer, the logs and the metrics.
         """
         limits = (self.remaining_ms(), limit_ms) if timed else ()
-        remaining = min((each for each in limits if each is not None), default=None)
+        remaining = min((limit for limit in limits if limit is not None), default=None)
         reason = "deadline"
         with self.stage(stage):
             limit = asyncio.timeout(None if remaining is None else remaining / 1000)
             try:
                 if remaining != 0:
                     async with limit:
-                        return await work()
+                        return await work
+                if isinstance(work, Coroutine):
+                    work.close()  # it was never started
             except TimeoutError:
                 if not limit.expired():
                     raise
             except BackendError as error:
                 reason = error.code
-        self._fail(stage, reason, fallback)
-        return otherwise()
+        self.note(stage, reason=reason, fallback=fallback, failed=True)
+        return otherwise
 
     async def wrap_stream(
         self, stage: str, items: AsyncIterator[T], *, fallback: str, cut: str
     ) -> AsyncGenerator[T, None]:
-        """Pass on what comes until the end, or until a backend fails or the deadline passes.
+        """Yield the items until the end, or until a backend fails or the deadline passes.
 
-        It is `attempt` for a stream: ``fallback`` names what stands in when nothing had come yet,
-        ``cut`` what becomes of a stream that broke off. What came is never taken back.
+        It is `attempt` for a stream: ``fallback`` names what is used when no item was yielded,
+        ``cut`` what becomes of a stream that broke off. Yielded items stay.
         """
         reason = ""
         came = False
@@ -153,7 +163,4 @@ class Trace:
                 else:
                     came = True
                     yield item
-        self._fail(stage, reason, cut if came else fallback)
-
-    def _fail(self, stage: str, reason: str, fallback: str) -> None:
-        self.note(stage, reason=reason, fallback=fallback, failed=True)
+        self.note(stage, reason=reason, fallback=cut if came else fallback, failed=True)

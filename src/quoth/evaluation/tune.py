@@ -113,7 +113,7 @@ async def tune(engine: Engine, *, collection: str | None = None, progress: Progr
     )
     if len(made) < LEAST:
         return Tuned(None, {}, {}, {}, note=_too_small(name, chunks=len(chunks), made=len(made)))
-    plan = make_plan(parts.settings.profile, "factual")
+    plan = make_plan(parts.settings.profile)
     shipped = plan.dense_weight
     words = await asyncio.to_thread(Bm25Index.of, chunks[:600])
     prober = Prober(

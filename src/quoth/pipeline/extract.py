@@ -1,7 +1,7 @@
 """The answer without a language model: context → judge → choose → cite.
 
-It is made for every question: where a language model writes, it is the evidence that is there at
-once, and what stands when the model fails or says what no source supports.
+It is made for every query: where a language model writes, it is shown first, and it is the answer
+when the model fails or writes what no source supports.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from quoth.answering.contradictions.citations import (
 )
 from quoth.answering.extractive.answer_type import asking_place
 from quoth.answering.extractive.lookup import CERTAIN, placed_statements
-from quoth.answering.extractive.score import Scores, cosines_to
+from quoth.answering.extractive.score import cosines_to
 from quoth.answering.extractive.select import (
     Shortlist,
     Statement,
@@ -39,12 +39,7 @@ from quoth.answering.extractive.select import (
     spans_of,
     write_answer,
 )
-from quoth.core.protocols import (
-    Embedder,
-    Matrix,
-    Reranker,
-    SpanScorer,
-)
+from quoth.core.protocols import Reranker, SpanScorer
 from quoth.core.trace import Trace
 from quoth.core.types import (
     Answer,
@@ -53,14 +48,13 @@ from quoth.core.types import (
     Passage,
 )
 from quoth.pipeline.components import Components
-from quoth.pipeline.retrieve import Retrieved
+from quoth.pipeline.retrieve import RequestContext, Retrieved
 from quoth.query.subject import PLACED, only_asks_for_a_place, strip_locator_words
 from quoth.retrieval.calibration import (
     answer_probability,
     question_signals,
     reranker_scores,
     statement_probability,
-    tuning_for,
 )
 from quoth.retrieval.prune import prune
 from quoth.retrieval.rerank import RERANK
@@ -73,31 +67,31 @@ CLOSEST = 3
 
 @dataclass(frozen=True, slots=True)
 class _Selection:
-    """The sentences of an answer, its status, and the sentences that go with the status."""
+    """The sentences of an answer, its status, and the notices that go with the status."""
 
     statements: tuple[Statement, ...]
     status: AnswerStatus
     said: tuple[str, ...] = ()
 
 
-async def extractive_answer(parts: Components, found: Retrieved, *, trace: Trace) -> Answer:
+async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer:
     """Answer with the best verbatim sentences of the passages, each with its citation."""
-    plan, language = found.plan, found.query.language
+    plan, language, trace = found.plan, found.query.language, context.trace
     with trace.stage("context"):
-        context = build_context(
+        passages = build_context(
             found.passages,
             max_tokens=plan.max_context_tokens,
             count_tokens=estimate_tokens,
             order=plan.context_order,
             kept=prune(found.passages, query=found.query) if plan.prune else None,
-        )
-    chosen = await _choose(parts, found, context.passages, trace=trace)
+        ).passages
+    chosen = await _choose(context.parts, found, passages, trace=trace)
     with trace.stage("cite"):
         text, sentences = write_answer(chosen.statements)
         citations = cite_statements(
-            chosen.statements, context.passages, retrieval_method=plan.mode, created_at=now()
+            chosen.statements, passages, retrieval_method=plan.mode, created_at=now()
         )
-        disputed = disagreements(citations, passages=context.passages)
+        disputed = disagreements(citations, passages=passages)
     if not citations:
         text = notice("no_results" if found.hits else "nothing", language=language)
     return Answer(
@@ -114,10 +108,10 @@ async def extractive_answer(parts: Components, found: Retrieved, *, trace: Trace
         counts=Counts(
             retrieved=sum(len(each.fused) for each in found.ranked),
             reranked=sum(RERANK in each.legs for one in found.ranked for each in one.pool),
-            in_context=sum(len(each.chunks) for each in context.passages),
+            in_context=sum(len(each.chunks) for each in passages),
             cited=len({each.chunk_id for each in citations}),
         ),
-        used_chunks=tuple(c.chunk_id for each in context.passages for c in each.chunks),
+        used_chunks=tuple(c.chunk_id for each in passages for c in each.chunks),
         timings_ms=trace.timings_ms(),
         profile=plan.profile,
         index_version=" ".join(each.collection.index_version for each in found.ranked),
@@ -126,7 +120,7 @@ async def extractive_answer(parts: Components, found: Retrieved, *, trace: Trace
 
 
 def new_query_id() -> str:
-    """Make the id of a question that is asked now."""
+    """Make the id of a new query."""
     return f"q_{uuid4().hex[:12]}"
 
 
@@ -154,19 +148,19 @@ async def _choose(
     elif not placed and found.query.notes and only_asks_for_a_place(found.query):
         return _Selection((), "no_results")  # the place is not there, as a note says
     elif is_answerable(evidence, probability=chance, answer_from=least):
-        late = await trace.attempt(
-            "read",
-            lambda: _read(parts.spans, found, listed, passages),
-            otherwise=lambda: None,
-            fallback="words",
-        )
+        late = cosines = None
+        if parts.spans is not None:
+            spans = _score_spans(parts.spans, found, listed, passages)
+            late = await trace.attempt("read", spans, otherwise=None, fallback="words")
         listed = read_closely(listed, late)
-        cosines = await trace.attempt(
-            "quote",
-            lambda: _cosine_to_question(parts.embedder, found.vector, listed.texts),
-            otherwise=lambda: None,
-            fallback="words alone",
-        )
+        if found.encoded is not None and not found.ranked[0].whole and listed.texts:
+            rows = await trace.attempt(
+                "quote",
+                parts.embedder.embed(listed.texts, role="document"),
+                otherwise=None,
+                fallback="words alone",
+            )
+            cosines = None if rows is None else cosines_to(found.encoded.vector, rows)
         statements = choose_statements(listed, max_sentences=plan.max_sentences, cosines=cosines)
         statements = with_other_sides(statements, listed)
         weighed = weigh_said(listed, statements)
@@ -195,33 +189,28 @@ async def _choose(
     return _Selection(statements, status, said)
 
 
-async def _read(
-    spans: SpanScorer | None, found: Retrieved, listed: Shortlist, passages: Sequence[Passage]
-) -> tuple[list[float], list[float]] | None:
-    if spans is None:
-        return None
+async def _score_spans(
+    spans: SpanScorer, found: Retrieved, listed: Shortlist, passages: Sequence[Passage]
+) -> tuple[list[float], list[float]]:
     chunks, places = spans_of(listed, passages)
     question = found.query.standalone
-    return await spans.score(question, chunks, spans=places, asking=asking_place(question) or 0)
-
-
-async def _cosine_to_question(
-    embedder: Embedder, vector: Matrix | None, texts: Sequence[str]
-) -> Scores | None:
-    if vector is None or not texts:
-        return None
-    return cosines_to(vector, await embedder.embed(texts, role="document"))
+    return await spans.score(
+        question,
+        chunks,
+        spans=places,
+        asking=asking_place(question) or 0,
+        tokens=None if found.encoded is None else found.encoded.tokens,
+    )
 
 
 def _answer_probability(
     found: Retrieved, evidence: AnswerEvidence, *, reranker: Reranker | None, trace: Trace
 ) -> tuple[float | None, float | None]:
-    """Give the probability that the collection answers, and the one from which it does."""
+    """Return the probability that the collection answers, and the one from which it does."""
     failed = any(each.startswith(("embed:", "semantic:", "keyword:")) for each in trace.degraded)
     if failed or len(found.ranked) != 1:
         return None, None
-    collection, legs = found.ranked[0].collection, found.ranked[0].legs
-    tuned = tuning_for(collection.identity, mode=found.plan.mode, tuned=collection.tuning)
+    legs, tuning = found.ranked[0].legs, found.ranked[0].tuning
     signals = question_signals(
         keyword=legs.keyword,
         semantic=legs.semantic,
@@ -231,4 +220,4 @@ def _answer_probability(
         foreign=evidence.cross_lingual,
         read=reranker_scores(found.ranked[0].pool, reranker=reranker),
     )
-    return answer_probability(tuned, signals), None if tuned is None else tuned.answer_from
+    return answer_probability(tuning, signals), None if tuning is None else tuning.answer_from

@@ -1,7 +1,6 @@
-"""The second half of the path: from numbered passages to a cited answer.
+"""The answer that a language model writes: prompt → generate → read → verify → cite.
 
-quote → (context → generate → read → verify → cite) → Answer. The best verbatim sentences are
-there first; what a language model writes takes their place as far as it is verified.
+The extractive answer is shown first; verified sentences of the model take its place.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from secrets import token_hex
 
 from quoth.answering.citations import make_citation
@@ -30,13 +28,11 @@ from quoth.answering.verification import (
     verify,
 )
 from quoth.core.events import (
-    AnswerCompleted,
     CitationAdded,
     Event,
     EvidenceFound,
     StageStarted,
     TextAdded,
-    UsageReported,
 )
 from quoth.core.messages import GenerationParams, Message
 from quoth.core.protocols import (
@@ -48,8 +44,7 @@ from quoth.core.protocols import (
 from quoth.core.trace import Trace
 from quoth.core.types import Answer, Citation, Passage
 from quoth.pipeline.components import Components
-from quoth.pipeline.extract import extractive_answer
-from quoth.pipeline.retrieve import Request, Retrieved
+from quoth.pipeline.retrieve import RequestContext, Retrieved
 from quoth.retrieval.prune import prune
 from quoth.store.rows import now
 
@@ -59,7 +54,7 @@ UNCHECKED = StatementCheck("unverified", 0.0, ())
 
 @dataclass(frozen=True, slots=True)
 class PromptInput:
-    """What a language model is told, and how its answer is read and checked against that."""
+    """What a language model reads, and the sources that its answer is checked against."""
 
     messages: tuple[Message, ...]
     context: Context
@@ -73,57 +68,53 @@ class PromptInput:
         return {block.number: block.passage for block in self.context.blocks}
 
 
-async def respond(
-    parts: Components, found: Retrieved, *, request: Request, trace: Trace
-) -> AsyncGenerator[Event, None]:
-    """Answer from the passages; the events come as they are known, `Done` last."""
-    yield StageStarted("answer")
-    answer = await extractive_answer(parts, found, trace=trace)
-    trace.mark("first_evidence")
-    generator = parts.generator
-    written = False
-    if generator is not None and found.plan.generate and answer.status != "no_results":
-        yield EvidenceFound(answer.text, answer.sentences, answer.citations)
-        yield StageStarted("generate")
-        told = await _build_prompt(parts, found, generator=generator, request=request, trace=trace)
-        events = _write(parts, found, told, generator=generator, trace=trace)
-        async with aclosing(events):
-            async for event in events:
-                if isinstance(event, Composed):
-                    written = bool(event.text)
-                    finish = event.finish
-                    if finish is not None and finish.provider != generator.provider:
-                        writer = f"{finish.provider}:{finish.model}"
-                        trace.note("generate", reason=generator.provider, fallback=writer)
-                    known = replace(answer, prompt=told.prompt, degraded=trace.degraded)
-                    answer = finalize_answer(
-                        known,
-                        event,
-                        passages=told.context.passages,
-                        writer=(generator.provider, generator.model),
-                    )
-                else:
-                    trace.mark("first_token")
-                    yield event
-    for event in [UsageReported(answer.usage)] if written else stream_events(answer):
-        yield event
-    yield AnswerCompleted(replace(answer, timings_ms=trace.timings_ms()))
+async def generate_answer(
+    context: RequestContext, found: Retrieved, extractive: Answer, *, generator: Generator
+) -> AsyncGenerator[Event | Answer, None]:
+    """Let the model write; yield the events as they are known, and the verified answer last.
+
+    The last item is the extractive answer where the model failed before its first word.
+    """
+    trace = context.trace
+    yield EvidenceFound(extractive.text, extractive.sentences, extractive.citations)
+    yield StageStarted("generate")
+    prompt = await _build_prompt(context, found, generator=generator)
+    events = _write(context.parts, found, prompt, generator=generator, trace=trace)
+    async with aclosing(events):
+        async for event in events:
+            if not isinstance(event, Composed):
+                trace.mark("first_token")
+                yield event
+                continue
+            finish = event.finish
+            if finish is not None and finish.provider != generator.provider:
+                writer = f"{finish.provider}:{finish.model}"
+                trace.note("generate", reason=generator.provider, fallback=writer)
+            known = replace(extractive, prompt=prompt.prompt, degraded=trace.degraded)
+            answer = finalize_answer(
+                known,
+                event,
+                passages=prompt.context.passages,
+                writer=(generator.provider, generator.model),
+            )
+            if not event.text:
+                for shown in whole_answer_events(answer):
+                    yield shown
+            yield answer
 
 
-def stream_events(answer: Answer) -> list[Event]:
-    """Give an answer that is whole already as the events of a stream, but for `Done`."""
-    borders = [0, *(each.start for each in answer.sentences[1:]), len(answer.text)]
-    tokens: list[Event] = [TextAdded(answer.text[start:end]) for start, end in pairwise(borders)]
-    return [*tokens, *map(CitationAdded, answer.citations), UsageReported(answer.usage)]
+def whole_answer_events(answer: Answer) -> list[Event]:
+    """Return the events of an answer that no model writes piece by piece."""
+    return [TextAdded(answer.text), *map(CitationAdded, answer.citations)]
 
 
 async def _build_prompt(
-    parts: Components, found: Retrieved, *, generator: Generator, request: Request, trace: Trace
+    request: RequestContext, found: Retrieved, *, generator: Generator
 ) -> PromptInput:
-    """Fill the model's window with the passages, below what it is told to do."""
-    plan = found.plan
+    """Fill the model's window with the instructions and the passages."""
+    parts, plan, history = request.parts, found.plan, request.request.history
     prompt = choose_prompt(parts.prompts, name=plan.prompt, profile=plan.profile)
-    turns = request.history[max(0, len(request.history) - plan.history_turns) :]
+    turns = history[max(0, len(history) - plan.history_turns) :]
     fence = token_hex(8)
 
     def messages(sources: str) -> tuple[Message, ...]:
@@ -150,7 +141,7 @@ async def _build_prompt(
         )
         return context, read_sources(context.blocks, kept=kept)
 
-    with trace.stage("prompt"):
+    with request.trace.stage("prompt"):
         context, sources = await asyncio.to_thread(work)
     said = messages(context.text)
     return PromptInput(said, context, sources, prompt_hash(said, fence=fence), fence)
@@ -168,7 +159,7 @@ def _write(
     remembered = remembering(embed)
     judge = parts.judge if plan.judge else None
     if plan.max_usd is not None and isinstance(judge, AsksModel):
-        # What its calls cost nobody can say beforehand.
+        # The cost of its calls is not known before they are made.
         trace.note("verify", reason="max_usd", fallback="words alone")
         judge = None
 
@@ -226,11 +217,7 @@ async def _verify_statements(
     judge: EntailmentModel | None,
     trace: Trace,
 ) -> StatementCheck:
-    """Check a sentence with all that is at hand, and by its words alone when a model fails."""
-    verdict = await trace.attempt(
-        "verify",
-        lambda: verify(sentence, sources, cited=cited, language=language, embed=embed, judge=judge),
-        otherwise=lambda: None,
-        fallback="words alone",
-    )
+    """Check a sentence with every model there is, and by its words alone when one fails."""
+    checked = verify(sentence, sources, cited=cited, language=language, embed=embed, judge=judge)
+    verdict = await trace.attempt("verify", checked, otherwise=None, fallback="words alone")
     return verdict or await verify(sentence, sources, cited=cited, language=language)

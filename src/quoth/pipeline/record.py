@@ -11,8 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
-from quoth.core.plan import Plan, make_plan
-from quoth.core.trace import Trace
+from quoth.core.plan import Plan, plan_for_kind
 from quoth.core.types import (
     Answer,
     Candidate,
@@ -20,7 +19,7 @@ from quoth.core.types import (
     ScoreKind,
 )
 from quoth.pipeline.components import Components, model_names
-from quoth.pipeline.retrieve import Request, Retrieved
+from quoth.pipeline.retrieve import Request, RequestContext, Retrieved
 from quoth.pipeline.strategies import RankedList
 from quoth.store.privacy_settings import Keeping
 
@@ -118,20 +117,16 @@ def _release() -> str:
         return ""
 
 
-def record_of(
-    parts: Components, request: Request, *, answer: Answer, found: Retrieved | None, trace: Trace
-) -> Record:
-    """Put together what is to be kept of an answered question.
-
-    ``found`` is None for an answer that came from the cache.
-    """
+def record_of(context: RequestContext, *, answer: Answer, found: Retrieved | None) -> Record:
+    """Make the record of an answered query; ``found`` is None for a cached answer."""
+    parts, request = context.parts, context.request
     names = tuple(dict.fromkeys(request.collections)) or (parts.settings.collection,)
     record = Record(
         request=replace(request, collections=names),
-        plan=make_plan(parts.settings.profile, answer.query.kind, overrides=request.choices),
+        plan=plan_for_kind(context.plan, answer.query.kind, overrides=request.choices),
         answer=answer,
         makers=model_versions(parts),
-        spans_ms=trace.spans_ms(),
+        spans_ms=context.trace.spans_ms(),
         collection=", ".join(names),
         keeping=parts.settings.history,
     )

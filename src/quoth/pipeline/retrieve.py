@@ -1,6 +1,6 @@
-"""The first half of the path: from a question to numbered passages.
+"""The first half of the path: from a request to numbered passages.
 
-understand → find (see `quoth.pipeline.strategies`) → fetch → neighbours
+analyse → search every collection (`quoth.pipeline.strategies`) → select → widen
 """
 
 from __future__ import annotations
@@ -8,11 +8,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
-from quoth.core.concurrency import run_in_thread
 from quoth.core.errors import (
     IndexCorrupt,
     InputError,
@@ -20,60 +18,47 @@ from quoth.core.errors import (
     RetrievalError,
 )
 from quoth.core.outline import CollectionOutline, SummarySentence
-from quoth.core.plan import Plan, make_plan
-from quoth.core.protocols import Matrix, Prefetches
+from quoth.core.plan import Plan, plan_for_kind
+from quoth.core.protocols import AsksModel, EncodedQuery
 from quoth.core.trace import Trace
+from quoth.core.translations import translate
 from quoth.core.types import (
     Candidate,
-    Chunk,
-    Document,
     Filter,
     Hit,
     Passage,
     Query,
     Turn,
 )
-from quoth.pipeline.budget import within_budget
+from quoth.pipeline.budget import note_withheld, within_budget
 from quoth.pipeline.components import Components, require_same_identity
+from quoth.pipeline.egress import apply_privacy_settings
 from quoth.pipeline.strategies import RankedList, SearchContext, retrieve_parts
+from quoth.pipeline.usage import MeteredGenerator, UsageMeter
 from quoth.query.entity_index import EntityIndex
 from quoth.query.filters.describe import describe_filters
 from quoth.query.filters.parse import dropped, parse_filters
 from quoth.query.intent_llm import classify
 from quoth.query.subject import PLACED
-from quoth.query.understand import (
-    LONGEST,
-    SHORTEST,
-    understand,
-    validate,
-)
+from quoth.query.understand import understand, validate
+from quoth.retrieval.calibration import tuning_for
 from quoth.retrieval.diversity import cap_per_document, collapse_duplicates
 from quoth.retrieval.passages import hit_of, passages_of
+from quoth.retrieval.search import encode_query
 from quoth.store.catalogue import Catalogue
 from quoth.store.rows import ChunkContext, Collection
 
 Choices = Mapping[str, Any]
 """Fields of `Plan` by name, as the caller wants them; None means "not given"."""
 
-RELAXED: Mapping[str, str] = {
-    "en": "Nothing was found at the place that the question names, so the search left it out.",
-    "fr": "Rien n'a été trouvé à l'endroit que nomme la question\u202f; la recherche s'en est "
-    "passée.",
-}
-
-NO_MATCH: Mapping[str, str] = {
-    "en": "No passage passes the filters that were given. The list of documents shows all.",
-    "fr": "Aucun passage ne satisfait les filtres donnés. La liste des documents les montre tous.",
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A question with all that the asker says about it.
+    """A question with all that the caller says about it.
 
     ``filters`` are written KEY=VALUE; no collection means the one of the settings; ``history``
     are the turns so far, oldest first. ``checked`` false takes questions of any length.
-    ``session`` names the conversation within which answers to alike questions may be shared.
+    ``session`` names the conversation within which answers to similar questions may be shared.
     """
 
     question: str
@@ -85,16 +70,56 @@ class Request:
     session: str = ""
 
 
+class CollectionView(NamedTuple):
+    """The collections that a query searches, with their outlines, and the names in them."""
+
+    collections: Sequence[tuple[Collection, CollectionOutline]]
+    names: EntityIndex
+
+
+@dataclass(frozen=True, slots=True)
+class RequestContext:
+    """A request on its way: what it may use, and what it has used so far.
+
+    ``parts`` hold the language model only where the tenant's settings allow it; ``plan`` is the
+    one before the kind of the query is known; ``encoded`` is the question as it was asked, None
+    in keyword mode and where the embedder failed.
+    """
+
+    request: Request
+    parts: Components
+    plan: Plan
+    view: CollectionView
+    encoded: EncodedQuery | None
+    trace: Trace
+    meter: UsageMeter
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysedQuery:
+    """A query as analysed, with the plan of its kind and its vectors.
+
+    ``encoded`` belongs to ``query.standalone``; ``given`` are the filters of the request, which
+    the plan does not hold yet.
+    """
+
+    query: Query
+    plan: Plan
+    encoded: EncodedQuery | None
+    given: tuple[Filter, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Retrieved:
     """What the first half of the path found.
 
     ``ranked`` holds one ranking per collection that could be searched; `candidates` went through
-    the whole chain; ``copies`` names for each chunk that only repeats another one the one kept.
+    the whole chain; ``copies`` maps each near-duplicate to the chunk that was kept instead.
     """
 
     query: Query
     plan: Plan
+    encoded: EncodedQuery | None
     ranked: tuple[RankedList, ...]
     candidates: tuple[Candidate, ...]
     hits: tuple[Hit, ...]
@@ -104,199 +129,119 @@ class Retrieved:
 
     @property
     def cosines(self) -> list[float]:
-        """The scores of the semantic leg, in every collection."""
-        return [score for each in self.ranked for _key, score in each.legs.semantic]
-
-    @property
-    def vector(self) -> Matrix | None:
-        """The question's vector, None where it was not made."""
-        return self.ranked[0].legs.vector
+        """The scores of vector search, in every collection."""
+        return [score for ranked in self.ranked for _key, score in ranked.legs.semantic]
 
     @property
     def from_summaries(self) -> bool:
         """Whether the passages are all that stands at the place that was asked for."""
-        return bool(self.ranked) and all(each.whole for each in self.ranked)
+        return bool(self.ranked) and all(ranked.whole for ranked in self.ranked)
 
     @property
     def summary_sentences(self) -> tuple[SummarySentence, ...]:
         """The sentences of a summary, if one was asked for."""
-        return tuple(leaf for each in self.ranked for leaf in each.leaves)
+        return tuple(sentence for ranked in self.ranked for sentence in ranked.leaves)
 
 
 Pool = list[tuple[Candidate, Collection]]
 """Ranked candidates with the collection that each comes from."""
 
 
-class CollectionView(NamedTuple):
-    """The collections that a question is put to, with what they hold, and the names in them."""
+async def open_request(
+    parts: Components, request: Request, *, plan: Plan, trace: Trace, writes: bool = False
+) -> RequestContext:
+    """Read what a request needs: its collections, what the tenant allows, and its vectors.
 
-    shelves: Sequence[tuple[Collection, CollectionOutline]]
-    names: EntityIndex
-
-
-def open_view(parts: Components, request: Request) -> CollectionView:
-    """Read what a question is put to; blocks for one look-up; raises NotFound."""
-    wanted = tuple(dict.fromkeys(request.collections)) or (parts.settings.collection,)
-    return CollectionView(*parts.shelves.read(wanted))
-
-
-def prefetch_query_embedding(parts: Components, request: Request) -> None:
-    """Let the embedder begin, which takes longest, while the question is being read.
-
-    A question that may lean on others has no final wording yet. Where a vector turns out not to
-    be needed, as for what is asked for by its place, it was made in vain.
+    ``writes`` says that an answer is wanted. Raises InputError, NotFound and IndexMismatch.
     """
-    question, embedder = request.question, parts.embedder
-    plain = not request.history and SHORTEST <= len(question) <= LONGEST
-    if plain and "mode" not in request.choices and isinstance(embedder, Prefetches):
-        embedder.foresee(question)
+    question, meter = request.question, UsageMeter()
+    if request.checked:
+        with trace.stage("understand"):
+            validate(question)
+    reading = asyncio.to_thread(_read_tenant, parts, request, meter)
+    if plan.mode == "keyword":
+        encoded, (allowed, view) = None, await reading
+    else:
+        encoding = encode_query(question, embedder=parts.embedder, trace=trace)
+        encoded, (allowed, view) = await asyncio.gather(encoding, reading)
+    for collection, _outline in view.collections:
+        require_same_identity(collection, parts.embedder)
+    if allowed.generation_disabled_reason:
+        note_withheld(plan, reason=allowed.generation_disabled_reason, trace=trace, writes=writes)
+    return RequestContext(request, allowed, plan, view, encoded, trace, meter)
 
 
-async def retrieve(
-    parts: Components, request: Request, *, library: CollectionView, trace: Trace
-) -> Retrieved:
-    """Find the passages for a question.
+def _read_tenant(
+    parts: Components, request: Request, meter: UsageMeter
+) -> tuple[Components, CollectionView]:
+    """Return what the request may use, its models metered, and the collections it searches."""
+    parts = apply_privacy_settings(parts)
+    if parts.generator is not None:
+        generator, judge = MeteredGenerator(parts.generator, meter), parts.judge
+        if isinstance(judge, AsksModel):
+            judge = judge.asking(generator)
+        parts = replace(parts, generator=generator, judge=judge)
+    names = tuple(dict.fromkeys(request.collections)) or (parts.settings.collection,)
+    return parts, CollectionView(*parts.shelves.read(names))
 
-    Filters that were read out of the question, and leave nothing, are let go with a warning;
-    those that were given stay.
-    """
+
+async def analyse(context: RequestContext) -> AnalysedQuery:
+    """Read the question: language, type, names, filters, its standalone wording, and its plan."""
+    request, parts, names, trace = context.request, context.parts, context.view.names, context.trace
+    encoded = context.encoded
     with trace.stage("understand"):
-        question = validate(request.question) if request.checked else request.question
-    vector = await _embed_question(parts, question, request=request, trace=trace)
-    with trace.stage("understand"):
-        shelves, names = library
-        for collection, _shelf in shelves:
-            require_same_identity(collection, parts.embedder)
-        scopes = [SearchContext(parts, *each, trace) for each in shelves]
-        if not all(isinstance(each, Turn) for each in request.history):
+        if not all(isinstance(turn, Turn) for turn in request.history):
             raise InputError("'history' is a sequence of quoth.Turn: a question and its answer.")
-        given = (*parse_filters(request.filters), *(request.choices.get("filters") or ()))
+        given = (*parse_filters(request.filters), *context.plan.filters)
         query = understand(
-            question,
+            request.question,
             names=names,
-            vector=vector,
+            vector=None if encoded is None else encoded.vector,
             history=request.history,
             drop=dropped(request.filters),
         )
-    query = await _plan_for_kind(parts, query, names, request=request, trace=trace)
-    search = partial(_search, scopes, request=request, given=given)
-    plan, ranked = await search(query)
-    said = describe_filters(query.filters, documents=names.documents, language=query.language)
+    if parts.generator is not None and context.plan.classify:
+        affordable = within_budget(
+            context.plan,
+            generator=parts.generator,
+            trace=trace,
+            pace=parts.latency_estimator,
+        )
+        if affordable.classify:
+            query = await trace.attempt(
+                "classify",
+                classify(query, generator=parts.generator, names=names),
+                otherwise=query,
+                fallback="rules",
+                limit_ms=context.plan.expansion_ms,
+            )
+    plan = within_budget(
+        plan_for_kind(context.plan, query.kind, overrides=request.choices),
+        generator=parts.generator,
+        trace=trace,
+        pace=parts.latency_estimator,
+    )
+    if query.standalone != request.question and plan.mode != "keyword":
+        encoded = await encode_query(query.standalone, embedder=parts.embedder, trace=trace)
+    return AnalysedQuery(query, plan, encoded, given)
+
+
+async def retrieve(context: RequestContext, analysed: AnalysedQuery) -> Retrieved:
+    """Find the passages for a query.
+
+    Filters that were read out of the question and find nothing are dropped with a warning; those
+    that were given stay.
+    """
+    query, given = analysed.query, analysed.given
+    plan, ranked = await _search_collections(context, analysed, (*query.filters, *given))
+    documents = context.view.names.documents
+    said = describe_filters(query.filters, documents=documents, language=query.language)
     if query.filters and not any(each.fused for each in ranked):
         query = replace(query, filters=())
-        plan, ranked = await search(query)
-        said = (RELAXED.get(query.language, RELAXED["en"]),)
+        plan, ranked = await _search_collections(context, replace(analysed, query=query), given)
+        said = (translate("pipeline.filters_dropped", query.language),)
     if given and not any(each.fused for each in ranked):
-        said = (NO_MATCH.get(query.language, NO_MATCH["en"]),)
-    found = await _build_hits(parts, query, plan, ranked, trace=trace)
-    return replace(found, warnings=(*said, *query.notes))
-
-
-async def _embed_question(
-    parts: Components, question: str, *, request: Request, trace: Trace
-) -> Matrix | None:
-    """Embed the question as it was asked; None in keyword mode and where the embedder failed."""
-    plan = make_plan(parts.settings.profile, "factual", overrides=request.choices)
-    if plan.mode == "keyword":
-        return None
-    remaining = trace.remaining_ms()
-    rows = await trace.attempt(
-        "embed",
-        lambda: parts.embedder.embed([question], role="query"),
-        otherwise=lambda: None,
-        fallback="keyword",
-        limit_ms=None if remaining is None else remaining / 2,  # the rest is for keyword search
-    )
-    return None if rows is None else rows[0]
-
-
-async def _plan_for_kind(
-    parts: Components, query: Query, names: EntityIndex, *, request: Request, trace: Trace
-) -> Query:
-    """Let the generator correct the reading, where the plan wants it and it is in time."""
-    plan = make_plan(parts.settings.profile, query.kind, overrides=request.choices)
-    generator = parts.generator
-    if generator is None or not plan.classify:
-        return query
-    plan = within_budget(plan, generator=generator, trace=trace, pace=parts.latency_estimator)
-    if not plan.classify:
-        return query
-    return await trace.attempt(
-        "classify",
-        lambda: classify(query, generator=generator, names=names),
-        otherwise=lambda: query,
-        fallback="rules",
-        limit_ms=plan.expansion_ms,
-    )
-
-
-async def _search(
-    scopes: Sequence[SearchContext], query: Query, *, request: Request, given: Sequence[Filter]
-) -> tuple[Plan, list[RankedList]]:
-    """Find in every collection; one of several that fails is left out and recorded."""
-    filters = (*query.filters, *given)
-    # What stands beside a place that was named was not asked for.
-    placed = {"context_window": 0} if any(each.field in PLACED for each in filters) else {}
-    chosen = {name: value for name, value in request.choices.items() if value is not None}
-    overrides = {**placed, **chosen, "filters": filters}
-    plans = [
-        make_plan(
-            scope.parts.settings.profile,
-            query.kind,
-            learned=load_calibration(scope.collection, query.language),
-            overrides=overrides,
-        )
-        for scope in scopes
-    ]
-    plans = [
-        within_budget(
-            plan,
-            generator=scope.parts.generator,
-            trace=scope.trace,
-            pace=scope.parts.latency_estimator,
-        )
-        for scope, plan in zip(scopes, plans, strict=True)
-    ]
-    if len(scopes) == 1:
-        return plans[0], [await retrieve_parts(scopes[0], query, plans[0])]
-    attempts = (
-        scope.trace.attempt(
-            f"collection {scope.collection.name}",
-            partial(_found, scope, query, plan),
-            otherwise=lambda: None,
-            fallback="the other collections",
-            timed=False,
-        )
-        for scope, plan in zip(scopes, plans, strict=True)
-    )
-    found = [each for each in await asyncio.gather(*attempts) if each is not None]
-    if not found:
-        if all(":deadline:" in each or OutOfTime.code in each for each in scopes[0].trace.failures):
-            raise OutOfTime("No collection was searched in time. Allow more time (max_ms).")
-        raise RetrievalError("None of the collections can be searched now. Look at: quoth doctor")
-    return plans[0], found
-
-
-async def _found(scope: SearchContext, query: Query, plan: Plan) -> RankedList | None:
-    try:
-        return await retrieve_parts(scope, query, plan)
-    except IndexCorrupt as error:
-        raise RetrievalError(str(error)) from error
-
-
-def load_calibration(collection: Collection, language: str) -> Mapping[str, Any]:
-    """The fields of the plan that the collection has learnt for questions in this language."""
-    if collection.tuning is None:
-        return {}
-    weights = collection.tuning.dense_weight
-    weight = weights.get(language, weights.get(""))
-    return {} if weight is None else {"dense_weight": weight}
-
-
-async def _build_hits(
-    parts: Components, query: Query, plan: Plan, ranked: Sequence[RankedList], *, trace: Trace
-) -> Retrieved:
-    """Cap → fetch with neighbours: from chunk ids to texts, places and passages."""
+        said = (translate("pipeline.no_match", query.language),)
     if all(each.whole for each in ranked):
         plan = replace(
             plan,
@@ -305,18 +250,122 @@ async def _build_hits(
             duplicate_cosine=1.0,
             final_k=plan.rerank_pool,
         )
+    trace = context.trace
     with trace.stage("fetch"):
-        vectors = {key: row for each in ranked for key, row in each.vectors.items()}
-        pool = _interleave(ranked)
-        final, around, copies = await run_in_thread(
-            partial(_fetch, parts.catalogue, pool, plan, vectors=vectors)
+        final, copies = select_hits(ranked, plan)
+        around = await asyncio.to_thread(
+            _read_context, context.parts.catalogue, final, ranked, window=plan.context_window
         )
     with trace.stage("neighbours"):
-        passages = passages_of(final, around=around, window=plan.context_window)
+        candidates = tuple(each for each, _ in final if each.chunk_id in around.chunks)
+        passages = passages_of(candidates, around=around, window=plan.context_window)
         hits = tuple(
-            hit_of(each, rank=rank, around=around) for rank, each in enumerate(final, start=1)
+            hit_of(each, rank=rank, around=around) for rank, each in enumerate(candidates, start=1)
         )
-    return Retrieved(query, plan, tuple(ranked), tuple(final), hits, passages, copies=copies)
+    return Retrieved(
+        query,
+        plan,
+        analysed.encoded,
+        tuple(ranked),
+        candidates,
+        hits,
+        passages,
+        warnings=(*said, *query.notes),
+        copies=copies,
+    )
+
+
+async def _search_collections(
+    context: RequestContext, analysed: AnalysedQuery, filters: tuple[Filter, ...]
+) -> tuple[Plan, list[RankedList]]:
+    """Search every collection; one of several that fails is left out and recorded."""
+    trace, query, encoded = context.trace, analysed.query, analysed.encoded
+    plan = replace(analysed.plan, filters=filters)
+    chosen = {name for name, value in context.request.choices.items() if value is not None}
+    if "context_window" not in chosen and any(each.field in PLACED for each in filters):
+        # What stands beside a place that was named was not asked for.
+        plan = replace(plan, context_window=0)
+    searches = []
+    for collection, outline in context.view.collections:
+        weight = learned_weight(collection, query.language)
+        own = (
+            plan
+            if weight is None or "dense_weight" in chosen
+            else replace(plan, dense_weight=weight)
+        )
+        searches.append(
+            SearchContext(
+                context.parts,
+                collection,
+                outline,
+                index=context.parts.open_index(collection.table),
+                tuning=tuning_for(collection.identity, mode=plan.mode, tuned=collection.tuning),
+                plan=own,
+                trace=trace,
+            )
+        )
+    if len(searches) == 1:
+        return searches[0].plan, [await retrieve_parts(searches[0], query, encoded)]
+    attempts = (
+        trace.attempt(
+            f"collection {search.collection.name}",
+            _search_one_of_several(search, query, encoded),
+            otherwise=None,
+            fallback="the other collections",
+            timed=False,
+        )
+        for search in searches
+    )
+    found = [ranked for ranked in await asyncio.gather(*attempts) if ranked is not None]
+    if not found:
+        if all(":deadline:" in each or OutOfTime.code in each for each in trace.failures):
+            raise OutOfTime("No collection was searched in time. Allow more time (max_ms).")
+        raise RetrievalError("None of the collections can be searched now. Look at: quoth doctor")
+    return searches[0].plan, found
+
+
+async def _search_one_of_several(
+    search: SearchContext, query: Query, encoded: EncodedQuery | None
+) -> RankedList:
+    try:
+        return await retrieve_parts(search, query, encoded)
+    except IndexCorrupt as error:
+        raise RetrievalError(str(error)) from error
+
+
+def learned_weight(collection: Collection, language: str) -> float | None:
+    """Return the weight of vector search that the collection has learnt for a language."""
+    if collection.tuning is None:
+        return None
+    weights = collection.tuning.dense_weight
+    return weights.get(language, weights.get(""))
+
+
+def select_hits(ranked: Sequence[RankedList], plan: Plan) -> tuple[Pool, dict[str, str]]:
+    """Return the final candidates, and for each near-duplicate left out the chunk it repeats.
+
+    Candidates whose document is not committed, or is gone, have no chunk: others take their place.
+    """
+    chunks = {key: chunk for each in ranked for key, chunk in each.chunks.items()}
+    vectors = {key: row for each in ranked for key, row in each.vectors.items()}
+    pool = [pair for pair in _interleave(ranked) if pair[0].chunk_id in chunks]
+    collection_of = {each.chunk_id: collection for each, collection in pool}
+    candidates = [each for each, _ in pool]
+    if plan.max_per_document is not None:
+        candidates = cap_per_document(
+            candidates,
+            document_of=lambda key: chunks[key].document_id,
+            most=plan.max_per_document,
+        )
+    unique = collapse_duplicates(
+        candidates,
+        cosine=plan.duplicate_cosine,
+        vectors=vectors,
+        texts={each.chunk_id: chunks[each.chunk_id].text for each in candidates},
+        limit=plan.final_k,
+    )
+    copies = {key: kept for kept, repeats in unique.copies.items() for key in repeats}
+    return [(each, collection_of[each.chunk_id]) for each in unique.kept], copies
 
 
 def _interleave(ranked: Sequence[RankedList]) -> Pool:
@@ -324,69 +373,25 @@ def _interleave(ranked: Sequence[RankedList]) -> Pool:
 
     Scores of different collections cannot be compared unless they are probabilities.
     """
-    pools = [[(each, one.collection) for each in one.pool] for one in ranked]
+    pools = [[(candidate, each.collection) for candidate in each.pool] for each in ranked]
     rounds = [pair for pairs in zip_longest(*pools) for pair in pairs if pair is not None]
-    if all(each.score_kind == "probability" for each, _ in rounds):
+    if all(candidate.score_kind == "probability" for candidate, _ in rounds):
         return sorted(rounds, key=lambda pair: -pair[0].score) if len(pools) > 1 else rounds
     return rounds
 
 
-def _fetch(
-    catalogue: Catalogue, pool: Pool, plan: Plan, *, vectors: Mapping[str, Matrix]
-) -> tuple[list[Candidate], ChunkContext, dict[str, str]]:
-    """Fetch the final candidates and the chunks around them, in one go where nothing is amiss.
-
-    The third are the copies that were left out, each with the chunk that it repeats.
-    """
-    repeated: dict[str, str] = {}
-    if plan.max_per_document is not None:
-        owners = catalogue.owners([each.chunk_id for each, _ in pool])
-        pool = [pair for pair in pool if pair[0].chunk_id in owners]
-        kept = cap_per_document(
-            [each for each, _ in pool],
-            document_of=owners.__getitem__,
-            most=plan.max_per_document,
-        )
-        ids = {each.chunk_id for each in kept}
-        pool = [pair for pair in pool if pair[0].chunk_id in ids]
-    final = pool[: plan.final_k]
-    around = _neighbour_chunks(catalogue, final, window=plan.context_window)
-    if not around.chunks.keys() >= {each.chunk_id for each, _ in final}:
-        # Rows whose document is not committed, or is gone, lead nowhere: others take their place.
-        owners = catalogue.owners([each.chunk_id for each, _ in pool])
-        pool = [pair for pair in pool if pair[0].chunk_id in owners]
-        final = pool[: plan.final_k]
-        around = _neighbour_chunks(catalogue, final, window=plan.context_window)
-    while copies := _copies(final, around, plan, vectors=vectors):
-        # Another passage takes the place of each copy, and may be one itself.
-        repeated |= copies
-        pool = [pair for pair in pool if pair[0].chunk_id not in copies]
-        final = pool[: plan.final_k]
-        around = _neighbour_chunks(catalogue, final, window=plan.context_window)
-    there = [each for each, _ in final if each.chunk_id in around.chunks]
-    return there, around, repeated
-
-
-def _copies(
-    final: Pool, around: ChunkContext, plan: Plan, *, vectors: Mapping[str, Matrix]
-) -> dict[str, str]:
-    """Name those that only repeat a better passage, each with that passage."""
-    collapsed = collapse_duplicates(
-        [each for each, _ in final],
-        cosine=plan.duplicate_cosine,
-        vectors=vectors,
-        texts={key: chunk.text for key, chunk in around.chunks.items()},
-    )
-    return {key: kept for kept, copies in collapsed.copies.items() for key in copies}
-
-
-def _neighbour_chunks(catalogue: Catalogue, final: Pool, *, window: int) -> ChunkContext:
-    """Fetch the chunks around the final candidates from the collection of each."""
-    chunks: dict[str, Chunk] = {}
-    documents: dict[str, Document] = {}
-    for collection in {one.id: one for _, one in final}.values():
-        ids = [each.chunk_id for each, one in final if one.id == collection.id]
-        found = catalogue.chunk_contexts(collection, ids, window=window)
-        chunks.update(found.chunks)
-        documents.update(found.documents)
-    return ChunkContext(chunks, documents)
+def _read_context(
+    catalogue: Catalogue, final: Pool, ranked: Sequence[RankedList], *, window: int
+) -> ChunkContext:
+    """Return the final chunks, those around them, and their documents."""
+    context = ChunkContext({}, {})
+    for each in ranked:
+        hits = [
+            each.chunks[candidate.chunk_id]
+            for candidate, collection in final
+            if collection.id == each.collection.id
+        ]
+        found = catalogue.chunk_contexts(each.collection, hits, window=window)
+        context.chunks.update(found.chunks)
+        context.documents.update(found.documents)
+    return context

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
-from quoth.core.protocols import Reranker
+from quoth.core.protocols import Matrix, Reranker
 from quoth.core.types import (
     Candidate,
     Chunk,
@@ -39,12 +39,14 @@ async def rerank(
     chunks: Mapping[str, Chunk],
     reranker: Reranker,
     weight: float,
+    tokens: Matrix | None = None,
     keep: int = KEEP,
 ) -> list[Candidate]:
     """Reorder a ranking, best first, by both stages' scores; raises RerankError.
 
-    Each stage's scores are spread over 0 to 1 and mixed, the reranker's with ``weight``: at 0 the
-    order stays, at 1 the reranker alone decides. It sees the question as it was asked in full
+    ``tokens`` are the query's token vectors, for rerankers that compare those. Each stage's scores
+    are spread over 0 to 1 and mixed, the reranker's with ``weight``: at 0 the order stays, at 1
+    the reranker alone decides. It sees the question as it was asked in full
     (``query.standalone``), never an expansion of it.
 
     A `Stepwise` reranker is asked in blocks, in the order of the first stage, until a block has
@@ -63,7 +65,7 @@ async def rerank(
     for start in range(0, len(known), block):
         part = known[start : start + block]
         texts = [chunks[candidates[at].chunk_id] for at in part]
-        raw += await reranker.score(query.standalone, texts)
+        raw += await reranker.score(query.standalone, texts, tokens=tokens)
         scored = known[: len(raw)]
         mixed = mix([first[at] for at in scored], spread(raw), weight=weight)
         order = sorted(range(len(scored)), key=lambda at: -mixed[at])

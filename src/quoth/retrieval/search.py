@@ -1,16 +1,15 @@
-"""Both legs of a search at once, each with its own fallback."""
+"""Keyword and vector search of every wording of a query, each with its own fallback."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from quoth.core.concurrency import run_in_thread
 from quoth.core.errors import OutOfTime, RetrievalError
 from quoth.core.plan import Plan
-from quoth.core.protocols import Embedder, Index, Matrix
+from quoth.core.protocols import Embedder, EncodedQuery, Index, Matrix
 from quoth.core.trace import Trace
 from quoth.core.types import (
     Candidate,
@@ -26,154 +25,166 @@ from quoth.retrieval.fusion import (
     weighted_sum,
 )
 
-ChunksOf = Callable[[Sequence[str]], Mapping[str, Chunk]]
-"""Gives the chunks of ids, those that are there."""
+ReadChunks = Callable[[Sequence[str]], Mapping[str, Chunk]]
+"""Returns the chunks of ids, those that are there; blocks."""
 
 FIRST = 3
 """Keyword hits looked at for the best: a document that is just being added is not there yet."""
 
 
+class Wording(NamedTuple):
+    """A wording of the query with its unit vector, None where it was not embedded."""
+
+    variant: Variant
+    vector: Matrix | None
+
+
 @dataclass(frozen=True, slots=True)
 class RetrieverResults:
-    """What each leg found, best first.
+    """What keyword and vector search found for one wording, best first.
 
-    ``vector`` is the question's, None where it was not made; ``coverage`` is the share of the
-    question's terms that the best keyword hit holds (`quoth.retrieval.fusion.covered`).
+    ``coverage`` is the share of the wording's terms that the best keyword hit holds
+    (`quoth.retrieval.fusion.term_coverage`); ``chunks`` are those read to measure it.
     """
 
-    keyword: list[Scored]
-    semantic: list[Scored]
-    vector: Matrix | None
-    coverage: float
+    keyword: list[Scored] = field(default_factory=list)
+    semantic: list[Scored] = field(default_factory=list)
+    coverage: float = 0.0
+    chunks: Mapping[str, Chunk] = field(default_factory=dict)
 
 
-async def search(
+async def encode_query(text: str, *, embedder: Embedder, trace: Trace) -> EncodedQuery | None:
+    """Return the vector and the token vectors of a query, None where the embedder failed.
+
+    It may take half of the time that is left; the rest is for keyword search.
+    """
+    remaining = trace.remaining_ms()
+    return await trace.attempt(
+        "embed",
+        embedder.encode(text),
+        otherwise=None,
+        fallback="keyword",
+        limit_ms=None if remaining is None else remaining / 2,
+    )
+
+
+async def embed_variants(
     variants: Sequence[Variant],
+    encoded: EncodedQuery | None,
     plan: Plan,
     *,
     embedder: Embedder,
+    trace: Trace,
+) -> list[Wording]:
+    """Pair each wording with its vector; the first is the query, which is encoded already."""
+    question = variants[0].text
+    vectors = {} if encoded is None else {question: encoded.vector}
+    others = [each.text for each in variants if each.semantic and each.text != question]
+    if others and plan.mode != "keyword":
+        rows = await trace.attempt(
+            "embed", embedder.embed(others, role="query"), otherwise=None, fallback="keyword"
+        )
+        if rows is not None:
+            vectors.update(zip(others, rows, strict=True))
+    return [Wording(variant, vectors.get(variant.text)) for variant in variants]
+
+
+async def search(
+    wordings: Sequence[Wording],
+    plan: Plan,
+    *,
     index: Index,
-    chunks_of: ChunksOf,
+    read_chunks: ReadChunks,
     languages: Sequence[str],
     trace: Trace,
-) -> tuple[RetrieverResults, ...]:
-    """Search every wording with the legs that it and the plan's mode name; one `Legs` for each.
+) -> list[RetrieverResults]:
+    """Search every wording with the retrievers that it and the plan's mode name.
 
-    All wordings are embedded together and searched at once. A leg that fails is left out and
-    recorded; raises RetrievalError when the first wording, the question itself, has none left.
+    A retriever that fails is left out and recorded; raises RetrievalError when the first wording,
+    the query itself, has none left.
     """
-    one = partial(
-        _search_one, plan=plan, index=index, chunks_of=chunks_of, languages=languages, trace=trace
+    found = await asyncio.gather(
+        *(
+            _search_wording(
+                wording,
+                plan,
+                index=index,
+                read_chunks=read_chunks,
+                languages=languages,
+                trace=trace,
+            )
+            for wording in wordings
+        )
     )
-    vectors = asyncio.create_task(_vectors(variants, plan, embedder=embedder, trace=trace))
-    try:
-        works = [one(variant, at=at, vectors=vectors) for at, variant in enumerate(variants)]
-        # Every task is another turn of the event loop: the question alone needs none.
-        found = [await works[0]] if len(works) == 1 else await asyncio.gather(*works)
-    finally:
-        vectors.cancel()
     if found[0] is None:
         why = ", ".join(trace.failures)
-        late = all(":deadline:" in each for each in trace.failures)
-        if late:
+        if all(":deadline:" in failure for failure in trace.failures):
             raise OutOfTime(f"The search is unavailable now: {why}. Allow more time (max_ms).")
         raise RetrievalError(f"The search is unavailable now: {why}. Look at: quoth doctor")
-    return tuple(each or RetrieverResults([], [], vector=None, coverage=0.0) for each in found)
+    return [results or RetrieverResults() for results in found]
 
 
-async def _search_one(
-    variant: Variant,
-    *,
-    at: int,
-    vectors: asyncio.Task[Matrix | None],
+async def _search_wording(
+    wording: Wording,
     plan: Plan,
+    *,
     index: Index,
-    chunks_of: ChunksOf,
+    read_chunks: ReadChunks,
     languages: Sequence[str],
     trace: Trace,
 ) -> RetrieverResults | None:
-    """Search one wording; None where every leg failed, or one did and the other found nothing."""
-    filters = (*plan.filters, *variant.filters)
-    limit = plan.candidates_per_leg
+    """Search one wording; None where both retrievers failed, or one did and the other is empty."""
+    variant, vector = wording
+    filters, limit = (*plan.filters, *variant.filters), plan.candidates_per_leg
 
-    async def semantic() -> tuple[Matrix | None, list[Scored] | None]:
+    async def semantic() -> list[Scored] | None:
         if plan.mode == "keyword" or not variant.semantic:
-            return None, []
-        rows = await vectors
-        if rows is None:
-            return None, None
-        row: Matrix = rows[at]
-        found = await trace.attempt(
+            return []
+        if vector is None:
+            return None
+        return await trace.attempt(
             "semantic",
-            lambda: index.nearest(row, limit=limit, filters=filters),
-            otherwise=_no_list,
+            index.nearest(vector, limit=limit, filters=filters),
+            otherwise=None,
             fallback="keyword",
         )
-        return row, found
 
-    async def keyword() -> tuple[list[Scored] | None, float]:
+    async def keyword() -> tuple[list[Scored] | None, Mapping[str, Chunk]]:
         if plan.mode == "semantic" or not variant.keyword:
-            return [], 0.0
+            return [], {}
         found = await trace.attempt(
             "keyword",
-            lambda: index.match(variant.text, languages=languages, limit=limit, filters=filters),
-            otherwise=_no_list,
+            index.match(variant.text, languages=languages, limit=limit, filters=filters),
+            otherwise=None,
             fallback="semantic",
         )
-        # Looked up here, while the other leg is still embedding the question.
         first = [key for key, _score in (found or [])[:FIRST]]
-        there = await run_in_thread(partial(chunks_of, first))
-        best = next((there[key] for key in first if key in there), None)
-        return found, term_coverage(variant.text, best=best)
+        return found, await asyncio.to_thread(read_chunks, first) if first else {}
 
-    (vector, dense), (lexical, coverage) = await asyncio.gather(semantic(), keyword())
+    dense, (lexical, chunks) = await asyncio.gather(semantic(), keyword())
     if (dense is None and not lexical) or (lexical is None and not dense):
         return None
-    return RetrieverResults(lexical or [], dense or [], vector=vector, coverage=coverage)
+    best = next((chunks[key] for key, _score in (lexical or [])[:FIRST] if key in chunks), None)
+    coverage = term_coverage(variant.text, best=best)
+    return RetrieverResults(lexical or [], dense or [], coverage, chunks)
 
 
 def merge(
-    variants: Sequence[Variant], found: Sequence[RetrieverResults], plan: Plan
+    wordings: Sequence[Wording], found: Sequence[RetrieverResults], plan: Plan
 ) -> list[Candidate]:
-    """Make one ranking: of each wording's legs as the plan says, then of the wordings by weight."""
-    rankings = [_fused(legs, plan) for legs in found]
+    """Fuse the rankings of each wording as the plan says, then those of the wordings by weight."""
+    rankings = [_fused(results, plan) for results in found]
     if len(rankings) == 1:
         return rankings[0]
-    return weighted_sum(rankings, variants=variants)
+    return weighted_sum(rankings, variants=[wording.variant for wording in wordings])
 
 
-def _fused(legs: RetrieverResults, plan: Plan) -> list[Candidate]:
-    rankings = {"keyword": legs.keyword, "semantic": legs.semantic}
+def _fused(results: RetrieverResults, plan: Plan) -> list[Candidate]:
+    rankings = {"keyword": results.keyword, "semantic": results.semantic}
     if plan.mode == "keyword":
         return passthrough(rankings, leg="keyword", kind="bm25")
     if plan.mode == "semantic":
         return passthrough(rankings, leg="semantic", kind="cosine")
     if plan.fusion == "rrf":
         return reciprocal_rank_fusion(rankings, k=plan.rrf_k)
-    return convex_combination(rankings, dense_weight=plan.dense_weight, coverage=legs.coverage)
-
-
-async def _vectors(
-    variants: Sequence[Variant], plan: Plan, *, embedder: Embedder, trace: Trace
-) -> Matrix | None:
-    """Embed all wordings in one go, shape (variants, dimension); None where that failed."""
-    if plan.mode == "keyword":
-        return None
-    return await trace.attempt(
-        "embed",
-        lambda: _embed([each.text for each in variants], embedder),
-        otherwise=_nothing,
-        fallback="keyword",
-    )
-
-
-async def _embed(texts: Sequence[str], embedder: Embedder) -> Matrix | None:
-    return await embedder.embed(texts, role="query")
-
-
-def _nothing() -> Matrix | None:
-    return None
-
-
-def _no_list() -> list[Scored] | None:
-    return None
+    return convex_combination(rankings, dense_weight=plan.dense_weight, coverage=results.coverage)

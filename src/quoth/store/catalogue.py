@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any, TypeVar
 from uuid import uuid4
 
-from sqlalchemy import Connection, Select, and_, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, and_, delete, func, insert, or_, select, update
 
 from quoth.core.calibration import Tuning
 from quoth.core.errors import NotFound
@@ -22,14 +22,12 @@ from quoth.store.prepared import (
     NEAR,
     OF_CHUNKS,
     OF_DOCUMENTS,
-    UNPLACED,
 )
 from quoth.store.rows import (
     ChunkContext,
     Collection,
     Entry,
     chunk_from_row,
-    chunk_text_from_row,
     chunk_to_row,
     collection_from_row,
     digest,
@@ -328,21 +326,12 @@ class Catalogue(OutlineReader, QueryHistory):
 
     def chunks(self, ids: Sequence[str]) -> dict[str, Chunk]:
         """Return the chunks of these ids that are there."""
-        return self._chunks(OF_CHUNKS, ids, made=chunk_from_row)
-
-    def chunk_texts(self, ids: Sequence[str]) -> dict[str, Chunk]:
-        """Return what models compare of these chunks: all but their places and sections."""
-        return self._chunks(UNPLACED, ids, made=chunk_text_from_row)
-
-    def _chunks(
-        self, statement: Select[Any], ids: Sequence[str], *, made: Callable[[Any], Chunk]
-    ) -> dict[str, Chunk]:
         found: dict[str, Chunk] = {}
         with self.reading() as connection:
             for part in _parts(ids):
                 given = {"tenant": self.tenant, "ids": part}
-                for row in connection.execute(statement, given).all():
-                    found[row.id] = made(row)
+                for row in connection.execute(OF_CHUNKS, given).all():
+                    found[row[0]] = chunk_from_row(row)
         return found
 
     def owners(self, ids: Sequence[str]) -> dict[str, str]:
@@ -357,16 +346,17 @@ class Catalogue(OutlineReader, QueryHistory):
         return found
 
     def chunk_contexts(
-        self, collection: Collection, ids: Sequence[str], *, window: int
+        self, collection: Collection, hits: Sequence[Chunk], *, window: int
     ) -> ChunkContext:
         """Return these chunks, up to `window` chunks on either side, and their documents."""
-        found: dict[str, Chunk] = {}
-        with self.reading() as connection:
-            for part in _parts(ids):
-                given = {"tenant": self.tenant, "ids": part, "window": window}
-                for row in connection.execute(NEAR, given).all():
-                    if row[0] not in found:
-                        found[row[0]] = chunk_from_row(row)
+        found = {chunk.chunk_id: chunk for chunk in hits}
+        if window and hits:
+            with self.reading() as connection:
+                for part in _parts([chunk.chunk_id for chunk in hits]):
+                    given = {"tenant": self.tenant, "ids": part, "window": window}
+                    for row in connection.execute(NEAR, given).all():
+                        if row[0] not in found:
+                            found[row[0]] = chunk_from_row(row)
         owners = {each.document_id for each in found.values()}
         # A change of a document makes another version, and one that is gone has no chunks any more.
         shelved = self.outlines(collection)

@@ -30,7 +30,8 @@ NEAR = (
         chunks,
         (chunks.c.document_id == _HIT.c.document_id)
         & (chunks.c.ordinal >= _HIT.c.ordinal - bindparam("window"))
-        & (chunks.c.ordinal <= _HIT.c.ordinal + bindparam("window")),
+        & (chunks.c.ordinal <= _HIT.c.ordinal + bindparam("window"))
+        & (chunks.c.ordinal != _HIT.c.ordinal),
     )
     .where(_HITS)
 )
@@ -38,10 +39,6 @@ _THESE = (chunks.c.tenant == bindparam("tenant")) & chunks.c.id.in_(
     bindparam("ids", expanding=True)
 )
 OF_CHUNKS = select(chunks).where(_THESE)
-UNPLACED = select(
-    *(chunks.c.id, chunks.c.document_id, chunks.c.ordinal, chunks.c.start, chunks.c.end),
-    *(chunks.c.text, chunks.c.prefix, chunks.c.kind, chunks.c.language, chunks.c.tokens),
-).where(_THESE)
 # Looked up by their ids alone, and the collection compared by who reads the rows: SQLite would
 # take the collection's index, and go through all of its documents.
 OF_DOCUMENTS = select(*DOCUMENT, documents.c.collection_id).where(

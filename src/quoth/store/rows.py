@@ -11,7 +11,6 @@ from typing import Any
 from quoth.core.calibration import Calibration, Tuning
 from quoth.core.outline import EntityCooccurrence, Heading, Summary
 from quoth.core.types import (
-    Chars,
     Chunk,
     Document,
     IndexIdentity,
@@ -155,24 +154,6 @@ def chunk_from_row(row: Any) -> Chunk:
         chapter=chapter,
         segment=segment,
         date=date,
-    )
-
-
-def chunk_text_from_row(row: Any) -> Chunk:
-    """Make a chunk without its places and sections of a row that has none."""
-    key, document_id, ordinal, start, end, text, prefix, kind, language, tokens = row
-    return Chunk(
-        chunk_id=key,
-        document_id=document_id,
-        ordinal=ordinal,
-        start=start,
-        end=end,
-        text=text,
-        locator=Chars(start, end),
-        kind=kind,
-        prefix=prefix,
-        language=language,
-        tokens=tokens,
     )
 
 

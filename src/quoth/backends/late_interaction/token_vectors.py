@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from functools import partial
 from pathlib import Path
 
 from quoth.backends.late_interaction.token_space import TokenSpace
 from quoth.backends.late_interaction.token_store import Packed, TokenStore
-from quoth.core.concurrency import run_in_thread
 from quoth.core.protocols import Embedder, EncodedQuery, Matrix, Role
 from quoth.core.types import Chunk
 
@@ -97,7 +95,7 @@ class TokenVectors:
         """
         known: dict[str, Packed] = {}
         if self._store is not None:
-            known = await run_in_thread(partial(self._store.get, chunks))
+            known = await asyncio.to_thread(self._store.get, chunks)
         absent = [chunk for chunk in chunks if chunk.chunk_id not in known]
         if absent:
             _, tokens = await self._space.documents([chunk.indexed for chunk in absent])

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
 
 from quoth.backends.late_interaction.maxsim import best_matches, weighted_maxsim
 from quoth.backends.late_interaction.token_store import Packed
 from quoth.backends.late_interaction.token_vectors import TokenVectors
-from quoth.core.concurrency import run_in_thread
 from quoth.core.errors import EmbeddingError, RerankError
 from quoth.core.protocols import Matrix
 from quoth.core.types import Chunk
@@ -45,7 +43,7 @@ class LateReranker:
                 f"The passages could not be compared with the question: {error}",
                 retryable=error.retryable,
             ) from error
-        return await run_in_thread(partial(self._weighed, question, passages))
+        return await asyncio.to_thread(self._weighed, question, passages)
 
     def close(self) -> None:
         """Let go of nothing: the embedder belongs to somebody else."""

@@ -103,8 +103,7 @@ class Watching:
             self._checked = len(self.shown)
 
     def _token(self, text: str, evidence: EvidenceFound) -> None:
-        first = evidence.sentences[1].start if evidence.sentences[1:] else len(evidence.text)
-        if not self.shown and text == evidence.text[:first]:
+        if not self.shown and text == evidence.text:
             self._stands = True  # the model failed, and what stands is there already
         if not self._stands:
             self._rest()

@@ -24,7 +24,6 @@ from quoth.backends.indexes.snapshot.store import (
     remove_snapshots,
     table_version,
 )
-from quoth.core.concurrency import run_in_thread
 from quoth.core.errors import BackendError, RetrievalError, StorageFull
 from quoth.core.protocols import Matrix
 from quoth.core.types import Chunk, Filter, Scored
@@ -184,7 +183,7 @@ class LanceIndex:
             return snapshot.count if snapshot else await (await self._table()).count()
 
     async def _run(self, work: Callable[[], T]) -> T:
-        return await run_in_thread(work, pool=self._pool)
+        return await asyncio.get_running_loop().run_in_executor(self._pool, work)
 
     def close(self) -> None:
         """Release the table, the snapshot and the threads."""

@@ -344,8 +344,10 @@ def test_the_same_name_is_another_collection(shelf: Shelf, theirs: Shelf) -> Non
         (lambda ours, foreign: ours.languages(foreign), ()),
         (lambda ours, foreign: ours.labels(foreign), {}),
         (lambda ours, foreign: ours.chunks(["t1.0", "t1.1"]), {}),
-        (lambda ours, foreign: ours.unplaced(["t1.0", "t1.1"]), {}),
-        (lambda ours, foreign: ours.around(foreign, ["t1.0"], window=1), ChunkContext({}, {})),
+        (
+            lambda ours, foreign: ours.chunk_contexts(foreign, entry("t1").chunks, window=1),
+            ChunkContext({}, {}),
+        ),
         (lambda ours, foreign: ours.chunk_ranges([("t1", 0, 9)]), []),
         (lambda ours, foreign: ours.document_chunks("t1"), []),
     ],

@@ -238,8 +238,7 @@ def open_model(settings: Settings, *, breakers: list[CircuitBreaker]) -> Generat
 
     Adds the breaker of each to ``breakers``. Raises ConfigError and MissingExtra.
     """
-    from quoth.backends.generators.guarded import guarded, in_all
-    from quoth.backends.generators.limits import Limits
+    from quoth.backends.generators.guarded import Limits, guarded, in_all
     from quoth.backends.generators.registry import open_generator
 
     limits = Limits(

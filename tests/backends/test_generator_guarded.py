@@ -15,11 +15,11 @@ from quoth.backends.embedders.circuit_broken import GuardedEmbedder
 from quoth.backends.generators.fallback import FallbackGenerator
 from quoth.backends.generators.guarded import (
     GuardedGenerator,
+    Limits,
     guarded,
     in_all,
     model_breaker,
 )
-from quoth.backends.generators.limits import Limits, RetryBudget
 from quoth.backends.rerankers.guarded import GuardedReranker
 from quoth.core.circuit_breaker import CircuitBreaker
 from quoth.core.errors import (
@@ -220,24 +220,6 @@ async def test_who_asks_to_wait_too_long_is_not_waited_for(way: str) -> None:
     assert (inner.calls, clock.slept) == (1, [])
 
 
-async def test_a_provider_that_is_down_gets_a_tenth_more_calls_at_most() -> None:
-    clock, inner = Clock(), Scripted([failed()])
-    generator = guard(inner, clock=clock)
-    for _ in range(1000):
-        clock.now += 0.01
-        await completed(generator)
-    assert 1000 < inner.calls <= 1100
-
-
-def test_a_quiet_process_may_try_again_twice_in_a_minute() -> None:
-    clock = Clock()
-    budget = RetryBudget(clock=clock)
-    budget.called()
-    taken = [budget.take() for _ in range(3)]
-    clock.now += 61
-    assert [*taken, budget.take()] == [True, True, False, True]
-
-
 # --- the breaker ------------------------------------------------------------------------------
 
 
@@ -259,18 +241,6 @@ async def test_an_open_breaker_costs_no_time(way: str) -> None:
     began = time.perf_counter()
     assert await WAYS[way](generator) == ([], "llm_unavailable")
     assert (time.perf_counter() - began < 0.05, clock.slept) == (True, [])
-
-
-async def test_calls_that_were_turned_away_earn_no_more_tries() -> None:
-    clock, inner = Clock(), Scripted([failed(retryable=False)])
-    generator = guard(inner, clock=clock, breaker=model_breaker(inner, clock=clock))
-    for _ in range(1000):
-        await completed(generator)
-    generator.breaker = None
-    inner.scripts, before = ([failed()],), inner.calls
-    for _ in range(4):
-        await completed(generator)
-    assert inner.calls - before == 4 + 2
 
 
 @Ways

@@ -28,7 +28,7 @@ from pydantic_ai.exceptions import (
     ModelUnavailableError,
 )
 
-from quoth.backends.generators.response_limit import is_too_long
+from quoth.backends.generators.http_client import is_too_long
 from quoth.core.errors import GenerationCode, GenerationError
 
 Option = Literal["stream", "temperature", "thinking"]
@@ -49,53 +49,26 @@ LIBRARY_ERRORS = (
 """What the layers below raise while they ask and read."""
 
 _MEANINGS: tuple[tuple[type[ModelAPIError], GenerationCode, bool, str], ...] = (
-    (
-        ModelAuthenticationError,
-        "llm_denied",
-        False,
-        "does not accept the key. Look at the key in the settings",
-    ),
-    (
-        ModelNotFoundError,
-        "llm_unknown_model",
-        False,
-        "does not know the model '{model}'. Look at its name and address in the settings",
-    ),
-    (
-        ModelContextWindowExceededError,
-        "llm_too_long",
-        False,
-        "says that the text is longer than the model's window. Set 'llm_window' to the window's "
-        "tokens, or 'max_context_tokens' to less",
-    ),
-    (
-        ModelQuotaExceededError,
-        "llm_limited",
-        False,
-        "says that the account has nothing left to spend. Look at its plan and credit",
-    ),
-    (
-        ModelRateLimitError,
-        "llm_limited",
-        True,
-        "gets too many requests at the moment. Try again later",
-    ),
+    (ModelAuthenticationError, "llm_denied", False,
+     "does not accept the key. Look at the key in the settings"),
+    (ModelNotFoundError, "llm_unknown_model", False,
+     "does not know the model '{model}'. Look at its name and address in the settings"),
+    (ModelContextWindowExceededError, "llm_too_long", False,
+     "says that the text is longer than the model's window. Set 'llm_window' to the "
+     "window's tokens, or 'max_context_tokens' to less"),
+    (ModelQuotaExceededError, "llm_limited", False,
+     "says that the account has nothing left to spend. Look at its plan and credit"),
+    (ModelRateLimitError, "llm_limited", True,
+     "gets too many requests at the moment. Try again later"),
     (ModelTimeoutError, "llm_timeout", True, "did not answer in time. Try again"),
     (ModelRequestTimeout, "llm_timeout", True, "did not answer in time. Try again"),
-    (
-        ModelConnectionError,
-        "llm_unavailable",
-        True,
-        "cannot be reached, or broke the connection off. Look at the address and the network",
-    ),
-    (
-        ModelUnavailableError,
-        "llm_unavailable",
-        True,
-        "cannot serve the model at the moment. Try again later",
-    ),
+    (ModelConnectionError, "llm_unavailable", True,
+     "cannot be reached, or broke the connection off. Look at the address and the network"),
+    (ModelUnavailableError, "llm_unavailable", True,
+     "cannot serve the model at the moment. Try again later"),
     (ModelServerError, "llm_unavailable", True, "failed by itself. Try again later"),
-)
+)  # fmt: skip
+"""What each error of the library means: our code, whether to retry, and the end of the sentence."""
 _TOO_LONG = (
     "context length",
     "context_length",

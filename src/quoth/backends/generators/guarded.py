@@ -1,4 +1,4 @@
-"""Keeps a language model within its limits: time, size, tries."""
+"""Holds a language model to limits: time, size, retries."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from random import random as uniform
 from typing import TypeVar, cast
 
-from quoth.backends.generators.limits import Limits, RetryBudget
 from quoth.core.circuit_breaker import CircuitBreaker
 from quoth.core.errors import BackendError, GenerationCode, GenerationError
 from quoth.core.messages import (
@@ -26,16 +25,34 @@ from quoth.core.types import Usage
 
 T = TypeVar("T")
 
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one call may take, in seconds and bytes of text.
+
+    The time for connecting belongs to the client (`http_client.CONNECT_S`). After a failure no
+    retry begins later than ``retry_within_s`` after the call began, unless the provider named the
+    time itself.
+    """
+
+    first_token_s: float = 10.0
+    between_tokens_s: float = 10.0
+    total_s: float = 30.0
+    max_bytes: int = 1 << 20
+    retries: int = 2
+    retry_within_s: float = 2.0
+
+
 FIRST_PAUSE_S = 0.5
-"""The longest wait before the second try; twice as long before the third."""
+"""The longest wait before the first retry; twice as long before the second."""
 FIRST = "first piece"
 LEAST_BYTES = 4096
 TOKEN_BYTES = 32
-"""Five times what a token is long; who writes more than that does not count tokens."""
+"""Five times the length of a token; a model that writes more does not count tokens."""
 REACHABLE = frozenset[GenerationCode](
     {"llm_denied", "llm_empty", "llm_refused", "llm_too_long", "llm_unknown_model"}
 )
-"""Failures of a model that is there; waiting does not mend them and hides their reason."""
+"""Failures of a model that works; waiting does not help and would hide the reason."""
 
 
 def model_breaker(
@@ -56,7 +73,7 @@ def guarded(
     limits: Limits | None = None,
     breakers: list[CircuitBreaker] | None = None,
 ) -> Generator:
-    """Guard one language model; its breaker is added to those that health is told from."""
+    """Guard one language model; its breaker is added to those that the health check shows."""
     breaker = model_breaker(generator)
     if breakers is not None:
         breakers.append(breaker)
@@ -64,7 +81,7 @@ def guarded(
 
 
 def in_all(generator: Generator, *, limits: Limits | None = None) -> Generator:
-    """Hold several that stand in for each other to the time and size of one answer."""
+    """Hold several models, each the fallback of the one before, to the limits of one answer."""
     if isinstance(generator, GuardedGenerator):
         return generator
     limits = limits or Limits()
@@ -74,7 +91,7 @@ def in_all(generator: Generator, *, limits: Limits | None = None) -> Generator:
 
 
 def is_failure(error: BackendError) -> bool:
-    """Say whether an error shows that the provider is not well."""
+    """Return whether an error shows that the provider is not well."""
     return error.code not in REACHABLE
 
 
@@ -104,7 +121,6 @@ class GuardedGenerator:
         self.window = generator.window
         self.endpoint = generator.endpoint
         self.local = generator.local
-        self._budget = RetryBudget(clock=clock)
         self._pace = LatencyEstimator()
         self._clock = clock
         self._sleep = sleep
@@ -127,7 +143,7 @@ class GuardedGenerator:
         self, messages: Sequence[Message], *, writing: GenerationParams
     ) -> AsyncIterator[Written]:
         """Yield the answer piece by piece and `Finish` at the end; raises GenerationError."""
-        began, tries, written = self._begin(), 0, False
+        began, tries, written = self._clock(), 0, False
         while True:
             pieces = self._try(messages, writing=writing, began=began)
             try:
@@ -145,7 +161,7 @@ class GuardedGenerator:
 
     async def complete(self, instructions: str, text: str, *, max_tokens: int) -> str:
         """Do a small task on a text, such as rewording it; raises GenerationError."""
-        began, tries = self._begin(), 0
+        began, tries = self._clock(), 0
         while True:
             try:
                 with self._passing():
@@ -231,18 +247,13 @@ class GuardedGenerator:
             return None
         if self.breaker is not None and self.breaker.state != "closed":
             return None
-        pause = self._random() * FIRST_PAUSE_S * 2**tries
+        pause: float = self._random() * FIRST_PAUSE_S * 2**tries
         asked = error.retry_after_s
         begins = self._clock() - began + pause + (asked or 0)
         room = self.limits.total_s - self.limits.first_token_s
         if begins > (self.limits.retry_within_s if asked is None else room):
             return None
-        return pause + (asked or 0) if self._budget.take() else None
-
-    def _begin(self) -> float:
-        if self.breaker is None or self.breaker.state != "open":
-            self._budget.called()
-        return self._clock()
+        return pause + (asked or 0)
 
     def _priced(self, finish: Finish) -> Finish:
         if finish.provider != self.provider or finish.usage.usd:

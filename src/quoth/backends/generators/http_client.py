@@ -1,27 +1,48 @@
-"""The connection to a language model: no proxy but the one that is set, no redirects."""
+"""The connection to a language model: only the proxy that is set, no redirects, a size limit."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
 import httpx2
 
-from quoth.backends.generators.response_limit import PLAIN, cap_bodies
 from quoth.core.errors import ConfigError
 
 CONNECT_S = 3.0
 SILENCE_S = 120.0
-"""The longest wait for the next byte; whoever asks sets a tighter limit for the whole."""
+"""The longest wait for the next byte; the caller sets a tighter limit for the whole."""
+MAX_BYTES = 4 << 20
+"""Of one body as it travels: ten thousand tokens, each in an event of its own."""
 _collected: ContextVar[list[httpx2.Response] | None] = ContextVar("_collected", default=None)
+
+
+class BodyTooLong(httpx2.TransportError):
+    """A body is longer than any answer, or its length cannot be known."""
+
+
+class _LimitedStream(httpx2.AsyncByteStream):
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for data in self._stream:
+            size += len(data)
+            if size > MAX_BYTES:
+                raise BodyTooLong(f"The body is longer than {MAX_BYTES} bytes.")
+            yield data
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
 
 
 @contextmanager
 def collecting(responses: list[httpx2.Response]) -> Iterator[None]:
-    """Collect the responses that begin within, so that whoever asked can close them.
+    """Collect the responses that begin within, so that the caller can close them.
 
-    Not every library closes its connection when the one who reads goes away.
+    Not every library closes its connection when its reader goes away.
     """
     token = _collected.set(responses)
     try:
@@ -30,14 +51,8 @@ def collecting(responses: list[httpx2.Response]) -> Iterator[None]:
         _collected.reset(token)
 
 
-async def _collect(response: httpx2.Response) -> None:
-    responses = _collected.get()
-    if responses is not None:
-        responses.append(response)
-
-
 def open_client(proxy: str | None) -> httpx2.AsyncClient:
-    """Open a client that goes to the host that was named and nowhere else.
+    """Open a client that goes to the host that was named and nowhere else; raises ConfigError.
 
     A proxy of the environment would read along without being named in quoth's settings, and a
     redirect would take the texts to another host. Certificates are the system's.
@@ -49,8 +64,26 @@ def open_client(proxy: str | None) -> httpx2.AsyncClient:
             follow_redirects=False,
             verify=httpx2.create_ssl_context(trust_env=True),
             timeout=httpx2.Timeout(SILENCE_S, connect=CONNECT_S),
-            headers=PLAIN,
-            event_hooks={"response": [_collect, cap_bodies()]},
+            # A compressed body may be a thousand times as long as what is counted.
+            headers={"Accept-Encoding": "identity"},
+            event_hooks={"response": [_on_response]},
         )
     except ValueError:
         raise ConfigError("The setting 'llm_proxy' is no address of a proxy.") from None
+
+
+def is_too_long(error: BaseException | None) -> bool:
+    """Return whether an error was raised because a body did not end."""
+    while error is not None and not isinstance(error, BodyTooLong):
+        error = error.__cause__ or error.__context__
+    return error is not None
+
+
+async def _on_response(response: httpx2.Response) -> None:
+    responses = _collected.get()
+    if responses is not None:
+        responses.append(response)
+    if response.headers.get("Content-Encoding", "identity").casefold() != "identity":
+        raise BodyTooLong("The body is compressed although it was requested as it is.")
+    if isinstance(response.stream, httpx2.AsyncByteStream):
+        response.stream = _LimitedStream(response.stream)

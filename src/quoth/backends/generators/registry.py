@@ -16,7 +16,7 @@ from quoth.backends.generators.access import (
 from quoth.backends.generators.fallback import FallbackGenerator
 from quoth.backends.generators.lazy import LazyGenerator
 from quoth.backends.registry import require
-from quoth.core.errors import ConfigError
+from quoth.core.errors import ConfigError, GenerationError
 from quoth.core.protocols import Generator
 from quoth.text.token_count import estimate_tokens
 
@@ -29,13 +29,8 @@ PROXIES = ("http", "https", "socks5", "socks5h")
 Guard = Callable[[Generator], Generator]
 
 
-def unguarded(generator: Generator) -> Generator:
-    """Leave a generator as it is."""
-    return generator
-
-
 def open_generator(
-    settings: Settings, *, default: str = "none", guard: Guard = unguarded
+    settings: Settings, *, default: str = "none", guard: Guard = lambda generator: generator
 ) -> Generator | None:
     """Open the language models of the setting ``generator``, or of the profile's ``default``.
 
@@ -104,8 +99,18 @@ def _access(name: str, settings: Settings, *, alone: bool) -> Access:
 
 
 def _counter(file: Path | None) -> CountTokens:
+    """Return what counts tokens: the model's own tokenizer, or an over-estimate."""
     if file is None:
         return estimate_tokens
-    from quoth.backends.generators.token_count import open_counter
+    from quoth.backends.onnx.tokenizer import encode_texts, open_tokenizer
 
-    return open_counter(file)
+    try:
+        tokenizer = open_tokenizer(file)
+    except ConfigError:
+        raise ConfigError(
+            f"The setting 'llm_tokenizer' names {file}, which is not there or is no "
+            "tokenizer.json. Leave it out to over-estimate tokens."
+        ) from None
+    return lambda texts: [
+        len(encoding.ids) for encoding in encode_texts(tokenizer, texts, error=GenerationError)
+    ]

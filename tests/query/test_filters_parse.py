@@ -12,7 +12,7 @@ from quoth.core.errors import InputError
 from quoth.core.types import Filter, FilterField
 from quoth.query.filters.parse import (
     KEYS,
-    MOST_PAGES,
+    MAX_PAGES,
     dropped,
     pages_printed,
     parse_filters,
@@ -71,7 +71,7 @@ def test_a_filter_is_read(text: str, expected: Filter) -> None:
         *("time=noon", "time=-5", "time=1:2:3:4", "time=nan", "time=inf", "time=1:-5"),
         *("time=2:00-1:00", "time=::", "time=1:"),
         *("page_number=iv", "page_number=9-3", "page_number=²"),
-        *("page=9-3", "page=vi-iv", f"page=1-{MOST_PAGES + 1}"),
+        *("page=9-3", "page=vi-iv", f"page=1-{MAX_PAGES + 1}"),
         *("date=24", "date=2024-13", "date=2024-02-30", "date=..", "date=2024-2023", "date=May"),
         *("segment=talk", "chapter=4-2", "chapter=1-9999", "chapter=" + "9" * 40, "any=page"),
         *("language=,", "time=1e400", "page_number=" + "9" * 400),
@@ -94,9 +94,9 @@ def test_filters_keep_their_order() -> None:
 
 
 def test_as_many_pages_as_are_allowed() -> None:
-    found = pages_printed("1", str(MOST_PAGES))
+    found = pages_printed("1", str(MAX_PAGES))
     assert found is not None
-    assert len(found.values) == MOST_PAGES
+    assert len(found.values) == MAX_PAGES
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,17 @@
 """The names that questions can use: titles, speakers, headings, and what there is to narrow to.
 
-`read_names` prepares the look-up once for each version of a collection; a question then costs a
-few look-ups, however many documents there are.
+`build_entity_index` prepares the look-up once per version of a collection; a question then costs
+a few look-ups, however many documents there are.
 """
 
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal
 
 from quoth.core.outline import CollectionOutline, Heading
@@ -21,7 +23,7 @@ from quoth.query.tokens import (
     stem,
 )
 
-LONGEST_NAME = 12
+MAX_NAME_WORDS = 12
 """Words of a name that are looked for one after the other."""
 MIN_MISSPELLED, MAX_MISSPELLED = 5, 24
 """Letters of words whose misspellings are read."""
@@ -39,36 +41,23 @@ _HEADED = re.compile(
     r"|\d+(?:\.\d+)*)[.:)]?(?:\s*[-–—:.]\s*|\s+)(?=\S)",
     re.IGNORECASE,
 )
-"""What stands before the title proper of a chapter: "Chapter 5: Locks", "2 SQL"."""
-_NUMBERED = re.compile(r"\s*(\d+(?:\.\d+)*)[.)]?\s+\S")
+"""What precedes the title proper of a chapter: "Chapter 5: Locks", "2 SQL"."""
 HONORIFICS = frozenset(
     "dr dre doctor docteur prof professor professeur professeure mr mrs ms miss m mme mlle madame "
     "monsieur sir dame".split()
 )
 
-UMLAUTS = str.maketrans(
-    {
-        "ä": "ae",
-        "ö": "oe",
-        "ü": "ue",
-        "Ä": "Ae",
-        "Ö": "Oe",
-        "Ü": "Ue",
-        "å": "aa",
-        "ø": "oe",
-        "ß": "ss",
-    }
-)
-"""How people spell them who cannot type them."""
+UMLAUTS = str.maketrans(dict(zip("äöüÄÖÜåøß", "ae oe ue Ae Oe Ue aa oe ss".split(), strict=True)))
+"""How names are spelled without these letters."""
 
 NameKind = Literal["speaker", "title", "topic"]
 
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A real name; ``documents`` are the ids of those it belongs to, in the shelf's order.
+    """A real name; ``documents`` are the ids of those it belongs to, in the collection's order.
 
-    ``words`` are its folded words; ``telling`` the stems of those that carry its subject.
+    ``words`` are its folded words; ``distinctive_words`` the stems of those that carry its subject.
     """
 
     real: str
@@ -96,14 +85,14 @@ class Lookup:
 class EntityIndex:
     """The look-up of one version of a collection; documents are given by their ids.
 
-    ``spelled`` finds names by the stems of their words with a blank between, ``longest`` the most
-    words that a name beginning with two stems has, or 1 for a stem that is a name, ``called``
+    ``by_spelling`` finds names by the stems of their words with a blank between, ``longest`` the
+    most words that a name beginning with two stems has, or 1 for a stem that is a name, ``called``
     speakers by first or last name. ``spread`` counts the documents that name a stem in their title
     or headings. ``chapters`` lists the documents of a chapter number, ``segments`` those with
-    questions or demos, ``numbered`` the titles of sections by number, ``chaptered`` the documents
-    and numbers of chapters by title. ``dates`` are first and last days as numbers such as
-    20261231, ``labels`` the pages as printed, ``printed`` all of them, ``spoken`` the seconds of
-    recordings. ``everything`` are all documents, ``by_speaker`` and ``by_language`` those of each.
+    questions or demos, ``chaptered`` the documents and numbers of chapters by title. ``dates`` are
+    first and last days as numbers such as 20261231, ``labels`` the pages as printed, ``printed``
+    all of them, ``spoken`` the seconds of recordings. ``everything`` are all documents,
+    ``by_speaker`` and ``by_language`` those of each.
     """
 
     languages: tuple[str, ...] = ()
@@ -117,7 +106,6 @@ class EntityIndex:
     spread: Mapping[str, int] = field(default_factory=dict)
     chapters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     segments: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    numbered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     chaptered: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     dates: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -129,16 +117,16 @@ class EntityIndex:
 
 
 def build_entity_index(
-    shelf: CollectionOutline, *, labels: Mapping[str, Sequence[str]] | None = None
+    outline: CollectionOutline, *, labels: Mapping[str, Sequence[str]] | None = None
 ) -> EntityIndex:
-    """Prepare the look-up of a shelf; ``labels`` are the printed page labels by document id.
+    """Build the look-up of a collection; ``labels`` are the printed page labels by document id.
 
     A paged document without labels is taken to count its pages from 1.
     """
-    held = shelf.documents
-    titles = _collected("title", [(each.title, each.document_id) for each in held])
-    speakers = _collected("speaker", [(each.speaker or "", each.document_id) for each in held])
-    headings = [(each.path[-1], each.document_id) for each in shelf.headings if each.path]
+    documents = outline.documents
+    titles = _collected("title", [(each.title, each.document_id) for each in documents])
+    speakers = _collected("speaker", [(each.speaker or "", each.document_id) for each in documents])
+    headings = [(each.path[-1], each.document_id) for each in outline.headings if each.path]
     topics = _collected("topic", headings)
     spelled = _spelled((*titles, *speakers, *topics))
     longest: dict[str, int] = defaultdict(int)
@@ -147,12 +135,12 @@ def build_entity_index(
         size = len(words) if len(words) < 3 else 3 + words[2].count(" ")
         start = f"{words[0]} {words[1]}" if size > 1 else words[0]
         longest[start] = max(longest[start], size)
-    pages = _labels(held, labels or {})
+    pages = _labels(documents, labels or {})
     return EntityIndex(
         languages=tuple(
-            dict.fromkeys([*shelf.languages, *(d.language for d in held if d.language)])
+            dict.fromkeys([*outline.languages, *(d.language for d in documents if d.language)])
         ),
-        documents={each.document_id: each for each in held},
+        documents={each.document_id: each for each in documents},
         by_spelling=spelled,
         longest=dict(longest),
         called=_called(speakers),
@@ -160,40 +148,38 @@ def build_entity_index(
         speakers=_lookup(speakers),
         topics=_lookup(topics),
         spread=_spread(titles, topics),
-        chapters=_by_value((each.chapter, each.document_id) for each in shelf.headings),
-        segments=_by_value((each.segment, each.document_id) for each in shelf.headings),
-        numbered=_by_value(_numbers(shelf.headings)),
-        chaptered=_chaptered(shelf.headings),
-        dates={each.document_id: days for each in held if (days := days_of(each.date or ""))},
+        chapters=_by_value((each.chapter, each.document_id) for each in outline.headings),
+        segments=_by_value((each.segment, each.document_id) for each in outline.headings),
+        chaptered=_chaptered(outline.headings),
+        dates={each.document_id: days for each in documents if (days := days_of(each.date or ""))},
         labels=pages,
         printed=frozenset([label for each in pages.values() for label in each]),
-        everything=tuple([each.document_id for each in held]),
-        by_speaker=_by_value((each.speaker or "", each.document_id) for each in held),
-        by_language=_by_value((each.language or "", each.document_id) for each in held),
-        spoken={each.document_id: each.seconds for each in held if each.seconds},
+        everything=tuple(each.document_id for each in documents),
+        by_speaker=_by_value((each.speaker or "", each.document_id) for each in documents),
+        by_language=_by_value((each.language or "", each.document_id) for each in documents),
+        spoken={each.document_id: each.seconds for each in documents if each.seconds},
     )
 
 
 def days_of(date: str) -> tuple[int, int] | None:
-    """Read an ISO 8601 date, whole or cut short, as its first and last day; None if it is none."""
+    """Return the first and last day of an ISO 8601 date, whole or cut short; None if it is none.
+
+    A month or day that does not exist is kept (`is_day` tells).
+    """
     found = re.match(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?!\d)", date)
     if not found:
         return None
-    year, month, day = (int(each) if each else 0 for each in found.groups())
-    low = year * 10_000 + (month or 1) * 100 + (day or 1)
-    end = day or (_last_day(year, month or 12) if month <= 12 else 31)
-    return low, year * 10_000 + (month or 12) * 100 + end
+    year, month, day = (int(part) if part else 0 for part in found.groups())
+    last_month = month or 12
+    last = monthrange(year, last_month)[1] if year and last_month <= 12 else 31
+    first = year * 10_000 + (month or 1) * 100 + (day or 1)
+    return first, year * 10_000 + last_month * 100 + (day or last)
 
 
 def is_day(day: int) -> bool:
-    """Whether a number such as 20261231 is a day of the calendar."""
+    """Return whether a number such as 20261231 is a day of the calendar."""
     year, month, number = day // 10_000, day // 100 % 100, day % 100
-    return year > 0 and 1 <= month <= 12 and 1 <= number <= _last_day(year, month)
-
-
-def _last_day(year: int, month: int) -> int:
-    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-    return (31, 29 if leap else 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)[month - 1]
+    return year > 0 and 1 <= month <= 12 and 1 <= number <= monthrange(year, month)[1]
 
 
 def _collected(kind: NameKind, given: Iterable[tuple[str, str]]) -> tuple[Entity, ...]:
@@ -208,30 +194,30 @@ def _collected(kind: NameKind, given: Iterable[tuple[str, str]]) -> tuple[Entity
         if words:
             words = (folded_words(real[headed.end() :]) or words) if headed else words
             left = [word for word in words if word not in FUNCTION_WORDS]
-            telling = frozenset(map(stem, left if left != list(words) else words))
-            telling |= _acronyms(real)
-            telling = telling or frozenset(map(stem, words))
-            found.append(Entity(real, kind, tuple(dict.fromkeys(ids)), words, telling))
+            content = frozenset(map(stem, left if left != list(words) else words))
+            content |= _acronyms(real)
+            content = content or frozenset(map(stem, words))
+            found.append(Entity(real, kind, tuple(dict.fromkeys(ids)), words, content))
     return tuple(found)
 
 
 def _acronyms(real: str) -> frozenset[str]:
-    """Give words such as "AI" and "IT" that would carry no subject in small letters."""
+    """Return words such as "AI" and "IT" that would carry no subject in small letters."""
     found = _CAPITALS.findall(real)
     return FUNCTION_WORDS.intersection(map(str.lower, found)) if found else frozenset()
 
 
 def _spelled(names: Iterable[Entity]) -> dict[str, tuple[Entity, ...]]:
-    """File every name under its words, and under what people leave of it."""
-    filed: dict[str, list[Entity]] = defaultdict(list)
+    """Index every name by its words, and by the shorter forms that people use."""
+    index: dict[str, list[Entity]] = defaultdict(list)
     for name in names:
         for spelling in _spellings(name):
-            if spelling and len(spelling) <= LONGEST_NAME:
-                found = filed[" ".join(map(stem, spelling))]
+            if spelling and len(spelling) <= MAX_NAME_WORDS:
+                found = index[" ".join(map(stem, spelling))]
                 # Spellings of one name follow each other, so that the last one tells.
                 if not found or found[-1] is not name:
                     found.append(name)
-    return {key: tuple(found) for key, found in filed.items()}
+    return {key: tuple(found) for key, found in index.items()}
 
 
 def _spellings(name: Entity) -> Iterator[tuple[str, ...]]:
@@ -262,23 +248,21 @@ def _spellings(name: Entity) -> Iterator[tuple[str, ...]]:
 
 
 def _can_stand_alone(words: tuple[str, ...]) -> bool:
-    telling = [word for word in words if word not in FUNCTION_WORDS]
-    return len(telling) > 1 or any(len(word) > 3 and not word.isdecimal() for word in telling)
+    content = [word for word in words if word not in FUNCTION_WORDS]
+    return len(content) > 1 or any(len(word) > 3 and not word.isdecimal() for word in content)
 
 
 def _called(speakers: Iterable[Entity]) -> dict[str, tuple[Entity, ...]]:
-    """File speakers under their first and last names."""
-    filed: dict[str, dict[Entity, None]] = defaultdict(dict)
+    """Index speakers by their first and last names."""
+    index: dict[str, dict[Entity, None]] = defaultdict(dict)
     for name in speakers:
         for part in _SEVERAL.split(name.real):
-            words = [word for word in folded_words(part) if word not in HONORIFICS]
-            plain = [
-                word for word in folded_words(part.translate(UMLAUTS)) if word not in HONORIFICS
-            ]
-            for word in words[:1] + words[-1:] + plain[:1] + plain[-1:]:
-                if len(word) > 1 and word not in FUNCTION_WORDS:
-                    filed[word][name] = None
-    return {key: tuple(found) for key, found in filed.items()}
+            for spelling in (part, part.translate(UMLAUTS)):
+                words = [word for word in folded_words(spelling) if word not in HONORIFICS]
+                for word in words[:1] + words[-1:]:
+                    if len(word) > 1 and word not in FUNCTION_WORDS:
+                        index[word][name] = None
+    return {key: tuple(found) for key, found in index.items()}
 
 
 def _lookup(names: tuple[Entity, ...]) -> Lookup:
@@ -317,36 +301,31 @@ def _labels(
     documents: Iterable[Document], labels: Mapping[str, Sequence[str]]
 ) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
-    counted: dict[int, tuple[str, ...]] = {}
-    for each in documents:
-        printed = tuple([normalize_query(label) for label in labels.get(each.document_id, ())])
-        if not printed and each.pages:
-            if each.pages not in counted:
-                counted[each.pages] = tuple(map(str, range(1, each.pages + 1)))
-            printed = counted[each.pages]
+    for document in documents:
+        own = labels.get(document.document_id, ())
+        printed = tuple(map(normalize_query, own)) or _counted_pages(document.pages or 0)
         if printed:
-            found[each.document_id] = printed
+            found[document.document_id] = printed
     return found
 
 
-def _numbers(headings: Iterable[Heading]) -> Iterator[tuple[str, str]]:
-    for each in headings:
-        if each.path and (number := _NUMBERED.match(each.path[-1])):
-            yield number[1], each.path[-1]
+@lru_cache(maxsize=256)
+def _counted_pages(count: int) -> tuple[str, ...]:
+    return tuple(map(str, range(1, count + 1)))
 
 
 def _chaptered(headings: Iterable[Heading]) -> dict[str, tuple[tuple[str, str], ...]]:
-    """File chapters under the titles of their headings: their documents and their numbers."""
-    filed: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    """Index chapters by their titles: their documents and numbers."""
+    index: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for each in headings:
         if len(each.path) == 1 and each.chapter:
-            filed[each.path[0]].append((each.document_id, each.chapter))
-    return {title: tuple(dict.fromkeys(found)) for title, found in filed.items()}
+            index[each.path[0]].append((each.document_id, each.chapter))
+    return {title: tuple(dict.fromkeys(found)) for title, found in index.items()}
 
 
 def _by_value(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
-    filed: dict[str, dict[str, None]] = defaultdict(dict)
+    index: dict[str, dict[str, None]] = defaultdict(dict)
     for value, owner in pairs:
         if value:
-            filed[value][owner] = None
-    return {value: tuple(owners) for value, owners in filed.items()}
+            index[value][owner] = None
+    return {value: tuple(owners) for value, owners in index.items()}

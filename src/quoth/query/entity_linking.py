@@ -1,4 +1,4 @@
-"""Finds the real names that a question means: written out, cut short, or misspelt."""
+"""Links words of a question to the names of the collection: whole, cut short or misspelled."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from rapidfuzz import fuzz, process
 
 from quoth.query.entity_index import (
-    LONGEST_NAME,
     MAX_MISSPELLED,
+    MAX_NAME_WORDS,
     MIN_MISSPELLED,
     Entity,
     EntityIndex,
@@ -25,7 +25,7 @@ NEARLY_EQUAL, MIN_LETTERS = 85, 6
 """The similarity, and the letters, from which a misspelled name means a person for certain."""
 SIMILAR_WORDS = 80
 """Similarity, in percent, from which a word is a misspelling of one of a title."""
-MOST_GUESSES = 8
+MAX_GUESSES = 8
 """A phrase that fits more names than these means none of them."""
 
 
@@ -40,14 +40,14 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class LinkedEntities:
-    """The names that a phrase may mean; ``sure`` if it can mean nothing else."""
+    """The names that a phrase may mean; ``unambiguous`` if it can mean nothing else."""
 
     names: tuple[Entity, ...]
     unambiguous: bool
 
 
 def mentions(asked: TokenizedQuery, names: EntityIndex) -> list[Mention]:
-    """Give the names that are spelled out in a question, the longest first at each place.
+    """Return the names that are spelled out in a question, the longest first at each place.
 
     Names within longer ones are left out.
     """
@@ -59,7 +59,7 @@ def mentions(asked: TokenizedQuery, names: EntityIndex) -> list[Mention]:
         most = longest.get(stems[at], 0)
         if at + 1 < count:
             most = max(most, longest.get(f"{stems[at]} {stems[at + 1]}", 0))
-        most = min(most, LONGEST_NAME, count - at)
+        most = min(most, MAX_NAME_WORDS, count - at)
         for size in range(most, 0, -1):
             spelled = names.by_spelling.get(" ".join(stems[at : at + size]))
             if spelled:
@@ -71,17 +71,12 @@ def mentions(asked: TokenizedQuery, names: EntityIndex) -> list[Mention]:
 
 
 def of_kind(mention: Mention, kind: NameKind) -> tuple[Entity, ...]:
-    """Give the names of one kind among those of a mention."""
-    return tuple([each for each in mention.names if each.kind == kind])
+    """Return the names of one kind among those of a mention."""
+    return tuple(name for name in mention.names if name.kind == kind)
 
 
-def resolve(
-    words: Sequence[str], lookup: Lookup, *, names: EntityIndex, strict: bool = False
-) -> LinkedEntities | None:
-    """Find the titles or headings that a phrase describes by some of their words.
-
-    ``strict`` asks for half of a title's words, and for no single word that is misspelt.
-    """
+def resolve(words: Sequence[str], lookup: Lookup, *, names: EntityIndex) -> LinkedEntities | None:
+    """Return the titles or headings that a phrase describes by some of their words."""
     told = [
         stem(w)
         for w in words
@@ -98,28 +93,28 @@ def resolve(
         told_all = frozenset(map(stem, words)).union(known)
         chosen = sorted(exact or _most_distinctive(common, told_all, lookup))
         found = tuple([lookup.names[place] for place in chosen])
-        misspelt = len(known) == 1 and known != told
+        misspelled = len(known) == 1 and known != told
         half = 2 * len(found[0].distinctive_words & told_all) >= len(found[0].distinctive_words)
-        enough = half if strict or misspelt else half or _is_distinctive(found[0], known, names)
+        enough = half or (not misspelled and _is_distinctive(found[0], known, names))
         sure = whole and (bool(exact) or (len(found) == 1 and enough))
         # A short title within a longer description: "the talk on scaling laws for small models".
         sure = sure or (bool(exact) and len(found) == 1 and len(set(known)) > 1)
-        return LinkedEntities(found, sure) if sure or len(found) <= MOST_GUESSES else None
+        return LinkedEntities(found, sure) if sure or len(found) <= MAX_GUESSES else None
     scores: dict[int, int] = {}
-    for each in places:
-        if len(each) <= 4 * MOST_GUESSES:
-            for place in each:
+    for owners in places:
+        if len(owners) <= 4 * MAX_GUESSES:
+            for place in owners:
                 scores[place] = scores.get(place, 0) + 1
     best = max(scores.values(), default=0)
     chosen = sorted(place for place, score in scores.items() if score == best)
-    if not chosen or 2 * best < len(told) or len(chosen) > MOST_GUESSES:
+    if not chosen or 2 * best < len(told) or len(chosen) > MAX_GUESSES:
         return None
     return LinkedEntities(tuple([lookup.names[place] for place in chosen]), False)
 
 
 def _most_distinctive(places: frozenset[int], told: frozenset[str], lookup: Lookup) -> list[int]:
     """Keep the names of which most words are told, the word for the source among them."""
-    if len(places) > MOST_GUESSES:
+    if len(places) > MAX_GUESSES:
         return sorted(places)
     counts = {place: len(lookup.names[place].distinctive_words & told) for place in places}
     return [place for place in places if counts[place] == max(counts.values())]
@@ -168,7 +163,7 @@ def spelt_as(word: str, lookup: Lookup) -> str | None:
 
 
 def _is_distinctive(name: Entity, known: Sequence[str], names: EntityIndex) -> bool:
-    """Whether words that only this title has are enough to mean it."""
+    """Return whether words that only this title has are enough to mean it."""
     return len(set(known)) > 2 or any(
         names.spread.get(word, 0) <= len(name.documents) for word in known
     )  # fmt: skip

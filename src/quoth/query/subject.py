@@ -8,36 +8,12 @@ from dataclasses import replace
 from itertools import pairwise
 
 from quoth.core.types import DocumentKind, FilterField, Query
+from quoth.query.filters.patterns import word_set
 from quoth.text.analyzer import analyze, normalize_name
 from quoth.text.numbers import WORDS
 
 PLACED: tuple[FilterField, ...] = ("label", "page", "seconds", "chapter", "section", "segment")
 """Fields whose filters name a place within a document."""
-PLACES = frozenset(
-    "page pages p pp q chapter chapters section sections appendix part minute minutes second "
-    "seconds talk talks video lecture podcast book paper thesis pdf document slide say says said "
-    "tell tells stand stands written write contain contains content contents cover covers "
-    "covered discuss discussed discusses happen happens topic topics about summarise summarize "
-    "summary overview mention mentions mentioned read show shows between from first last next "
-    "chapitre chapitres annexe partie debut fin seconde secondes expose presentation conference "
-    "livre article these dit disent ecrit trouve contient contenu parle parlent aborde abordes "
-    "traite sujet sujets passe raconte lit resume resumer resumez synthese mentionne premiere "
-    "premieres dernieres premier dernier entre indique asked ask questions question answers "
-    "answer audience demo demos shown demonstrated qa posees posee public montre montree "
-    "demonstration reponses repond pagina paginas seite seiten kapitel capitulo dice sagt steht "
-    "auf was".split()
-)
-"""Words (folded) of a question that name a place or ask what is there, and no subject."""
-LETTERED = frozenset("appendix annexe section part partie chapter chapitre page".split())
-"""Places that may be counted by letters."""
-ASKING = frozenset(
-    "mean means meaning called difference differences different explain describe define "
-    "definition work works use used role purpose kind kinds type types name list give main way "
-    "ways many much sert servir sait savoir signifie veut dire appelle difference differences "
-    "expliquer expliquez decrire decrivez definition role sorte sortes type types nom donner "
-    "donne donnez principal fonctionne marche consiste existe".split()
-)
-"""Words that ask (folded) and that a good answer need not repeat."""
 _NOUNS: Mapping[DocumentKind, frozenset[str]] = {
     "pdf": frozenset(("book", "pdf", "paper", "thesis", "livre", "article", "these")),
     "transcript": frozenset(("talk", "video", "lecture", "podcast", "expose", "conference")),
@@ -49,7 +25,7 @@ _PLACE_NUMBER = re.compile(
 
 
 def strip_locator_words(query: Query) -> Query:
-    """Give a question about a place without the words that name it.
+    """Return a question about a place without the words that name it.
 
     "What does page 12 say about bees?" is about bees: no passage need hold "page" and "12".
     """
@@ -64,21 +40,21 @@ def strip_locator_words(query: Query) -> Query:
 
 
 def only_asks_for_a_place(query: Query) -> bool:
-    """Whether a question names nothing but a place: "What is on page 12 of the guide?"."""
+    """Return whether a question names nothing but a place: "What is on page 12 of the guide?"."""
     titles = {word for each in query.entities for word in _words(each)}
     words = _words(query.standalone)
     return not any(
         analyze(word, language=query.language)
         for before, word in pairwise(["", *words])
         if word not in titles
-        and word not in ASKING
+        and word not in word_set("asking_words")
         and not _names_a_place(word)
-        and not (len(word) == 1 and before in LETTERED)  # "appendix B"
+        and not (len(word) == 1 and before in word_set("lettered"))  # "appendix B"
     )
 
 
 def kind_of_source(query: Query) -> DocumentKind | None:
-    """The kind of document that a question asks to sum up: "the book" is a PDF, "the talk" not."""
+    """Return the kind of document that a question asks to sum up: "the book" is a PDF."""
     words = set(_words(query.standalone))
     found: list[DocumentKind] = [kind for kind, nouns in _NOUNS.items() if words & nouns]
     return found[0] if len(found) == 1 else None
@@ -89,4 +65,8 @@ def _words(text: str) -> list[str]:
 
 
 def _names_a_place(word: str) -> bool:
-    return word in PLACES or word in WORDS or _PLACE_NUMBER.fullmatch(word) is not None
+    return (
+        word in word_set("place_words")
+        or word in WORDS
+        or _PLACE_NUMBER.fullmatch(word) is not None
+    )

@@ -1,7 +1,6 @@
-"""A question as the readers of it see it: folded, cut into words, with what is quoted set apart.
+"""A question as the rules read it: normalized, cut into words, with its quotations.
 
-Folding keeps every position, so that what a pattern finds in the folded text can be shown as the
-asker wrote it.
+Normalization keeps every position, so that what a pattern finds can be shown as it was typed.
 """
 
 from __future__ import annotations
@@ -13,10 +12,10 @@ from dataclasses import dataclass, replace
 
 from quoth.text.analyzer import ENGLISH, FRENCH
 
-LONGEST_READ = 2_000
-"""Characters that are read; what stands behind them cannot narrow a search."""
+MAX_CHARACTERS = 2_000
+"""Characters that are read; what follows them filters nothing."""
 HIDDEN = "\ufffc"
-"""Stands for a character that the rules shall not read, such as one of a quoted title."""
+"""Replaces a character that the rules shall not read, such as one of a quoted title."""
 
 WORD = re.compile(rf"[^\W_]+(?:\+\+|#(?!\w))?|{HIDDEN}+")
 _QUOTED = re.compile(r"\"([^\"]{2,200})\"|«\s*([^»]{2,200}?)\s*»|“([^”]{2,200})”|‘([^’]{2,200})’")
@@ -31,11 +30,11 @@ _SAME = {
 
 FUNCTION_WORDS = ENGLISH | {"".join(c for c in unicodedata.normalize("NFD", w) if c.isascii())
                             for w in FRENCH}  # fmt: skip
-"""Words of either language that carry no subject, folded."""
+"""Normalized words of either language that carry no subject."""
 
 
 class _NormalizationTable(dict[int, str]):
-    """One folded character for each character, found when it is first met."""
+    """One normalized character per character, computed when first needed."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
@@ -48,7 +47,7 @@ _FOLDS = _NormalizationTable()
 
 @dataclass(frozen=True, slots=True)
 class TokenizedQuery:
-    """A question: as it can be shown, folded letter by letter, and the places of its words.
+    """A question: as it can be shown, normalized letter by letter, and the offsets of its words.
 
     ``quoted`` are the stretches between quotation marks.
     """
@@ -61,13 +60,13 @@ class TokenizedQuery:
     quoted: tuple[tuple[int, int], ...] = ()
 
     def shown(self, start: int, end: int) -> str:
-        """Give a stretch of it as the asker wrote it, without white space around it."""
+        """Return a stretch as it was typed, without white space around it."""
         return " ".join(self.clean[start:end].split())
 
 
 def tokenize_query(text: str) -> TokenizedQuery:
-    """Read a text into folded words; anything after `LONGEST_READ` characters is left out."""
-    clean = _clean(text[:LONGEST_READ])
+    """Cut a text into normalized words; anything after `MAX_CHARACTERS` characters is left out."""
+    clean = _clean(text[:MAX_CHARACTERS])
     folded = normalize_query(clean)
     found = list(WORD.finditer(folded))
     return TokenizedQuery(
@@ -81,7 +80,7 @@ def tokenize_query(text: str) -> TokenizedQuery:
 
 
 def mask_spans(asked: TokenizedQuery, spans: Iterable[tuple[int, int]]) -> TokenizedQuery:
-    """Give the question with these stretches hidden from the rules, at the same positions."""
+    """Return the question with these stretches hidden from the rules, at the same offsets."""
     folded = asked.folded
     for start, end in spans:
         folded = folded[:start] + HIDDEN * (end - start) + folded[end:]
@@ -89,17 +88,17 @@ def mask_spans(asked: TokenizedQuery, spans: Iterable[tuple[int, int]]) -> Token
 
 
 def normalize_query(text: str) -> str:
-    """Lower a text and take its accents away, one character for each; apostrophes are straight."""
+    """Return a text in lower case without accents, of the same length."""
     return text.lower() if text.isascii() else text.translate(_FOLDS)
 
 
 def folded_words(text: str) -> tuple[str, ...]:
-    """Give the folded words of a name."""
+    """Return the normalized words of a name."""
     return tuple(WORD.findall(normalize_query(_clean(text))))
 
 
 def stem(word: str) -> str:
-    """Take the plural off a folded word, the same way for names and for questions."""
+    """Return a normalized word without its plural ending."""
     return word[:-1] if len(word) > 3 and word[-1] in "sx" and word[-2] != "s" else word
 
 

@@ -22,7 +22,7 @@ from quoth.answering.extractive.wording import (
 )
 from quoth.core.protocols import Matrix
 from quoth.core.types import Passage, Query
-from quoth.query.subject import ASKING
+from quoth.query.filters.patterns import word_set
 from quoth.text.analyzer import analyze
 
 Scores = npt.NDArray[np.float64]
@@ -127,7 +127,7 @@ def collect_features(
             n = max(n, min(max(counts[form] for form in part) for part in parts))
         n = min(n, documents)
         rarity = math.log(1 + (documents - n + 0.5) / (n + 0.5))
-        weight = rarity * (ASKING_WEIGHT if word in ASKING else 1)
+        weight = rarity * (ASKING_WEIGHT if word in word_set("asking_words") else 1)
         weighed.append(Term(word, forms, parts, weight))
     return QueryContext(
         terms=tuple(weighed),

@@ -1,12 +1,13 @@
 """Filters as people write them: ``kind=pdf``, ``page=12-14``, ``time=12:30-14:00``.
 
-``KEY=any`` takes back what was read out of the question for that key, ``none`` all of it.
+``KEY=any`` removes what was read out of the question for that key, ``none`` all of it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from quoth.core.errors import InputError
 from quoth.core.types import Filter, FilterField
@@ -15,9 +16,8 @@ from quoth.text.numbers import from_roman, labels_between, to_roman
 
 RANGE = re.compile(r"^\s*+(\S.*?)\s*(?:-|–|\.\.)\s*+(\S.*?)\s*$")
 NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{0,9})?")
-MOST_PAGES = 500
-LONGEST_LABEL = 15
-
+MAX_PAGES = 500
+MAX_LABEL_LENGTH = 15
 
 ANY = "any"
 NONE = "none"
@@ -25,19 +25,19 @@ LAST_DAY = 9999_12_31
 
 
 def parse_filters(texts: Sequence[str]) -> tuple[Filter, ...]:
-    """Read filters; raises InputError naming what is wrong and what there is.
+    """Return the filters that texts say; raises InputError naming what is wrong and what there is.
 
-    Those that only take something back (``KEY=any``, ``none``) give no filter.
+    Those that only remove something (``KEY=any``, ``none``) give no filter.
     """
-    return tuple([_parse(text) for text in texts if not _taken_back(text)])
+    return tuple([_parse(text) for text in texts if not _removed_fields(text)])
 
 
 def dropped(texts: Sequence[str]) -> frozenset[FilterField]:
-    """Give the fields whose conditions shall not be read out of the question."""
-    return frozenset([field for text in texts for field in _taken_back(text)])
+    """Return the fields that shall not be read out of the question."""
+    return frozenset([field for text in texts for field in _removed_fields(text)])
 
 
-def _taken_back(text: str) -> tuple[FilterField, ...]:
+def _removed_fields(text: str) -> tuple[FilterField, ...]:
     key, _, value = text.partition("=")
     key, value = key.strip().casefold(), value.strip().casefold()
     if key == NONE and not value:
@@ -46,18 +46,18 @@ def _taken_back(text: str) -> tuple[FilterField, ...]:
 
 
 def pages_printed(first: str, last: str) -> Filter | None:
-    """The condition that a chunk is on the pages with these printed labels, both included.
+    """Return the filter for chunks on the pages with these printed labels, both included.
 
     None where the labels make no range; raises InputError for one that is too long or backwards.
     """
     low, high = first.casefold(), last.casefold()
-    if max(len(low), len(high)) > LONGEST_LABEL:
+    if max(len(low), len(high)) > MAX_LABEL_LENGTH:
         raise InputError(f"'{first[:20]}…' is not a page label.")
     between = labels_between(low, high)
     if between is None:
         return None
-    if not 0 < len(between) <= MOST_PAGES:
-        raise InputError(f"'{first}-{last}' is not a range of at most {MOST_PAGES} pages.")
+    if not 0 < len(between) <= MAX_PAGES:
+        raise InputError(f"'{first}-{last}' is not a range of at most {MAX_PAGES} pages.")
     spell = str if low.isdecimal() else to_roman
     return Filter("label", "in", tuple(spell(number) for number in between))
 
@@ -78,20 +78,12 @@ def _ends(value: str) -> tuple[str, str]:
     return (span[1], span[2]) if span else (value, value)
 
 
-def _document(value: str) -> Filter:
-    return Filter("document", "in", _list(value))
+def _one_of(field: FilterField, value: str) -> Filter:
+    return Filter(field, "in", _list(value))
 
 
-def _kind(value: str) -> Filter:
-    return Filter("kind", "in", _list(value.casefold()))
-
-
-def _language(value: str) -> Filter:
-    return Filter("language", "in", _list(value.casefold()))
-
-
-def _speaker(value: str) -> Filter:
-    return Filter("speaker", "in", (value,))
+def _exactly(field: FilterField, value: str) -> Filter:
+    return Filter(field, "in", (value,))
 
 
 def _page(value: str) -> Filter:
@@ -139,15 +131,15 @@ def _clock(text: str) -> float:
 def _chapter(value: str) -> Filter:
     first, last = (_chapter_number(each) for each in _ends(value))
     if first.isdecimal() and last.isdecimal():
-        if not 0 <= int(last) - int(first) <= MOST_PAGES:
-            raise InputError(f"'{value}' is not a range of at most {MOST_PAGES} chapters.")
+        if not 0 <= int(last) - int(first) <= MAX_PAGES:
+            raise InputError(f"'{value}' is not a range of at most {MAX_PAGES} chapters.")
         return Filter("chapter", "in", tuple(map(str, range(int(first), int(last) + 1))))
     return Filter("chapter", "in", tuple(map(_chapter_number, _list(value))))
 
 
 def _chapter_number(text: str) -> str:
-    """Give a chapter as it is stored: a decimal number, or the small letter of an appendix."""
-    if len(text) > LONGEST_LABEL:
+    """Return a chapter as it is stored: a decimal number, or the small letter of an appendix."""
+    if len(text) > MAX_LABEL_LENGTH:
         raise InputError(f"'{text[:20]}…' is not the number of a chapter.")
     low = text.casefold()
     if low.isascii() and low.isdecimal():
@@ -155,10 +147,6 @@ def _chapter_number(text: str) -> str:
     # "c" and "d" are appendices rather than a hundred and five hundred.
     roman = from_roman(low) if len(low) > 1 or low in "ivx" else 0
     return str(roman) if roman else low
-
-
-def _section(value: str) -> Filter:
-    return Filter("section", "in", (value,))
 
 
 def _segment(value: str) -> Filter:
@@ -194,15 +182,15 @@ DATES = re.compile(
 """A day, month or year, or two with ".." or a dash between them; either may be missing."""
 
 KEYS: Mapping[str, Callable[[str], Filter]] = {
-    "document": _document,
-    "kind": _kind,
-    "language": _language,
-    "speaker": _speaker,
+    "document": partial(_one_of, "document"),
+    "kind": lambda value: _one_of("kind", value.casefold()),
+    "language": lambda value: _one_of("language", value.casefold()),
+    "speaker": partial(_exactly, "speaker"),
     "page": _page,
     "page_number": _page_number,
     "time": _time,
     "chapter": _chapter,
-    "section": _section,
+    "section": partial(_exactly, "section"),
     "segment": _segment,
     "date": _date,
 }
@@ -220,4 +208,4 @@ FIELDS: Mapping[str, tuple[FilterField, ...]] = {
     "segment": ("segment",),
     "date": ("date",),
 }
-"""The fields that ``KEY=any`` takes back."""
+"""The fields that ``KEY=any`` removes."""

@@ -28,9 +28,10 @@ from quoth.core.types import (
     SpanLocator,
 )
 from quoth.ingest.readers.metadata import Metadata
-from quoth.ingest.sandbox.child import respond, send
+from quoth.ingest.sandbox.child import LENGTH, respond, send
 from quoth.ingest.sandbox.parent import ParserPool
-from quoth.ingest.sandbox.wire import LENGTH, decode_reading, encode_reading
+from quoth.text.json_codec import to_json
+from quoth.text.json_decode import decoded
 
 PDFS = Path(__file__).parents[1] / "fixtures" / "pdf"
 
@@ -120,7 +121,7 @@ def child_of(readers: ParserPool) -> int:
 
 @given(readings)
 def test_a_reading_crosses_the_border_unchanged(reading: ParsedDocument) -> None:
-    assert decode_reading(json.loads(json.dumps(encode_reading(reading)))) == reading
+    assert decoded(ParsedDocument, json.loads(json.dumps(to_json(reading)))) == reading
 
 
 @pytest.mark.parametrize(
@@ -135,9 +136,9 @@ def test_a_reading_crosses_the_border_unchanged(reading: ParsedDocument) -> None
     ],
 )
 def test_what_is_not_a_reading_is_refused(change: dict[str, object]) -> None:
-    data = encode_reading(ParsedDocument(kind="text", title="t", text="x", places=()))
+    data = to_json(ParsedDocument(kind="text", title="t", text="x", places=()))
     with pytest.raises((ValueError, TypeError, LookupError)):
-        decode_reading({**data, **change})
+        decoded(ParsedDocument, {**data, **change})
 
 
 async def test_a_file_reads_in_a_child_as_it_does_here() -> None:
@@ -145,7 +146,7 @@ async def test_a_file_reads_in_a_child_as_it_does_here() -> None:
     here = respond({"path": str(PDFS / "book.pdf"), "given": asdict(about)})
     async with ParserPool(seconds=20, memory_mb=512) as readers:
         there = await readers.read(PDFS / "book.pdf", about)
-    assert decode_reading(here["reading"]) == there
+    assert decoded(ParsedDocument, here["reading"]) == there
 
 
 def test_a_refusal_is_an_answer() -> None:

@@ -13,6 +13,7 @@ import json
 import math
 import os
 import queue
+import struct
 import sys
 import threading
 from contextlib import suppress
@@ -22,7 +23,7 @@ from typing import IO, Any
 
 from quoth.core.errors import DocumentError
 from quoth.core.types import Json
-from quoth.ingest.sandbox.wire import LENGTH, encode_reading
+from quoth.text.json_codec import to_json
 
 resource: Any
 try:
@@ -31,6 +32,8 @@ except ImportError:  # Windows has no such limits; the parent's clock still stop
     resource = None
 
 
+LENGTH = struct.Struct(">Q")
+"""Precedes each answer: its length in bytes."""
 _NEW_NETWORK = 0x4000_0000
 _NEW_USERS = 0x1000_0000
 """Flags of Linux's unshare."""
@@ -69,7 +72,7 @@ def respond(request: Json) -> Json:
         reading = read(Path(request["path"]), Metadata(**request["given"]))
     except DocumentError as error:
         return {"code": error.code, "message": str(error)}
-    return {"reading": encode_reading(reading)}
+    return {"reading": to_json(reading)}
 
 
 def send(answers: IO[bytes], answer: Json) -> None:

@@ -44,6 +44,14 @@ from tests.support.toy_rerankers import (
 )
 
 
+def store_tokens(reranker: ColbertReranker) -> None:
+    async def store() -> None:
+        _, tokens = await reranker.vectors.embed([chunk.indexed for chunk in chunks()])
+        await reranker.vectors.put(chunks(), tokens)
+
+    asyncio.run(store())
+
+
 def score(reranker: Reranker, question: str = QUESTION) -> list[float]:
     try:
         return asyncio.run(reranker.score(question, chunks()))
@@ -122,7 +130,7 @@ def test_colbert_finds_its_stored_vectors(tmp_path: Path) -> None:
     folder = write_colbert(tmp_path / "model")
     reranker = ColbertReranker(folder, threads=1, store=tmp_path / "store")
 
-    asyncio.run(reranker.vectors.keep(chunks(), compute=True))
+    store_tokens(reranker)
     assert list((tmp_path / "store").rglob("*.tokens"))
     assert score(reranker) == pytest.approx(score(colbert(folder)), abs=1e-6)
 
@@ -333,7 +341,7 @@ def test_tenants_share_a_colbert_and_keep_their_token_vectors_apart(tmp_path: Pa
     rerankers = Rerankers(str(folder), models=tmp_path, threads=1)
     one, other = (rerankers.over(None, store=tmp_path / each) for each in "ab")
     assert isinstance(one, ColbertReranker)
-    asyncio.run(one.vectors.keep(chunks(), compute=True))
+    store_tokens(one)
     shutil.rmtree(folder)  # it is open, and not opened again
     assert list((tmp_path / "a").rglob("*.tokens"))
     assert not list((tmp_path / "b").rglob("*.tokens"))

@@ -81,8 +81,8 @@ async def test_no_span_needs_no_vector() -> None:
 async def test_kept_vectors_are_not_made_again(tmp_path: Path) -> None:
     embedder = Words()
     vectors = open_vectors(space(embedder), folder=tmp_path)
-    await vectors.embed(["mill owl"])
-    await vectors.keep([chunk("mill owl")])
+    _, tokens = await vectors.embed(["mill owl"])
+    await vectors.put([chunk("mill owl")], tokens)
     before = len(embedder.read)
     await LateSpans(vectors).score("owl", [chunk("mill owl")], spans=[(0, 0, 4), (0, 5, 8)])
     assert len(embedder.read) == before

@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoth.backends.embedders.onnx import OnnxEmbedder
-from quoth.backends.late_interaction import token_vectors
 from quoth.backends.late_interaction.binary_quantization import binarize, quantize_nbits
 from quoth.backends.late_interaction.maxsim import best_matches, unit, weighted_maxsim
 from quoth.backends.late_interaction.token_space import TokenSpace
@@ -212,8 +211,8 @@ async def test_stored_and_computed_vectors_give_the_same_scores(
 ) -> None:
     chunks = [chunk(at, text) for at, text in enumerate(TEXTS)]
     vectors = open_vectors(TokenSpace(embedder), folder=tmp_path)
-    await vectors.embed(TEXTS)
-    await vectors.keep(chunks)
+    _, tokens = await vectors.embed(TEXTS)
+    await vectors.put(chunks, tokens)
     before = embedder.computed
     stored = await LateReranker(vectors).score("the page", chunks)
     assert embedder.computed == before
@@ -226,67 +225,40 @@ async def test_stored_and_computed_vectors_give_the_same_scores(
 async def test_only_what_is_missing_is_computed(embedder: Counting, tmp_path: Path) -> None:
     there, absent = chunk(0, TEXTS[0]), chunk(0, TEXTS[1], document="e")
     vectors = open_vectors(TokenSpace(embedder), folder=tmp_path)
-    await vectors.embed([TEXTS[0]])
-    await vectors.keep([there, absent])
+    _, tokens = await vectors.embed([TEXTS[0]])
+    await vectors.put([there], tokens)
     before = embedder.computed
     await vectors.passages([there, absent])
     assert embedder.computed == before + 1
 
 
-async def test_the_text_with_its_title_is_what_is_noted(embedder: Counting, tmp_path: Path) -> None:
+async def test_the_title_is_embedded_with_the_text(embedder: Counting, tmp_path: Path) -> None:
     titled = replace(chunk(0, "the text"), prefix="a page")
     vectors = open_vectors(TokenSpace(embedder), folder=tmp_path)
-    await vectors.embed(["a page\nthe text"])
-    await vectors.keep([titled])
+    _, tokens = await vectors.embed(["a page\nthe text"])
+    await vectors.put([titled], tokens)
     before = embedder.computed
     await vectors.passages([titled])
     assert embedder.computed == before
 
 
-async def test_a_noting_embedder_gives_the_same_vectors(embedder: Counting, tmp_path: Path) -> None:
-    noting = open_vectors(TokenSpace(embedder), folder=tmp_path).recording_embedder(embedder)
-    for role in ("query", "document"):
-        rows = await noting.embed([*TEXTS, "a title"], role=role)
-        assert np.array_equal(rows, await embedder.embed([*TEXTS, "a title"], role=role))
-    assert noting.count_tokens(TEXTS) == embedder.count_tokens(TEXTS)
-
-
-async def test_chunks_may_be_kept_part_by_part(embedder: Counting, tmp_path: Path) -> None:
+async def test_chunks_may_be_stored_part_by_part(embedder: Counting, tmp_path: Path) -> None:
     chunks = [chunk(at, text) for at, text in enumerate(TEXTS)]
     vectors = open_vectors(TokenSpace(embedder), folder=tmp_path)
-    noting = vectors.recording_embedder(embedder)
     for part in (chunks[2:], chunks[:2]):
-        await noting.embed(["a title", *(each.text for each in part)], role="document")
-        await vectors.keep(part)
+        rows, tokens = await vectors.embed([each.text for each in part])
+        plain = await embedder.embed([each.text for each in part], role="document")
+        assert np.array_equal(rows, plain)
+        await vectors.put(part, tokens)
     before = embedder.computed
     await vectors.passages(chunks)
     assert embedder.computed == before
 
 
-async def test_what_was_not_noted_can_be_made(embedder: Counting, tmp_path: Path) -> None:
-    vectors = open_vectors(TokenSpace(embedder), folder=tmp_path)
-    await vectors.keep([chunk(0, TEXTS[0])], compute=True)
-    before = embedder.computed
-    await vectors.passages([chunk(0, TEXTS[0])])
-    assert embedder.computed == before
-
-
-async def test_what_nobody_keeps_is_forgotten(
-    embedder: Counting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(token_vectors, "NOTED_BYTES", 60)
-    vectors = open_vectors(TokenSpace(embedder), folder=tmp_path)
-    await vectors.embed(TEXTS)
-    await vectors.keep([chunk(at, text) for at, text in enumerate(TEXTS)])
-    before = embedder.computed
-    await vectors.passages([chunk(at, text) for at, text in enumerate(TEXTS)])
-    assert 0 < embedder.computed - before < len(TEXTS)
-
-
 async def test_a_deleted_document_is_computed_again(embedder: Counting, tmp_path: Path) -> None:
     vectors = open_vectors(TokenSpace(embedder), folder=tmp_path)
-    await vectors.embed([TEXTS[0]])
-    await vectors.keep([chunk(0, TEXTS[0])])
+    _, tokens = await vectors.embed([TEXTS[0]])
+    await vectors.put([chunk(0, TEXTS[0])], tokens)
     await vectors.delete(["d"])
     before = embedder.computed
     await vectors.passages([chunk(0, TEXTS[0])])

@@ -23,6 +23,8 @@ from quoth.core.types import (
 
 Matrix = npt.NDArray[np.float32]
 Role = Literal["query", "document"]
+TokenRows = npt.NDArray[np.uint8]
+"""Token vectors of one text in their stored form, a row for each token."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,12 +192,12 @@ class SpanScorer(Protocol):
 class TokenVectorStore(Protocol):
     """Store the vectors of chunks' tokens; derived, and computed again where they are missing."""
 
-    def recording_embedder(self, embedder: Embedder) -> Embedder:
-        """Stand in for the embedder while chunks are embedded that are to be kept."""
+    async def embed(self, texts: Sequence[str]) -> tuple[Matrix, list[TokenRows]]:
+        """Return documents' unit vectors, and each one's token vectors as `put` takes them."""
         ...
 
-    async def keep(self, chunks: Sequence[Chunk]) -> None:
-        """Put on disk what was noted while the chunks were embedded; raises StorageFull."""
+    async def put(self, chunks: Sequence[Chunk], tokens: Sequence[TokenRows]) -> None:
+        """Write the token vectors of chunks to disk; raises StorageFull."""
         ...
 
     async def delete(self, document_ids: Sequence[str]) -> None:

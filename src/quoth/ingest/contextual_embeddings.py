@@ -18,16 +18,20 @@ async def prefixed_vectors(
     prefixes: Sequence[str],
     embedder: Embedder,
     share: float = PREFIX_SHARE,
+    rows: Matrix | None = None,
 ) -> Matrix:
     """Embed texts and lean each vector towards that of its prefix; raises EmbeddingError.
 
     Gives unit rows, shape (texts, dimension): ``text + share · prefix``, made one long again. A
     text holds its prefix already, but one line among two hundred tokens weighs little in a mean
     over tokens. Every prefix is embedded once, however many texts have it; a text without one
-    keeps its own vector.
+    keeps its own vector. ``rows`` are the texts' own vectors where they are known already.
     """
     known = list(dict.fromkeys(each for each in prefixes if each.strip()))
-    rows = await embedder.embed([*texts, *known], role="document")
+    if rows is None:
+        rows = await embedder.embed([*texts, *known], role="document")
+    elif known:
+        rows = np.concatenate([rows, await embedder.embed(known, role="document")])
     if not known or share <= 0:
         return rows[: len(texts)]
     at = {prefix: len(texts) + number for number, prefix in enumerate(known)}

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from quoth.core.protocols import Embedder, Matrix
+from quoth.core.protocols import Embedder, Matrix, TokenRows
 from quoth.core.types import Chunk, Document
 from quoth.ingest.contextual_embeddings import prefixed_vectors
 from quoth.ingest.enrich.summaries import summaries_of
@@ -39,15 +39,19 @@ async def write_batch(
     """Embed, sum up, index and commit a batch; its documents come when they are safe."""
     chunks = [each for entry in batch for each in entry.chunks]
     source = batch[0].document.title
-    embedder = caching_embedder(parts)
-    vectors = []
+    vectors: list[Matrix] = []
+    tokens: list[TokenRows] = []
     for at in range(0, len(chunks), EMBED_CHUNKS):
         yield IngestProgress(source, 0, 0, at, len(chunks))
         part = chunks[at : at + EMBED_CHUNKS]
-        vectors.append(await chunk_vectors(part, embedder=embedder))
+        rows, own = await embed_chunks(parts, part)
+        vectors.append(rows)
+        tokens += own
     rows = np.concatenate(vectors)
     summed = await asyncio.to_thread(_summarize, batch, rows)
-    await commit_entries(parts, collection.name, entries=summed, chunks=chunks, vectors=rows)
+    await commit_entries(
+        parts, collection.name, entries=summed, chunks=chunks, vectors=rows, tokens=tokens
+    )
     yield IngestProgress(source, 0, 0, len(chunks), len(chunks))
     for entry in batch:
         yield entry.document
@@ -64,11 +68,17 @@ def _summarize(batch: Sequence[Entry], vectors: Matrix) -> list[Entry]:
     return done
 
 
-def caching_embedder(parts: Components) -> Embedder:
-    """The embedder for chunks: one that notes their tokens too, where these are kept."""
-    return (
-        parts.embedder if parts.tokens is None else parts.tokens.recording_embedder(parts.embedder)
-    )
+async def embed_chunks(
+    parts: Components, chunks: Sequence[Chunk]
+) -> tuple[Matrix, list[TokenRows]]:
+    """Return chunks' vectors, and their token vectors where these are stored, from one pass."""
+    if parts.tokens is None:
+        return await chunk_vectors(chunks, embedder=parts.embedder), []
+    texts = [chunk.indexed for chunk in chunks]
+    rows, tokens = await parts.tokens.embed(texts)
+    prefixes = [chunk.prefix for chunk in chunks]
+    leaning = await prefixed_vectors(texts, prefixes=prefixes, embedder=parts.embedder, rows=rows)
+    return leaning, tokens
 
 
 async def chunk_vectors(chunks: Sequence[Chunk], *, embedder: Embedder) -> Matrix:
@@ -87,6 +97,7 @@ async def commit_entries(
     entries: Sequence[Entry],
     chunks: Sequence[Chunk],
     vectors: Matrix,
+    tokens: Sequence[TokenRows] = (),
 ) -> None:
     """Write the chunks of ready entries to the index, then make them visible in the catalogue."""
     while True:
@@ -95,7 +106,7 @@ async def commit_entries(
         index = parts.open_index(collection.table)
         await index.upsert(chunks, vectors=vectors)
         if parts.tokens is not None:
-            await parts.tokens.keep(chunks)
+            await parts.tokens.put(chunks, tokens)
         replaced = await asyncio.to_thread(parts.catalogue.commit, collection, entries)
         if replaced is not None:
             await index.delete(replaced)

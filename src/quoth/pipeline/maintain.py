@@ -12,8 +12,7 @@ from quoth.core.errors import EmbeddingError, IndexCorrupt, IndexMismatch
 from quoth.pipeline.commit import (
     EMBED_CHUNKS,
     IngestProgress,
-    caching_embedder,
-    chunk_vectors,
+    embed_chunks,
 )
 from quoth.pipeline.components import Components, embedding_fingerprint, require_same_identity
 from quoth.store.rows import Collection
@@ -230,10 +229,10 @@ async def copy(
     for at in range(0, len(chunks), EMBED_CHUNKS):
         yield at, len(chunks)
         part = chunks[at : at + EMBED_CHUNKS]
-        vectors = await chunk_vectors(part, embedder=caching_embedder(parts))
+        vectors, tokens = await embed_chunks(parts, part)
         await index.upsert(part, vectors=vectors)
         if parts.tokens is not None:
-            await parts.tokens.keep(part)
+            await parts.tokens.put(part, tokens)
 
 
 def _next_table(table: str) -> str:

@@ -24,7 +24,7 @@ class ColbertReranker:
     """Scores passages by the sum of the question's best matching tokens; a `Reranker`.
 
     Below ``store`` lie the token vectors of documents, one byte for each component, that
-    ``vectors.keep(chunks, compute=True)`` made; others are computed when they are scored.
+    ``vectors.put`` wrote; others are computed when they are scored.
     """
 
     def __init__(self, folder: Path, *, threads: int, store: Path | None = None) -> None:

@@ -59,7 +59,7 @@ class HashEmbedder:
     document_prefix = "passage: "
 
     async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
-        """Give one unit row per text, shape (texts, 64)."""
+        """Return one unit row per text, shape (texts, 64)."""
         prefix = self.query_prefix if role == "query" else self.document_prefix
         rows = np.zeros((len(texts), self.dimension), np.float32)
         for row, text in zip(rows, texts, strict=True):
@@ -141,7 +141,7 @@ class MemoryIndex:
     async def vectors(
         self, chunk_ids: Sequence[str], *, exact: bool = False
     ) -> Mapping[str, Matrix]:
-        """Give the stored vectors of those chunks that are there."""
+        """Return the stored vectors of those chunks that are there."""
         return {at: self.rows[at][1] for at in chunk_ids if at in self.rows}
 
     async def document_ids(self) -> Mapping[str, int]:
@@ -233,7 +233,7 @@ class WordReranker:
     async def score(
         self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None = None
     ) -> list[float]:
-        """Give one score per chunk, 0 to 1."""
+        """Return one score per chunk, 0 to 1."""
         sought = set(_words(query))
         held = [set(_words(f"{chunk.prefix} {chunk.text}")) for chunk in chunks]
         return [len(sought & words) / max(1, len(sought)) for words in held]
@@ -293,7 +293,7 @@ class ScriptedGenerator:
             self.closed += 1
 
     async def complete(self, instructions: str, text: str, *, max_tokens: int) -> str:
-        """Give the whole script."""
+        """Return the whole script."""
         return "".join(piece for piece in self._pieces if isinstance(piece, str))
 
     async def close(self) -> None:

@@ -25,15 +25,6 @@ class Counting(HashEmbedder):
         return await super().embed(texts, role=role)
 
 
-class Slow(Counting):
-    """Takes its time."""
-
-    async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
-        rows = await super().embed(texts, role=role)
-        await asyncio.sleep(0.01)
-        return rows
-
-
 async def test_a_known_question_is_not_computed() -> None:
     inner = Counting()
     cached = CachedEmbedder(inner)
@@ -96,41 +87,3 @@ def test_it_looks_like_the_embedder_in_it() -> None:
     cached = CachedEmbedder(HashEmbedder())
     assert (cached.name, cached.dimension, cached.query_prefix) == ("hash", 64, "query: ")
     assert cached.count_tokens(["a b"]) == [2]
-
-
-async def test_a_foreseen_question_is_waited_for_and_computed_once() -> None:
-    inner = Counting()
-    cached = CachedEmbedder(inner)
-    cached.foresee("a")
-    cached.foresee("a")
-    rows = await cached.embed(["b", "a"], role="query")
-    assert sorted(inner.asked) == ["a", "b"]
-    assert np.array_equal(rows, await HashEmbedder().embed(["b", "a"], role="query"))
-
-
-async def test_a_foreseen_question_is_kept_when_it_has_come() -> None:
-    inner = Counting()
-    cached = CachedEmbedder(inner)
-    cached.foresee("a")
-    await asyncio.sleep(0.01)
-    await cached.embed(["a"], role="query")
-    assert inner.asked == ["a"]
-
-
-async def test_who_asks_is_told_that_a_foreseen_question_failed() -> None:
-    cached = CachedEmbedder(FailingEmbedder())
-    cached.foresee("a")
-    with pytest.raises(EmbeddingError):
-        await cached.embed(["a"], role="query")
-
-
-async def test_who_stops_waiting_does_not_end_what_was_foreseen() -> None:
-    inner = Slow()
-    cached = CachedEmbedder(inner)
-    cached.foresee("a")
-    waiting = asyncio.create_task(cached.embed(["a"], role="query"))
-    await asyncio.sleep(0)
-    waiting.cancel()
-    await asyncio.sleep(0.05)
-    await cached.embed(["a"], role="query")
-    assert inner.asked == ["a"]

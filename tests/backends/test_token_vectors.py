@@ -197,13 +197,12 @@ async def test_token_vectors_do_not_change_the_texts_vectors(embedder: Counting)
     assert [len(each) for each in tokens] == embedder.count_tokens(TEXTS)
 
 
-async def test_a_question_just_embedded_has_the_same_tokens(embedder: Counting) -> None:
-    first, (fresh,) = await embedder.embed_tokens(["the page"], role="query")
-    row = await embedder.embed(["the page"], role="query")
-    again, (kept,) = await embedder.embed_tokens(["the page"], role="query")
-    assert np.array_equal(first, row)
-    assert np.array_equal(row, again)
-    assert np.array_equal(fresh, kept)
+async def test_a_query_is_encoded_in_one_pass(embedder: Counting) -> None:
+    rows, (tokens,) = await embedder.embed_tokens(["the page"], role="query")
+    encoded = await embedder.encode("the page")
+    assert np.array_equal(encoded.vector, rows[0])
+    assert encoded.tokens is not None
+    assert np.array_equal(encoded.tokens, tokens)
 
 
 async def test_stored_and_computed_vectors_give_the_same_scores(

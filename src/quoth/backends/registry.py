@@ -78,7 +78,7 @@ BACKENDS: Mapping[Part, Mapping[str, Backend]] = {
 
 
 def backend(part: Part, name: str) -> type[Any]:
-    """Give the class of a backend, or the function that opens it; raises as `require` does.
+    """Return the class of a backend, or the function that opens it; raises as `require` does.
 
     An error inside an installed package is raised as it is.
     """
@@ -89,7 +89,7 @@ def backend(part: Part, name: str) -> type[Any]:
 
 
 def require(part: Part, name: str) -> Backend:
-    """Give a row of the table whose packages are installed, and load nothing.
+    """Return a row of the table whose packages are installed, and load nothing.
 
     Raises ConfigError for a name that is not in the table and MissingExtra for one whose extra
     is not installed.

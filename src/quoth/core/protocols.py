@@ -66,15 +66,6 @@ class Embedder(Protocol):
         ...
 
 
-@runtime_checkable
-class Prefetches(Protocol):
-    """An embedder that can be told of a question before it is asked for."""
-
-    def foresee(self, text: str) -> None:
-        """Begin to embed a question; `Embedder.embed` then waits for it."""
-        ...
-
-
 class VectorIndex(Protocol):
     """Find the chunks whose vectors are nearest."""
 
@@ -102,11 +93,11 @@ class VectorIndex(Protocol):
         ...
 
     async def document_ids(self) -> Mapping[str, int]:
-        """How many chunks each document has here."""
+        """Return how many chunks each document has here."""
         ...
 
     async def count(self) -> int:
-        """How many chunks a search can find here."""
+        """Return how many chunks a search can find here."""
         ...
 
     async def optimize(self) -> None:

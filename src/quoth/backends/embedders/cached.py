@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
-from functools import partial
 from threading import Lock
 
 import numpy as np
@@ -25,7 +23,6 @@ class CachedEmbedder:
     def __init__(self, embedder: Embedder, *, max_bytes: int = MAX_BYTES) -> None:
         self.inner = embedder
         self._encoded: LRUCache[str, EncodedQuery] = LRUCache(max_bytes, getsizeof=_bytes)
-        self._pending: dict[str, asyncio.Task[EncodedQuery]] = {}
         self._lock = Lock()
         self.hits = 0
         self.misses = 0
@@ -53,20 +50,8 @@ class CachedEmbedder:
         if (found := self._cached(query)) is not None:
             self.hits += 1
             return found
-        task = self._pending.get(query)
-        if task is None or task.get_loop() is not asyncio.get_running_loop():
-            self.misses += 1
-            return self._keep(query, await self.inner.encode(query))
-        # Other requests may wait for it too: cancelling one of them does not cancel the task.
-        return await asyncio.shield(task)
-
-    def foresee(self, text: str) -> None:
-        """Start to encode a query; `encode` and `embed` then wait for it."""
-        if self._cached(text) is None and text not in self._pending:
-            self.misses += 1
-            task = asyncio.ensure_future(self.inner.encode(text))
-            self._pending[text] = task
-            task.add_done_callback(partial(self._arrived, text))
+        self.misses += 1
+        return self._keep(query, await self.inner.encode(query))
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Count the tokens of each text, without the role's prefix and special tokens."""
@@ -77,11 +62,6 @@ class CachedEmbedder:
         with self._lock:
             self._encoded.clear()
         self.inner.close()
-
-    def _arrived(self, text: str, task: asyncio.Task[EncodedQuery]) -> None:
-        self._pending.pop(text, None)
-        if not task.cancelled() and task.exception() is None:
-            self._keep(text, task.result())
 
     def _cached(self, query: str) -> EncodedQuery | None:
         with self._lock:

@@ -29,7 +29,7 @@ class GuardedEmbedder:
         )
 
     async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
-        """Give one unit row per text, shape (texts, dimension); raises EmbeddingError."""
+        """Return one unit row per text, shape (texts, dimension); raises EmbeddingError."""
         if role != "query":
             return await self.inner.embed(texts, role=role)
         with self.breaker.call():

@@ -8,13 +8,11 @@ same vector whatever it is embedded with (docs/decisions/002-embedding-threads-a
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from threading import Lock
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -32,10 +30,6 @@ from quoth_e5.tokenizer import TABLE, LeanTokenizer
 T = TypeVar("T")
 TOKEN_OUTPUTS = ("last_hidden_state", "token_embeddings")
 OUTPUTS = ("sentence_embedding", *TOKEN_OUTPUTS)
-SHORT = 400
-"""Characters of a text that is cut into tokens at once."""
-RECENT = 128
-"""Questions whose token vectors are kept for a moment: who reranks asks for them again."""
 
 
 class OnnxTokenizer(Protocol):
@@ -47,7 +41,7 @@ class OnnxTokenizer(Protocol):
         ...
 
     def encode(self, texts: Sequence[str], *, limit: int) -> list[list[int]]:
-        """Give the ids of each text with the special tokens, cut to ``limit`` tokens."""
+        """Return the ids of each text with the special tokens, cut to ``limit`` tokens."""
         ...
 
     def count(self, texts: Sequence[str]) -> list[int]:
@@ -62,7 +56,7 @@ class FullTokenizer:
         self._tokenizer = open_tokenizer(path)
 
     def encode(self, texts: Sequence[str], *, limit: int) -> list[list[int]]:
-        """Give the ids of each text with the special tokens, cut to ``limit`` tokens."""
+        """Return the ids of each text with the special tokens, cut to ``limit`` tokens."""
         room = max(0, limit - self._tokenizer.num_special_tokens_to_add(is_pair=False))
         found = []
         for encoding in self._batch(texts):
@@ -125,11 +119,9 @@ class OnnxEmbedder:
         self._session = self._pools["query"].submit(_open_session, folder / self._card.file)
         self._tokens = self._pools["document"].submit(_open_tokens, folder)
         self._owns: dict[Role, slice] = {}
-        self._recent: OrderedDict[str, Matrix] = OrderedDict()
-        self._alone = Lock()
 
     async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
-        """Give one unit row per text, shape (texts, dimension); raises EmbeddingError.
+        """Return one unit row per text, shape (texts, dimension); raises EmbeddingError.
 
         At most ``threads`` texts of one call are waiting or running at a time, so that calls
         share the threads fairly. Cancelling leaves the embedder usable.
@@ -138,11 +130,6 @@ class OnnxEmbedder:
         if not texts:
             return rows
         prefixed = [self._prefix(role) + text for text in texts]
-        if len(texts) == 1:  # one turn in the queue instead of two
-            (text,) = prefixed
-            read = self._encode(prefixed)[0] if self._reads_at_once(text) else None
-            rows[0] = await self._run(role, lambda: self._single(text, read, role=role))
-            return rows
         ids = await self._run(role, lambda: self._encode(prefixed))
 
         def embed_one(at: int) -> None:
@@ -154,7 +141,7 @@ class OnnxEmbedder:
     async def embed_tokens(
         self, texts: Sequence[str], *, role: Role
     ) -> tuple[Matrix, list[Matrix]]:
-        """Give what `embed` gives, and the vectors of each text's own tokens, from the same pass.
+        """Return what `embed` gives, and the vectors of each text's own tokens, from the same pass.
 
         The latter are as the model makes them, shape (tokens, width), without those of the role's
         prefix and of special tokens. Raises EmbeddingError, and ConfigError for a model that does
@@ -166,8 +153,6 @@ class OnnxEmbedder:
             return rows, tokens
         prefixed = [self._prefix(role) + text for text in texts]
         own = self._owns.get(role) or await self._run(role, lambda: self._own(role))
-        if len(texts) == 1 and (states := self._recalled(prefixed[0])) is not None:
-            return self._unit(states)[None], [states[own]]
         ids = await self._run(role, lambda: self._encode(prefixed))
 
         def embed_one(at: int) -> None:
@@ -179,12 +164,7 @@ class OnnxEmbedder:
 
     async def encode(self, query: str) -> EncodedQuery:
         """Return a query's vector and token vectors from one pass; raises EmbeddingError."""
-        if not self._session.done():
-            await asyncio.wait([asyncio.wrap_future(self._session)])
-        if self._session.result().tokens is None:
-            return EncodedQuery((await self.embed([query], role="query"))[0])
-        rows, (tokens,) = await self.embed_tokens([query], role="query")
-        return EncodedQuery(rows[0], tokens)
+        return await self._run("query", lambda: self._encode_query(query))
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Count the tokens of each text, without the role's prefix and special tokens."""
@@ -231,38 +211,19 @@ class OnnxEmbedder:
     def _encode(self, texts: Sequence[str]) -> list[list[int]]:
         return self._tokens.result().encode(replace_surrogates(texts), limit=self.max_tokens)
 
-    def _reads_at_once(self, text: str) -> bool:
-        """Whether to cut a text into tokens here and now.
-
-        That takes a third of a millisecond for a question; in a thread it would take three times
-        as long, waiting for the interpreter's lock while the other leg searches.
-        """
-        return len(text) <= SHORT and self._tokens.done()
-
-    def _single(
-        self, text: str, ids: Sequence[int] | None, *, role: Role
-    ) -> npt.NDArray[np.float32]:
-        """Embed one text; a question's token vectors are kept for a moment."""
-        ids = self._encode([text])[0] if ids is None else ids
-        session = self._session.result()
-        (output,) = session.run(ids, outputs=[session.output])
-        if role == "query" and session.output == session.tokens:
-            with self._alone:
-                self._recent[text] = output
-                while len(self._recent) > RECENT:
-                    self._recent.popitem(last=False)
-        return self._unit(output)
-
-    def _recalled(self, text: str) -> Matrix | None:
-        with self._alone:
-            return self._recent.get(text)
+    def _encode_query(self, query: str) -> EncodedQuery:
+        (ids,) = self._encode([self.query_prefix + query])
+        if self._session.result().tokens is None:
+            return EncodedQuery(self._vector(ids))
+        row, states = self._states(ids)
+        return EncodedQuery(row, states[self._owns.get("query") or self._own("query")])
 
     def _vector(self, ids: Sequence[int]) -> npt.NDArray[np.float32]:
         session = self._session.result()
         return self._unit(session.run(ids, outputs=[session.output])[0])
 
     def _states(self, ids: Sequence[int]) -> tuple[npt.NDArray[np.float32], Matrix]:
-        """Give a text's unit vector and the vectors of all its tokens."""
+        """Return a text's unit vector and the vectors of all its tokens."""
         session = self._session.result()
         if session.tokens is None:
             raise ConfigError(

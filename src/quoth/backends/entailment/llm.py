@@ -36,11 +36,11 @@ class GeneratorJudge:
         self._generator = generator
 
     def asking(self, generator: Generator) -> GeneratorJudge:
-        """Give a judge that asks another generator."""
+        """Return a judge that asks another generator."""
         return GeneratorJudge(generator)
 
     async def judge(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """Give for each (evidence, claim) the probability of support; raises JudgeError."""
+        """Return for each (evidence, claim) the probability of support; raises JudgeError."""
         room = asyncio.Semaphore(AT_ONCE)
 
         async def one(evidence: str, claim: str) -> float:

@@ -94,7 +94,7 @@ class Access:
 
 
 def host_of(url: str) -> str:
-    """Give the host of an address, with its port where one is named; raises ConfigError."""
+    """Return the host of an address, with its port where one is named; raises ConfigError."""
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port

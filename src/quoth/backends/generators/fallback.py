@@ -38,7 +38,7 @@ class FallbackGenerator:
         return self.generators[0].count_tokens(texts)
 
     def usd(self, usage: Usage) -> float | None:
-        """Give the most that so many tokens cost in dollars, None where nobody knows."""
+        """Return the most that so many tokens cost in dollars, None where nobody knows."""
         prices = [each.usd(usage) for each in self.generators]
         known = [each for each in prices if each is not None]
         return max(known) if len(known) == len(prices) else None
@@ -109,7 +109,7 @@ def _require_room(generator: Generator, texts: Sequence[str], max_tokens: int) -
 
 
 def _all_failed(failures: Sequence[GenerationError]) -> GenerationError:
-    """Give one error for all: the code of the first, in the words of each."""
+    """Return one error for all: the code of the first, in the words of each."""
     if len(failures) == 1:
         return failures[0]
     waits = [each.retry_after_s for each in failures if each.retry_after_s is not None]

@@ -136,7 +136,7 @@ class GuardedGenerator:
         return self.inner.count_tokens(texts)
 
     def usd(self, usage: Usage) -> float | None:
-        """Give the most that so many tokens cost in dollars, None where nobody knows."""
+        """Return the most that so many tokens cost in dollars, None where nobody knows."""
         return self.inner.usd(usage)
 
     async def stream(

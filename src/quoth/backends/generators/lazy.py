@@ -39,7 +39,7 @@ class LazyGenerator:
         return self._access.count_tokens(texts)
 
     def usd(self, usage: Usage) -> float | None:
-        """Give the price in dollars by the dated table, None where it is not known."""
+        """Return the price in dollars by the dated table, None where it is not known."""
         return price(usage, provider=self.provider, model=self.model, local=self.local)
 
     async def stream(
@@ -63,7 +63,7 @@ class LazyGenerator:
             await self._inner.close()
 
     async def opened(self) -> Generator:
-        """Give the model itself, with its packages loaded."""
+        """Return the model itself, with its packages loaded."""
         async with self._alone:
             if self._inner is None:
                 make = await asyncio.to_thread(backend, "generator", self.provider)

@@ -91,7 +91,7 @@ class ModelGenerator:
         return self._count_tokens(texts)
 
     def usd(self, usage: Usage) -> float | None:
-        """Give the price in dollars by the dated table, None where it is not known."""
+        """Return the price in dollars by the dated table, None where it is not known."""
         return price(usage, provider=self.provider, model=self.model, local=self.local)
 
     async def stream(
@@ -250,7 +250,7 @@ def _part(message: Message) -> SystemPromptPart | UserPromptPart:
 
 
 def _text_of(message: Message) -> str:
-    """Give what can be sent: half a character, as a broken file may hold, cannot."""
+    """Return what can be sent: half a character, as a broken file may hold, cannot."""
     return message.text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -263,7 +263,7 @@ def _text_in(event: ModelResponseStreamEvent) -> str:
 
 
 def _bare(name: str) -> str:
-    """Give a model's name without the folders that some servers call it by."""
+    """Return a model's name without the folders that some servers call it by."""
     return name.rpartition("/")[2] if name.startswith("/") else name
 
 

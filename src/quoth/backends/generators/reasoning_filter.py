@@ -40,7 +40,7 @@ class ReasoningStripper:
         return self._release(answer) if answer else ""
 
     def end(self) -> str:
-        """Give what was held back when nothing more comes."""
+        """Return what was held back when nothing more comes."""
         return self._release("" if self._state == "thinking" else self._held.lstrip())
 
     def _release(self, text: str) -> str:

@@ -34,24 +34,24 @@ NOWHERE = -1.0
 
 
 def wanted(field: str, value: object) -> str:
-    """Give a filter's value as the field's column holds it."""
+    """Return a filter's value as the field's column holds it."""
     if field == "label":
         return label_key(str(value))
     return title_key(str(value)) if field == "section" else str(value)
 
 
 def label_key(label: str) -> str:
-    """Give a page's printed label as it is compared: without case and bars."""
+    """Return a page's printed label as it is compared: without case and bars."""
     return label.replace("|", " ").casefold()
 
 
 def title_key(title: str) -> str:
-    """Give a title as it is compared: without case, accents and bars."""
+    """Return a title as it is compared: without case, accents and bars."""
     return normalize_name(title.replace("|", " "))
 
 
 def day_number(date: str | None) -> float:
-    """Give an ISO date as a number such as 20261231; a month or a year alone is its first day."""
+    """Return an ISO date as a number such as 20261231; a month or a year alone is its first day."""
     digits = [part for part in (date or "")[:10].split("-") if part.isdecimal()]
     if not digits or len(digits[0]) != 4:
         return NOWHERE

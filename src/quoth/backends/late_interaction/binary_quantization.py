@@ -55,7 +55,7 @@ def quantize_nbits(dimension: int) -> Encoding:
 
 @cache
 def _table(dimension: int) -> Matrix:
-    """Give the eight components that each byte stands for, shape (256, 8)."""
+    """Return the eight components that each byte stands for, shape (256, 8)."""
     bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)
     table: Matrix = ((2.0 * bits - 1) / np.sqrt(dimension)).astype(np.float32)
     return table

@@ -19,7 +19,7 @@ ONE_THREAD = 500_000
 
 
 def unit(rows: Matrix) -> Matrix:
-    """Give the rows the length 1."""
+    """Return the rows the length 1."""
     lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
     scaled: Matrix = (rows / np.maximum(lengths, SMALLEST)).astype(np.float32, copy=False)
     return scaled
@@ -48,7 +48,7 @@ def best_matches(
     sizes: Sequence[int],
     unpack: Callable[[Any], Matrix] | None = None,
 ) -> Matrix:
-    """Give the likeness of each of the question's tokens to its nearest one in each passage.
+    """Return the likeness of each of the question's tokens to its nearest one in each passage.
 
     ``rows`` are the token vectors of all passages one after the other, as ``unpack`` takes them,
     ``sizes`` their numbers; the result has the shape (tokens of the question, passages). A passage
@@ -73,7 +73,7 @@ def summed(matches: Matrix) -> list[float]:
 
 
 def weighted_maxsim(matches: Matrix) -> list[float]:
-    """Give the mean of the tokens' matches, each weighing as much as it tells passages apart.
+    """Return the mean of the tokens' matches, each weighing as much as it tells passages apart.
 
     A token weighs what its best match among the passages has over its mean one. Words that all
     of them hold, and words that none holds, thus have little say, in any language and without

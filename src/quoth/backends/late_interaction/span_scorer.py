@@ -45,7 +45,7 @@ class LateSpans:
         asking: int = 0,
         tokens: Matrix | None = None,
     ) -> tuple[list[float], list[float]]:
-        """Give two scores per span, cosines, higher is better; raises EmbeddingError.
+        """Return two scores per span, cosines, higher is better; raises EmbeddingError.
 
         The first are for the whole question, the second for its tokens from the character
         ``asking`` on, `ASKED` of them.

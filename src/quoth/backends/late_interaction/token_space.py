@@ -49,7 +49,7 @@ class TokenEmbedder(Protocol):
     async def embed_tokens(
         self, texts: Sequence[str], *, role: Role
     ) -> tuple[Matrix, list[Matrix]]:
-        """Give a unit row per text, and the vectors of each text's own tokens."""
+        """Return a unit row per text, and the vectors of each text's own tokens."""
         ...
 
 
@@ -78,7 +78,7 @@ class TokenSpace:
         return unit(self._cleared(tokens, await self._mean()))
 
     async def documents(self, texts: Sequence[str]) -> tuple[Matrix, list[Packed]]:
-        """Give the unit vectors of documents' texts, and the tokens of each in the stored form.
+        """Return the unit vectors of documents' texts, and the tokens of each in the stored form.
 
         Raises EmbeddingError.
         """
@@ -102,7 +102,7 @@ class TokenSpace:
 
 
 def _rotation(dimension: int) -> Matrix:
-    """Give a fixed random rotation, shape (dimension, dimension)."""
+    """Return a fixed random rotation, shape (dimension, dimension)."""
     random = np.random.default_rng(SEED).normal(size=(dimension, dimension))
     turned, _ = np.linalg.qr(random)
     return turned.astype(np.float32)

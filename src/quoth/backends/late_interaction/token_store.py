@@ -87,7 +87,7 @@ class TokenStore:
                 draft.unlink(missing_ok=True)
 
     def get(self, chunks: Sequence[Chunk]) -> dict[str, Packed]:
-        """Give the stored rows of those chunks that are there, by chunk id."""
+        """Return the stored rows of those chunks that are there, by chunk id."""
         wanted: dict[str, list[Chunk]] = {}
         for chunk in chunks:
             wanted.setdefault(chunk.document_id, []).append(chunk)
@@ -136,7 +136,7 @@ class TokenStore:
         return self._folder / name[:2] / f"{name}{ENDING}"
 
     def _read(self, document_id: str, ordinals: Sequence[int] | None = None) -> dict[int, Packed]:
-        """Give the rows of those chunks of a document that are there; None means all.
+        """Return the rows of those chunks of a document that are there; None means all.
 
         Nothing stays open: mapping a file takes longer than reading a chunk, and a question's
         passages come from ever other documents.

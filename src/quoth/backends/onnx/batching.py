@@ -84,7 +84,7 @@ class Batcher(Generic[Item, Result]):
         self._closed = False
 
     async def run(self, items: Sequence[Item]) -> list[Result]:
-        """Give the result of each item; raises what ``work`` raised for one of them.
+        """Return the result of each item; raises what ``work`` raised for one of them.
 
         An error reaches only the request whose item caused it. Who is cancelled takes the items
         that have not begun out of the queue.

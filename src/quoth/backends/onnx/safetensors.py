@@ -15,7 +15,7 @@ LONGEST_HEADER = 100_000_000
 
 
 def read_tensor(path: Path, name: str) -> Matrix | None:
-    """Give a tensor as float32; None where the file or the tensor is not there.
+    """Return a tensor as float32; None where the file or the tensor is not there.
 
     Raises ConfigError for a file that cannot be read. The format is that of
     https://github.com/huggingface/safetensors.

@@ -34,7 +34,7 @@ class ColbertReranker:
         self.vectors = open_vectors(self._space, folder=store)
 
     def over(self, store: Path | None) -> ColbertReranker:
-        """Give a reranker with the same model and the token vectors of another store."""
+        """Return a reranker with the same model and the token vectors of another store."""
         other = copy(self)
         other.vectors = open_vectors(self._space, folder=store)
         return other
@@ -42,7 +42,7 @@ class ColbertReranker:
     async def score(
         self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None = None
     ) -> list[float]:
-        """Give one score per chunk, higher is better; raises RerankError."""
+        """Return one score per chunk, higher is better; raises RerankError."""
         if not chunks:
             return []
         try:

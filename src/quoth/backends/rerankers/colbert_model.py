@@ -54,7 +54,7 @@ class ColbertSession:
     projection: Matrix | None
 
     def vectors(self, texts: Sequence[TokenRow]) -> list[Matrix]:
-        """Give the unit vectors of the tokens that are kept; raises RerankError."""
+        """Return the unit vectors of the tokens that are kept; raises RerankError."""
         found = []
         for text in texts:
             (output,) = compute(
@@ -159,7 +159,7 @@ class ColbertModel:
     async def embed_tokens(
         self, texts: Sequence[str], *, role: Role
     ) -> tuple[Matrix, list[Matrix]]:
-        """Give the unit vectors of each text's tokens; the rows for whole texts are empty."""
+        """Return the unit vectors of each text's tokens; the rows for whole texts are empty."""
 
         def mark(opened: tuple[SpecialTokens, ColbertSession]) -> list[TokenRow]:
             marker = opened[0].question if role == "query" else opened[0].document

@@ -116,7 +116,7 @@ class OnnxReranker:
     async def score(
         self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None = None
     ) -> list[float]:
-        """Give one score per chunk, higher is better; raises RerankError."""
+        """Return one score per chunk, higher is better; raises RerankError."""
         if not chunks:
             return []
         texts = [chunk.indexed for chunk in chunks]

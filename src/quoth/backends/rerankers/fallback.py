@@ -35,13 +35,13 @@ class Chain:
     async def score(
         self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None = None
     ) -> list[float]:
-        """Give one score per chunk, all by the same reranker; raises RerankError."""
+        """Return one score per chunk, all by the same reranker; raises RerankError."""
         return (await self.score_by(query, chunks, tokens=tokens))[1]
 
     async def score_by(
         self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None = None
     ) -> tuple[str, list[float]]:
-        """Give the name of the reranker that scored, and its scores; raises RerankError."""
+        """Return the name of the reranker that scored, and its scores; raises RerankError."""
         *earlier, last = self._rerankers
         for each in earlier:
             try:

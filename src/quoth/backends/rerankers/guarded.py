@@ -32,7 +32,7 @@ class GuardedReranker:
     async def score(
         self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None = None
     ) -> list[float]:
-        """Give one score per chunk, higher is better; raises RerankError."""
+        """Return one score per chunk, higher is better; raises RerankError."""
         with self.breaker.call():
             try:
                 async with asyncio.timeout(self._limit_s) as limit:

@@ -31,7 +31,7 @@ class LateReranker:
     async def score(
         self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None = None
     ) -> list[float]:
-        """Give one score per chunk, higher is better; raises RerankError."""
+        """Return one score per chunk, higher is better; raises RerankError."""
         if not chunks:
             return []
         try:

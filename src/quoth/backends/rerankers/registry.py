@@ -31,7 +31,7 @@ class Rerankers:
         self._makes = [self._make(each, models=models, threads=threads) for each in wanted]
 
     def over(self, vectors: TokenVectors | None, *, store: Path | None = None) -> Reranker:
-        """Give a tenant's reranker; ``vectors`` are the embedder's token vectors (for 'late').
+        """Return a tenant's reranker; ``vectors`` are the embedder's token vectors (for 'late').
 
         ``store`` is where a ColBERT keeps its own. Raises ConfigError.
         """

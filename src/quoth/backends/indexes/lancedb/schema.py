@@ -46,7 +46,7 @@ INDEXED = ("terms", "id", "document_id")
 
 
 def schema(dimension: int) -> pa.Schema:
-    """Give the table's columns; ``stamp`` names a row's whole content."""
+    """Return the table's columns; ``stamp`` names a row's whole content."""
     return pa.schema(
         [
             *(pa.field(name, pa.string(), nullable=False) for name in TEXTS),
@@ -59,7 +59,7 @@ def schema(dimension: int) -> pa.Schema:
 
 
 def column_index(column: str) -> FTS | BTree:
-    """Give the index of a column of `INDEXED`."""
+    """Return the index of a column of `INDEXED`."""
     if column != "terms":
         return BTree()
     # `quoth.text.analyzer` has done all analysis; the engine only cuts at white space.
@@ -74,7 +74,7 @@ def column_index(column: str) -> FTS | BTree:
 
 
 def rows(chunks: Sequence[Chunk], *, vectors: Matrix) -> pa.Table:
-    """Give the rows of chunks, ready to be written."""
+    """Return the rows of chunks, ready to be written."""
     dimension = vectors.shape[1]
     exact = np.ascontiguousarray(vectors, dtype=np.float32)
     fields = [_fields(chunk) for chunk in chunks]
@@ -86,7 +86,7 @@ def rows(chunks: Sequence[Chunk], *, vectors: Matrix) -> pa.Table:
 
 
 def stamp(fields: Mapping[str, Any], *, vector: Matrix) -> int:
-    """Give the 64-bit digest of a row's content: rows with the same one are the same."""
+    """Return the 64-bit digest of a row's content: rows with the same one are the same."""
     digest = blake2b(vector.tobytes(), digest_size=8)
     digest.update("\0".join(map(str, fields.values())).encode("utf-8", "surrogatepass"))
     return int.from_bytes(digest.digest(), "little")

@@ -174,7 +174,7 @@ class LanceStore:
     # --- reading ------------------------------------------------------------------------------
 
     async def vectors(self, chunk_ids: Sequence[str]) -> Mapping[str, Matrix]:
-        """Give the stored vectors of those chunks that are there."""
+        """Return the stored vectors of those chunks that are there."""
         table = await self.there()
         query = table.query().where(col("id").isin(list(chunk_ids)))
         found = await query.select(["id", "vector"]).to_arrow()
@@ -208,7 +208,7 @@ class LanceStore:
 
 
 def matrix_of(column: Any) -> Matrix:
-    """Give a column of vectors as one matrix."""
+    """Return a column of vectors as one matrix."""
     whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     found: Matrix = whole.flatten().to_numpy().reshape(len(whole), whole.type.list_size)
     return found

@@ -128,7 +128,7 @@ def found(
 @pytest.fixture(scope="session")
 def understood() -> dict[str, float]:
     """The figures of understanding, which needs no model."""
-    got = evaluate_understanding(EVAL / "understanding", split="dev")
+    got = asyncio.run(evaluate_understanding(EVAL / "understanding", split="dev"))
     values = (got.exact_filters, 1 - got.false_filters, got.types, got.languages, got.followups)
     return dict(zip(UNDERSTANDING, values, strict=True))
 

@@ -24,7 +24,7 @@ from quoth.core.types import (
 from quoth.pipeline.answer_cache import AnswerCache, CacheKey, key_of
 
 QUESTION = "How do I reset my password?"
-REWORDED = "What is the procedure for resetting my password?"
+REWORDED = "Please, how can I reset my password?"
 ROW: Matrix = np.array([0.6, 0.8], np.float32)
 
 

@@ -16,10 +16,10 @@ from quoth.evaluation.jsonl import (
     text,
     truth,
 )
-from quoth.query.paraphrase.compare import LEAST_COSINE, normalized_equal
+from quoth.query.paraphrase import MIN_COSINE, have_equal_words
 
 PAIRS = "pairs.jsonl"
-THRESHOLD = LEAST_COSINE
+THRESHOLD = MIN_COSINE
 SWEEP = (0.85, 0.9, 0.92, 0.94, 0.95, 0.96, 0.97, 0.98, 0.99)
 
 Guard = Callable[[str, str], bool]
@@ -58,7 +58,7 @@ class Rates:
 
 @dataclass(frozen=True, slots=True)
 class CacheReport:
-    """What the cache would do at its threshold, with the guard of `quoth.query.paraphrase.compare`.
+    """What the cache would do at its threshold, with the guard of `quoth.query.paraphrase`.
 
     ``hit_rate`` is over ``same`` pairs; ``false_hits`` counts of ``different`` ones, with their
     share in ``false_hit_rate``. ``sweep`` gives the same for other thresholds, with and without
@@ -104,7 +104,7 @@ async def evaluate_cache(
         embedder.close()
     row = {each: at for at, each in enumerate(words)}
     cosines = [float(vectors[row[each.a]] @ vectors[row[each.b]]) for each in pairs]
-    return report_on(pairs, cosines=cosines, guard=_guard, threshold=threshold)
+    return report_on(pairs, cosines=cosines, guard=have_equal_words, threshold=threshold)
 
 
 def report_on(
@@ -161,11 +161,6 @@ def _rates(
     found = [hit for hit, pair in zip(hits, pairs, strict=True) if pair.same]
     wrong = [hit for hit, pair in zip(hits, pairs, strict=True) if not pair.same]
     return Rates(threshold, allowed is not None, sum(found) / len(found), sum(wrong))
-
-
-def _guard(one: str, other: str) -> bool:
-    """What the engine's cache asks beside the cosine."""
-    return normalized_equal(one, other, cosine=1.0)
 
 
 def _tag(row: Mapping[str, Any]) -> str:

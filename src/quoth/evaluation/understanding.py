@@ -17,6 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
+from quoth.bootstrap import open_embedder
+from quoth.core.protocols import Matrix
+from quoth.core.settings import Settings
 from quoth.core.types import Filter, Query
 from quoth.evaluation.questions import (
     Expected,
@@ -24,7 +27,7 @@ from quoth.evaluation.questions import (
     UnderstandingSet,
     load_understanding,
 )
-from quoth.query.comparison_aspects import MOST_ASPECTS
+from quoth.query.comparison_aspects import MAX_ASPECTS
 from quoth.query.entity_index import build_entity_index
 from quoth.query.understand import understand
 
@@ -81,15 +84,31 @@ class UnderstandingReport:
     per_question: Mapping[str, Mapping[str, float]]
 
 
-def evaluate_understanding(folder: Path, *, split: str = SPLIT) -> UnderstandingReport:
-    """Understand every question of ``SPLIT.jsonl`` with ``shelf.json``; raises InputError."""
+async def evaluate_understanding(
+    folder: Path, *, split: str = SPLIT, settings: Settings | None = None
+) -> UnderstandingReport:
+    """Analyse every question of ``SPLIT.jsonl`` with ``shelf.json``; raises InputError.
+
+    With settings the questions are embedded first, as the engine does; without, the classifiers
+    of types and follow-ups know the words alone.
+    """
     data = load_understanding(folder, split=split)
     names = build_entity_index(data.shelf, labels=data.labels)
+    texts = list(dict.fromkeys(row.text for row in data.questions))
+    vectors = dict(zip(texts, await _embed(texts, settings), strict=True)) if settings else {}
 
     def ask(row: Expected) -> Query:
-        return understand(row.text, names=names, history=row.history)
+        return understand(row.text, names=names, history=row.history, vector=vectors.get(row.text))
 
     return report_on(data, ask=ask, split=split)
+
+
+async def _embed(texts: Sequence[str], settings: Settings) -> Matrix:
+    embedder = open_embedder(settings)
+    try:
+        return await embedder.embed(texts, role="query")
+    finally:
+        embedder.close()
 
 
 def report_on(
@@ -232,9 +251,9 @@ def _are_lifted(query: Query, expected: Sequence[ExpectedFilter]) -> bool:
 
 def _are_compared(query: Query, aspects: Sequence[str]) -> bool:
     """Whether all that a question compares was found, or the first ones and a note of the cut."""
-    cut = len(aspects) > MOST_ASPECTS
+    cut = len(aspects) > MAX_ASPECTS
     noted = any(str(len(aspects)) in each for each in query.notes)
-    return _subjects(query.aspects) == _subjects(aspects[:MOST_ASPECTS]) and (noted or not cut)
+    return _subjects(query.aspects) == _subjects(aspects[:MAX_ASPECTS]) and (noted or not cut)
 
 
 def _subjects(aspects: Iterable[str]) -> set[str]:

@@ -20,8 +20,7 @@ from typing import Any, Literal
 from quoth.core.plan import Plan
 from quoth.core.protocols import Matrix
 from quoth.core.types import Answer, Turn
-from quoth.query.paraphrase.compare import LONGEST, normalized_equal
-from quoth.query.paraphrase.features import extract_features
+from quoth.query.paraphrase import MAX_LENGTH, is_paraphrase, normalized_words
 
 MOST = 1000
 """Answers kept; one is some 10 kB."""
@@ -145,7 +144,7 @@ class AnswerCache:
         # Compared outside the lock: nobody else need wait for it.
         scored = [(float(each.vector @ vector), each) for each in newest if each.vector is not None]
         for cosine, each in sorted(scored, key=lambda pair: -pair[0]):
-            if normalized_equal(each.question, question, cosine=cosine):
+            if is_paraphrase(each.question, question, cosine=cosine):
                 with self._alone:
                     return self._given(each)
         return None
@@ -165,9 +164,9 @@ class AnswerCache:
         if key.plan.cache == "none" or not whole or answer.cached:
             return False
         row = None
-        if vector is not None and self.shares(key) and len(question) <= LONGEST:
+        if vector is not None and self.shares(key) and len(question) <= MAX_LENGTH:
             row = vector.copy()
-            extract_features(question)  # it remembers, and the look-up need not read
+            normalized_words(question)  # remembered, so that the look-up need not read it
         place = (self._partition(key), normalize(question))
         with self._alone:
             # A new one goes to the end, so that the oldest is always the first.

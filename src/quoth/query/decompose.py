@@ -8,7 +8,7 @@ from quoth.core.types import Query
 from quoth.query.keywords import content_words
 
 MOST_PARTS = 4
-MOST_ASPECTS = 3
+MAX_ASPECTS = 3
 """Things compared that are searched for one by one; SPEC asks for no more."""
 
 _ASKING_EN = (
@@ -56,7 +56,7 @@ def parts_of(query: Query) -> tuple[str, ...]:
     return _clauses(query)
 
 
-def aspect_questions(query: Query, *, most: int = MOST_ASPECTS) -> tuple[str, ...]:
+def aspect_questions(query: Query, *, most: int = MAX_ASPECTS) -> tuple[str, ...]:
     """Give a question for each of the first ``most`` aspects: the aspect and what is asked of all.
 
     "What is the difference between BERT and GPT in training?" gives "BERT training" and "GPT

@@ -18,7 +18,7 @@ from quoth.core.types import (
     Query,
     QueryKind,
 )
-from quoth.query.comparison_aspects import LONGEST_ASPECT, MOST_ASPECTS
+from quoth.query.comparison_aspects import MAX_ASPECT, MAX_ASPECTS
 from quoth.query.entity_index import Entity, EntityIndex
 from quoth.query.filters.extracted import restrict_to
 from quoth.query.tokens import folded_words, stem
@@ -102,11 +102,11 @@ def _standalone(said: object, query: Query) -> str:
 
 
 def _aspects(said: object, query: Query) -> tuple[str, ...]:
-    found = [each for each in _texts(said) if each.isprintable() and len(each) <= LONGEST_ASPECT]
+    found = [each for each in _texts(said) if each.isprintable() and len(each) <= MAX_ASPECT]
     known = {stem(word) for word in folded_words(f"{query.original} {query.standalone}")}
     # An aspect that the question does not name is made up.
     found = [each for each in found if known.intersection(map(stem, folded_words(each)))]
-    found = list(dict.fromkeys(found))[:MOST_ASPECTS]
+    found = list(dict.fromkeys(found))[:MAX_ASPECTS]
     return tuple(found) if len(found) > 1 else query.aspects
 
 

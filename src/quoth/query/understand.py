@@ -15,7 +15,7 @@ from quoth.core.errors import InputError
 from quoth.core.protocols import Matrix
 from quoth.core.translations import translate
 from quoth.core.types import Filter, FilterField, Query, QueryKind, Turn
-from quoth.query.comparison_aspects import MOST_ASPECTS, aspects_of
+from quoth.query.comparison_aspects import MAX_ASPECTS, aspects_of
 from quoth.query.entity_index import Entity, EntityIndex
 from quoth.query.entity_linking import Mention, mentions
 from quoth.query.filters.date_language import (
@@ -144,8 +144,8 @@ def understand(
     elif turns:
         in_context = rewrite_standalone(query, turns)
     extracted, aspects, notes = analysis.extracted, analysis.aspects, analysis.extracted.notes
-    if len(aspects) > MOST_ASPECTS:
-        there = join_names(aspects[:MOST_ASPECTS], analysis.language)
+    if len(aspects) > MAX_ASPECTS:
+        there = join_names(aspects[:MAX_ASPECTS], analysis.language)
         count = len(aspects)
         notes += (translate("query.aspects_cut", analysis.language, count=count, there=there),)
     return Query(
@@ -157,7 +157,7 @@ def understand(
         filters=tuple(each for each in extracted.filters if each.field not in drop),
         entities=analysis.entities,
         boosts=tuple(each for each in extracted.soft_filters if each.field not in drop),
-        aspects=aspects[:MOST_ASPECTS],
+        aspects=aspects[:MAX_ASPECTS],
         in_context=in_context if in_context != query.clean else "",
         notes=notes,
     )
@@ -189,7 +189,7 @@ def _analyse(
     aspects: tuple[str, ...] = ()
     if kind == "comparison":
         visible = mask_spans(query, (*query.quoted, *titles.spans))
-        found = aspects_of(visible, language=language)
+        found = aspects_of(visible)
         aspects = tuple(dict.fromkeys(_real_name(aspect, sources.people) for aspect in found))
     named = [*sources.people, *(name for mention in mentioned for name in mention.names)]
     real = tuple(dict.fromkeys(name.real for name in named))[:MAX_ENTITIES]

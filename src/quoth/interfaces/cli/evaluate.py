@@ -101,7 +101,7 @@ def understanding(
     async def measure(_progress: Progress) -> Any:
         from quoth.evaluation.understanding import evaluate_understanding
 
-        return evaluate_understanding(folder, split=split)
+        return await evaluate_understanding(folder, split=split, settings=session.settings)
 
     def show(found: Any) -> None:
         shares = {
@@ -198,7 +198,7 @@ def cache(
     folder: Folder,
     threshold: Annotated[
         float, typer.Option(min=0, max=1, help="Cosine from which questions may share an answer.")
-    ] = 0.92,
+    ] = 0.98,
     report: Report = None,
     baseline: Baseline = None,
 ) -> None:

@@ -72,7 +72,7 @@ def test_a_run_is_compared_with_a_saved_one(tmp_path: Path) -> None:
     path = saved(tmp_path / "before.json", quoth(tmp_path, "--json", *words))
     said = quoth(tmp_path, "--json", *words, "--baseline", str(path))
     series = {each["series"]: each for each in said.json["comparison"]}
-    assert set(series) == {"filters", "kind", "language", "followup", "aspects"}
+    assert {"filters", "kind", "language", "followup", "aspects"} <= set(series)
     assert series["kind"]["difference"] == 0
     assert series["kind"]["test"] == "mcnemar"
     assert "Against the baseline" in quoth(tmp_path, *words, "--baseline", str(path)).out

@@ -23,7 +23,7 @@ DIMENSION = 384
 """Of the default embedder's vectors; a vector of another length is not used."""
 VECTOR_WEIGHT, CUE_WEIGHT = 6.0, 1.5
 MODEL = "multilingual-e5-small"
-CHECKSUM = "8bd01b4e6805374d80d3364bf36b6da7560a271883f389fe0915719232c16cef"
+CHECKSUM = "e07abff0b32e7a696944a4a0189fbf7b0c1cffaaa6d43aa61abc160dccc2ea20"
 """SHA-256 of ``data/heads.npz``, which ``python scripts/train_query_heads.py`` makes."""
 
 Array = npt.NDArray[np.float32]

@@ -28,10 +28,10 @@ def classify_intent(text: str, *, language: str, vector: Matrix | None = None) -
 def phrase_cues(words: list[str], language: str) -> list[bool]:
     """Return for each type whether one of its phrases occurs.
 
-    A question without any phrase of its language is read with the tables of all languages.
+    A question with no phrase of its language but factual ones is read with all tables.
     """
     found = [matcher.matches(words) for matcher in _matchers(language)]
-    return found if any(found) else [matcher.matches(words) for matcher in _matchers("")]
+    return found if any(found[1:]) else [matcher.matches(words) for matcher in _matchers("")]
 
 
 @cache

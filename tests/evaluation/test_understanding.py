@@ -184,6 +184,25 @@ def test_aspects_are_compared_without_articles(tmp_path: Path) -> None:
     assert found.aspects == 0.5
 
 
+def test_an_expected_guess_must_lift_and_not_filter(tmp_path: Path) -> None:
+    guess = {"field": "speaker", "operator": "in", "values": ["Ada"]}
+    row = {"text": "Why does Ada smile?", "kind": "factual", "language": "en", "filters": [],
+           "lifts": [guess]}  # fmt: skip
+    data = load_understanding(write(tmp_path, row, row, row, ROW), split="dev")
+    ada = within("speaker", "Ada")
+    answers = iter([Query("", "", "en", boosts=(ada,)), Query("", "", "en", filters=(ada,)),
+                    Query("", "", "en"), Query("", "", "en")])  # fmt: skip
+    found: dict[str, Query] = {}
+
+    def ask(row: Expected) -> Query:
+        return found.setdefault(row.id, next(answers)) if row.id not in found else found[row.id]
+
+    report = report_on(data, ask=ask)
+    assert report.per_question["lifts"] == {"1": 1.0, "2": 0.0, "3": 0.0}
+    assert report.lifts == pytest.approx(1 / 3)
+    assert report.per_question["filters"]["2"] == 0.0
+
+
 def test_a_report_adds_up(tmp_path: Path) -> None:
     plain = {"text": "Who?", "kind": "factual", "language": "en", "filters": []}
     spanish = {**plain, "text": "¿Quién?", "language": "es"}

@@ -16,6 +16,7 @@ from typing import Literal
 
 from quoth.core.outline import CollectionOutline, Heading
 from quoth.core.types import Document
+from quoth.query.filters.patterns import word_set
 from quoth.query.tokens import (
     FUNCTION_WORDS,
     folded_words,
@@ -27,7 +28,7 @@ MAX_NAME_WORDS = 12
 """Words of a name that are looked for one after the other."""
 MIN_MISSPELLED, MAX_MISSPELLED = 5, 24
 """Letters of words whose misspellings are read."""
-ARTICLES = frozenset("the a an le la les l un une des".split())
+ARTICLES = word_set("articles")
 
 _TAIL = re.compile(
     r"(?<!\s)\s*(?:[:;([]|\s[-–—|]\s"
@@ -42,10 +43,7 @@ _HEADED = re.compile(
     re.IGNORECASE,
 )
 """What precedes the title proper of a chapter: "Chapter 5: Locks", "2 SQL"."""
-HONORIFICS = frozenset(
-    "dr dre doctor docteur prof professor professeur professeure mr mrs ms miss m mme mlle madame "
-    "monsieur sir dame".split()
-)
+HONORIFICS = word_set("honorifics")
 
 UMLAUTS = str.maketrans(dict(zip("äöüÄÖÜåøß", "ae oe ue Ae Oe Ue aa oe ss".split(), strict=True)))
 """How names are spelled without these letters."""

@@ -14,7 +14,7 @@ from quoth.query.filters.extracted import (
     ExtractionContext,
     restrict_to,
 )
-from quoth.query.filters.patterns import rules
+from quoth.query.filters.patterns import rules, word_set
 from quoth.query.tokens import FUNCTION_WORDS, TokenizedQuery
 
 WORDS_BEFORE, WORDS_AFTER = 8, 6
@@ -22,9 +22,6 @@ WORDS_BEFORE, WORDS_AFTER = 8, 6
 MAX_NAME_WORDS = 3
 MAX_POSITIONS = 40
 """Words of a question at which a misspelled name is looked for."""
-JOINTS = frozenset("and et ou or vs versus".split())
-"""Words that join two names."""
-_LINKS = frozenset("de d of by from par".split())
 
 Spot = tuple[int, int, tuple[Entity, ...]]
 """First word, the word behind the last one, and who may be meant."""
@@ -124,8 +121,8 @@ def _groups(query: TokenizedQuery, spots: Sequence[Spot]) -> list[list[Spot]]:
             if spot[0] < end:
                 continue
             between = [word for word in query.words[end : spot[0]] if word != "s"]
-            joined = between[:1] and between[0] in JOINTS and len(between) < 3
-            if not between or (joined and (len(between) == 1 or between[1] in _LINKS)):
+            joined = between[:1] and between[0] in word_set("joints") and len(between) < 3
+            if not between or (joined and (len(between) == 1 or between[1] in word_set("links"))):
                 groups[-1].append(spot)
                 continue
         groups.append([spot])

@@ -12,7 +12,7 @@ from quoth.query.filters.extracted import (
     bounding_range,
     restrict_to,
 )
-from quoth.query.filters.patterns import PatternMatch, find_matches, has_match, mapping
+from quoth.query.filters.patterns import PatternMatch, find_matches, has_match, mapping, word_set
 from quoth.query.tokens import TokenizedQuery
 from quoth.text.locators import format_timestamp
 from quoth.text.numbers import number_of
@@ -22,7 +22,6 @@ END_OF_RECORDING = 360_000.0
 TOLERANCE = 30.0
 """Seconds on either side of a moment that is named roughly."""
 _BOUNDS = ("at", "about", "from", "until")
-_SHARES = {"h": 2, "m": 2, "t": 3, "q": 4}
 _WORD = re.compile(r"[a-z-]+|'+|\"|\d+")
 
 Range = tuple[float, float]
@@ -96,7 +95,7 @@ def _first_or_last(match: PatternMatch, length: float) -> Range:
 
 def _share(match: PatternMatch, length: float) -> Range | None:
     groups = match.groups
-    shares = _SHARES[groups["share"][0]]
+    shares = int(mapping("shares")[groups["share"]])
     count = min(number_of(groups.get("count", "")) or 1, shares)
     if "start" in groups:
         first = 0
@@ -143,7 +142,7 @@ def _seconds(text: str, unit: float) -> float:
             number, last_unit = "", size
         elif size:
             last_unit = size * 60.0  # "minute 12": the number follows its unit
-        elif word not in ("and", "et"):
+        elif word not in word_set("joints"):
             number = f"{number} {word}".strip()
     # A number without a unit counts the next smaller one: "14 h 30".
     return total + (number_of(number) or 0) * last_unit / 60.0 if number else total

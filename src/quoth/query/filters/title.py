@@ -23,7 +23,6 @@ from quoth.query.filters.extracted import (
     restrict_to,
 )
 from quoth.query.filters.patterns import MAX_MATCHES, find_matches, has_match, rules, word_set
-from quoth.query.filters.speaker import JOINTS
 from quoth.query.tokens import FUNCTION_WORDS, HIDDEN, TokenizedQuery, stem
 
 MIN_CASED_WORDS = 3
@@ -74,11 +73,16 @@ def _quoted(query: TokenizedQuery, context: ExtractionContext) -> ExtractedFilte
             rest += query.folded[last:end].strip(" ,.'?!")
             if start <= first and last <= end and not rest:
                 before = query.folded[max(0, start - 30) : start]
-                part = has_match("part_before", before)
+                part, chapter = _part(before)
                 under = has_match("heading_before", before) and not of_kind(mention, "title")
-                chapter = "chap" in before
                 extracted += _exact(mention, context, part=part or under, chapter=chapter)
     return extracted
+
+
+def _part(text: str) -> tuple[bool, bool]:
+    """Return whether a text names a part of a document, and whether that is a chapter."""
+    matches = find_matches("part", text)
+    return bool(matches), any("chapter" in match.settings for match in matches)
 
 
 def _exact(
@@ -123,11 +127,12 @@ def _descriptions(query: TokenizedQuery) -> Iterator[_Description]:
         if first < last:
             noun = match.groups["noun"]
             is_of = "of" in match.groups
+            part, chapter = _part(noun)
             yield _Description(
                 first,
                 last,
-                part=has_match("part", noun),
-                chapter=noun.startswith("chap"),
+                part,
+                chapter,
                 about=is_of or "about" in match.groups,
                 noun=(noun,) if is_of else (),
             )
@@ -135,10 +140,9 @@ def _descriptions(query: TokenizedQuery) -> Iterator[_Description]:
         noun, title = match.groups["noun"], match.groups["title"]
         first = _word_at(query, match.end - len(noun) - len(title))
         last = _word_at(query, match.end - len(noun))
-        part = has_match("part", noun)
+        part, chapter = _part(noun)
         if part and word_set("segment_words").issuperset(query.words[first:last]):
             continue  # "the demo part", "the Q&A section"
-        chapter = noun.startswith("chap")
         yield _Description(first, last, part, chapter, about=True, strict=True, noun=(noun,))
 
 
@@ -222,7 +226,9 @@ def _mentioned(
     ids = restrict_to("document", [id_ for name in titles for id_ in _within(name, context)])
     if not ids:
         return NOTHING
-    joined = mention.first - 1 == announced_until and query.words[announced_until] in JOINTS
+    joined = mention.first - 1 == announced_until and query.words[announced_until] in word_set(
+        "joints"
+    )
     if joined or _is_announced(query, mention, titles):
         return ExtractedFilters(
             ids, spans=((query.starts[mention.first], query.ends[mention.last - 1]),)

@@ -1,4 +1,4 @@
-"""Doubles that behave: a whole search engine in memory, without a model, a file or a thread.
+"""Test doubles: a whole search engine in memory, without a model, a file or a thread.
 
 They keep the contracts of `protocols` and pass the same tests as the real backends, so that
 a stage or the engine can be tried in a millisecond. The failing and slow ones are for the
@@ -80,7 +80,7 @@ class HashEmbedder:
         return [len(_words(text)) for text in texts]
 
     def close(self) -> None:
-        """Release nothing; there is nothing to release."""
+        """Do nothing; there is nothing to release."""
 
 
 class FailingEmbedder(HashEmbedder):
@@ -145,11 +145,11 @@ class MemoryIndex:
         return {at: self.rows[at][1] for at in chunk_ids if at in self.rows}
 
     async def document_ids(self) -> Mapping[str, int]:
-        """How many chunks each document has here."""
+        """Return how many chunks each document has here."""
         return Counter(chunk.document_id for chunk, _ in self.rows.values())
 
     async def count(self) -> int:
-        """How many chunks there are."""
+        """Return how many chunks there are."""
         return len(self.rows)
 
     async def optimize(self) -> None:
@@ -168,7 +168,7 @@ class MemoryIndex:
         self.rows.clear()
 
     def close(self) -> None:
-        """Let go of nothing; there is nothing to let go of."""
+        """Do nothing; there is nothing to close."""
 
     async def match(
         self, text: str, *, languages: Sequence[str], limit: int, filters: Sequence[Filter] = ()
@@ -239,7 +239,7 @@ class WordReranker:
         return [len(sought & words) / max(1, len(sought)) for words in held]
 
     def close(self) -> None:
-        """Release nothing; there is nothing to release."""
+        """Do nothing; there is nothing to release."""
 
 
 class ScriptedGenerator:
@@ -297,7 +297,7 @@ class ScriptedGenerator:
         return "".join(piece for piece in self._pieces if isinstance(piece, str))
 
     async def close(self) -> None:
-        """Release nothing; there is nothing to release."""
+        """Do nothing; there is nothing to release."""
 
 
 class FailingReranker(WordReranker):
@@ -329,7 +329,7 @@ class SlowReranker(WordReranker):
 
 
 def passes(chunk: Chunk, filters: Sequence[Filter]) -> bool:
-    """Say whether a chunk meets every condition; one on a place it does not have fails."""
+    """Return whether a chunk meets every condition; one on a place it does not have fails."""
     return all(_meets(chunk, condition) for condition in filters)
 
 

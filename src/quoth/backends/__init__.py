@@ -2,5 +2,5 @@
 
 import os
 
-# onnxruntime starts a telemetry reporter while it is imported; quoth reports to nobody.
+# onnxruntime starts a telemetry reporter while it is imported; quoth sends no telemetry.
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"

@@ -1,4 +1,4 @@
-"""Leaves a part alone that keeps failing, and tries it again after a while."""
+"""A circuit breaker: a part that keeps failing is not called for a while."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class CircuitBreaker:
                 self._probing = False
 
     def _enter(self) -> bool:
-        """Say whether the call that begins is the one that decides."""
+        """Return whether the call that begins is the one that decides."""
         state = self.state
         if state == "closed":
             return False

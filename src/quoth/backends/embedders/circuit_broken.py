@@ -1,4 +1,4 @@
-"""Leaves an embedder alone that keeps failing at questions."""
+"""A circuit breaker in front of an embedder."""
 
 from __future__ import annotations
 

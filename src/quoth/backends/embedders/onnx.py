@@ -179,7 +179,7 @@ class OnnxEmbedder:
         return self.query_prefix if role == "query" else self.document_prefix
 
     def _own(self, role: Role) -> slice:
-        """Say which tokens are a text's own: without special ones and those of the prefix."""
+        """Return which tokens are a text's own: without special ones and those of the prefix."""
         tokens = self._tokens.result()
         before, after = tokens.ends
         (length,) = tokens.count([self._prefix(role).rstrip()])
@@ -191,17 +191,19 @@ class OnnxEmbedder:
     ) -> None:
         """Do the work for each text, the longest first: the threads then finish together."""
         order = iter(sorted(range(len(sizes)), key=lambda at: -sizes[at]))
-        lanes = [
-            asyncio.create_task(self._lane(role, order, work=work))
+        workers = [
+            asyncio.create_task(self._worker(role, order, work=work))
             for _ in range(min(self._threads, len(sizes)))
         ]
         try:
-            await asyncio.gather(*lanes)
+            await asyncio.gather(*workers)
         finally:
-            for lane in lanes:
-                lane.cancel()
+            for worker in workers:
+                worker.cancel()
 
-    async def _lane(self, role: Role, order: Iterator[int], *, work: Callable[[int], None]) -> None:
+    async def _worker(
+        self, role: Role, order: Iterator[int], *, work: Callable[[int], None]
+    ) -> None:
         for at in order:
             await self._run(role, partial(work, at))
 

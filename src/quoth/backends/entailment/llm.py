@@ -55,7 +55,7 @@ class GeneratorJudge:
                 task.cancel()
 
     async def close(self) -> None:
-        """Do nothing: the generator is closed by whoever opened it."""
+        """Do nothing: the generator is closed by its owner."""
 
     async def _ask(self, evidence: str, claim: str) -> float:
         try:

@@ -111,7 +111,7 @@ def host_of(url: str) -> str:
 
 
 def is_here(url: str) -> bool:
-    """Whether an address is this machine."""
+    """Return whether an address is this machine."""
     host = urlsplit(url).hostname or ""
     if host == "localhost" or host.endswith(".localhost"):
         return True
@@ -123,7 +123,7 @@ def is_here(url: str) -> bool:
 
 
 def where(access: Access) -> tuple[str, bool]:
-    """Say which host gets the texts and whether that is this machine.
+    """Return which host gets the texts and whether that is this machine.
 
     A model of Ollama's cloud is asked here and answers there.
     """

@@ -1,4 +1,4 @@
-"""Several language models, each standing in for the one before."""
+"""Several language models, each the fallback of the one before."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class FallbackGenerator:
         return self.generators[0].count_tokens(texts)
 
     def usd(self, usage: Usage) -> float | None:
-        """Return the most that so many tokens cost in dollars, None where nobody knows."""
+        """Return the most that so many tokens cost in dollars, None where it is unknown."""
         prices = [each.usd(usage) for each in self.generators]
         known = [each for each in prices if each is not None]
         return max(known) if len(known) == len(prices) else None
@@ -80,7 +80,7 @@ class FallbackGenerator:
         raise _all_failed(failures)
 
     async def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         for each in self.generators:
             await each.close()
 

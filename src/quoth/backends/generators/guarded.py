@@ -136,7 +136,7 @@ class GuardedGenerator:
         return self.inner.count_tokens(texts)
 
     def usd(self, usage: Usage) -> float | None:
-        """Return the most that so many tokens cost in dollars, None where nobody knows."""
+        """Return the most that so many tokens cost in dollars, None where it is unknown."""
         return self.inner.usd(usage)
 
     async def stream(
@@ -180,7 +180,7 @@ class GuardedGenerator:
             tries += 1
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         await self.inner.close()
 
     async def _try(

@@ -58,7 +58,7 @@ class LazyGenerator:
         return await inner.complete(instructions, text, max_tokens=max_tokens)
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         if self._inner is not None:
             await self._inner.close()
 

@@ -135,7 +135,7 @@ class ModelGenerator:
                 return self._answer_in(response)
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         await self._close()
 
     async def _streamed(
@@ -268,5 +268,5 @@ def _bare(name: str) -> str:
 
 
 def _ended(response: ModelResponse) -> bool:
-    """Whether the provider gave a reason for its end, if only one that is its own."""
+    """Return whether the provider gave a reason for its end, if only one that is its own."""
     return bool({"finish_reason", "block_reason"} & set(response.provider_details or {}))

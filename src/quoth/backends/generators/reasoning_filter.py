@@ -1,4 +1,4 @@
-"""What a model thinks aloud before it answers is no part of the answer."""
+"""Removes the reasoning that a model writes before its answer."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ class TokenStore:
                 self._path(document_id).unlink()
 
     def has(self, document_id: str) -> bool:
-        """Say whether a document has its vectors here."""
+        """Return whether a document has its vectors here."""
         try:
             with self._path(document_id).open("rb", buffering=0) as file:
                 return self._head(file) is not None

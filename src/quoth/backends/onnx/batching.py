@@ -1,4 +1,4 @@
-"""Lets work of several requests share batches, without making anybody wait for company.
+"""Lets work of several requests share batches, without waiting for batches to be filled.
 
 A batch begins as soon as a thread is free. While all are busy, what arrives piles up, and the
 next batch takes it together; only where other requests are under way does a batch that is not
@@ -38,13 +38,13 @@ class _Waiting(Generic[Item, Result]):
 
 
 @dataclass(eq=False, slots=True)
-class _Gate:
-    """Those who wait for room in the queue, in their order."""
+class _SpaceQueue:
+    """Requests that wait for space in the queue, in their order."""
 
     waiting: list[asyncio.Future[None]] = field(default_factory=list)
 
     def open(self) -> None:
-        """Let everybody look again."""
+        """Let all of them look again."""
         for each in self.waiting:
             if not each.done():
                 each.set_result(None)
@@ -55,9 +55,9 @@ class Batcher(Generic[Item, Result]):
     """Runs ``work`` on batches of items in threads; one event loop uses it at a time.
 
     ``work`` takes up to ``most`` items and gives as many results in their order; ``size`` tells
-    which items go well together. At most ``threads`` batches run at once and ``room`` items wait;
-    who comes later waits for room. ``window_ms`` is the longest a batch waits to be filled, and
-    it waits only while other batches run.
+    which items go well together. At most ``threads`` batches run at once and ``room`` items wait
+    in the queue; further ones wait for space. ``window_ms`` is the longest a batch waits to be
+    filled, and it waits only while other batches run.
     """
 
     def __init__(
@@ -79,15 +79,15 @@ class Batcher(Generic[Item, Result]):
         self._window = window_ms / 1000
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
         self._queue: list[_Waiting[Item, Result]] = []
-        self._lanes: set[asyncio.Task[None]] = set()
-        self._gate = _Gate()
+        self._workers: set[asyncio.Task[None]] = set()
+        self._space = _SpaceQueue()
         self._closed = False
 
     async def run(self, items: Sequence[Item]) -> list[Result]:
         """Return the result of each item; raises what ``work`` raised for one of them.
 
-        An error reaches only the request whose item caused it. Who is cancelled takes the items
-        that have not begun out of the queue.
+        An error reaches only the request whose item caused it. Cancelling removes the items
+        that have not begun from the queue.
         """
         if not items:
             return []
@@ -100,7 +100,7 @@ class Batcher(Generic[Item, Result]):
                 while len(self._queue) >= self._room and not request.done.done():
                     await self._for_room()
                 self._queue.append(_Waiting(request, at, item, self._size(item)))
-                self._start_lanes(loop)
+                self._start_workers(loop)
             await request.done
         except BaseException:
             request.done.cancel()
@@ -115,25 +115,25 @@ class Batcher(Generic[Item, Result]):
 
     async def _for_room(self) -> None:
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._gate.waiting.append(turn)
+        self._space.waiting.append(turn)
         await turn
 
-    def _start_lanes(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _start_workers(self, loop: asyncio.AbstractEventLoop) -> None:
         # Tasks of a loop that has ended never come back to take themselves off the list.
-        self._lanes = {lane for lane in self._lanes if lane.get_loop() is loop}
-        if len(self._lanes) < min(self._threads, len(self._queue)):
-            self._lanes.add(loop.create_task(self._lane()))
+        self._workers = {lane for lane in self._workers if lane.get_loop() is loop}
+        if len(self._workers) < min(self._threads, len(self._queue)):
+            self._workers.add(loop.create_task(self._worker()))
 
-    async def _lane(self) -> None:
+    async def _worker(self) -> None:
         try:
             while self._queue:
-                if len(self._queue) < self._most and len(self._lanes) > 1 and self._window:
+                if len(self._queue) < self._most and len(self._workers) > 1 and self._window:
                     await asyncio.sleep(self._window)
                 if batch := self._take():
                     await self._supervise(batch)
         finally:
-            # At once and not by a callback: what comes in between would find nobody to take it.
-            self._lanes = {lane for lane in self._lanes if lane is not asyncio.current_task()}
+            # At once and not by a callback: an item that arrives in between would not be taken.
+            self._workers = {lane for lane in self._workers if lane is not asyncio.current_task()}
 
     def _take(self) -> list[_Waiting[Item, Result]]:
         """Take the oldest item and those nearest to it in size, in the order of their sizes."""
@@ -145,13 +145,13 @@ class Batcher(Generic[Item, Result]):
         chosen = set(near[: self._most])
         batch = [self._queue[at] for at in sorted(chosen)]
         self._queue = [each for at, each in enumerate(self._queue) if at not in chosen]
-        self._gate.open()
+        self._space.open()
         return sorted(batch, key=lambda each: each.size)
 
     def _sweep(self) -> None:
         """Drop the items of requests that have ended, by an error or by being cancelled."""
         self._queue = [each for each in self._queue if not each.request.done.done()]
-        self._gate.open()
+        self._space.open()
 
     async def _supervise(self, batch: list[_Waiting[Item, Result]]) -> None:
         """Compute a batch; where it fails and several requests share it, each one's part alone."""

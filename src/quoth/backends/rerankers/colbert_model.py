@@ -249,6 +249,6 @@ def _first_id(tokenizer: Tokenizer, names: Sequence[str]) -> int | None:
 
 
 def _stamp(folder: ModelFolder) -> str:
-    """Tell this model file from another one, as far as its size and time do."""
+    """Return what tells this model file from another one: its size and time."""
     facts = folder.model.stat()
     return f"{facts.st_size:x}.{facts.st_mtime_ns:x}"

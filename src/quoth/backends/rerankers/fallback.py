@@ -1,4 +1,4 @@
-"""Several rerankers in a row: the next one scores where one fails."""
+"""Several rerankers, each the fallback of the one before."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from quoth.core.types import Chunk
 
 
 def discard_warning(_name: str, _error: RerankError) -> None:
-    """Tell nobody."""
+    """Ignore the failure."""
 
 
 class Chain:
     """A `Reranker` made of others, the preferred one first.
 
-    When one raises RerankError the next scores all chunks anew, so that no ranking mixes the
+    When one raises RerankError the next scores all chunks again, so that no ranking mixes the
     scores of two models. When all fail the last error is raised, and the request's trace goes on
     with the fused order. ``on_failure`` hears the name of each reranker that failed, and why.
     """

@@ -1,4 +1,4 @@
-"""Leaves a reranker alone that keeps failing or is too slow."""
+"""A circuit breaker and a time limit in front of a reranker."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class LateReranker:
         return await asyncio.to_thread(self._weighed, question, passages)
 
     def close(self) -> None:
-        """Let go of nothing: the embedder belongs to somebody else."""
+        """Do nothing: the embedder is closed by its owner."""
 
     def _weighed(self, question: Matrix, passages: Sequence[Packed]) -> list[float]:
         sizes = [len(each) for each in passages]

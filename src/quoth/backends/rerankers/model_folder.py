@@ -105,7 +105,7 @@ def check_vocabulary(folder: ModelFolder, *, size: int) -> None:
 
 
 def incompatible_reason(folder: ModelFolder, reason: str) -> ConfigError:
-    """Say that a model is not a reranker of the kind its folder says."""
+    """Return the error for a model that is not a reranker of the kind its folder says."""
     return ConfigError(
         f"The model file {folder.model} cannot be used as a reranker: {reason}. Export the whole "
         "model with its scoring head to ONNX (task text-classification), or name another folder."

@@ -18,7 +18,7 @@ from quoth.backends.indexes.checksum import file_checksum
 from quoth.core.errors import IndexCorrupt
 
 CHANGING = ("latest_version_hint.json",)
-"""Files that are written anew in place; they only say where to begin to look."""
+"""Files that are rewritten in place; they only say where to begin to look."""
 
 Sums = dict[str, tuple[int, int]]
 """Bytes and CRC-32 of each file, by its path within the table."""
@@ -38,7 +38,7 @@ class TableSums:
                 if file_checksum(self._root / name) != noted:
                     raise IndexCorrupt(
                         f"The index is damaged: its file {name.rpartition('/')[2]} is not as it "
-                        "was written. Build it anew with: quoth reindex"
+                        "was written. Rebuild it with: quoth reindex"
                     )
 
     def note(self) -> None:

@@ -2,7 +2,7 @@
 
 That part, a generated REST client, builds hundreds of request validators when it is imported:
 half a second of processor time that an embedded table never uses. Its API modules are replaced by
-stand-ins that load the real ones when somebody makes an object of them.
+stand-ins that load the real ones when one of their objects is made.
 """
 
 from __future__ import annotations

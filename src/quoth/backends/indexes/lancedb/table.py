@@ -59,7 +59,7 @@ class LanceStore:
         """The table for searching; raises IndexCorrupt where nothing was ever written."""
         table = await self.found()
         if table is None:
-            raise IndexCorrupt("The index is not there. Build it anew with: quoth reindex")
+            raise IndexCorrupt("The index is not there. Rebuild it with: quoth reindex")
         return table
 
     async def _open(self) -> Any:
@@ -87,7 +87,7 @@ class LanceStore:
         if (await table.schema()).names != self._schema.names:
             raise IndexMismatch(
                 "The index was made by an older version of quoth, which kept less of each passage. "
-                "Build it anew with: quoth reindex"
+                "Rebuild it with: quoth reindex"
             )
         return None if await _lacking(table) else table
 
@@ -181,7 +181,7 @@ class LanceStore:
         return dict(zip(found["id"].to_pylist(), matrix_of(found["vector"]), strict=True))
 
     async def document_ids(self) -> dict[str, int]:
-        """How many chunks each document has here; none where nothing was ever written."""
+        """Return how many chunks each document has here; none where nothing was ever written."""
         table = await self.found()
         if table is None:
             return {}
@@ -190,7 +190,7 @@ class LanceStore:
         return {each["values"].as_py(): each["counts"].as_py() for each in counts}
 
     async def count(self) -> int:
-        """How many chunks there are."""
+        """Return how many chunks there are."""
         table = await self.found()
         return 0 if table is None else await table.count_rows()
 
@@ -201,7 +201,7 @@ class LanceStore:
             yield batch.drop_columns("vector"), matrix_of(batch["vector"])
 
     def close(self) -> None:
-        """Let go of the table."""
+        """Close the table."""
         if self._table is not None:
             self._table.close()
             self._table = None

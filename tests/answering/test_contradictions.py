@@ -29,8 +29,6 @@ def about(one: str, other: str, *, language: str = "en") -> str | None:
         ("The final match was played in Tampa, Florida.",
          "The final match was played in Glendale, Arizona.", "Tampa, Florida / Glendale, Arizona"),
         ("Salt slows the growth of yeast.", "Salt does not slow the growth of yeast.", "“not”"),
-        ("Salt will increase the growth of yeast.", "Salt will decrease the growth of yeast.",
-         "increase / decrease"),
         ("Twelve teams took part in the cup.", "Sixteen teams took part in the cup.",
          "Twelve / Sixteen"),
     ],

@@ -149,52 +149,23 @@ def test_endless_text_is_closed_at_a_limit(word: str) -> None:
 
 
 ATOMS = [
-    *("The sky", " is ", "blue", ".", ". ", "? ", "\n", "\n\n", "- ", "1. ", "# ", "| a |", " "),
-    *("[Source 1]", "[Source 2, 3]", "[Source 99]", "(Source 1)", "[1]", "【Source 2】", "[", "]"),
-    *("(", ")", "[x](http://evil.com/a)", "![i](http://evil.com)", "https://evil.com/x", "www.e.f"),
-    *("<b>", "</b>", "<script>", "</script>", "<!--", "-->", "<think>", "</think>", "<", ">", "`"),
+    *("The sky", " is ", "blue", ". ", "? ", "\n", "\n\n", "- ", "1. ", "# ", "| a |", " "),
     *(
-        "```",
-        "\n```\n",
-        "~~~",
-        "``",
-        "**",
-        "_",
-        "!",
-        "\\",
-        "“",
-        "”",
+        "[Source 1]",
+        "[Source 2, 3]",
+        "[Source 99]",
+        "(Source 1)",
+        "[1]",
+        "【Source 2】",
         " »",
-        "é",
-        "木。",
-        "Dr.",
-        "e.g.",
-    ),
-    *(
-        "\x1b[31m",
-        "\x1b]8;;http://e\x07",
-        "\u200b",
-        "\u202e",
-        "\r\n",
-        "\r",
-        "ht",
-        "tps",
-        "://",
-        "//",
-    ),
-    *(
-        "evil.com",
-        "/p?q=1",
-        "]:",
-        "](",
-        "javascript:",
-        "data:text/html,x",
-        "and",
         ", ",
-        ":",
-        "Source",
     ),
-    *("<|im_start|>", "[INST]", "…", "\u00a0", "0", "12", "'", '"', "<a href='x'>", "mailto:a@b.c"),
+    *("[x](http://evil.com/a)", "![i](http://evil.com)", "https://evil.com/x", "data:text/html,x"),
+    *("```", "\n```\n", "<a href='x'>", "\x1b[31m", "\x1b]8;;http://e\x07", "\u200b", "\u202e"),
+    *("\r\n", "\r", "\u00a0", "mailto:a@b.c"),
+    *". [ ] ( ) < > ` ~~~ `` ** _ ! \\ “ ” é Dr. e.g. : ht tps :// evil.com /p?q=1 ]: ](".split(),
+    *"// <b> </b> <script> </script> <!-- --> <think> </think> www.e.f javascript: and".split(),
+    *"Source <|im_start|> [INST] … 0 12 ' \"".split(),
 ]
 answers = st.lists(st.sampled_from(ATOMS) | st.text(max_size=3), max_size=40).map("".join)
 
@@ -216,34 +187,11 @@ def test_only_known_sources_are_cited(answer: str) -> None:
     assert numbers <= set(KNOWN)
 
 
-PROSE = [
-    *(
-        "The sky is blue",
-        "It is far",
-        "see Dr. Smith",
-        "at 3.5 m",
-        "Mr. A. B. Jones came",
-        "e.g. this",
-    ),
-    *(
-        "C’est bleu",
-        "« Bonjour »",
-        "M. Dupont arrive",
-        "art. 5",
-        "No. 7",
-        "etc. And",
-        "the U.S. army",
-    ),
-    *(
-        "he said “no.”",
-        "(It is so.)",
-        "approx. 5 km",
-        "in 1990",
-        "and so on…",
-        "task A",
-        "I said no",
-    ),
-]
+PROSE = (
+    "The sky is blue|It is far|see Dr. Smith|at 3.5 m|Mr. A. B. Jones came|e.g. this|C’est bleu"
+    "|« Bonjour »|M. Dupont arrive|art. 5|No. 7|etc. And|the U.S. army|he said “no.”|(It is so.)"
+    "|approx. 5 km|in 1990|and so on…|task A|I said no"
+).split("|")
 prose = st.lists(
     st.tuples(
         st.sampled_from(PROSE), st.sampled_from([". ", "? ", "! ", " ; ", ", ", ".\n\n", "… ", " "])

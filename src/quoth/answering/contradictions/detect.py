@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from quoth.answering.verification.claim import Change, overlap
-from quoth.answering.verification.contradiction_rules import POLES
 from quoth.answering.verification.tokens import NEGATIONS, TextToken, tokens
 from quoth.answering.verification.units import UNITS
 from quoth.answering.verification.values import Kind, Value, read_values
@@ -148,14 +147,11 @@ def _about(
         return None
     kinds = set(_kinds(one, i1, i2))
     same = kinds & set(_kinds(two, j1, j2))
-    turned = any(
-        POLES.get(part.word, 0) * POLES.get(other.word, 0) < 0 for part in ours for other in theirs
-    )
     units = {UNITS.get(part.word) for part in (*ours, *theirs)}
     if (
         same & {"number", "date"}
         or (len(units) > 1 and None not in units)
-        or (begun and ("name" in same or turned))
+        or (begun and "name" in same)
     ):
         return f"{one.shown(i1, i2)} / {two.shown(j1, j2)}"
     return None

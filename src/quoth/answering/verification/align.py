@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from quoth.answering.verification.claim import Claim, overlap, read_claim
-from quoth.answering.verification.contradiction_rules import Fault, change_faults, turned_faults
+from quoth.answering.verification.contradiction_rules import Fault, change_faults, negation_faults
 from quoth.answering.verification.source_index import Sources, SourceSentence, read_line
 from quoth.answering.verification.value_checks import order_faults, value_faults
 
@@ -46,7 +46,7 @@ def align(statement: str, lines: Sequence[SourceSentence], *, sources: Sources) 
     near = share >= NEAR_QUOTE
     read = [read_line(line) for line in chosen]
     found = list(value_faults(claim, read, sources=sources, near=near))
-    found += change_faults(claim, read, codes) if near else turned_faults(claim, read)
+    found += change_faults(claim, read, codes) if near else negation_faults(claim, read)
     found += order_faults(claim, read[0])
     signs = signals(claim, chosen, share=share) | _clean(found)
     signs["told"] = claim.recall(_stated_tokens(claim, chosen, sources=sources))
@@ -74,7 +74,6 @@ def _clean(found: Sequence[Fault]) -> dict[str, float]:
         "values": float(not kinds & {"number", "date", "unit", "sign"}),
         "names": float("name" not in kinds),
         "parity": float("negation" not in kinds),
-        "direction": float("direction" not in kinds),
         "changes": float("word" not in kinds),
     }
 

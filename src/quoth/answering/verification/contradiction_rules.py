@@ -1,8 +1,8 @@
-"""What was changed on the way from a sentence to a statement, and what of it turns the meaning."""
+"""Differences between a statement and its evidence that change the meaning."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,25 +18,6 @@ SLOT = 3
 Severity = Literal["wrong", "doubtful"]
 """A statement with a wrong fault is not supported; one with a doubtful one is so in part."""
 
-_RISING = """increase increases increased increasing rise rises rose rising risen raise raises
-raised grow grows grew growing growth higher high more gain gains gained greater larger upregulate
-upregulates upregulated up elevated enhance enhances enhanced enhancing promote promotes promoted
-activate activates activated activation accelerate accelerates accelerated enable enables enabled
-best before positive positively early earlier maximum accept accepts accepted true
-augmente augmentent augmenter augmentation hausse plus eleve elevee meilleur avant croissance
-positif accepte"""
-_FALLING = """decrease decreases decreased decreasing fall falls fell falling fallen reduce
-reduces reduced shrink shrinks shrank shrinking reduction lower low less lose loses lost fewer
-smaller downregulate downregulates downregulated down depleted impair impairs impaired impairing
-inhibit inhibits inhibited suppress suppressed suppresses deactivate deactivates inactivation
-inactivated slow slows slowed disable disables disabled worst after negative negatively late later
-minimum reject rejects rejected false
-diminue diminuent diminuer diminution baisse moins bas faible pire apres declin negatif refuse"""
-POLES: Mapping[str, int] = {
-    **dict.fromkeys(_RISING.split(), 1),
-    **dict.fromkeys(_FALLING.split(), -1),
-}
-"""Words that say one direction or the other."""
 _COMPARING = frozenset("<>≤≥")
 CONDITIONS = frozenset(
     "if whether unless myth false falsely untrue deny denies denied unlikely doubt doubts si sauf "
@@ -53,15 +34,12 @@ class Fault:
     severity: Severity
 
 
-def turned_faults(claim: Claim, chosen: Sequence[ReadLine]) -> Iterator[Fault]:
-    """Say whether a statement in other words denies what its sentences say, or turns it round."""
+def negation_faults(claim: Claim, chosen: Sequence[ReadLine]) -> Iterator[Fault]:
+    """Yield a fault where a statement in other words denies what its sentences say."""
     parts = [part for each in chosen for part in each.line.tokens]
     ours, theirs = negated(claim.tokens), negated(parts)
     if bool(ours) != bool(theirs):
         yield Fault(f"negation {(ours or theirs)[0]}", "doubtful")
-    poles, others = _antonyms(claim.tokens), _antonyms(parts)
-    if len(set(poles.values())) == 1 and set(others.values()) == {-each for each in poles.values()}:
-        yield Fault(f"direction {next(iter(poles))}", "doubtful")
 
 
 def change_faults(
@@ -84,7 +62,7 @@ def change_faults(
             yield from _denied(ours, theirs if negated(ours) else ())
         if i2 <= same[0][1]:
             yield from _left_open(ours, theirs[-CLAUSE:])
-        yield from _turned(ours, theirs)
+        yield from _compared(ours, theirs)
         yield from _exchanged(claim, chosen[0], code)
 
 
@@ -108,11 +86,7 @@ def _denied(ours: Sequence[TextToken], theirs: Sequence[TextToken]) -> Iterator[
         yield Fault(f"negation {(mine or other)[0]}", "wrong")
 
 
-def _turned(ours: Sequence[TextToken], theirs: Sequence[TextToken]) -> Iterator[Fault]:
-    poles = set(_antonyms(theirs).values())
-    for word, pole in _antonyms(ours).items():
-        if -pole in poles and pole not in poles:
-            yield Fault(f"direction {word}", "wrong")
+def _compared(ours: Sequence[TextToken], theirs: Sequence[TextToken]) -> Iterator[Fault]:
     signs = {part.word for part in ours} & _COMPARING
     if signs and {part.word for part in theirs} & _COMPARING - signs:
         yield Fault(f"sign {min(signs)}", "wrong")
@@ -136,7 +110,3 @@ def _exchanged(claim: Claim, read: ReadLine, code: Change) -> Iterator[Fault]:
         part = claim.tokens[at]
         if part.stem and at not in taken and part.stem not in stems:
             yield Fault(f"word {part.word}", "doubtful")
-
-
-def _antonyms(parts: Sequence[TextToken]) -> dict[str, int]:
-    return {part.word: POLES[part.word] for part in parts if part.word in POLES}

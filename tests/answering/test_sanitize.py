@@ -304,22 +304,10 @@ def test_the_last_pass_alone_leaves_no_address(signs: list[str]) -> None:
 
 
 CUTS = [
-    *"[ ] ( ) < > ! : / // \\ ` ' \" ht tps http :// www . evil.example /x java script: data:".split(),
-    *"text/ javascript: data: a x <b> </b> src= onerror= <script> </script> <!-- --> [1] [x] (y) [x](y) ](".split(),
-    *(
-        "]:",
-        "** ",
-        "é",
-        "```\n",
-        "~~~\n",
-        "\n",
-        "\n\n",
-        " ",
-        "<img ",
-        "[Source 1]",
-        "\u200b",
-        "\x1b[0m",
-    ),
+    *"[ ] ( ) < > ! : / // \\ ` ' \" ht tps http :// www . evil.example /x java script:".split(),
+    *"data: text/ a x <b> </b> src= onerror= <script> </script> <!-- --> [1] [x] (y) ](".split(),
+    *("[x](y)", "]:", "** ", "é", "```\n", "~~~\n", "\n", "\n\n", " ", "<img ", "[Source 1]"),
+    *("\u200b", "\x1b[0m"),
 ]
 
 

@@ -26,7 +26,6 @@ from quoth.answering.contradictions.citations import (
     disagreements,
     with_other_sides,
 )
-from quoth.answering.extractive.answer_type import asking_place
 from quoth.answering.extractive.lookup import CERTAIN, placed_statements
 from quoth.answering.extractive.score import cosines_to
 from quoth.answering.extractive.select import (
@@ -39,6 +38,7 @@ from quoth.answering.extractive.select import (
     spans_of,
     write_answer,
 )
+from quoth.answering.extractive.wording import asking_place
 from quoth.core.protocols import Reranker, SpanScorer
 from quoth.core.trace import Trace
 from quoth.core.types import (

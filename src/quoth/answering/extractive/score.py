@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from quoth.answering.extractive.answer_type import expected_answer_type, matches_answer_type
 from quoth.answering.extractive.candidates import Quotable
 from quoth.answering.extractive.wording import (
     ASKING_WEIGHT,
@@ -31,30 +30,20 @@ _SIGNS = " .,;:!?\"'()[]«»“”…¿¡"
 
 
 Features = Mapping[str, Scores]
-"""One row per feature, one column per sentence; higher is better, but for ``lacking``.
+"""One row per feature, one column per sentence; higher is better.
 
 ``words``, ``around`` and ``passage`` are shares from 0 to 1: of the question's words in the
-sentence, of those beside it, and of the passage's score; ``definition`` and ``lacking`` (no time,
-number, name or reason where one is asked for) are 0 or 1. ``late``, ``asked`` and ``beside`` are
-standard scores of late interaction: with the whole question, with its asking word, and of the
-sentences before and after; ``cosine`` is the standard score of the vectors.
+sentence, of those beside it, and of the passage's score; ``definition`` is 0 or 1.
+``late``, ``asked`` and ``beside`` are standard scores of late interaction: with the whole
+question, with its asking word, and of the sentences before and after; ``cosine`` is the standard
+score of the vectors.
 """
-_NAMES = (
-    "words",
-    "around",
-    "passage",
-    "definition",
-    "lacking",
-    "late",
-    "asked",
-    "beside",
-    "cosine",
-)
+_NAMES = ("words", "around", "passage", "definition", "late", "asked", "beside", "cosine")
 _WEIGHTS = {
-    (False, False): (4.3, 0.85, 5.0, 2.0, -0.5, 0.0, 0.0, 0.0, 0.0),
-    (True, False): (2.0, 1.15, 3.7, 2.0, -1.0, 1.0, 0.5, 0.5, 0.0),
-    (False, True): (2.5, 1.2, 4.0, 2.0, -0.5, 0.0, 0.0, 0.0, 1.2),
-    (True, True): (1.3, 1.2, 3.0, 2.0, -1.0, 0.7, 0.5, 0.5, 0.8),
+    (False, False): (4.3, 0.85, 5.0, 2.0, 0.0, 0.0, 0.0, 0.0),
+    (True, False): (2.0, 1.15, 3.7, 2.0, 1.0, 0.5, 0.5, 0.0),
+    (False, True): (2.5, 1.2, 4.0, 2.0, 0.0, 0.0, 0.0, 1.2),
+    (True, True): (1.3, 1.2, 3.0, 2.0, 0.7, 0.5, 0.5, 0.8),
 }
 """Log-odds per feature that a sentence belongs to the answer, by whether late interaction and
 vectors are known (docs/decisions/025)."""
@@ -229,26 +218,21 @@ def word_features(query: Query, material: QueryContext, *, passages: Sequence[Pa
     """Return the features that need no vectors, for every sentence of the material."""
     best = max((passage.score for passage in passages), default=0.0) or 1.0
     subject = _defined_subject(material, normalize(query.standalone))
-    kind = expected_answer_type(query.standalone)
     rows = []
     for sentence, stems, around in zip(
         material.sentences, material.stems, material.around, strict=True
     ):
         held = material.coverage(stems)
-        lacking = kind is not None and not matches_answer_type(
-            sentence.text, kind, question=query.standalone
-        )
         rows.append(
             (
                 held,
                 material.coverage(stems | around) - held,
                 max(0.0, passages[sentence.passage].score / best),
                 float(subject is not None and _defines(subject, normalize(sentence.text))),
-                float(lacking),
             )
         )
-    columns = np.array(rows, np.float64).reshape(len(rows), 5).T
-    return dict(zip(_NAMES[:5], columns, strict=True))
+    columns = np.array(rows, np.float64).reshape(len(rows), 4).T
+    return dict(zip(_NAMES[:4], columns, strict=True))
 
 
 def cosines_to(question: Matrix, vectors: Matrix) -> Scores:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from quoth.answering.extractive.answer_type import asking_place
 from quoth.answering.extractive.candidates import locator_of, quotable_sentences
 from quoth.answering.extractive.diversify import (
     BROAD,
@@ -32,6 +31,7 @@ from quoth.answering.extractive.score import (
     total_scores,
     word_features,
 )
+from quoth.answering.extractive.wording import asking_place
 from quoth.answering.generative.sanitize import plain_quotation
 from quoth.core.types import (
     Chunk,

@@ -50,3 +50,16 @@ def normalize(text: str) -> str:
         return text.lower()
     flat = unicodedata.normalize("NFKD", text.translate(_APOSTROPHES).casefold())
     return _ACCENTS.sub("", flat)
+
+
+_ASKING_WORD = re.compile(
+    r"\b(?:who|whom|whose|what|which|when|where|why|how"
+    r"|qui|quoi|quel(?:le)?s?|quand|où|pourquoi|comment|combien)\b",
+    re.IGNORECASE,
+)
+
+
+def asking_place(question: str) -> int | None:
+    """Return the character at which a question's asking word begins, None where it has none."""
+    found = _ASKING_WORD.search(question)
+    return found.start() if found else None

@@ -120,6 +120,20 @@ async def test_one_wrong_thing_is_not_supported(statement: str, fault: str) -> N
     assert fault in verdict.faults
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "The vaccine was not tested on children before the spring of 1955.",
+        "The bridge was never opened to heavy lorries during the war.",
+        "The colony survives the winter without any honey from the keeper.",
+    ],
+)
+async def test_a_quotation_that_drops_the_negation_is_unsupported(source: str) -> None:
+    statement = source.replace(" not", "").replace(" never", "").replace("without", "with")
+    found = await check(statement, sources=read_sources([block(source, 1)]), cited=(1,))
+    assert found.support == "unsupported"
+
+
 async def test_a_name_that_no_source_knows_leaves_a_doubt() -> None:
     verdict = await check("The Yellow Bakery of Smith opened in 2004.")
     assert verdict.support != "supported"

@@ -22,6 +22,7 @@ from quoth.store.audit import (
     ChainTip,
     chained,
     checked,
+    hash_of,
 )
 from quoth.store.audit_head import keep_head, kept_head
 from quoth.store.database import Database, open_database
@@ -193,6 +194,14 @@ def test_no_change_to_a_row_goes_unnoticed(count: int, data: st.DataObject) -> N
     found = checked(iter(rows), tenant="t")
     assert not found.whole
     assert found.broken_at in (at + 1, at + 2)
+
+
+def test_a_row_with_a_recomputed_hash_breaks_the_chain_behind_it() -> None:
+    rows = _chain(4)
+    forged = replace(rows[1], object_id="something else", hash="")
+    rows[1] = replace(forged, hash=hash_of(forged, tenant="t"))
+    found = checked(iter(rows), tenant="t")
+    assert (found.whole, found.broken_at) == (False, rows[2].number)
 
 
 def test_what_no_database_takes_is_replaced(address: str | Path) -> None:

@@ -21,6 +21,8 @@ from bench.service import service
 from tests.support.databases import LACKING, Server, running_server
 from tests.support.upload_service import until
 
+pytestmark = pytest.mark.soak
+
 NOTES = "# Bees\n\nA beehive has one queen, and she is the mother of every bee in it.\n"
 QUESTION = "How many queens has a beehive?"
 SENDER = """

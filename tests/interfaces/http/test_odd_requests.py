@@ -53,7 +53,7 @@ async def test_a_range_is_given_out(ada: httpx.AsyncClient) -> None:
 @pytest.mark.parametrize(
     ("body", "status", "said"),
     [
-        (b"", 422, "body.0: this is no JSON"),
+        (b"", 422, "body.0: this is not JSON"),
         (b'{"x": 1}', 422, "body.x: There is no such field."),
         (b"[]", 422, "body: Send a JSON object"),
         (b'{"url": "\xff"}', 400, "UTF-8"),

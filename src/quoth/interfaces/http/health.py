@@ -1,4 +1,4 @@
-"""What `/readyz` says: the stores, the parts that fail, who waits, and what it takes."""
+"""Readiness and metrics of the service: stores, circuit breakers, queries and memory."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from quoth.store.upload_queue import Queue, TenantRoundRobin
 from quoth.store.upload_tasks import State as FileState
 from quoth.tenants import Tenants
 
-LOOK_S = 1.0
-"""Seconds that a store has to answer."""
+CHECK_S = 1.0
+"""Seconds that a store has to respond."""
 PROBE = "index"
-"""A word to look for: that the index answers is what counts."""
+"""A word to search for; only that the index responds counts."""
 
 Found = Literal["ok", "down"]
 Known = Literal["yes", "no", "unknown"]
@@ -33,9 +33,9 @@ Known = Literal["yes", "no", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """How files are read: in processes with limits, ``seconds`` and ``memory_mb`` for each file.
+    """The sandbox of the readers, with its limits for each file.
 
-    ``offline`` says whether they have no network, which is unknown before the first file.
+    ``offline`` says whether it has no network, which is unknown before the first file.
     """
 
     offline: Known
@@ -45,9 +45,9 @@ class Sandbox:
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """Whether the service can answer, and what it would answer with.
+    """Whether the service can answer, and its components.
 
-    ``breakers`` names the parts that fail, with what would happen to a call now; ``models`` the
+    ``breakers`` are the circuit breakers with their states; ``models`` the
     embedder, reranker, generator and judge in use; ``files`` counts the caller's own uploads by
     their state; ``rss_mb`` is the resident memory of the process.
     """
@@ -66,8 +66,8 @@ class Readiness:
     rss_mb: float = 0.0
 
 
-async def look(engine: Engine, *, server: ServerState | None = None) -> Readiness:
-    """Find out whether questions of the engine's tenant can be answered now."""
+async def check_readiness(engine: Engine, *, server: ServerState | None = None) -> Readiness:
+    """Check whether queries of the engine's tenant can be answered now."""
     parts = engine.parts
     catalogue, index, files = await asyncio.gather(_catalogue(parts), _index(parts), _files(parts))
     state: State = "serving" if server is None else server.requests.state
@@ -76,7 +76,7 @@ async def look(engine: Engine, *, server: ServerState | None = None) -> Readines
         state=state,
         catalogue=catalogue,
         index=index,
-        breakers={each.name: each.state for each in parts.breakers},
+        breakers={breaker.name: breaker.state for breaker in parts.breakers},
         models=_models(parts),
         in_flight=0 if server is None else server.limit.in_flight,
         waiting=0 if server is None else server.limit.waiting,
@@ -88,44 +88,46 @@ async def look(engine: Engine, *, server: ServerState | None = None) -> Readines
 
 
 def readings(tenants: Tenants, server: ServerState) -> Iterator[MetricDefinition]:
-    """Give the figures that others keep, for the counters of the process."""
+    """Yield the metrics that other parts of the process count."""
     limit = server.limit
-    yield _one("quoth_in_flight", "Questions being answered.", limit.in_flight)
-    yield _one("quoth_waiting", "Questions waiting for their turn.", limit.waiting)
-    yield _one("quoth_admitted_total", "Questions that got their turn.", limit.admitted)
-    yield _one("quoth_shed_total", "Questions told to come again.", limit.shed)
-    yield _one("quoth_workers", "Workers that take in files.", server.workers)
-    yield _one("quoth_open_tenants", "Tenants whose files are open.", len(tenants.opened))
-    yield _one("quoth_resident_bytes", "Resident memory.", resident_bytes())
-    yield from _queued(tenants)
+    yield _gauge("quoth_in_flight", "Queries being answered.", limit.in_flight)
+    yield _gauge("quoth_waiting", "Queries waiting in the queue.", limit.waiting)
+    yield _gauge("quoth_admitted_total", "Queries admitted.", limit.admitted)
+    yield _gauge("quoth_shed_total", "Queries refused because of too many others.", limit.shed)
+    yield _gauge("quoth_workers", "Workers that process uploads.", server.workers)
+    yield _gauge("quoth_open_tenants", "Tenants whose stores are open.", len(tenants.opened))
+    yield _gauge("quoth_resident_bytes", "Resident memory.", resident_bytes())
+    yield from _uploads(tenants)
     # Models, caches and breakers are shared by all tenants.
     for engine in list(tenants.opened.values())[:1]:
         parts = engine.parts
-        yield _looked("quoth_answer_cache_total", "Look-ups of answers.", parts.cache)
-        yield _one("quoth_answer_cache_size", "Answers kept.", len(parts.cache))
-        yield _looked("quoth_vector_cache_total", "Look-ups of questions' vectors.", parts.embedder)
-        open_now = [((each.name,), float(each.state != "closed")) for each in parts.breakers]
-        about = "Whether a part is left alone because it kept failing."
+        yield _look_ups("quoth_answer_cache_total", "Look-ups of cached answers.", parts.cache)
+        yield _gauge("quoth_answer_cache_size", "Cached answers.", len(parts.cache))
+        yield _look_ups(
+            "quoth_vector_cache_total", "Look-ups of cached query vectors.", parts.embedder
+        )
+        open_now = [
+            ((breaker.name,), float(breaker.state != "closed")) for breaker in parts.breakers
+        ]
+        about = "Whether the circuit breaker of a component is open."
         yield MetricDefinition("quoth_breaker_open", about, open_now, ("part",))
         models = [((what, name), 1.0) for what, name in _models(parts).items()]
         yield MetricDefinition("quoth_model", "The models in use.", models, ("part", "name"))
 
 
-def _queued(tenants: Tenants) -> Iterator[MetricDefinition]:
-    """Count the files of all tenants; nothing is said where they cannot be counted now."""
+def _uploads(tenants: Tenants) -> Iterator[MetricDefinition]:
+    """Count the uploads of all tenants; yield nothing where the store is down."""
     with suppress(QuothError):
         found = TenantRoundRobin(tenants.database).depths()
         values = [((state,), float(found.get(state, 0))) for state in get_args(FileState)]
-        yield MetricDefinition(
-            "quoth_files", "Files that were sent, by their state.", values, ("state",)
-        )
+        yield MetricDefinition("quoth_files", "Uploads by their state.", values, ("state",))
 
 
-def _one(name: str, about: str, value: float) -> MetricDefinition:
+def _gauge(name: str, about: str, value: float) -> MetricDefinition:
     return MetricDefinition(name, about, [((), float(value))])
 
 
-def _looked(name: str, about: str, cache: object) -> MetricDefinition:
+def _look_ups(name: str, about: str, cache: object) -> MetricDefinition:
     counts = [(("hit",), "hits"), (("miss",), "misses")]
     values = [(labels, float(getattr(cache, field, 0))) for labels, field in counts]
     return MetricDefinition(name, about, values, ("result",))
@@ -147,17 +149,17 @@ def _sandbox(parts: Components) -> Sandbox:
 
 
 def resident_bytes() -> int:
-    """The resident memory of this process; where the platform keeps no count, the most it had."""
+    """Return the resident memory of this process, or its maximum where that is unknown."""
     statm = Path("/proc/self/statm")
     if statm.exists():
         return int(statm.read_text(encoding="ascii").split()[1]) * resource.getpagesize()
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most if sys.platform == "darwin" else most * 1024
+    maximum = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return maximum if sys.platform == "darwin" else maximum * 1024
 
 
 async def _catalogue(parts: Components) -> Found:
     try:
-        async with asyncio.timeout(LOOK_S):
+        async with asyncio.timeout(CHECK_S):
             await asyncio.to_thread(parts.catalogue.collections)
     except (QuothError, TimeoutError):
         return "down"
@@ -167,7 +169,7 @@ async def _catalogue(parts: Components) -> Found:
 async def _index(parts: Components) -> Found:
     name = parts.settings.collection
     try:
-        async with asyncio.timeout(LOOK_S):
+        async with asyncio.timeout(CHECK_S):
             found = await asyncio.to_thread(parts.catalogue.find_collection, name)
             if found is not None:
                 await parts.open_index(found.table).match(PROBE, languages=("en",), limit=1)
@@ -179,7 +181,7 @@ async def _index(parts: Components) -> Found:
 async def _files(parts: Components) -> dict[str, int]:
     queue = Queue.of(parts.catalogue)
     try:
-        async with asyncio.timeout(LOOK_S):
+        async with asyncio.timeout(CHECK_S):
             return {
                 "queued": await asyncio.to_thread(queue.count, state="queued"),
                 "running": await asyncio.to_thread(queue.count, state="running"),

@@ -25,8 +25,8 @@ TAGS = [
 
 PROBLEM: dict[str, Any] = {
     "type": "object",
-    "title": "Problem",
-    "description": "A failure as RFC 9457 has it.",
+    "title": "ProblemDetails",
+    "description": "An error as in RFC 9457.",
     "required": ["type", "code", "title", "status", "detail", "request_id"],
     "properties": {
         "type": {"type": "string", "examples": ["urn:quoth:problem:not_found"]},
@@ -37,25 +37,25 @@ PROBLEM: dict[str, Any] = {
         "request_id": {"type": "string", "examples": ["0d4c2f6b9f7d4a3c"]},
     },
 }
-EVERYWHERE = {
-    "400": "The body cannot be read, or what came in is no HTTP.",
-    "401": "A key is needed, or this one is not good.",
+COMMON_PROBLEMS = {
+    "400": "The body or the request cannot be parsed.",
+    "401": "A key is needed, or this one is not valid.",
     "403": "This key may not do that.",
-    "413": "What was sent is over a limit, which the detail names.",
-    "421": "The service is not asked under this name.",
+    "413": "The request is over a limit, which the detail names.",
+    "421": "The service does not answer under this host name.",
     "422": "The request cannot be served as it stands; the detail names the fields.",
     "429": "This key asks too much at once; Retry-After says when to try again.",
     "431": "The head of the request is over the limit, which the detail names.",
-    "500": "Something went wrong inside.",
-    "503": "A part does not answer, or too many ask; Retry-After says when to try again.",
+    "500": "An internal error.",
+    "503": "A component is down, or there are too many queries; Retry-After says when to try again.",
 }
-"""The problems that any operation may answer with, by status."""
-ABSENT = "Nothing is here by this name or id, or it is another tenant's."
+"""The problems of any operation, by status."""
+NOT_FOUND = "This name or id does not exist, or it is another tenant's."
 TOO_SLOW = "The body did not come in within its time."
 OLD_INDEX = "The collection was indexed by another model and has to be rebuilt."
-FULL = "There is no room left to write."
+NO_SPACE = "No disk space is left."
 
-OTHERS_PROBLEM: dict[str, Any] = {
+OPENAI_ERROR: dict[str, Any] = {
     "type": "object",
     "required": ["error"],
     "properties": {"error": {"type": "object"}},
@@ -69,7 +69,7 @@ def add_problems(schema: dict[str, Any]) -> dict[str, Any]:
     schemas = components.setdefault("schemas", {})
     for unused in ("HTTPValidationError", "ValidationError"):
         schemas.pop(unused, None)
-    schemas["Problem"] = PROBLEM
+    schemas["ProblemDetails"] = PROBLEM
     components["securitySchemes"] = KEY
     schema["security"] = [{"key": []}]
     for path, operations in schema["paths"].items():
@@ -79,18 +79,18 @@ def add_problems(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _describe(operation: dict[str, Any], *, path: str, method: str) -> None:
-    problems = dict(EVERYWHERE)
+    problems = dict(COMMON_PROBLEMS)
     if "{" in path or operation.get("requestBody") or operation.get("parameters"):
-        problems["404"] = ABSENT
+        problems["404"] = NOT_FOUND
     if operation.get("requestBody"):
         problems |= {"408": TOO_SLOW, "409": OLD_INDEX}
     if method != "get":
-        problems["507"] = FULL
+        problems["507"] = NO_SPACE
     responses = operation["responses"]
     responses.pop("422", None)
-    content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDetails"}}}
     if OPENAI_PATHS.fullmatch(path):
-        content["application/json"] = {"schema": OTHERS_PROBLEM}
+        content["application/json"] = {"schema": OPENAI_ERROR}
     for status, text in sorted(problems.items()):
         own = responses.get(status, {}).get("description")
         responses[status] = {"description": own or text, "content": content}

@@ -1,7 +1,7 @@
-"""The one place where a failure becomes a response: RFC 9457, and nothing that gives away more.
+"""Problem responses (RFC 9457): the one place where an error becomes a response.
 
-What was sent is never said again but for names of fields, what is not there is not told from what
-is another tenant's, and of a failure inside nothing is told but the request's id.
+A response repeats nothing of the request but names of fields. What does not exist and what belongs
+to another tenant give the same response, and an internal error shows only the request's id.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ from quoth.core.errors import (
 from quoth.interfaces.http.request_state import request_state
 
 MEDIA_TYPE = "application/problem+json"
-LONGEST = 600
+MAX_DETAIL_LENGTH = 600
 """Characters of a detail."""
-NAMED = 5
-"""Wrong fields that are named."""
-WAIT_S = 5
-"""Seconds to wait before another try, where nobody said how long."""
+MAX_FIELDS = 5
+"""Invalid fields that are named."""
+DEFAULT_RETRY_S = 5
+"""Seconds to wait before another try, where the error has no time of its own."""
 
 NOTHING_HERE = "There is nothing here by this name or id."
-INSIDE = "Something went wrong inside. Whoever runs this service finds it by the request's id."
-NO_ROOM = "There is no room left to write. Nothing half-written was kept; try again later."
-NOT_NOW = "A part that this needs does not answer at the moment. Try again later."
+INTERNAL = "An internal error occurred. The operator of this service finds it by the request's id."
+NO_ROOM = "No disk space is left. Nothing was written in part; try again later."
+NOT_NOW = "A component that this needs does not respond at the moment. Try again later."
 REINDEX = (
-    "The index of this collection is not whole. Whoever runs this service builds it anew with: "
+    "The index of this collection is incomplete. The operator of this service rebuilds it with: "
     "quoth --collection NAME reindex"
 )
 UNREADABLE = "This document cannot be read."
@@ -60,21 +60,21 @@ TITLES: Mapping[str, str] = {
     "not_found": "Not found",
     "gone": "Not there any more",
     "out_of_time": "Too little time",
-    "index_corrupt": "The index is not whole",
+    "index_corrupt": "The index is incomplete",
     "denied": "Not allowed",
     "busy": "Too busy",
     "index_mismatch": "The index was built another way",
-    "storage_full": "No room left",
-    "internal": "Something went wrong inside",
+    "storage_full": "No disk space left",
+    "internal": "Internal error",
 }
 """Titles by code; other codes have that of their status."""
 
-NO_OBJECT = frozenset({"dict_type", "model_attributes_type", "model_type"})
-"""How errors of types are called where an object was wanted."""
+NOT_AN_OBJECT = frozenset({"dict_type", "model_attributes_type", "model_type"})
+"""Pydantic's error types where an object was expected."""
 
 
 class ByteRangeNotSatisfiable(InputError):
-    """A part of a file was asked for that it does not have; ``size`` is in bytes."""
+    """The requested range is not in the file; ``size`` is in bytes."""
 
     code = "no_such_part"
     status = 416
@@ -86,7 +86,7 @@ class ByteRangeNotSatisfiable(InputError):
 
 @dataclass(frozen=True, slots=True)
 class ProblemResponse:
-    """A failure as it is sent: a response without what the server adds to every response."""
+    """An error as it is sent, without the headers of every response."""
 
     status: int
     body: bytes
@@ -94,25 +94,25 @@ class ProblemResponse:
 
 
 def problem(error: BaseException, *, request_id: str) -> ProblemResponse:
-    """Turn any error into what is sent of it; bytes are UTF-8 JSON, whatever was sent to us."""
+    """Return the response of any error, as JSON in UTF-8."""
     match error:
         case ByteRangeNotSatisfiable():
             length = {"content-range": f"bytes */{error.size}"}
-            return _made(error.status, error.code, str(error), request_id, headers=length)
+            return _response(error.status, error.code, str(error), request_id, headers=length)
         case RequestValidationError():
-            return _made(422, "invalid_input", _wrong(error.errors()), request_id)
+            return _response(422, "invalid_input", _invalid_fields(error.errors()), request_id)
         case HTTPException():
             return _http(error, request_id)
         case QuothError():
-            return _made(
+            return _response(
                 error.status, _code(error), _detail(error), request_id, headers=_headers(error)
             )
         case _:
-            return _made(500, "internal", INSIDE, request_id)
+            return _response(500, "internal", INTERNAL, request_id)
 
 
 def problem_of(request: Request, error: Exception) -> ProblemResponse:
-    """Turn the error of a request into what is sent of it."""
+    """Return the response of a request's error."""
     found = problem(error, request_id=request_state(request.scope).request_id)
     if found.status == 405:
         found.headers["allow"] = ", ".join(methods_of(request))
@@ -120,12 +120,12 @@ def problem_of(request: Request, error: Exception) -> ProblemResponse:
 
 
 def as_response(found: ProblemResponse) -> Response:
-    """Give the response that a problem is sent as."""
+    """Return the HTTP response of a problem."""
     return Response(found.body, found.status, headers=found.headers)
 
 
 def methods_of(request: Request) -> list[str]:
-    """List the methods that the address of a request has, over all the routes that share it."""
+    """Return the methods of a request's path, over all routes that share it."""
     found: set[str] = set()
     for route in iter_route_contexts(request.app.routes):
         pattern = getattr(route.original_route, "path_regex", None)
@@ -135,12 +135,12 @@ def methods_of(request: Request) -> list[str]:
 
 
 def redact(text: str) -> str:
-    """Cut a text to what can be sent: no half characters, no control characters, not too long."""
-    whole = text[:LONGEST].encode("utf-8", "replace").decode()
-    return "".join(each if each.isprintable() else " " for each in whole)
+    """Return a text without surrogates and control characters, and not too long."""
+    valid = text[:MAX_DETAIL_LENGTH].encode("utf-8", "replace").decode()
+    return "".join(char if char.isprintable() else " " for char in valid)
 
 
-def _made(
+def _response(
     status: int,
     code: str,
     detail: str,
@@ -148,7 +148,7 @@ def _made(
     *,
     headers: Mapping[str, str] | None = None,
 ) -> ProblemResponse:
-    said = {
+    fields = {
         "type": f"urn:quoth:problem:{code}",
         "code": code,
         "title": TITLES.get(code) or HTTPStatus(status).phrase,
@@ -156,12 +156,12 @@ def _made(
         "detail": redact(detail),
         "request_id": request_id,
     }
-    body = json.dumps(said, ensure_ascii=False).encode("utf-8", "replace")
+    body = json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace")
     return ProblemResponse(status, body, {"content-type": MEDIA_TYPE, **(headers or {})})
 
 
 def _http(error: HTTPException, request_id: str) -> ProblemResponse:
-    """Errors of the framework: no such route, a method that it has not, a body beyond reading."""
+    """Return the response of an error of the framework, such as an unknown route."""
     status = error.status_code
     code = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 400: "invalid_input"}
     detail = {
@@ -170,8 +170,8 @@ def _http(error: HTTPException, request_id: str) -> ProblemResponse:
         405: "This address has no such method. The header Allow names those it has.",
     }
     title = HTTPStatus(status).phrase.lower().replace(" ", "_")
-    said = detail.get(status, HTTPStatus(status).description or HTTPStatus(status).phrase)
-    return _made(status, code.get(status, title), said, request_id)
+    text = detail.get(status, HTTPStatus(status).description or HTTPStatus(status).phrase)
+    return _response(status, code.get(status, title), text, request_id)
 
 
 def _code(error: QuothError) -> str:
@@ -179,7 +179,7 @@ def _code(error: QuothError) -> str:
 
 
 def _detail(error: QuothError) -> str:
-    """Give the sentence that may be told: messages for operators hold paths and more."""
+    """Return the public message: messages for operators hold paths and more."""
     match error:
         case NotFound():
             return NOTHING_HERE
@@ -194,35 +194,35 @@ def _detail(error: QuothError) -> str:
         case BackendError() | StoreDown():
             return NOT_NOW
         case _:
-            return INSIDE
+            return INTERNAL
 
 
 def _headers(error: QuothError) -> dict[str, str]:
     if isinstance(error, Busy):
-        wait = WAIT_S if error.retry_after_s is None else error.retry_after_s
+        wait = DEFAULT_RETRY_S if error.retry_after_s is None else error.retry_after_s
         return {"retry-after": str(max(1, ceil(wait)))}
     if error.status == 503 and not isinstance(error, IndexCorrupt):
-        return {"retry-after": str(WAIT_S)}
+        return {"retry-after": str(DEFAULT_RETRY_S)}
     return {"www-authenticate": "Bearer"} if error.status == 401 else {}
 
 
-def _wrong(errors: Sequence[Any]) -> str:
-    """Name the fields that are wrong and why, and nothing of their values."""
-    told = [f"{_place(each['loc'])}: {_why(each)}" for each in errors[:NAMED]]
-    more = f"; and {len(errors) - NAMED} more" if len(errors) > NAMED else ""
-    return "; ".join(told) + more
+def _invalid_fields(errors: Sequence[Any]) -> str:
+    """Name the invalid fields and why, without their values."""
+    named = [f"{_place(error['loc'])}: {_reason(error)}" for error in errors[:MAX_FIELDS]]
+    more = f"; and {len(errors) - MAX_FIELDS} more" if len(errors) > MAX_FIELDS else ""
+    return "; ".join(named) + more
 
 
 def _place(loc: Sequence[int | str]) -> str:
     return ".".join(str(part)[:60] for part in loc)
 
 
-def _why(error: Mapping[str, Any]) -> str:
+def _reason(error: Mapping[str, Any]) -> str:
     if error["type"] == "json_invalid":
-        return "this is no JSON"
+        return "this is not JSON"
     if error["type"] == "extra_forbidden":
         return "There is no such field."
-    if error["type"] in NO_OBJECT or (error["type"] == "missing" and error["loc"] == ("body",)):
+    if error["type"] in NOT_AN_OBJECT or (error["type"] == "missing" and error["loc"] == ("body",)):
         return "Send a JSON object, with Content-Type: application/json."
     if error["type"] == "too_long" and isinstance(error["input"], str):
         return f"it may have up to {error['ctx']['max_length']} characters"

@@ -1,7 +1,6 @@
-"""What comes in: strict, without unknown fields, in snake_case or camelCase.
+"""Request bodies: strict, without unknown fields, in snake_case or camelCase.
 
-A text with half of a character or a control character in it is refused; so is a number that is
-none of the kind wanted.
+Text with lone surrogates or control characters is refused, and so is a number of the wrong kind.
 """
 
 from __future__ import annotations
@@ -31,8 +30,8 @@ from quoth.query.understand import validate
 
 Fields = TypeVar("Fields", bound=BaseModel)
 
-MOST_TOP_K = 50
-MOST_PAGE = 100
+MAX_TOP_K = 50
+MAX_PAGE_SIZE = 100
 FilterKey = Literal[
     "document",
     "kind",
@@ -49,28 +48,28 @@ FilterKey = Literal[
 
 
 def require_plain_text(text: str) -> str:
-    """Give a text back unless it holds control characters or halves of characters."""
-    for each in text:
-        if unicodedata.category(each) in ("Cc", "Cs") and each not in "\t\n\r":
-            raise ValueError(f"it holds the character U+{ord(each):04X}, which is no text")
+    """Return a text without control characters and lone surrogates; raises ValueError."""
+    for char in text:
+        if unicodedata.category(char) in ("Cc", "Cs") and char not in "\t\n\r":
+            raise ValueError(f"it holds the character U+{ord(char):04X}, which is not text")
     return text
 
 
-def whole(number: object) -> object:
-    """Give a value back unless it is one that JSON does not write as a whole number."""
+def require_integer(number: object) -> object:
+    """Return an integer; raises ValueError for any other value, true and 1.0 included."""
     if type(number) is not int:
-        raise ValueError("it is no whole number")
+        raise ValueError("it is not a whole number")
     return number
 
 
-def one_line(text: str) -> str:
-    """Give a name back unless it is blank or holds what no line of text holds."""
-    if not require_plain_text(text).strip() or any(each in "\t\n\r" for each in text):
-        raise ValueError("it is no name on one line")
+def require_one_line(text: str) -> str:
+    """Return a name on one line; raises ValueError for a blank one."""
+    if not require_plain_text(text).strip() or any(char in "\t\n\r" for char in text):
+        raise ValueError("it is not a name on one line")
     return text
 
 
-Line = Annotated[str, AfterValidator(one_line)]
+Line = Annotated[str, AfterValidator(require_one_line)]
 """A name on one line."""
 Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")]
 CollectionName = Annotated[Line, Field(min_length=1, max_length=100, examples=["default"])]
@@ -79,16 +78,16 @@ OneCollection = Annotated[
     Line, Path(min_length=1, max_length=100, examples=["default"], description="Its name.")
 ]
 Skip = Annotated[int, Query(ge=0, le=1_000_000, description="How many to leave out.")]
-Limit = Annotated[int, Query(ge=1, le=MOST_PAGE, description="How many to give at most.")]
+Limit = Annotated[int, Query(ge=1, le=MAX_PAGE_SIZE, description="How many to give at most.")]
 InCollection = Annotated[
     Line | None, Query(min_length=1, max_length=100, description="Only of this collection.")
 ]
 
 
 def read_json(body: bytes, model: type[Fields]) -> Fields:
-    """Read a body of JSON that no route reads by itself; its errors are told as everywhere.
+    """Parse a JSON body that FastAPI does not parse, with the same errors.
 
-    Raises RequestValidationError, and HTTPException (400) for what is no UTF-8 or nested too deep.
+    Raises RequestValidationError, and HTTPException (400) for invalid UTF-8 or too deep nesting.
     """
     try:
         return model.model_validate(json.loads(body))
@@ -97,7 +96,7 @@ def read_json(body: bytes, model: type[Fields]) -> Fields:
         raise RequestValidationError([wrong]) from error
     except ValidationError as error:
         found = error.errors(include_url=False)
-        placed = [{**each, "loc": ("body", *each["loc"])} for each in found]
+        placed = [{**detail, "loc": ("body", *detail["loc"])} for detail in found]
         raise RequestValidationError(placed) from error
     except (ValueError, RecursionError) as error:
         raise HTTPException(400) from error
@@ -108,7 +107,7 @@ class Body(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
     field_aliases: ClassVar[Mapping[str, str]] = {}
-    """Other names of fields, and the fields."""
+    """Other names of fields, by which they may be given too."""
 
     @model_validator(mode="before")
     @classmethod
@@ -126,7 +125,7 @@ class Body(BaseModel):
 
 
 class ScopeRequest(Body):
-    """Where to look: collections by name, documents by id, kinds of documents."""
+    """What to search: collections by name, documents by id, kinds of documents."""
 
     collections: Annotated[list[CollectionName], Field(max_length=20)] = []
     documents: Annotated[list[Id], Field(max_length=100)] = []
@@ -134,7 +133,7 @@ class ScopeRequest(Body):
 
 
 class PreviousTurn(Body):
-    """A turn of the conversation so far."""
+    """A previous turn of the conversation."""
 
     question: Annotated[
         str, Field(min_length=1, max_length=1000), AfterValidator(require_plain_text)
@@ -143,7 +142,7 @@ class PreviousTurn(Body):
 
 
 class SearchRequest(Body):
-    """A question, where to look, and how."""
+    """A query, what to search, and how."""
 
     field_aliases: ClassVar[Mapping[str, str]] = {
         "question": "query",
@@ -168,7 +167,7 @@ class SearchRequest(Body):
         ],
         Field(max_length=11, examples=[{"speaker": "Ada", "page": "12-14"}]),
     ] = {}
-    top_k: Annotated[int | None, Field(ge=1, le=MOST_TOP_K)] = None
+    top_k: Annotated[int | None, Field(ge=1, le=MAX_TOP_K)] = None
     mode: Literal["hybrid", "semantic", "keyword", "dense", "vector", "bm25", "fts"] | None = None
     mmr_lambda: Annotated[
         float | None,
@@ -183,13 +182,13 @@ class SearchRequest(Body):
     @model_validator(mode="after")
     def _one_place(self) -> Self:
         named = [self.collection, self.upload_id, self.scope]
-        if sum(each is not None for each in named) > 1:
+        if sum(place is not None for place in named) > 1:
             raise ValueError("give one of collection, upload_id and scope")
         return self
 
 
 class AskRequest(SearchRequest):
-    """A question to be answered."""
+    """A query to be answered."""
 
     stream: bool = False
     policy: Policy | None = None
@@ -209,27 +208,27 @@ class AskRequest(SearchRequest):
     ] = ""
 
 
-def addressable(name: str) -> str:
-    """Give the name of a collection that can be made; raises ValueError for one without address."""
+def require_path_segment(name: str) -> str:
+    """Return a collection's name that fits into a path; raises ValueError."""
     if "/" in name or "\\" in name or name in (".", ".."):
         raise ValueError("a collection's name is part of its address and has no slash in it")
     return name
 
 
 class NewCollection(Body):
-    """A collection to be made."""
+    """A new collection."""
 
     name: CollectionName
 
     @model_validator(mode="after")
-    def _can_be_an_address(self) -> Self:
-        addressable(self.name)
+    def _fits_into_a_path(self) -> Self:
+        require_path_segment(self.name)
         return self
 
 
-class Opinion(Body):
-    """What somebody thinks of an answer."""
+class FeedbackRequest(Body):
+    """The rating of an answer."""
 
     query_id: Id
-    rating: Annotated[Literal[1, -1], BeforeValidator(whole)]
+    rating: Annotated[Literal[1, -1], BeforeValidator(require_integer)]
     comment: Annotated[str, Field(max_length=2000), AfterValidator(require_plain_text)] = ""

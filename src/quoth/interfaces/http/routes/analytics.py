@@ -1,4 +1,4 @@
-"""Figures about what was asked."""
+"""The route for statistics of queries."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ async def analytics(
     days: Annotated[int, Query(ge=1, le=366, description="How far to look back.")] = 30,
     collection: InCollection = None,
 ) -> Response:
-    """Count questions, times, cost, feedback, and name what found no answer.
+    """Count queries, latencies, cost and feedback, and list queries without an answer.
 
     Only what was kept counts: not what was asked with `store: false` or while no history is kept.
     """

@@ -1,4 +1,4 @@
-"""Collections: named sets of documents."""
+"""Routes for collections, which are named sets of documents."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Collections:
 
 @router.get("/v1/collections", summary="List collections", response_model=Collections)
 async def collections(caller: Reader) -> Response:
-    """List the collections with how much they hold; through a share, the one it opens."""
+    """List the collections with their sizes; for a share, the one it opens."""
     listing = listing_of(caller.engine)
     found = await asyncio.to_thread(listing.collections, only=caller.collection)
     return ApiResponse(Collections(found))
@@ -38,7 +38,7 @@ async def collections(caller: Reader) -> Response:
 
 @router.get("/v1/collections/{name}", summary="Show a collection", response_model=Listed)
 async def collection(name: OneCollection, caller: Reader) -> Response:
-    """Show what a collection holds and what its index was made with."""
+    """Show the contents of a collection and the model of its index."""
     return ApiResponse(await _one(name, caller))
 
 
@@ -47,7 +47,7 @@ async def make(
     body: Annotated[NewCollection, Body(openapi_examples={"new": {"value": {"name": "talks"}}})],
     caller: Writer,
 ) -> Response:
-    """Make an empty collection; one that is there already is given as it is."""
+    """Create an empty collection; an existing one is returned as it is."""
     parts = caller.engine.parts
     await asyncio.to_thread(
         parts.catalogue.make_collection, body.name, identity=embedding_fingerprint(parts.embedder)
@@ -57,7 +57,7 @@ async def make(
 
 @router.delete("/v1/collections/{name}", summary="Delete a collection", status_code=204)
 async def delete(name: OneCollection, caller: Writer) -> Response:
-    """Delete a collection with its documents, its index, and the questions asked of it alone."""
+    """Delete a collection with its documents, its index, and the queries to it alone."""
     await caller.engine.remove_collection(name)
     return Response(status_code=204)
 
@@ -66,6 +66,6 @@ async def _one(name: str, caller: Principal) -> Listed:
     if caller.collection not in (None, name):
         raise NotFound(f"There is no collection '{name}'.")
     listing = listing_of(caller.engine)
-    for each in await asyncio.to_thread(listing.collections, only=name):
-        return each
+    for collection in await asyncio.to_thread(listing.collections, only=name):
+        return collection
     raise NotFound(f"There is no collection '{name}'.")

@@ -1,4 +1,4 @@
-"""Documents: what a collection holds, their passages, and the files that they were made from."""
+"""Routes for documents, their passages and original files."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ from quoth.text.locators import link
 
 router = APIRouter(tags=["library"])
 
-GIVEN_AS = ("application/pdf", "audio/*", "video/*", "text/plain", "application/epub+zip")
-"""Media types that a file is given out as; a browser runs nothing of them."""
-HARMLESS = tuple(each.removesuffix("*") for each in GIVEN_AS)
+SAFE_TYPES = ("application/pdf", "audio/*", "video/*", "text/plain", "application/epub+zip")
+"""Media types that a file is sent as; a browser executes none of them."""
+SAFE_PREFIXES = tuple(kind.removesuffix("*") for kind in SAFE_TYPES)
 SANDBOX = "default-src 'none'; sandbox"
-NOT_HERE = "The file of this document is not here any more. What was read out of it still is."
-ANOTHER = "The file is not the one any more that was added. Add it again."
+FILE_GONE = "The file of this document is not here any more. Its extracted text still is."
+FILE_CHANGED = "The file is not the one any more that was added. Add it again."
 
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """A page of documents, by title, then those under way or failed."""
+    """A page of documents, by title, then those in progress or failed."""
 
     documents: list[Document]
     total: int
@@ -57,7 +57,7 @@ class Documents:
 
 @dataclass(frozen=True, slots=True)
 class ChunkView:
-    """A part of a document's stored text, and where it stands."""
+    """A passage of a document's text with its locator."""
 
     chunk_id: str
     document_id: str
@@ -71,8 +71,8 @@ class ChunkView:
 
 
 @dataclass(frozen=True, slots=True)
-class Pieces:
-    """Consecutive parts of one document."""
+class Passages:
+    """Consecutive passages of one document."""
 
     document_id: str
     title: str
@@ -81,15 +81,15 @@ class Pieces:
 
 
 class Original(FileResponse):
-    """A file, or the part of it that was asked for; one that it has not is a problem (RFC 9457)."""
+    """A file or a byte range of it; an invalid range gives a problem (RFC 9457)."""
 
-    # The library offers no other place to say what becomes of a range.
+    # Starlette has no other hook for the response to an invalid range.
     @classmethod
     def _parse_range_header(cls, http_range: str, file_size: int) -> list[tuple[int, int]]:
         try:
             return super()._parse_range_header(http_range, file_size)
         except MalformedRangeHeader:
-            return []  # what is no range is passed over, and the whole file sent (RFC 9110, 14.2)
+            return []  # a malformed range is ignored and the whole file sent (RFC 9110, 14.2)
         except RangeNotSatisfiable as error:
             raise ByteRangeNotSatisfiable(error.max_size) from error
 
@@ -98,7 +98,7 @@ class Original(FileResponse):
 async def documents(
     caller: Reader, skip: Skip = 0, limit: Limit = 20, collection: InCollection = None
 ) -> Response:
-    """List the documents of a collection with how far each of them is."""
+    """List the documents of a collection with their status."""
     found = await asyncio.to_thread(find_collection, caller, collection)
     if found is None:
         return ApiResponse(Documents([], 0, skip, limit))
@@ -110,7 +110,7 @@ async def documents(
 
 @router.get("/v1/documents/{document_id}", summary="Show a document", response_model=Document)
 async def document(document_id: OneId, caller: Reader) -> Response:
-    """Show a document: what it is, how far it is, why it could not be read."""
+    """Show a document: what it is, its status, and why it could not be read."""
     return ApiResponse(await _found(document_id, caller))
 
 
@@ -127,14 +127,14 @@ async def delete(document_id: OneId, caller: Writer) -> Response:
 @router.head("/v1/documents/{document_id}/original", include_in_schema=False)
 @router.get(
     "/v1/documents/{document_id}/original",
-    summary="Give out a document's file",
+    summary="Download a document's file",
     response_class=FileResponse,
     responses={
         200: {
             "description": "The file as it came, always as an attachment.",
             "content": {
                 kind: {"schema": {"type": "string", "format": "binary"}}
-                for kind in ("application/octet-stream", *GIVEN_AS)
+                for kind in ("application/octet-stream", *SAFE_TYPES)
             },
         },
         206: {"description": "A part of the file."},
@@ -143,7 +143,7 @@ async def delete(document_id: OneId, caller: Writer) -> Response:
     },
 )
 async def original(document_id: OneId, caller: Reader) -> Response:
-    """Give out the file that a document was made from, as long as it is the same."""
+    """Return the file of a document, as long as it is unchanged."""
     found = await _found(document_id, caller)
     file = await asyncio.to_thread(_file, found, caller)
     name = clean_name(shown_source(found.source))
@@ -151,14 +151,14 @@ async def original(document_id: OneId, caller: Reader) -> Response:
     return Original(
         file,
         filename=name,
-        media_type=kind if kind.startswith(HARMLESS) else "application/octet-stream",
+        media_type=kind if kind.startswith(SAFE_PREFIXES) else "application/octet-stream",
         content_disposition_type="attachment",
         headers={"x-content-type-options": "nosniff", "content-security-policy": SANDBOX},
     )
 
 
 @router.get(
-    "/v1/documents/{document_id}/passages", summary="Read in a document", response_model=Pieces
+    "/v1/documents/{document_id}/passages", summary="Read in a document", response_model=Passages
 )
 async def passages(
     document_id: OneId,
@@ -170,7 +170,7 @@ async def passages(
     skip: Skip = 0,
     limit: Limit = 20,
 ) -> Response:
-    """Give the text of a document in parts: around one of them, or page by page."""
+    """Return the text of a document in passages: around one of them, or page by page."""
     found = await _found(document_id, caller)
     catalogue = caller.engine.parts.catalogue
     first, last = skip, skip + limit - 1
@@ -180,8 +180,8 @@ async def passages(
         )
         first, last = max(0, at - window), at + window
     chunks = await asyncio.to_thread(catalogue.chunk_ranges, [(document_id, first, last)])
-    pieces = [_piece(each, found) for each in chunks]
-    return ApiResponse(Pieces(document_id, found.title, found.chunks, pieces))
+    shown = [_passage(chunk, found) for chunk in chunks]
+    return ApiResponse(Passages(document_id, found.title, found.chunks, shown))
 
 
 async def _found(document_id: str, caller: Principal) -> Document:
@@ -190,31 +190,28 @@ async def _found(document_id: str, caller: Principal) -> Document:
 
 
 def _file(document: Document, caller: Principal) -> Path:
-    """Find the file by what the catalogue says; nothing of the request is part of the way.
-
-    Raises Gone.
-    """
+    """Return the file named in the catalogue; no part of the request is used. Raises Gone."""
     source = document.source
     kept = blobs_of(caller.engine.parts).original(source)
     if kept is not None:
         return kept
-    # What the operator added from the disk of this machine. It is kept without links: one that
-    # stands there now leads to something that nobody added.
+    # The operator added it from the disk. Paths are stored without symbolic links: a link there
+    # now leads to another file.
     path = Path(source)
     named = not source.startswith("file:") and not is_web(source)
     if not (named and path.is_absolute() and path.is_file() and path.resolve() == path):
-        raise Gone(NOT_HERE)
+        raise Gone(FILE_GONE)
     known = listing_of(caller.engine).fingerprint(document.document_id)
     said = (document.title, document.url, document.speaker, document.language)
     try:
         if known is None or not is_still(path, known=known, said=said):
-            raise Gone(ANOTHER)
+            raise Gone(FILE_CHANGED)
     except OSError as error:
-        raise Gone(NOT_HERE) from error
+        raise Gone(FILE_GONE) from error
     return path
 
 
-def _piece(chunk: Chunk, document: Document) -> ChunkView:
+def _passage(chunk: Chunk, document: Document) -> ChunkView:
     address = link(
         chunk.locator, url=document.url, source=document.source, seconds=document.seconds
     )

@@ -1,4 +1,4 @@
-"""What people think of the answers."""
+"""The route for feedback on answers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fastapi import APIRouter, Body
 from starlette.responses import Response
 
 from quoth.interfaces.http.dependencies import Owner
-from quoth.interfaces.http.schemas import Opinion
+from quoth.interfaces.http.schemas import FeedbackRequest
 from quoth.pipeline.components import Components
 from quoth.pipeline.egress import privacy_of
 from quoth.store.analytics import AnalyticsReader
@@ -21,16 +21,16 @@ EXAMPLE = {"good": {"value": {"query_id": "q_8f3a2b1c4d5e", "rating": 1, "commen
 
 @router.post("/v1/feedback", summary="Rate an answer", status_code=204)
 async def feedback(
-    body: Annotated[Opinion, Body(openapi_examples=EXAMPLE)], caller: Owner
+    body: Annotated[FeedbackRequest, Body(openapi_examples=EXAMPLE)], caller: Owner
 ) -> Response:
-    """Keep what somebody thinks of an answer: 1 or -1, and why; the last word counts.
+    """Store the rating of an answer, 1 or -1, with a comment; the last one counts.
 
-    Where no texts are kept of questions, none is kept of the comment.
+    Where no texts of queries are stored, the comment is not either.
     """
     await asyncio.to_thread(_rate, caller.engine.parts, body)
     return Response(status_code=204)
 
 
-def _rate(parts: Components, body: Opinion) -> None:
+def _rate(parts: Components, body: FeedbackRequest) -> None:
     comment = body.comment if privacy_of(parts).history == "full" else ""
     AnalyticsReader.of(parts.catalogue).rate(body.query_id, rating=body.rating, comment=comment)

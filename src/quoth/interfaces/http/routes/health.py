@@ -1,4 +1,4 @@
-"""Whether the process lives, and whether it can be asked."""
+"""Routes for liveness and readiness."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 
 from quoth.interfaces.http.dependencies import Reader
-from quoth.interfaces.http.health import look
+from quoth.interfaces.http.health import check_readiness
 from quoth.interfaces.http.responses import ApiResponse
 from quoth.interfaces.http.server.state import ServerState
 
@@ -19,7 +19,7 @@ router = APIRouter()
 @router.head("/healthz", include_in_schema=False)
 @router.get("/healthz", tags=["operation"], summary="Whether the process lives")
 async def healthz() -> JSONResponse:
-    """Say that the process lives and takes requests; needs no key and tells nothing else."""
+    """Confirm that the process takes requests; needs no key and shows nothing else."""
     return JSONResponse({"status": "ok"})
 
 
@@ -31,10 +31,10 @@ async def healthz() -> JSONResponse:
     responses={503: {"description": "It starts or stops, or its store is out of reach."}},
 )
 async def readyz(request: Request, caller: Reader) -> ApiResponse:
-    """Look at the stores, the breakers, the line and the queue; 503 where it cannot answer now."""
+    """Check the stores, circuit breakers, queries and uploads; 503 where it cannot answer."""
     server: ServerState | None = getattr(request.app.state, "server", None)
-    found = await look(caller.engine, server=server)
-    if caller.collection is not None:  # a share knows nothing of the tenant's other files
+    found = await check_readiness(caller.engine, server=server)
+    if caller.collection is not None:  # a share may not see the tenant's uploads
         found = replace(found, files={})
     headers = {} if found.ready else {"retry-after": "5"}
     return ApiResponse(found, 200 if found.ready else 503, headers=headers)

@@ -1,4 +1,4 @@
-"""Keys and shares of the caller's own tenant; whoever makes them has the scope ``admin``."""
+"""Routes for the keys and shares of a tenant; they need the scope ``admin``."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ from quoth.store.shares import NewShare, Share, Shares
 router = APIRouter(tags=["keys"])
 
 
-class KeyWanted(Body):
-    """A key to be made: whose use it is for, what it may do, and days until it runs out."""
+class KeyRequest(Body):
+    """A new key: its label, its scopes, and days until it expires."""
 
     label: Annotated[Line, Field(min_length=1, max_length=LONGEST_LABEL, examples=["intranet"])]
     scopes: Annotated[list[Scope], Field(min_length=1, max_length=4, examples=[["read"]])]
     expires_days: Annotated[float | None, Field(gt=0, le=MOST_DAYS, allow_inf_nan=False)] = None
 
 
-class ShareWanted(Body):
-    """A share to be made: the one collection that it opens, and days until it runs out."""
+class ShareRequest(Body):
+    """A new share: the one collection that it opens, and days until it expires."""
 
     collection: CollectionName
     expires_days: Annotated[
@@ -52,8 +52,8 @@ class ShareWanted(Body):
 
 
 @router.post("/v1/keys", status_code=201, summary="Make a key", responses={201: {"model": NewKey}})
-async def make_key(request: Request, caller: Admin, wanted: KeyWanted) -> ApiResponse:
-    """Make a key; its token is in this response and nowhere else."""
+async def make_key(request: Request, caller: Admin, wanted: KeyRequest) -> ApiResponse:
+    """Create a key; its token is in this response and nowhere else."""
     beyond = set(wanted.scopes) - caller.scopes
     if beyond:
         raise Denied(f"A key cannot give what it may not do itself: {', '.join(sorted(beyond))}.")
@@ -69,13 +69,13 @@ async def make_key(request: Request, caller: Admin, wanted: KeyWanted) -> ApiRes
 
 @router.get("/v1/keys", summary="List the keys", response_model=list[ApiKey])
 async def list_keys(caller: Admin) -> ApiResponse:
-    """Give every key of this tenant without its secret, the newest first."""
+    """List the keys of this tenant without their secrets, the newest first."""
     return ApiResponse(await asyncio.to_thread(_keys(caller).all))
 
 
 @router.delete("/v1/keys/{key_id}", status_code=204, summary="Revoke a key")
 async def revoke_key(caller: Admin, key_id: OneId) -> Response:
-    """Let a key open nothing any more, within a second."""
+    """Revoke a key within a second."""
     await asyncio.to_thread(_keys(caller).revoke, key_id)
     return Response(status_code=204)
 
@@ -86,8 +86,8 @@ async def revoke_key(caller: Admin, key_id: OneId) -> Response:
     summary="Share a collection",
     responses={201: {"model": NewShare}},
 )
-async def make_share(request: Request, caller: Admin, wanted: ShareWanted) -> ApiResponse:
-    """Make a token that opens one collection for reading; it is in this response only."""
+async def make_share(request: Request, caller: Admin, wanted: ShareRequest) -> ApiResponse:
+    """Create a token that opens one collection for reading; it is in this response only."""
     if "read" not in caller.scopes:
         raise Denied("A share gives what this key may not do itself: read.")
     made = await asyncio.to_thread(
@@ -99,13 +99,13 @@ async def make_share(request: Request, caller: Admin, wanted: ShareWanted) -> Ap
 
 @router.get("/v1/shares", summary="List the shares", response_model=list[Share])
 async def list_shares(caller: Admin) -> ApiResponse:
-    """Give every share of this tenant without its token, the newest first."""
+    """List the shares of this tenant without their tokens, the newest first."""
     return ApiResponse(await asyncio.to_thread(_shares(caller).all))
 
 
 @router.delete("/v1/shares/{share_id}", status_code=204, summary="Revoke a share")
 async def revoke_share(caller: Admin, share_id: OneId) -> Response:
-    """Let a share open nothing any more, within a second."""
+    """Revoke a share within a second."""
     await asyncio.to_thread(_shares(caller).revoke, share_id)
     return Response(status_code=204)
 

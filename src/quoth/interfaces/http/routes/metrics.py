@@ -1,4 +1,4 @@
-"""The counters of the process, for Prometheus."""
+"""The route for the metrics of the process, for Prometheus."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ router = APIRouter()
     responses={200: {"content": {"text/plain": {}}}},
 )
 async def metrics(request: Request, _caller: Admin) -> Response:
-    """Give all counters and histograms of this process; needs the scope ``admin``."""
+    """Return all counters and histograms of this process; needs the scope ``admin``."""
     server: ServerState | None = getattr(request.app.state, "server", None)
     if server is None:
         raise NotFound("This application counts nothing.")
-    # What waits is counted in the catalogue, for which nobody else has to wait.
+    # In a thread: the uploads are counted in the catalogue.
     return Response(await asyncio.to_thread(server.metrics.text), media_type=FORMAT)

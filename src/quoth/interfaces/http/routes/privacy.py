@@ -1,4 +1,4 @@
-"""What is kept of a tenant and what leaves the machine: to see, to decide, to take, to delete."""
+"""Routes for a tenant's privacy settings, export and deletion."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ router = APIRouter(tags=["privacy"])
 
 
 class PrivacyUpdate(Body):
-    """A decision; it takes the place of the one before as a whole."""
+    """New privacy settings; they replace the former ones as a whole."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -39,16 +39,16 @@ class PrivacyUpdate(Body):
     )
 
     history: Keeping
-    """What is kept of a question: everything, no texts, nothing."""
+    """What is stored of a query: everything, no texts, nothing."""
     retention_days: int = Field(ge=1, le=MOST_DAYS)
-    """Days after which questions, answers and feedback are deleted."""
+    """Days after which queries, answers and feedback are deleted."""
     may_leave: bool
     """Whether texts may be sent to the places that ``leaves`` lists."""
 
 
 @dataclass(frozen=True, slots=True)
 class PrivacyView:
-    """What holds for the tenant.
+    """The privacy settings in force for the tenant.
 
     ``history`` is what is kept of a question, which is never more than the operator keeps;
     ``leaves`` lists where texts are sent if ``may_leave`` is true, nothing else leaves.
@@ -65,7 +65,7 @@ class PrivacyView:
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """What was deleted, and whether anything of it is left on the disk."""
+    """What was deleted, and whether all of it is gone from the disk."""
 
     proof: DeletionReceipt
     purged: Purged
@@ -74,7 +74,7 @@ class Deleted:
 
 @router.get("/v1/privacy", summary="Show what is kept and what leaves", response_model=PrivacyView)
 async def show(caller: Owner) -> Response:
-    """Say what is kept of this tenant, for how long, and which texts are sent where."""
+    """Show what is stored of this tenant, for how long, and which texts are sent where."""
     return ApiResponse(await asyncio.to_thread(_holding, caller.engine))
 
 
@@ -82,7 +82,7 @@ async def show(caller: Owner) -> Response:
     "/v1/privacy", summary="Decide what is kept and what leaves", response_model=PrivacyView
 )
 async def decide(caller: Admin, wanted: PrivacyUpdate) -> Response:
-    """Decide for the whole tenant; it holds from the next question on."""
+    """Change the settings of the whole tenant, from the next query on."""
     engine = caller.engine
     await asyncio.to_thread(
         PrivacyStore.of(engine.parts.catalogue).decide,
@@ -100,7 +100,7 @@ async def decide(caller: Admin, wanted: PrivacyUpdate) -> Response:
     responses={200: {"description": "A row in each line.", "content": {"application/jsonl": {}}}},
 )
 async def export(caller: Admin) -> Response:
-    """Give everything that is stored of this tenant as JSON lines, each with its ``table``.
+    """Return everything that is stored of this tenant as JSON lines, each with its ``table``.
 
     The documents' own files are given by ``GET /v1/documents/{document_id}/original``.
     """
@@ -113,7 +113,7 @@ async def export(caller: Admin) -> Response:
 
 @router.delete("/v1/privacy/data", summary="Delete everything", response_model=Deleted)
 async def delete(caller: Admin, request: Request) -> Response:
-    """Delete all documents, questions and shares of this tenant, and every trace of them.
+    """Delete all documents, queries and shares of this tenant, and every trace of them.
 
     Keys, decisions and the audit stay: the audit holds the digest of what was deleted.
     """

@@ -1,4 +1,4 @@
-"""Asking, and what was asked."""
+"""Routes for queries and the history of queries."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ EXAMPLE = {
 
 @dataclass(frozen=True, slots=True)
 class QueryPage:
-    """A page of what was asked, the newest first."""
+    """A page of queries, the newest first."""
 
     queries: list[QuerySummary]
     skip: int
@@ -70,7 +70,7 @@ class QueryPage:
 
 @dataclass(frozen=True, slots=True)
 class QueryRecord:
-    """A question with its answer, and what was thought of it.
+    """A query with its answer and feedback.
 
     ``question`` and the texts of the answer are empty where only a hash was kept.
     """
@@ -85,7 +85,7 @@ class QueryRecord:
 
 @dataclass(frozen=True, slots=True)
 class AnswerExplanation:
-    """How an answer came about, and why what was asked for is not in it."""
+    """How an answer came about, and why a passage is not in it."""
 
     explanation: Explanation
     why_not: WhyNot | None
@@ -111,7 +111,7 @@ class AnswerExplanation:
 async def ask(
     body: Annotated[AskRequest, Body(openapi_examples=EXAMPLE)], caller: Reader
 ) -> Response:
-    """Answer a question from the documents of a collection, every sentence with its proof.
+    """Answer a query from the documents of a collection, every sentence with its citation.
 
     With `stream` the events come as they do on the command line. `store: false` keeps nothing.
     """
@@ -131,7 +131,7 @@ async def queries(
     collection: InCollection = None,
     upload_id: Annotated[Id | None, Query(description="Only of this upload.")] = None,
 ) -> Response:
-    """List the questions of the whole tenant, by any of its keys, the newest first."""
+    """List the queries of the whole tenant, by any of its keys, the newest first."""
     catalogue = caller.engine.parts.catalogue
     if upload_id is not None:
         await asyncio.to_thread(upload_store(caller.engine.parts).find, upload_id)
@@ -145,7 +145,7 @@ async def queries(
 
 @router.get("/v1/queries/{query_id}", summary="Show a question again", response_model=QueryRecord)
 async def query(query_id: OneId, caller: Owner) -> Response:
-    """Give a question with its answer as it was given."""
+    """Return a query with its answer as it was sent."""
     record = await load_query(query_id, caller)
     measured = AnalyticsReader.of(caller.engine.parts.catalogue)
     return ApiResponse(
@@ -162,7 +162,7 @@ async def query(query_id: OneId, caller: Owner) -> Response:
 
 @router.delete("/v1/queries/{query_id}", summary="Forget a question", status_code=204)
 async def forget(query_id: OneId, caller: Owner) -> Response:
-    """Delete a question with its answer, its record and what was thought of it."""
+    """Delete a query with its answer, its record and its feedback."""
     parts = caller.engine.parts
     if not await asyncio.to_thread(parts.catalogue.forget, query_id):
         raise NotFound(f"There is no question with the id '{query_id}'.")
@@ -187,7 +187,7 @@ async def explained(
         ),
     ] = None,
 ) -> Response:
-    """Say how an answer came about: the stages, every candidate's way; and why one was missed."""
+    """Explain an answer: its stages, every candidate's ranks, and why a passage was missed."""
     record = await load_query(query_id, caller)
     parts = caller.engine.parts
     found = await asyncio.to_thread(explain, record, parts.catalogue)
@@ -196,7 +196,7 @@ async def explained(
 
 
 async def load_query(query_id: str, caller: Principal) -> Record:
-    """Give what was kept of a question, by its whole id; raises NotFound."""
+    """Return the record of a query by its full id; raises NotFound."""
     catalogue = caller.engine.parts.catalogue
     await asyncio.to_thread(catalogue.answer, query_id)
     return await asyncio.to_thread(load_record, catalogue, query_id)

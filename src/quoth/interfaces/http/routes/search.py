@@ -1,4 +1,4 @@
-"""Searching: ranked passages, without an answer."""
+"""The route for search: ranked passages without an answer."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EXAMPLE = {
 
 @dataclass(frozen=True, slots=True)
 class SearchResults:
-    """The passages for a question, best first, and how the question was read."""
+    """The passages for a query, best first, and how the query was analysed."""
 
     query: Query
     hits: tuple[Hit, ...]
@@ -41,7 +41,7 @@ async def search(
     body: Annotated[SearchRequest, Body(openapi_examples=EXAMPLE)],
     caller: Reader,
 ) -> Response:
-    """Rank passages for a question; nothing is written and nothing is kept."""
+    """Rank passages for a query; nothing is stored."""
     request = await to_request(body, caller)
     trace = Trace(deadline_ms=None if body.max_ms is None else float(body.max_ms))
     found = await caller.engine.retrieve(request, trace=trace)

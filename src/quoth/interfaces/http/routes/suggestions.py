@@ -1,4 +1,4 @@
-"""Questions to ask next."""
+"""The route for suggested questions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ router = APIRouter(tags=["use"])
 
 @dataclass(frozen=True, slots=True)
 class Suggestions:
-    """Questions, the likeliest first."""
+    """Suggested questions, the most probable first."""
 
     suggestions: tuple[str, ...]
 
@@ -39,7 +39,7 @@ async def suggestions(
     ] = None,
     collection: InCollection = None,
 ) -> Response:
-    """Suggest how to end what was typed, or what to ask after an answer."""
+    """Suggest completions of the text typed so far, or questions after an answer."""
     found = await asyncio.to_thread(find_collection, caller, collection)
     if found is None:
         return ApiResponse(Suggestions(()))

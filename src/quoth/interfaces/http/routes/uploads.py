@@ -1,4 +1,4 @@
-"""Sending files: in one request or piece by piece, and seeing what becomes of them."""
+"""Routes for uploads, in one request or resumable, and their progress."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from quoth.interfaces.http.schemas import (
     Limit,
     OneId,
     Skip,
-    addressable,
     read_json,
+    require_path_segment,
     require_plain_text,
 )
 from quoth.interfaces.http.sse import EventStream
@@ -33,7 +33,7 @@ from quoth.interfaces.http.uploads.multipart import FORM, file_of
 from quoth.interfaces.http.uploads.receive import (
     WrongOffset,
     check_size,
-    kept,
+    metadata_fields,
     receive_more,
     receive_page,
     receive_whole,
@@ -46,14 +46,14 @@ from quoth.store.upload_tasks import State, Task
 
 router = APIRouter(tags=["library"])
 
-LOOK_S = 0.3
-"""Seconds between two looks at an upload of which somebody follows the progress."""
+POLL_S = 0.3
+"""Seconds between two reads of an upload whose events are streamed."""
 NO_URL = (
     "Name the page as url. A file is sent itself, as application/octet-stream or as a form, "
     "whatever it holds."
 )
-GONE = 499
-"""What the log says of a request whose client went away; nobody reads it."""
+CLIENT_CLOSED_REQUEST = 499
+"""The status in the log of a request whose client disconnected."""
 
 Ingesting = Annotated[Principal, Depends(allowed("ingest"))]
 Number = Annotated[int | None, Header(ge=0, le=2**53)]
@@ -94,7 +94,7 @@ PIECE = {
 
 
 class UploadMetadata(BaseModel):
-    """What is said about a file; it outranks what the file says of itself."""
+    """Metadata of a file; it takes precedence over the metadata in the file."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -107,32 +107,32 @@ class UploadMetadata(BaseModel):
 
     @field_validator("collection")
     @classmethod
-    def _have_an_address(cls, name: str | None) -> str | None:
-        return None if name is None else addressable(name)
+    def _check_collection(cls, name: str | None) -> str | None:
+        return None if name is None else require_path_segment(name)
 
     @field_validator("title", "speaker")
     @classmethod
-    def _be_text(cls, text: str | None) -> str | None:
+    def _check_text(cls, text: str | None) -> str | None:
         return None if text is None else require_plain_text(text)
 
     @field_validator("url")
     @classmethod
-    def _be_of_the_web(cls, text: str | None) -> str | None:
+    def _check_url(cls, text: str | None) -> str | None:
         if text is not None and not (is_web(require_plain_text(text)) and normal_url(text)):
-            raise ValueError("it is no address of the web: write https://…")
+            raise ValueError("it is not a web address: write https://…")
         return text
 
     @field_validator("language")
     @classmethod
-    def _be_a_language(cls, name: str | None) -> str | None:
+    def _check_language(cls, name: str | None) -> str | None:
         if name is not None and normal_language(name) is None:
-            raise ValueError("it is no language: write en, fr or pt-BR")
+            raise ValueError("it is not a language: write en, fr or pt-BR")
         return name
 
 
 @dataclass(frozen=True, slots=True)
 class UploadProgress:
-    """How far the work on a file is, in chunks; 0 of 0 before it is known."""
+    """The progress of ingest in chunks; 0 of 0 before the total is known."""
 
     chunks: int
     of_chunks: int
@@ -140,7 +140,7 @@ class UploadProgress:
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A file on its way; sizes are in bytes. ``document_id`` is known when it is ready."""
+    """An upload; sizes are in bytes. ``document_id`` is set once it is ready."""
 
     id: str
     state: State
@@ -167,7 +167,7 @@ class Uploads:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An event of an upload: ``status`` on its way, ``done`` when its fate is known."""
+    """An event of an upload: ``status`` while it is processed, ``done`` when it has ended."""
 
     upload: Upload
     event: Literal["status", "done"]
@@ -191,10 +191,10 @@ async def begin_upload(
     about: Annotated[UploadMetadata, Query()],
     upload_length: Number = None,
 ) -> Upload | Response:
-    """Send a whole file as the body or as a form; with Upload-Length, open an upload in pieces.
+    """Upload a whole file as the body or as a form; with Upload-Length, begin a resumable upload.
 
-    JSON names a page instead, which is fetched. The same bytes sent again give the same upload and
-    the same document.
+    JSON names a web page instead, which is fetched. The same bytes sent again give the same upload
+    and the same document.
     """
     parts = caller.engine.parts
     if upload_length is not None:
@@ -204,17 +204,17 @@ async def begin_upload(
             upload_store(parts).begin,
             name=clean_name(about.name or ""),
             collection=about.collection or parts.settings.collection,
-            given=kept(said),
+            given=metadata_fields(said),
             size=upload_length,
             key_id=caller.key_id,
         )
         response.status_code = 201
     else:
-        bring = _visited if _media_type(request) == JSON else _sent
+        bring = _fetch_page if _media_type(request) == JSON else _receive_file
         try:
             task, new = await bring(request, about, caller)
         except ClientDisconnect:
-            return Response(status_code=GONE)
+            return Response(status_code=CLIENT_CLOSED_REQUEST)
         response.status_code = 202 if new else 200
     request_state(request.scope).object_id = task.id
     response.headers["Location"] = f"/v1/uploads/{task.id}"
@@ -234,7 +234,7 @@ async def send_bytes(
     upload_id: OneId,
     upload_offset: Annotated[int, Header(ge=0, le=2**53)],
 ) -> Upload | Response:
-    """Go on with an upload from Upload-Offset, which is where it stands; else 409.
+    """Continue an upload at Upload-Offset, which must be its current length; else 409.
 
     With its last byte the file is queued.
     """
@@ -246,14 +246,14 @@ async def send_bytes(
         told.headers["Upload-Offset"] = str(error.offset)
         return as_response(told)
     except ClientDisconnect:
-        return Response(status_code=GONE)
+        return Response(status_code=CLIENT_CLOSED_REQUEST)
     return await _found(parts, upload_id, response)
 
 
 @router.head("/v1/uploads/{upload_id}", include_in_schema=False)
 @router.get("/v1/uploads/{upload_id}", summary="See where an upload stands")
 async def read_upload(response: Response, caller: Ingesting, upload_id: OneId) -> Upload:
-    """Give an upload: how much of it is there, how far the work is, what became of it."""
+    """Show an upload: the bytes received, the progress of ingest, and its result."""
     return await _found(caller.engine.parts, upload_id, response)
 
 
@@ -270,7 +270,7 @@ async def list_uploads(
     def read() -> Uploads:
         arrivals = upload_store(parts)
         found = arrivals.tasks(skip=skip, limit=limit, state=state)
-        shown = [_upload(each, parts) for each in found]
+        shown = [_upload(task, parts) for task in found]
         return Uploads(shown, arrivals.count(state=state), skip, limit)
 
     return await asyncio.to_thread(read)
@@ -278,7 +278,7 @@ async def list_uploads(
 
 @router.delete("/v1/uploads/{upload_id}", status_code=204, summary="Stop an upload")
 async def stop_upload(caller: Ingesting, upload_id: OneId) -> None:
-    """Stop an upload and forget it; a document that came of it already stays."""
+    """Stop an upload and delete it; a document made from it already stays."""
     parts = caller.engine.parts
 
     def stop() -> None:
@@ -297,7 +297,7 @@ async def stop_upload(caller: Ingesting, upload_id: OneId) -> None:
     responses={200: {"description": "Events `status`, then `done`; each holds the upload."}},
 )
 async def follow_upload(caller: Ingesting, upload_id: OneId) -> Any:
-    """Follow an upload by server-sent events until its fate is known."""
+    """Stream the events of an upload until it has ended."""
     parts = caller.engine.parts
     steps = _steps(parts, upload_id)
     return EventStream(steps, first=[await anext(steps)])
@@ -314,7 +314,7 @@ async def _steps(parts: Components, key: str) -> AsyncGenerator[Step, None]:
         if last is None or replace(upload, updated_at=last.updated_at) != last:
             yield Step(upload, "status")
         last = upload
-        await asyncio.sleep(LOOK_S)
+        await asyncio.sleep(POLL_S)
 
 
 async def _found(parts: Components, key: str, response: Response) -> Upload:
@@ -348,8 +348,10 @@ def _upload(task: Task, parts: Components) -> Upload:
     )
 
 
-async def _sent(request: Request, about: UploadMetadata, caller: Principal) -> tuple[Task, bool]:
-    """Take in the file that a request brings; True says that it is new."""
+async def _receive_file(
+    request: Request, about: UploadMetadata, caller: Principal
+) -> tuple[Task, bool]:
+    """Store the file in a request; True says that it is new."""
     fields: dict[str, str] = {}
     return await receive_whole(
         caller.engine.parts,
@@ -359,8 +361,10 @@ async def _sent(request: Request, about: UploadMetadata, caller: Principal) -> t
     )
 
 
-async def _visited(request: Request, about: UploadMetadata, caller: Principal) -> tuple[Task, bool]:
-    """Fetch the page that a request names; True says that it is new."""
+async def _fetch_page(
+    request: Request, about: UploadMetadata, caller: Principal
+) -> tuple[Task, bool]:
+    """Fetch the web page that a request names; True says that it is new."""
     named = read_json(await request.body(), UploadMetadata)
     said = about.model_copy(update=named.model_dump(exclude_none=True))
     if named.url is None:
@@ -380,7 +384,7 @@ def _media_type(request: Request) -> str:
 
 
 def _file(request: Request, fields: dict[str, str]) -> AsyncIterator[bytes]:
-    """The bytes of the file that a request brings; the fields of a form go into ``fields``."""
+    """Return the bytes of the file in a request; the fields of a form go into ``fields``."""
     if _media_type(request).startswith("multipart/"):
         kind = request.headers["content-type"]
         return file_of(request.stream(), kind, fields=fields)
@@ -388,7 +392,7 @@ def _file(request: Request, fields: dict[str, str]) -> AsyncIterator[bytes]:
 
 
 def _about(said: UploadMetadata, fields: dict[str, str]) -> UploadMetadata:
-    """What was said in the address, and over it what the form says; raises 422."""
+    """Return the metadata of the query string and the form, which takes precedence; raises 422."""
     if not fields:
         return said
     try:

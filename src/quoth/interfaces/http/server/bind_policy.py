@@ -1,4 +1,4 @@
-"""Where the service may listen: beyond this machine only once there are keys."""
+"""The service listens beyond this machine only once there is a key."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from quoth.store.keys import any_key
 
 
 def check_binding(host: str, *, database: Database, settings: Settings) -> None:
-    """Refuse wrong names, and to listen for others while nobody has a key; raises ConfigError."""
+    """Refuse invalid host names, and other machines while no key exists; raises ConfigError."""
     check_names(settings.hosts)
     if is_loopback(host):
         return

@@ -1,4 +1,4 @@
-"""Loads what the first question would otherwise wait for."""
+"""Loads at start what the first query would otherwise wait for."""
 
 from __future__ import annotations
 
@@ -14,38 +14,38 @@ from quoth.pipeline.egress import models_within
 from quoth.pipeline.record import Record
 from quoth.pipeline.retrieve import Request
 
-QUESTIONS = ("What is this about, and who says so?", "De quoi s'agit-il, et qui le dit ?")
-"""One in each language whose words are loaded when they are first met."""
+QUERIES = ("What is this about, and who says so?", "De quoi s'agit-il, et qui le dit ?")
+"""One for each language whose resources are loaded on first use."""
 
 
 async def warm(engine: Engine) -> None:
-    """Ask an engine what nobody hears of, and load the language models' packages.
+    """Answer a query and load the language models' packages.
 
-    Nothing of it is kept, and no language model is asked. What fails here would fail a question
-    as well, which then says so.
+    Nothing is stored, and no language model is called. An error here would fail a query as well,
+    which then reports it.
     """
     if engine.parts.generator is not None:
-        for each in models_within(engine.parts.generator):
+        for model in models_within(engine.parts.generator):
             with suppress(BackendError):
-                await _open(each)
+                await _open(model)
     with suppress(BackendError):
-        await engine.parts.embedder.embed(list(QUESTIONS), role="query")
+        await engine.parts.embedder.embed(list(QUERIES), role="query")
     quiet = Engine(replace(engine.parts, observe=no_op))
-    names = [each.name for each in await asyncio.to_thread(engine.parts.catalogue.collections)]
+    names = [found.name for found in await asyncio.to_thread(engine.parts.catalogue.collections)]
     first = [name for name in names if name == engine.parts.settings.collection] or names[:1]
-    for question in QUESTIONS if first else ():
+    for query in QUERIES if first else ():
         request = Request(
-            question, choices={"generate": False, "cache": "none"}, collections=tuple(first)
+            query, choices={"generate": False, "cache": "none"}, collections=tuple(first)
         )
         with suppress(QuothError):
-            await quiet.answer(request, keep=_forget)
+            await quiet.answer(request, keep=_drop)
 
 
 async def _open(model: Any) -> None:
-    """Load the packages of a model that is opened late."""
+    """Load the packages of a model that is opened lazily."""
     if hasattr(model, "opened"):
         await model.opened()
 
 
-def _forget(_record: Record) -> None:
-    """Keep nothing."""
+def _drop(_record: Record) -> None:
+    """Store nothing."""

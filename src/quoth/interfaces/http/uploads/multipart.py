@@ -1,4 +1,4 @@
-"""A form that brings a file (multipart/form-data), read as it comes in and never kept whole."""
+"""Forms with a file (multipart/form-data), parsed as they come in and never held whole."""
 
 from __future__ import annotations
 
@@ -12,36 +12,36 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 from quoth.core.errors import InputError, TooLarge
 
 FORM = "multipart/form-data"
-LONGEST_FIELD = 8192
-"""Bytes of a field that is no file."""
+MAX_FIELD_BYTES = 8192
+"""Size of a field that is not a file."""
 
-BROKEN = "The form cannot be read. Send multipart/form-data with one file in it."
+INVALID_FORM = "The form cannot be read. Send multipart/form-data with one file in it."
 
 
-# It would log pieces of what was sent.
+# The parser would log parts of the body.
 logging.getLogger("python_multipart").setLevel(logging.CRITICAL + 1)
 
 
 @dataclass(frozen=True, slots=True)
 class FormPart:
-    """The beginning of a part of a form; ``file`` is the name of the file that it brings."""
+    """The start of a part of a form; ``file`` is the file name, None for a field."""
 
     name: str
     file: str | None
 
 
 class FormReader:
-    """Takes a form apart; raises InputError where it is none."""
+    """Parses a form; raises InputError for an invalid one."""
 
     def __init__(self, content_type: str) -> None:
         _kind, options = parse_options_header(content_type)
         boundary = options.get(b"boundary", b"")
         if not boundary:
-            raise InputError(BROKEN)
+            raise InputError(INVALID_FORM)
         self._found: list[FormPart | bytes] = []
         self._header = self._value = b""
         self._disposition = b""
-        self.whole = False
+        self.complete = False
         try:
             self._parser = MultipartParser(
                 boundary,
@@ -56,14 +56,14 @@ class FormReader:
                 },
             )
         except FormParserError as error:
-            raise InputError(BROKEN) from error
+            raise InputError(INVALID_FORM) from error
 
     def feed(self, data: bytes) -> list[FormPart | bytes]:
-        """Give what these bytes bring: beginnings of parts, and pieces of the last part begun."""
+        """Return what these bytes hold: starts of parts, and data of the part that is open."""
         try:
             self._parser.write(data)
         except FormParserError as error:
-            raise InputError(BROKEN) from error
+            raise InputError(INVALID_FORM) from error
         found, self._found = self._found, []
         return found
 
@@ -93,13 +93,13 @@ class FormReader:
         self._found.append(data[start:end])
 
     def _on_end(self) -> None:
-        self.whole = True
+        self.complete = True
 
 
 async def file_of(
     stream: AsyncIterator[bytes], content_type: str, *, fields: dict[str, str]
 ) -> AsyncIterator[bytes]:
-    """Give the bytes of the one file in a form; puts the other fields into ``fields``.
+    """Yield the bytes of the one file in a form; put the other fields into ``fields``.
 
     The name of the file goes there as ``name``, unless a field of that name follows.
     """
@@ -108,22 +108,22 @@ async def file_of(
     part: FormPart | None = None
     text = b""
     async for data in stream:
-        for each in form.feed(data):
-            if isinstance(each, FormPart):
+        for item in form.feed(data):
+            if isinstance(item, FormPart):
                 _put(part, text, fields)
-                part, text = each, b""
-                files += each.file is not None
+                part, text = item, b""
+                files += item.file is not None
                 if files > 1:
                     raise InputError("A form can bring one file. Send the others by themselves.")
-                if each.file:
-                    fields.setdefault("name", each.file)
+                if item.file:
+                    fields.setdefault("name", item.file)
             elif part is not None and part.file is not None:
-                yield each
-            elif len(text := text + each) > LONGEST_FIELD:
-                raise TooLarge(f"A field of a form can have up to {LONGEST_FIELD:,} bytes.")
+                yield item
+            elif len(text := text + item) > MAX_FIELD_BYTES:
+                raise TooLarge(f"A field of a form can have up to {MAX_FIELD_BYTES:,} bytes.")
     _put(part, text, fields)
-    if not form.whole or not files:
-        raise InputError(BROKEN)
+    if not form.complete or not files:
+        raise InputError(INVALID_FORM)
 
 
 def _put(part: FormPart | None, text: bytes, fields: dict[str, str]) -> None:

@@ -1,4 +1,4 @@
-"""Receiving files: from the bytes of a request to a task in the queue, without holding them."""
+"""Receives files: from the bytes of a request to a task in the queue, without holding them."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ from quoth.store.blobs import BLOCK, PartialUpload, clean_name
 from quoth.store.upload_tasks import LEASE_SECONDS, Task
 from quoth.store.uploads import UploadStore
 
-SAID = ("title", "url", "speaker", "language")
-EMPTY = "There is nothing in this file. Send the file as the body, or as a form."
+METADATA = ("title", "url", "speaker", "language")
+EMPTY = "This file is empty. Send the file as the body, or as a form."
 
 
 class NotFetched(InputError):
-    """A page could not be fetched; its sentence says why."""
+    """A web page could not be fetched; its message says why."""
 
     code = "not_fetched"
 
 
 class WrongOffset(InputError):
-    """The bytes that were sent do not follow those that are there."""
+    """The bytes sent do not continue those received."""
 
     code = "wrong_offset"
     status = 409
@@ -52,15 +52,15 @@ class WrongOffset(InputError):
 
 @dataclass(frozen=True, slots=True)
 class FetchHooks:
-    """How names are resolved and numbers reached; None for the system's own ways."""
+    """How names are resolved and addresses connected; None for the system's own."""
 
     resolve: Resolve | None = None
     connect: Connect | None = None
 
 
-def kept(said: dict[str, str | None]) -> dict[str, str]:
-    """Keep what was said about a file: its title, address, speaker and language."""
-    return {name: text for name in SAID if (text := said.get(name))}
+def metadata_fields(said: dict[str, str | None]) -> dict[str, str]:
+    """Return the metadata of a file that is set: title, address, speaker and language."""
+    return {name: text for name in METADATA if (text := said.get(name))}
 
 
 async def receive_whole(
@@ -70,10 +70,10 @@ async def receive_whole(
     about: Callable[[], dict[str, str | None]],
     key_id: str,
 ) -> tuple[Task, bool]:
-    """Take in a whole file and queue it once; True says that it is new.
+    """Store a whole file and queue it once; True says that it is new.
 
-    ``about`` is asked what was said of it when the last byte is there. Whatever ends this early
-    leaves nothing behind. Raises InputError, TooLarge and StorageFull.
+    ``about`` returns its metadata after the last byte. An error leaves nothing behind. Raises
+    InputError, TooLarge and StorageFull.
     """
     blobs, arrivals = blobs_of(parts), upload_store(parts)
     part = blobs.part(uuid4().hex)
@@ -85,7 +85,7 @@ async def receive_whole(
             if not growing.received:
                 raise InputError(EMPTY)
             await asyncio.to_thread(growing.close)
-            sha256, given = growing.sha256(), kept(said)
+            sha256, given = growing.sha256(), metadata_fields(said)
             collection = said["collection"] or parts.settings.collection
             name = clean_name(said["name"] or "")
             key = content_key(parts, collection=collection, sha256=sha256, given=metadata_of(given))
@@ -112,7 +112,7 @@ async def receive_page(
     key_id: str,
     ways: FetchHooks | None = None,
 ) -> tuple[Task, bool]:
-    """Fetch a page and queue it as a file once; True says that it is new.
+    """Fetch a web page and queue it as a file once; True says that it is new.
 
     Its url is the address at the end of all redirects. Raises NotFetched and InputError, and as
     `receive_whole` does.
@@ -136,25 +136,27 @@ async def receive_page(
 async def receive_more(
     parts: Components, key: str, stream: AsyncIterator[bytes], *, offset: int
 ) -> Task:
-    """Take in the next bytes of an upload, and queue it with its last one.
+    """Store the next bytes of an upload, and queue it with its last one.
 
-    What came in before a client went away stays. Raises NotFound, Busy, TooLarge, StorageFull,
-    after which the upload begins anew, and WrongOffset.
+    Bytes received before a client disconnected stay. Raises NotFound, Busy, TooLarge, WrongOffset,
+    and StorageFull, after which the upload starts over.
     """
     blobs, arrivals = blobs_of(parts), upload_store(parts)
     task = await asyncio.to_thread(arrivals.take, key)
     if task.state != "receiving":
-        # Whoever did not hear that his last piece came in sends it again.
+        # A client that missed the response to its last bytes sends them again.
         sent = sum([len(data) async for data in stream])
         if task.size in (offset, offset + sent):
             return task
-        whole = f"This upload is whole: all {task.size:,} bytes are there."
+        whole = f"This upload is complete: all {task.size:,} bytes were received."
         raise WrongOffset(whole, offset=task.size)
     part = blobs.part(key)
     there = received(part)
     try:
         if offset != there:
-            raise WrongOffset(f"{there:,} bytes are there. Go on from that offset.", offset=there)
+            raise WrongOffset(
+                f"{there:,} bytes were received. Continue at that offset.", offset=there
+            )
         async with _growing(part, offset=offset, most=task.size) as growing:
             try:
                 await _receive(stream, growing, renew=lambda: arrivals.take(key))
@@ -169,12 +171,12 @@ async def receive_more(
             sha256 = await asyncio.to_thread(growing.sha256)
         return await asyncio.to_thread(_complete, parts, arrivals, task, sha256)
     finally:
-        # Also when the client is gone: whoever comes back goes on from here.
+        # Also when the client disconnects: it can continue from here.
         await asyncio.shield(asyncio.to_thread(arrivals.save_progress, key, received=there))
 
 
 def received(part: Path) -> int:
-    """How many bytes of an upload are there: the file itself says so, also after a crash."""
+    """Return the bytes received of an upload: the length of its file, also after a crash."""
     try:
         return part.stat().st_size
     except FileNotFoundError:
@@ -219,12 +221,12 @@ async def _receive(
     *,
     renew: Callable[[], object] | None = None,
 ) -> None:
-    """Write what comes in, block by block; what came before the stream broke off is written."""
+    """Write a stream block by block; what came before it broke off is written."""
     held = bytearray()
     renewed = time.monotonic()
     try:
         async for data in stream:
-            # Also for a trickle, or another request would write to the same file beside this one.
+            # Also for a slow stream, or another request would write to the same file.
             if renew is not None and time.monotonic() - renewed > LEASE_SECONDS / 4:
                 await asyncio.to_thread(renew)
                 renewed = time.monotonic()

@@ -47,7 +47,7 @@ COMMON_PROBLEMS = {
     "429": "This key asks too much at once; Retry-After says when to try again.",
     "431": "The head of the request is over the limit, which the detail names.",
     "500": "An internal error.",
-    "503": "A component is down, or there are too many queries; Retry-After says when to try again.",
+    "503": "A component is down, or too many queries; Retry-After says when to retry.",
 }
 """The problems of any operation, by status."""
 NOT_FOUND = "This name or id does not exist, or it is another tenant's."

@@ -369,13 +369,12 @@ async def _fetch_page(
     said = about.model_copy(update=named.model_dump(exclude_none=True))
     if named.url is None:
         raise InputError(NO_URL)
-    state = request.app.state
     return await receive_page(
         caller.engine.parts,
         named.url,
         said=said.model_dump(),
         key_id=caller.key_id,
-        ways=getattr(state, "ways_out", None),
+        ways=getattr(request.app.state, "ways_out", None),
     )
 
 
@@ -386,8 +385,7 @@ def _media_type(request: Request) -> str:
 def _file(request: Request, fields: dict[str, str]) -> AsyncIterator[bytes]:
     """Return the bytes of the file in a request; the fields of a form go into ``fields``."""
     if _media_type(request).startswith("multipart/"):
-        kind = request.headers["content-type"]
-        return file_of(request.stream(), kind, fields=fields)
+        return file_of(request.stream(), request.headers["content-type"], fields=fields)
     return request.stream()
 
 

@@ -21,7 +21,7 @@ from quoth.answering.answerability import (
     notice,
     status_notices,
     weigh_evidence,
-    weigh_said,
+    weigh_statements,
 )
 from quoth.answering.extractive.select import (
     Shortlist,
@@ -233,12 +233,14 @@ def chosen(
 
 
 def test_the_best_sentence_and_the_words_around_it_are_weighed() -> None:
-    found = weigh_said(*chosen("Where do penguins breed?", "Penguins breed on ice! They eat."))
+    found = weigh_statements(
+        *chosen("Where do penguins breed?", "Penguins breed on ice! They eat.")
+    )
     assert found == StatementEvidence(cosine=pytest.approx(0.9), held=1.0)
 
 
 def test_a_word_that_the_passage_lacks_is_missed() -> None:
-    found = weigh_said(
+    found = weigh_statements(
         *chosen("Do penguins fly?", "Penguins breed on ice! They eat.", "Gulls fly.")
     )
     assert found is not None
@@ -246,20 +248,24 @@ def test_a_word_that_the_passage_lacks_is_missed() -> None:
 
 
 def test_a_short_question_is_not_judged_by_its_verb_alone() -> None:
-    found = weigh_said(*chosen("Who bought Gradio?", "Gradio was acquired!", "Gulls bought fish."))
+    found = weigh_statements(
+        *chosen("Who bought Gradio?", "Gradio was acquired!", "Gulls bought fish.")
+    )
     assert found is not None
     assert found.held > 0.5
 
 
 def test_a_comparison_may_find_its_words_in_several_passages() -> None:
     texts = ("Penguins swim!", "Gulls fly!")
-    found = weigh_said(*chosen("penguins or gulls?", *texts, aspects=("penguins", "gulls")))
+    found = weigh_statements(*chosen("penguins or gulls?", *texts, aspects=("penguins", "gulls")))
     assert found is not None
     assert found.held == 1.0
 
 
 def test_words_are_not_weighed_in_another_language() -> None:
-    assert weigh_said(*chosen("¿Dónde crían los pingüinos?", "Penguins!", language="es")) is None
+    assert (
+        weigh_statements(*chosen("¿Dónde crían los pingüinos?", "Penguins!", language="es")) is None
+    )
 
 
 def test_words_are_not_weighed_where_the_best_sentence_is_in_another_language() -> None:
@@ -268,12 +274,12 @@ def test_words_are_not_weighed_where_the_best_sentence_is_in_another_language() 
     first, *others = listed.material.sentences
     mixed = (first, *(replace(each, language="es") for each in others))
     material = replace(listed.material, sentences=mixed)
-    assert weigh_said(replace(listed, material=material), statements) is None
+    assert weigh_statements(replace(listed, material=material), statements) is None
 
 
 def test_nothing_is_weighed_where_nothing_was_chosen() -> None:
     listed, _ = chosen("Where do penguins breed?", "Penguins breed on ice!")
-    assert weigh_said(listed, ()) is None
+    assert weigh_statements(listed, ()) is None
 
 
 def test_what_would_not_answer_is_not_said() -> None:

@@ -102,7 +102,9 @@ class StatementEvidence:
     held: float
 
 
-def weigh_said(listed: Shortlist, statements: Sequence[Statement]) -> StatementEvidence | None:
+def weigh_statements(
+    listed: Shortlist, statements: Sequence[Statement]
+) -> StatementEvidence | None:
     """Weigh the chosen sentences; None where no vector tells, and in another language.
 
     A comparison finds its words in the passages of all its sentences together.

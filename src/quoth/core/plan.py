@@ -99,8 +99,8 @@ class Plan:
     history_turns: int = 3
     """Turns of the conversation that the language model gets."""
     policy: Policy = "mark"
-    """What happens to a sentence that its source does not support: it is marked, or dropped when
-    it was checked, or (strict) never shown before it was checked."""
+    """What happens to a sentence that its source does not support: it is marked, or left
+    out (drop and strict). Every sentence is checked before it is shown."""
     judge: bool = True
     """Whether the judge, where there is one, takes part in the check."""
     max_usd: float | None = None

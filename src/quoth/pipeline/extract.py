@@ -17,7 +17,7 @@ from quoth.answering.answerability import (
     notice,
     status_notices,
     weigh_evidence,
-    weigh_said,
+    weigh_statements,
 )
 from quoth.answering.citations import cite_statements
 from quoth.answering.context import build_context
@@ -163,7 +163,7 @@ async def _choose(
             cosines = None if rows is None else cosines_to(found.encoded.vector, rows)
         statements = choose_statements(listed, max_sentences=plan.max_sentences, cosines=cosines)
         statements = with_other_sides(statements, listed)
-        weighed = weigh_said(listed, statements)
+        weighed = weigh_statements(listed, statements)
         if weighed is not None:
             answers = statement_probability(
                 found.ranked[0].collection.identity,

@@ -11,7 +11,7 @@ from quoth.answering.verification.contradiction_rules import Fault, change_fault
 from quoth.answering.verification.source_index import Sources, SourceSentence, read_line
 from quoth.answering.verification.value_checks import order_faults, value_faults
 
-MOST_LINES = 3
+MAX_EVIDENCE_SENTENCES = 3
 """Sentences that prove one statement together, at most."""
 ADDS = 0.12
 """The part of a statement's weight that a further sentence must add."""
@@ -87,7 +87,7 @@ def weighted_recall(claim: Claim, lines: Sequence[SourceSentence]) -> tuple[Sour
     wanted = frozenset(claim.weights)
     values = {claim.tokens[value.first].stem for value in claim.values if value.sure}
     least = 1e-9
-    while len(chosen) < MOST_LINES and wanted:
+    while len(chosen) < MAX_EVIDENCE_SENTENCES and wanted:
         gains = [sum(claim.weights[stem] for stem in wanted & line.stems) for line in lines]
         best = max(range(len(lines)), key=gains.__getitem__)
         new = wanted & lines[best].stems

@@ -63,10 +63,10 @@ class StatementCheck:
 
 
 _OPENING = re.compile(r"^\s*(?:[-*•–]|\d{1,2}[.)])\s+")
-MOST_SENTENCES = 100
+MAX_QUOTED_SENTENCES = 100
 """Sentences that one quotation runs over, at most; more than any statement has."""
 NOTHING = StatementCheck("unsupported", 0.0, ())
-UNTOLD = StatementCheck("unverified", 0.0, ())
+UNVERIFIED = StatementCheck("unverified", 0.0, ())
 
 
 async def verify(
@@ -128,10 +128,10 @@ async def _checked(
     best = NOTHING if found is None else _verdict(found)
     foreign = [line for line in lines if line.language != own]
     if foreign and embed is None and not best.faults:
-        best = _better(best, UNTOLD)
+        best = _better(best, UNVERIFIED)
     elif foreign and embed is not None and best.support != "supported":
         beside = await align_foreign(statement, foreign, sources=sources, language=own, embed=embed)
-        verdict = UNTOLD if beside is None else _verdict(beside, model=FOREIGN, supported=SURE)
+        verdict = UNVERIFIED if beside is None else _verdict(beside, model=FOREIGN, supported=SURE)
         if _better(best, verdict) is verdict:
             best, found = verdict, beside
     if judge is None or found is None:
@@ -169,7 +169,7 @@ async def _judged(
 def _quoted(statement: str, among: Sequence[IndexedSource]) -> StatementCheck | None:
     """Find a statement that stands in a source word by word, as a sentence of its own if it can."""
     best: tuple[EvidenceSpan, ...] = ()
-    fewest = MOST_SENTENCES + 1
+    fewest = MAX_QUOTED_SENTENCES + 1
     for source in among:
         for start, end in source.find(tokens(statement, language=source.language)):
             held = source.around(start, end)
@@ -181,7 +181,7 @@ def _quoted(statement: str, among: Sequence[IndexedSource]) -> StatementCheck | 
             whole = whole and held[-1].tokens[-1].end == end
             if whole and len(held) == 1:
                 return StatementCheck("supported", 1.0, _proofs(held))
-            sentences = len(held) if whole else MOST_SENTENCES
+            sentences = len(held) if whole else MAX_QUOTED_SENTENCES
             if sentences < fewest:
                 best, fewest = (
                     _proofs(held) or (EvidenceSpan(source.number, start, end),),

@@ -329,7 +329,7 @@ class IndexPool:
         self._open: dict[str, Index] = {}
 
     def __call__(self, table: str) -> Index:
-        """Give the index of that table."""
+        """Return the index of that table."""
         if table not in self._open:
             self._open[table] = self._made(
                 self._folder,

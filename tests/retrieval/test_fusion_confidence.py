@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoth.core.types import Scored
-from quoth.retrieval.fusion_confidence import (
+from quoth.retrieval.fusion import (
     FULL_LIST,
     FULL_SPREAD,
-    LEAST,
+    MIN_SEPARATION,
     score_separation,
 )
 
@@ -40,12 +40,12 @@ def test_a_single_hit_is_trusted() -> None:
 
 
 def test_hits_that_are_all_alike_keep_a_little_trust() -> None:
-    assert score_separation(_ranking(0.8, 0.8, 0.8)) == LEAST
+    assert score_separation(_ranking(0.8, 0.8, 0.8)) == MIN_SEPARATION
 
 
 @given(st.lists(st.floats(-1, 1), max_size=120))
 def test_trust_is_a_share(scores: list[float]) -> None:
-    assert LEAST <= score_separation(_ranking(*sorted(scores, reverse=True))) <= 1
+    assert MIN_SEPARATION <= score_separation(_ranking(*sorted(scores, reverse=True))) <= 1
 
 
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=50), st.floats(1, 5))

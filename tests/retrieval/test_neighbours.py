@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoth.retrieval.neighbours import widen
+from quoth.retrieval.passages import widen
 
 TEN = {("d", ordinal): ("one",) if ordinal < 5 else ("two",) for ordinal in range(10)}
 

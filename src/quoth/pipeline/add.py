@@ -276,7 +276,7 @@ def _failed(
 
 
 def rename(reading: ParsedDocument, name: str | None, *, path: Path) -> ParsedDocument:
-    """Give a reading in which a file has its own name in place of the one under which it lies."""
+    """Return a reading in which a file has its own name in place of the one under which it lies."""
     if name is None:
         return reading
     nameless = reading.title in (path.name, path.stem, file_title(path.name))
@@ -297,7 +297,7 @@ def _line(text: str | None) -> str | None:
 
 
 def file_uri(path: Path) -> str:
-    """Give a path as it is kept: as it is, or as a file URI where its bytes are no text."""
+    """Return a path as it is kept: as it is, or as a file URI where its bytes are no text."""
     text = str(path)
     return text if text == text.encode("utf-8", "replace").decode() else path.as_uri()
 

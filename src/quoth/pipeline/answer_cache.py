@@ -8,14 +8,14 @@ key, so that nothing stale is ever found. Everything is kept in this process alo
 from __future__ import annotations
 
 import unicodedata
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from itertools import islice
 from threading import Lock
 from time import monotonic
 from typing import Any, Literal
+
+from cachetools import TTLCache
 
 from quoth.core.plan import Plan
 from quoth.core.protocols import Matrix
@@ -58,7 +58,6 @@ class _Kept:
     question: str
     answer: Answer
     vector: Matrix | None
-    until: float
 
 
 def key_of(
@@ -111,25 +110,21 @@ class AnswerCache:
         sharing: Sharing = "session",
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        self._most = most
-        self._life_s = life_s
         self._sharing = sharing
-        self._clock = clock
-        self._kept: OrderedDict[tuple[CacheKey, str], _Kept] = OrderedDict()
-        self._alone = Lock()
+        self._kept: TTLCache[tuple[CacheKey, str], _Kept] = TTLCache(most, life_s, timer=clock)
+        self._lock = Lock()
         self.hits = 0
         self.misses = 0
 
     def find(self, key: CacheKey, question: str) -> Answer | None:
-        """Give the answer to this very question, with ``cached`` set."""
+        """Return the answer to this very question, with ``cached`` set."""
         if key.plan.cache == "none":
             return None
-        with self._alone:
-            self._expire()
+        with self._lock:
             return self._given(self._kept.get((self._partition(key), normalize(question))))
 
     def find_semantic(self, key: CacheKey, question: str, *, vector: Matrix) -> Answer | None:
-        """Give the answer to a question that asks the same in other words, with ``cached`` set.
+        """Return the answer to a question that asks the same in other words, with ``cached`` set.
 
         ``vector`` is the question's unit row. Only where the plan wants it; without a session
         nothing is shared, unless the cache is shared by the whole tenant.
@@ -137,15 +132,14 @@ class AnswerCache:
         if not self.shares(key):
             return None
         drawer = self._partition(key)
-        with self._alone:
-            self._expire()
-            there = (each for (one, _), each in reversed(self._kept.items()) if one == drawer)
-            newest = list(islice(there, NEAREST))
+        with self._lock:
+            there = [each for (one, _), each in self._kept.items() if one == drawer]
+        newest = there[::-1][:NEAREST]
         # Compared outside the lock: nobody else need wait for it.
         scored = [(float(each.vector @ vector), each) for each in newest if each.vector is not None]
         for cosine, each in sorted(scored, key=lambda pair: -pair[0]):
             if is_paraphrase(each.question, question, cosine=cosine):
-                with self._alone:
+                with self._lock:
                     return self._given(each)
         return None
 
@@ -168,18 +162,15 @@ class AnswerCache:
             row = vector.copy()
             normalized_words(question)  # remembered, so that the look-up need not read it
         place = (self._partition(key), normalize(question))
-        with self._alone:
+        with self._lock:
             # A new one goes to the end, so that the oldest is always the first.
             self._kept.pop(place, None)
-            self._kept[place] = _Kept(question, answer, row, self._clock() + self._life_s)
-            self._expire()
-            while len(self._kept) > self._most:
-                self._kept.popitem(last=False)
+            self._kept[place] = _Kept(question, answer, row)
         return True
 
     def clear(self) -> None:
         """Forget everything."""
-        with self._alone:
+        with self._lock:
             self._kept.clear()
 
     def __len__(self) -> int:
@@ -195,14 +186,9 @@ class AnswerCache:
         self.hits += 1
         return replace(kept.answer, cached=True)
 
-    def _expire(self) -> None:
-        now = self._clock()
-        while self._kept and next(iter(self._kept.values())).until <= now:
-            self._kept.popitem(last=False)
-
 
 def normalize(question: str) -> str:
-    """Give a question as questions are compared: single spaces, composed characters (NFC).
+    """Return a question as questions are compared: single spaces, composed characters (NFC).
 
     Case stays: capitals tell names from words ("us", "US"), and the reading uses them.
     """

@@ -23,7 +23,7 @@ def within_budget(
     trace: Trace,
     pace: LatencyEstimator,
 ) -> Plan:
-    """Give the plan that ``max_usd`` and the deadline allow; the trace notes what it lacks.
+    """Return the plan that ``max_usd`` and the deadline allow; the trace notes what it lacks.
 
     ``pace`` is how long stages take as a rule. The passages are reckoned as all that the plan
     allows, so that the answer costs no more than was said.

@@ -28,12 +28,12 @@ TOLD = ("the question", "the conversation so far", "the passages that were found
 
 
 def privacy_of(parts: Components) -> PrivacySettings:
-    """Give what holds for the tenant now; reads one row."""
+    """Return the privacy settings of the tenant; reads one row."""
     return PrivacyStore.of(parts.catalogue).current(most=parts.settings.history)
 
 
 def apply_privacy_settings(parts: Components) -> Components:
-    """Give the parts as the tenant wants them used.
+    """Return the components as the tenant allows them to be used.
 
     A tenant whose texts may not leave the machine is answered without the language model, also
     by the judge that asks it; one that is computed here stays. So is one that has used up the
@@ -82,7 +82,7 @@ def list_egress(parts: Components) -> tuple[EgressEntry, ...]:
 
 
 def models_within(generator: Generator) -> Iterator[Generator]:
-    """Give the models that a generator leads to: a chain's, a guard's, or itself."""
+    """Return the models that a generator leads to: a chain's, a guard's, or itself."""
     within: tuple[Generator, ...] = getattr(generator, "generators", ())
     inner: Generator | None = getattr(generator, "inner", None)
     for one in within or (() if inner is None else (inner,)):

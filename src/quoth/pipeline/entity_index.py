@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from threading import Lock
 
+from cachetools import LRUCache
+
 from quoth.core.outline import CollectionOutline
 from quoth.query.entity_index import EntityIndex, build_entity_index
 from quoth.store.catalogue import Catalogue
@@ -19,13 +21,13 @@ class OutlineCache:
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
-        self._names: dict[tuple[str, ...], EntityIndex] = {}
+        self._names: LRUCache[tuple[str, ...], EntityIndex] = LRUCache(KEPT)
         self._alone = Lock()  # questions read in threads
 
     def read(
         self, names: Sequence[str]
     ) -> tuple[list[tuple[Collection, CollectionOutline]], EntityIndex]:
-        """Give the collections of these names with their shelves; raises NotFound."""
+        """Return the collections of these names with their shelves; raises NotFound."""
         found = []
         for name in names:
             collection, _languages = self._catalogue.collection_and_languages(name)
@@ -41,8 +43,6 @@ class OutlineCache:
                 for collection, _shelf in found:
                     labels.update(self._catalogue.labels(collection))
                 names = build_entity_index(_one([shelf for _, shelf in found]), labels=labels)
-                while len(self._names) >= KEPT:
-                    self._names.pop(next(iter(self._names)))
                 self._names[versions] = names
         return names
 

@@ -98,7 +98,7 @@ def pack(record: Record) -> StoredRecord:
 
 
 def load_record(catalogue: Catalogue, query_id: str) -> Record:
-    """Give what was kept of a question, by its id or the beginning of it.
+    """Return what was kept of a question, by its id or the beginning of it.
 
     Raises NotFound, and InputError where several fit.
     """

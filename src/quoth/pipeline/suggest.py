@@ -72,7 +72,7 @@ def _follow_up(parts: Components, answer: Answer, collection: str, most: int) ->
 
 
 def _headings_near(shelf: CollectionOutline, chunk: Chunk) -> Iterator[str]:
-    """Give the titles in the chunk's document, those around it first."""
+    """Return the titles in the chunk's document, those around it first."""
     mine = [each for each in shelf.headings if each.document_id == chunk.document_id]
     holding = [at for at, each in enumerate(mine) if each.first <= chunk.ordinal <= each.last]
     return sort_by_similarity([each.path for each in mine], at=holding[-1] if holding else -1)
@@ -83,7 +83,7 @@ def _in_turn(queues: Sequence[Iterator[str]]) -> Iterator[str]:
 
 
 def _names(parts: Components, collection: Collection, answer: Answer) -> list[str]:
-    """Give the names that stand beside those of the question, the most frequent first.
+    """Return the names that stand beside those of the question, the most frequent first.
 
     They are kept without capitals; of those that the passages of the answer name, their writing
     is taken from there. What stands there without a capital is a word, not a name.

@@ -28,7 +28,7 @@ def upload_store(parts: Components) -> UploadStore:
 
 
 def content_key(parts: Components, *, collection: str, sha256: str, given: DocumentMetadata) -> str:
-    """Give the id of a whole upload: the same for all that would make the same document."""
+    """Return the id of a whole upload: the same for all that would make the same document."""
     said = ["" if each is None else f"={each}" for each in given.cleaned().values()]
     version = PIPELINE, str(parts.settings.chunk_tokens)
     return digest("upload", parts.settings.tenant, collection, sha256, *version, *said)
@@ -55,7 +55,7 @@ def forget_documents(parts: Components, ids: Sequence[str]) -> None:
 def delete_stale_parts(
     database: Database, *, home: Path, tenant: str, hours: float = KEPT_HOURS
 ) -> int:
-    """Give up uploads that stand still and delete files that nothing uses; gives their number."""
+    """Abandon stalled uploads and delete unused files; return their number."""
     blobs = Blobs(home, tenant=tenant)
 
     def unused(needs: Requirements) -> int:

@@ -98,12 +98,12 @@ class ScoreBaseline:
         return cls(middle, best, covered, median(read) if len(read) >= FEWEST_READ else None)
 
     def above_middle(self, cosine: float) -> float:
-        """Give how far a cosine stands above the median, as a part of what is possible."""
+        """Return how far a cosine stands above the median, as a part of what is possible."""
         return max(0.0, (cosine - self.middle) / (1 - self.middle)) if self.middle < 1 else 0.0
 
 
 def probability(calibration: Calibration, signals: Signals) -> float:
-    """Give P = 1 / (1 + exp(−(bias + Σ weight · signal))), in [0, 1]."""
+    """Return P = 1 / (1 + exp(−(bias + Σ weight · signal))), in [0, 1]."""
     total = calibration.bias + sum(
         weight * signals.get(name, 0.0) for name, weight in calibration.weights.items()
     )
@@ -113,7 +113,7 @@ def probability(calibration: Calibration, signals: Signals) -> float:
 
 
 def answer_probability(tuning: Tuning | None, signals: Signals | None) -> float | None:
-    """Give the probability that the collection answers; None where nothing can be claimed.
+    """Return the probability that the collection answers; None where nothing can be claimed.
 
     That is without a calibration, without signs, and for a question of a group (`GROUPS`) of which
     the calibration has seen none.
@@ -128,7 +128,7 @@ def answer_probability(tuning: Tuning | None, signals: Signals | None) -> float 
 def statement_probability(
     identity: IndexIdentity, *, chance: float | None, cosine: float, held: float
 ) -> float | None:
-    """Give the probability that what would be said answers; None for an unknown embedder.
+    """Return the probability that what would be said answers; None for an unknown embedder.
 
     ``chance`` is the `answer_probability`, None where too little was compared; ``cosine`` and
     ``held`` are those of `quoth.answering.answerability.Said`.
@@ -142,7 +142,7 @@ def statement_probability(
 
 
 def group_of(signals: Iterable[str]) -> str:
-    """Give the group of signs by their names, "" for a ranking read in the asker's language."""
+    """Return the group of signs by their names, "" for a ranking read in the asker's language."""
     name = f"{next(iter(signals), '')}_"
     return max((each for each in GROUPS if name.startswith(f"{each}_")), key=len, default="")
 
@@ -150,7 +150,7 @@ def group_of(signals: Iterable[str]) -> str:
 def reranker_scores(
     candidates: Sequence[Candidate], *, reranker: Reranker | None
 ) -> tuple[float, ...]:
-    """Give the raw scores of a ranking's first places; none where they are not `READER`'s.
+    """Return the raw scores of a ranking's first places; none where they are not `READER`'s.
 
     The ranking is the pool in its final order, with or without copies.
     """
@@ -161,7 +161,7 @@ def reranker_scores(
 
 
 def hit_signals(candidate: Candidate, *, rank: int, yardstick: ScoreBaseline) -> Signals:
-    """Give the signs of one hit; ``rank`` is its place from 1 in the ranking that is shown.
+    """Return the signs of one hit; ``rank`` is its place from 1 in the ranking that is shown.
 
     ``place`` is 1 / log2(1 + rank). Where the reranker has read it, ``read`` is its score, a
     cosine, and ``ahead`` how far that lies above the median. Elsewhere ``gap`` is the hit's cosine
@@ -190,7 +190,7 @@ def question_signals(
     foreign: bool,
     read: Sequence[float] = (),
 ) -> Signals | None:
-    """Give the signs that the collection answers a question; None when too little was compared.
+    """Return the signs that the collection answers a question; None when too little was compared.
 
     ``coverage``, ``terms``, ``gap`` and ``foreign`` are those of
     `quoth.answering.answerability.Evidence`, ``read`` those of `read_scores`. ``matched`` is
@@ -250,7 +250,7 @@ def calibrated(
 
 
 def tuning_for(identity: IndexIdentity, *, mode: Mode, tuned: Tuning | None) -> Tuning | None:
-    """Give the calibration that a search may claim: the collection's own, else the shipped one.
+    """Return the calibration that a search may claim: the collection's own, else the shipped one.
 
     A calibration is bound to the embedder's name and revision and to searches with both legs;
     None means that no probability may be shown and no threshold applied.

@@ -171,7 +171,7 @@ def _cosines(candidates: Sequence[Candidate], vectors: Mapping[str, Matrix]) -> 
 
 
 def _shingles(text: str) -> frozenset[int]:
-    """Give the runs of four words, by their hashes; a shorter text is one run."""
+    """Return the hashes of the runs of four words; a shorter text is one run."""
     words = _WORD.findall(text)
     if len(words) < SHINGLE_WORDS:
         return frozenset([hash(tuple(words))] if words else [])

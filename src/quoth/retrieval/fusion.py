@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from quoth.core.types import (
@@ -12,14 +13,19 @@ from quoth.core.types import (
     ScoreKind,
     Variant,
 )
-from quoth.retrieval.fusion_confidence import score_separation
 from quoth.text.analyzer import analyze, analyze_query
 
 KEYWORD = "keyword"
 SEMANTIC = "semantic"
 
 FULL_TRUST = 0.5
-"""Coverage from which the keyword leg keeps its whole weight."""
+"""Coverage from which keyword search keeps its whole weight."""
+FULL_SPREAD = 0.05
+"""Cosine between the first and the last of `FULL_LIST` hits, from which vector search keeps its
+whole weight."""
+FULL_LIST = 100
+MIN_SEPARATION = 0.1
+"""Share that remains where all cosines are alike: the list still says which chunks are near."""
 
 Rankings = Mapping[str, Sequence[Scored]]
 """What each leg found, best first, under the leg's name; a leg names a chunk at most once."""
@@ -50,7 +56,7 @@ def convex_combination(
     that a leg did not find has 0 there. ``dense_weight`` is the semantic leg's share, as long as
     ``coverage`` (0 to 1, see `covered`) is at least `FULL_TRUST`; below, the keyword leg gives
     its share up in proportion, down to none at 0. The semantic leg gives up of its share what
-    its cosines do not tell apart (`fusion_confidence`). Equal scores are ordered by chunk id.
+    its cosines do not tell apart (`score_separation`). Equal scores are ordered by chunk id.
     """
     keyword_weight = (1.0 - dense_weight) * min(1.0, coverage / FULL_TRUST)
     dense_weight *= score_separation(rankings.get(SEMANTIC, ()))
@@ -64,6 +70,21 @@ def convex_combination(
         for chunk_id, score in _spread(rankings.get(leg, ()), low=low):
             sums[chunk_id] = sums.get(chunk_id, 0.0) + weight * score
     return _ordered(sums, rankings=rankings, kind="convex")
+
+
+def score_separation(ranking: Sequence[Scored]) -> float:
+    """Return how far the cosines of a ranking tell its chunks apart, from `MIN_SEPARATION` to 1.
+
+    Fusion spreads the cosines of a list over 0 to 1, however near they are to each other; where
+    they lie within less than `FULL_SPREAD`, most of what the spreading shows is noise. The trust
+    is the list's spread over the one expected of its length, which grows with the logarithm of
+    the length. A list of one tells nothing against itself. Measured: docs/decisions/014.
+    """
+    if len(ranking) < 2:
+        return 1.0
+    scores = [score for _chunk_id, score in ranking]
+    expected = FULL_SPREAD * math.log(len(ranking)) / math.log(FULL_LIST)
+    return min(1.0, max(MIN_SEPARATION, (max(scores) - min(scores)) / expected))
 
 
 def weighted_sum(
@@ -102,7 +123,7 @@ def passthrough(rankings: Rankings, *, leg: str, kind: ScoreKind) -> list[Candid
 
 
 def term_coverage(question: str, *, best: Chunk | None) -> float:
-    """Give the share of the question's terms that the best keyword hit contains, 0 to 1.
+    """Return the share of the question's terms that the best keyword hit contains, 0 to 1.
 
     It tells how far the keyword leg can be trusted without any judgment: where question and
     collection do not share a language, even the best hit shares little more than names.

@@ -44,7 +44,7 @@ class _Line:
 def prune(
     passages: Sequence[Passage], *, query: Query, share: float = SHARE
 ) -> Mapping[int, tuple[Span, ...]]:
-    """Give for each passage's number the parts of its document's text that are worth reading.
+    """Return for each passage's number the parts of its document's text that are worth reading.
 
     All sentences compete for ``share`` of the characters. One scores the part of the question's
     words that it holds, weighed by their rarity among the sentences (ln of BM25's idf), the best
@@ -96,7 +96,7 @@ def _lines(at: int, passage: Passage) -> Iterator[_Line]:
 
 
 def _covers(lines: Sequence[_Line], query: Query, *, languages: Sequence[str]) -> list[float]:
-    """Give the weighed part of the question's words that each line holds, the best being 1."""
+    """Return the weighed part of the question's words that each line holds, the best being 1."""
     sought = analyze_query(query.standalone, languages=languages)
     counts = Counter(stem for line in lines for stem in line.stems)
     weights = {

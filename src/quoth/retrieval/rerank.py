@@ -83,7 +83,7 @@ def spread(scores: Sequence[float]) -> list[float]:
 
 
 def mix(first: Sequence[float], second: Sequence[float], *, weight: float) -> list[float]:
-    """Give ``(1 − weight) · first + weight · second`` for each pair."""
+    """Return ``(1 − weight) · first + weight · second`` for each pair."""
     return [(1 - weight) * a + weight * b for a, b in zip(first, second, strict=True)]
 
 

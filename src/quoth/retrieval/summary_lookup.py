@@ -39,7 +39,7 @@ def named_parts(
     language: str,
     kind: DocumentKind | None = None,
 ) -> tuple[DocumentPart, ...]:
-    """Give the documents or chapters that filters name, in the asker's language where there are.
+    """Return the documents or chapters that filters name, in the asker's language where there are.
 
     Without filters a lone document is meant, or the only one of its ``kind``. Nothing for filters
     that name places within pages or seconds, nor where they name too much.
@@ -79,7 +79,7 @@ def named_parts(
 def coverage_sample(
     summaries: Sequence[Summary], parts: Sequence[DocumentPart], *, most: int
 ) -> tuple[SummarySentence, ...]:
-    """Give the sentences that sum up the parts, about ``most`` in all and one at least for each.
+    """Return the sentences that sum up the parts, about ``most`` in all and one at least for each.
 
     A part's own summary serves it, else those of what it is made of; sentences keep the order of
     their documents, and where there are too many they are taken at even distances.

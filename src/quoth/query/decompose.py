@@ -1,4 +1,4 @@
-"""Takes a question apart into questions that can be searched for one by one, by rules."""
+"""Splits a question into questions that are searched for one by one."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _COMPARING = re.compile(
 
 
 def parts_of(query: Query) -> tuple[str, ...]:
-    """Give the two to four questions that a question is made of; none where it is one.
+    """Return the two to four questions that a question is made of; none where it is one.
 
     A comparison gives one for each of its aspects, each with what is asked of all of them; a
     question of several clauses gives its clauses, and one that refers to the first by a pronoun
@@ -57,7 +57,7 @@ def parts_of(query: Query) -> tuple[str, ...]:
 
 
 def aspect_questions(query: Query, *, most: int = MAX_ASPECTS) -> tuple[str, ...]:
-    """Give a question for each of the first ``most`` aspects: the aspect and what is asked of all.
+    """Return a question for each of the first ``most`` aspects, with what is asked of all.
 
     "What is the difference between BERT and GPT in training?" gives "BERT training" and "GPT
     training". Empty for a question without aspects.

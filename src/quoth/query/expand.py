@@ -1,4 +1,4 @@
-"""Widens a question into several wordings to search with; its own always weighs most.
+"""Query expansion: several variants to search with; the question itself weighs most.
 
 Measured in docs/decisions/019: no local form wins on every set, so that the default is none.
 """
@@ -33,7 +33,7 @@ Related = Sequence[tuple[str, int]]
 def local_variants(
     query: Query, *, frequency: Frequency | None = None, related: Related = ()
 ) -> tuple[Variant, ...]:
-    """Give the question and the wordings that rules and the collection give, without a model.
+    """Return the question and the variants that rules and the collection give, without a model.
 
     They are the questions that it is made of, its most telling words and the names that stand
     beside its own (``related``, see `quoth.query.keywords.sought_names`), the latter two for
@@ -56,7 +56,7 @@ def local_variants(
 async def generated_variants(
     query: Query, *, generator: Generator, hyde: bool = False, languages: Sequence[str] = ()
 ) -> tuple[Variant, ...]:
-    """Give the question and the wordings that a language model gives; raises GenerationError.
+    """Return the question and the variants that a language model gives; raises GenerationError.
 
     One request asks for three other wordings, keywords, the questions it is made of where it
     compares or has several clauses, and with ``hyde`` for a conceptual question an imagined

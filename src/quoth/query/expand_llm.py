@@ -1,4 +1,4 @@
-"""Asks a language model for other wordings of a question, and believes only what it can check."""
+"""Variants of a question by a language model, as far as they can be checked."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def read_wordings(reply: str, *, query: Query, languages: Sequence[str] = ()) ->
 
 
 def _fields(reply: str) -> dict[str, list[str]]:
-    """Find the JSON object in a reply and give its lists of strings; a bare list is wordings."""
+    """Find the JSON object in a reply and return its lists of strings; a bare list is wordings."""
     reply = reply[:LONGEST_REPLY]
     start = min((at for at in (reply.find("{"), reply.find("[")) if at >= 0), default=-1)
     if start < 0:

@@ -1,4 +1,4 @@
-"""Lets a language model correct how a question was read, within what the rules can check.
+"""Correction of the query analysis by a language model, as far as it can be checked.
 
 The model is asked for JSON. Every field of it is checked by itself: what is unknown, of the
 wrong type, or names nothing that the collection has, leaves the value that the rules found.
@@ -73,7 +73,7 @@ def _told(query: Query) -> str:
 
 
 def _object(reply: str) -> Mapping[str, Any]:
-    """Give the first JSON object of a reply, empty if there is none."""
+    """Return the first JSON object of a reply, empty if there is none."""
     start = reply.find("{")
     if start < 0:
         return {}
@@ -123,7 +123,7 @@ def _filters(said: Mapping[str, Any], names: EntityIndex) -> list[Filter]:
 
 
 def _named(texts: Sequence[str], kind: str, names: EntityIndex) -> list[Entity]:
-    """Give the real names that are spelled in full."""
+    """Return the real names that are spelled in full."""
     keys = [" ".join(map(stem, folded_words(each[:300]))) for each in texts]
     return [each for key in keys for each in names.by_spelling.get(key, ()) if each.kind == kind]
 

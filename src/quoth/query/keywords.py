@@ -1,4 +1,4 @@
-"""Picks the words that say what a question, or the passages found for it, are about."""
+"""The words that say what a question, or the passages found for it, are about."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _ASKING = frozenset(
 
 
 def content_words(text: str, *, language: str) -> list[str]:
-    """Give the telling words of a question as written, in order and without doubles."""
+    """Return the content words of a question as written, in order and without doubles."""
     found: dict[str, str] = {}
     for word in _WORD.findall(_ENDING.sub("", _ELIDED.sub(" ", text))):
         stems = analyze(word, language=language)
@@ -58,7 +58,7 @@ def content_words(text: str, *, language: str) -> list[str]:
 def keywords(
     query: Query, *, frequency: Frequency | None = None, most: int = MOST_KEYWORDS
 ) -> tuple[str, ...]:
-    """Give up to ``most`` words of the question that tell most, in the question's order.
+    """Return up to ``most`` of the most specific words of the question, in the question's order.
 
     With ``frequency`` these are the rarest that the collection knows; without, words with digits
     or capitals first, then long ones, since frequent words are short (Zipf).
@@ -80,7 +80,7 @@ def keywords(
 
 
 def capitalised_terms(query: Query) -> tuple[str, ...]:
-    """Give the runs of up to four words of the question that may be names, folded as links are.
+    """Return the runs of up to four words of the question that may be names, folded as links are.
 
     The entities that were understood come first. Which of the others are names of the
     collection, its catalogue knows.

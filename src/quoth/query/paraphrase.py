@@ -3,7 +3,7 @@
 Cosine alone cannot tell: questions with another number, name or negation are as close as
 paraphrases. The words must be equal as well, after stemming and without what changes nothing:
 politeness, articles, and openings that mean the same (``data/paraphrase.*.toml``). What is not
-equal is answered anew (docs/decisions/026-caches.md).
+equal is answered anew (docs/decisions/026-answer-cache.md).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Makes a question that leans on the conversation one that stands on its own.
+"""Rewrites a follow-up into a question that can be searched for by itself.
 
-The telling words of what was asked and answered before go with it (historical query expansion,
+The content words of earlier questions and answers are added to it (historical query expansion,
 cf. Yang et al., TREC CAsT 2019): those of the questions back to the last that stood by itself, and
 those of the last answer. Of things that were named together, "the second one" takes one alone.
 """
@@ -50,7 +50,7 @@ _PARTED = re.compile(r",? (?:and|or|et|ou) |, ")
 def rewrite_standalone(
     asked: TokenizedQuery, turns: Sequence[Turn], *, without: Iterable[str] = ()
 ) -> str:
-    """Give the question with the telling words of the turns before, newest questions first.
+    """Return the question with the content words of the turns before, newest questions first.
 
     ``without`` are words that the question has put others in the place of, such as a speaker.
     """
@@ -73,7 +73,7 @@ def rewrite_standalone(
 
 
 def _of_answer(asked: TokenizedQuery, fresh: Sequence[str]) -> Sequence[str]:
-    """Choose among the words of the last answer: names, or all where it is what is meant.
+    """Return words of the last answer: all where the question refers to it, else names.
 
     "Who bought it?" speaks of the thing asked about before, "What does that mean?" and "Why?" of
     what was said of it.
@@ -84,7 +84,7 @@ def _of_answer(asked: TokenizedQuery, fresh: Sequence[str]) -> Sequence[str]:
 
 
 def _fresh(asked: TokenizedQuery, seen: set[str], *, barred: Collection[str]) -> list[str]:
-    """Give the telling words that were not seen before, and mark them as seen.
+    """Return the content words that were not seen before, and mark them as seen.
 
     A word joined by hyphens is one: "GPT-2", "text-generation"; but "rend-il" is "rend".
     """
@@ -98,7 +98,7 @@ def _fresh(asked: TokenizedQuery, seen: set[str], *, barred: Collection[str]) ->
 
 
 def _joined(asked: TokenizedQuery) -> Iterator[tuple[int, int, list[str]]]:
-    """Give each word with those that a hyphen joins to it, and its place."""
+    """Yield each word with those that a hyphen joins to it, and its place."""
     held: tuple[int, int, list[str]] | None = None
     for start, end, word in zip(asked.starts, asked.ends, asked.words, strict=True):
         if held and word not in FUNCTION_WORDS and asked.folded[held[1] : start] == "-":
@@ -112,7 +112,7 @@ def _joined(asked: TokenizedQuery) -> Iterator[tuple[int, int, list[str]]]:
 
 
 def _meant(asked: TokenizedQuery, turns: Sequence[Turn]) -> tuple[TokenizedQuery | None, list[str]]:
-    """Give the thing that the question picks by its place, and the words of the others."""
+    """Return the thing that an ordinal selects ("the second one"), and the words of the others."""
     place = next((at for at, each in enumerate(_ORDINALS) if each.search(asked.folded)), None)
     if place is None and not _LAST.search(asked.folded):
         return None, []
@@ -128,7 +128,7 @@ def _meant(asked: TokenizedQuery, turns: Sequence[Turn]) -> tuple[TokenizedQuery
 
 
 def _noun_phrases(asked: TokenizedQuery) -> list[str]:
-    """Give what is named together: "BERT and GPT-2", "a, b or c"; nothing where that is unsure."""
+    """Return what is named together: "BERT and GPT-2"; nothing where that is unsure."""
     cuts = list(_PARTED.finditer(asked.folded))
     if not cuts or cuts[-1].group() == ", ":
         return []
@@ -141,7 +141,7 @@ def _noun_phrases(asked: TokenizedQuery) -> list[str]:
 
 
 def _run(asked: TokenizedQuery, start: int, end: int, *, last: bool) -> str:
-    """Give the first words of a stretch that stand together and tell something, or the last."""
+    """Return the first run of content words of a stretch, or its last."""
     runs: list[tuple[int, int]] = []
     for begins, ends, _words in _joined(asked):
         if start <= begins < end:

@@ -1,4 +1,4 @@
-"""What somebody may want to ask next: from headings, from past questions, from names nearby."""
+"""Suggested questions: from past questions, headings and related names."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def suggest(
     asked: Iterable[str],
     most: int,
 ) -> tuple[str, ...]:
-    """Give up to ``most`` questions, in turn from what was asked before, headings and names.
+    """Return up to ``most`` questions, in turn from what was asked before, headings and names.
 
     ``headings`` and ``names`` are those near the last answer, nearest first; ``asked`` are past
     questions, newest first, of which those count that share a word with the question. None asks
@@ -62,7 +62,7 @@ def suggest(
 def completions(
     beginning: str, *, language: str, headings: Iterable[str], asked: Iterable[str], most: int
 ) -> tuple[str, ...]:
-    """Give up to ``most`` questions for what was typed so far: past ones, then headings.
+    """Return up to ``most`` questions for what was typed so far: past ones, then headings.
 
     A past question must begin so; a heading must hold every word, the last one perhaps unfinished.
     """
@@ -79,7 +79,7 @@ def completions(
 
 
 def content_stems(text: str, language: str) -> frozenset[str]:
-    """Give the stems of a question's telling words, by which questions are compared."""
+    """Return the stems of a question's content words, by which questions are compared."""
     own = detect_language(text, among=("en", "fr", language), fallback=language)
     words = content_words(text, language=own)
     return frozenset(stem for word in words for stem in analyze(word, language=own))
@@ -107,7 +107,7 @@ def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def sort_by_similarity(titles: Sequence[Sequence[str]], *, at: int) -> Iterator[str]:
-    """Give the last titles of paths, those right behind place ``at`` first, then those before."""
+    """Return the last titles of paths, those right behind place ``at`` first, then those before."""
     order = [*range(at + 1, len(titles)), *range(at - 1, -1, -1)]
     for place in sorted(order, key=lambda each: (abs(each - at), each < at)):
         if titles[place]:
@@ -115,7 +115,7 @@ def sort_by_similarity(titles: Sequence[Sequence[str]], *, at: int) -> Iterator[
 
 
 def as_written(name: str, texts: Iterable[str]) -> str | None:
-    """Give a folded name as the first text writes it with a capital, None where none does."""
+    """Return a folded name as the first text writes it with a capital, None where none does."""
     words = name.split()
     for text in texts:
         found = [(each[0], normalize_name(each[0]).lower()) for each in _WORD.finditer(text)]

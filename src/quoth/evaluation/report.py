@@ -1,11 +1,14 @@
-"""One page with a report's numbers and plots: HTML that needs nothing from anywhere."""
+"""One self-contained HTML page with a report's numbers and plots."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
+
+from markupsafe import Markup
 
 from quoth.core.errors import InputError, MissingExtra
 from quoth.core.types import Json
@@ -15,14 +18,25 @@ from quoth.evaluation.significance import (
     bootstrap_interval,
     series_of,
 )
-from quoth.text import html_page as webpage
-from quoth.text.html_page import escaped
+from quoth.text.html_page import render_page
 
 INSTALL = "The plots of --report need matplotlib. Install it with: pip install 'quoth[eval]'"
-_STYLE = """
-figure { margin: 1.5rem 0; overflow-x: auto; } figcaption { color: var(--soft); font-size: .9rem; }
-svg { max-width: 100%; height: auto; background: #fff; }
-"""
+_COMPARED = ("series", "questions", "before", "now", "difference", "95 % interval", "p", "test")
+
+
+@dataclass(frozen=True, slots=True)
+class ReportTable:
+    """A table of the page; columns that hold a number are set to the right."""
+
+    heading: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[object]]
+
+    @property
+    def numbers(self) -> list[int]:
+        """Return the places of the columns that hold a number."""
+        columns = enumerate(zip(*self.rows, strict=True))
+        return [at for at, cells in columns if any(isinstance(cell, int | float) for cell in cells)]
 
 
 def require_plots() -> None:
@@ -55,66 +69,33 @@ def page_of(
     comparisons: Sequence[Comparison] = (),
     before: PerQuestion | None = None,
 ) -> str:
-    """Make the page; what the report does not hold has no section."""
-    series = series_of(report)
-    sections = [
-        _facts(report),
-        *_means(series),
-        _compared(comparisons),
-        *_changes(series, comparisons, before or {}),
-        *_times(report.get("latencies_ms") or []),
-        *_reliability(report.get("reliability") or []),
-        *_confusion(report.get("kinds") or {}),
-        _rows("Misses", report.get("misses") or report.get("lost") or report.get("wrong") or []),
-    ]
-    made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    body = "\n".join(each for each in sections if each)
-    heading = f'<h1>{escaped(title)}</h1><p class="soft">Measured {made}.</p>'
-    return webpage.page(title, f"{heading}\n{body}", style=_STYLE)
-
-
-def _facts(report: Json) -> str:
-    rows: list[tuple[object, ...]] = []
-    for name, value in report.items():
-        if isinstance(value, int | float | str):
-            rows.append((name, value))
-        elif name not in ("per_question", "kinds", "legs") and isinstance(value, Mapping):
-            rows += [
-                (f"{name} {inner}", one)
-                for inner, one in value.items()
-                if isinstance(one, int | float)
-            ]
-    legs = report.get("legs") or {}
-    measures = list(next(iter(legs.values()), {}))
-    by_leg = [(leg, *(row[each] for each in measures)) for leg, row in legs.items()]
-    return (
-        "<h2>Figures</h2>"
-        + _table(("what", "value"), rows, label="Figures")
-        + _table(("leg", *measures), by_leg, label="Figures of each leg")
+    """Return the page; what the report does not hold is left out."""
+    figures = _figures(report, comparisons, before or {})
+    return render_page(
+        "report.html",
+        package="quoth.evaluation",
+        title=title,
+        language="en",
+        measured_at=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        tables=list(_tables(report, comparisons)),
+        figures=[(Markup(svg), caption) for svg, caption in figures],  # noqa: S704
     )
 
 
-def _means(tables: PerQuestion) -> Iterable[str]:
-    """Bars of the means; “full ndcg@10” is leg and measure, and a measure's legs stand together."""
-    from quoth.evaluation import plots
-
-    groups: dict[str, dict[str, tuple[float, float, float]]] = {}
-    for series, values in tables.items():
-        if values:
-            name, _, measure = series.rpartition(" ")
-            given = list(values.values())
-            low, high = bootstrap_interval(given)
-            inside = groups.setdefault(measure if name else "share right", {})
-            inside[name or series] = (sum(given) / len(given), low, high)
-    for measure, means in groups.items():
-        svg = plots.bars(means, title=f"{measure} by series", unit=measure)
-        yield _figure(svg, f"Mean of {measure} over the questions.")
-
-
-def _compared(comparisons: Sequence[Comparison]) -> str:
-    if not comparisons:
-        return ""
-    rows = [
+def _tables(report: Json, comparisons: Sequence[Comparison]) -> Iterator[ReportTable]:
+    figures: list[tuple[str, object]] = []
+    for name, value in report.items():
+        if isinstance(value, int | float | str):
+            figures.append((name, value))
+        elif name not in ("per_question", "kinds", "legs") and isinstance(value, Mapping):
+            numbers = ((key, cell) for key, cell in value.items() if isinstance(cell, int | float))
+            figures += [(f"{name} {key}", cell) for key, cell in numbers]
+    yield ReportTable("Figures", ("what", "value"), figures)
+    legs = report.get("legs") or {}
+    measures = list(next(iter(legs.values()), {}))
+    by_leg = [(leg, *(row[name] for name in measures)) for leg, row in legs.items()]
+    yield ReportTable("", ("leg", *measures), by_leg)
+    compared = [
         (
             each.series,
             each.questions,
@@ -127,74 +108,48 @@ def _compared(comparisons: Sequence[Comparison]) -> str:
         )
         for each in comparisons
     ]
-    head = ("series", "questions", "before", "now", "difference", "95 % interval", "p", "test")
-    return "<h2>Against the baseline</h2>" + _table(head, rows, label="Against the baseline")
+    yield ReportTable("Against the baseline", _COMPARED, compared)
+    misses = report.get("misses") or report.get("lost") or report.get("wrong") or []
+    head = list(misses[0]) if misses else []
+    yield ReportTable("Misses", head, [[row.get(name) for name in head] for row in misses])
 
 
-def _changes(
-    now: PerQuestion, comparisons: Sequence[Comparison], before: PerQuestion
-) -> Iterable[str]:
+def _figures(
+    report: Json, comparisons: Sequence[Comparison], before: PerQuestion
+) -> Iterator[tuple[str, str]]:
+    """Plot what the report holds: each picture as SVG, with its caption."""
     from quoth.evaluation import plots
 
+    series = series_of(report)
+    for measure, means in _means(series).items():
+        svg = plots.bars(means, title=f"{measure} by series", unit=measure)
+        yield svg, f"Mean of {measure} over the questions."
     for each in comparisons:
-        first, second = now[each.series], before[each.series]
-        moved = [first[key] - second[key] for key in sorted(first.keys() & second.keys())]
-        if not any(moved):
-            continue
-        svg = plots.differences(moved, title=f"{each.series}, now against before", unit=each.series)
-        yield _figure(svg, f"Difference of each question; mean {each.difference:+.4f}.")
-
-
-def _times(times: Sequence[float]) -> Iterable[str]:
-    from quoth.evaluation import plots
-
-    if times:
+        now, then = series[each.series], before[each.series]
+        moved = [now[key] - then[key] for key in sorted(now.keys() & then.keys())]
+        if any(moved):
+            title = f"{each.series}, now against before"
+            svg = plots.differences(moved, title=title, unit=each.series)
+            yield svg, f"Difference of each question; mean {each.difference:+.4f}."
+    if times := report.get("latencies_ms"):
         svg = plots.distribution(times, title="Time of a question", unit="ms")
-        yield _figure(svg, f"{len(times)} questions.")
-
-
-def _reliability(bins: Sequence[Mapping[str, float]]) -> Iterable[str]:
-    """A diagram of bins with ``predicted``, ``observed`` and ``count``."""
-    from quoth.evaluation import plots
-
-    if bins:
-        points = [
-            (float(each["predicted"]), float(each["observed"]), int(each["count"])) for each in bins
-        ]
+        yield svg, f"{len(times)} questions."
+    if bins := report.get("reliability"):
+        points = [(each["predicted"], each["observed"], int(each["count"])) for each in bins]
         svg = plots.reliability(points, title="Reliability of the probabilities")
-        yield _figure(svg, "A calibrated probability lies on the dashed line.")
-
-
-def _confusion(kinds: Mapping[str, Mapping[str, int]]) -> Iterable[str]:
-    from quoth.evaluation import plots
-
-    if kinds:
+        yield svg, "A calibrated probability lies on the dashed line."
+    if kinds := report.get("kinds"):
         svg = plots.confusion(kinds, title="Types of questions")
-        yield _figure(svg, "Number of questions; the shade is the share of the expected type.")
+        yield svg, "Number of questions; the shade is the share of the expected type."
 
 
-def _rows(title: str, rows: Sequence[Json]) -> str:
-    if not rows:
-        return ""
-    names = list(rows[0])
-    cells = [[row.get(each) for each in names] for row in rows]
-    return f"<h2>{title}</h2>" + _table(names, cells, label=title)
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[object]], *, label: str) -> str:
-    """Make a table; columns that hold numbers are set to the right."""
-    if not rows:
-        return ""
-    numbers = [
-        at for at in range(len(head)) if any(isinstance(row[at], int | float) for row in rows)
-    ]
-    cells = [[_cell(value) for value in row] for row in rows]
-    return webpage.table(head, cells, label=label, numbers=numbers)
-
-
-def _cell(value: object) -> str:
-    return f"{value:.4f}" if isinstance(value, float) else escaped(str(value))
-
-
-def _figure(svg: str, caption: str) -> str:
-    return f"<figure>{svg}<figcaption>{escaped(caption)}</figcaption></figure>"
+def _means(tables: PerQuestion) -> dict[str, dict[str, tuple[float, float, float]]]:
+    """Return mean and interval by measure and leg; “full ndcg@10” is a leg and a measure."""
+    groups: dict[str, dict[str, tuple[float, float, float]]] = {}
+    for series, values in tables.items():
+        if values:
+            leg, _, measure = series.rpartition(" ")
+            given = list(values.values())
+            group = groups.setdefault(measure if leg else "share right", {})
+            group[leg or series] = (sum(given) / len(given), *bootstrap_interval(given))
+    return groups

@@ -318,9 +318,23 @@ def _way(
     )
 
 
-def foremost(ways: Sequence[CandidateExplanation], *, most: int) -> list[CandidateExplanation]:
-    """Order ways as far as they came: the hits, the rest of the pool, what was found besides."""
-    return sorted(ways, key=how_far)[:most]
+def foremost(ways: Sequence[CandidateExplanation]) -> list[CandidateExplanation]:
+    """Order candidates by how far they came: the hits, the rest of the pool, the others."""
+    return sorted(ways, key=how_far)
+
+
+def counted(each: SearchExplanation) -> str:
+    """Say how many candidates there were, and of which version of the collection."""
+    what = "looked up" if each.whole else "found"
+    said = f"{each.found} passages {what} · index {each.version}"
+    if not each.now:
+        return f"{said} · the collection is no longer there"
+    return said if each.now == each.version else f"{said} · now it is {each.now}"
+
+
+def scored(leg: LegScore | None) -> str:
+    """Write a rank and a score: ``3 · 0.871``; nothing where there is none."""
+    return "" if leg is None else f"{leg.rank} · {leg.score:.3g}"
 
 
 def how_far(each: CandidateExplanation | CandidateTrace) -> tuple[int, int]:

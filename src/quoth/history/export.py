@@ -13,22 +13,12 @@ from urllib.parse import quote
 from quoth.core.errors import InputError
 from quoth.core.types import Answer, Citation
 from quoth.pipeline.record import Record
-from quoth.text.html_page import (
-    anchor,
-    escaped,
-    is_safe,
-    page,
-)
+from quoth.text.html_page import is_safe, render_page
 from quoth.text.json_codec import to_json
 from quoth.text.locators import label
 
 Format = Literal["md", "html", "json", "csv"]
 
-_STYLE = """
-sup a { text-decoration: none; padding: 0 .1em; } ol { padding-left: 1.6rem; max-width: 46rem; }
-li { margin-bottom: .75rem; }
-@media print { body { max-width: none; } a { color: inherit; } }
-"""
 _MARKDOWN = re.compile(r"[\\`*_{}\[\]<>|~^$&@]|:(?=//)|(?<=www)\.")
 """What would mean something in Markdown, and gets a backslash; ``://`` and ``www.`` would make a
 link of a bare address."""
@@ -170,29 +160,13 @@ def _cell(value: object) -> str:
 
 def _html(record: Record) -> str:
     answer = record.answer
-    text = "".join(set_piece(*each, target="source") for each in pieces(answer))
-    notes = "".join(f'<p class="soft">{escaped(each)}</p>' for each in answer.warnings)
-    sources = "\n".join(_item(each) for each in answer.citations)
-    body = (
-        f"<h1>{escaped(record.request.question)}</h1>\n<p>{text}</p>\n{notes}"
-        + (f"<h2>Sources</h2>\n<ol>\n{sources}\n</ol>\n" if sources else "")
-        + f'<p class="soft">{escaped(_facts(record))}</p>'
-    )
-    return page(record.request.question, body, style=_STYLE, language=answer.query.language)
-
-
-def set_piece(text: str, numbers: tuple[int, ...], doubt: str, *, target: str) -> str:
-    """Write a piece of an answer as HTML; its numbers lead to the elements ``target``-number."""
-    cited = "".join(f'<sup><a href="#{target}-{number}">{number}</a></sup>' for number in numbers)
-    said = escaped(text).replace("\n", "<br>\n")
-    if not doubt:
-        return said + cited
-    return f'<span class="unsure">{said} <em>({doubt})</em></span>{cited}'
-
-
-def _item(each: Citation) -> str:
-    return (
-        f'<li id="source-{each.number}" value="{each.number}">'
-        f"{anchor(each.link, source_words(each))}"
-        f"<blockquote>“{escaped(each.snippet)}”</blockquote></li>"
+    return render_page(
+        "answer.html",
+        package="quoth.history",
+        title=record.request.question,
+        language=answer.query.language,
+        pieces=list(pieces(answer)),
+        warnings=answer.warnings,
+        citations=[(each, source_words(each)) for each in answer.citations],
+        about=_facts(record),
     )

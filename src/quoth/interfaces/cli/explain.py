@@ -107,12 +107,11 @@ def rows(session: CliSession, title: str, pairs: Iterable[tuple[str, str]]) -> N
 
 def candidates(session: CliSession, each: SearchExplanation) -> None:
     """Show how far each candidate came, the foremost first."""
-    from quoth.history.explain import foremost
-    from quoth.history.explain_page import counted, scored
+    from quoth.history.explain import counted, foremost, scored
 
     session.out.print(Text(f"\nfound in {each.collection}", style="bold"))
     session.out.print(Text(f"  {counted(each)}", style="dim"), soft_wrap=True)
-    for way in foremost(each.ways, most=FIRST):
+    for way in foremost(each.ways)[:FIRST]:
         head = Text(f"{way.shown or '':>3}  ")
         head.append(way.at.name or f"gone ({way.chunk_id})")
         head.append(f"  {way.why}", style="green" if way.fate == "cited" else "yellow")

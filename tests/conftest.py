@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import shutil
 import signal
 import socket
 from collections.abc import Generator, Iterator
@@ -111,6 +112,29 @@ def sample_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     asyncio.run(fill())
     return home
+
+
+@pytest.fixture(scope="session")
+def small_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with ``sources`` and a ``home`` that holds them; copy it, do not change it."""
+    from tests.support.small_library import add, write_sources
+
+    folder = tmp_path_factory.mktemp("small")
+    sources = write_sources(folder / "sources")
+
+    async def fill() -> None:
+        async with open_engine(Settings(home=folder / "home", embedder="fake")) as engine:
+            assert {each.status for each in await add(engine, sources)} == {"ready"}
+
+    asyncio.run(fill())
+    return folder
+
+
+@pytest.fixture
+def home(small_library: Path, tmp_path: Path) -> Path:
+    """The home of a small library for one test to change; ``sources`` are beside it."""
+    shutil.copytree(small_library, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "home"
 
 
 def pytest_collection_finish() -> None:

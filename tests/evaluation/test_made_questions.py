@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from quoth.core.types import Chars, Chunk
-from quoth.evaluation.everyday import EVERYDAY
 from quoth.evaluation.made_questions import (
     MadeQuestion,
     is_duplicate,
     make_questions,
     words_of,
 )
+from quoth.evaluation.probe import everyday_questions
 
 TOPICS = {
     "engine": "The steam engine burns coal in a furnace and turns a heavy wheel of iron",
@@ -133,6 +133,7 @@ def test_alike_needs_most_of_the_words() -> None:
 
 
 def test_the_everyday_questions_are_a_hundred_in_two_languages() -> None:
-    assert len(set(EVERYDAY)) == len(EVERYDAY) == 100
-    assert sorted({language for language, _text in EVERYDAY}) == ["en", "fr"]
-    assert all(text.endswith("?") for _language, text in EVERYDAY)
+    questions = everyday_questions()
+    assert len(set(questions)) == len(questions) == 100
+    assert sorted({language for language, _text in questions}) == ["en", "fr"]
+    assert all(text.endswith("?") for _language, text in questions)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("ir_measures", reason="the extra 'eval' is not installed")
 
-from quoth.evaluation.measures import document_ranking, measure, per_question
+from quoth.evaluation.measures import document_ranking, mean, per_question
 
 JUDGMENTS = {"q1": {"a": 1, "b": 4, "c": 3, "d": 0}, "q2": {"a": 1}}
 
@@ -23,13 +23,13 @@ def test_by_hand() -> None:
 
 
 def test_empty_lists_count_and_unjudged_questions_do_not() -> None:
-    found = measure({"q1": [], "q2": ["a"], "q3": ["a"]}, judgments=JUDGMENTS)
+    found = mean(per_question({"q1": [], "q2": ["a"], "q3": ["a"]}, judgments=JUDGMENTS))
     assert found == {"ndcg@10": 0.5, "recall@20": 0.5, "recall@100": 0.5, "mrr@10": 0.5}
 
 
 def test_reciprocal_rank_ends_at_10() -> None:
     ranking = [f"x{i}" for i in range(10)] + ["a"]
-    found = measure({"q2": ranking}, judgments=JUDGMENTS)
+    found = mean(per_question({"q2": ranking}, judgments=JUDGMENTS))
     assert (found["mrr@10"], found["recall@20"]) == (0.0, 1.0)
 
 
@@ -44,7 +44,7 @@ def test_ndcg_is_the_standard_graded_one(ranking: list[str], grades: dict[str, i
 
     ideal = gain(sorted(grades, key=lambda each: -grades[each]))
     expected = gain(ranking) / ideal if ideal else 0.0
-    found = measure({"q": ranking}, judgments={"q": grades})
+    found = mean(per_question({"q": ranking}, judgments={"q": grades}))
     assert found["ndcg@10"] == pytest.approx(expected)
 
 

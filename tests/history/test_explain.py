@@ -353,13 +353,6 @@ def test_no_bar_leaves_its_track(times: list[tuple[float, float, float]], total:
 # --- the command ------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    sources = write_sources(tmp_path / "sources")
-    assert quoth(tmp_path / "home", "add", str(sources), "--quiet").code == 0
-    return tmp_path / "home"
-
-
 def test_the_command_shows_the_ways_as_a_table(home: Path) -> None:
     query_id = quoth(home, "ask", NECTAR, "--json").json["query_id"]
     said = quoth(home, "explain", query_id)

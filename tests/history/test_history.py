@@ -21,7 +21,6 @@ from quoth.pipeline.retrieve import Request
 from tests.history.test_explain import HOSTILE, Page
 from tests.support.cli import quoth
 from tests.support.recorded_queries import NECTAR
-from tests.support.small_library import write_sources
 from tests.text.test_json_decode import answer, citation
 
 MARKDOWN = "# a [b](https://evil.example) ![c](x) <b>d</b> | e | `f` *g* _h_ $i$ 1. j"
@@ -140,13 +139,6 @@ def test_an_answer_that_was_not_kept_cannot_be_handed_on() -> None:
 
 
 # --- the commands -----------------------------------------------------------------------------
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    sources = write_sources(tmp_path / "sources")
-    assert quoth(tmp_path / "home", "add", str(sources), "--quiet").code == 0
-    return tmp_path / "home"
 
 
 def test_what_was_asked_is_listed_newest_first(home: Path) -> None:

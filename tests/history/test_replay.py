@@ -191,13 +191,6 @@ async def test_other_times_are_no_difference(engine: Engine) -> None:
 # --- the command ------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    sources = write_sources(tmp_path / "sources")
-    assert quoth(tmp_path / "home", "add", str(sources), "--quiet").code == 0
-    return tmp_path / "home"
-
-
 def test_the_command_ends_well_if_nothing_is_different(home: Path) -> None:
     query_id = quoth(home, "ask", NECTAR, "--json").json["query_id"]
     said = quoth(home, "replay", query_id)

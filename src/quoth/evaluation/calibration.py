@@ -1,23 +1,16 @@
-"""Fitting and judging probabilities: logistic regression, reliability, exact thresholds."""
+"""Logistic calibration of scores, and the expected calibration error."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from quoth.core.calibration import Calibration
-from quoth.retrieval.calibration import Signals, group_of, probability
-
-Floats = npt.NDArray[np.float64]
-Bins = Literal["mass", "width"]
+from quoth.retrieval.calibration import Signals, group_of
 
 BINS = 10
-CONFIDENCE = 0.95
 STEPS = 100
 
 
@@ -28,15 +21,6 @@ class LabelledScore:
     signals: Signals
     true: bool
     weight: float = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class Bin:
-    """Probabilities that are near each other: their mean, the part that came true, how many."""
-
-    predicted: float
-    observed: float
-    count: int
 
 
 def fit_calibration(
@@ -146,147 +130,16 @@ def split_groups(calibration: Calibration) -> dict[str, Calibration]:
     }
 
 
-def probabilities(calibration: Calibration, outcomes: Sequence[LabelledScore]) -> list[float]:
-    """Return the probability of every outcome, in their order."""
-    return [probability(calibration, each.signals) for each in outcomes]
-
-
-def reliability(
-    chances: Sequence[float],
-    truths: Sequence[bool],
-    *,
-    weights: Sequence[float] | None = None,
-    bins: int = BINS,
-    kind: Bins = "mass",
-) -> list[Bin]:
-    """Sort probabilities into bins of equal weight or of equal width; empty ones are left out."""
-    chance, true, weight = _arrays(chances, truths, weights)
-    return [
-        Bin(
-            float(np.average(chance[at], weights=weight[at])),
-            float(np.average(true[at], weights=weight[at])),
-            len(at),
-        )
-        for at in _binned(chance, weight, bins=bins, kind=kind)
-    ]
-
-
-def calibration_error(
-    chances: Sequence[float],
-    truths: Sequence[bool],
-    *,
-    weights: Sequence[float] | None = None,
-    bins: int = BINS,
-    kind: Bins = "mass",
-) -> float:
+def calibration_error(chances: Sequence[float], truths: Sequence[bool]) -> float:
     """Return the expected calibration error (Naeini et al., AAAI 2015), 0 to 1; 0 for nothing.
 
-    The mean over the bins, by weight, of the distance between what was predicted and observed.
+    The mean over bins of equal size of the distance between what was predicted and observed.
+    Equal probabilities share a bin: the one in which the middle of them lies.
     """
     if not len(chances):
         return 0.0
-    chance, true, weight = _arrays(chances, truths, weights)
-    off = sum(
-        abs(float(weight[at] @ (chance[at] - true[at])))
-        for at in _binned(chance, weight, bins=bins, kind=kind)
-    )
-    return off / float(weight.sum())
-
-
-def brier_score(
-    chances: Sequence[float], truths: Sequence[bool], *, weights: Sequence[float] | None = None
-) -> float:
-    """Return the mean squared distance between probability and outcome (Brier, 1950); 0 is best."""
-    chance, true, weight = _arrays(chances, truths, weights)
-    return float(np.average((chance - true) ** 2, weights=weight))
-
-
-def least_likely(wins: int, trials: int, *, confidence: float = CONFIDENCE) -> float:
-    """Return the exact lower bound of a share (Clopper and Pearson, 1934), one-sided.
-
-    The smallest share under which ``wins`` or more of ``trials`` happen with a probability of
-    1 − ``confidence``.
-    """
-    if wins <= 0:
-        return 0.0
-    low, high = 0.0, 1.0
-    for _ in range(60):
-        share = (low + high) / 2
-        if _at_least(wins, trials, share) < 1 - confidence:
-            low = share
-        else:
-            high = share
-    return low
-
-
-def threshold_for(
-    chances: Sequence[float],
-    truths: Sequence[bool],
-    *,
-    precision: float,
-    confidence: float = CONFIDENCE,
-) -> float | None:
-    """Return the smallest threshold from which what is shown is right as often as asked.
-
-    Shown is what reaches the threshold; its precision must be at least ``precision`` by the exact
-    lower bound at ``confidence``. None when no threshold of those seen can promise that.
-    """
-    ranked = sorted(zip(chances, truths, strict=True), key=lambda each: -each[0])
-    right = 0
-    found: float | None = None
-    for shown, (chance, true) in enumerate(ranked, start=1):
-        right += true
-        if shown < len(ranked) and ranked[shown][0] == chance:
-            continue
-        # The bound reaches the precision where so many right ones would else be this unlikely.
-        if _at_least(right, shown, precision) <= 1 - confidence:
-            found = chance
-    return found
-
-
-def abstention_threshold(
-    chances: Sequence[float], *, silence: float, confidence: float = CONFIDENCE
-) -> float | None:
-    """Return the smallest threshold that abstains on unanswerable questions as often as asked.
-
-    ``chances`` are the probabilities of such questions. The share of them below the threshold must
-    be at least ``silence`` by the exact lower bound; None when there are too few to promise that.
-    """
-    ranked = sorted(chances)
-    for quiet, chance in enumerate(ranked[1:], start=1):
-        if chance > ranked[quiet - 1] and _at_least(quiet, len(ranked), silence) <= 1 - confidence:
-            return chance
-    every = _at_least(len(ranked), len(ranked), silence) <= 1 - confidence
-    return math.nextafter(ranked[-1], 2.0) if ranked and every else None
-
-
-def _arrays(
-    chances: Sequence[float], truths: Sequence[bool], weights: Sequence[float] | None
-) -> tuple[Floats, Floats, Floats]:
-    weight = np.ones(len(chances)) if weights is None else np.array(weights, np.float64)
-    return np.array(chances, np.float64), np.array(truths, np.float64), weight
-
-
-def _binned(chance: Floats, weight: Floats, *, bins: int, kind: Bins) -> list[npt.NDArray[np.intp]]:
-    if kind == "width":
-        number = np.minimum((chance * bins).astype(int), bins - 1)
-        return [np.flatnonzero(number == each) for each in range(bins) if (number == each).any()]
-    # Equal probabilities share a bin: the one in which the middle of their weight lies.
-    _values, group = np.unique(chance, return_inverse=True)
-    mass = np.bincount(group, weights=weight)
-    reached = (np.cumsum(mass) - mass / 2) / weight.sum()
-    number = np.minimum((reached * bins).astype(int), bins - 1)[group]
-    return [np.flatnonzero(number == each) for each in range(bins) if (number == each).any()]
-
-
-def _at_least(wins: int, trials: int, share: float) -> float:
-    """Return the probability of ``wins`` or more successes in ``trials``."""
-    if wins <= 0 or share >= 1:
-        return 1.0
-    if share <= 0 or wins > trials:
-        return 0.0
-    logs = np.array([math.lgamma(each + 1) for each in range(trials + 1)])
-    seen = np.arange(wins, trials + 1)
-    choose = logs[trials] - logs[seen] - logs[trials - seen]
-    chances = np.exp(choose + seen * math.log(share) + (trials - seen) * math.log1p(-share))
-    return min(1.0, float(chances.sum()))
+    chance, true = np.array(chances, np.float64), np.array(truths, np.float64)
+    _values, group, counts = np.unique(chance, return_inverse=True, return_counts=True)
+    reached = (np.cumsum(counts) - counts / 2) / len(chance)
+    bins = np.minimum((reached * BINS).astype(int), BINS - 1)[group]
+    return float(np.abs(np.bincount(bins, weights=chance - true)).sum()) / len(chance)

@@ -19,15 +19,6 @@ MEASURES = {
 and Kekäläinen, TOIS 2002); recall and reciprocal rank count every grade above 0 as relevant."""
 
 
-def measure(runs: Mapping[str, Sequence[str]], *, judgments: Judgments) -> dict[str, float]:
-    """Average every measure over the questions of the run; keys as in `MEASURES`.
-
-    ``runs`` gives document ids, best first, per question; a question whose list is empty counts
-    with 0, one without judgments does not count.
-    """
-    return mean(per_question(runs, judgments=judgments))
-
-
 def mean(rows: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     """Average every measure over the questions."""
     return {
@@ -39,7 +30,11 @@ def mean(rows: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
 def per_question(
     runs: Mapping[str, Sequence[str]], *, judgments: Judgments
 ) -> dict[str, dict[str, float]]:
-    """Return every measure for each judged question of the run, as paired tests need them."""
+    """Return every measure for each judged question of the run.
+
+    ``runs`` gives document ids, best first, per question; a question whose list is empty counts
+    with 0, one without judgments does not count.
+    """
     judged = {question: dict(judgments[question]) for question in runs if question in judgments}
     scored = {
         question: {each: float(-rank) for rank, each in enumerate(runs[question])}

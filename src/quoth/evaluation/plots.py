@@ -90,28 +90,6 @@ def distribution(values: Sequence[float], *, title: str, unit: str) -> str:
     return _svg(figure)
 
 
-def reliability(bins: Sequence[tuple[float, float, int]], *, title: str) -> str:
-    """Draw observed against predicted probability; the number of questions stands at each point."""
-    figure, axes = _figure(height=4.2, width=4.6)
-    axes.plot([0, 1], [0, 1], color=GREY, linestyle="--", label="perfect")
-    shown = [each for each in bins if each[2]]
-    axes.plot(
-        [p for p, _, _ in shown], [o for _, o, _ in shown], color=BLUE, marker="o", label="observed"
-    )
-    for predicted, observed, count in shown:
-        # Below the line to the right, so that neither line runs through the number.
-        axes.annotate(
-            str(count), (predicted, observed), xytext=(7, -4), textcoords="offset points",
-            va="top", fontsize=8,
-        )  # fmt: skip
-    axes.legend(frameon=False, loc="upper left")
-    axes.set(
-        title=title, xlim=(-0.03, 1.03), ylim=(-0.03, 1.03),
-        xlabel="predicted probability", ylabel="share that was relevant (number: how many)",
-    )  # fmt: skip
-    return _svg(figure)
-
-
 def confusion(counts: Mapping[str, Mapping[str, int]], *, title: str) -> str:
     """Draw a table of found by expected; the shade is the share of the row."""
     names = sorted({*counts, *(name for row in counts.values() for name in row)})

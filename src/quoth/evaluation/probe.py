@@ -12,6 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.resources import files
 
 from quoth.answering.answerability import weigh_evidence
 from quoth.answering.extractive.select import shortlist
@@ -282,6 +283,20 @@ class Prober:
             weight=self._rerank_weight,
         )
         return ranked, chunks
+
+
+def everyday_questions() -> list[tuple[str, str]]:
+    """Return language and wording of questions of everyday life, which few collections answer.
+
+    They are the lines of ``everyday/LANGUAGE.txt``. A collection on one of these subjects answers
+    some of them, so `tune` bounds how many may reach the threshold instead of demanding none.
+    """
+    folder = sorted(files("quoth.evaluation").joinpath("everyday").iterdir(), key=str)
+    return [
+        (file.name.removesuffix(".txt"), line)
+        for file in folder
+        for line in file.read_text("utf-8").splitlines()
+    ]
 
 
 def _stems(chunk: Chunk) -> list[str]:

@@ -8,8 +8,6 @@ from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
 
-from markupsafe import Markup
-
 from quoth.core.errors import InputError, MissingExtra
 from quoth.core.types import Json
 from quoth.evaluation.significance import (
@@ -70,7 +68,6 @@ def page_of(
     before: PerQuestion | None = None,
 ) -> str:
     """Return the page; what the report does not hold is left out."""
-    figures = _figures(report, comparisons, before or {})
     return render_page(
         "report.html",
         package="quoth.evaluation",
@@ -78,7 +75,7 @@ def page_of(
         language="en",
         measured_at=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         tables=list(_tables(report, comparisons)),
-        figures=[(Markup(svg), caption) for svg, caption in figures],  # noqa: S704
+        figures=list(_figures(report, comparisons, before or {})),
     )
 
 
@@ -134,10 +131,6 @@ def _figures(
     if times := report.get("latencies_ms"):
         svg = plots.distribution(times, title="Time of a question", unit="ms")
         yield svg, f"{len(times)} questions."
-    if bins := report.get("reliability"):
-        points = [(each["predicted"], each["observed"], int(each["count"])) for each in bins]
-        svg = plots.reliability(points, title="Reliability of the probabilities")
-        yield svg, "A calibrated probability lies on the dashed line."
     if kinds := report.get("kinds"):
         svg = plots.confusion(kinds, title="Types of questions")
         yield svg, "Number of questions; the shade is the share of the expected type."

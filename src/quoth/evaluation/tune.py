@@ -23,9 +23,8 @@ from quoth.evaluation.calibration import (
     merge_calibrations,
     split_groups,
 )
-from quoth.evaluation.everyday import EVERYDAY
 from quoth.evaluation.made_questions import make_questions
-from quoth.evaluation.probe import Bm25Index, Prober, ProbeResult
+from quoth.evaluation.probe import Bm25Index, Prober, ProbeResult, everyday_questions
 from quoth.evaluation.significance import compare_series
 from quoth.pipeline.components import require_same_identity
 from quoth.retrieval.calibration import (
@@ -125,7 +124,7 @@ async def tune(engine: Engine, *, collection: str | None = None, progress: Progr
         rerank_weight=plan.rerank_weight,
     )
     asked = await prober.made(made, progress=progress)
-    other = await prober.other(EVERYDAY, progress=progress)
+    other = await prober.other(everyday_questions(), progress=progress)
     return await asyncio.to_thread(_learn, scope, asked, other, shipped=shipped)
 
 

@@ -7,7 +7,6 @@ from functools import cache
 from urllib.parse import urlsplit
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
@@ -40,7 +39,7 @@ def _environment(package: str) -> Environment:
 
 
 def _printable(value: object) -> object:
-    """Replace the characters that HTML does not allow."""
-    if isinstance(value, str) and not isinstance(value, Markup):
+    """Replace the characters that HTML does not allow; HTML itself passes."""
+    if isinstance(value, str) and not hasattr(value, "__html__"):
         return _UNPRINTABLE.sub("\ufffd", value)
     return value

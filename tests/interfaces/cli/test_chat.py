@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 from typer.testing import CliRunner
 
 from quoth.interfaces.cli.app import app
-from tests.support.cli import COLUMNS, Said, quoth
+from tests.support.cli import COLUMNS, Said
 from tests.support.llm_servers import OPENAI, Server
-from tests.support.small_library import write_sources
 from tests.support.terminal import Terminal
 
 WINTER = "How much honey does a colony need in winter?"
@@ -20,11 +20,9 @@ MODEL = "openai-compatible:tiny"
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("chat")
-    sources = write_sources(folder / "sources")
-    assert quoth(folder / "home", "--quiet", "add", str(sources)).code == 0
-    return folder / "home"
+def home(small_library: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    copied = copytree(small_library / "home", tmp_path_factory.mktemp("chat") / "home")
+    return Path(copied)
 
 
 def chat(home: Path, *lines: str, words: tuple[str, ...] = ()) -> Said:

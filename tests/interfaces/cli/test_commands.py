@@ -27,13 +27,6 @@ def sources(tmp_path: Path) -> Path:
     return write_sources(tmp_path / "sources")
 
 
-@pytest.fixture
-def home(tmp_path: Path, sources: Path) -> Path:
-    """A home of its own, with a small library to change."""
-    assert quoth(tmp_path / "home", "--quiet", "add", str(sources)).code == 0
-    return tmp_path / "home"
-
-
 def pure(said: Any) -> Any:
     """The JSON of a call that printed nothing else on stdout."""
     assert len(said.out.splitlines()) == 1

@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import AsyncIterator
 from itertools import groupby
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
 from tests.support.cli import Said, quoth
 from tests.support.llm_servers import OPENAI, Server
-from tests.support.small_library import write_sources
 from tests.support.terminal import Terminal
 
 ASKED = "What is honey made from?"
@@ -22,11 +22,9 @@ MODEL = ("--llm", "openai-compatible:tiny")
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("written")
-    sources = write_sources(folder / "sources")
-    assert quoth(folder / "home", "--quiet", "add", str(sources)).code == 0
-    return folder / "home"
+def home(small_library: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    copied = copytree(small_library / "home", tmp_path_factory.mktemp("written") / "home")
+    return Path(copied)
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from quoth.core.errors import (
 )
 from quoth.core.outline import CollectionOutline, SummarySentence
 from quoth.core.plan import Plan, plan_for_kind
-from quoth.core.protocols import AsksModel, EncodedQuery
+from quoth.core.protocols import AsksModel, EncodedQuery, Matrix
 from quoth.core.trace import Trace
 from quoth.core.translations import translate
 from quoth.core.types import (
@@ -35,6 +35,7 @@ from quoth.pipeline.components import Components, require_same_identity
 from quoth.pipeline.egress import apply_privacy_settings
 from quoth.pipeline.strategies import RankedList, SearchContext, retrieve_parts
 from quoth.pipeline.usage import MeteredGenerator, UsageMeter
+from quoth.query import heads
 from quoth.query.entity_index import EntityIndex
 from quoth.query.filters.describe import describe_filters
 from quoth.query.filters.parse import dropped, parse_filters
@@ -185,6 +186,12 @@ def _read_tenant(
     return parts, CollectionView(*parts.shelves.read(names))
 
 
+def _vector_for_heads(context: RequestContext) -> Matrix | None:
+    """Return the question's vector if it is of the model that the classifiers were trained with."""
+    encoded, name = context.encoded, context.parts.embedder.name
+    return None if encoded is None or not name.startswith(heads.MODEL) else encoded.vector
+
+
 async def analyse(context: RequestContext) -> AnalysedQuery:
     """Read the question: language, type, names, filters, its standalone wording, and its plan."""
     request, parts, names, trace = context.request, context.parts, context.view.names, context.trace
@@ -196,7 +203,7 @@ async def analyse(context: RequestContext) -> AnalysedQuery:
         query = understand(
             request.question,
             names=names,
-            vector=None if encoded is None else encoded.vector,
+            vector=_vector_for_heads(context),
             history=request.history,
             drop=dropped(request.filters),
         )

@@ -45,15 +45,14 @@ from quoth.interfaces.cli.session import (
     FAILED,
     CliSession,
     Screen,
+    command,
     engine_of,
-    exit_code_of,
     read_choices,
     report,
     run,
 )
 from quoth.interfaces.cli.tune import tune
 from quoth.interfaces.cli.work import work
-from quoth.text.json_codec import to_json
 
 FLAGS = ("--json", "--quiet", "-q")
 VALUED = ("--home", "--collection", "--profile", "--reranker")
@@ -149,93 +148,73 @@ app.command()(add)
 
 
 @app.command("list")
-def list_documents(context: typer.Context) -> None:
+@command
+async def list_documents(session: CliSession) -> int:
     """List the documents of the collection."""
     from quoth.interfaces.cli.render import document_list
 
-    session: CliSession = context.obj
-
-    async def work() -> int:
-        async with engine_of(session) as engine:
-            documents = await engine.documents()
-        if session.json:
-            session.put([to_json(each) for each in documents])
-        else:
-            document_list(session, documents)
-        return DONE
-
-    run(session, work)
+    async with engine_of(session) as engine:
+        documents = await engine.documents()
+    session.show(documents, document_list)
+    return DONE
 
 
 @app.command()
-def remove(
-    context: typer.Context,
+@command
+async def remove(
+    session: CliSession,
     ids: Annotated[list[str], typer.Argument(help="Document ids, as `quoth list` shows them.")],
-) -> None:
+) -> int:
     """Remove documents completely: texts, vectors and terms."""
-    session: CliSession = context.obj
-
-    async def work() -> int:
-        async with engine_of(session) as engine:
-            gone = await engine.remove(ids)
-        missing = [each for each in ids if each not in gone]
-        if session.json:
-            session.put({"removed": gone, "not_found": missing})
-        for each in gone:
-            session.say(f"Removed {each}.")
-        for each in missing:
-            session.err.print(
-                f"There is no document {each}. See: quoth list", highlight=False, markup=False
-            )
-        return FAILED if missing else DONE
-
-    run(session, work)
+    async with engine_of(session) as engine:
+        gone = await engine.remove(ids)
+    missing = [each for each in ids if each not in gone]
+    if session.json:
+        session.put({"removed": gone, "not_found": missing})
+    for each in gone:
+        session.say(f"Removed {each}.")
+    for each in missing:
+        session.warn(f"There is no document {each}. See: quoth list")
+    return FAILED if missing else DONE
 
 
 @app.command()
-def search(
-    context: typer.Context,
+@command
+async def search(
+    session: CliSession,
     question: Question,
     k: Annotated[int | None, typer.Option("-k", help="How many passages.")] = None,
     mode: Annotated[SearchMode | None, typer.Option(help="Which legs search.")] = None,
     filters: Filters = None,
     settings: Choices = None,
-) -> None:
+) -> int:
     """Show the passages that match best, ranked."""
+    from quoth.answering.fallback_messages import degraded_stages
+    from quoth.core.trace import Trace
     from quoth.interfaces.cli.render import hit_list
+    from quoth.pipeline.retrieve import Request
 
-    session: CliSession = context.obj
-
-    async def work() -> int:
-        from quoth.answering.fallback_messages import degraded_stages
-        from quoth.core.trace import Trace
-        from quoth.pipeline.retrieve import Request
-
-        trace = Trace()
-        request = Request(
-            question,
-            choices=read_choices(settings, final_k=k, mode=mode.value if mode else None),
-            filters=tuple(filters or ()),
-            collections=session.collections,
-        )
-        async with engine_of(session) as engine:
-            found = await engine.retrieve(request, trace=trace)
-        if session.json:
-            session.put([to_json(each) for each in found.hits])
-        else:
-            hit_list(session, found.hits)
-        for line in found.warnings:
-            session.say(f"Note: {line}")
-        for line in trace.degraded:
-            session.say(f"Note: {degraded_stages(line, language=found.query.language)}")
-        return DONE
-
-    run(session, work)
+    trace = Trace()
+    request = Request(
+        question,
+        choices=read_choices(settings, final_k=k, mode=mode.value if mode else None),
+        filters=tuple(filters or ()),
+        collections=session.collections,
+    )
+    async with engine_of(session) as engine:
+        found = await engine.retrieve(request, trace=trace)
+    session.show(found.hits, hit_list)
+    for line in found.warnings:
+        session.say(f"Note: {line}")
+    for line in trace.degraded:
+        session.say(f"Note: {degraded_stages(line, language=found.query.language)}")
+    return DONE
 
 
 @app.command()
-def ask(
-    context: typer.Context,
+@command
+async def ask(
+    session: CliSession,
     question: Question,
     stream: Annotated[
         bool | None,
@@ -250,72 +229,58 @@ def ask(
     max_usd: MaxUsd = None,
     filters: Filters = None,
     settings: Choices = None,
-) -> None:
+) -> int:
     """Answer a question; every sentence cites the exact place it comes from."""
     from quoth.interfaces.cli.ask import ask_question
+    from quoth.pipeline.retrieve import Request
 
-    session: CliSession = context.obj
-
-    async def work() -> int:
-        from quoth.pipeline.retrieve import Request
-
-        request = Request(
-            question,
-            choices=read_choices(settings, **answering(policy, max_ms, max_usd, llm)),
-            filters=tuple(filters or ()),
-            collections=session.collections,
-        )
-        return await ask_question(with_model(session, llm), request, stream=stream)
-
-    run(session, work)
+    request = Request(
+        question,
+        choices=read_choices(settings, **answering(policy, max_ms, max_usd, llm)),
+        filters=tuple(filters or ()),
+        collections=session.collections,
+    )
+    return await ask_question(with_model(session, llm), request, stream=stream)
 
 
 @app.command()
+@command
 def chat(
-    context: typer.Context,
+    session: CliSession,
     llm: Llm = None,
     policy: Policies = None,
     max_ms: MaxMs = None,
     max_usd: MaxUsd = None,
     filters: Filters = None,
     settings: Choices = None,
-) -> None:
+) -> int:
     """Talk with the collection: each question is read with the turns before it."""
     from quoth.interfaces.cli.chat import chat as converse
 
-    session: CliSession = context.obj
-
-    def work() -> int:
-        choices = read_choices(settings, **answering(policy, max_ms, max_usd, llm))
-        return converse(with_model(session, llm), choices=choices, filters=tuple(filters or ()))
-
-    exit_code_of(session, work)
+    choices = read_choices(settings, **answering(policy, max_ms, max_usd, llm))
+    return converse(with_model(session, llm), choices=choices, filters=tuple(filters or ()))
 
 
 @app.command()
-def reindex(
-    context: typer.Context,
+@command
+async def reindex(
+    session: CliSession,
     embedder: Annotated[
         str | None, typer.Option(help="Embedder by name, or a folder with an ONNX model.")
     ] = None,
-) -> None:
+) -> int:
     """Rebuild the collection's index; searches continue meanwhile."""
     from quoth.interfaces.cli.render import rebuilding
 
-    session: CliSession = context.obj
     if embedder is not None:
         settings = session.settings.model_copy(update={"embedder": embedder})
         session = CliSession(settings, session.json, session.quiet, session.out, session.err)
-
-    async def work() -> int:
-        async with engine_of(session) as engine:
-            count = await rebuilding(session, engine.reindex())
-        if session.json:
-            session.put({"reindexed": count, "collection": session.settings.collection})
-        session.say(f"Rebuilt the index of '{session.settings.collection}': {count} documents.")
-        return DONE
-
-    run(session, work)
+    async with engine_of(session) as engine:
+        count = await rebuilding(session, engine.reindex())
+    if session.json:
+        session.put({"reindexed": count, "collection": session.settings.collection})
+    session.say(f"Rebuilt the index of '{session.settings.collection}': {count} documents.")
+    return DONE
 
 
 @app.command()

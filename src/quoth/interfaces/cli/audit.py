@@ -9,12 +9,7 @@ import typer
 from rich.text import Text
 
 from quoth.interfaces.cli.history import catalogue_of
-from quoth.interfaces.cli.session import (
-    DONE,
-    FAILED,
-    CliSession,
-    run,
-)
+from quoth.interfaces.cli.session import DONE, FAILED, CliSession, command
 from quoth.text.json_codec import to_json
 
 if TYPE_CHECKING:
@@ -28,58 +23,41 @@ app = typer.Typer(
 
 
 @app.command("list")
-def list_rows(
-    context: typer.Context,
+@command
+async def list_rows(
+    session: CliSession,
     number: Annotated[int, typer.Option("-n", min=1, help="How many rows.")] = 50,
-) -> None:
+) -> int:
     """List what was done, the newest first."""
-    session: CliSession = context.obj
+    from quoth.store.audit import Audit
 
-    async def work() -> int:
-        from quoth.store.audit import Audit
-
-        with catalogue_of(session) as catalogue:
-            audit = Audit.of(catalogue)
-            rows = await asyncio.to_thread(audit.rows, limit=number)
-        if session.json:
-            session.put([to_json(each) for each in rows])
-        else:
-            _show(session, rows)
-        return DONE
-
-    run(session, work)
+    with catalogue_of(session) as catalogue:
+        audit = Audit.of(catalogue)
+        rows = await asyncio.to_thread(audit.rows, limit=number)
+    session.show(rows, _show)
+    return DONE
 
 
 @app.command()
-def verify(
-    context: typer.Context,
+@command
+async def verify(
+    session: CliSession,
     head: Annotated[
         str | None,
         typer.Option(help="NUMBER:HASH from an earlier check, stored in a safe place."),
     ] = None,
-) -> None:
+) -> int:
     """Check the whole chain; rows that were altered, removed, added or moved are named."""
-    session: CliSession = context.obj
-
-    async def work() -> int:
-        with catalogue_of(session) as catalogue:
-            found = await asyncio.to_thread(_verified, session, catalogue, head)
-        if session.json:
-            session.put(to_json(found))
-        if found.whole:
-            session.say(f"The audit is whole: {found.rows} rows.")
-            session.say(f"Its head is {found.head.number}:{found.head.hash}")
-            return DONE
-        session.err.print(
-            f"The audit is broken at number {found.broken_at}: {found.reason}.",
-            highlight=False,
-            markup=False,
-            style="red",
-            soft_wrap=True,
-        )
-        return FAILED
-
-    run(session, work)
+    with catalogue_of(session) as catalogue:
+        found = await asyncio.to_thread(_verified, session, catalogue, head)
+    if session.json:
+        session.put(to_json(found))
+    if found.whole:
+        session.say(f"The audit is whole: {found.rows} rows.")
+        session.say(f"Its head is {found.head.number}:{found.head.hash}")
+        return DONE
+    session.warn(f"The audit is broken at number {found.broken_at}: {found.reason}.")
+    return FAILED
 
 
 def _verified(session: CliSession, catalogue: Catalogue, head: str | None) -> ChainVerification:

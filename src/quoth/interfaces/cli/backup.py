@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from quoth.interfaces.cli.session import DONE, CliSession, run
+from quoth.interfaces.cli.session import DONE, CliSession, command
 from quoth.text.json_codec import to_json
 
 if TYPE_CHECKING:
@@ -37,70 +37,58 @@ Pack = Annotated[Path, typer.Argument(help="A backup: a .tar.zst file or a folde
 
 
 @app.command(MAKING)
-def make(
-    context: typer.Context,
+@command
+async def make(
+    session: CliSession,
     to: Annotated[Path, typer.Argument(help="A new .tar.zst file, or a new folder.")],
     index: Annotated[
         bool, typer.Option("--index", help="Include the indexes; otherwise they are rebuilt.")
     ] = False,
-) -> None:
+) -> int:
     """Back up the whole library, all tenants, while it is in use."""
     from quoth.operations.backup import make_backup
     from quoth.store.database import open_database
 
-    session: CliSession = context.obj
-
-    async def work() -> int:
-        settings = session.settings
-        database = open_database(settings.catalogue)
-        try:
-            made = await asyncio.to_thread(
-                make_backup, database, to.expanduser(), home=settings.home, index=index
-            )
-        finally:
-            database.close()
-        return _show(session, made, "Backed up to")
-
-    run(session, work)
+    settings = session.settings
+    database = open_database(settings.catalogue)
+    try:
+        made = await asyncio.to_thread(
+            make_backup, database, to.expanduser(), home=settings.home, index=index
+        )
+    finally:
+        database.close()
+    return _show(session, made, "Backed up to")
 
 
 @app.command()
-def verify(context: typer.Context, pack: Pack) -> None:
+@command
+async def verify(session: CliSession, pack: Pack) -> int:
     """Check every byte of a backup against its checksums, and its catalogue as a database."""
     from quoth.operations.backup import verify_backup
 
-    session: CliSession = context.obj
-
-    async def work() -> int:
-        found = await asyncio.to_thread(verify_backup, pack.expanduser())
-        return _show(session, found, "All is as it was written in")
-
-    run(session, work)
+    found = await asyncio.to_thread(verify_backup, pack.expanduser())
+    return _show(session, found, "All is as it was written in")
 
 
 @app.command()
-def restore(
-    context: typer.Context,
+@command
+async def restore(
+    session: CliSession,
     pack: Pack,
     index: Annotated[
         bool, typer.Option("--index/--no-index", help="Build what is lacking in the indexes, now.")
     ] = True,
-) -> None:
+) -> int:
     """Make a library out of a backup in a new folder: --home NEW. Nothing is written over."""
     from quoth.operations.backup import restore_backup
 
-    session: CliSession = context.obj
     settings = session.settings
-
-    async def work() -> int:
-        made = await asyncio.to_thread(
-            restore_backup, pack.expanduser(), settings.home, address=settings.catalogue
-        )
-        if index:
-            await _build(session, made)
-        return _show(session, made, "Restored to")
-
-    run(session, work)
+    made = await asyncio.to_thread(
+        restore_backup, pack.expanduser(), settings.home, address=settings.catalogue
+    )
+    if index:
+        await _build(session, made)
+    return _show(session, made, "Restored to")
 
 
 async def _build(session: CliSession, made: Backup) -> None:

@@ -16,12 +16,7 @@ import typer
 
 from quoth.core.errors import InputError
 from quoth.core.extras import require_extra
-from quoth.interfaces.cli.session import (
-    DONE,
-    FAILED,
-    CliSession,
-    exit_code_of,
-)
+from quoth.interfaces.cli.session import DONE, FAILED, CliSession, command
 
 HOST = "127.0.0.1"
 CONFIG = """[project]
@@ -51,18 +46,14 @@ Port = Annotated[int, typer.Option(help="Port of the page.", min=1, max=65_535)]
 Browser = Annotated[bool, typer.Option(help="Open the page in the browser.")]
 
 
-def chainlit(context: typer.Context, port: Port = 8000, browser: Browser = True) -> None:
+@command
+def chainlit(session: CliSession, port: Port = 8000, browser: Browser = True) -> int:
     """Serve a chat page on this machine, made with Chainlit."""
-    session: CliSession = context.obj
-
-    def work() -> int:
-        require_extra("chainlit", module="chainlit", what="The chat page (quoth chainlit)")
-        with TemporaryDirectory(prefix="quoth-chainlit-") as folder:
-            lay_out(Path(folder))
-            given = environment(session, folder=folder, port=port)
-            return serve(given, browser=browser)
-
-    exit_code_of(session, work)
+    require_extra("chainlit", module="chainlit", what="The chat page (quoth chainlit)")
+    with TemporaryDirectory(prefix="quoth-chainlit-") as folder:
+        lay_out(Path(folder))
+        given = environment(session, folder=folder, port=port)
+        return serve(given, browser=browser)
 
 
 def lay_out(folder: Path) -> None:

@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-import typer
-
 from quoth.interfaces.cli.options import Llm, with_model
-from quoth.interfaces.cli.session import (
-    DONE,
-    FAILED,
-    CliSession,
-    engine_of,
-    run,
-)
-from quoth.text.json_codec import to_json
+from quoth.interfaces.cli.session import DONE, FAILED, CliSession, command, engine_of
 
 
-def doctor(context: typer.Context, llm: Llm = None) -> None:
+@command
+async def doctor(session: CliSession, llm: Llm = None) -> int:
     """Check the set-up, the catalogue and the index, and say what to do."""
     from quoth.interfaces.cli.render import health_report
 
-    session: CliSession = with_model(context.obj, llm)
-
-    async def work() -> int:
-        async with engine_of(session) as engine:
-            health = await engine.health()
-        if session.json:
-            session.put(to_json(health))
-        else:
-            health_report(session, health)
-        return DONE if health.ok else FAILED
-
-    run(session, work)
+    session = with_model(session, llm)
+    async with engine_of(session) as engine:
+        health = await engine.health()
+    session.show(health, health_report)
+    return DONE if health.ok else FAILED

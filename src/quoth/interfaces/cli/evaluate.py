@@ -303,15 +303,12 @@ def _evaluate(
     baseline: Path | None,
 ) -> None:
     """Measure, compare, write and show; what cannot work is refused before anything is measured."""
-    from quoth.interfaces.cli.render import progress_bar
+    from quoth.interfaces.cli.render import reporting
 
     async def work() -> int:
         before = _checked(report, baseline)
-        with progress_bar(session) as bar:
-            task = bar.add_task("Loading", total=None)
-            found = await measure(
-                lambda what, done, of: bar.update(task, description=what, completed=done, total=of)
-            )
+        with reporting(session, "Loading") as progress:
+            found = await measure(progress)
         made: Json = to_json(found)
         comparisons = _compared(made, before)
         if report is not None:

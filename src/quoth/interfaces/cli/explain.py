@@ -13,12 +13,7 @@ from rich.text import Text
 
 from quoth.interfaces.cli.export import write
 from quoth.interfaces.cli.history import QueryId, catalogue_of, record_from
-from quoth.interfaces.cli.session import (
-    DONE,
-    CliSession,
-    engine_of,
-    run,
-)
+from quoth.interfaces.cli.session import DONE, CliSession, command, engine_of
 from quoth.text.json_codec import to_json
 
 if TYPE_CHECKING:
@@ -31,42 +26,38 @@ RANKINGS = ("keyword", "semantic", "fused", "rerank")
 """Where a candidate has a place, in the order in which the places came about."""
 
 
-def explain(
-    context: typer.Context,
+@command
+async def explain(
+    session: CliSession,
     query_id: QueryId,
     missed: Annotated[
         str | None, typer.Option("--why-not", help="Words of a passage that was not cited.")
     ] = None,
     page: Annotated[Path | None, typer.Option("--html", help="Write a page to this file.")] = None,
-) -> None:
+) -> int:
     """Show how an answer came about: what was understood, the stages, every candidate's way."""
-    session: CliSession = context.obj
+    from quoth.history.explain import explain as explained
+    from quoth.history.explain_page import explanation_page
 
-    async def work() -> int:
-        from quoth.history.explain import explain as explained
-        from quoth.history.explain_page import explanation_page
+    with catalogue_of(session) as catalogue:
+        record = await asyncio.to_thread(record_from, catalogue, query_id)
+        found = await asyncio.to_thread(explained, record, catalogue)
+    asked = None
+    if missed is not None:
+        from quoth.history.why_not import why_not
 
-        with catalogue_of(session) as catalogue:
-            record = await asyncio.to_thread(record_from, catalogue, query_id)
-            found = await asyncio.to_thread(explained, record, catalogue)
-        asked = None
-        if missed is not None:
-            from quoth.history.why_not import why_not
-
-            async with engine_of(session) as engine:
-                asked = await why_not(missed, record, parts=engine.parts)
-        if page is not None:
-            write(page, explanation_page(found, asked=asked))
-            session.say(f"Wrote {page}.")
-        if session.json:
-            session.put({**to_json(found), "why_not": to_json(asked)})
-        elif asked is not None:
-            show_missed(session, asked)
-        elif page is None:
-            show(session, found)
-        return DONE
-
-    run(session, work)
+        async with engine_of(session) as engine:
+            asked = await why_not(missed, record, parts=engine.parts)
+    if page is not None:
+        write(page, explanation_page(found, asked=asked))
+        session.say(f"Wrote {page}.")
+    if session.json:
+        session.put({**to_json(found), "why_not": to_json(asked)})
+    elif asked is not None:
+        show_missed(session, asked)
+    elif page is None:
+        show(session, found)
+    return DONE
 
 
 def show(session: CliSession, found: Explanation) -> None:

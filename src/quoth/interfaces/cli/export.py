@@ -12,7 +12,7 @@ import typer
 
 from quoth.core.errors import InputError
 from quoth.interfaces.cli.history import QueryId, catalogue_of, record_from
-from quoth.interfaces.cli.session import DONE, CliSession, run
+from quoth.interfaces.cli.session import DONE, CliSession, command
 
 
 class ExportFormat(StrEnum):
@@ -27,8 +27,9 @@ class ExportFormat(StrEnum):
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="File; else the terminal.")]
 
 
-def export(
-    context: typer.Context,
+@command
+async def export(
+    session: CliSession,
     query_id: QueryId,
     form: Annotated[
         ExportFormat | None,
@@ -37,29 +38,22 @@ def export(
         ),
     ] = None,
     output: Output = None,
-) -> None:
+) -> int:
     """Write an answer with its citations, sources and links as Markdown, HTML, JSON or CSV."""
-    session: CliSession = context.obj
+    from quoth.history.export import exported
 
-    async def work() -> int:
-        from quoth.history.export import exported
-
-        with catalogue_of(session) as catalogue:
-            record = await asyncio.to_thread(record_from, catalogue, query_id)
-        chosen = form or (
-            ExportFormat.json if session.json and output is None else by_ending(output)
-        )
-        text = exported(record, chosen.value)
-        if output is None:
-            sys.stdout.write(text if text.endswith("\n") else text + "\n")
-        else:
-            write(output, text)
-            session.say(f"Wrote {output}.")
-            if session.json:
-                session.put({"query_id": record.query_id, "file": str(output)})
-        return DONE
-
-    run(session, work)
+    with catalogue_of(session) as catalogue:
+        record = await asyncio.to_thread(record_from, catalogue, query_id)
+    chosen = form or (ExportFormat.json if session.json and output is None else by_ending(output))
+    text = exported(record, chosen.value)
+    if output is None:
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+    else:
+        write(output, text)
+        session.say(f"Wrote {output}.")
+        if session.json:
+            session.put({"query_id": record.query_id, "file": str(output)})
+    return DONE
 
 
 def by_ending(output: Path | None) -> ExportFormat:

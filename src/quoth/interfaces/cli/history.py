@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from quoth.interfaces.cli.session import DONE, CliSession, run
-from quoth.text.json_codec import to_json
+from quoth.interfaces.cli.session import DONE, CliSession, command
 
 if TYPE_CHECKING:
     from quoth.pipeline.record import Record
@@ -26,24 +25,17 @@ COLOURS = {"answered": "green", "no_results": "red", "degraded": "red"}
 WIDTH = len("low_relevance")
 
 
-def history(
-    context: typer.Context,
+@command
+async def history(
+    session: CliSession,
     number: Annotated[int, typer.Option("-n", min=1, help="How many questions.")] = 20,
-) -> None:
+) -> int:
     """List the questions that were asked, the newest first; of all collections, or of one."""
-    session: CliSession = context.obj
     collection = next(iter(session.collections), None)
-
-    async def work() -> int:
-        with catalogue_of(session) as catalogue:
-            asked = await asyncio.to_thread(catalogue.asked, limit=number, collection=collection)
-        if session.json:
-            session.put([to_json(each) for each in asked])
-        else:
-            show(session, asked)
-        return DONE
-
-    run(session, work)
+    with catalogue_of(session) as catalogue:
+        asked = await asyncio.to_thread(catalogue.asked, limit=number, collection=collection)
+    session.show(asked, show)
+    return DONE
 
 
 def show(session: CliSession, asked: list[QuerySummary]) -> None:

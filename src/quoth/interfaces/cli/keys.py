@@ -11,7 +11,7 @@ from rich.text import Text
 
 from quoth.core.errors import InputError
 from quoth.interfaces.cli.history import catalogue_of
-from quoth.interfaces.cli.session import DONE, CliSession, exit_code_of
+from quoth.interfaces.cli.session import DONE, CliSession, command
 from quoth.text.json_codec import to_json
 
 if TYPE_CHECKING:
@@ -29,8 +29,9 @@ Tenant = Annotated[
 
 
 @app.command()
+@command
 def add(
-    context: typer.Context,
+    session: CliSession,
     label: Annotated[str, typer.Option(help="Who or what will use the key.")],
     scopes: Annotated[
         str, typer.Option(help="Any of read, ingest, live and admin, set apart by commas.")
@@ -39,64 +40,51 @@ def add(
     expires_days: Annotated[
         float | None, typer.Option(help="Days until it runs out; without it never.")
     ] = None,
-) -> None:
+) -> int:
     """Make a key and show it, once."""
-    session: CliSession = context.obj
-
-    def work() -> int:
-        with keys_of(session, tenant) as keys:
-            made = keys.add(label=label, scopes=scopes.split(","), expires_days=expires_days)
-            print_hint(session, keys, "key.make", made.key.key_id)
-        if session.json:
-            session.put(to_json(made))
-            return DONE
-        session.say(f"{ONCE} {HOW}")
-        session.out.print(made.token, highlight=False, markup=False, soft_wrap=True)
+    with keys_of(session, tenant) as keys:
+        made = keys.add(label=label, scopes=scopes.split(","), expires_days=expires_days)
+        print_hint(session, keys, "key.make", made.key.key_id)
+    if session.json:
+        session.put(to_json(made))
         return DONE
-
-    exit_code_of(session, work)
+    session.say(f"{ONCE} {HOW}")
+    session.out.print(made.token, highlight=False, markup=False, soft_wrap=True)
+    return DONE
 
 
 @app.command("list")
-def list_keys(context: typer.Context, tenant: Tenant = None) -> None:
+@command
+def list_keys(session: CliSession, tenant: Tenant = None) -> int:
     """List the keys of a tenant, the newest first, those that were revoked too."""
-    session: CliSession = context.obj
-
-    def work() -> int:
-        with keys_of(session, tenant) as keys:
-            found = keys.all()
-        if session.json:
-            session.put([to_json(each) for each in found])
-            return DONE
-        for each in found:
-            session.out.print(line(each), soft_wrap=True)
-        if not found:
-            session.say(f"'{keys.tenant}' has no keys. Make one with: quoth keys add --label NAME")
+    with keys_of(session, tenant) as keys:
+        found = keys.all()
+    if session.json:
+        session.put([to_json(each) for each in found])
         return DONE
-
-    exit_code_of(session, work)
+    for each in found:
+        session.out.print(line(each), soft_wrap=True)
+    if not found:
+        session.say(f"'{keys.tenant}' has no keys. Make one with: quoth keys add --label NAME")
+    return DONE
 
 
 @app.command()
+@command
 def revoke(
-    context: typer.Context,
+    session: CliSession,
     key_id: Annotated[str, typer.Argument(help="Id of the key, as `quoth keys list` shows it.")],
     tenant: Tenant = None,
-) -> None:
+) -> int:
     """Let a key open nothing any more; a service that is running knows within a second."""
-    session: CliSession = context.obj
-
-    def work() -> int:
-        with keys_of(session, tenant) as keys:
-            keys.revoke(key_id)
-            print_hint(session, keys, "key.revoke", key_id)
-        if session.json:
-            session.put({"key_id": key_id, "revoked": True})
-        else:
-            session.say(f"The key {key_id} opens nothing any more.")
-        return DONE
-
-    exit_code_of(session, work)
+    with keys_of(session, tenant) as keys:
+        keys.revoke(key_id)
+        print_hint(session, keys, "key.revoke", key_id)
+    if session.json:
+        session.put({"key_id": key_id, "revoked": True})
+    else:
+        session.say(f"The key {key_id} opens nothing any more.")
+    return DONE
 
 
 def line(key: ApiKey) -> Text:

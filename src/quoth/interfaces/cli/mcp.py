@@ -6,25 +6,19 @@ import asyncio
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from quoth.core.extras import require_extra
-from quoth.interfaces.cli.session import DONE, CliSession, run
+from quoth.interfaces.cli.session import DONE, CliSession, command
 
 if TYPE_CHECKING:
     from quoth.interfaces.mcp.server import ToolContext
 
 
-def mcp(context: typer.Context) -> None:
+@command
+async def mcp(session: CliSession) -> int:
     """Serve agents over the Model Context Protocol; stdin and stdout are the protocol's."""
-    session: CliSession = context.obj
-
-    async def work() -> int:
-        require_extra("mcp", module="mcp.server.mcpserver", what="Serving agents (quoth mcp)")
-        await serve(session)
-        return DONE
-
-    run(session, work)
+    require_extra("mcp", module="mcp.server.mcpserver", what="Serving agents (quoth mcp)")
+    await serve(session)
+    return DONE
 
 
 async def serve(session: CliSession) -> None:

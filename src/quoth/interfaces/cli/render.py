@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from urllib.parse import unquote
 
 from rich.console import Console
@@ -47,6 +48,14 @@ def progress_bar(session: CliSession) -> Progress:
         disable=session.quiet,
         transient=True,
     )
+
+
+@contextmanager
+def reporting(session: CliSession, description: str) -> Iterator[Callable[[str, int, int], None]]:
+    """Show a bar; yields a function that takes what is done, how many are done, and of how many."""
+    with progress_bar(session) as bar:
+        task = bar.add_task(description, total=None)
+        yield lambda what, done, of: bar.update(task, description=what, completed=done, total=of)
 
 
 async def adding(

@@ -6,47 +6,37 @@ import asyncio
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import typer
 from rich.table import Table
 from rich.text import Text
 
 from quoth.interfaces.cli.history import QueryId, catalogue_of, record_from
 from quoth.interfaces.cli.options import Llm, with_model
-from quoth.interfaces.cli.session import (
-    DONE,
-    FAILED,
-    CliSession,
-    engine_of,
-    run,
-)
+from quoth.interfaces.cli.session import DONE, FAILED, CliSession, command, engine_of
 
 if TYPE_CHECKING:
     from quoth.history.replay import CollectionChanges, RankChange, Replay
 
 
-def replay(context: typer.Context, query_id: QueryId, llm: Llm = None) -> None:
+@command
+async def replay(session: CliSession, query_id: QueryId, llm: Llm = None) -> int:
     """Ask a question again by the same plan and show what is different; exit code 1 if anything is.
 
     It runs on the collection as it is now, and says so if that has changed.
     """
-    session: CliSession = with_model(context.obj, llm)
+    session = with_model(session, llm)
+    from quoth.history.replay import replay as ask_again
+    from quoth.history.replay import request_again, to_text
 
-    async def work() -> int:
-        from quoth.history.replay import replay as ask_again
-        from quoth.history.replay import request_again, to_text
-
-        with catalogue_of(session) as catalogue:
-            record = await asyncio.to_thread(record_from, catalogue, query_id)
-        request_again(record)  # an unstored question is refused before a model is loaded
-        async with engine_of(session) as engine:
-            found = await ask_again(record, engine)
-        if session.json:
-            session.put(to_text(found))
-        else:
-            show(session, found)
-        return DONE if found.same else FAILED
-
-    run(session, work)
+    with catalogue_of(session) as catalogue:
+        record = await asyncio.to_thread(record_from, catalogue, query_id)
+    request_again(record)  # an unstored question is refused before a model is loaded
+    async with engine_of(session) as engine:
+        found = await ask_again(record, engine)
+    if session.json:
+        session.put(to_text(found))
+    else:
+        show(session, found)
+    return DONE if found.same else FAILED
 
 
 def show(session: CliSession, found: Replay) -> None:

@@ -9,6 +9,8 @@ import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import wraps
+from inspect import Signature, iscoroutinefunction, signature
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -16,6 +18,7 @@ from rich.console import Console
 
 from quoth.core.errors import ConfigError, InputError, QuothError
 from quoth.core.settings import Settings
+from quoth.text.json_codec import to_json
 
 if TYPE_CHECKING:
     from quoth.engine import Engine
@@ -40,6 +43,19 @@ class CliSession:
         """Tell a person something that is not the result."""
         if not self.quiet:
             self.err.print(line, highlight=False, markup=False)
+
+    def warn(self, line: str) -> None:
+        """Say what failed; --quiet does not silence it."""
+        self.err.print(line, highlight=False, markup=False, style="red", soft_wrap=True)
+
+    def show(self, value: Any, render: Callable[[CliSession, Any], None]) -> None:
+        """Write a result as JSON for a program, or let ``render`` show it to a person."""
+        if not self.json:
+            render(self, value)
+        elif isinstance(value, list | tuple):
+            self.put([to_json(row) for row in value])
+        else:
+            self.put(to_json(value))
 
     def put(self, value: Any) -> None:
         """Write one JSON value as a line of the machine output."""
@@ -82,6 +98,28 @@ def run(
     ``stopped`` is the message after Ctrl-C.
     """
     exit_code_of(session, lambda: asyncio.run(work()), stopped=stopped)
+
+
+def command(work: Callable[..., Any]) -> Callable[..., None]:
+    """Make a typer command of a function, plain or async, whose first parameter is ``session``.
+
+    It receives the `CliSession` of the call and returns the exit code.
+    """
+
+    @wraps(work)
+    def start(**given: Any) -> None:
+        session: CliSession = given.pop("session").obj
+        if iscoroutinefunction(work):
+            run(session, lambda: work(session, **given))
+        else:
+            exit_code_of(session, lambda: work(session, **given))
+
+    # Typer reads the parameters from these, and passes its context where one is annotated so.
+    first, *others = signature(work, eval_str=True).parameters.values()
+    parameters = [first.replace(annotation=typer.Context), *others]
+    start.__annotations__ = {**work.__annotations__, first.name: typer.Context}
+    start.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    return start
 
 
 def exit_code_of(session: CliSession, work: Callable[[], int], *, stopped: str = STOPPED) -> None:

@@ -12,57 +12,42 @@ from quoth.core.errors import InputError
 from quoth.interfaces.cli.session import (
     DONE,
     CliSession,
+    command,
     engine_of,
-    run,
 )
-from quoth.text.json_codec import to_json
 
 if TYPE_CHECKING:
     from quoth.evaluation.tune import Tuned
 
 
-def tune(
-    context: typer.Context,
+@command
+async def tune(
+    session: CliSession,
     reset: Annotated[
         bool,
         typer.Option("--reset", help="Forget what was learnt; the shipped values count again."),
     ] = False,
-) -> None:
+) -> int:
     """Learn the weight of both legs and the threshold for answering from the collection itself."""
-    from quoth.interfaces.cli.render import progress_bar
+    from quoth.evaluation.tune import tune as learn
+    from quoth.interfaces.cli.render import reporting
 
-    session: CliSession = context.obj
     if reset:
-        run(session, lambda: forget(session))
-
-    async def work() -> int:
-        from quoth.evaluation.tune import tune as learn
-
-        async with engine_of(session) as engine:
-            catalogue = engine.parts.catalogue
-            found = await asyncio.to_thread(catalogue.collection, session.settings.collection)
-            with progress_bar(session) as bar:
-                task = bar.add_task("Reading", total=None)
-                tuned = await learn(
-                    engine,
-                    progress=lambda what, done, of: bar.update(
-                        task, description=what, completed=done, total=of
-                    ),
-                )
-            if tuned.tuning is not None and not await asyncio.to_thread(
-                catalogue.tune, found, tuned.tuning
-            ):
-                raise InputError(
-                    "The index was rebuilt meanwhile, so the new calibration no longer fits. Run "
-                    "it again: quoth tune"
-                )
-        if session.json:
-            session.put(to_json(tuned))
-        else:
-            show(session, tuned)
-        return DONE
-
-    run(session, work)
+        return await forget(session)
+    async with engine_of(session) as engine:
+        catalogue = engine.parts.catalogue
+        found = await asyncio.to_thread(catalogue.collection, session.settings.collection)
+        with reporting(session, "Reading") as progress:
+            tuned = await learn(engine, progress=progress)
+        if tuned.tuning is not None and not await asyncio.to_thread(
+            catalogue.tune, found, tuned.tuning
+        ):
+            raise InputError(
+                "The index was rebuilt meanwhile, so the new calibration no longer fits. Run "
+                "it again: quoth tune"
+            )
+    session.show(tuned, show)
+    return DONE
 
 
 async def forget(session: CliSession) -> int:

@@ -10,34 +10,30 @@ from typing import Annotated
 
 import typer
 
-from quoth.interfaces.cli.session import DONE, CliSession, run
+from quoth.interfaces.cli.session import DONE, CliSession, command
 
 
-def work(
-    context: typer.Context,
+@command
+async def work(
+    session: CliSession,
     workers: Annotated[
         int, typer.Option(min=1, max=64, help="Files that are taken in at the same time.")
     ] = 1,
-) -> None:
+) -> int:
     """Take in uploaded files until Ctrl-C or SIGTERM; any number of these may run at once."""
-    session: CliSession = context.obj
+    from quoth.bootstrap import open_tenants
+    from quoth.operations.logging import configure_logging
+    from quoth.operations.worker import run_workers
 
-    async def until_told() -> int:
-        from quoth.bootstrap import open_tenants
-        from quoth.operations.logging import configure_logging
-        from quoth.operations.worker import run_workers
-
-        configure_logging(as_json=session.json or not sys.stderr.isatty())
-        stop = asyncio.Event()
-        loop = asyncio.get_running_loop()
-        for each in (signal.SIGINT, signal.SIGTERM):
-            # Windows has no such handlers; Ctrl-C ends the work at once there, and loses nothing.
-            with suppress(NotImplementedError):
-                loop.add_signal_handler(each, stop.set)
-        async with open_tenants(session.settings, progress=session.say) as tenants:
-            session.say("Waiting for uploads. Ctrl-C stops after the current file.")
-            await run_workers(tenants, count=workers, stop=stop)
-        session.say("Stopped.")
-        return DONE
-
-    run(session, until_told)
+    configure_logging(as_json=session.json or not sys.stderr.isatty())
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for each in (signal.SIGINT, signal.SIGTERM):
+        # Windows has no such handlers; Ctrl-C ends the work at once there, and loses nothing.
+        with suppress(NotImplementedError):
+            loop.add_signal_handler(each, stop.set)
+    async with open_tenants(session.settings, progress=session.say) as tenants:
+        session.say("Waiting for uploads. Ctrl-C stops after the current file.")
+        await run_workers(tenants, count=workers, stop=stop)
+    session.say("Stopped.")
+    return DONE

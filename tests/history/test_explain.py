@@ -353,36 +353,23 @@ def test_no_bar_leaves_its_track(times: list[tuple[float, float, float]], total:
 # --- the command ------------------------------------------------------------------------------
 
 
-def test_the_command_shows_the_ways_as_a_table(home: Path) -> None:
+def test_the_command_shows_the_ways_and_writes_a_page(home: Path, tmp_path: Path) -> None:
     query_id = quoth(home, "ask", NECTAR, "--json").json["query_id"]
-    said = quoth(home, "explain", query_id)
+    said = quoth(home, "explain", query_id, embedder="/no/such/model")  # no model is loaded
     assert said.code == 0
     for words in ("understood", "took part", "cited as 1", "in all"):
         assert words in said.out
+    page = tmp_path / "page.html"
+    assert quoth(home, "explain", query_id, "--html", str(page)).code == 0
+    assert NECTAR in page.read_text(encoding="utf-8")
+    said = quoth(home, "explain", query_id, "--html", "/no/such/folder/page.html")
+    assert said.code == 2
+    assert "/no/such/folder/page.html" in said.err
 
 
-def test_the_command_tells_why_not(home: Path) -> None:
+def test_the_command_says_why_not(home: Path) -> None:
     query_id = quoth(home, "ask", "What does Ada say about honey?", "--json").json["query_id"]
     said = quoth(home, "explain", query_id, "--why-not", "fifteen kilograms")
     assert "does not pass the filter" in said.out
     found = quoth(home, "explain", query_id, "--why-not", "fifteen kilograms", "--json").json
     assert found["why_not"]["passages"][0]["reason"] == "filtered"
-
-
-def test_the_command_writes_a_page(home: Path, tmp_path: Path) -> None:
-    query_id = quoth(home, "ask", NECTAR, "--json").json["query_id"]
-    page = tmp_path / "page.html"
-    assert quoth(home, "explain", query_id, "--html", str(page)).code == 0
-    assert NECTAR in page.read_text(encoding="utf-8")
-
-
-def test_explaining_loads_no_model(home: Path) -> None:
-    query_id = quoth(home, "ask", NECTAR, "--json").json["query_id"]
-    assert quoth(home, "explain", query_id, embedder="/no/such/model").code == 0
-
-
-def test_a_page_that_cannot_be_written_is_named(home: Path) -> None:
-    query_id = quoth(home, "ask", NECTAR, "--json").json["query_id"]
-    said = quoth(home, "explain", query_id, "--html", "/no/such/folder/page.html")
-    assert said.code == 2
-    assert "/no/such/folder/page.html" in said.err

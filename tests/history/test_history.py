@@ -168,33 +168,17 @@ def test_an_empty_history_says_what_to_do(tmp_path: Path) -> None:
     assert "quoth ask" in said.err
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [("a.md", "## Sources"), ("a.html", "<!doctype html>"), ("a.json", '"snippet"')],
-)
-def test_the_ending_says_what_is_written(home: Path, tmp_path: Path, name: str, words: str) -> None:
+def test_an_answer_is_exported_whole_in_every_form(home: Path, tmp_path: Path) -> None:
     answer = quoth(home, "ask", NECTAR, "--json").json
-    file = tmp_path / name
-    assert quoth(home, "export", answer["query_id"], "-o", str(file)).code == 0
-    text = file.read_text(encoding="utf-8")
-    assert words in text
-    assert "youtube.com/watch?v=aaaaaaaaaaa" in text
-
-
-def test_machines_get_json(home: Path) -> None:
-    answer = quoth(home, "ask", NECTAR, "--json").json
-    found = quoth(home, "export", answer["query_id"], "--json").json
-    assert found["citations"] == answer["citations"]
-
-
-def test_a_file_that_cannot_be_written_is_named(home: Path) -> None:
-    answer = quoth(home, "ask", NECTAR, "--json").json
-    said = quoth(home, "export", answer["query_id"], "-o", "/no/such/folder/a.md")
+    query_id = answer["query_id"]
+    for name, words in (("a.md", "## Sources"), ("a.html", "<!doctype"), ("a.json", '"snippet"')):
+        file = tmp_path / name
+        assert quoth(home, "export", query_id, "-o", str(file)).code == 0
+        text = file.read_text(encoding="utf-8")
+        assert words in text
+        assert "youtube.com/watch?v=aaaaaaaaaaa" in text
+    for form in (("--json",), ("--format", "json")):
+        found = quoth(home, "export", query_id, *form).json
+        assert {**found, **answer} == found
+    said = quoth(home, "export", query_id, "-o", "/no/such/folder/a.md")
     assert (said.code, "/no/such/folder/a.md" in said.err) == (2, True)
-
-
-def test_kept_answers_are_whole(home: Path) -> None:
-    """What the history gives is what was answered, word for word."""
-    answered = quoth(home, "ask", NECTAR, "--json").json
-    found = quoth(home, "export", answered["query_id"], "--format", "json").json
-    assert {**found, **answered} == found

@@ -1,4 +1,4 @@
-"""Where backends meet the engine: the only place that knows both."""
+"""Composition root: builds the engine's components from settings."""
 
 from __future__ import annotations
 
@@ -45,16 +45,16 @@ DEFAULT_EMBEDDER = "multilingual-e5-small-int8"
 
 
 def discard_line(_line: str) -> None:
-    """Say nothing."""
+    """Do nothing."""
 
 
 @asynccontextmanager
 async def open_engine(
     settings: Settings, *, progress: Callable[[str], None] = discard_line
 ) -> AsyncIterator[Engine]:
-    """Open the library of the settings' own tenant and close it at the end.
+    """Open the engine of the settings' own tenant and close it at the end.
 
-    ``progress`` gets a line for each step of the one-time model build. Raises ConfigError,
+    ``progress`` receives a line for each step of the one-time model build. Raises ConfigError,
     MissingExtra and StorageFull.
     """
     async with open_tenants(settings, progress=progress) as tenants:
@@ -65,9 +65,9 @@ async def open_engine(
 async def open_tenants(
     settings: Settings, *, progress: Callable[[str], None] = discard_line, observe: Observe = no_op
 ) -> AsyncIterator[Tenants]:
-    """Open everything the settings name, for any number of tenants, and close it at the end.
+    """Open the configured components for any number of tenants and close them at the end.
 
-    ``progress`` gets a line for each step of the one-time model build. Raises ConfigError,
+    ``progress`` receives a line for each step of the one-time model build. Raises ConfigError,
     MissingExtra and StorageFull.
     """
     from quoth.backends.embedders.cached import CachedEmbedder
@@ -118,9 +118,9 @@ async def open_tenants(
 
 @dataclass(frozen=True, slots=True)
 class ProcessResources:
-    """What all tenants use together: it keeps nothing of theirs but for the answers' cache.
+    """Resources shared by all tenants; only the answer cache holds tenant data.
 
-    That cache has the tenant in every key. The ``indexes`` are known here to be closed at the end.
+    The tenant is part of every cache key. ``indexes`` lists open indexes, to be closed at the end.
     """
 
     embedder: Embedder
@@ -139,13 +139,13 @@ class ProcessResources:
     indexes: WeakSet[IndexPool] = field(default_factory=WeakSet)
 
     def close_indexes(self) -> None:
-        """Close those of the tenants that are still open."""
+        """Close the tenants' indexes that are still open."""
         for each in self.indexes:
             each.close()
 
 
 def tenant_engine(settings: Settings, shared: ProcessResources, *, database: Database) -> Engine:
-    """Open what belongs to the settings' tenant; what it holds goes with it."""
+    """Open a tenant's engine and close its resources with it."""
     from quoth.backends.late_interaction.span_scorer import LateSpans
     from quoth.backends.late_interaction.token_vectors import open_vectors
     from quoth.backends.rerankers.guarded import GuardedReranker
@@ -189,7 +189,7 @@ def tenant_engine(settings: Settings, shared: ProcessResources, *, database: Dat
 
 
 def check_profile(settings: Settings) -> None:
-    """Refuse a profile of which a part is missing; raises ConfigError and MissingExtra."""
+    """Raise ConfigError or MissingExtra if the profile lacks a component."""
     chosen = profile(settings.profile)
     try:
         make_plan(settings.profile, overrides=settings.plan)
@@ -207,7 +207,7 @@ def check_profile(settings: Settings) -> None:
 def open_embedder(
     settings: Settings, *, progress: Callable[[str], None] = discard_line
 ) -> Embedder:
-    """Open the embedder the settings or the profile name, building the default model if needed."""
+    """Open the configured embedder, building the default model if needed."""
     name = settings.embedder or profile(settings.profile).embedder
     folder = Path(name).expanduser()
     if settings.embedder and (folder.is_dir() or os.sep in settings.embedder):
@@ -225,7 +225,7 @@ def open_embedder(
 
 
 def open_readers(settings: Settings) -> ParserPool:
-    """Make ready the processes that read files; each starts when it is first needed."""
+    """Create the sandboxed parser processes; each starts on first use."""
     return ParserPool(
         seconds=settings.parser_seconds,
         memory_mb=settings.parser_memory_mb,
@@ -234,9 +234,9 @@ def open_readers(settings: Settings) -> ParserPool:
 
 
 def open_model(settings: Settings, *, breakers: list[CircuitBreaker]) -> Generator | None:
-    """Open the language models of the settings or the profile, held to time, size and tries.
+    """Open the configured language models with timeouts, size limits and retries.
 
-    Adds the breaker of each to ``breakers``. Raises ConfigError and MissingExtra.
+    Adds each model's circuit breaker to ``breakers``. Raises ConfigError and MissingExtra.
     """
     from quoth.backends.generators.guarded import Limits, guarded, in_all
     from quoth.backends.generators.registry import open_generator
@@ -253,7 +253,7 @@ def open_model(settings: Settings, *, breakers: list[CircuitBreaker]) -> Generat
 
 
 def open_judge(settings: Settings, generator: Generator | None) -> EntailmentModel | None:
-    """Open what the settings name to take part in the check; raises ConfigError."""
+    """Open the configured entailment model; raises ConfigError."""
     if settings.judge is None:
         return None
     from quoth.backends.entailment import registry as judge_open
@@ -266,16 +266,16 @@ def open_judge(settings: Settings, generator: Generator | None) -> EntailmentMod
 def open_reranking(
     settings: Settings, embedder: Embedder
 ) -> tuple[Rerankers | None, TokenSpace | None]:
-    """Open the rerankers that the settings or the profile name, and the space of token vectors.
+    """Open the configured rerankers and the token vector space.
 
-    Without a name late interaction reranks where its vectors are kept: computed anew for each
-    question they would take a second. Raises ConfigError and MissingExtra.
+    By default late interaction reranks if token vectors are stored: computing them for each query
+    would take a second. Raises ConfigError and MissingExtra.
     """
     from quoth.backends.late_interaction.token_space import TokenEmbedder, TokenSpace
     from quoth.backends.rerankers.registry import Rerankers
 
     space = None
-    # Another model may show no tokens, which only opening it would tell.
+    # Another model may have no token vectors, which is only known once it is open.
     named = "late" in (settings.reranker or "")
     if isinstance(embedder, TokenEmbedder) and (named or embedder.name == DEFAULT_EMBEDDER):
         space = TokenSpace(embedder)
@@ -287,7 +287,7 @@ def open_reranking(
 
 
 def default_model(settings: Settings) -> tuple[Path, bool]:
-    """The folder of the default model, and whether the model is built there."""
+    """Return the folder of the default model, and whether the model is built there."""
     from quoth_e5 import is_built
 
     folder = settings.models / DEFAULT_EMBEDDER
@@ -300,11 +300,11 @@ def build_default_model(
     weights: Path | None = None,
     progress: Callable[[str], None] = discard_line,
 ) -> None:
-    """Build the default model unless it is there; raises ConfigError and StorageFull."""
+    """Build the default model if missing; raises ConfigError and StorageFull."""
     folder, built = default_model(settings)
     if built:
         return
-    # What builds a model takes a second to load and is needed once.
+    # Imported here: the model builder takes a second to load and is needed once.
     from quoth_e5.build import build_e5
 
     build_e5(folder, weights=weights, progress=progress)
@@ -316,7 +316,7 @@ def _as_embedder(opened: Any) -> Embedder:
 
 
 class IndexPool:
-    """The indexes of one home folder, each opened once, when it is first asked for."""
+    """Indexes of one data directory, each opened on first use and shared."""
 
     def __init__(
         self, settings: Settings, *, dimension: int, on_operation: Callable[[str], None]
@@ -329,7 +329,7 @@ class IndexPool:
         self._open: dict[str, Index] = {}
 
     def __call__(self, table: str) -> Index:
-        """Return the index of that table."""
+        """Return the index of a table."""
         if table not in self._open:
             self._open[table] = self._made(
                 self._folder,
@@ -341,14 +341,14 @@ class IndexPool:
         return self._open[table]
 
     def close(self) -> None:
-        """Close every index that was opened."""
+        """Close every open index."""
         for index in self._open.values():
             index.close()
         self._open.clear()
 
 
 def crash_test_hook(operation: int | None) -> Callable[[str], None]:
-    """Make the hook that kills this process at its n-th store operation, for crash tests."""
+    """Return a hook that kills this process at its n-th store operation, for crash tests."""
     seen = 0
 
     def count(_name: str) -> None:

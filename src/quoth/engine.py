@@ -69,7 +69,7 @@ MAX_CONCURRENT = 16
 
 
 class Engine:
-    """Answers questions from the documents of one home folder."""
+    """Answers questions from the documents of one library."""
 
     def __init__(self, parts: Components) -> None:
         self.parts = parts
@@ -83,7 +83,7 @@ class Engine:
         given: DocumentMetadata | None = None,
         collection: str | None = None,
     ) -> AsyncGenerator[Document | IngestProgress, None]:
-        """Add files and folders; yields progress, and every document once its fate is known."""
+        """Add files and folders; yields progress, and each document once its outcome is known."""
         catalogue = self.parts.catalogue
         name = collection or self.parts.settings.collection
         identity = embedding_fingerprint(self.parts.embedder)
@@ -110,9 +110,9 @@ class Engine:
         return await index.build()
 
     async def documents(self, *, collection: str | None = None) -> list[Document]:
-        """List documents: ready ones, then those that failed or are under way.
+        """List documents: ready ones, then failed and pending ones.
 
-        Raises NotFound for a collection that was never made, unless the library is new.
+        Raises NotFound for an unknown collection, unless the library is new.
         """
         found = await self._find(collection)
         if found is None and not await asyncio.to_thread(self.parts.catalogue.collections):
@@ -121,25 +121,25 @@ class Engine:
         return await asyncio.to_thread(self.parts.catalogue.documents, found)
 
     async def remove(self, ids: Sequence[str], *, collection: str | None = None) -> list[str]:
-        """Delete documents completely, their files that came in too; gives the ids found."""
+        """Delete documents with their uploaded files; return the ids found."""
         gone = await upkeep.remove(self.parts, await self._collection(collection), ids=ids)
         await asyncio.to_thread(forget_documents, self.parts, gone)
         return gone
 
     async def remove_collection(self, name: str) -> None:
-        """Delete a collection with all that is in it, and the questions asked of it alone."""
+        """Delete a collection with its documents and its queries."""
         found = await self._collection(name)
         gone = await upkeep.delete_collection(self.parts, found)
         await asyncio.to_thread(forget_documents, self.parts, gone)
 
     async def reindex(self, *, collection: str | None = None) -> AsyncIterator[IngestProgress]:
-        """Build the index anew beside the one in use, then switch."""
+        """Rebuild the index next to the active one, then switch."""
         found = await self._collection(collection)
         async for step in upkeep.rebuild(self.parts, found):
             yield step
 
     async def health(self, *, collection: str | None = None) -> upkeep.Health:
-        """Check set-up, catalogue and index."""
+        """Check configuration, catalogue and index."""
         return await upkeep.health_check(self.parts, await self._find(collection))
 
     # --- queries ------------------------------------------------------------------------------
@@ -157,7 +157,7 @@ class Engine:
         return answers[-1]
 
     async def answer_all(self, requests: Sequence[Request | str]) -> list[Answer]:
-        """Answer many queries at once, in their order; the first failure ends the rest."""
+        """Answer many queries concurrently, in their order; the first failure cancels the rest."""
         slots = asyncio.Semaphore(MAX_CONCURRENT)
 
         async def answer_one(request: Request | str) -> Answer:
@@ -171,14 +171,14 @@ class Engine:
     async def suggest(
         self, after: Answer | str = "", *, collection: str | None = None
     ) -> tuple[str, ...]:
-        """Suggest questions: what to ask after an answer, or how to end what was typed so far."""
+        """Suggest questions: follow-ups of an answer, or completions of a typed beginning."""
         name = collection or self.parts.settings.collection
         if isinstance(after, Answer):
             return await suggest.follow_up(self.parts, after, collection=name)
         return await suggest.complete(self.parts, after, collection=name)
 
     async def retrieve(self, request: Request | str, *, trace: Trace | None = None) -> Retrieved:
-        """The first half of the path: from a request to numbered passages."""
+        """Run the first half of the path: from a request to numbered passages."""
         request, plan = self._plan(request)
         trace = trace or Trace(deadline_ms=plan.deadline_ms)
         context = await open_request(self.parts, request, plan=plan, trace=trace)
@@ -192,10 +192,11 @@ class Engine:
     async def stream(
         self, request: Request | str, *, keep: Callable[[Record], None] | None = None
     ) -> AsyncGenerator[Event, None]:
-        """Answer a query; yield the events as the stages are done, `AnswerCompleted` last.
+        """Answer a query; yield an event per completed stage, `AnswerCompleted` last.
 
-        The record of the query goes to the history, or to ``keep``. Closing the stream ends the
-        call to a language model. Raises InputError, NotFound, IndexMismatch and RetrievalError.
+        The query's record is stored in the history, or passed to ``keep``. Closing the stream
+        cancels the call to the language model. Raises InputError, NotFound, IndexMismatch and
+        RetrievalError.
         """
         request, plan = self._plan(request)
         trace = Trace(deadline_ms=plan.deadline_ms)
@@ -237,14 +238,14 @@ class Engine:
             await self._count_tokens(context)
 
     def _plan(self, request: Request | str) -> tuple[Request, Plan]:
-        """Return the request with the choices of the settings, and its plan."""
+        """Return the request with defaults from the settings, and its plan."""
         request = Request(request) if isinstance(request, str) else request
         given = {name: value for name, value in request.choices.items() if value is not None}
         request = replace(request, choices={**self.parts.settings.plan, **given})
         return request, make_plan(self.parts.settings.profile, overrides=request.choices)
 
     def _cache_key(self, context: RequestContext) -> CacheKey:
-        """Return everything but the question that its answer depends on."""
+        """Return everything but the query text that the answer depends on."""
         parts, plan, request = context.parts, context.plan, context.request
         return key_of(
             plan=plan,
@@ -263,7 +264,7 @@ class Engine:
         )
 
     def _cached_answer(self, context: RequestContext, key: CacheKey) -> Answer | None:
-        """Return an earlier answer to the same question, or to one that means the same."""
+        """Return a cached answer to the same query or to a paraphrase of it."""
         cache, question, encoded = self.parts.cache, context.request.question, context.encoded
         answer = cache.find(key, question)
         if answer is None and encoded is not None:
@@ -283,7 +284,7 @@ class Engine:
         *,
         keep: Callable[[Record], None] | None,
     ) -> Answer:
-        """Put the answer into the history; a failure to do so is noted in the answer."""
+        """Store the query in the history; a failure is noted in the answer."""
         record = record_of(context, answer=answer, found=found)
         keep = keep or partial(save_record, catalogue=self.parts.catalogue)
         after = Trace()
@@ -296,7 +297,7 @@ class Engine:
         return answer
 
     async def _count_tokens(self, context: RequestContext) -> None:
-        """Count the tokens of language models for the tenant; a failure is logged."""
+        """Count language model tokens for the tenant; a failure is logged."""
         tokens = context.meter.tokens
 
         def count() -> None:
@@ -306,7 +307,7 @@ class Engine:
                 log.warning("tokens_not_counted", extra={"code": error.code})
 
         if tokens:
-            # A client that disconnects cancels this task: the tokens are counted all the same.
+            # A disconnected client cancels this task; the tokens are counted nevertheless.
             await asyncio.shield(asyncio.to_thread(count))
 
     async def _collection(self, name: str | None) -> Collection:

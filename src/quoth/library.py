@@ -1,4 +1,4 @@
-"""quoth without ``await``: the engine on an event loop of its own, in a thread beside."""
+"""Synchronous facade: runs the engine on an event loop in a background thread."""
 
 from __future__ import annotations
 
@@ -34,9 +34,10 @@ Source = str | PathLike[str]
 
 
 class Library:
-    """Documents in a folder, and the answers they give.
+    """Documents in a folder, and answers from them.
 
-    Works inside running event loops too (notebooks, servers). Close it, or use it with ``with``.
+    Works inside running event loops too (notebooks, servers). Close it, or use it as a context
+    manager.
     """
 
     def __init__(
@@ -66,7 +67,7 @@ class Library:
         speaker: str | None = None,
         language: str | None = None,
     ) -> list[Document]:
-        """Add files and folders; gives one document per file, failed ones included."""
+        """Add files and folders; return one document per file, failed ones included."""
         given = DocumentMetadata(title=title, url=url, speaker=speaker, language=language)
         paths = [Path(source) for source in sources]
 
@@ -87,11 +88,11 @@ class Library:
         session: str | None = None,
         **choices: Any,
     ) -> Answer:
-        """Answer a question; choices are fields of `quoth.core.plan.Plan`.
+        """Answer a question; options are fields of `quoth.core.plan.Plan`.
 
-        ``history`` are the turns so far, for questions such as "and the second one?". With
-        ``cache="semantic"`` the answer to a question that asks the same may be given again, to
-        those who share a ``session``; without one the library is a session of its own.
+        ``history`` holds the turns so far, for questions such as "and the second one?". With
+        ``cache="semantic"`` a cached answer to a paraphrase may be returned, within the same
+        ``session``; without one the library is its own session.
         """
         request = self._request(
             question, history=history, collections=collections, session=session, choices=choices
@@ -99,7 +100,7 @@ class Library:
         return self._run(self._engine.answer(request))
 
     def ask_all(self, questions: Sequence[str], **choices: Any) -> list[Answer]:
-        """Answer many questions at once, in their order."""
+        """Answer many questions concurrently, in their order."""
         requests = [self._request(each, choices=choices) for each in questions]
         return self._run(self._engine.answer_all(requests))
 
@@ -112,7 +113,7 @@ class Library:
         session: str | None = None,
         **choices: Any,
     ) -> list[Event]:
-        """Answer a question as `ask` does; gives the events in the order in which they came."""
+        """Answer a question as `ask` does; yield the events in order."""
         request = self._request(
             question, history=history, collections=collections, session=session, choices=choices
         )
@@ -123,11 +124,11 @@ class Library:
         return self._run(collect())
 
     def suggest(self, after: Answer | str = "") -> tuple[str, ...]:
-        """Suggest questions: what to ask after an answer, or how to end what was typed so far."""
+        """Suggest questions: follow-ups of an answer, or completions of a typed beginning."""
         return self._run(self._engine.suggest(after))
 
     def history(self, *, most: int = 20, collection: str | None = None) -> list[QuerySummary]:
-        """List the questions that were asked, the newest first; of all collections, or of one."""
+        """List recorded questions, newest first; of all collections, or of one."""
 
         async def asked() -> list[QuerySummary]:
             catalogue = self._engine.parts.catalogue
@@ -154,11 +155,11 @@ class Library:
         return self._run(self._engine.documents())
 
     def remove(self, *ids: str) -> list[str]:
-        """Delete documents completely; gives the ids that were there."""
+        """Delete documents completely; return the ids found."""
         return self._run(self._engine.remove(ids))
 
     def reindex(self) -> None:
-        """Build the index anew, as after a change of the embedder; searches go on meanwhile."""
+        """Rebuild the index, e.g. after a change of embedder; searches continue meanwhile."""
 
         async def rebuild() -> None:
             async for _ in self._engine.reindex():
@@ -167,11 +168,11 @@ class Library:
         self._run(rebuild())
 
     def health(self) -> Health:
-        """Check set-up, catalogue and index."""
+        """Check configuration, catalogue and index."""
         return self._run(self._engine.health())
 
     def close(self) -> None:
-        """Close everything; a second time does nothing."""
+        """Close all resources; a second call does nothing."""
         if self._thread.is_alive():
             self._run(self._opened.__aexit__(None, None, None))
             self._stop()
@@ -202,7 +203,7 @@ class Library:
         try:
             return future.result()
         except BaseException:
-            future.cancel()  # on Ctrl-C the work must not go on behind the caller's back
+            future.cancel()  # On Ctrl-C the work must not continue in the background.
             raise
 
     def _stop(self) -> None:

@@ -1,7 +1,7 @@
-"""One process, many tenants: models are shared, what belongs to a tenant is opened separately.
+"""Tenants of one process: models are shared, tenant data is opened separately.
 
-An `Engine` reaches nothing but its tenant's rows, index files and token vectors. After
-authentication a caller gets the tenant's engine here, and has no other way to any document.
+An `Engine` reaches only its tenant's rows, index files and token vectors. After authentication a
+caller gets its tenant's engine here and has no other access to documents.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from quoth.store.database import Database
 
 
 class Tenants:
-    """The engines of all tenants over one database; ``open_tenant`` makes the one of a tenant.
+    """Engines of all tenants over one database, opened by ``open_tenant``.
 
-    The ``settings.tenants_open`` most recently used engines stay open; another one is closed,
-    with its files and its memory, as soon as no request uses it.
+    The ``settings.tenants_open`` most recently used engines stay open; others are closed, with
+    their files and memory, as soon as no request uses them.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class Tenants:
         self._lock = Lock()
 
     def engine(self, tenant: str) -> Engine:
-        """Return the engine of a tenant, the same one to all who use it at the same time."""
+        """Return the engine of a tenant, shared by all concurrent requests."""
         with self._lock:
             engine = self._alive.get(tenant)
             if engine is None:
@@ -45,6 +45,6 @@ class Tenants:
 
     @property
     def opened(self) -> dict[str, Engine]:
-        """The engines that are open now, by tenant."""
+        """Return the open engines by tenant."""
         with self._lock:
             return dict(self._alive)

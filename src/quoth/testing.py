@@ -1,7 +1,7 @@
-"""Test doubles: a whole search engine in memory, without a model, a file or a thread.
+"""Test doubles: an in-memory search engine without models, files or threads.
 
-They keep the contracts of `protocols` and pass the same tests as the real backends, so that
-a stage or the engine can be tried in a millisecond. The failing and slow ones are for the
+They satisfy the contracts of `protocols` and pass the same tests as the real backends, so that a
+stage or the engine can be tested in a millisecond. Failing and slow variants exercise the
 fallbacks.
 """
 
@@ -49,7 +49,7 @@ B = 0.75
 
 
 class HashEmbedder:
-    """Embeds by hashing words and pairs of words: texts that share some are near each other."""
+    """Embeds by hashing words and word pairs: texts that share some are similar."""
 
     name = "hash"
     revision = "1"
@@ -87,12 +87,12 @@ class FailingEmbedder(HashEmbedder):
     """Raises EmbeddingError for every text."""
 
     async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
-        """Fail."""
+        """Raise EmbeddingError."""
         raise EmbeddingError("The embedder is made to fail.")
 
 
 class SlowEmbedder(HashEmbedder):
-    """Takes its time, in seconds, for every call."""
+    """Waits, in seconds, before every call."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -109,8 +109,8 @@ class SlowEmbedder(HashEmbedder):
 class MemoryIndex:
     """Both indexes in a dictionary: exact cosine, and BM25 over plain words.
 
-    ``rows`` maps chunk ids to chunks and unit vectors; give one index's rows to another to let
-    them share what is stored.
+    ``rows`` maps chunk ids to chunks and unit vectors; indexes given the same ``rows`` share their
+    content.
     """
 
     def __init__(self, rows: dict[str, tuple[Chunk, Matrix]] | None = None) -> None:
@@ -141,26 +141,26 @@ class MemoryIndex:
     async def vectors(
         self, chunk_ids: Sequence[str], *, exact: bool = False
     ) -> Mapping[str, Matrix]:
-        """Return the stored vectors of those chunks that are there."""
+        """Return the stored vectors of the chunks that exist."""
         return {at: self.rows[at][1] for at in chunk_ids if at in self.rows}
 
     async def document_ids(self) -> Mapping[str, int]:
-        """Return how many chunks each document has here."""
+        """Return the number of chunks per document."""
         return Counter(chunk.document_id for chunk, _ in self.rows.values())
 
     async def count(self) -> int:
-        """Return how many chunks there are."""
+        """Return the number of chunks."""
         return len(self.rows)
 
     async def optimize(self) -> None:
         """Do nothing; every write is cheap to search."""
 
     async def needs_build(self) -> bool:
-        """Never."""
+        """Return False."""
         return False
 
     async def build(self) -> bool:
-        """Build nothing."""
+        """Do nothing."""
         return False
 
     async def drop(self) -> None:
@@ -173,7 +173,7 @@ class MemoryIndex:
     async def match(
         self, text: str, *, languages: Sequence[str], limit: int, filters: Sequence[Filter] = ()
     ) -> list[Scored]:
-        """Rank chunks by BM25, best first; ``languages`` makes no difference to plain words."""
+        """Rank chunks by BM25, best first; ``languages`` is ignored."""
         texts = {at: f"{chunk.prefix} {chunk.text}" for at, (chunk, _) in self.rows.items()}
         scores = bm25(text, texts)
         return _best(
@@ -183,23 +183,23 @@ class MemoryIndex:
 
 
 class FailingIndex(MemoryIndex):
-    """Stores like the other and raises RetrievalError for every search."""
+    """Stores normally and raises RetrievalError for every search."""
 
     async def nearest(
         self, vector: Matrix, *, limit: int, filters: Sequence[Filter] = ()
     ) -> list[Scored]:
-        """Fail."""
+        """Raise RetrievalError."""
         raise RetrievalError("The index is made to fail.")
 
     async def match(
         self, text: str, *, languages: Sequence[str], limit: int, filters: Sequence[Filter] = ()
     ) -> list[Scored]:
-        """Fail."""
+        """Raise RetrievalError."""
         raise RetrievalError("The index is made to fail.")
 
 
 class SlowIndex(MemoryIndex):
-    """Takes its time, in seconds, for every search."""
+    """Waits, in seconds, before every search."""
 
     def __init__(
         self, seconds: float, *, rows: dict[str, tuple[Chunk, Matrix]] | None = None
@@ -226,7 +226,7 @@ class SlowIndex(MemoryIndex):
 
 
 class WordReranker:
-    """Scores a chunk by the share of the question's words that it holds."""
+    """Scores a chunk by the share of the query's words that it contains."""
 
     name = "words"
 
@@ -243,9 +243,9 @@ class WordReranker:
 
 
 class ScriptedGenerator:
-    """Writes what it was given, piece by piece; remembers what it was told.
+    """Streams scripted pieces and records the messages it received.
 
-    A piece that is an error is raised there. ``pause_s`` passes before each piece.
+    A piece that is an error is raised at that point. ``pause_s`` passes before each piece.
     """
 
     provider = "scripted"
@@ -272,7 +272,7 @@ class ScriptedGenerator:
         return [len(text.split()) for text in texts]
 
     def usd(self, usage: Usage) -> float | None:
-        """Cost nothing."""
+        """Return a cost of zero."""
         return 0.0
 
     async def stream(
@@ -301,19 +301,19 @@ class ScriptedGenerator:
 
 
 class FailingReranker(WordReranker):
-    """Raises RerankError for every question."""
+    """Raises RerankError for every query."""
 
     name = "failing"
 
     async def score(
         self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None = None
     ) -> list[float]:
-        """Fail."""
+        """Raise RerankError."""
         raise RerankError("The reranker is made to fail.")
 
 
 class SlowReranker(WordReranker):
-    """Takes its time, in seconds, for every call."""
+    """Waits, in seconds, before every call."""
 
     name = "slow"
 
@@ -329,12 +329,12 @@ class SlowReranker(WordReranker):
 
 
 def passes(chunk: Chunk, filters: Sequence[Filter]) -> bool:
-    """Return whether a chunk meets every condition; one on a place it does not have fails."""
+    """Return whether a chunk meets every condition; a missing locator fails."""
     return all(_meets(chunk, condition) for condition in filters)
 
 
 def bm25(query: str, texts: Mapping[str, str]) -> dict[str, float]:
-    """Score the texts that share a word with the query; a repeated word counts as often.
+    """Score the texts that share a word with the query; repeated words count repeatedly.
 
     BM25 with k1 = 1.2, b = 0.75 and the idf that is never negative; Robertson and Zaragoza, 2009,
     https://doi.org/10.1561/1500000019.
@@ -380,7 +380,7 @@ def _meets(chunk: Chunk, condition: Filter) -> bool:
 
 
 def _labels(chunk: Chunk) -> set[str]:
-    """The labels printed on the chunk's pages, without regard to case."""
+    """Return the labels printed on the chunk's pages, case-insensitive."""
     locators = [chunk.locator, *(place.locator for place in chunk.places)]
     return {
         label_key(label)

@@ -1,4 +1,4 @@
-"""What a collection has taught about itself: the weight of its legs and what its scores mean."""
+"""Calibration of a collection: retriever weights and score-to-probability models."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class Calibration:
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """What `quoth tune` learnt from a collection, for one index identity.
+    """What `quoth tune` fitted on a collection, for one index identity.
 
-    ``dense_weight`` is the semantic leg's share by language of the question ("" for any other).
-    ``relevance`` gives the probability that a ranked chunk is relevant, ``answerable`` that the
-    collection answers the question at all; ``answer_from`` is the probability of the latter from
-    which a question is answered. None means the shipped one.
+    ``dense_weight`` is vector search's share by language of the query ("" for any other).
+    ``relevance`` models the probability that a ranked chunk is relevant, ``answerable`` that the
+    collection answers the question at all; ``answer_from`` is the threshold of the latter. None
+    means the default model.
     """
 
     dense_weight: Mapping[str, float] = field(default_factory=dict)

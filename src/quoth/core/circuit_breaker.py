@@ -1,4 +1,4 @@
-"""A circuit breaker: a part that keeps failing is not called for a while."""
+"""Circuit breaker: stops calling a component that keeps failing."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ State = Literal["closed", "open", "half_open"]
 
 
 def every_error(_error: BackendError) -> bool:
-    """Count whatever a backend raises."""
+    """Return True: every error counts."""
     return True
 
 
 class CircuitBreaker:
-    """Open after ``failures`` in a row within ``within_s`` seconds, for ``half_open_s`` seconds.
+    """Opens after ``failures`` in a row within ``within_s`` seconds, for ``half_open_s`` seconds.
 
-    Then a single call passes: when it succeeds all may pass again, when it fails the wait begins
-    anew. A success between failures sets the count back, so that a busy part is not cut off for
-    the few calls in a hundred that go wrong.
+    Then a single call passes: on success the breaker closes, on failure the wait begins again. A
+    success between failures resets the count, so that a busy component is not cut off for the few
+    calls in a hundred that go wrong.
 
-    ``name`` is the part as a sentence begins with it; ``error`` makes what a refused call raises;
-    ``counts`` says which errors are the part's own failure: others, such as a refusal to answer,
-    show that it is there. ``clock`` gives seconds. One event loop uses a breaker.
+    ``name`` is the component's name at the beginning of a sentence; ``error`` makes the error of a
+    refused call; ``counts`` says which errors are the component's own failures: others, such as a
+    refusal to answer, show that it works. ``clock`` gives seconds. A breaker belongs to one event
+    loop.
     """
 
     def __init__(
@@ -54,23 +55,23 @@ class CircuitBreaker:
 
     @property
     def state(self) -> State:
-        """What would happen to a call now."""
+        """Return the state that the next call would meet."""
         if self._opened is None:
             return "closed"
         return "half_open" if self.waits_s == 0 else "open"
 
     @property
     def waits_s(self) -> float:
-        """Seconds until a call may be tried again; 0 where it may be now."""
+        """Return the seconds until a call may be tried; 0 if it may be now."""
         if self._opened is None:
             return 0.0
         return max(0.0, self._opened + self._half_open_s - self._clock())
 
     @contextmanager
     def call(self) -> Iterator[None]:
-        """Do the block, and remember how it ended; raises the breaker's error when it is open.
+        """Run the block and record its outcome; raises the breaker's error when open.
 
-        A block that is cancelled, or that a bug ends, says nothing about the part.
+        A block that is cancelled, or ended by a bug, does not count.
         """
         probe = self._enter()
         try:
@@ -85,7 +86,7 @@ class CircuitBreaker:
                 self._probing = False
 
     def _enter(self) -> bool:
-        """Return whether the call that begins is the one that decides."""
+        """Return whether the beginning call is the half-open trial."""
         state = self.state
         if state == "closed":
             return False
@@ -100,7 +101,7 @@ class CircuitBreaker:
 
     def _ended(self, *, failed: bool, probe: bool) -> None:
         if self._opened is not None and not probe:
-            return  # It began before the breaker opened, and says nothing new.
+            return  # It began before the breaker opened and does not count.
         now = self._clock()
         if not failed:
             self._opened = None

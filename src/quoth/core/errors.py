@@ -66,7 +66,7 @@ class QuothError(Exception):
 
 
 class InputError(QuothError):
-    """The request cannot be served as it stands."""
+    """The request cannot be served in this form."""
 
     code = "invalid_input"
     status = 422
@@ -80,14 +80,14 @@ class NotFound(QuothError):
 
 
 class Gone(QuothError):
-    """What belongs to the asker was there, and is no more, or is not what it was."""
+    """Something of the caller's expired, was removed or has changed."""
 
     code = "gone"
     status = 410
 
 
 class Denied(QuothError):
-    """Who asks may not do this; `status` 401 says that a key is needed or was not good."""
+    """The caller may not do this; `status` 401 means a missing or invalid key."""
 
     code = "denied"
     status = 403
@@ -98,21 +98,21 @@ class Denied(QuothError):
 
 
 class TooLarge(InputError):
-    """What was sent is over its limit, which the message names."""
+    """The request exceeds a limit, which the message names."""
 
     code = "too_large"
     status = 413
 
 
 class ConfigError(QuothError):
-    """The set-up is wrong, so nothing is started."""
+    """The configuration is wrong, so nothing is started."""
 
     code = "configuration"
     status = 500
 
 
 class StoreDown(ConfigError):
-    """The catalogue cannot be opened, or is damaged: nothing is answered until that is mended."""
+    """The catalogue cannot be opened or is damaged; no queries are answered."""
 
     code = "store_down"
     status = 503
@@ -132,7 +132,7 @@ class IndexMismatch(ConfigError):
 
 
 class IndexCorrupt(ConfigError):
-    """The index is not as it was written: nothing is answered from it until it is rebuilt."""
+    """The index is damaged; no queries are answered until it is rebuilt."""
 
     code = "index_corrupt"
     status = 503
@@ -149,7 +149,7 @@ class DocumentError(QuothError):
 
 
 class BackendError(QuothError):
-    """A part failed while it ran; `retryable` says whether another try may help."""
+    """A component failed at run time; `retryable` says whether a retry may help."""
 
     code = "backend"
     status = 503
@@ -160,10 +160,10 @@ class BackendError(QuothError):
 
 
 class Busy(BackendError):
-    """What is needed is in other hands, or asked too much of; try again later.
+    """A resource is in use, or a rate limit was reached; try again later.
 
-    ``status`` is 429 where it is this caller who asks too much; ``retry_after_s`` is when to try
-    again, in seconds.
+    ``status`` is 429 if this caller exceeded its limit; ``retry_after_s`` is the time until a
+    retry, in seconds.
     """
 
     code = "busy"
@@ -189,7 +189,7 @@ class EmbeddingError(BackendError):
 
 
 class RetrievalError(BackendError):
-    """A search leg or the catalogue failed."""
+    """A retriever or the catalogue failed."""
 
     code = "retrieval_failed"
 
@@ -215,7 +215,7 @@ class RerankError(BackendError):
 
 
 class GenerationError(BackendError):
-    """The generator failed; `code` says in which of few ways.
+    """The generator failed; `code` gives the kind of failure.
 
     ``retry_after_s`` is how long the provider asks to wait, in seconds.
     """
@@ -236,6 +236,6 @@ class GenerationError(BackendError):
 
 
 class JudgeError(BackendError):
-    """The judge of support failed."""
+    """The entailment judge failed."""
 
     code = "judge_failed"

@@ -1,4 +1,4 @@
-"""What streams while an answer is made; `Done`, with the whole answer, comes last.
+"""Events of an answer stream; `AnswerCompleted`, with the whole answer, comes last.
 
 The field ``event`` of each is its name on every surface: lines of the command line's machine
 output, server-sent events, Python.
@@ -21,7 +21,7 @@ from quoth.core.types import (
 
 @dataclass(frozen=True, slots=True)
 class StageStarted:
-    """The stage that has just begun."""
+    """A stage has started."""
 
     stage: str
     event: Literal["status"] = "status"
@@ -37,7 +37,7 @@ class HitsFound:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceFound:
-    """The best verbatim sentences, cited and true as they stand, while a model still writes."""
+    """The best verbatim sentences, cited and verified, while a model still writes."""
 
     text: str
     sentences: tuple[Sentence, ...]
@@ -63,10 +63,10 @@ class CitationAdded:
 
 @dataclass(frozen=True, slots=True)
 class SentenceVerified:
-    """What the check of one sentence found.
+    """The verification result of one sentence.
 
-    ``number`` counts the sentences that were streamed, from 1; ``text`` is the sentence without
-    its markers. ``kept`` false says that the sentence is not part of the answer.
+    ``number`` counts the streamed sentences, from 1; ``text`` is the sentence without its markers.
+    ``kept`` False means that the sentence is not part of the answer.
     """
 
     number: int
@@ -88,7 +88,7 @@ class UsageReported:
 
 @dataclass(frozen=True, slots=True)
 class AnswerCompleted:
-    """The whole answer; the last event of a stream that did not fail."""
+    """The complete answer; the last event of a stream that did not fail."""
 
     answer: Answer
     event: Literal["done"] = "done"

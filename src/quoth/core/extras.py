@@ -1,4 +1,4 @@
-"""Optional packages, asked for before anything of them is loaded."""
+"""Optional packages, checked before they are imported."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from quoth.core.errors import MissingExtra
 
 
 def is_installed(module: str) -> bool:
-    """Whether a module can be imported; the packages above it are loaded for that."""
+    """Return whether a module can be imported; imports its parent packages."""
     above, _, _ = module.rpartition(".")
     return (not above or is_installed(above)) and find_spec(module) is not None
 
 
 def require_extra(extra: str, *, module: str, what: str) -> None:
-    """Raise MissingExtra with the line that installs it, unless the module is there."""
+    """Raise MissingExtra with the install command, unless the module exists."""
     if not is_installed(module):
         raise MissingExtra(
             f"{what} needs packages that are not installed. Install them with: "

@@ -22,7 +22,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class GenerationParams:
-    """Generation parameters; a provider ignores, and logs, those that it lacks."""
+    """Generation parameters; a provider ignores and logs unsupported ones."""
 
     temperature: float = 0.1
     max_tokens: int = 1024
@@ -30,7 +30,7 @@ class GenerationParams:
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """The end of what a model wrote: why it stopped, what it used, and who it was.
+    """End of a generation: finish reason, usage and model.
 
     ``usage.usd`` is by the dated price table, 0 where the model is free or has no known price.
     """

@@ -1,4 +1,4 @@
-"""What a collection holds, as the titles, chapters and names that questions refer to."""
+"""Outline of a collection: the titles, chapters and names that queries refer to."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class SummarySentence:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """An extractive summary: the sentences that stand for a part of a document, in their order.
+    """Extractive summary of a part of a document: its sentences, in their order.
 
     ``level`` is 0 for the whole document, 1 for a chapter, 2 for a section; ``path`` is empty at
-    level 0. The part is made of the chunks from `first` to `last` ordinal.
+    level 0. The part consists of the chunks from `first` to `last` ordinal.
     """
 
     document_id: str
@@ -50,7 +50,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class EntityCooccurrence:
-    """Two names that stand together in ``count`` chunks of a document, both in folded form."""
+    """Two normalized names that co-occur in ``count`` chunks of a document."""
 
     name: str
     other: str
@@ -59,7 +59,7 @@ class EntityCooccurrence:
 
 @dataclass(frozen=True, slots=True)
 class CollectionOutline:
-    """All that a question can refer to by name in one version of a collection."""
+    """All names that a query can refer to in one version of a collection."""
 
     version: str
     languages: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Every choice that one request can make, and the profiles that choose for it.
+"""The plan of a request: all per-request choices, and the profiles with their defaults.
 
 `make_plan` makes the plan of a request, `plan_for_kind` adapts it to the kind of the query. An
 ablation is ``replace(plan, …)``.
@@ -43,7 +43,7 @@ MODE_SPELLINGS: Mapping[str, Mode] = {
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How one question is answered; the defaults are the measured ones (docs/decisions)."""
+    """How one query is answered; the defaults are the measured ones (docs/decisions)."""
 
     profile: str = "default"
     mode: Mode = "hybrid"
@@ -112,7 +112,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A named set of parts and defaults (values of each field of `Plan` by name)."""
+    """A named set of components and defaults (values of `Plan` fields by name)."""
 
     embedder: str = "multilingual-e5-small-int8"
     store: str = "lancedb"
@@ -257,7 +257,7 @@ SWITCHES = ("classify", "hyde", "rerank", "prune", "generate", "judge")
 
 
 def profile(name: str) -> Profile:
-    """Return the profile of that name; raises ConfigError listing the names there are."""
+    """Return the profile of that name; raises ConfigError listing the available ones."""
     try:
         return PROFILES[name]
     except KeyError:
@@ -266,9 +266,9 @@ def profile(name: str) -> Profile:
 
 
 def make_plan(profile_name: str, *, overrides: Mapping[str, Any] | None = None) -> Plan:
-    """Return the plan of a request; raises InputError for an unknown or impossible value.
+    """Return the plan of a request; raises InputError for an unknown or invalid value.
 
-    Later values outrank earlier ones: the defaults of `Plan`, the profile, ``overrides`` (where
+    Later values override earlier ones: the defaults of `Plan`, the profile, ``overrides`` (where
     None means "not given"). The kind of the query changes it once more: `plan_for_kind`.
     """
     given = {name: value for name, value in (overrides or {}).items() if value is not None}
@@ -298,7 +298,7 @@ def plan_for_kind(
 
 
 def _within_limits(plan: Plan) -> Plan:
-    """Bound the pool by what both retrievers can return, and the number of hits by the pool."""
+    """Bound the pool by the retrievers' limit, and the number of hits by the pool."""
     limit = 2 * plan.candidates_per_leg
     final_k = min(plan.final_k, limit)
     return replace(plan, rerank_pool=max(final_k, min(plan.rerank_pool, limit)), final_k=final_k)

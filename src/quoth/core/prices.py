@@ -1,7 +1,6 @@
-"""What language models cost, and what is done without when there is too little money or time.
+"""Language model prices, and degradation under cost and time limits.
 
-Prices are those of the table that comes with the package ``genai-prices``; nothing is looked up
-on the network.
+Prices come from the table of the package ``genai-prices``; nothing is looked up on the network.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ PUBLISHERS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class PriceTable:
-    """Which table the prices are from; ``newest`` is the day of its newest price in force."""
+    """A price table; ``newest`` is the day of its newest price in force."""
 
     name: str
     version: str
@@ -52,9 +51,9 @@ class PriceTable:
 
 @dataclass(frozen=True, slots=True)
 class BudgetDecision:
-    """What can be done for the money; ``left_out`` are pairs of a stage and what it does instead.
+    """What the budget allows; ``left_out`` holds pairs of a stage and its fallback.
 
-    ``small_tasks`` says whether the model may help to read the question.
+    ``small_tasks`` says whether the model may help to analyse the query.
     """
 
     generate: bool
@@ -65,7 +64,7 @@ class BudgetDecision:
 
 
 def price(usage: Usage, *, provider: str, model: str, local: bool = False) -> float | None:
-    """Return the price in dollars: 0 for a model on this machine, None where it is not known."""
+    """Return the price in dollars: 0 for a local model, None if unknown."""
     if local:
         return 0.0
     if provider not in PUBLISHERS or not find_spec(TABLE):
@@ -82,7 +81,7 @@ def price(usage: Usage, *, provider: str, model: str, local: bool = False) -> fl
 
 
 def price_table() -> PriceTable | None:
-    """Say which prices are used; None where the package is not installed."""
+    """Return the price table in use; None if the package is not installed."""
     if not find_spec(TABLE):
         return None
     from genai_prices import __version__
@@ -103,13 +102,13 @@ def fit_budget(
     max_tokens: int,
     small_tasks: Sequence[str] = (),
 ) -> BudgetDecision:
-    """Say what can be done for ``max_usd``, what is left of it when some is spent already.
+    """Return what fits into ``max_usd``.
 
-    ``prompt_tokens`` are those of the instructions, the history and the question, and
-    ``context_tokens`` those of the passages; ``small_tasks`` are the stages that would ask the
-    model before it answers. When all is too much, it is left out in this order: the small tasks;
-    the length of the answer, down to 128 tokens; the passages, down to 500 tokens; the model. A
-    model without a known price is not asked when there is a limit.
+    ``prompt_tokens`` counts the instructions, the history and the query, ``context_tokens`` the
+    passages; ``small_tasks`` names the stages that would call the model before it answers. If all
+    is too much, omissions come in this order: the small tasks; the length of the answer, down to
+    128 tokens; the passages, down to 500 tokens; the model. A model without a known price is not
+    called when there is a limit.
     """
 
     def fits(context: int, tokens: int, tasks: int = 0) -> bool:
@@ -120,7 +119,7 @@ def fit_budget(
         return cost is not None and task is not None and cost + tasks * task <= max_usd
 
     def most(low: int, high: int, enough: Callable[[int], bool]) -> int:
-        """The most from ``low`` to ``high`` that is cheap enough, and ``low`` where none is."""
+        """Return the largest passing integer from ``low`` to ``high``, or ``low`` if none passes."""
         low = min(low, high)
         return max(
             low, low - 1 + bisect_right(range(low, high + 1), 0, key=lambda n: not enough(n))
@@ -146,11 +145,12 @@ def fit_budget(
 def skip_for_time(
     remaining_ms: float | None, *, usual_ms: Mapping[str, float], least_ms: float = 0.0
 ) -> tuple[str, ...]:
-    """Name the stages to leave out so that the others fit into the time that is left.
+    """Return the stages to skip so that the others fit into the remaining time.
 
-    ``usual_ms`` is what each of `OUT_OF_TIME` takes as a rule, for an answer the time to its first
-    token; stages that are not named take no part. ``least_ms`` is for everything else. As few as
-    possible go, in the order of `OUT_OF_TIME`; what fits again once a later one is gone stays.
+    ``usual_ms`` is the usual latency of each of `OUT_OF_TIME`, for an answer the time to its first
+    token; stages that are not named are ignored. ``least_ms`` is for everything else. As few as
+    possible are skipped, in the order of `OUT_OF_TIME`; one that fits again once a later one is
+    skipped stays.
     """
     if remaining_ms is None:
         return ()
@@ -168,28 +168,28 @@ def skip_for_time(
 
 
 def _days(models: Sequence[Any]) -> set[date]:
-    """The days from which prices of the table hold, where it names one."""
+    """Return the days from which prices of the table hold, where given."""
     prices = [each for model in models if isinstance(model.prices, list) for each in model.prices]
     days = {getattr(each.constraint, "start_date", None) for each in prices}
     return {day for day in days if day is not None}
 
 
 class LatencyEstimator:
-    """How long stages take as a rule, in milliseconds; the last calls count most."""
+    """Estimates stage latencies in milliseconds; recent calls count most."""
 
     def __init__(self) -> None:
         self._usual: dict[str, float] = {}
 
     @property
     def usual_ms(self) -> Mapping[str, float]:
-        """What each stage takes that was noted so far."""
+        """Return the estimated latency of each observed stage."""
         return dict(self._usual)
 
     def note(self, stage: str, spent_ms: float) -> None:
-        """Note how long a stage took; of an answer, how long its first token took."""
+        """Record the latency of a stage; for an answer, of its first token."""
         before = self._usual.get(stage, spent_ms)
         self._usual[stage] = before + NEWEST * (spent_ms - before)
 
     def left_out(self, stage: str) -> None:
-        """Note that a stage was left out: in the end it is tried again, for it may be quick now."""
+        """Record a skipped stage, so that it is eventually tried again."""
         self._usual[stage] *= FADING

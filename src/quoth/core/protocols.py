@@ -1,7 +1,7 @@
-"""The verbs at the border: what a backend must do to take part.
+"""Protocols that backends implement.
 
-Methods are async; a backend that computes on the CPU does so in its own bounded executor and
-does not block the event loop. A backend turns the errors of its library into `BackendError`.
+Methods are async; a backend that computes on the CPU does so in its own bounded executor and does
+not block the event loop. A backend turns the errors of its library into `BackendError`.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ TokenRows = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True)
 class EncodedQuery:
-    """What one pass of the model makes of a query.
+    """Result of encoding a query in one pass.
 
-    ``vector`` is the unit vector, shape (dimension,). ``tokens`` are the vectors of its own
-    tokens, shape (tokens, dimension), as the model makes them; None where it shows none.
+    ``vector`` is the unit vector, shape (dimension,). ``tokens`` holds the vectors of its tokens,
+    shape (tokens, dimension); None if the model has none.
     """
 
     vector: Matrix
@@ -40,7 +40,7 @@ class EncodedQuery:
 
 
 class Embedder(Protocol):
-    """Convert texts into unit vectors."""
+    """Converts texts into unit vectors."""
 
     name: str
     revision: str
@@ -67,7 +67,7 @@ class Embedder(Protocol):
 
 
 class VectorIndex(Protocol):
-    """Find the chunks whose vectors are nearest."""
+    """Finds the chunks with the most similar vectors."""
 
     async def upsert(self, chunks: Sequence[Chunk], *, vectors: Matrix) -> None:
         """Write chunks of one or more documents; writing a chunk again replaces it."""
@@ -86,18 +86,18 @@ class VectorIndex(Protocol):
     async def vectors(
         self, chunk_ids: Sequence[str], *, exact: bool = False
     ) -> Mapping[str, Matrix]:
-        """Return the stored vectors of those chunks that are there.
+        """Return the stored vectors of the chunks that exist.
 
-        ``exact`` wants them bit by bit; else those of a copy made for searching will do.
+        ``exact`` returns them bit by bit, else a search copy will do.
         """
         ...
 
     async def document_ids(self) -> Mapping[str, int]:
-        """Return how many chunks each document has here."""
+        """Return the number of chunks per document."""
         ...
 
     async def count(self) -> int:
-        """Return how many chunks a search can find here."""
+        """Return the number of searchable chunks."""
         ...
 
     async def optimize(self) -> None:
@@ -105,11 +105,11 @@ class VectorIndex(Protocol):
         ...
 
     async def needs_build(self) -> bool:
-        """Whether there is so much now that `build` pays."""
+        """Return whether `build` would pay at this size."""
         ...
 
     async def build(self) -> bool:
-        """Build what pays from some size on; slow, harmless beside searches; True if it did."""
+        """Build the vector index if large enough; slow, searches continue; True if built."""
         ...
 
     async def drop(self) -> None:
@@ -117,17 +117,17 @@ class VectorIndex(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of files and memory."""
+        """Close files and free memory."""
         ...
 
 
 class KeywordIndex(Protocol):
-    """Find the chunks that share words with the question."""
+    """Finds the chunks that share words with the query."""
 
     async def match(
         self, text: str, *, languages: Sequence[str], limit: int, filters: Sequence[Filter] = ()
     ) -> list[Scored]:
-        """Rank chunks by BM25, best first; a repeated word counts as often as it is repeated.
+        """Rank chunks by BM25, best first; repeated query words count repeatedly.
 
         Any text is safe, one without words finds nothing.
         """
@@ -139,7 +139,7 @@ class Index(VectorIndex, KeywordIndex, Protocol):
 
 
 class Reranker(Protocol):
-    """Scores chunks against the question together."""
+    """Scores chunks together with the query."""
 
     name: str
 
@@ -148,7 +148,7 @@ class Reranker(Protocol):
     ) -> list[float]:
         """Return one score per chunk, higher is better; raises RerankError.
 
-        ``tokens`` are the query's token vectors as `Embedder.encode` returned them; a reranker
+        ``tokens`` holds the query's token vectors as `Embedder.encode` returned them; a reranker
         that compares the embedder's tokens encodes the query itself where they are None.
         """
         ...
@@ -159,7 +159,7 @@ class Reranker(Protocol):
 
 
 class SpanScorer(Protocol):
-    """Scores parts of chunks against the question, from what is kept of their tokens."""
+    """Scores spans of chunks against the query, from stored token vectors."""
 
     async def score(
         self,
@@ -172,19 +172,19 @@ class SpanScorer(Protocol):
     ) -> tuple[list[float], list[float]]:
         """Return two scores per span, higher is better; raises EmbeddingError.
 
-        The first are for the whole question, the second for its asking word, at the character
-        ``asking``, and what stands right behind it. A span is the place of its chunk in
-        ``chunks`` and the characters of that chunk's text. ``tokens`` are the question's token
-        vectors as `Embedder.encode` returned them, None to have them computed.
+        The first are for the whole query, the second for its question word, at the character
+        ``asking``, and the words right after it. A span is the index of its chunk in ``chunks`` and
+        the characters of that chunk's text. ``tokens`` holds the query's token vectors as
+        `Embedder.encode` returned them, None to compute them.
         """
         ...
 
 
 class TokenVectorStore(Protocol):
-    """Store the vectors of chunks' tokens; derived, and computed again where they are missing."""
+    """Stores token vectors of chunks; derived, recomputed where missing."""
 
     async def embed(self, texts: Sequence[str]) -> tuple[Matrix, list[TokenRows]]:
-        """Return documents' unit vectors, and each one's token vectors as `put` takes them."""
+        """Return documents' unit vectors, and the token vectors of each as `put` takes them."""
         ...
 
     async def put(self, chunks: Sequence[Chunk], tokens: Sequence[TokenRows]) -> None:
@@ -196,16 +196,16 @@ class TokenVectorStore(Protocol):
         ...
 
     async def keep_only(self, document_ids: Iterable[str]) -> int:
-        """Remove all other documents, also what other models kept of them; gives their number."""
+        """Delete all other documents, also other models' vectors of them; return their number."""
         ...
 
 
 class Generator(Protocol):
-    """Write answers: a language model, wherever it runs.
+    """Writes answers: a language model, local or remote.
 
-    ``window`` is how many tokens it can read and write together. ``endpoint`` is the host that
-    the texts are sent to, empty where they stay in this process; ``local`` says whether that is
-    this machine.
+    ``window`` is the context length in tokens, output included. ``endpoint`` is the host that
+    receives the texts, empty if they stay in this process; ``local`` says whether that is this
+    machine.
     """
 
     provider: str
@@ -219,7 +219,7 @@ class Generator(Protocol):
         ...
 
     def usd(self, usage: Usage) -> float | None:
-        """Return the most that so many tokens cost in dollars, None where nobody knows."""
+        """Return the maximum cost of a usage in dollars, None if unknown."""
         ...
 
     def stream(
@@ -236,20 +236,20 @@ class Generator(Protocol):
         ...
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close connections."""
         ...
 
 
 class EntailmentModel(Protocol):
-    """Report whether a piece of evidence supports a claim; takes part in the check where it is set.
+    """Predicts whether evidence supports a claim, for verification.
 
-    A model for natural language inference, or a language model that is asked.
+    A model for natural language inference, or a prompted language model.
     """
 
     name: str
 
     async def judge(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """Return for each (evidence, claim) the probability of support; raises JudgeError."""
+        """Return the probability of support for each (evidence, claim); raises JudgeError."""
         ...
 
     async def close(self) -> None:
@@ -259,8 +259,8 @@ class EntailmentModel(Protocol):
 
 @runtime_checkable
 class AsksModel(EntailmentModel, Protocol):
-    """A judge that asks a language model, which a request puts its own count in front of."""
+    """A judge that prompts a language model, which a request can replace by a metered one."""
 
     def asking(self, generator: Generator) -> EntailmentModel:
-        """Return the same judge with another generator to ask."""
+        """Return the same judge with another generator."""
         ...

@@ -1,10 +1,10 @@
 """Settings: the only reader of the environment and of configuration files.
 
-Values come, in this order of weight, from the caller (command line or Python), the environment
-(``QUOTH_HOME``, ``QUOTH_PROFILE`` …), the files ``quoth.toml`` and ``quoth.yaml`` in the home
-folder, and the defaults below. An unknown name is an error that says where it stands. Keys of
-providers are also found under the providers' own names (`PROVIDER_VARIABLES`), where none of the
-former gives one; a key by itself turns nothing on.
+Sources by precedence: the caller (command line or Python), the environment (``QUOTH_HOME``,
+``QUOTH_PROFILE`` …), the files ``quoth.toml`` and ``quoth.yaml`` in the home folder, and the
+defaults below. An unknown name is an error with its location. Provider keys are also read from the
+providers' own variables (`PROVIDER_VARIABLES`), where none of the former gives one; a key alone
+enables nothing.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ class Settings(BaseSettings):
 
     @property
     def catalogue(self) -> Path | str:
-        """Where the catalogue is: its file, or the address of its server, which is a secret."""
+        """Return the catalogue's file, or the URL of its server, which is a secret."""
         if self.database is None:
             return self.home / "catalogue.sqlite"
         return self.database.get_secret_value()
@@ -212,12 +212,12 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """The caller, then the environment; `load_settings` puts the file below both."""
+        """Order the sources: caller, then environment; `load_settings` adds the file below both."""
         return (init_settings, env_settings)
 
 
 def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
-    """Read the settings; raises ConfigError naming the variable or key that is wrong.
+    """Read the settings; raises ConfigError naming the wrong variable or key.
 
     ``overrides`` are the caller's own; a value of None means "not given".
     """
@@ -268,7 +268,7 @@ def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
 
 
 def _json(text: str) -> Any:
-    """Read a table; what is none is read again, and told of, when the settings are made."""
+    """Parse a table from JSON; invalid text is reported when the settings are validated."""
     try:
         return json.loads(text) if text else None
     except ValueError:

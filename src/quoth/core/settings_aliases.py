@@ -1,8 +1,8 @@
-"""Names that other designs of such a program have for its settings, and what they set here.
+"""Aliases of settings under other programs' names.
 
-Environment variables count as the environment does, below quoth's own ``QUOTH_`` names; the file
-``quoth.yaml`` counts below ``quoth.toml``. What could not be obeyed is refused, so that nobody
-believes in a setting that does nothing.
+Environment variables rank as the environment does, below quoth's own ``QUOTH_`` names; the file
+``quoth.yaml`` ranks below ``quoth.toml``. What cannot be applied is refused, so that no setting is
+silently ignored.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ FIXED: Mapping[str, float] = {"BM25_K1": 1.2, "BM25_B": 0.75}
 
 @dataclass(frozen=True, slots=True)
 class Aliased:
-    """What the variables set: settings and fields of the plan, both by our own names."""
+    """Settings and plan fields set by aliases, under our own names."""
 
     settings: dict[str, Any] = field(default_factory=dict)
     plan: dict[str, Any] = field(default_factory=dict)
 
 
 def read_aliases(environment: Mapping[str, str]) -> Aliased:
-    """Read the variables that are there; raises ConfigError naming the one that is wrong."""
+    """Read the alias variables; raises ConfigError naming the wrong one."""
     found = Aliased()
     for name, (place, kind) in PLAN.items():
         if text := environment.get(name, "").strip():
@@ -78,7 +78,7 @@ Scalar = str | int | float | bool
 
 @dataclass(frozen=True, slots=True)
 class Knob:
-    """What a key of the file sets; ``made`` turns its value, of that kind, into ours."""
+    """Target of a key of the file; ``made`` converts its value, of that kind, into ours."""
 
     kind: type
     place: str
@@ -153,7 +153,7 @@ def _hold(path: str, value: Scalar) -> None:
 
 
 def _scalars(text: str) -> dict[str, Scalar]:
-    """Return the values by the path of their keys, as section.key."""
+    """Return the scalar values by key path, as section.key."""
     found: dict[str, Scalar] = {}
     section = ""
     for number, line in enumerate(text.splitlines(), start=1):
@@ -186,7 +186,7 @@ def _unread(number: int) -> ConfigError:
 
 
 def _scalar(text: str) -> Scalar | None:
-    """Read a value, behind which a comment may stand; empty without one, None for what is none."""
+    """Parse a value and strip its comment; empty if missing, None if not a scalar."""
     if text[:1] in ("'", '"'):
         inside, mark, behind = text[1:].partition(text[0])
         plain = mark and "\\" not in inside and inside
@@ -196,5 +196,5 @@ def _scalar(text: str) -> Scalar | None:
         return bare == "true"
     if number := _NUMBER.fullmatch(bare):
         return float(bare) if number["part"] else int(bare)
-    # Lists, maps, anchors, tags and blocks of text are YAML too, and nothing that is set here.
+    # Lists, maps, anchors, tags and blocks of text are YAML too, but not supported here.
     return None if bare[:1] in tuple("[]{}&*!|>%@`-?,") else bare

@@ -1,4 +1,4 @@
-"""The record of one request: its deadline, its timings, and what it had to do without."""
+"""Trace of one request: deadline, timings and degradations."""
 
 from __future__ import annotations
 
@@ -40,31 +40,31 @@ class Trace:
 
     @property
     def degraded(self) -> tuple[str, ...]:
-        """The fallbacks taken, as ``stage:reason:fallback``, in order."""
+        """Return the fallbacks taken, as ``stage:reason:fallback``, in order."""
         return tuple(dict.fromkeys(self._degraded))
 
     @property
     def failures(self) -> tuple[str, ...]:
-        """Those fallbacks that were taken because something failed, not for want of a budget."""
+        """Return the fallbacks caused by failures, not by a budget."""
         return tuple(dict.fromkeys(self._failures))
 
     def elapsed_ms(self) -> float:
-        """Milliseconds since the request began."""
+        """Return the milliseconds since the request began."""
         return (self._clock() - self._began) * 1000
 
     def remaining_ms(self) -> float | None:
-        """Milliseconds left until the deadline, never negative; None without a deadline."""
+        """Return the milliseconds until the deadline, never negative; None without one."""
         if self._deadline_ms is None:
             return None
         return max(0.0, self._deadline_ms - self.elapsed_ms())
 
     def timings_ms(self) -> dict[str, float]:
-        """Milliseconds per stage, and in all."""
+        """Return the milliseconds per stage, and in total."""
         stages = {stage: round(spent, 3) for stage, spent in self._timings.items()}
         return {**stages, "total": round(self.elapsed_ms(), 3)}
 
     def mark(self, name: str) -> None:
-        """Record when something happened first, in milliseconds since the request began."""
+        """Record when something first happened, in milliseconds since the request began."""
         self._timings.setdefault(name, self.elapsed_ms())
 
     def note(self, stage: str, *, reason: str, fallback: str, failed: bool = False) -> None:
@@ -74,12 +74,12 @@ class Trace:
             self._failures.append(self._degraded[-1])
 
     def spans_ms(self) -> dict[str, tuple[float, float]]:
-        """When each stage first began and last ended, in milliseconds since the request did."""
+        """Return when each stage first began and last ended, in milliseconds."""
         return dict(self._spans)
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Time the block under this name; a name used twice adds up."""
+        """Time the block under this name; repeated names add up."""
         began = self._clock()
         try:
             yield
@@ -102,12 +102,12 @@ class Trace:
     ) -> T | F:
         """Await the work; return ``otherwise`` when a backend fails or the deadline passes.
 
-        ``limit_ms`` is the most that this stage may take of what is left. ``timed`` false leaves
-        the deadline to the stages inside, so that each of them takes its own fallback.
+        ``limit_ms`` is this stage's maximum of the remaining time. ``timed`` False leaves the
+        deadline to the inner stages, so that each of them takes its own fallback.
 
-        This is the only place where a failure becomes a fallback. It catches `BackendError` and
-        the deadline and nothing else, so that a bug stays visible. ``fallback`` names what is
-        used instead, for the answer, the logs and the metrics.
+        This is the only place where a failure becomes a fallback. It catches `BackendError` and the
+        deadline and nothing else, so that a bug stays visible. ``fallback`` names the replacement
+        for the answer, the logs and the metrics.
         """
         limits = (self.remaining_ms(), limit_ms) if timed else ()
         remaining = min((limit for limit in limits if limit is not None), default=None)
@@ -119,7 +119,7 @@ class Trace:
                     async with limit:
                         return await work
                 if isinstance(work, Coroutine):
-                    work.close()  # it was never started
+                    work.close()  # it never started
             except TimeoutError:
                 if not limit.expired():
                     raise
@@ -134,7 +134,7 @@ class Trace:
         """Yield the items until the end, or until a backend fails or the deadline passes.
 
         It is `attempt` for a stream: ``fallback`` names what is used when no item was yielded,
-        ``cut`` what becomes of a stream that broke off. Yielded items stay.
+        ``cut`` what becomes of an interrupted stream. Yielded items stay.
         """
         reason = ""
         came = False
@@ -143,7 +143,7 @@ class Trace:
                 await closing.enter_async_context(aclosing(items))
             while not reason:
                 remaining = self.remaining_ms()
-                # What is there at once never lets the event loop see that time is over.
+                # An item that is ready at once never lets the event loop check the deadline.
                 if remaining == 0:
                     reason = "deadline"
                     break

@@ -1,8 +1,8 @@
-"""The nouns of quoth: frozen values that every stage takes and gives.
+"""Core value types: frozen values that all stages take and return.
 
 Offsets named ``start`` and ``end`` count characters of a document's stored text, except in
-`Seconds`, where they are seconds. Field names are those of the machine output: a value turned
-into a dictionary is the JSON that the command line, the service and Python all show.
+`Seconds`, where they are seconds. Field names are those of the machine output: a value turned into
+a dictionary is the JSON that the command line, the service and Python all show.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Segment = Literal["", "qa", "demo"]
 """What a part of a talk is: questions from the audience, a demonstration, or the talk itself."""
 FilterOperator = Literal["in", "overlaps"]
 
-# --- places -----------------------------------------------------------------------------------
+# --- locators ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """A place in a paged document: 1-based PDF pages, and the labels printed on them."""
+    """Locator in a paged document: 1-based PDF pages and their printed labels."""
 
     first: int
     last: int
@@ -67,7 +67,7 @@ class Pages:
 
 @dataclass(frozen=True, slots=True)
 class Seconds:
-    """A place in a recording, in seconds from its beginning."""
+    """Locator in a recording, in seconds from its beginning."""
 
     start: float
     end: float
@@ -78,7 +78,7 @@ class Seconds:
 
 @dataclass(frozen=True, slots=True)
 class Chars:
-    """A place in a document without pages: characters of its stored text, and the anchor above."""
+    """Locator in a document without pages: characters of its stored text, and the anchor above."""
 
     start: int
     end: int
@@ -92,11 +92,11 @@ Locator = Pages | Seconds | Chars
 
 @dataclass(frozen=True, slots=True)
 class SpanLocator:
-    """Report where the characters from `start` to `end` of a text stand in the source.
+    """Locates the characters from `start` to `end` of a text in the source.
 
-    A reader makes one for each line of a PDF, cue of a transcript or block of a page.
-    ``hyphen`` is what the reader took away behind the last character to join a word that was
-    broken over two lines, so that ``text[start:end] + hyphen`` is the line as it was printed.
+    A reader makes one for each line of a PDF, cue of a transcript or block of a page. ``hyphen`` is
+    what the reader removed after the last character to join a word broken over two lines, so that
+    ``text[start:end] + hyphen`` is the line as printed.
     """
 
     start: int
@@ -120,11 +120,11 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class ParsedDocument:
-    """What a reader found in one file: its text, and where every part of the text stands.
+    """Result of parsing one file: its text, and the locator of every part.
 
     ``places`` are sorted, do not overlap and cover every character that is not white space;
     ``sections`` are sorted and do not overlap (text before the first one has no section).
-    Paragraphs are set apart by an empty line. ``labels`` are the printed page labels, in order.
+    Paragraphs are separated by an empty line. ``labels`` holds the printed page labels, in order.
     """
 
     kind: DocumentKind
@@ -144,7 +144,7 @@ class ParsedDocument:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why something failed: a fixed code for programs and a sentence for people."""
+    """Reason of a failure: a fixed code for programs and a sentence for people."""
 
     code: str
     message: str
@@ -175,10 +175,10 @@ class Document:
 class Chunk:
     """The indexed unit: the characters from `start` to `end` of a document's stored text.
 
-    The chunks of a document partition its text: set one after the other they are the text.
-    ``prefix`` (title, chapter, heading, speaker) is indexed with the text and never shown as it.
-    ``chapter`` is the number of its chapter as people say it ("3", "iv" is "4", "a" for an
-    appendix), empty where there is none; ``date`` is the document's, ISO 8601.
+    The chunks of a document partition its text: concatenated they are the text. ``prefix`` (title,
+    chapter, heading, speaker) is indexed with the text and never shown as it. ``chapter`` is its
+    chapter's number as spoken ("3", "iv" is "4", "a" for an appendix), empty where there is none;
+    ``date`` is the document's, ISO 8601.
     """
 
     chunk_id: str
@@ -200,13 +200,13 @@ class Chunk:
 
     @property
     def indexed(self) -> str:
-        """The text that models read: the chunk below the titles that lead to it."""
+        """Return the text that models read: the chunk below its titles."""
         return f"{self.prefix}\n{self.text}" if self.prefix else self.text
 
 
 @dataclass(frozen=True, slots=True)
 class IndexIdentity:
-    """What an index was built with; vectors and terms made another way cannot be mixed with it."""
+    """Fingerprint of an index build; vectors and terms of other builds cannot be mixed in."""
 
     embedder: str
     revision: str
@@ -217,7 +217,7 @@ class IndexIdentity:
     normalised: bool = True
 
 
-# --- questions --------------------------------------------------------------------------------
+# --- queries -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,9 +225,9 @@ class Filter:
     """One condition on chunks: the field is one of `values`, or its range overlaps them.
 
     ``in`` takes strings; ``overlaps`` takes two numbers, both ends included (``page`` counts PDF
-    pages from 1, ``label`` is the page number as printed, ``seconds`` are seconds, ``date`` is
-    the day as a number such as 20261231). ``section`` is a title on the chunk's path of sections,
-    compared without case and accents.
+    pages from 1, ``label`` is the page number as printed, ``seconds`` are seconds, ``date`` is the
+    day as a number such as 20261231). ``section`` is a title on the chunk's section path, compared
+    without case and accents.
     """
 
     field: FilterField
@@ -237,7 +237,7 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A question of the conversation so far, and what was answered."""
+    """An earlier question of the conversation and its answer."""
 
     question: str
     answer: str = ""
@@ -245,12 +245,12 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question as understood.
+    """An analysed query.
 
-    ``filters`` were read out of it and narrow the search; ``boosts`` are guesses that only lift
-    what they match. ``aspects`` are the things that a comparison compares. ``in_context`` is a
-    question that was not seen to lean on the conversation, with words of it: it may lean all the
-    same. ``notes`` are sentences for the asker about how the question was read.
+    ``filters`` were inferred from it and narrow the search; ``boosts`` are soft filters that only
+    lift what they match. ``aspects`` are the subjects of a comparison. ``in_context`` is the
+    wording with conversation terms of a query that was not detected as a follow-up but may be one.
+    ``notes`` are sentences for the user about how the query was read.
     """
 
     original: str
@@ -268,10 +268,10 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One wording to search with; ``weight`` is its say in the fusion, the question's own is 1.
+    """A wording to search with; ``weight`` is its share in the fusion, the query's own is 1.
 
-    ``semantic`` and ``keyword`` say which legs it goes to; ``name`` is empty for the question
-    itself. ``filters`` narrow this wording's search alone, beside those of the plan.
+    ``semantic`` and ``keyword`` select the retrievers; ``name`` is empty for the query itself.
+    ``filters`` narrow this wording's search only, in addition to those of the plan.
     """
 
     text: str
@@ -284,16 +284,16 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class LegScore:
-    """The rank (1 is best) and the raw score that one leg gave."""
+    """The rank (1 is best) and the raw score from one retriever."""
 
     rank: int
     score: float
 
 
 class Candidate(NamedTuple):
-    """A chunk on its way through the ranking stages; a ranking is a sequence of these.
+    """A chunk in a ranking; a ranking is a sequence of candidates.
 
-    A question makes several hundred, and a named tuple is made in half of a dataclass's time.
+    A query makes several hundred, and a named tuple is created in half of a dataclass's time.
     """
 
     chunk_id: str
@@ -304,7 +304,7 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A ranked chunk with its text and its place, ready to be shown."""
+    """A ranked chunk with its text and locator, ready to be shown."""
 
     rank: int
     chunk_id: str
@@ -323,7 +323,7 @@ class Hit:
 class Passage:
     """A hit widened by its neighbours: consecutive chunks of one document, numbered for citing.
 
-    ``probability`` is that of being relevant, None where no calibration applies.
+    ``probability`` is that of relevance, None where no calibration applies.
     """
 
     number: int
@@ -335,12 +335,12 @@ class Passage:
 
     @property
     def start(self) -> int:
-        """The first character, in the document's stored text."""
+        """Return the first character, in the document's stored text."""
         return self.chunks[0].start
 
     @property
     def text(self) -> str:
-        """The stored text from the first chunk to the last."""
+        """Return the stored text from the first chunk to the last."""
         return "".join(chunk.text for chunk in self.chunks)
 
 
@@ -351,7 +351,7 @@ class Passage:
 class Sentence:
     """A sentence of an answer: characters of `Answer.text`, and the numbers it cites.
 
-    ``score`` is how well its citations support it, 0 to 1; None where that was not checked.
+    ``score`` is how well its citations support it, 0 to 1; None where that was not verified.
     """
 
     start: int
@@ -363,10 +363,10 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """The proof of a sentence: an exact span of a stored text and the link that opens it.
+    """The evidence for a sentence: an exact span of a stored text and the link to it.
 
-    ``snippet`` is the stored text from `snippet_start` to `snippet_end`, byte for byte.
-    ``page`` is the printed label and ``page_number`` the 1-based PDF page.
+    ``snippet`` is the stored text from `snippet_start` to `snippet_end`, byte for byte. ``page`` is
+    the printed label and ``page_number`` the 1-based PDF page.
     """
 
     id: str
@@ -391,9 +391,9 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many chunks each part of the path saw.
+    """Numbers of chunks after each stage.
 
-    ``invented`` counts the sources that a language model cited and never saw; they are left out.
+    ``invented`` counts citations of sources that the language model never saw; they are removed.
     """
 
     retrieved: int = 0
@@ -414,7 +414,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """Two citations, by number, that say different things, and what they differ about."""
+    """Two contradicting citations, by number, and what they differ in."""
 
     first: int
     second: int

@@ -1,7 +1,7 @@
-"""Adding documents: read → chunk → embed → index → commit, a batch at a time.
+"""Ingestion: read → chunk → embed → index → commit, in batches.
 
-A document counts as there only when its batch is committed. Before that its rows in the index
-lead nowhere, and whoever runs next takes the document up again.
+A document is visible once its batch is committed. Until then its index rows have no document, and
+the next run ingests it again.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ HELD_PAUSE_S = 0.25
 
 @dataclass(frozen=True, slots=True)
 class DocumentMetadata:
-    """What the caller says about the files he adds; it outranks what they say themselves.
+    """Metadata given by the caller; overrides the file's own.
 
-    ``name`` is what a file is called that lies under another name; it tells nothing apart.
-    ``files`` holds what is said about single ones, by their resolved paths, in place of this.
+    ``name`` is the display name of a file stored under another name; it does not affect identity.
+    ``files`` holds metadata of single files, by resolved path, in place of this.
     """
 
     title: str | None = None
@@ -65,17 +65,17 @@ class DocumentMetadata:
     files: Mapping[Path, DocumentMetadata] = field(default_factory=dict)
 
     def of(self, path: Path) -> DocumentMetadata:
-        """What is said about one file."""
+        """Return the metadata of one file."""
         return self.files.get(path, self)
 
     def values(self) -> tuple[str | None, ...]:
-        """The values that make a version of a document, in a fixed order."""
+        """Return the values that identify a document's version, in a fixed order."""
         return (self.title, self.url, self.speaker, self.language)
 
     def cleaned(self) -> DocumentMetadata:
-        """The same without line breaks and without what cannot be stored."""
+        """Return a copy without line breaks and unstorable characters."""
         files = {path: each.cleaned() for path, each in self.files.items()}
-        # As the document will have them, so that the file can be told again by them.
+        # Cleaned as the stored document will be, so that its identity can be recomputed.
         meta = Metadata(*map(_line, self.values())).normal()
         return replace(
             self,
@@ -88,21 +88,21 @@ class DocumentMetadata:
         )
 
     def meta(self) -> Metadata:
-        """What of it is said about a document."""
+        """Return the document metadata."""
         return Metadata(*self.values())
 
     def title_of(self, path: Path) -> str:
-        """The title of a file of which nothing more is known."""
+        """Return the title of a file without metadata."""
         return self.title or to_plain_text(normalize_whitespace(Path(self.name or path.name).stem))
 
     def source_of(self, path: Path) -> str:
-        """Where a document comes from, as it is kept."""
+        """Return a document's source as stored."""
         return file_uri(path) if self.name is None else source_of(path, name=self.name)
 
 
 @dataclass(frozen=True, slots=True)
 class LeasedDocument:
-    """A file whose document another file or process has in hand; looked at again at the end."""
+    """A file whose document is leased by another file or process; retried at the end."""
 
     document_id: str
     path: Path
@@ -111,10 +111,10 @@ class LeasedDocument:
 async def add_documents(
     parts: Components, collection: Collection, *, sources: Sequence[Path], given: DocumentMetadata
 ) -> AsyncGenerator[Document | IngestProgress, None]:
-    """Add files and folders; yields progress, and every document once its fate is known.
+    """Add files and folders; yields progress, and each document once its outcome is known.
 
-    Raises StorageFull, EmbeddingError and RetrievalError; what was committed before stays, and
-    the same call goes on from there.
+    Raises StorageFull, EmbeddingError and RetrievalError; committed batches stay, and repeating the
+    call continues from there.
     """
     files = await asyncio.to_thread(lambda: list(find_files(sources)))
     done = 0
@@ -147,17 +147,17 @@ async def add_documents(
             after = _wait_for_lease(parts, collection, held=each, given=said, claimed=claimed)
             async for step in after:
                 yield step
-        # Read anew: a rebuild may have put another table in charge.
+        # Read again: a rebuild may have activated another table.
         now = await asyncio.to_thread(parts.catalogue.collection, collection.name)
         await parts.open_index(now.table).optimize()
     finally:
         renewing.cancel()
-        # Also on Ctrl-C: what is not committed is free for whoever comes next.
+        # Also on Ctrl-C: uncommitted documents are released for the next run.
         await asyncio.shield(asyncio.to_thread(parts.jobs.release, claimed))
 
 
 async def _renew(parts: Components) -> None:
-    """Keep the leases while a long file is read or another writer has its turn."""
+    """Renew the leases while a long file is read or another writer is active."""
     while True:
         await asyncio.sleep(LEASE_SECONDS / 4)
         await asyncio.to_thread(parts.jobs.renew)
@@ -171,7 +171,7 @@ async def _prepared(
     given: DocumentMetadata,
     claimed: set[str],
 ) -> AsyncGenerator[Entry | Document | LeasedDocument, None]:
-    """Prepare the files in order, some of them ahead of the one in hand."""
+    """Prepare the files in order, with some read-ahead."""
     waiting: deque[asyncio.Task[Entry | Document | LeasedDocument]] = deque()
     coming = iter(files)
     try:
@@ -198,13 +198,13 @@ async def _prepare(
     claimed: set[str],
     first: bool = True,
 ) -> Entry | Document | LeasedDocument:
-    """Read and chunk one file, unless it is there already or in other hands."""
+    """Read and chunk one file, unless it is already stored or leased elsewhere."""
     source = given.source_of(path)
     document_id = digest(collection.id, source)
     title = given.title_of(path)
     try:
         sha = await _fingerprint(path, given=given, most_mb=parts.settings.max_file_mb)
-        # What shapes chunks belongs to the identity: a change of it makes a new version.
+        # Chunking parameters belong to the identity: changing them makes a new version.
         document_id = digest(collection.id, sha, PIPELINE, str(parts.settings.chunk_tokens))
 
         def take() -> Claim:
@@ -221,12 +221,12 @@ async def _prepare(
                 parts.catalogue.documents_by_id, collection, [document_id]
             )
             known = found.get(document_id)
-            # It went in the meantime, or it came from another file, which may be about to change.
+            # It was removed meanwhile, or it came from another file, which may be about to change.
             if known is None or (first and known.source != source):
                 return LeasedDocument(document_id, path)
             if known.source == source or await asyncio.to_thread(_is_there, known.source):
                 return replace(known, status="unchanged")
-            # The file has moved: read it again, so that links lead to where it is now.
+            # The file has moved: read it again, so that links lead to its current path.
         if claim == "poison":
             problem = Problem(POISON, SET_ASIDE.format(document_id=document_id))
             return _failed(collection, document_id, problem=problem, source=source, title=title)
@@ -236,7 +236,7 @@ async def _prepare(
             make_entry, parts, collection, reading=reading, source=source, sha=sha, key=document_id
         )
     except DocumentError as error:
-        # It names the file, and a name may hold bytes that are no text.
+        # Use the name: it may hold bytes that are not text.
         error.args = (
             _called(to_plain_text(normalize_whitespace(str(error))), given.name, path=path),
         )
@@ -249,9 +249,9 @@ async def _prepare(
 
 
 async def _shielded(work: Coroutine[Any, Any, T]) -> T:
-    """Wait until work in a thread is done, also when cancelled: the thread goes on in any case.
+    """Wait for work in a thread to finish, also when cancelled: the thread runs on regardless.
 
-    Otherwise it might take a lease after the leases were given back, which then binds for good.
+    Otherwise it might take a lease after the leases were released, which would then never be freed.
     """
     task = asyncio.create_task(work)
     try:
@@ -276,7 +276,7 @@ def _failed(
 
 
 def rename(reading: ParsedDocument, name: str | None, *, path: Path) -> ParsedDocument:
-    """Return a reading in which a file has its own name in place of the one under which it lies."""
+    """Return a parsed document under the file's own name instead of its storage name."""
     if name is None:
         return reading
     nameless = reading.title in (path.name, path.stem, file_title(path.name))
@@ -297,7 +297,7 @@ def _line(text: str | None) -> str | None:
 
 
 def file_uri(path: Path) -> str:
-    """Return a path as it is kept: as it is, or as a file URI where its bytes are no text."""
+    """Return a path as stored: unchanged, or a file URI if its bytes are not text."""
     text = str(path)
     return text if text == text.encode("utf-8", "replace").decode() else path.as_uri()
 
@@ -331,7 +331,7 @@ def make_entry(
     sha: str,
     key: str,
 ) -> Entry:
-    """Chunk a reading and make what the catalogue commits, but for what vectors tell."""
+    """Chunk a parsed document and return its catalogue entry without vector-based fields."""
     language = reading.language or detect_language(
         reading.text[:20_000], among=LANGUAGES, fallback="en"
     )
@@ -380,7 +380,7 @@ async def _wait_for_lease(
     given: DocumentMetadata,
     claimed: set[str],
 ) -> AsyncIterator[Document | IngestProgress]:
-    """Wait for the process that holds a document, and take over if it gives up."""
+    """Wait for the process that leases a document, and take over if it gives up."""
     while True:
         result = await _prepare(
             parts, collection, path=held.path, given=given, claimed=claimed, first=False

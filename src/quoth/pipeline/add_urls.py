@@ -1,4 +1,4 @@
-"""Fetching addresses to add: each page becomes a file among those that came in."""
+"""Fetches URLs to add: each page becomes an uploaded file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from quoth.pipeline.uploads import blobs_of
 
 
 def is_address(source: str) -> bool:
-    """Whether somebody means a page of the web by this, and no file."""
+    """Return whether a source is a web address rather than a file."""
     return source.lower().startswith(("http://", "https://"))
 
 
@@ -33,9 +33,9 @@ async def fetch_urls(
     resolve: Resolve | None = None,
     connect: Connect | None = None,
 ) -> dict[Path, DocumentMetadata]:
-    """Fetch pages into the tenant's files; gives what is to be said of each when it is added.
+    """Fetch pages into the tenant's files; return the metadata of each for adding it.
 
-    Its url is the address at the end of all redirects, to which its citations link. Raises as
+    The url is the address after all redirects, to which citations link. Raises as
     `quoth.ingest.sources.http` does, and StorageFull.
     """
     found: dict[Path, DocumentMetadata] = {}
@@ -58,7 +58,7 @@ def _keep(parts: Components, page: Fetched) -> Path:
     data = page.path.read_bytes()
     blobs = blobs_of(parts)
     found = sha256(data).hexdigest()
-    # It is written anew, since a file cannot be moved from one disk to another.
+    # Copied, since a file cannot be moved across file systems.
     part = blobs.part(found)
     part.parent.mkdir(parents=True, exist_ok=True)
     part.write_bytes(data)

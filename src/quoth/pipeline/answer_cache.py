@@ -1,8 +1,8 @@
-"""Answers that may be given again: to the same question, or to one that asks the same.
+"""Answer cache: reuses answers to equal queries or paraphrases.
 
-An answer is a function of the question and of everything in its `Key`; a key that differs in any
-part is another drawer. Adding or deleting documents changes the index version, and with it the
-key, so that nothing stale is ever found. Everything is kept in this process alone.
+An answer is a function of the query and of everything in its `CacheKey`. Adding or deleting
+documents changes the index version, and with it the key, so stale answers are never found. The
+cache lives in this process only.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ Sharing = Literal["session", "tenant"]
 
 @dataclass(frozen=True, slots=True)
 class CacheKey:
-    """Everything but the question that an answer depends on; made by `key_of`.
+    """Everything but the query that an answer depends on; made by `key_of`.
 
-    ``collections`` are names with their index versions, in the order asked; ``chosen`` are the
-    asker's own choices, which a plan for another kind of question takes up in another way.
+    ``collections`` holds names with their index versions, in request order; ``chosen`` holds the
+    caller's own plan overrides, which plans for other kinds of query apply differently.
     """
 
     tenant: str
@@ -73,11 +73,11 @@ def key_of(
     tenant: str = "",
     session: str = "",
 ) -> CacheKey:
-    """Make the key of a request from plain values.
+    """Build the cache key of a request from plain values.
 
-    ``collections`` gives of each the name, the index version and what else changes its answers,
-    such as its tuning; ``models`` names embedder, reranker, generator and judge with their
-    revisions; ``prompt`` is what a model is told to do; ``session`` is empty where there is none.
+    ``collections`` gives for each the name, the index version and whatever else changes its
+    answers, such as its tuning; ``models`` names embedder, reranker, generator and judge with their
+    revisions; ``prompt`` is the hash of the instructions; ``session`` is empty where there is none.
     """
     chosen = {name: repr(each) for name, each in (choices or {}).items() if each is not None}
     told = repr(tuple(history))
@@ -96,10 +96,10 @@ def key_of(
 
 
 class AnswerCache:
-    """Answers of the last minutes, found by the same question or by one that asks the same.
+    """Recent answers, found by an equal query or by a paraphrase.
 
-    `Key.plan` says what an asker wants of it (`Plan.cache`). Safe to use from several threads;
-    ``clock`` gives seconds. What is full loses its oldest answer.
+    `CacheKey.plan` holds the caller's cache mode (`Plan.cache`). Thread-safe; ``clock`` gives
+    seconds. A full cache evicts its oldest answer.
     """
 
     def __init__(
@@ -117,17 +117,17 @@ class AnswerCache:
         self.misses = 0
 
     def find(self, key: CacheKey, question: str) -> Answer | None:
-        """Return the answer to this very question, with ``cached`` set."""
+        """Return the answer to an equal query, with ``cached`` set."""
         if key.plan.cache == "none":
             return None
         with self._lock:
             return self._given(self._kept.get((self._partition(key), normalize(question))))
 
     def find_semantic(self, key: CacheKey, question: str, *, vector: Matrix) -> Answer | None:
-        """Return the answer to a question that asks the same in other words, with ``cached`` set.
+        """Return the answer to a paraphrase of the query, with ``cached`` set.
 
-        ``vector`` is the question's unit row. Only where the plan wants it; without a session
-        nothing is shared, unless the cache is shared by the whole tenant.
+        ``vector`` is the query's unit vector. Only in semantic mode; without a session nothing is
+        shared, unless the cache is shared by the whole tenant.
         """
         if not self.shares(key):
             return None
@@ -135,7 +135,7 @@ class AnswerCache:
         with self._lock:
             there = [each for (one, _), each in self._kept.items() if one == drawer]
         newest = there[::-1][:NEAREST]
-        # Compared outside the lock: nobody else need wait for it.
+        # Compared outside the lock, so that other threads need not wait.
         scored = [(float(each.vector @ vector), each) for each in newest if each.vector is not None]
         for cosine, each in sorted(scored, key=lambda pair: -pair[0]):
             if is_paraphrase(each.question, question, cosine=cosine):
@@ -144,15 +144,15 @@ class AnswerCache:
         return None
 
     def shares(self, key: CacheKey) -> bool:
-        """Whether answers may be given to questions in other words under this key."""
+        """Return whether answers may be shared with paraphrases under this key."""
         return key.plan.cache == "semantic" and (self._sharing == "tenant" or bool(key.session))
 
     def keep(
         self, key: CacheKey, question: str, *, answer: Answer, vector: Matrix | None = None
     ) -> bool:
-        """Keep an answer that is whole; says whether it was.
+        """Store a complete answer; return whether it was stored.
 
-        With the question's ``vector`` it can be found by other words, too.
+        With the query's ``vector`` it can be found by paraphrases, too.
         """
         whole = answer.status in ("answered", "partial") and not answer.degraded
         if key.plan.cache == "none" or not whole or answer.cached:
@@ -160,16 +160,16 @@ class AnswerCache:
         row = None
         if vector is not None and self.shares(key) and len(question) <= MAX_LENGTH:
             row = vector.copy()
-            normalized_words(question)  # remembered, so that the look-up need not read it
+            normalized_words(question)  # stored, so that the look-up need not compute it
         place = (self._partition(key), normalize(question))
         with self._lock:
-            # A new one goes to the end, so that the oldest is always the first.
+            # New entries are appended, so that the oldest is always first.
             self._kept.pop(place, None)
             self._kept[place] = _Kept(question, answer, row)
         return True
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Remove all entries."""
         with self._lock:
             self._kept.clear()
 
@@ -188,8 +188,8 @@ class AnswerCache:
 
 
 def normalize(question: str) -> str:
-    """Return a question as questions are compared: single spaces, composed characters (NFC).
+    """Normalize a query for comparison: single spaces, composed characters (NFC).
 
-    Case stays: capitals tell names from words ("us", "US"), and the reading uses them.
+    Case stays: capitals distinguish names from words ("us", "US"), and query analysis uses them.
     """
     return " ".join(unicodedata.normalize("NFC", question).split())

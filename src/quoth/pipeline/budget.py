@@ -1,4 +1,4 @@
-"""What a question may cost and how long it may take, put into its plan before it is asked."""
+"""Cost and time limits of a query, applied to its plan before the search."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def within_budget(
     trace: Trace,
     pace: LatencyEstimator,
 ) -> Plan:
-    """Return the plan that ``max_usd`` and the deadline allow; the trace notes what it lacks.
+    """Return the plan that ``max_usd`` and the deadline allow; note omissions in the trace.
 
-    ``pace`` is how long stages take as a rule. The passages are reckoned as all that the plan
-    allows, so that the answer costs no more than was said.
+    ``pace`` estimates the latency of the stages. Passages are assumed to fill the plan's limit, so
+    that the answer never costs more than announced.
     """
     return _in_time(_for_money(plan, generator, trace), generator, trace, pace)
 
@@ -58,7 +58,7 @@ def _for_money(plan: Plan, generator: Generator | None, trace: Trace) -> Plan:
 
 
 def note_withheld(plan: Plan, *, reason: str, trace: Trace, writes: bool) -> None:
-    """Note what the plan wants of a language model that may not be asked; ``writes`` an answer."""
+    """Note the planned stages that lack a usable language model; ``writes``: an answer is wanted."""
     if plan.generate and writes:
         trace.note("generate", reason=reason, fallback=INSTEAD["generate"])
     if _expands(plan):
@@ -66,7 +66,7 @@ def note_withheld(plan: Plan, *, reason: str, trace: Trace, writes: bool) -> Non
 
 
 def note_pace(pace: LatencyEstimator, timings_ms: Mapping[str, float]) -> None:
-    """Note how long the stages of an answer took; of the writing, how long its first token."""
+    """Record the stage latencies of an answer; for generation, the time to first token."""
     for stage in ("expand", "rerank"):
         if stage in timings_ms:
             pace.note(stage, timings_ms[stage])
@@ -80,7 +80,7 @@ def _in_time(plan: Plan, generator: Generator | None, trace: Trace, pace: Latenc
         "rerank": plan.rerank,
         "generate": generator is not None and plan.generate,
     }
-    # A request has a plan for each of its searches; what one had no time for none has.
+    # A request has one plan per search; a stage counts as skipped if any plan skipped it.
     before = {each.partition(":")[0] for each in trace.degraded if ":max_ms:" in each}
     usual_ms = {
         stage: spent
@@ -106,6 +106,6 @@ def _expands(plan: Plan) -> bool:
 
 
 def _asking_nobody(plan: Plan) -> Plan:
-    """The plan without the small tasks of a language model."""
+    """Return the plan without small language model tasks."""
     expansion = "none" if plan.expansion == "generated" else plan.expansion
     return replace(plan, classify=False, hyde=False, expansion=expansion)

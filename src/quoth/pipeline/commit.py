@@ -1,6 +1,6 @@
-"""Writing prepared documents: embed → sum up → index → commit, a batch at a time.
+"""Writes prepared documents: embed → summarize → index → commit, in batches.
 
-The index is written first: until the catalogue commits, its rows lead nowhere.
+The index is written first: until the catalogue commits, its rows have no document.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ EMBED_CHUNKS = 64
 
 @dataclass(frozen=True, slots=True)
 class IngestProgress:
-    """How far the work has come: files of all files, and chunks of the batch in hand."""
+    """Ingestion progress: files done of all files, and chunks of the current batch."""
 
     source: str
     files: int
@@ -36,7 +36,7 @@ class IngestProgress:
 async def write_batch(
     parts: Components, collection: Collection, *, batch: Sequence[Entry]
 ) -> AsyncIterator[Document | IngestProgress]:
-    """Embed, sum up, index and commit a batch; its documents come when they are safe."""
+    """Embed, summarize, index and commit a batch; return its documents once stored."""
     chunks = [each for entry in batch for each in entry.chunks]
     source = batch[0].document.title
     vectors: list[Matrix] = []
@@ -71,7 +71,7 @@ def _summarize(batch: Sequence[Entry], vectors: Matrix) -> list[Entry]:
 async def embed_chunks(
     parts: Components, chunks: Sequence[Chunk]
 ) -> tuple[Matrix, list[TokenRows]]:
-    """Return chunks' vectors, and their token vectors where these are stored, from one pass."""
+    """Return chunk vectors, and token vectors where these are stored, from one pass."""
     if parts.tokens is None:
         return await chunk_vectors(chunks, embedder=parts.embedder), []
     texts = [chunk.indexed for chunk in chunks]
@@ -99,7 +99,7 @@ async def commit_entries(
     vectors: Matrix,
     tokens: Sequence[TokenRows] = (),
 ) -> None:
-    """Write the chunks of ready entries to the index, then make them visible in the catalogue."""
+    """Write chunks of ready entries to the index, then make them visible in the catalogue."""
     while True:
         collection = await asyncio.to_thread(parts.catalogue.collection, name)
         require_same_identity(collection, parts.embedder)
@@ -113,4 +113,4 @@ async def commit_entries(
             if parts.tokens is not None:
                 await parts.tokens.delete(replaced)
             return
-        # A rebuild switched to another table in the meantime: the rows belong there.
+        # A rebuild activated another table meanwhile: the rows belong there.

@@ -1,4 +1,4 @@
-"""The parts that the engine works with; `quoth.bootstrap` puts them together."""
+"""Components of the engine; `quoth.bootstrap` assembles them."""
 
 from __future__ import annotations
 
@@ -36,24 +36,24 @@ Observe = Callable[[Trace, Answer | None], None]
 
 
 def no_op(_trace: Trace, _answer: Answer | None) -> None:
-    """Tell nobody."""
+    """Do nothing."""
 
 
 class FileParser(Protocol):
-    """Reads files where a bad one can do no harm."""
+    """Parses files in a sandbox."""
 
     async def read(self, path: Path, given: Metadata = EMPTY) -> ParsedDocument:
-        """Read one file; what is ``given`` outranks what it says; raises DocumentError."""
+        """Parse one file; ``given`` overrides its own metadata; raises DocumentError."""
         ...
 
     async def close(self) -> None:
-        """End the processes."""
+        """Stop the processes."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Components:
-    """Everything an engine needs; ``open_index`` gives the index of a table, opened once."""
+    """Components of an engine; ``open_index`` returns a table's index, opened once."""
 
     settings: Settings
     catalogue: Catalogue
@@ -81,7 +81,7 @@ class Components:
 
 
 def model_names(parts: Components) -> tuple[str, str, str, str]:
-    """Name the embedder, the reranker, the generator and the judge; empty where there is none."""
+    """Return the names of embedder, reranker, generator and judge; empty if missing."""
     generator, embedder = parts.generator, parts.embedder
     return (
         f"{embedder.name} {embedder.revision}",
@@ -92,7 +92,7 @@ def model_names(parts: Components) -> tuple[str, str, str, str]:
 
 
 def embedding_fingerprint(embedder: Embedder) -> IndexIdentity:
-    """What an index built now would be built with."""
+    """Return the identity of an index built with this embedder."""
     return IndexIdentity(
         embedder=embedder.name,
         revision=embedder.revision,
@@ -104,7 +104,7 @@ def embedding_fingerprint(embedder: Embedder) -> IndexIdentity:
 
 
 def require_same_identity(collection: Collection, embedder: Embedder) -> None:
-    """Refuse to mix vectors or terms of two makes; raises IndexMismatch with the way out."""
+    """Raise IndexMismatch if a collection was built by another embedder or analyzer."""
     now = embedding_fingerprint(embedder)
     if collection.identity == now:
         return

@@ -1,4 +1,4 @@
-"""Makes an engine's parts obey what its tenant has decided, and what it may use in a day."""
+"""Applies a tenant's privacy settings and daily token limit to the components."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from quoth.store.usage import TokenQuota
 
 @dataclass(frozen=True, slots=True)
 class EgressEntry:
-    """A place that texts are sent to; ``what`` are the texts, ``local`` says it is this machine."""
+    """A destination of texts; ``what`` names the texts, ``local`` means this machine."""
 
     to: str
     provider: str
@@ -33,11 +33,11 @@ def privacy_of(parts: Components) -> PrivacySettings:
 
 
 def apply_privacy_settings(parts: Components) -> Components:
-    """Return the components as the tenant allows them to be used.
+    """Return the components as restricted by the tenant's settings.
 
-    A tenant whose texts may not leave the machine is answered without the language model, also
-    by the judge that asks it; one that is computed here stays. So is one that has used up the
-    tokens of the day, which every model counts. Blocks for one look-up, or two.
+    If texts may not leave the machine, remote language models are removed, also from the judge;
+    local ones stay. If the daily token limit is reached, all language models are removed. Blocks
+    for one or two look-ups.
     """
     holds, settings = privacy_of(parts), parts.settings
     if holds.history != settings.history:
@@ -51,7 +51,7 @@ def apply_privacy_settings(parts: Components) -> Components:
 
 
 def count_tokens(parts: Components, tokens: int) -> None:
-    """Count tokens that were used for the tenant, where they are limited."""
+    """Count tokens used by the tenant, if they are limited."""
     if tokens and parts.settings.tokens_per_day is not None:
         _spending(parts).add(tokens)
 
@@ -71,7 +71,7 @@ def _without_model(parts: Components) -> Components:
 
 
 def list_egress(parts: Components) -> tuple[EgressEntry, ...]:
-    """List where texts would be sent if the tenant lets them; empty where all is done here."""
+    """List destinations of texts if the tenant permits egress; empty if all is local."""
     if parts.generator is None:
         return ()
     return tuple(
@@ -82,7 +82,7 @@ def list_egress(parts: Components) -> tuple[EgressEntry, ...]:
 
 
 def models_within(generator: Generator) -> Iterator[Generator]:
-    """Return the models that a generator leads to: a chain's, a guard's, or itself."""
+    """Return the models behind a generator: a chain's, a guard's, or itself."""
     within: tuple[Generator, ...] = getattr(generator, "generators", ())
     inner: Generator | None = getattr(generator, "inner", None)
     for one in within or (() if inner is None else (inner,)):

@@ -1,4 +1,4 @@
-"""What the collections hold by name, read once for each of their versions."""
+"""Cache of collection outlines, read once per collection version."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ KEPT = 8
 
 
 class OutlineCache:
-    """The shelves of one catalogue, and the look-ups made of them."""
+    """Outlines of one catalogue's collections, with their look-up tables."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
         self._names: LRUCache[tuple[str, ...], EntityIndex] = LRUCache(KEPT)
-        self._alone = Lock()  # questions read in threads
+        self._alone = Lock()  # queries are analysed in threads
 
     def read(
         self, names: Sequence[str]
     ) -> tuple[list[tuple[Collection, CollectionOutline]], EntityIndex]:
-        """Return the collections of these names with their shelves; raises NotFound."""
+        """Return the named collections with their outlines; raises NotFound."""
         found = []
         for name in names:
             collection, _languages = self._catalogue.collection_and_languages(name)
@@ -48,7 +48,7 @@ class OutlineCache:
 
 
 def _one(shelves: Sequence[CollectionOutline]) -> CollectionOutline:
-    """Make one shelf of several, as a question to several collections sees them."""
+    """Merge outlines into one, for queries over several collections."""
     if len(shelves) == 1:
         return shelves[0]
     return CollectionOutline(

@@ -1,7 +1,7 @@
-"""The answer without a language model: context → judge → choose → cite.
+"""Extractive answer: context → answerability → sentence selection → citations.
 
-It is made for every query: where a language model writes, it is shown first, and it is the answer
-when the model fails or writes what no source supports.
+Made for every query: before a generated answer it is shown first, and it replaces one when the
+model fails or its output is unsupported.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ CLOSEST = 3
 
 @dataclass(frozen=True, slots=True)
 class _Selection:
-    """The sentences of an answer, its status, and the notices that go with the status."""
+    """Selected sentences, the answer's status, and its notices."""
 
     statements: tuple[Statement, ...]
     status: AnswerStatus
@@ -120,14 +120,14 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
 
 
 def new_query_id() -> str:
-    """Make the id of a new query."""
+    """Return a new query id."""
     return f"q_{uuid4().hex[:12]}"
 
 
 async def _choose(
     parts: Components, found: Retrieved, passages: Sequence[Passage], *, trace: Trace
 ) -> _Selection:
-    """Look up → judge → choose."""
+    """Select sentences: locator lookup → answerability → selection."""
     plan, subject = found.plan, strip_locator_words(found.query)
     placed = any(each.field in PLACED for each in plan.filters)
     with trace.stage("judge"):
@@ -146,7 +146,7 @@ async def _choose(
     if statements:
         evidence, chance = CERTAIN, None
     elif not placed and found.query.notes and only_asks_for_a_place(found.query):
-        return _Selection((), "no_results")  # the place is not there, as a note says
+        return _Selection((), "no_results")  # the place does not exist, as a note says
     elif is_answerable(evidence, probability=chance, answer_from=least):
         late = cosines = None
         if parts.spans is not None:
@@ -171,7 +171,7 @@ async def _choose(
                 cosine=weighed.cosine,
                 held=weighed.held,
             )
-    # Judged at the end, since the last steps may have had to do without a part, too.
+    # Decided last, since the final steps may have been degraded, too.
     status = decide_status(
         evidence,
         probability=chance,
@@ -206,7 +206,7 @@ async def _score_spans(
 def _answer_probability(
     found: Retrieved, evidence: AnswerEvidence, *, reranker: Reranker | None, trace: Trace
 ) -> tuple[float | None, float | None]:
-    """Return the probability that the collection answers, and the one from which it does."""
+    """Return the probability that the collection answers, and its threshold."""
     failed = any(each.startswith(("embed:", "semantic:", "keyword:")) for each in trace.degraded)
     if failed or len(found.ranked) != 1:
         return None, None

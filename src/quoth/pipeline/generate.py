@@ -1,6 +1,6 @@
-"""The answer that a language model writes: prompt → generate → read → verify → cite.
+"""Generated answer: prompt → generate → parse → verify → cite.
 
-The extractive answer is shown first; verified sentences of the model take its place.
+The extractive answer is shown first; verified sentences of the model replace it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ UNCHECKED = StatementCheck("unverified", 0.0, ())
 
 @dataclass(frozen=True, slots=True)
 class PromptInput:
-    """What a language model reads, and the sources that its answer is checked against."""
+    """What a language model reads, and the sources that its answer is verified against."""
 
     messages: tuple[Message, ...]
     context: Context
@@ -64,16 +64,16 @@ class PromptInput:
 
     @property
     def passages(self) -> dict[int, Passage]:
-        """The passages that the model sees, by their numbers."""
+        """Return the passages in the prompt, by number."""
         return {block.number: block.passage for block in self.context.blocks}
 
 
 async def generate_answer(
     context: RequestContext, found: Retrieved, extractive: Answer, *, generator: Generator
 ) -> AsyncGenerator[Event | Answer, None]:
-    """Let the model write; yield the events as they are known, and the verified answer last.
+    """Generate an answer; yield events as they occur, and the verified answer last.
 
-    The last item is the extractive answer where the model failed before its first word.
+    The last item is the extractive answer if the model failed before its first word.
     """
     trace = context.trace
     yield EvidenceFound(extractive.text, extractive.sentences, extractive.citations)
@@ -104,14 +104,14 @@ async def generate_answer(
 
 
 def whole_answer_events(answer: Answer) -> list[Event]:
-    """Return the events of an answer that no model writes piece by piece."""
+    """Return the events of an answer that is not streamed by a model."""
     return [TextAdded(answer.text), *map(CitationAdded, answer.citations)]
 
 
 async def _build_prompt(
     request: RequestContext, found: Retrieved, *, generator: Generator
 ) -> PromptInput:
-    """Fill the model's window with the instructions and the passages."""
+    """Fill the model's context window with the instructions and the passages."""
     parts, plan, history = request.parts, found.plan, request.request.history
     prompt = choose_prompt(parts.prompts, name=plan.prompt, profile=plan.profile)
     turns = history[max(0, len(history) - plan.history_turns) :]
@@ -150,7 +150,7 @@ async def _build_prompt(
 def _write(
     parts: Components, found: Retrieved, told: PromptInput, *, generator: Generator, trace: Trace
 ) -> AsyncGenerator[Event | Composed, None]:
-    """Let the model write; read, check and cite sentence by sentence."""
+    """Run the model; parse, verify and cite sentence by sentence."""
     plan, passages = found.plan, told.passages
 
     async def embed(texts: Sequence[str]) -> Matrix:
@@ -159,7 +159,7 @@ def _write(
     remembered = remembering(embed)
     judge = parts.judge if plan.judge else None
     if plan.max_usd is not None and isinstance(judge, AsksModel):
-        # The cost of its calls is not known before they are made.
+        # The cost of its calls is not known in advance.
         trace.note("verify", reason="max_usd", fallback="words alone")
         judge = None
 
@@ -217,7 +217,7 @@ async def _verify_statements(
     judge: EntailmentModel | None,
     trace: Trace,
 ) -> StatementCheck:
-    """Check a sentence with every model there is, and by its words alone when one fails."""
+    """Verify a sentence with all models, or lexically only when one fails."""
     checked = verify(sentence, sources, cited=cited, language=language, embed=embed, judge=judge)
     verdict = await trace.attempt("verify", checked, otherwise=None, fallback="words alone")
     return verdict or await verify(sentence, sources, cited=cited, language=language)

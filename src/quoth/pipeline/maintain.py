@@ -1,4 +1,4 @@
-"""Keeping index and catalogue in step: reconciling, removing, rebuilding."""
+"""Maintenance of index and catalogue: health, reconciliation, removal, rebuild."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DROP_AFTER_S = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at; `advice` says what to do where it is not as it should be."""
+    """Result of one check; `advice` says what to do if it failed."""
 
     name: str
     ok: bool
@@ -34,14 +34,14 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """All that was looked at."""
+    """Results of all checks."""
 
     ok: bool
     checks: tuple[Check, ...]
 
 
 async def health_check(parts: Components, collection: Collection | None) -> Health:
-    """Look at the home folder, the model, the catalogue and the index, changing nothing."""
+    """Check the data directory, model, catalogue and index without changing anything."""
     checks = [_home(parts), await _model(parts), _model_responds(parts), *_breakers_open(parts)]
     if collection is None:
         name = parts.settings.collection
@@ -90,7 +90,7 @@ def _model_responds(parts: Components) -> Check:
 
 
 def _breakers_open(parts: Components) -> list[Check]:
-    """Name the parts that are not asked at the moment, because they failed again and again."""
+    """Return the names of components whose circuit breaker is open."""
     return [
         Check(
             "left alone",
@@ -146,14 +146,14 @@ async def _in_step(parts: Components, collection: Collection) -> list[Check]:
 
 
 async def reconcile(parts: Components, collection: Collection) -> tuple[str, ...]:
-    """Delete index rows that lead nowhere; gives the ready documents whose rows are missing.
+    """Delete orphaned index rows; return ready documents whose rows are missing.
 
-    Rows lead nowhere when a process died between writing them and committing their document, or
+    Rows are orphaned when a process died between writing them and committing their document, or
     between removing a document and deleting its rows.
     """
     index = parts.open_index(collection.table)
     stored = await index.document_ids()
-    # In this order: what is being added now is either still running or ready by then.
+    # In this order: a document being added now is either still pending or ready by then.
     running = await asyncio.to_thread(parts.jobs.running, collection)
     ready = await asyncio.to_thread(parts.catalogue.ready_ids, collection)
     orphans = sorted(set(stored) - ready - running)
@@ -164,10 +164,10 @@ async def reconcile(parts: Components, collection: Collection) -> tuple[str, ...
 
 
 async def remove(parts: Components, collection: Collection, *, ids: Sequence[str]) -> list[str]:
-    """Delete documents completely; gives the ids that were there."""
-    possible = [each for each in ids if each.isascii()]  # all an id is made of, and can be stored
+    """Delete documents completely; return the ids found."""
+    possible = [each for each in ids if each.isascii()]  # only well-formed ids, which can be stored
     gone = await asyncio.to_thread(parts.catalogue.remove, collection, possible)
-    # The catalogue first: rows left in the index by a crash lead nowhere and are reconciled.
+    # Catalogue first: index rows left by a crash are orphaned and get reconciled.
     index = parts.open_index(collection.table)
     await index.delete(gone)
     if parts.tokens is not None:
@@ -177,9 +177,9 @@ async def remove(parts: Components, collection: Collection, *, ids: Sequence[str
 
 
 async def delete_collection(parts: Components, collection: Collection) -> tuple[str, ...]:
-    """Delete a collection with its index and what was asked of it; gives its documents' ids."""
+    """Delete a collection with its index and its queries; return its documents' ids."""
     gone = await asyncio.to_thread(parts.catalogue.delete_collection, collection)
-    # The catalogue first: what a crash leaves in the index is reached by nobody.
+    # Catalogue first: index rows left by a crash are unreachable.
     parts.cache.clear()
     await parts.open_index(collection.table).drop()
     if parts.tokens is not None:
@@ -188,10 +188,10 @@ async def delete_collection(parts: Components, collection: Collection) -> tuple[
 
 
 async def rebuild(parts: Components, collection: Collection) -> AsyncIterator[IngestProgress]:
-    """Build the index anew with this process's embedder, beside the one in use, and switch.
+    """Rebuild the index with this process's embedder, next to the active one, then switch.
 
-    Searches go on with the old index until the new one is whole. Documents that are added or
-    removed meanwhile are followed up before the switch.
+    Searches use the old index until the new one is complete. Documents added or removed meanwhile
+    are applied before the switch.
     """
     table = _next_table(collection.table)
     index = parts.open_index(table)
@@ -215,7 +215,7 @@ async def rebuild(parts: Components, collection: Collection) -> AsyncIterator[In
             identity=embedding_fingerprint(parts.embedder),
         ):
             break
-    # Questions that began before the switch are still reading the old one.
+    # Queries that began before the switch still read the old one.
     await asyncio.sleep(DROP_AFTER_S)
     await parts.open_index(collection.table).drop()
 
@@ -223,7 +223,7 @@ async def rebuild(parts: Components, collection: Collection) -> AsyncIterator[In
 async def copy(
     parts: Components, table: str, *, document_id: str
 ) -> AsyncIterator[tuple[int, int]]:
-    """Embed a document's stored chunks into an index; yields how many of how many are done."""
+    """Embed a document's stored chunks into an index; yields the number done and the total."""
     index = parts.open_index(table)
     chunks = await asyncio.to_thread(parts.catalogue.document_chunks, document_id)
     for at in range(0, len(chunks), EMBED_CHUNKS):
@@ -236,6 +236,6 @@ async def copy(
 
 
 def _next_table(table: str) -> str:
-    # Never used before, so that two rebuilds at once do not write into the same one.
+    # A new name, so that two concurrent rebuilds do not write into the same table.
     stem, _, _generation = table.rpartition("_")
     return f"{stem}_{uuid4().hex[:12]}"

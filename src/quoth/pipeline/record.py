@@ -1,7 +1,7 @@
-"""What is kept of a question, so that it can be explained later and asked again.
+"""Query records, for explanation and replay.
 
 Of the library a record holds ids, ranks and scores; the texts that were shown are in the answer
-alone. What is kept at all is a setting: everything, a hash of the question and no texts, nothing.
+only. The retention level is a setting: everything, a hash of the query without texts, or nothing.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ FUSED = "fused"
 
 @dataclass(frozen=True, slots=True)
 class CandidateTrace:
-    """A chunk that a search found, and how far it came.
+    """A chunk that a search found, and how far it got.
 
-    ``legs`` are ranks and raw scores of the legs and the reranker; ``fused`` and ``pool`` its
-    place and score after fusion and in the pool as it went on, ``kind`` what the last of these
-    scores is; ``shown`` its rank among the hits. None where it did not come so far.
+    ``legs`` holds ranks and raw scores of the retrievers and the reranker; ``fused`` and ``pool``
+    its rank and score after fusion and in the final pool, ``kind`` the kind of the last score;
+    ``shown`` its rank among the hits. None where it did not get that far.
     """
 
     chunk_id: str
@@ -51,10 +51,10 @@ class CandidateTrace:
 
 @dataclass(frozen=True, slots=True)
 class CollectionTrace:
-    """What the search of one collection found, best first after fusion.
+    """Search results of one collection, best first after fusion.
 
-    ``version`` is the index version; ``found`` counts the candidates that there were, of which
-    the first and those of the pool are kept. ``whole`` says that all of them were asked for.
+    ``version`` is the index version; ``found`` counts all candidates, of which the first and those
+    of the pool are stored. ``whole`` means that all of them were requested.
     """
 
     collection: str
@@ -66,7 +66,7 @@ class CollectionTrace:
 
 @dataclass(frozen=True, slots=True)
 class ModelVersions:
-    """The names of the models that took part, empty where there was none; and of this version."""
+    """Names of the models that took part, empty where there was none, and quoth's version."""
 
     embedder: str = ""
     reranker: str = ""
@@ -77,13 +77,12 @@ class ModelVersions:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A question with all that was chosen, found and answered.
+    """A query with all that was chosen, found and answered.
 
-    ``request`` names the collections that were searched, whether the asker did or not.
-    ``passages`` are the chunk ids of each passage, best first; ``copies`` names for each chunk
-    that only repeats another one the one that was shown; ``spans_ms`` says when each stage
-    first began and last ended. ``searched`` is empty for an answer from the cache, and where
-    the question was kept before there were records.
+    ``request`` names the collections that were searched, even if defaulted. ``passages`` holds the
+    chunk ids of each passage, best first; ``copies`` maps each near-duplicate chunk to the one
+    shown; ``spans_ms`` holds when each stage first began and last ended. ``searched`` is empty for
+    a cached answer and for queries stored before records existed.
     """
 
     request: Request
@@ -100,12 +99,12 @@ class Record:
 
     @property
     def query_id(self) -> str:
-        """The id of the question."""
+        """Return the query id."""
         return self.answer.query_id
 
 
 def model_versions(parts: Components) -> ModelVersions:
-    """Name the models that an engine works with."""
+    """Return the names of an engine's models."""
     return ModelVersions(*model_names(parts), quoth=_release())
 
 
@@ -113,12 +112,12 @@ def model_versions(parts: Components) -> ModelVersions:
 def _release() -> str:
     try:
         return version("quoth")
-    except PackageNotFoundError:  # a source tree that was never installed
+    except PackageNotFoundError:  # a source tree that was not installed
         return ""
 
 
 def record_of(context: RequestContext, *, answer: Answer, found: Retrieved | None) -> Record:
-    """Make the record of an answered query; ``found`` is None for a cached answer."""
+    """Return the record of an answered query; ``found`` is None for a cached answer."""
     parts, request = context.parts, context.request
     names = tuple(dict.fromkeys(request.collections)) or (parts.settings.collection,)
     record = Record(

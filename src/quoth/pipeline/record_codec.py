@@ -1,4 +1,4 @@
-"""Records of questions as the catalogue keeps them: texts, some of them JSON."""
+"""Codec of query records as stored in the catalogue."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from quoth.text.json_decode import decoded
 
 @dataclass(frozen=True, slots=True)
 class StoredRecord:
-    """A record as the catalogue keeps it: texts, some of them JSON."""
+    """A record as stored in the catalogue: texts, some of them JSON."""
 
     query_id: str
     collection: str
@@ -52,7 +52,7 @@ def save_record(
     key_id: str | None = None,
     upload_id: str | None = None,
 ) -> None:
-    """Keep a record in the history, as much of it as its ``keeping`` says."""
+    """Store a record in the history, as far as its ``keeping`` allows."""
     if record.keeping != "off":
         kept = pack(record)
         kept = replace(kept, spent=replace(kept.spent, key_id=key_id, upload_id=upload_id))
@@ -60,11 +60,11 @@ def save_record(
 
 
 def pack(record: Record) -> StoredRecord:
-    """Write a record as the catalogue keeps it; `unpack` gives it back.
+    """Serialize a record for the catalogue; `unpack` reverses it.
 
-    With the keeping ``hash`` no text of the question, the conversation or the library stays: of
-    the question a hash that is the same for the same words, which tells how often it was asked
-    and could be found again by who guesses it.
+    With the keeping ``hash`` no text of the query, the conversation or the library is stored: only
+    a hash of the query, equal for equal words, which shows how often it was asked and can be
+    confirmed by guessing.
     """
     text = record.request.question.encode("utf-8", "replace").decode()
     if record.keeping == "hash":
@@ -98,9 +98,9 @@ def pack(record: Record) -> StoredRecord:
 
 
 def load_record(catalogue: Catalogue, query_id: str) -> Record:
-    """Return what was kept of a question, by its id or the beginning of it.
+    """Load a stored record by query id or unique id prefix.
 
-    Raises NotFound, and InputError where several fit.
+    Raises NotFound, and InputError for an ambiguous prefix.
     """
     kept = catalogue.recorded(query_id)
     try:
@@ -113,7 +113,7 @@ def load_record(catalogue: Catalogue, query_id: str) -> Record:
 
 
 def decode_record(kept: QueryRow) -> Record:
-    """Read what the catalogue kept of a question; raises ValueError for what cannot be read."""
+    """Decode a stored record; raises ValueError if it is invalid."""
     return unpack(
         plan=kept.plan,
         answer=kept.answer,
@@ -135,7 +135,7 @@ def _spent(answer: Answer) -> QueryCost:
 
 
 def _json(value: Any) -> str:
-    """Write plain data; a sign that no database takes, such as half of a pair, is escaped."""
+    """Serialize to JSON; characters no database accepts, such as lone surrogates, are escaped."""
     text = dump(value)
     try:
         text.encode()
@@ -147,9 +147,9 @@ def _json(value: Any) -> str:
 def unpack(
     *, plan: str, answer: str, record: str | None, created_at: str = "", collection: str = ""
 ) -> Record:
-    """Read what `pack` wrote; without ``record`` the question was kept by an older version.
+    """Decode what `pack` wrote; without ``record`` the query was stored by an older version.
 
-    Raises ValueError for what cannot be read.
+    Raises ValueError for invalid data.
     """
     chosen, said = decoded(Plan, json.loads(plan)), decoded(Answer, json.loads(answer))
     if record is None:
@@ -187,7 +187,7 @@ def _request(data: Any) -> Request:
 
 
 def _without_texts(record: Record) -> Record:
-    """Leave out all that says what was asked and what was found, but for ids."""
+    """Remove all query and document texts except ids."""
     answer, request = record.answer, record.request
     query = Query("", "", answer.query.language, answer.query.kind, answer.query.is_followup)
     choices = {name: value for name, value in request.choices.items() if name != "filters"}
@@ -219,7 +219,7 @@ def _pack_searched(each: CollectionTrace, names: dict[str, int]) -> dict[str, An
 
 
 def _pack_candidate(each: CandidateTrace, names: dict[str, int]) -> list[Any]:
-    """One list a candidate, and every word that comes again by its number: a third of the size."""
+    """Encode a candidate as a list with repeated words as numbers: a third of the size."""
     pool, shown = each.pool, each.shown
     return [
         each.chunk_id,

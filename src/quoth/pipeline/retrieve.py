@@ -55,11 +55,11 @@ Choices = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A question with all that the caller says about it.
+    """A query with all its request parameters.
 
-    ``filters`` are written KEY=VALUE; no collection means the one of the settings; ``history``
-    are the turns so far, oldest first. ``checked`` false takes questions of any length.
-    ``session`` names the conversation within which answers to similar questions may be shared.
+    ``filters`` are written KEY=VALUE; without collections the settings' default applies;
+    ``history`` holds the turns so far, oldest first. ``checked`` False accepts queries of any
+    length. ``session`` names the conversation that may share cached answers to paraphrases.
     """
 
     question: str
@@ -72,7 +72,7 @@ class Request:
 
 
 class CollectionView(NamedTuple):
-    """The collections that a query searches, with their outlines, and the names in them."""
+    """The collections that a query searches, with their outlines and names."""
 
     collections: Sequence[tuple[Collection, CollectionOutline]]
     names: EntityIndex
@@ -80,11 +80,11 @@ class CollectionView(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RequestContext:
-    """A request on its way: what it may use, and what it has used so far.
+    """A request in progress: its components and what it has used so far.
 
-    ``parts`` hold the language model only where the tenant's settings allow it; ``plan`` is the
-    one before the kind of the query is known; ``encoded`` is the question as it was asked, None
-    in keyword mode and where the embedder failed.
+    ``parts`` holds the language model only where the tenant's settings allow it; ``plan`` is the
+    one before the kind of the query is known; ``encoded`` is the original query, None in keyword
+    mode and where the embedder failed.
     """
 
     request: Request
@@ -98,10 +98,10 @@ class RequestContext:
 
 @dataclass(frozen=True, slots=True)
 class AnalysedQuery:
-    """A query as analysed, with the plan of its kind and its vectors.
+    """An analysed query, with the plan of its kind and its vectors.
 
-    ``encoded`` belongs to ``query.standalone``; ``given`` are the filters of the request, which
-    the plan does not hold yet.
+    ``encoded`` belongs to ``query.standalone``; ``given`` holds the filters of the request, which
+    the plan does not contain yet.
     """
 
     query: Query
@@ -112,10 +112,10 @@ class AnalysedQuery:
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """What the first half of the path found.
+    """Result of retrieval: the first half of the path.
 
-    ``ranked`` holds one ranking per collection that could be searched; `candidates` went through
-    the whole chain; ``copies`` maps each near-duplicate to the chunk that was kept instead.
+    ``ranked`` holds one ranking per collection that could be searched; `candidates` passed the
+    whole chain; ``copies`` maps each near-duplicate to the chunk kept instead.
     """
 
     query: Query
@@ -130,17 +130,17 @@ class Retrieved:
 
     @property
     def cosines(self) -> list[float]:
-        """The scores of vector search, in every collection."""
+        """Return the cosines of vector search, over all collections."""
         return [score for ranked in self.ranked for _key, score in ranked.legs.semantic]
 
     @property
     def from_summaries(self) -> bool:
-        """Whether the passages are all that stands at the place that was asked for."""
+        """Return whether the passages are the complete content of a requested place."""
         return bool(self.ranked) and all(ranked.whole for ranked in self.ranked)
 
     @property
     def summary_sentences(self) -> tuple[SummarySentence, ...]:
-        """The sentences of a summary, if one was asked for."""
+        """Return the sentences of a summary, if one was requested."""
         return tuple(sentence for ranked in self.ranked for sentence in ranked.leaves)
 
 
@@ -151,9 +151,9 @@ Pool = list[tuple[Candidate, Collection]]
 async def open_request(
     parts: Components, request: Request, *, plan: Plan, trace: Trace, writes: bool = False
 ) -> RequestContext:
-    """Read what a request needs: its collections, what the tenant allows, and its vectors.
+    """Load what a request needs: collections, tenant permissions and query vectors.
 
-    ``writes`` says that an answer is wanted. Raises InputError, NotFound and IndexMismatch.
+    ``writes`` means that an answer is wanted. Raises InputError, NotFound and IndexMismatch.
     """
     question, meter = request.question, UsageMeter()
     if request.checked:
@@ -175,7 +175,7 @@ async def open_request(
 def _read_tenant(
     parts: Components, request: Request, meter: UsageMeter
 ) -> tuple[Components, CollectionView]:
-    """Return what the request may use, its models metered, and the collections it searches."""
+    """Return the permitted components with metered models, and the collections to search."""
     parts = apply_privacy_settings(parts)
     if parts.generator is not None:
         generator, judge = MeteredGenerator(parts.generator, meter), parts.judge
@@ -187,13 +187,13 @@ def _read_tenant(
 
 
 def _vector_for_heads(context: RequestContext) -> Matrix | None:
-    """Return the question's vector if it is of the model that the classifiers were trained with."""
+    """Return the query's vector if the classifiers were trained with the same model."""
     encoded, name = context.encoded, context.parts.embedder.name
     return None if encoded is None or not name.startswith(heads.MODEL) else encoded.vector
 
 
 async def analyse(context: RequestContext) -> AnalysedQuery:
-    """Read the question: language, type, names, filters, its standalone wording, and its plan."""
+    """Analyse the query: language, intent, names, filters, standalone wording and plan."""
     request, parts, names, trace = context.request, context.parts, context.view.names, context.trace
     encoded = context.encoded
     with trace.stage("understand"):
@@ -236,8 +236,7 @@ async def analyse(context: RequestContext) -> AnalysedQuery:
 async def retrieve(context: RequestContext, analysed: AnalysedQuery) -> Retrieved:
     """Find the passages for a query.
 
-    Filters that were read out of the question and find nothing are dropped with a warning; those
-    that were given stay.
+    Inferred filters without any match are dropped with a warning; explicit ones stay.
     """
     query, given = analysed.query, analysed.given
     plan, ranked = await _search_collections(context, analysed, (*query.filters, *given))
@@ -285,12 +284,12 @@ async def retrieve(context: RequestContext, analysed: AnalysedQuery) -> Retrieve
 async def _search_collections(
     context: RequestContext, analysed: AnalysedQuery, filters: tuple[Filter, ...]
 ) -> tuple[Plan, list[RankedList]]:
-    """Search every collection; one of several that fails is left out and recorded."""
+    """Search every collection; one of several that fails is skipped and recorded."""
     trace, query, encoded = context.trace, analysed.query, analysed.encoded
     plan = replace(analysed.plan, filters=filters)
     chosen = {name for name, value in context.request.choices.items() if value is not None}
     if "context_window" not in chosen and any(each.field in PLACED for each in filters):
-        # What stands beside a place that was named was not asked for.
+        # Neighbours of a requested place were not requested.
         plan = replace(plan, context_window=0)
     searches = []
     for collection, outline in context.view.collections:
@@ -341,7 +340,7 @@ async def _search_one_of_several(
 
 
 def learned_weight(collection: Collection, language: str) -> float | None:
-    """Return the weight of vector search that the collection has learnt for a language."""
+    """Return the vector search weight calibrated on the collection for a language."""
     if collection.tuning is None:
         return None
     weights = collection.tuning.dense_weight
@@ -349,7 +348,7 @@ def learned_weight(collection: Collection, language: str) -> float | None:
 
 
 def select_hits(ranked: Sequence[RankedList], plan: Plan) -> tuple[Pool, dict[str, str]]:
-    """Return the final candidates, and for each near-duplicate left out the chunk it repeats.
+    """Return the final candidates, and the kept chunk of each near-duplicate removed.
 
     Candidates whose document is not committed, or is gone, have no chunk: others take their place.
     """
@@ -376,7 +375,7 @@ def select_hits(ranked: Sequence[RankedList], plan: Plan) -> tuple[Pool, dict[st
 
 
 def _interleave(ranked: Sequence[RankedList]) -> Pool:
-    """Make one pool of several collections': by probability where all have one, else by rank.
+    """Merge the pools of several collections: by probability if all have one, else by rank.
 
     Scores of different collections cannot be compared unless they are probabilities.
     """
@@ -390,7 +389,7 @@ def _interleave(ranked: Sequence[RankedList]) -> Pool:
 def _read_context(
     catalogue: Catalogue, final: Pool, ranked: Sequence[RankedList], *, window: int
 ) -> ChunkContext:
-    """Return the final chunks, those around them, and their documents."""
+    """Return the final chunks, their neighbours and their documents."""
     context = ChunkContext({}, {})
     for each in ranked:
         hits = [

@@ -1,7 +1,7 @@
-"""How passages are found in one collection, by the kind of question.
+"""Retrieval strategies for one collection, by the kind of query.
 
 Most queries go through `rank`: expand → search → fuse → rerank → calibrate → diversify. The other
-strategies return the same `RankedList`: what was asked for by its place is looked up, a summary
+strategies return the same `RankedList`: structural lookup returns a requested place, a summary
 covers its document, and a query made of several questions ranks for each of them.
 """
 
@@ -47,7 +47,7 @@ SHARED = 8
 
 @dataclass(frozen=True, slots=True)
 class SearchContext:
-    """One collection as a query searches it: its index, its calibration, and the plan for it."""
+    """One collection as a query searches it: index, calibration and plan."""
 
     parts: Components
     collection: Collection
@@ -60,12 +60,11 @@ class SearchContext:
 
 @dataclass(frozen=True, slots=True)
 class RankedList:
-    """Every candidate after fusion, and the pool of them that goes on, in its final order.
+    """All candidates after fusion, and the pool that continues, in final order.
 
-    ``legs`` are what the retrievers found for the query itself, ``chunks`` those of the pool,
-    ``vectors`` the stored ones of the first candidates. ``whole`` says that the pool is what was
-    asked for, so that nothing of it is to be cut or widened; ``leaves`` are the sentences of a
-    summary.
+    ``legs`` holds the retrievers' results for the query itself, ``chunks`` those of the pool,
+    ``vectors`` the stored ones of the first candidates. ``whole`` means that the pool is the
+    requested content, not to be cut or widened; ``leaves`` holds the sentences of a summary.
     """
 
     collection: Collection
@@ -82,7 +81,7 @@ class RankedList:
 async def retrieve_parts(
     context: SearchContext, query: Query, encoded: EncodedQuery | None
 ) -> RankedList:
-    """Find passages as the plan's strategy says."""
+    """Retrieve with the plan's strategy."""
     plan = context.plan
     placed = any(each.field in PLACED for each in plan.filters)
     if (placed or plan.strategy == "cover") and only_asks_for_a_place(query):
@@ -147,16 +146,16 @@ async def rank(context: SearchContext, query: Query, encoded: EncodedQuery | Non
 def read_missing(
     catalogue: Catalogue, ids: Sequence[str], known: Mapping[str, Chunk]
 ) -> dict[str, Chunk]:
-    """Return the chunks of these ids that are there, reading those that are not known yet."""
+    """Return the existing chunks of these ids, reading those not known yet."""
     missing = [key for key in ids if key not in known]
     return {**known, **(catalogue.chunks(missing) if missing else {})}
 
 
 async def _verify_index_complete(context: SearchContext) -> None:
-    """Record an index that lacks documents, as one that was not restored with its catalogue.
+    """Record an incomplete index, e.g. one that was not restored with its catalogue.
 
-    It is checked until it was complete once: later writes reach the index first. Raises
-    IndexCorrupt where all documents are missing, since finding nothing would look like an answer.
+    Checked until it was complete once: later writes reach the index first. Raises IndexCorrupt
+    where all documents are missing, since finding nothing would look like an answer.
     """
     parts, collection = context.parts, context.collection
     if collection.table in parts.verified_tables:
@@ -179,7 +178,7 @@ async def _verify_index_complete(context: SearchContext) -> None:
 
 
 async def structural_lookup(context: SearchContext, query: Query) -> RankedList | None:
-    """Return what stands at the place that was asked for, in its order; None if it is too much."""
+    """Return the chunks at a requested place, in order; None if there are too many."""
     plan = context.plan
     if not any(each.field in PLACED for each in plan.filters):
         return None
@@ -191,13 +190,13 @@ async def structural_lookup(context: SearchContext, query: Query) -> RankedList 
     )
     if len(chunks) > plan.rerank_pool:
         return None
-    # Of the editions of one book the reader can read one.
+    # One edition is enough when a book has several.
     readable = [each for each in chunks if each.language == query.language] or chunks
     return _whole(context, {chunk.chunk_id: chunk for chunk in readable})
 
 
 async def sample_coverage(context: SearchContext, query: Query) -> RankedList | None:
-    """Return the summary of what was named; what stands there where nothing has a summary."""
+    """Return the summary of a named source; a sample of its chunks if it has none."""
     plan, catalogue = context.plan, context.parts.catalogue
     wanted = named_parts(
         context.outline, plan.filters, language=query.language, kind=kind_of_source(query)
@@ -216,7 +215,7 @@ async def sample_coverage(context: SearchContext, query: Query) -> RankedList | 
 def _whole(
     context: SearchContext, chunks: Mapping[str, Chunk], leaves: tuple[SummarySentence, ...] = ()
 ) -> RankedList:
-    """Make the ranking of chunks that were asked for by their place."""
+    """Return the ranking of chunks requested by their place."""
     pool = tuple(Candidate(key, 1.0, "place") for key in chunks)
     return RankedList(
         context.collection,
@@ -233,11 +232,11 @@ def _whole(
 async def multi_query_round_robin(
     context: SearchContext, query: Query, encoded: EncodedQuery | None, questions: Sequence[str]
 ) -> RankedList:
-    """Rank for each question that the query is made of, and for the whole.
+    """Rank for each sub-question and for the whole query.
 
-    One joined question hides the weaker half of itself, so its parts take turns (decision 019).
-    A comparison knows best as a whole what belongs to it; each aspect only has a place among the
-    first (decision 016).
+    One joined query hides its weaker half, so sub-questions are interleaved round-robin (decision
+    019). A comparison ranks best as a whole; each aspect only has a quota among the first hits
+    (decision 016).
     """
     plan = context.plan
     whole = replace(query, aspects=())
@@ -269,9 +268,9 @@ async def multi_query_round_robin(
 
 
 def _query_variants(query: Query, plan: Plan) -> tuple[Variant, ...]:
-    """Return the query, the query within each guessed place, and with words of the conversation.
+    """Return the query, its variants within guessed places, and one with conversation terms.
 
-    The last not in keyword mode: where the query has no hit of its own, nothing was found.
+    The last not in keyword mode, where a query without hits of its own must find nothing.
     """
     guesses = (
         Variant(query.standalone, weight=BOOST, name=f"{each.field} guessed", filters=(each,))
@@ -284,7 +283,7 @@ def _query_variants(query: Query, plan: Plan) -> tuple[Variant, ...]:
 
 
 async def _expand(context: SearchContext, query: Query) -> tuple[Variant, ...]:
-    """Return other wordings, as far as the plan wants them and they come in time."""
+    """Return other wordings, as far as the plan wants them and time permits."""
     parts, plan, trace = context.parts, context.plan, context.trace
     if parts.generator is not None and (plan.expansion == "generated" or plan.hyde):
         wordings = generated_variants(
@@ -311,7 +310,7 @@ async def _expand(context: SearchContext, query: Query) -> tuple[Variant, ...]:
 async def _stored_vectors(
     context: SearchContext, ranking: Sequence[Candidate]
 ) -> Mapping[str, Matrix]:
-    """Return the stored vectors that later stages compare; without them no likeness is known."""
+    """Return the stored vectors that later stages compare; empty if unavailable."""
     plan = context.plan
     smooths = plan.mode == "hybrid" and plan.smoothing > 0
     if not smooths and plan.mmr_lambda >= 1 and plan.duplicate_cosine >= 1:
@@ -326,7 +325,7 @@ async def _stored_vectors(
 def _calibrate(
     context: SearchContext, legs: RetrieverResults, ranking: list[Candidate]
 ) -> list[Candidate]:
-    """Turn scores into probabilities where a calibration applies, and leave out the unlikely."""
+    """Map scores to probabilities where a calibration applies, and drop improbable hits."""
     tuning = context.tuning
     yardstick = ScoreBaseline.of(
         keyword=legs.keyword,

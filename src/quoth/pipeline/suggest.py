@@ -1,4 +1,4 @@
-"""Suggestions of questions, from what the library holds and what was asked of it."""
+"""Suggested questions, from the content and the history of a library."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ RELATED = 30
 async def follow_up(
     parts: Components, answer: Answer, *, collection: str, most: int = MOST
 ) -> tuple[str, ...]:
-    """Suggest what to ask after an answer; nothing after one without citations."""
+    """Suggest follow-up questions to an answer; none after one without citations."""
     if not answer.citations:
         return ()
     return await asyncio.to_thread(_follow_up, parts, answer, collection, most)
@@ -42,7 +42,7 @@ async def follow_up(
 async def complete(
     parts: Components, beginning: str, *, collection: str, most: int = MOST
 ) -> tuple[str, ...]:
-    """Suggest questions for what was typed so far; raises NotFound for an unknown collection."""
+    """Suggest completions of a typed beginning; raises NotFound for an unknown collection."""
 
     def work() -> tuple[str, ...]:
         found, shelf = parts.shelves.read([collection])[0][0]
@@ -72,7 +72,7 @@ def _follow_up(parts: Components, answer: Answer, collection: str, most: int) ->
 
 
 def _headings_near(shelf: CollectionOutline, chunk: Chunk) -> Iterator[str]:
-    """Return the titles in the chunk's document, those around it first."""
+    """Return the headings of the chunk's document, nearest first."""
     mine = [each for each in shelf.headings if each.document_id == chunk.document_id]
     holding = [at for at, each in enumerate(mine) if each.first <= chunk.ordinal <= each.last]
     return sort_by_similarity([each.path for each in mine], at=holding[-1] if holding else -1)
@@ -83,10 +83,10 @@ def _in_turn(queues: Sequence[Iterator[str]]) -> Iterator[str]:
 
 
 def _names(parts: Components, collection: Collection, answer: Answer) -> list[str]:
-    """Return the names that stand beside those of the question, the most frequent first.
+    """Return names that co-occur with those of the question, most frequent first.
 
-    They are kept without capitals; of those that the passages of the answer name, their writing
-    is taken from there. What stands there without a capital is a word, not a name.
+    They are stored in lower case; their spelling is taken from the passages of the answer, where
+    one that never has a capital is a word, not a name.
     """
     sought = capitalised_terms(answer.query)
     related = parts.catalogue.related(collection, sought, limit=RELATED) if sought else []

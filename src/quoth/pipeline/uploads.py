@@ -1,4 +1,4 @@
-"""What came in, seen as a whole: what tells one upload from another, and what is cleared up."""
+"""Uploads of a tenant: content keys, metadata and cleanup."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ KEPT_HOURS = 24.0
 
 
 def blobs_of(parts: Components) -> Blobs:
-    """The files of the tenant."""
+    """Return the tenant's blob store."""
     return Blobs(parts.settings.home, tenant=parts.settings.tenant)
 
 
 def upload_store(parts: Components) -> UploadStore:
-    """The tasks of the tenant, for whoever sends files."""
+    """Return the tenant's upload store."""
     return UploadStore.of(parts.catalogue)
 
 
 def content_key(parts: Components, *, collection: str, sha256: str, given: DocumentMetadata) -> str:
-    """Return the id of a whole upload: the same for all that would make the same document."""
+    """Return the content key of an upload, equal for uploads that make the same document."""
     said = ["" if each is None else f"={each}" for each in given.cleaned().values()]
     version = PIPELINE, str(parts.settings.chunk_tokens)
     return digest("upload", parts.settings.tenant, collection, sha256, *version, *said)
 
 
 def metadata_of(said: Mapping[str, str], *, name: str | None = None) -> DocumentMetadata:
-    """What was said about a file that came in under this name."""
+    """Return the metadata given for an uploaded file of this name."""
     return DocumentMetadata(
         title=said.get("title"),
         url=said.get("url"),
@@ -46,7 +46,7 @@ def metadata_of(said: Mapping[str, str], *, name: str | None = None) -> Document
 
 
 def forget_documents(parts: Components, ids: Sequence[str]) -> None:
-    """Forget how removed documents came in, and delete the files that nothing else uses."""
+    """Delete the upload records of removed documents, and files that nothing else uses."""
     upload_store(parts).forget(ids)
     settings = parts.settings
     delete_stale_parts(parts.catalogue.database, home=settings.home, tenant=settings.tenant)

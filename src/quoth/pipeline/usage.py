@@ -1,4 +1,4 @@
-"""What language models used for one request."""
+"""Token usage of language models in one request."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from quoth.core.types import Usage
 
 
 class UsageMeter:
-    """Adds up what language models used for one request."""
+    """Accumulates the language model usage of one request."""
 
     def __init__(self) -> None:
         self.total = Usage()
@@ -26,11 +26,11 @@ class UsageMeter:
 
     @property
     def tokens(self) -> int:
-        """The tokens of all calls; those of interrupted calls are estimated."""
+        """Return the tokens of all calls, with estimates for interrupted ones."""
         return self.total.input_tokens + self.total.output_tokens + self._interrupted
 
     def add_interrupted(self, tokens: int) -> None:
-        """Count a call that ended before its usage was reported."""
+        """Count a call that was interrupted before its usage was reported."""
         self._interrupted += tokens
 
     def add(self, usage: Usage) -> None:
@@ -43,7 +43,7 @@ class UsageMeter:
 
 
 class MeteredGenerator:
-    """A `Generator` in front of another one that counts the usage of each call."""
+    """Wraps a `Generator` and counts the usage of each call."""
 
     def __init__(self, generator: Generator, meter: UsageMeter) -> None:
         self.provider = generator.provider
@@ -59,13 +59,13 @@ class MeteredGenerator:
         return self._generator.count_tokens(texts)
 
     def usd(self, usage: Usage) -> float | None:
-        """Return the most that so many tokens cost."""
+        """Return the maximum cost of a usage in dollars."""
         return self._generator.usd(usage)
 
     async def stream(
         self, messages: Sequence[Message], *, writing: GenerationParams
     ) -> AsyncIterator[Written]:
-        """Yield the answer, and count what it used, also when it is interrupted."""
+        """Stream the answer and count its usage, also when interrupted."""
         pieces = self._generator.stream(messages, writing=writing)
         texts, told = [each.text for each in messages], len(messages)
         counted = left = False

@@ -119,7 +119,7 @@ def fit_budget(
         return cost is not None and task is not None and cost + tasks * task <= max_usd
 
     def most(low: int, high: int, enough: Callable[[int], bool]) -> int:
-        """Return the largest passing integer from ``low`` to ``high``, or ``low`` if none passes."""
+        """Return the largest passing integer in [``low``, ``high``], or ``low`` if none passes."""
         low = min(low, high)
         return max(
             low, low - 1 + bisect_right(range(low, high + 1), 0, key=lambda n: not enough(n))

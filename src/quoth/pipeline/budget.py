@@ -58,7 +58,7 @@ def _for_money(plan: Plan, generator: Generator | None, trace: Trace) -> Plan:
 
 
 def note_withheld(plan: Plan, *, reason: str, trace: Trace, writes: bool) -> None:
-    """Note the planned stages that lack a usable language model; ``writes``: an answer is wanted."""
+    """Note the planned stages without a usable language model; ``writes``: an answer is wanted."""
     if plan.generate and writes:
         trace.note("generate", reason=reason, fallback=INSTEAD["generate"])
     if _expands(plan):

@@ -7,13 +7,10 @@ several reference answers, the one that the answer comes nearest to counts.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
 from typing import Any
-
-import numpy as np
 
 from quoth.core.errors import InputError
 from quoth.core.settings import Settings
@@ -31,6 +28,7 @@ from quoth.evaluation.jsonl import (
     texts,
     truth,
 )
+from quoth.evaluation.significance import latency_ms, mean_of
 from quoth.evaluation.spans import (
     Folded,
     fold_letters,
@@ -231,18 +229,17 @@ def report_on(
     silent = {each.question.id: not spans[each.question.id] for each in judged}
     others = [silent[each.question.id] for each in judged if not each.answerable]
     held = answers_held(judged, spans, rows=rows)
-    p50, p95 = np.percentile(latencies_ms, [50, 95]) if latencies_ms else (0.0, 0.0)
     return AnswersReport(
         documents=len(corpus),
         questions=len(judged),
         answerable={
             **_answerable(list(scores.values())),
-            **({"answer_held": _mean(list(held.values()))} if held else {}),
+            **({"answer_held": _mean(held.values())} if held else {}),
         },
         unanswerable={"questions": len(others), "abstained": _mean(others)},
-        resolve_rate=_mean([each.resolved for each in everything], empty=1.0),
+        resolve_rate=_mean((each.resolved for each in everything), empty=1.0),
         statuses=statuses,
-        latency_ms={"p50": round(float(p50), 2), "p95": round(float(p95), 2)},
+        latency_ms=latency_ms(latencies_ms),
         misses=_misses(judged, answers, scores=scores),
         per_question={**_per_question(scores, silent), "answer_held": held},
         latencies_ms=latencies_ms,
@@ -340,17 +337,17 @@ def _answerable(scores: Sequence[Scores]) -> dict[str, float]:
     }
     return {
         "questions": len(scores),
-        "answered": _mean([bool(each.cited) for each in scores]),
-        "citation_precision": _mean([each.precision for each in answered]),
-        "citation_recall": _mean([each.recall for each in scores]),
-        "nugget_recall": _mean([each.nuggets for each in scores]),
-        "citation_recall_answered": _mean([each.recall for each in answered]),
-        "nugget_recall_answered": _mean([each.nuggets for each in answered]),
+        "answered": _mean(bool(each.cited) for each in scores),
+        "citation_precision": _mean(each.precision for each in answered),
+        "citation_recall": _mean(each.recall for each in scores),
+        "nugget_recall": _mean(each.nuggets for each in scores),
+        "citation_recall_answered": _mean(each.recall for each in answered),
+        "nugget_recall_answered": _mean(each.nuggets for each in answered),
         **{
             name: round(part / whole, 4) if whole else 0.0 for name, (part, whole) in pooled.items()
         },
-        "cited": _mean([each.cited for each in answered]),
-        "selected": _mean([each.selected for each in scores]),
+        "cited": _mean(each.cited for each in answered),
+        "selected": _mean(each.selected for each in scores),
     }
 
 
@@ -396,5 +393,5 @@ def _harmonic(one: float, other: float) -> float:
     return 2 * one * other / (one + other) if one + other else 0.0
 
 
-def _mean(values: Sequence[float] | Sequence[bool], *, empty: float = 0.0) -> float:
-    return round(fmean(map(float, values)), 4) if values else empty
+def _mean(values: Iterable[float], *, empty: float = 0.0) -> float:
+    return round(mean_of(values, empty=empty), 4)

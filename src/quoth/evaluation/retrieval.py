@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from quoth.core.errors import InputError
 from quoth.core.plan import Plan
 from quoth.core.settings import Settings
@@ -23,6 +21,7 @@ from quoth.engine import Engine
 from quoth.evaluation.corpus import open_corpus
 from quoth.evaluation.datasets import RetrievalSet, load_retrieval_set
 from quoth.evaluation.measures import document_ranking, mean, per_question
+from quoth.evaluation.significance import latency_ms
 from quoth.pipeline.retrieve import Request
 from quoth.pipeline.strategies import RankedList
 
@@ -63,8 +62,7 @@ async def evaluate_retrieval(
         spent = await _latency(engine, data, choices=choices)
     rows = {leg: per_question(run, judgments=data.judgments) for leg, run in runs.items()}
     legs = {leg: mean(each) for leg, each in rows.items()}
-    p50, p95 = np.percentile(spent, [50, 95])
-    latency = {"p50": round(float(p50), 2), "p95": round(float(p95), 2)}
+    latency = latency_ms(spent)
     return RetrievalReport(len(data.corpus), len(data.questions), legs, latency, rows, spent)
 
 

@@ -1,4 +1,4 @@
-"""Paired tests: whether two runs over the same questions really differ.
+"""Means, intervals and paired tests: whether two runs over the same questions really differ.
 
 A report carries ``per_question``: values by series (such as “full ndcg@10”) and question id. Two
 such tables are compared series by series, on the questions that both have. Where all values are 0
@@ -7,7 +7,7 @@ or 1 the exact test of McNemar applies, else a randomisation test of the mean.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
 from pathlib import Path
@@ -151,6 +151,18 @@ def mcnemar_exact(*, won: int, lost: int) -> float:
     of, least = won + lost, min(won, lost)
     tail = sum(comb(of, k) for k in range(least + 1))
     return min(1.0, 2 * tail / (1 << of))
+
+
+def mean_of(values: Iterable[float], *, empty: float = 0.0) -> float:
+    """Return the mean, ``empty`` of nothing; of truths it is the share that is true."""
+    given = [float(value) for value in values]
+    return sum(given) / len(given) if given else empty
+
+
+def latency_ms(times: Sequence[float], *, digits: int = 2) -> dict[str, float]:
+    """Return the median and the 95th percentile of times, 0 of none."""
+    p50, p95 = np.percentile(times, [50, 95]) if times else (0.0, 0.0)
+    return {"p50": round(float(p50), digits), "p95": round(float(p95), digits)}
 
 
 def bootstrap_interval(values: Values | Sequence[float]) -> tuple[float, float]:

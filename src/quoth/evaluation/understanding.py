@@ -9,13 +9,10 @@ from __future__ import annotations
 import math
 import re
 import time
-import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-import numpy as np
 
 from quoth.bootstrap import open_embedder
 from quoth.core.protocols import Matrix
@@ -27,9 +24,11 @@ from quoth.evaluation.questions import (
     UnderstandingSet,
     load_understanding,
 )
+from quoth.evaluation.significance import latency_ms, mean_of
 from quoth.query.comparison_aspects import MAX_ASPECTS
 from quoth.query.entity_index import build_entity_index
 from quoth.query.understand import understand
+from quoth.text.analyzer import normalize_name
 
 SPLIT = "heldout"
 """What is measured unless another part is named; rules are written with the other one."""
@@ -145,20 +144,19 @@ def report_on(
         misses += _misses(row, query, right)
     expected = {row.id: bool(row.filters[0]) for row in data.questions}
     exact_of = judged["filters"]
-    p50, p95 = np.percentile(spent, [50, 95])
     return UnderstandingReport(
         questions=len(data.questions),
         split=split,
-        exact_filters=_mean(exact_of.values()),
-        exact_where_expected=_mean(v for k, v in exact_of.items() if expected[k]),
-        false_filters=_mean(1 - v for k, v in exact_of.items() if not expected[k]),
-        lifts=_mean(judged["lifts"].values()),
-        types=_mean(judged["kind"].values()),
-        languages=_mean(judged["language"].values()),
-        followups=_mean(judged["followup"].values()),
-        aspects=_mean(judged["aspects"].values()),
-        latency_ms={"p50": round(float(p50), 3), "p95": round(float(p95), 3)},
-        fields={name: _mean(map(float, values)) for name, values in sorted(by_field.items())},
+        exact_filters=mean_of(exact_of.values()),
+        exact_where_expected=mean_of(v for k, v in exact_of.items() if expected[k]),
+        false_filters=mean_of(1 - v for k, v in exact_of.items() if not expected[k]),
+        lifts=mean_of(judged["lifts"].values()),
+        types=mean_of(judged["kind"].values()),
+        languages=mean_of(judged["language"].values()),
+        followups=mean_of(judged["followup"].values()),
+        aspects=mean_of(judged["aspects"].values()),
+        latency_ms=latency_ms(spent, digits=3),
+        fields={name: mean_of(values) for name, values in sorted(by_field.items())},
         kinds={name: dict(counts) for name, counts in sorted(kinds.items())},
         latencies_ms=tuple(round(each, 4) for each in spent),
         misses=tuple(misses),
@@ -221,7 +219,7 @@ def _meaning(field: str, values: Sequence[str | float | None], longest: float) -
     if field in ("label", "page") and all(isinstance(each, int | float) for each in values):
         first, last = (int(each or 0) for each in values)
         return field, frozenset(map(str, range(first, last + 1)))
-    return field, frozenset(_folded(str(each)) for each in values)
+    return field, frozenset(normalize_name(str(each)) for each in values)
 
 
 def _alike(found: Meaning, expected: Meaning) -> bool:
@@ -258,20 +256,10 @@ def _are_compared(query: Query, aspects: Sequence[str]) -> bool:
 
 def _subjects(aspects: Iterable[str]) -> set[str]:
     """Aspects without case, accents and article, which no search minds."""
-    return {_ARTICLE.sub("", _folded(each)).strip() for each in aspects}
+    return {_ARTICLE.sub("", normalize_name(each)).strip() for each in aspects}
 
 
 def _value(value: str | float | None) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return "…" if value is None else str(value)
-
-
-def _folded(text: str) -> str:
-    plain = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(sign for sign in plain if not unicodedata.combining(sign))
-
-
-def _mean(values: Iterable[float]) -> float:
-    given = list(values)
-    return sum(given) / len(given) if given else 0.0

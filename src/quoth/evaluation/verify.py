@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -20,6 +20,7 @@ from quoth.answering.verification.calibration import SIGNS
 from quoth.core.calibration import Calibration
 from quoth.core.errors import InputError
 from quoth.evaluation.calibration import LabelledScore, calibration_error, fit_calibration
+from quoth.evaluation.significance import latency_ms, mean_of
 from quoth.evaluation.verify_cases import (
     Case,
     Part,
@@ -164,10 +165,10 @@ def verify_report(
         auc=auc,
         balanced_accuracy=_balanced(shares),
         caught={group: 1 - shares[group].supported for group in shares if group.startswith("swap")},
-        false_alarms=_part(each.support != "supported" for each in quoted),
+        false_alarms=mean_of(each.support != "supported" for each in quoted),
         error=calibration_error([score for score, _ in claims], [true for _, true in claims]),
         groups=shares,
-        latency_ms=_percentiles(times),
+        latency_ms=latency_ms(times),
         misses=tuple(wrong[:MISSES]),
         per_question={
             group: {
@@ -216,20 +217,7 @@ def _balanced(shares: Mapping[str, GroupShares]) -> float:
 
 def _shares(verdicts: Sequence[StatementCheck]) -> GroupShares:
     supported, partly, unsupported = (
-        _part(each.support == support for each in verdicts)
+        mean_of(each.support == support for each in verdicts)
         for support in ("supported", "partly", "unsupported")
     )
     return GroupShares(len(verdicts), supported, partly, unsupported)
-
-
-def _part(truths: Iterable[bool]) -> float:
-    seen = list(truths)
-    return sum(seen) / len(seen) if seen else 0.0
-
-
-def _percentiles(times: Sequence[float]) -> dict[str, float]:
-    ranked = sorted(times)
-    return {
-        name: round(ranked[min(len(ranked) - 1, int(len(ranked) * share))], 2)
-        for name, share in (("p50", 0.5), ("p95", 0.95))
-    }

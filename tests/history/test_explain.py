@@ -17,8 +17,8 @@ from quoth.engine import Engine
 from quoth.history.explain import (
     Explanation,
     Stage,
+    by_progress,
     explain,
-    foremost,
     stages_of,
 )
 from quoth.history.explain_page import explanation_page, timeline
@@ -58,7 +58,7 @@ def fates(found: Explanation) -> dict[str, str]:
 async def test_what_is_cited_says_as_which_number(engine: Engine) -> None:
     _record, found = await explained(engine, NECTAR)
     (searched,) = found.searched
-    first = foremost(searched.ways)[0]
+    first = by_progress(searched.ways)[0]
     assert (first.fate, first.why) == ("cited", "cited as 1")
     assert first.at.document == "Inside the hive"
     assert first.at.link == "https://www.youtube.com/watch?v=aaaaaaaaaaa&t=5"
@@ -68,7 +68,7 @@ async def test_every_candidate_has_an_end(engine: Engine) -> None:
     request = Request(NECTAR, {"final_k": 2, "rerank_pool": 4, "context_window": 0})
     record, found = await explained(engine, request)
     (searched,) = found.searched
-    ends = [way.fate for way in foremost(searched.ways)]
+    ends = [way.fate for way in by_progress(searched.ways)]
     assert ends[2:4] == ["below_final"] * 2
     assert set(ends[4:]) == {"beyond_pool"}
     assert len(ends) == record.searched[0].found
@@ -118,7 +118,7 @@ async def test_what_is_no_longer_there_is_said(engine: Engine) -> None:
     found = explain(record, engine.parts.catalogue)
     (searched,) = found.searched
     assert searched.now != searched.version
-    assert foremost(searched.ways)[0].at.document == ""
+    assert by_progress(searched.ways)[0].at.document == ""
 
 
 async def test_an_answer_from_the_cache_says_so(engine: Engine) -> None:

@@ -16,7 +16,7 @@ from quoth.core.errors import InputError
 from quoth.core.settings import Settings
 from quoth.core.types import Answer, Chars, Citation
 from quoth.engine import Engine
-from quoth.evaluation.corpus import Told, open_corpus
+from quoth.evaluation.corpus import Progress, open_corpus
 from quoth.evaluation.datasets import CorpusRow, Question, load_corpus
 from quoth.evaluation.jsonl import (
     Row,
@@ -134,7 +134,7 @@ async def evaluate_answers(
     *,
     settings: Settings,
     choices: Mapping[str, Any],
-    progress: Told,
+    progress: Progress,
 ) -> AnswersReport:
     """Answer every question of a folder in the format of the contract; raises InputError.
 

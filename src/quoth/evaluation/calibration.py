@@ -84,7 +84,7 @@ def _newton(
         slope = design.T @ (weight * (chance - true)) + penalty * (found - centre)
         curve = (design * (weight * chance * (1 - chance))[:, None]).T @ design
         step = np.linalg.solve(curve + np.diag(penalty), slope)
-        # A long step overshoots where nearly all outcomes are told apart.
+        # A long step overshoots where the outcomes are nearly separable.
         step *= min(1.0, 3.0 / max(1e-12, float(np.abs(step).max())))
         found = found - step
         if np.abs(step).max() < 1e-9:

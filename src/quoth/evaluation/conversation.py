@@ -16,7 +16,7 @@ from quoth.core.settings import Settings
 from quoth.core.trace import Trace
 from quoth.core.types import Query, Turn
 from quoth.engine import Engine
-from quoth.evaluation.corpus import Told, open_corpus
+from quoth.evaluation.corpus import Progress, open_corpus
 from quoth.evaluation.datasets import CorpusRow, load_corpus
 from quoth.evaluation.jsonl import (
     Row,
@@ -91,7 +91,7 @@ async def evaluate_conversations(
     corpus: Path | None = None,
     split: str = SPLIT,
     settings: Settings,
-    progress: Told,
+    progress: Progress,
 ) -> ConversationReport:
     """Measure the conversations of ``SPLIT.jsonl``; raises InputError.
 

@@ -24,13 +24,13 @@ from quoth.text.analyzer import ANALYSER
 COLLECTION = "eval"
 BATCH_DOCUMENTS = 128
 
-Told = Callable[[str, int, int], None]
-"""Takes what is being done, how many are done, and of how many."""
+Progress = Callable[[str, int, int], None]
+"""Receives what is being done, how many are done, and of how many."""
 
 
 @asynccontextmanager
 async def open_corpus(
-    corpus: Sequence[CorpusRow], *, settings: Settings, progress: Told
+    corpus: Sequence[CorpusRow], *, settings: Settings, progress: Progress
 ) -> AsyncIterator[Engine]:
     """Open an engine on a library that holds exactly this corpus, one document per row."""
     key = sha256(
@@ -45,7 +45,7 @@ async def open_corpus(
         yield engine
 
 
-async def index_corpus(engine: Engine, corpus: Sequence[CorpusRow], *, progress: Told) -> None:
+async def index_corpus(engine: Engine, corpus: Sequence[CorpusRow], *, progress: Progress) -> None:
     """Add every row of a corpus as a document of its own, unless it is there already."""
     parts = engine.parts
     collection = await asyncio.to_thread(

@@ -27,7 +27,7 @@ _CHARACTERS_APART = 0.15
 
 @dataclass(frozen=True, slots=True)
 class FileRead:
-    """What came of one file; ``labels`` says whether pages have labels of their own.
+    """The result of one file; ``labels`` says whether pages have labels of their own.
 
     ``peak_mb`` is the highest resident memory of the child that read it, None if it died.
     """

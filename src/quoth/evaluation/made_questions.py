@@ -174,8 +174,8 @@ def _question_of(
 
 def _heading(chunk: Chunk) -> str:
     title = chunk.section[-1].strip().rstrip(" :.")
-    told = analyze(title, language=chunk.language)
-    return f"{title}?" if len(told) > 1 and not title.endswith("?") else title if told[1:] else ""
+    terms = analyze(title, language=chunk.language)
+    return f"{title}?" if len(terms) > 1 and not title.endswith("?") else title if terms[1:] else ""
 
 
 def _definition(sentence: Quotable) -> str | None:
@@ -193,5 +193,5 @@ def _definition(sentence: Quotable) -> str | None:
 def _salience(sentence: Quotable, rarity: Mapping[str, float]) -> float:
     """Return how much a sentence tells by its rare words, as a mean that favours ten of them."""
     found = set(analyze(sentence.text, language=sentence.language))
-    told = sum(rarity.get(stem, 0.0) for stem in found if rarity.get(stem, 0.0) > TELLING)
-    return told / (1 + abs(len(found) - 10) / 10)
+    weight = sum(rarity.get(stem, 0.0) for stem in found if rarity.get(stem, 0.0) > TELLING)
+    return weight / (1 + abs(len(found) - 10) / 10)

@@ -25,6 +25,7 @@ from quoth.core.types import (
     Query,
     Scored,
 )
+from quoth.evaluation.corpus import Progress
 from quoth.evaluation.made_questions import MadeQuestion, normalized
 from quoth.pipeline.commit import chunk_vectors
 from quoth.pipeline.components import Components
@@ -55,8 +56,6 @@ WEIGHED = 8
 K1, B = 1.2, 0.75
 PREFIX_TIMES = 2
 """How often the keyword leg counts a chunk's prefix among its terms."""
-
-Advance = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +140,7 @@ class Prober:
         self._rerank_weight = rerank_weight
 
     async def made(
-        self, questions: Sequence[MadeQuestion], *, progress: Advance
+        self, questions: Sequence[MadeQuestion], *, progress: Progress
     ) -> list[ProbeResult]:
         """Ask what was made of the collection."""
         vectors = await self._embed([each.text for each in questions], progress=progress)
@@ -163,7 +162,7 @@ class Prober:
         return asked
 
     async def other(
-        self, questions: Sequence[tuple[str, str]], *, progress: Advance
+        self, questions: Sequence[tuple[str, str]], *, progress: Progress
     ) -> list[ProbeResult]:
         """Ask what the collection does not answer; language and wording of each."""
         texts = [text for _language, text in questions]
@@ -175,7 +174,7 @@ class Prober:
             asked.append(await self._asked(text, language, keyword, semantic, made=None))
         return asked
 
-    async def _embed(self, texts: Sequence[str], *, progress: Advance) -> list[Matrix]:
+    async def _embed(self, texts: Sequence[str], *, progress: Progress) -> list[Matrix]:
         rows: list[Matrix] = []
         for at in range(0, len(texts), BATCH):
             progress("Embedding", at, len(texts))
@@ -212,7 +211,7 @@ class Prober:
         whole = self._words.bm25(sought, made.whole)
         kept = self._words.bm25(sought, made.chunk) / whole if whole else 0.0
 
-        def anew(ranking: Sequence[Scored], rest: Callable[[float], float]) -> list[Scored]:
+        def rescored(ranking: Sequence[Scored], rest: Callable[[float], float]) -> list[Scored]:
             scored = [
                 (key, rest(score) if key == made.chunk.chunk_id else score)
                 for key, score in ranking
@@ -220,7 +219,10 @@ class Prober:
             ]
             return sorted((each for each in scored if each[1] > 0), key=lambda e: (-e[1], e[0]))
 
-        return anew(keyword, lambda score: score * kept), anew(semantic, lambda _score: likeness)
+        return (
+            rescored(keyword, lambda score: score * kept),
+            rescored(semantic, lambda _score: likeness),
+        )
 
     async def _asked(
         self,

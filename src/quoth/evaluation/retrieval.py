@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from quoth.core.plan import Plan
 from quoth.core.settings import Settings
 from quoth.core.trace import Trace
 from quoth.engine import Engine
-from quoth.evaluation.corpus import open_corpus
+from quoth.evaluation.corpus import Progress, open_corpus
 from quoth.evaluation.datasets import RetrievalSet, load_retrieval_set
 from quoth.evaluation.measures import document_ranking, mean, per_question
 from quoth.evaluation.significance import latency_ms
@@ -53,7 +53,7 @@ async def evaluate_retrieval(
     queries: Path | None,
     settings: Settings,
     choices: Mapping[str, Any],
-    progress: Callable[[str, int, int], None],
+    progress: Progress,
 ) -> RetrievalReport:
     """Measure retrieval on a folder in the format of the contract; raises InputError."""
     data = load_retrieval_set(folder, queries=queries)
@@ -71,7 +71,7 @@ async def _run(
     data: RetrievalSet,
     *,
     choices: Mapping[str, Any],
-    progress: Callable[[str, int, int], None],
+    progress: Progress,
 ) -> dict[str, dict[str, list[str]]]:
     """Ask every question; gives leg → question → documents, best first."""
     if taken := sorted({"final_k", "context_window"} & choices.keys()):

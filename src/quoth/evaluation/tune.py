@@ -8,7 +8,7 @@ chance allows, and never below the better leg. docs/decisions/018.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,6 +23,7 @@ from quoth.evaluation.calibration import (
     merge_calibrations,
     split_groups,
 )
+from quoth.evaluation.corpus import Progress
 from quoth.evaluation.made_questions import make_questions
 from quoth.evaluation.probe import Bm25Index, Prober, ProbeResult, everyday_questions
 from quoth.evaluation.significance import compare_series
@@ -58,12 +59,11 @@ HIGHEST = 0.75
 STRENGTH = 3.0
 """Outcomes that the known calibration counts for."""
 CAUTION = 1.0
-"""Taken off the fitted bias: made and everyday questions are told apart more easily than real
+"""Taken off the fitted bias: made and everyday questions are easier to tell apart than real
 ones, answerable or not (docs/decisions/018)."""
 SOURCE = "questions made of the collection"
 COLUMNS = ("keyword", "semantic", "before", "after")
 
-Progress = Callable[[str, int, int], None]
 Table = Mapping[str, Mapping[str, float]]
 
 

@@ -35,7 +35,7 @@ SAID = 160
 
 @dataclass(frozen=True, slots=True)
 class SettingUsed:
-    """A field of the plan that was not left at its default; ``asked`` if the asker wanted it."""
+    """A field of the plan that was not left at its default; ``asked`` if the request set it."""
 
     name: str
     chosen: str
@@ -318,7 +318,7 @@ def _way(
     )
 
 
-def foremost(ways: Sequence[CandidateExplanation]) -> list[CandidateExplanation]:
+def by_progress(ways: Sequence[CandidateExplanation]) -> list[CandidateExplanation]:
     """Order candidates by how far they came: the hits, the rest of the pool, the others."""
     return sorted(ways, key=how_far)
 

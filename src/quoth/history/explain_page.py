@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from quoth.history.explain import Explanation, Stage, counted, foremost, scored
+from quoth.history.explain import Explanation, Stage, by_progress, counted, scored
 from quoth.history.export import pieces, source_words
 from quoth.history.why_not import WhyNot
 from quoth.text.html_page import render_page
@@ -44,7 +44,7 @@ def explanation_page(found: Explanation, *, asked: WhyNot | None = None) -> str:
         bars=timeline(found.stages, total_ms=found.total_ms),
         shown=MAX_SHOWN,
         counted=counted,
-        foremost=foremost,
+        by_progress=by_progress,
         scored=scored,
     )
 

@@ -14,7 +14,7 @@ from quoth.text.analyzer import normalize_name
 LIKELY = 50
 """Passages that the keyword index names first, among which a quoted text nearly always is."""
 SLACK = 200
-"""Characters, beside twice as many as a text has, in which it can be found with all its blanks."""
+"""Characters searched for a text, added to twice its length, so that more white space fits."""
 
 
 @dataclass(frozen=True, slots=True)

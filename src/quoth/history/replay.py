@@ -80,8 +80,8 @@ class Counted:
 class Replay:
     """A question asked again: what is the same, and what is not.
 
-    ``same`` goes by what came out: other models, another version or an index that changed are
-    told, and make no difference by themselves. Neither do times.
+    ``same`` compares the results. Other models, another version or a changed index are listed
+    and are no difference by themselves; neither are times.
     """
 
     query_id: str

@@ -45,7 +45,7 @@ Reason = Fate | Literal["filtered", "not_found", "too_deep", "changed"]
 class MissedPassage:
     """A passage and why it was not cited.
 
-    ``advice`` is what would let it in, where the asker can do something. ``legs`` are its places
+    ``advice`` is the setting that would include it, where there is one. ``legs`` are its places
     in each leg: those of then, or, where it was no candidate, those of a deeper search now.
     """
 

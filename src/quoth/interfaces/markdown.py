@@ -50,7 +50,7 @@ def web_only(link: str | None, _document_id: str) -> str | None:
 
 
 def linked(answer: Answer, *, address: Address) -> list[str]:
-    """Give an answer as pieces of Markdown, a sentence each, then what the asker is to know.
+    """Yield an answer as pieces of Markdown, a sentence each, then the notes.
 
     Where nothing is cited the closest passages follow, as quotations.
     """

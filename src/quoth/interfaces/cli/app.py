@@ -1,4 +1,4 @@
-"""The commands: parse, call the engine, show what came."""
+"""The commands: parse, call the engine, show the result."""
 
 from __future__ import annotations
 
@@ -315,7 +315,7 @@ app.add_typer(backup.app, name="backup")
 
 
 def with_evaluation(group: typer.Typer) -> typer.Typer:
-    """Hang `quoth eval` in, once."""
+    """Add `quoth eval` to the group, once."""
     from quoth.interfaces.cli import evaluate
 
     if not any(each.name == "eval" for each in group.registered_groups):

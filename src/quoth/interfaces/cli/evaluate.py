@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +13,9 @@ from quoth.core.types import Json
 from quoth.interfaces.cli.session import DONE, CliSession, command, read_choices
 from quoth.interfaces.cli.tables import Summary, show_comparisons, show_summary
 from quoth.text.json_codec import to_json
+
+if TYPE_CHECKING:
+    from quoth.evaluation.corpus import Progress
 
 app = typer.Typer(help="Measure on known questions and files.", no_args_is_help=True)
 
@@ -28,7 +31,6 @@ Split = Annotated[str, typer.Option(help="The part of the set: heldout, or dev."
 Ablation = Annotated[
     list[str] | None, typer.Option("--set", help="plan.FIELD=VALUE, for an ablation.")
 ]
-Progress = Callable[[str, int, int], None]
 
 
 @app.command()

@@ -97,22 +97,22 @@ def rows(session: CliSession, title: str, pairs: Iterable[tuple[str, str]]) -> N
 
 
 def candidates(session: CliSession, each: SearchExplanation) -> None:
-    """Show how far each candidate came, the foremost first."""
-    from quoth.history.explain import counted, foremost, scored
+    """Show how far each candidate came, the furthest first."""
+    from quoth.history.explain import by_progress, counted, scored
 
     session.out.print(Text(f"\nfound in {each.collection}", style="bold"))
     session.out.print(Text(f"  {counted(each)}", style="dim"), soft_wrap=True)
-    for way in foremost(each.ways)[:FIRST]:
+    for way in by_progress(each.ways)[:FIRST]:
         head = Text(f"{way.shown or '':>3}  ")
         head.append(way.at.name or f"gone ({way.chunk_id})")
         head.append(f"  {way.why}", style="green" if way.fate == "cited" else "yellow")
         session.out.print(head, soft_wrap=True)
         ranks = {**way.legs, "fused": way.fused}
         named = ((name, scored(ranks.get(name))) for name in RANKINGS)
-        told = [f"{name} {rank}" for name, rank in named if rank]
-        told += [f"pool {way.pool.rank}"] if way.pool else []
-        told += [] if way.probability is None else [f"probability {way.probability:.2f}"]
-        session.out.print(Text(f"     {', '.join(told)}", style="dim"), soft_wrap=True)
+        places = [f"{name} {rank}" for name, rank in named if rank]
+        places += [f"pool {way.pool.rank}"] if way.pool else []
+        places += [] if way.probability is None else [f"probability {way.probability:.2f}"]
+        session.out.print(Text(f"     {', '.join(places)}", style="dim"), soft_wrap=True)
     rest = len(each.ways) - FIRST
     if rest > 0:
         session.out.print(

@@ -253,20 +253,18 @@ def sentence(error: QuothError) -> str:
         case NotFound():
             return NOTHING_YET
         case IndexMismatch():
-            return (
-                "This collection was indexed by another model. Whoever runs quoth can rebuild it."
-            )
+            return "This collection was indexed by another model. Rebuild it with: quoth reindex"
         case _:
             return NOT_NOW
 
 
 def wrong(error: ValidationError) -> str:
     """Name the arguments that are wrong and why, and nothing of their values."""
-    told = [
+    problems = [
         f"{'.'.join(str(part) for part in each['loc'])[:80]}: {each['msg'][:200]}"
         for each in error.errors()[:5]
     ]
-    return f"The call cannot be served. {'; '.join(told)}"
+    return f"The call cannot be served. {'; '.join(problems)}"
 
 
 class NoSuch(NotFound):

@@ -1,1 +1,1 @@
-"""Reading the query."""
+"""Query analysis."""

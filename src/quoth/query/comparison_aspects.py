@@ -1,4 +1,4 @@
-"""What a comparison compares: "the difference between A and B", "A vs B"."""
+"""Aspects of a comparison: "the difference between A and B", "A vs B"."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ Span = tuple[int, int]
 
 
 def aspects_of(query: TokenizedQuery) -> tuple[str, ...]:
-    """Return the things that a comparison compares as the user wrote them: two or more, or none.
+    """Return the aspects of a comparison as the user wrote them: two or more, or none.
 
-    Stretches that are hidden in ``query`` are not cut. Where no clear pattern is found, the whole
-    question is searched for.
+    Masked spans of ``query`` are not split. Without a clear pattern the whole query is searched.
     """
     for pattern in _compiled("patterns"):
         found = pattern.search(query.folded)
@@ -39,7 +38,7 @@ def aspects_of(query: TokenizedQuery) -> tuple[str, ...]:
 
 
 def _split(query: TokenizedQuery, start: int, end: int) -> list[Span]:
-    """Return the parts of a list: at commas and conjunctions, else at "with", else at "from"."""
+    """Split a list: at commas and conjunctions, else at "with", else at "from"."""
     for joint in _compiled("joints"):
         cuts = [found.span() for found in joint.finditer(query.folded, start, end)]
         if cuts:
@@ -50,7 +49,7 @@ def _split(query: TokenizedQuery, start: int, end: int) -> list[Span]:
 
 
 def _until_tail(query: TokenizedQuery, start: int, end: int) -> Span:
-    """Return the span up to what is asked of all that is compared: "in terms of cost"."""
+    """Return the span before the part shared by all aspects: "in terms of cost"."""
     found = _compiled("tail")[0].search(query.folded, start + 1, end)
     return start, found.start() if found else end
 

@@ -1,4 +1,4 @@
-"""Splits a question into questions that are searched for one by one."""
+"""Query decomposition into sub-questions that are searched separately."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _ASKING_FR = (
     r"|de quoi|en quoi|lequel|laquelle|lesquel(?:le)?s"
 )
 _AUXILIARY = r"is|are|was|were|does|do|did|can|could|should|will"
-# Behind "and" a word such as "who" may belong to what stands before it, so that only a word that
-# cannot, or one with a verb behind it, begins a question of its own. "Or" offers a choice.
+# After "and" a word such as "who" may belong to the preceding clause, so only a word that
+# cannot, or one followed by a verb, begins a new sub-question. "Or" offers a choice.
 _BEGINS_EN = rf"what|how|why|{_AUXILIARY}|(?:who|where|when|which\s+\w+)\s+(?:{_AUXILIARY})"
 _BEGINS_FR = r"qu['’]est|quel(?:le)?s?|comment|pourquoi|combien|est-ce|[àa] quoi|de quoi|en quoi"
 _SPLIT = re.compile(
@@ -45,11 +45,11 @@ _COMPARING = re.compile(
 
 
 def parts_of(query: Query) -> tuple[str, ...]:
-    """Return the two to four questions that a question is made of; none where it is one.
+    """Return the two to four sub-questions of a query; empty if it is a single question.
 
-    A comparison gives one for each of its aspects, each with what is asked of all of them; a
-    question of several clauses gives its clauses, and one that refers to the first by a pronoun
-    takes the first one's subject along.
+    A comparison gives one for each of its aspects, each with the part shared by all; a query of
+    several clauses gives its clauses, and one that refers to the first by a pronoun takes over the
+    first one's subject.
     """
     if len(query.aspects) > 1:
         return aspect_questions(query, most=MOST_PARTS)
@@ -57,10 +57,10 @@ def parts_of(query: Query) -> tuple[str, ...]:
 
 
 def aspect_questions(query: Query, *, most: int = MAX_ASPECTS) -> tuple[str, ...]:
-    """Return a question for each of the first ``most`` aspects, with what is asked of all.
+    """Return a query for each of the first ``most`` aspects, with the shared part.
 
     "What is the difference between BERT and GPT in training?" gives "BERT training" and "GPT
-    training". Empty for a question without aspects.
+    training". Empty for a query without aspects.
     """
     shared = query.standalone
     for aspect in sorted(query.aspects, key=len, reverse=True):

@@ -1,7 +1,7 @@
-"""The names that questions can use: titles, speakers, headings, and what there is to narrow to.
+"""Entity index: titles, speakers, headings and locators that queries can name.
 
-`build_entity_index` prepares the look-up once per version of a collection; a question then costs
-a few look-ups, however many documents there are.
+`build_entity_index` prepares the look-up once per version of a collection; a query then costs a few
+look-ups, however many documents there are.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ NameKind = Literal["speaker", "title", "topic"]
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A real name; ``documents`` are the ids of those it belongs to, in the collection's order.
+    """A name in the collection; ``documents`` holds its documents' ids, in collection order.
 
-    ``words`` are its folded words; ``distinctive_words`` the stems of those that carry its subject.
+    ``words`` are its normalized words; ``distinctive_words`` the stems of its content words.
     """
 
     real: str
@@ -67,10 +67,10 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """Names of one kind by their words: stems to the places of names.
+    """Names of one kind by their words: stems to indexes of names.
 
-    ``acronyms`` are those words that carry no subject when they are no acronyms: "AI", "IT";
-    ``by_initial`` lists the longer words by their first letter, to compare misspelled ones with.
+    ``acronyms`` are words that would be function words if they were not acronyms: "AI", "IT";
+    ``by_initial`` lists the longer words by their first letter, for matching misspelled ones.
     """
 
     names: tuple[Entity, ...] = ()
@@ -81,12 +81,12 @@ class Lookup:
 
 @dataclass(frozen=True, slots=True)
 class EntityIndex:
-    """The look-up of one version of a collection; documents are given by their ids.
+    """Entity look-up of one version of a collection; documents are given by their ids.
 
-    ``by_spelling`` finds names by the stems of their words with a blank between, ``longest`` the
-    most words that a name beginning with two stems has, or 1 for a stem that is a name, ``called``
-    speakers by first or last name. ``spread`` counts the documents that name a stem in their title
-    or headings. ``chapters`` lists the documents of a chapter number, ``segments`` those with
+    ``by_spelling`` finds names by the stems of their words joined by a blank, ``longest`` the
+    maximum length in words of a name beginning with two stems, or 1 for a stem that is a name,
+    ``called`` speakers by first or last name. ``spread`` counts the documents with a stem in their
+    title or headings. ``chapters`` lists the documents of a chapter number, ``segments`` those with
     questions or demos, ``chaptered`` the documents and numbers of chapters by title. ``dates`` are
     first and last days as numbers such as 20261231, ``labels`` the pages as printed, ``printed``
     all of them, ``spoken`` the seconds of recordings. ``everything`` are all documents,
@@ -117,9 +117,9 @@ class EntityIndex:
 def build_entity_index(
     outline: CollectionOutline, *, labels: Mapping[str, Sequence[str]] | None = None
 ) -> EntityIndex:
-    """Build the look-up of a collection; ``labels`` are the printed page labels by document id.
+    """Build the entity index; ``labels`` are the printed page labels by document id.
 
-    A paged document without labels is taken to count its pages from 1.
+    A paged document without labels is assumed to count its pages from 1.
     """
     documents = outline.documents
     titles = _collected("title", [(each.title, each.document_id) for each in documents])
@@ -160,9 +160,9 @@ def build_entity_index(
 
 
 def days_of(date: str) -> tuple[int, int] | None:
-    """Return the first and last day of an ISO 8601 date, whole or cut short; None if it is none.
+    """Return the first and last day of a complete or partial ISO 8601 date, else None.
 
-    A month or day that does not exist is kept (`is_day` tells).
+    A month or day that does not exist is accepted (see `is_day`).
     """
     found = re.match(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?!\d)", date)
     if not found:
@@ -181,7 +181,7 @@ def is_day(day: int) -> bool:
 
 
 def _collected(kind: NameKind, given: Iterable[tuple[str, str]]) -> tuple[Entity, ...]:
-    """Collect names by their real spelling, with all the documents of each."""
+    """Collect names by their original spelling, with all the documents of each."""
     owners: dict[str, list[str]] = {}
     for real, document_id in given:
         owners.setdefault(real, []).append(document_id)
@@ -200,19 +200,19 @@ def _collected(kind: NameKind, given: Iterable[tuple[str, str]]) -> tuple[Entity
 
 
 def _acronyms(real: str) -> frozenset[str]:
-    """Return words such as "AI" and "IT" that would carry no subject in small letters."""
+    """Return words such as "AI" and "IT" that would be function words in lower case."""
     found = _CAPITALS.findall(real)
     return FUNCTION_WORDS.intersection(map(str.lower, found)) if found else frozenset()
 
 
 def _spelled(names: Iterable[Entity]) -> dict[str, tuple[Entity, ...]]:
-    """Index every name by its words, and by the shorter forms that people use."""
+    """Index every name by its words, and by common short forms."""
     index: dict[str, list[Entity]] = defaultdict(list)
     for name in names:
         for spelling in _spellings(name):
             if spelling and len(spelling) <= MAX_NAME_WORDS:
                 found = index[" ".join(map(stem, spelling))]
-                # Spellings of one name follow each other, so that the last one tells.
+                # Spellings of one name follow each other, so that the last one decides.
                 if not found or found[-1] is not name:
                     found.append(name)
     return {key: tuple(found) for key, found in index.items()}
@@ -287,7 +287,7 @@ def _lookup(names: tuple[Entity, ...]) -> Lookup:
 
 
 def _spread(titles: Iterable[Entity], topics: Iterable[Entity]) -> dict[str, int]:
-    """Count the documents whose title or headings hold a word."""
+    """Count the documents whose title or headings contain each stem."""
     owners: dict[str, set[str]] = defaultdict(set)
     for name in (*titles, *topics):
         for word in name.distinctive_words:
@@ -313,7 +313,7 @@ def _counted_pages(count: int) -> tuple[str, ...]:
 
 
 def _chaptered(headings: Iterable[Heading]) -> dict[str, tuple[tuple[str, str], ...]]:
-    """Index chapters by their titles: their documents and numbers."""
+    """Index chapters by title: their documents and numbers."""
     index: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for each in headings:
         if len(each.path) == 1 and each.chapter:

@@ -1,4 +1,4 @@
-"""Links words of a question to the names of the collection: whole, cut short or misspelled."""
+"""Entity linking: full, shortened or misspelled names of the collection in a query."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MAX_GUESSES = 8
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """Words of a question, from `first` up to `last` (exclusive), that spell names exactly."""
+    """Words of a query, from `first` up to `last` (exclusive), that exactly spell names."""
 
     first: int
     last: int
@@ -40,14 +40,14 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class LinkedEntities:
-    """The names that a phrase may mean; ``unambiguous`` if it can mean nothing else."""
+    """Candidate names of a phrase; ``unambiguous`` if it can mean nothing else."""
 
     names: tuple[Entity, ...]
     unambiguous: bool
 
 
 def mentions(asked: TokenizedQuery, names: EntityIndex) -> list[Mention]:
-    """Return the names that are spelled out in a question, the longest first at each place.
+    """Return exact mentions of names in a query, the longest first at each position.
 
     Names within longer ones are left out.
     """
@@ -76,7 +76,7 @@ def of_kind(mention: Mention, kind: NameKind) -> tuple[Entity, ...]:
 
 
 def resolve(words: Sequence[str], lookup: Lookup, *, names: EntityIndex) -> LinkedEntities | None:
-    """Return the titles or headings that a phrase describes by some of their words."""
+    """Return the titles or headings that a phrase matches by some of their words."""
     told = [
         stem(w)
         for w in words
@@ -113,7 +113,7 @@ def resolve(words: Sequence[str], lookup: Lookup, *, names: EntityIndex) -> Link
 
 
 def _most_distinctive(places: frozenset[int], told: frozenset[str], lookup: Lookup) -> list[int]:
-    """Keep the names of which most words are told, the word for the source among them."""
+    """Keep the names with the most matched words, including the word for the source."""
     if len(places) > MAX_GUESSES:
         return sorted(places)
     counts = {place: len(lookup.names[place].distinctive_words & told) for place in places}
@@ -121,7 +121,7 @@ def _most_distinctive(places: frozenset[int], told: frozenset[str], lookup: Look
 
 
 def resolve_speaker(words: Sequence[str], names: EntityIndex) -> LinkedEntities | None:
-    """Return the speakers that a name means: whole, first or last name, or misspelled."""
+    """Return the speakers matching a full, first, last or misspelled name."""
     called = [names.called.get(word, ()) for word in words]
     common = [person for person in called[0] if all(person in people for people in called[1:])]
     if common:
@@ -149,7 +149,7 @@ def resolve_speaker(words: Sequence[str], names: EntityIndex) -> LinkedEntities 
 
 
 def spelt_as(word: str, lookup: Lookup) -> str | None:
-    """Return the word as names spell it, if it or a misspelling of it is known."""
+    """Return the word as names spell it, if it or its correction is known."""
     if word in lookup.by_word:
         return word
     feminine = f"{word}{word[-1]}e"  # "virtuel", "virtuelle"
@@ -163,7 +163,7 @@ def spelt_as(word: str, lookup: Lookup) -> str | None:
 
 
 def _is_distinctive(name: Entity, known: Sequence[str], names: EntityIndex) -> bool:
-    """Return whether words that only this title has are enough to mean it."""
+    """Return whether the words, unique to this title, suffice to identify it."""
     return len(set(known)) > 2 or any(
         names.spread.get(word, 0) <= len(name.documents) for word in known
     )  # fmt: skip

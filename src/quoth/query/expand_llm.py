@@ -1,4 +1,4 @@
-"""Variants of a question by a language model, as far as they can be checked."""
+"""Query variants from a language model, validated."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _UNSAFE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ExpansionRequest:
-    """What is asked for beside wordings and keywords."""
+    """What is requested in addition to paraphrases and keywords."""
 
     passage: bool = False
     parts: bool = False
@@ -59,7 +59,7 @@ class ExpansionRequest:
 
 @dataclass(frozen=True, slots=True)
 class QueryVariants:
-    """What came back and stood every check."""
+    """The variants that passed validation."""
 
     wordings: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
@@ -70,7 +70,7 @@ class QueryVariants:
 async def ask_for_wordings(
     query: Query, wanted: ExpansionRequest, *, generator: Generator, languages: Sequence[str] = ()
 ) -> QueryVariants:
-    """Ask once for everything; raises GenerationError. An unusable reply gives no wordings."""
+    """Request all variants at once; raises GenerationError. Invalid replies give none."""
     names = ["wordings", "keywords"]
     names += ["parts"] if wanted.parts else []
     names += ["passage"] if wanted.passage else []
@@ -92,11 +92,11 @@ async def ask_for_wordings(
 
 
 def read_wordings(reply: str, *, query: Query, languages: Sequence[str] = ()) -> QueryVariants:
-    """Take from a reply what is of the right shape, short, on the subject and harmless.
+    """Parse a reply; keep texts that are well-formed, short, on topic and harmless.
 
-    A text must be in the question's language or one of ``languages``, share a word with the
-    question (keywords need not), hold no number that the question lacks (a passage may), no
-    markup, link or instruction. Parts count only if there are at least two.
+    A text must be in the query's language or one of ``languages``, share a word with the query
+    (keywords need not), contain no number that the query lacks (a passage may), no markup, link or
+    instruction. Sub-questions count only if there are at least two.
     """
     fields = _fields(reply)
     about = set(analyze_query(query.standalone, languages=(query.language,)))
@@ -137,7 +137,7 @@ def read_wordings(reply: str, *, query: Query, languages: Sequence[str] = ()) ->
 
 
 def _fields(reply: str) -> dict[str, list[str]]:
-    """Find the JSON object in a reply and return its lists of strings; a bare list is wordings."""
+    """Parse the JSON object of a reply into lists of strings; a bare list is paraphrases."""
     reply = reply[:LONGEST_REPLY]
     start = min((at for at in (reply.find("{"), reply.find("[")) if at >= 0), default=-1)
     if start < 0:

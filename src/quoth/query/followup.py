@@ -19,7 +19,7 @@ MAX_ELLIPTICAL = 8
 
 
 def recent(history: Sequence[Turn]) -> tuple[Turn, ...]:
-    """Return the last turns, with answers cut short."""
+    """Return the last turns, with answers truncated."""
     return tuple([Turn(turn.question, turn.answer[:MAX_ANSWER]) for turn in history[-MAX_TURNS:]])
 
 
@@ -35,7 +35,7 @@ def is_followup(text: str, *, vector: Matrix | None = None, history: Sequence[Tu
 
 
 def followup_cues(words: Sequence[str]) -> list[bool]:
-    """Return what the form of a question says, in any language with word lists."""
+    """Return form features of a query, in any language with word lists."""
     content = [word for word in words if is_content_bearing(word) and not word.isdecimal()]
     short = len(words) <= MAX_ELLIPTICAL
     return [
@@ -57,12 +57,12 @@ def is_elliptical(query: TokenizedQuery) -> bool:
 
 
 def is_bare(query: TokenizedQuery) -> bool:
-    """Return whether there is nothing but question words: "why?", "et quand ?"."""
+    """Return whether there are only question words: "why?", "et quand ?"."""
     return _only_asks(words_of(query.clean))
 
 
 def is_content_bearing(word: str) -> bool:
-    """Return whether a folded word of a question says something about its subject."""
+    """Return whether a normalized word of a query is a content word."""
     return len(word) > 1 and word not in FUNCTION_WORDS and word not in _words("empty")
 
 

@@ -1,8 +1,8 @@
-"""Two small linear classifiers: question types and follow-ups.
+"""Two small linear classifiers: query intents and follow-ups.
 
-Their features are hashed n-grams of words, cues from phrase tables and, where the default
-embedder computed it, the question's vector. `scripts/train_query_heads.py` trains them from the
-``dev`` rows of ``eval`` and writes ``data/heads.npz``.
+Their features are hashed n-grams of words, cues from phrase tables and, where the default embedder
+computed it, the query's vector. `scripts/train_query_heads.py` trains them from the ``dev`` rows of
+``eval`` and writes ``data/heads.npz``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Array = npt.NDArray[np.float32]
 def scores(
     head: str, words: Sequence[str], *, cues: Sequence[bool], vector: Matrix | None = None
 ) -> Array:
-    """Return a score for each class of a head; without a vector its n-gram variant answers."""
+    """Return a score for each class; without a vector the n-gram variant is used."""
     weights = _weights()
     if vector is None or vector.shape != (DIMENSION,):
         return embed_features(words, cues) @ weights[f"{head}_words"]
@@ -44,7 +44,7 @@ def embed_features(words: Sequence[str], cues: Sequence[bool]) -> Array:
     """Return the hashed n-grams (unit length), the cues and a constant."""
     found = np.zeros(BUCKETS, np.float32)
     numbers = ["0" if word.isdecimal() else word for word in words]
-    # Content words become one sign, so that the form of a question counts without its subject.
+    # Content words become one placeholder, so that only the form of a query counts.
     form = [word if word in FUNCTION_WORDS else "_" for word in numbers]
     for prefix, sequence in (("", numbers), ("~", form)):
         padded = ["^", *sequence, "$"]
@@ -58,7 +58,7 @@ def embed_features(words: Sequence[str], cues: Sequence[bool]) -> Array:
 
 
 def scale_vector(vector: Matrix) -> Array:
-    """Return the embedding relative to the mean of the training questions."""
+    """Return the embedding relative to the mean of the training queries."""
     return ((vector - _weights()["mean"]) * VECTOR_WEIGHT).astype(np.float32)
 
 

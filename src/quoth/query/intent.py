@@ -1,4 +1,4 @@
-"""Question types: phrase tables by language, weighed by a small classifier."""
+"""Intent classification: phrase tables by language, weighted by a small classifier."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ KINDS: tuple[QueryKind, ...] = (
 
 
 def classify_intent(text: str, *, language: str, vector: Matrix | None = None) -> QueryKind:
-    """Return the type of a question in which titles and names may be hidden.
+    """Classify the intent of a query in which titles and names may be masked.
 
-    ``vector`` is the question's embedding by the default embedder, where there is one.
+    ``vector`` is the query's embedding by the default embedder, where there is one.
     """
     words = words_of(text)
     found = scores("intent", words, cues=phrase_cues(words, language), vector=vector)
@@ -26,9 +26,9 @@ def classify_intent(text: str, *, language: str, vector: Matrix | None = None) -
 
 
 def phrase_cues(words: list[str], language: str) -> list[bool]:
-    """Return for each type whether one of its phrases occurs.
+    """Return for each intent whether one of its phrases occurs.
 
-    A question with no phrase of its language but factual ones is read with all tables.
+    A query without phrases of its language, except factual ones, is matched with all tables.
     """
     found = [matcher.matches(words) for matcher in _matchers(language)]
     return found if any(found[1:]) else [matcher.matches(words) for matcher in _matchers("")]

@@ -1,4 +1,4 @@
-"""The words that say what a question, or the passages found for it, are about."""
+"""Content words and candidate names of a query."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_NAMES = 200
 _WORD = re.compile(r"[^\W_](?:[\w.@&/+#-]*[\w+#])?")
 _ELIDED = re.compile(r"\b(?:[cdjlmnst]|(?:jus|lors|puis|quoi)?qu)['’](?=\w)", re.IGNORECASE)
 _ENDING = re.compile(r"(?<=\w)['’](?:s|m|t|d|re|ve|ll)\b", re.IGNORECASE)
-# Words by which a question asks, and that a passage with the answer need not hold.
+# Question words, which a passage with the answer need not contain.
 _ASKING = frozenset(
     analyze(
         "mean means meaning called define definition difference differences differ compare "
@@ -46,7 +46,7 @@ _ASKING = frozenset(
 
 
 def content_words(text: str, *, language: str) -> list[str]:
-    """Return the content words of a question as written, in order and without doubles."""
+    """Return the distinct content words of a query as written, in order."""
     found: dict[str, str] = {}
     for word in _WORD.findall(_ENDING.sub("", _ELIDED.sub(" ", text))):
         stems = analyze(word, language=language)
@@ -58,9 +58,9 @@ def content_words(text: str, *, language: str) -> list[str]:
 def keywords(
     query: Query, *, frequency: Frequency | None = None, most: int = MOST_KEYWORDS
 ) -> tuple[str, ...]:
-    """Return up to ``most`` of the most specific words of the question, in the question's order.
+    """Return up to ``most`` of the query's most specific words, in query order.
 
-    With ``frequency`` these are the rarest that the collection knows; without, words with digits
+    With ``frequency`` these are the rarest that the collection contains; without, words with digits
     or capitals first, then long ones, since frequent words are short (Zipf).
     """
     words = content_words(query.standalone, language=query.language)
@@ -80,10 +80,10 @@ def keywords(
 
 
 def capitalised_terms(query: Query) -> tuple[str, ...]:
-    """Return the runs of up to four words of the question that may be names, folded as links are.
+    """Return runs of up to four words that may be names, normalized as links are.
 
-    The entities that were understood come first. Which of the others are names of the
-    collection, its catalogue knows.
+    Linked entities come first. Which of the others are names of the collection is left to its
+    catalogue.
     """
     entities = [" ".join(folded_words(each)) for each in query.entities]
     words = folded_words(query.standalone)

@@ -1,9 +1,9 @@
-"""Whether two questions ask the same, so that one answer may serve both.
+"""Paraphrase detection for the semantic answer cache.
 
-Cosine alone cannot tell: questions with another number, name or negation are as close as
+Cosine alone does not suffice: questions with another number, name or negation are as similar as
 paraphrases. The words must be equal as well, after stemming and without what changes nothing:
-politeness, articles, and openings that mean the same (``data/paraphrase.*.toml``). What is not
-equal is answered anew (docs/decisions/026-answer-cache.md).
+politeness, articles, and openings that mean the same (``data/paraphrase.*.toml``). Other questions
+get a new answer (docs/decisions/026-answer-cache.md).
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _WORD = re.compile(r"[^\W\d_]+|\d+(?:[.,:]\d+)*|[%€£$+#<>=]")
 
 
 def is_paraphrase(one: str, other: str, *, cosine: float, min_cosine: float = MIN_COSINE) -> bool:
-    """Return whether the answer to one question answers the other; ``cosine`` is the vectors'."""
+    """Return whether two questions share an answer; ``cosine`` compares their vectors."""
     return cosine >= min_cosine and have_equal_words(one, other)
 
 
 def have_equal_words(one: str, other: str) -> bool:
-    """Return whether two questions consist of the same words, but for what changes nothing."""
+    """Return whether two questions have the same words, except for meaningless ones."""
     if one.split() == other.split():
         return True
     if max(len(one), len(other)) > MAX_LENGTH:
@@ -40,7 +40,7 @@ def have_equal_words(one: str, other: str) -> bool:
 
 @lru_cache(maxsize=2000)
 def normalized_words(text: str) -> tuple[str, ...]:
-    """Return the stems of a question in their order; names, numbers and negations as they are."""
+    """Return the stems of a question in order; names, numbers and negations unstemmed."""
     text = unicodedata.normalize("NFC", text).replace("’", "'")
     language = detect_language(text, among=languages_of("paraphrase"), fallback="en")
     raw = _WORD.findall(_spell_out(text))
@@ -50,7 +50,7 @@ def normalized_words(text: str) -> tuple[str, ...]:
 
 
 def _spell_out(text: str) -> str:
-    """Return the text with "n't", "'m" and "'re" as words."""
+    """Expand the contractions "n't", "'m" and "'re"."""
     text = re.sub(r"\b(can)not\b", r"\1 not", text, flags=re.IGNORECASE)
     text = re.sub(r"\b(?:won't)\b", "will not", text, flags=re.IGNORECASE)
     text = re.sub(r"\bcan't\b", "can not", text, flags=re.IGNORECASE)
@@ -63,7 +63,7 @@ def _is_name(word: str, text: str) -> bool:
 
 
 def _canonical(words: Sequence[str], language: str) -> list[str]:
-    """Return the words without what changes nothing, openings put in one form."""
+    """Return the words without meaningless ones, with openings in canonical form."""
     drop, same = _patterns(language)
     text = "".join(f"{word} " for word in words)
     before = None

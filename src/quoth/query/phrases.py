@@ -1,8 +1,8 @@
 """Phrase tables: rows of data by language, matched by whole words.
 
 A phrase is a row of words without accents and capitals. ``a/b`` is either word, ``word*`` any word
-that begins so, ``word?`` may be left out, ``_`` is any word and ``...`` up to eight; ``^`` and
-``$`` are the beginning and the end of the question.
+with that prefix, ``word?`` is optional, ``_`` is any word and ``...`` up to eight; ``^`` and ``$``
+are the beginning and the end of the query.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ def languages_of(topic: str) -> tuple[str, ...]:
 
 
 def compile_phrases(phrases: Iterable[str]) -> re.Pattern[str]:
-    """Return one pattern for `words_of` joined by spaces, with a space behind the last."""
+    """Compile one pattern for `words_of` joined by spaces, with a trailing space."""
     return re.compile("|".join(map(_pattern, phrases)) or r"(?!)")
 
 
 def words_of(text: str) -> list[str]:
-    """Return the folded words of a question; a hidden title is one word."""
+    """Return the normalized words of a query; a masked title is one word."""
     words = [word if word[0] != HIDDEN else HIDDEN for word in WORD.findall(normalize_query(text))]
     return words if len(words) <= MAX_WORDS else words[: MAX_WORDS // 2] + words[-MAX_WORDS // 2 :]
 
 
 class PhraseMatcher:
-    """Finds whether one of many phrases occurs; phrases are tried where their first word stands."""
+    """Matches many phrases at once; phrases are indexed by their first word."""
 
     def __init__(self, phrases: Iterable[str]) -> None:
         by_first: dict[str, list[str]] = {}
@@ -74,7 +74,7 @@ class PhraseMatcher:
 
 
 def _first_words(phrase: str) -> list[str]:
-    """Return the words that a phrase can begin with, none where that is any word."""
+    """Return the words that a phrase can begin with, empty if that is any word."""
     first: list[str] = []
     for word in phrase.removeprefix("^").removesuffix("$").split():
         first += word.removesuffix("?").split("/")

@@ -1,8 +1,8 @@
-"""Rewrites a follow-up into a question that can be searched for by itself.
+"""Rewrites a follow-up into a standalone query.
 
-The content words of earlier questions and answers are added to it (historical query expansion,
-cf. Yang et al., TREC CAsT 2019): those of the questions back to the last that stood by itself, and
-those of the last answer. Of things that were named together, "the second one" takes one alone.
+The content words of earlier questions and answers are added to it (historical query expansion, cf.
+Yang et al., TREC CAsT 2019): those of the questions back to the last standalone one, and those of
+the last answer. Of things that were named together, "the second one" selects one.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ _PARTED = re.compile(r",? (?:and|or|et|ou) |, ")
 def rewrite_standalone(
     asked: TokenizedQuery, turns: Sequence[Turn], *, without: Iterable[str] = ()
 ) -> str:
-    """Return the question with the content words of the turns before, newest questions first.
+    """Return the query with content words of earlier turns, newest questions first.
 
-    ``without`` are words that the question has put others in the place of, such as a speaker.
+    ``without`` are words that the query replaces, such as a speaker.
     """
     meant, others = _meant(asked, turns)
     barred = {stem(word) for word in (*without, *others)}
@@ -73,10 +73,10 @@ def rewrite_standalone(
 
 
 def _of_answer(asked: TokenizedQuery, fresh: Sequence[str]) -> Sequence[str]:
-    """Return words of the last answer: all where the question refers to it, else names.
+    """Return words of the last answer: all if the query refers to it, else names.
 
-    "Who bought it?" speaks of the thing asked about before, "What does that mean?" and "Why?" of
-    what was said of it.
+    "Who bought it?" refers to the previous subject, "What does that mean?" and "Why?" to the
+    previous answer.
     """
     if _SAID.search(asked.folded) or is_bare(asked):
         return fresh[:MOST_SAID]
@@ -84,9 +84,9 @@ def _of_answer(asked: TokenizedQuery, fresh: Sequence[str]) -> Sequence[str]:
 
 
 def _fresh(asked: TokenizedQuery, seen: set[str], *, barred: Collection[str]) -> list[str]:
-    """Return the content words that were not seen before, and mark them as seen.
+    """Return the content words not seen before, and mark them as seen.
 
-    A word joined by hyphens is one: "GPT-2", "text-generation"; but "rend-il" is "rend".
+    A hyphenated word is one word: "GPT-2", "text-generation"; but "rend-il" is "rend".
     """
     fresh = []
     for start, end, words in _joined(asked):
@@ -98,7 +98,7 @@ def _fresh(asked: TokenizedQuery, seen: set[str], *, barred: Collection[str]) ->
 
 
 def _joined(asked: TokenizedQuery) -> Iterator[tuple[int, int, list[str]]]:
-    """Yield each word with those that a hyphen joins to it, and its place."""
+    """Yield each word with those joined to it by hyphens, and its position."""
     held: tuple[int, int, list[str]] | None = None
     for start, end, word in zip(asked.starts, asked.ends, asked.words, strict=True):
         if held and word not in FUNCTION_WORDS and asked.folded[held[1] : start] == "-":
@@ -112,7 +112,7 @@ def _joined(asked: TokenizedQuery) -> Iterator[tuple[int, int, list[str]]]:
 
 
 def _meant(asked: TokenizedQuery, turns: Sequence[Turn]) -> tuple[TokenizedQuery | None, list[str]]:
-    """Return the thing that an ordinal selects ("the second one"), and the words of the others."""
+    """Return the item that an ordinal selects ("the second one"), and the others' words."""
     place = next((at for at, each in enumerate(_ORDINALS) if each.search(asked.folded)), None)
     if place is None and not _LAST.search(asked.folded):
         return None, []
@@ -128,7 +128,7 @@ def _meant(asked: TokenizedQuery, turns: Sequence[Turn]) -> tuple[TokenizedQuery
 
 
 def _noun_phrases(asked: TokenizedQuery) -> list[str]:
-    """Return what is named together: "BERT and GPT-2"; nothing where that is unsure."""
+    """Return the items of a list: "BERT and GPT-2"; empty if uncertain."""
     cuts = list(_PARTED.finditer(asked.folded))
     if not cuts or cuts[-1].group() == ", ":
         return []
@@ -141,7 +141,7 @@ def _noun_phrases(asked: TokenizedQuery) -> list[str]:
 
 
 def _run(asked: TokenizedQuery, start: int, end: int, *, last: bool) -> str:
-    """Return the first run of content words of a stretch, or its last."""
+    """Return the first run of content words of a span, or its last."""
     runs: list[tuple[int, int]] = []
     for begins, ends, _words in _joined(asked):
         if start <= begins < end:

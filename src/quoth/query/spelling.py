@@ -1,4 +1,4 @@
-"""Corrects misspelled words of asking: "sumarize", "diference", "coment"."""
+"""Corrects misspelled question words: "sumarize", "diference", "coment"."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ MIN_LETTERS, MAX_LETTERS = 5, 16
 
 
 def correct_spelling(query: TokenizedQuery, entities: EntityIndex) -> TokenizedQuery:
-    """Return the question with its words of asking spelled right; the same one where they are.
+    """Return the query with corrected question words, the same object if unchanged.
 
-    A word that the names of the collection have is left as it is.
+    A word in the names of the collection is not corrected.
     """
     text = query.clean
     for place in reversed(range(min(len(query.words), MAX_WORDS))):
@@ -40,9 +40,9 @@ def _is_a_name(word: str, entities: EntityIndex) -> bool:
 
 @lru_cache(maxsize=4096)
 def _corrected(word: str, *, first: bool) -> str:
-    """Return the word of asking that a word misspells; empty where it is none.
+    """Return the question word that a word misspells, empty if none.
 
-    One letter inside the word may be wrong, missing, added or swapped (F. Damerau, 1964).
+    At edit distance one inside the word (F. Damerau, 1964).
     """
     known = mapping("typos").get(word) or (first and mapping("first_typos").get(word))
     if known:

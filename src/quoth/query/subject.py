@@ -1,4 +1,4 @@
-"""What a question is about, apart from the place that it names."""
+"""The subject of a query, apart from its locators."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _PLACE_NUMBER = re.compile(
 
 
 def strip_locator_words(query: Query) -> Query:
-    """Return a question about a place without the words that name it.
+    """Return a query without the words that name a place.
 
-    "What does page 12 say about bees?" is about bees: no passage need hold "page" and "12".
+    "What does page 12 say about bees?" is about bees: no passage need contain "page" and "12".
     """
     if query.kind != "page_specific" and not any(each.field in PLACED for each in query.filters):
         return query
@@ -40,7 +40,7 @@ def strip_locator_words(query: Query) -> Query:
 
 
 def only_asks_for_a_place(query: Query) -> bool:
-    """Return whether a question names nothing but a place: "What is on page 12 of the guide?"."""
+    """Return whether a query names only a place: "What is on page 12 of the guide?"."""
     titles = {word for each in query.entities for word in _words(each)}
     words = _words(query.standalone)
     return not any(
@@ -54,7 +54,7 @@ def only_asks_for_a_place(query: Query) -> bool:
 
 
 def kind_of_source(query: Query) -> DocumentKind | None:
-    """Return the kind of document that a question asks to sum up: "the book" is a PDF."""
+    """Return the kind of document that a query asks to summarize: "the book" is a PDF."""
     words = set(_words(query.standalone))
     found: list[DocumentKind] = [kind for kind, nouns in _NOUNS.items() if words & nouns]
     return found[0] if len(found) == 1 else None

@@ -38,11 +38,11 @@ def suggest(
     asked: Iterable[str],
     most: int,
 ) -> tuple[str, ...]:
-    """Return up to ``most`` questions, in turn from what was asked before, headings and names.
+    """Return up to ``most`` questions, round-robin from history, headings and names.
 
     ``headings`` and ``names`` are those near the last answer, nearest first; ``asked`` are past
-    questions, newest first, of which those count that share a word with the question. None asks
-    what the question or another suggestion asks.
+    questions, newest first, of which those count that share a word with the question. None repeats
+    the question or another suggestion.
     """
     about = content_stems(question, language)
     past = (each for each in asked if about & content_stems(each, language))
@@ -62,9 +62,10 @@ def suggest(
 def completions(
     beginning: str, *, language: str, headings: Iterable[str], asked: Iterable[str], most: int
 ) -> tuple[str, ...]:
-    """Return up to ``most`` questions for what was typed so far: past ones, then headings.
+    """Return up to ``most`` completions: past questions, then headings.
 
-    A past question must begin so; a heading must hold every word, the last one perhaps unfinished.
+    A past question must have this prefix; a heading must contain every word, the last one as a
+    prefix.
     """
     typed = normalize_name(beginning).lower().strip()
     if not typed:
@@ -79,14 +80,14 @@ def completions(
 
 
 def content_stems(text: str, language: str) -> frozenset[str]:
-    """Return the stems of a question's content words, by which questions are compared."""
+    """Return the stems of a question's content words, for comparison."""
     own = detect_language(text, among=("en", "fr", language), fallback=language)
     words = content_words(text, language=own)
     return frozenset(stem for word in words for stem in analyze(word, language=own))
 
 
 def _about(subjects: Iterable[str], language: str) -> Iterator[str]:
-    """Make a question of each heading or name; one that is a question already stays."""
+    """Turn each heading or name into a question; existing questions stay."""
     for each in subjects:
         subject = " ".join(_NUMBERED.sub("", each).split())
         plain = normalize_name(subject).lower()
@@ -107,7 +108,7 @@ def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def sort_by_similarity(titles: Sequence[Sequence[str]], *, at: int) -> Iterator[str]:
-    """Return the last titles of paths, those right behind place ``at`` first, then those before."""
+    """Return the last titles of paths, those after index ``at`` first, then those before."""
     order = [*range(at + 1, len(titles)), *range(at - 1, -1, -1)]
     for place in sorted(order, key=lambda each: (abs(each - at), each < at)):
         if titles[place]:
@@ -115,7 +116,7 @@ def sort_by_similarity(titles: Sequence[Sequence[str]], *, at: int) -> Iterator[
 
 
 def as_written(name: str, texts: Iterable[str]) -> str | None:
-    """Return a folded name as the first text writes it with a capital, None where none does."""
+    """Return a normalized name as first capitalised in the texts, None if never."""
     words = name.split()
     for text in texts:
         found = [(each[0], normalize_name(each[0]).lower()) for each in _WORD.finditer(text)]

@@ -1,6 +1,6 @@
-"""A question as the rules read it: normalized, cut into words, with its quotations.
+"""Tokenized query: normalized, split into words, with its quotations.
 
-Normalization keeps every position, so that what a pattern finds can be shown as it was typed.
+Normalization keeps every position, so that matches can be shown as typed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FUNCTION_WORDS = ENGLISH | {"".join(c for c in unicodedata.normalize("NFD", w) i
 
 
 class _NormalizationTable(dict[int, str]):
-    """One normalized character per character, computed when first needed."""
+    """One normalized character per character, computed on first use."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
@@ -47,9 +47,9 @@ _FOLDS = _NormalizationTable()
 
 @dataclass(frozen=True, slots=True)
 class TokenizedQuery:
-    """A question: as it can be shown, normalized letter by letter, and the offsets of its words.
+    """A query: displayed text, normalized text, and the offsets of its words.
 
-    ``quoted`` are the stretches between quotation marks.
+    ``quoted`` are the spans between quotation marks.
     """
 
     clean: str
@@ -60,12 +60,12 @@ class TokenizedQuery:
     quoted: tuple[tuple[int, int], ...] = ()
 
     def shown(self, start: int, end: int) -> str:
-        """Return a stretch as it was typed, without white space around it."""
+        """Return a span as typed, without surrounding white space."""
         return " ".join(self.clean[start:end].split())
 
 
 def tokenize_query(text: str) -> TokenizedQuery:
-    """Cut a text into normalized words; anything after `MAX_CHARACTERS` characters is left out."""
+    """Split a text into normalized words; `MAX_CHARACTERS` characters at most are read."""
     clean = _clean(text[:MAX_CHARACTERS])
     folded = normalize_query(clean)
     found = list(WORD.finditer(folded))
@@ -80,7 +80,7 @@ def tokenize_query(text: str) -> TokenizedQuery:
 
 
 def mask_spans(asked: TokenizedQuery, spans: Iterable[tuple[int, int]]) -> TokenizedQuery:
-    """Return the question with these stretches hidden from the rules, at the same offsets."""
+    """Return the query with these spans masked, at the same offsets."""
     folded = asked.folded
     for start, end in spans:
         folded = folded[:start] + HIDDEN * (end - start) + folded[end:]
@@ -103,7 +103,7 @@ def stem(word: str) -> str:
 
 
 def _clean(text: str) -> str:
-    """Compose letters and their marks, and spell ligatures out."""
+    """Compose letters and their marks, and expand ligatures."""
     if not text.isascii():
         text = unicodedata.normalize("NFC", text)
         for letters, plain in _SPELLED_OUT.items():

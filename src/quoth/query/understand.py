@@ -1,8 +1,8 @@
-"""Analyses a question: its language, its type, what it names and where it wants to look.
+"""Query analysis: language, intent, names and filters.
 
-The path: tokens → spelling → language → filters → type → names → conversation. Names are those
-that the collection has (`EntityIndex`); a place that does not exist filters nothing and is noted.
-Nothing is taken out of the question.
+The path: tokens → spelling → language → filters → intent → names → conversation. Names are those of
+the collection (`EntityIndex`); a place that does not exist filters nothing and is noted. Nothing is
+removed from the query.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ _ALLOWED_CONTROLS = frozenset("\t\n\r")
 
 @dataclass(frozen=True, slots=True)
 class _QueryAnalysis:
-    """One question by itself, before the conversation counts."""
+    """Analysis of a single query, without the conversation."""
 
     query: TokenizedQuery
     language: str
@@ -85,7 +85,7 @@ class _QueryAnalysis:
 
 
 def validate(text: str) -> str:
-    """Return a question unchanged if it can be asked; raises InputError with the reason."""
+    """Return a query unchanged if it is valid; raises InputError with the reason."""
     length = len(text.strip())
     if not length:
         raise InputError("The question is empty. Type what you want to know.")
@@ -124,13 +124,13 @@ def understand(
     drop: Collection[str] = (),
     vector: Matrix | None = None,
 ) -> Query:
-    """Analyse a valid question against the names of a collection.
+    """Analyse a valid query against the names of a collection.
 
     ``history`` is the conversation so far, oldest turn first: a follow-up gets a ``standalone``
-    wording to search with, any other question a second wording in its context. ``drop`` are
-    fields of filters that shall not be read out of the question. The language is one of the
-    collection's or of the interface's, else the fallback. ``vector`` is the question's embedding
-    by the default embedder, where there is one.
+    wording to search with, any other query a second wording in its context. ``drop`` are fields for
+    which no filters shall be inferred. The language is one of the collection's or of the
+    interface's, else the fallback. ``vector`` is the query's embedding by the default embedder,
+    where there is one.
     """
     turns = recent(history)
     query = correct_spelling(tokenize_query(text), names)
@@ -166,7 +166,7 @@ def understand(
 def _analyse(
     query: TokenizedQuery, entities: EntityIndex, fallback: str, *, vector: Matrix | None = None
 ) -> _QueryAnalysis:
-    """Analyse one question by itself."""
+    """Analyse a single query."""
     mentioned = tuple(mentions(query, entities))
     language = _language(query, mentioned, entities, fallback)
     context = ExtractionContext(entities, mentioned, language, entities.everything)
@@ -185,7 +185,7 @@ def _analyse(
         if kind != "comparison" and any(each.field == "label" for each in places.filters):
             kind = "page_specific"
         elif kind == "exploratory":
-            kind = "factual"  # "Is there anything on page 900?" asks for no tour of a subject.
+            kind = "factual"  # "Is there anything on page 900?" does not ask for an overview.
     aspects: tuple[str, ...] = ()
     if kind == "comparison":
         visible = mask_spans(query, (*query.quoted, *titles.spans))
@@ -208,7 +208,7 @@ def _detect(text: str, entities: EntityIndex, fallback: str) -> str:
 def _language(
     query: TokenizedQuery, mentioned: Sequence[Mention], entities: EntityIndex, fallback: str
 ) -> str:
-    """Return the language of a question's own words, without long names and quotations."""
+    """Return the language of a query's own words, without long names and quotations."""
     spans = [(query.starts[mention.first], query.ends[mention.last - 1])
              for mention in mentioned if mention.last - mention.first > 1]  # fmt: skip
     own = query.clean
@@ -224,14 +224,14 @@ def _language(
 
 
 def _language_of_opening(query: TokenizedQuery) -> str:
-    """Return the only language with that first word of asking: "Résume" and then a name."""
+    """Return the only language with that first question word: "Résume" and then a name."""
     first = query.words[0] if query.words else ""
     tables = [table for table in pattern_tables() if first in table.word_list("openings")]
     return tables[0].language if len(tables) == 1 else ""
 
 
 def _real_name(aspect: str, people: Sequence[Entity]) -> str:
-    """Return the speaker's real name for an aspect that holds it."""
+    """Return the speaker's real name for an aspect that contains it."""
     words = folded_words(aspect)
     return next((person.real for person in people if person.words[-1] in words), aspect)
 
@@ -239,7 +239,7 @@ def _real_name(aspect: str, people: Sequence[Entity]) -> str:
 def _with_history(
     analysis: _QueryAnalysis, turns: Sequence[Turn], entities: EntityIndex
 ) -> tuple[_QueryAnalysis, str]:
-    """Return the analysis of a follow-up with what it keeps, and its standalone wording."""
+    """Return the analysis of a follow-up with carried filters and standalone wording."""
     previous = _analyse_last(turns, entities, analysis.language)
     without: list[str] = []
     if analysis.extracted.people and previous.extracted.people:
@@ -250,7 +250,7 @@ def _with_history(
     if (analysis.kind, is_bare(analysis.query)) == ("factual", False) and (
         previous.kind != "page_specific"
     ):
-        # "And chapter 5?" asks the same of something else.
+        # "And chapter 5?" asks the same about another place.
         analysis = replace(analysis, kind=previous.kind)
     analysis, carried = _carry_filters(analysis, previous, entities)
     if carried:
@@ -262,7 +262,7 @@ def _with_history(
 
 
 def _analyse_last(turns: Sequence[Turn], entities: EntityIndex, fallback: str) -> _QueryAnalysis:
-    """Analyse the last question of a conversation, with what it kept from the one before."""
+    """Analyse the last question of a conversation, with its carried filters."""
     *earlier, last = turns
     query = correct_spelling(tokenize_query(last.question), entities)
     analysis = _analyse(query, entities, fallback)
@@ -277,7 +277,7 @@ def _analyse_last(turns: Sequence[Turn], entities: EntityIndex, fallback: str) -
 def _carry_filters(
     analysis: _QueryAnalysis, previous: _QueryAnalysis, entities: EntityIndex
 ) -> tuple[_QueryAnalysis, tuple[Filter, ...]]:
-    """Add the filters that an elliptical follow-up replaces, and those it keeps; return these."""
+    """Add the filters that an elliptical follow-up replaces or carries; return these."""
     before = previous.extracted.filters
     extracted = analysis.extracted + _replaced(analysis, before, entities)
     stated: set[FilterField] = {filter_.field for filter_ in extracted.filters}
@@ -296,9 +296,9 @@ def _carry_filters(
 def _replaced(
     analysis: _QueryAnalysis, before: Sequence[Filter], entities: EntityIndex
 ) -> ExtractedFilters:
-    """Return what a follow-up puts in the place of earlier filters: "and Ada Lovelace?".
+    """Return the replacements for earlier filters: "and Ada Lovelace?".
 
-    A bare name filters here, where the question before was filtered by one of its kind.
+    A bare name filters here if the previous question was filtered by one of its kind.
     """
     query, own = analysis.query, analysis.extracted
     stated = {filter_.field for filter_ in own.filters}

@@ -1,1 +1,1 @@
-"""Ranking: functions over values."""
+"""Ranking stages: functions over values."""

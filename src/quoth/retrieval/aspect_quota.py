@@ -1,4 +1,4 @@
-"""Sees to it that every aspect of a question is among the first passages."""
+"""Aspect quota: guarantees every aspect of a query a place among the first hits."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ def apply_quota(
     within: int,
     share: int = 1,
 ) -> list[Candidate]:
-    """Keep a ranking's order, but let each aspect's best ``share`` stand among its first `within`.
+    """Keep a ranking's order, with each aspect's best ``share`` among its first `within`.
 
-    ``aspects`` are the rankings of each aspect alone, best first. Their best that are missing
-    take the last of the first ``within`` places, in the order of the aspects; what they push out
-    follows behind. Taking turns instead would hand the best places to chunks that know one
-    aspect only, and the whole question knows best what belongs to it: docs/decisions/016.
+    ``aspects`` are the rankings of each aspect alone, best first. Their missing best hits take the
+    last of the first ``within`` ranks, in the order of the aspects; displaced candidates follow
+    after them. Round-robin instead would give the best ranks to chunks about one aspect only, while
+    the whole query ranks best: docs/decisions/016.
     """
     wanted: dict[str, Candidate] = {}
     for turn in range(share):
@@ -30,7 +30,7 @@ def apply_quota(
     here = {each.chunk_id for each in first}
     missing = [each for each in wanted.values() if each.chunk_id not in here][:within]
     spare = [at for at, each in enumerate(first) if each.chunk_id not in wanted]
-    # With more aspects than places, the ones named first are served first.
+    # With more aspects than ranks, the first-named aspects have priority.
     given_up = sorted(spare[-len(missing) :]) if missing else []
     out = set(given_up)
     kept = [each for at, each in enumerate(first) if at not in out]

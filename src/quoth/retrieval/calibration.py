@@ -1,13 +1,13 @@
-"""From scores to probabilities: that a hit is relevant, that the collection answers the question.
+"""Calibration: probabilities that a hit is relevant and that the collection answers.
 
-A score of one leg says little by itself: cosines of one model crowd together, BM25 grows with the
-question, a fused score compares the hits of one question only. A calibration is a logistic model
-over a few signs of a ranking (docs/decisions/017); it holds for the embedder that it was fitted
-on and for searches with both legs. Where none applies nothing is claimed.
+A raw score means little by itself: cosines of one model lie close together, BM25 grows with the
+query, a fused score compares the hits of one query only. A calibration is a logistic model over a
+few features of a ranking (docs/decisions/017); it holds for the embedder that it was fitted on and
+for hybrid search. Where none applies no probability is claimed.
 
-What tells most is how the reranker reads the passages, so a ranking that it has read is judged by
-its scores, and another ("unread") by those of the legs. In each case, and for questions in another
-language, other signs speak: their names begin with that of the group.
+The most informative features are the reranker's scores, so a reranked ranking is calibrated by
+these, and another ("unread") by the retrievers' scores. In each case cross-lingual queries have
+their own features, whose names begin with that of the group.
 """
 
 from __future__ import annotations
@@ -66,11 +66,11 @@ FUSED = "fused"
 
 @dataclass(frozen=True, slots=True)
 class ScoreBaseline:
-    """What a question's hits are measured by.
+    """Baseline that a query's hits are compared with.
 
-    ``middle`` is the median cosine of the semantic leg, ``best_bm25`` the keyword leg's highest
-    score, ``covered`` the share of the question's terms that its best hit holds, ``read_middle``
-    the median of the reranker's first scores, None where it has not read enough.
+    ``middle`` is the median cosine of vector search, ``best_bm25`` the highest keyword score,
+    ``covered`` the share of the query's terms that its best hit contains, ``read_middle`` the
+    median of the reranker's first scores, None where it has scored too few.
     """
 
     middle: float
@@ -87,9 +87,9 @@ class ScoreBaseline:
         covered: float,
         read: Sequence[float] = (),
     ) -> ScoreBaseline | None:
-        """Take the measure of both legs, best first; None when too little was compared.
+        """Compute the baseline from both retrievers, best first; None for too few scores.
 
-        ``read`` are those of `read_scores`.
+        ``read`` are the `reranker_scores`.
         """
         if len(semantic) < FEWEST:
             return None
@@ -98,7 +98,7 @@ class ScoreBaseline:
         return cls(middle, best, covered, median(read) if len(read) >= FEWEST_READ else None)
 
     def above_middle(self, cosine: float) -> float:
-        """Return how far a cosine stands above the median, as a part of what is possible."""
+        """Return how far a cosine exceeds the median, as a share of the maximum."""
         return max(0.0, (cosine - self.middle) / (1 - self.middle)) if self.middle < 1 else 0.0
 
 
@@ -113,10 +113,10 @@ def probability(calibration: Calibration, signals: Signals) -> float:
 
 
 def answer_probability(tuning: Tuning | None, signals: Signals | None) -> float | None:
-    """Return the probability that the collection answers; None where nothing can be claimed.
+    """Return the probability that the collection answers; None if it cannot be estimated.
 
-    That is without a calibration, without signs, and for a question of a group (`GROUPS`) of which
-    the calibration has seen none.
+    That is without a calibration, without features, and for a group (`GROUPS`) that the calibration
+    was not fitted on.
     """
     if tuning is None or tuning.answerable is None or signals is None:
         return None
@@ -128,10 +128,10 @@ def answer_probability(tuning: Tuning | None, signals: Signals | None) -> float 
 def statement_probability(
     identity: IndexIdentity, *, chance: float | None, cosine: float, held: float
 ) -> float | None:
-    """Return the probability that what would be said answers; None for an unknown embedder.
+    """Return the probability that the selected statements answer; None for an unknown embedder.
 
-    ``chance`` is the `answer_probability`, None where too little was compared; ``cosine`` and
-    ``held`` are those of `quoth.answering.answerability.Said`.
+    ``chance`` is the `answer_probability`, None for too few scores; ``cosine`` and ``held`` are
+    those of `quoth.answering.answerability.StatementEvidence`.
     """
     calibration = DEFAULT_STATEMENT_CALIBRATION.get((identity.embedder, identity.revision))
     if calibration is None:
@@ -142,7 +142,7 @@ def statement_probability(
 
 
 def group_of(signals: Iterable[str]) -> str:
-    """Return the group of signs by their names, "" for a ranking read in the asker's language."""
+    """Return the group of features by their names, "" for reranked, same-language queries."""
     name = f"{next(iter(signals), '')}_"
     return max((each for each in GROUPS if name.startswith(f"{each}_")), key=len, default="")
 
@@ -150,9 +150,9 @@ def group_of(signals: Iterable[str]) -> str:
 def reranker_scores(
     candidates: Sequence[Candidate], *, reranker: Reranker | None
 ) -> tuple[float, ...]:
-    """Return the raw scores of a ranking's first places; none where they are not `READER`'s.
+    """Return the reranker's raw scores of the first candidates; empty if not `READER`'s.
 
-    The ranking is the pool in its final order, with or without copies.
+    The ranking is the pool in its final order, with or without near-duplicates.
     """
     if reranker is None or reranker.name != READER:
         return ()
@@ -161,12 +161,11 @@ def reranker_scores(
 
 
 def hit_signals(candidate: Candidate, *, rank: int, yardstick: ScoreBaseline) -> Signals:
-    """Return the signs of one hit; ``rank`` is its place from 1 in the ranking that is shown.
+    """Return the features of one hit; ``rank`` counts from 1 in the displayed ranking.
 
-    ``place`` is 1 / log2(1 + rank). Where the reranker has read it, ``read`` is its score, a
-    cosine, and ``ahead`` how far that lies above the median. Elsewhere ``gap`` is the hit's cosine
-    above the median, ``words`` its part of the best BM25 score times what the best hit covers of
-    the question.
+    ``place`` is 1 / log2(1 + rank). If reranked, ``read`` is the reranker's score, a cosine, and
+    ``ahead`` how far it exceeds the median. Otherwise ``gap`` is the hit's cosine above the median,
+    ``words`` its share of the best BM25 score times the query coverage of the best hit.
     """
     place, read = 1 / math.log2(1 + rank), candidate.legs.get(RERANK)
     if read is not None and yardstick.read_middle is not None:
@@ -190,17 +189,17 @@ def question_signals(
     foreign: bool,
     read: Sequence[float] = (),
 ) -> Signals | None:
-    """Return the signs that the collection answers a question; None when too little was compared.
+    """Return the features of answerability; None for too few scores.
 
     ``coverage``, ``terms``, ``gap`` and ``foreign`` are those of
-    `quoth.answering.answerability.Evidence`, ``read`` those of `read_scores`. ``matched`` is
+    `quoth.answering.answerability.AnswerEvidence`, ``read`` the `reranker_scores`. ``matched`` is
     coverage · ln(1 + terms), since half of eight words is more than half of two; ``best`` the best
-    cosine, ``read`` the reranker's best score and ``ahead`` how far that lies above the median.
-    The words of a question in another language prove little, and are no sign there.
+    cosine, ``read`` the reranker's best score and ``ahead`` how far that exceeds the median. Words
+    of a cross-lingual query prove little, and are no feature there.
 
-    Where nothing was read, ``meets`` is how high the semantic leg ranks the keyword leg's best hit
-    (1 is the top, 0 is place `DEPTH`, on a logarithmic scale) and ``agree`` the share of the first
-    ten places that both legs give to the same chunks.
+    Without a reranker, ``meets`` is the rank of the keyword retriever's best hit in vector search
+    (1 is the top, 0 is rank `DEPTH`, on a logarithmic scale) and ``agree`` the share of the first
+    ten ranks that both retrievers give to the same chunks.
     """
     if gap is None or len(semantic) < FEWEST:
         return None
@@ -233,9 +232,9 @@ def calibrated(
 ) -> list[Candidate]:
     """Replace the scores of a ranking by probabilities of relevance; the order stays.
 
-    Earlier stages know more than these signs, so a probability never exceeds the one above it.
+    Earlier stages use more information, so a probability never exceeds that of the preceding hit.
     The score that the hit was ranked by is kept as the leg `FUSED`, with its rank. A calibration
-    that knows nothing of what the reranker read goes by the legs.
+    without reranker features uses the retrievers' scores.
     """
     if "read" not in calibration.weights:
         yardstick = replace(yardstick, read_middle=None)
@@ -250,10 +249,10 @@ def calibrated(
 
 
 def tuning_for(identity: IndexIdentity, *, mode: Mode, tuned: Tuning | None) -> Tuning | None:
-    """Return the calibration that a search may claim: the collection's own, else the shipped one.
+    """Return the applicable calibration: the collection's own, else the default one.
 
-    A calibration is bound to the embedder's name and revision and to searches with both legs;
-    None means that no probability may be shown and no threshold applied.
+    A calibration is bound to the embedder's name and revision and to hybrid search; None means that
+    no probability may be shown and no threshold applied.
     """
     shipped = DEFAULT_CALIBRATION.get((identity.embedder, identity.revision))
     if mode != "hybrid":

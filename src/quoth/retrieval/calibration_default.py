@@ -1,4 +1,4 @@
-"""The calibrations that come with quoth, by embedder; figures and data: docs/decisions/017."""
+"""Default calibrations by embedder; figures and data: docs/decisions/017."""
 
 from __future__ import annotations
 

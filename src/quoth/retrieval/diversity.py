@@ -1,4 +1,4 @@
-"""Keeps a ranking from saying the same thing twice."""
+"""Diversity: near-duplicates, round-robin merging, MMR and per-document caps."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 
 @dataclass(frozen=True, slots=True)
 class Deduplicated:
-    """A ranking without copies; ``copies`` names what each kept chunk stands for, best first."""
+    """A ranking without near-duplicates; ``copies`` lists those of each kept chunk, best first."""
 
     kept: tuple[Candidate, ...]
     copies: Mapping[str, tuple[str, ...]]
@@ -45,13 +45,13 @@ def collapse_duplicates(
     texts: Mapping[str, str],
     limit: int | None = None,
 ) -> Deduplicated:
-    """Keep the best of every group of near-copies, in order, up to ``limit`` of them.
+    """Keep the best of every group of near-duplicates, in order, up to ``limit``.
 
-    A candidate is a copy of a better one where `COPY` of its word shingles are in the other
+    A candidate duplicates a better one where `COPY` of its word shingles are in the other
     (containment, Broder 1997), or `REWORKED` of them and the cosine of their vectors is at least
-    ``cosine``; one with a number that the other lacks says something else and is no copy. Where
-    a text is not given, a cosine of `ALONE` decides; where neither is, nothing is a copy. 1 turns
-    it off. What comes after the last one kept is not looked at.
+    ``cosine``; one with a number that the other lacks differs in content and is no duplicate.
+    Without a text, a cosine of `ALONE` decides; without both, nothing is a duplicate. 1 disables
+    it. Candidates after the last kept one are not compared.
     """
     if cosine >= 1:
         return Deduplicated(tuple(candidates[:limit]), {})
@@ -78,7 +78,7 @@ def collapse_duplicates(
             return bool(likeness()[place, other] >= max(cosine, ALONE))
         mine = bag(one)
         if len(mine & bag(two)) < REWORKED * len(mine):
-            return False  # runs of words can be shared only where the words are
+            return False  # shared shingles are possible only where the words are shared
         (words, numbers), (others, other_numbers) = shape(one), shape(two)
         if not words or not numbers <= other_numbers:
             return False
@@ -98,10 +98,9 @@ def collapse_duplicates(
 
 
 def round_robin(rankings: Sequence[Sequence[Candidate]], *, limit: int) -> list[Candidate]:
-    """Merge rankings of different questions so that each gets its share, and no chunk twice.
+    """Merge the rankings of different queries round-robin, without repeating a chunk.
 
-    They take turns; one whose next chunk is taken already gives the one after it, and one that
-    has run out leaves its turns to the others.
+    A ranking whose next chunk is already taken gives its next one, and an exhausted one is skipped.
     """
     left = [iter(ranking) for ranking in rankings]
     taken: dict[str, Candidate] = {}
@@ -125,12 +124,12 @@ def maximal_marginal_relevance(
     mmr_lambda: float,
     limit: int,
 ) -> list[Candidate]:
-    """Pick by ``λ · relevance − (1 − λ) · likeness to what is picked`` (Carbonell, SIGIR 1998).
+    """Select by ``λ · relevance − (1 − λ) · similarity to selected`` (Carbonell, SIGIR 1998).
 
-    λ is the weight of relevance: 1 keeps the order. Relevance is the candidates' score spread
-    over 0 to 1; likeness is the greatest cosine to a picked one, spread over 0 to 1 as well,
-    since a model's cosines may fill only a narrow band. ``vectors`` are unit rows by chunk id;
-    a candidate without one is like nothing. Scores are left as they were.
+    λ is the weight of relevance: 1 keeps the order. Relevance is the candidates' score, normalized
+    to 0 to 1; similarity is the greatest cosine to a selected one, normalized to 0 to 1 as well,
+    since a model's cosines may fill only a narrow band. ``vectors`` are unit rows by chunk id; a
+    candidate without one is similar to nothing. Scores stay unchanged.
     """
     if mmr_lambda >= 1 or len(candidates) < 2:
         return list(candidates[:limit])
@@ -171,7 +170,7 @@ def _cosines(candidates: Sequence[Candidate], vectors: Mapping[str, Matrix]) -> 
 
 
 def _shingles(text: str) -> frozenset[int]:
-    """Return the hashes of the runs of four words; a shorter text is one run."""
+    """Return the hashes of the four-word shingles; a shorter text is one shingle."""
     words = _WORD.findall(text)
     if len(words) < SHINGLE_WORDS:
         return frozenset([hash(tuple(words))] if words else [])

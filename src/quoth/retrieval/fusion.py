@@ -1,4 +1,4 @@
-"""Makes one ranking of several legs' rankings. The default was measured: docs/decisions/003."""
+"""Fusion: one ranking from several retrievers. The default was measured: docs/decisions/003."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ Rankings = Mapping[str, Sequence[Scored]]
 def reciprocal_rank_fusion(
     rankings: Rankings, *, k: int = 60, weights: Mapping[str, float] | None = None
 ) -> list[Candidate]:
-    """Add up ``weight / (k + rank)`` over the legs, ranks from 1 (Cormack et al., SIGIR 2009).
+    """Sum ``weight / (k + rank)`` over the retrievers, ranks from 1 (Cormack et al., SIGIR 2009).
 
-    A leg without a weight has weight 1. Equal sums are ordered by chunk id.
+    A retriever without a weight has weight 1. Equal sums are ordered by chunk id.
     """
     given = weights or {}
     sums: dict[str, float] = {}
@@ -49,14 +49,15 @@ def reciprocal_rank_fusion(
 def convex_combination(
     rankings: Rankings, *, dense_weight: float, coverage: float = 1.0
 ) -> list[Candidate]:
-    """Mix the two legs' normalised scores by weight (Bruch et al., TOIS 2023); gives 0 to 1.
+    """Mix the retrievers' normalized scores by weight (Bruch et al., TOIS 2023); returns 0 to 1.
 
-    Cosines are spread from 0 (the last of the list) to 1 (the first), because models use only a
-    narrow band of them; BM25 scores, whose zero means something, are divided by the best. A chunk
-    that a leg did not find has 0 there. ``dense_weight`` is the semantic leg's share, as long as
-    ``coverage`` (0 to 1, see `covered`) is at least `FULL_TRUST`; below, the keyword leg gives
-    its share up in proportion, down to none at 0. The semantic leg gives up of its share what
-    its cosines do not tell apart (`score_separation`). Equal scores are ordered by chunk id.
+    Cosines are normalized from 0 (the last of the list) to 1 (the first), because models use only a
+    narrow band of them; BM25 scores, which have a meaningful zero, are divided by the best. A chunk
+    that a retriever did not find has 0 there. ``dense_weight`` is the weight of vector search, as
+    long as ``coverage`` (0 to 1, see `term_coverage`) is at least `FULL_TRUST`; below, keyword
+    search loses its weight in proportion, down to none at 0. Vector search loses the part of its
+    weight that its cosines do not separate (`score_separation`). Equal scores are ordered by chunk
+    id.
     """
     keyword_weight = (1.0 - dense_weight) * min(1.0, coverage / FULL_TRUST)
     dense_weight *= score_separation(rankings.get(SEMANTIC, ()))
@@ -73,12 +74,12 @@ def convex_combination(
 
 
 def score_separation(ranking: Sequence[Scored]) -> float:
-    """Return how far the cosines of a ranking tell its chunks apart, from `MIN_SEPARATION` to 1.
+    """Return how well the cosines separate a ranking's chunks, from `MIN_SEPARATION` to 1.
 
-    Fusion spreads the cosines of a list over 0 to 1, however near they are to each other; where
-    they lie within less than `FULL_SPREAD`, most of what the spreading shows is noise. The trust
-    is the list's spread over the one expected of its length, which grows with the logarithm of
-    the length. A list of one tells nothing against itself. Measured: docs/decisions/014.
+    Fusion spreads the cosines of a list over 0 to 1, however close they are; where they lie within
+    less than `FULL_SPREAD`, most of the spread is noise. The result is the list's range divided by
+    the one expected of its length, which grows with the logarithm of the length. A list of one is
+    not discounted. Measured: docs/decisions/014.
     """
     if len(ranking) < 2:
         return 1.0
@@ -90,13 +91,14 @@ def score_separation(ranking: Sequence[Scored]) -> float:
 def weighted_sum(
     rankings: Sequence[Sequence[Candidate]], *, variants: Sequence[Variant]
 ) -> list[Candidate]:
-    """Mix the fused rankings of several wordings by weight.
+    """Combine the fused rankings of several query variants by weight.
 
-    A candidate keeps the legs of the first wording that found it, under that wording's name.
+    A candidate keeps the retriever scores of the first variant that found it, under that variant's
+    name.
 
-    Every ranking was fused from the lists of its own wording only: scores of different wordings
-    are never compared before that. Sums are divided by the sum of the weights, so that a convex
-    score stays within 0 to 1. Equal sums are ordered by chunk id.
+    Every ranking was fused from its own variant's lists only: scores of different variants are
+    never compared before that. Sums are divided by the sum of the weights, so that a convex score
+    stays within 0 to 1. Equal sums are ordered by chunk id.
     """
     whole = sum(each.weight for each in variants)
     sums: dict[str, float] = {}
@@ -118,14 +120,14 @@ def _named(each: Candidate, name: str) -> Candidate:
 
 
 def passthrough(rankings: Rankings, *, leg: str, kind: ScoreKind) -> list[Candidate]:
-    """Turn one leg's ranking into candidates with the leg's own scores."""
+    """Turn one retriever's ranking into candidates with its own scores."""
     return _ordered(dict(rankings.get(leg, ())), rankings=rankings, kind=kind)
 
 
 def term_coverage(question: str, *, best: Chunk | None) -> float:
-    """Return the share of the question's terms that the best keyword hit contains, 0 to 1.
+    """Return the share of the query's terms that the best keyword hit contains, 0 to 1.
 
-    It tells how far the keyword leg can be trusted without any judgment: where question and
+    It measures the reliability of keyword search without relevance judgments: where query and
     collection do not share a language, even the best hit shares little more than names.
     """
     if best is None:
@@ -140,7 +142,7 @@ def _last(ranking: Sequence[Scored]) -> float:
 
 
 def _spread(ranking: Sequence[Scored], *, low: float) -> Iterable[Scored]:
-    """Map scores to 0…1: ``low`` gives 0, the best gives 1."""
+    """Scale scores to 0…1: ``low`` gives 0, the best gives 1."""
     high = max((score for _chunk_id, score in ranking), default=0.0)
     if high <= low:
         return [(chunk_id, 1.0) for chunk_id, _score in ranking]

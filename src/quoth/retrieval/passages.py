@@ -1,4 +1,4 @@
-"""From ranked chunks to what is shown and read: hits with text and place, numbered passages."""
+"""Hits and passages from ranked chunks: text, locator and neighbours."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Span = tuple[str, int, int]
 
 
 def hit_of(each: Candidate, *, rank: int, around: ChunkContext) -> Hit:
-    """Return the hit of a ranked chunk: its text, its place and the link that opens it."""
+    """Return the hit of a ranked chunk: its text, locator and link."""
     chunk = around.chunks[each.chunk_id]
     document = around.documents[chunk.document_id]
     return Hit(
@@ -39,9 +39,9 @@ def hit_of(each: Candidate, *, rank: int, around: ChunkContext) -> Hit:
 def passages_of(
     ranking: Sequence[Candidate], *, around: ChunkContext, window: int
 ) -> tuple[Passage, ...]:
-    """Widen ranked chunks by their neighbours and number what comes out, best first.
+    """Widen ranked chunks by their neighbours and number the passages, best first.
 
-    Hits whose neighbourhoods overlap become one passage with the best one's score.
+    Hits with overlapping neighbourhoods become one passage with the best one's score.
     """
     known = {(each.document_id, each.ordinal): each for each in around.chunks.values()}
     hits = [around.chunks[each.chunk_id] for each in ranking]
@@ -63,11 +63,11 @@ def passages_of(
 
 
 def widen(hits: Sequence[At], *, window: int, sections: Mapping[At, tuple[str, ...]]) -> list[Span]:
-    """Take in up to ``window`` chunks on either side of every hit, as a union of intervals.
+    """Add up to ``window`` chunks on either side of every hit, as a union of intervals.
 
     Intervals of one section that overlap or touch become one; none crosses into another section.
-    ``sections`` gives the section of every chunk that exists around the hits; a place it does not
-    name is taken for the end of the document. The spans come in the order of their best hits.
+    ``sections`` gives the section of every chunk that exists around the hits; a missing ordinal
+    counts as the end of the document. The spans are in the order of their best hits.
     """
     spans: list[tuple[Span, int]] = []
     reach = [(_window(hit, window, sections), rank) for rank, hit in enumerate(hits)]

@@ -1,4 +1,4 @@
-"""Leaves out the sentences of passages that say least about the question; measured in 020."""
+"""Context pruning: drops the least relevant sentences of passages; measured in 020."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RELEVANCE_WEIGHT = 2.0
 NEIGHBOUR = 0.8
 """Part of its passage's score that a sentence beside the chunks that were found has."""
 
-# Openings that speak of something named in the sentence before.
+# Anaphoric openings, which refer to the sentence before.
 _LEANING = re.compile(
     r"\W*(?:it|its|they|their|he|she|his|her|this|that|these|those|such|both|here"
     r"|il|ils|elle|elles|ce|c['’]est|cela|ceci|cet|cette|ces|ça|son|sa|ses|leurs?|celui-ci"
@@ -30,7 +30,7 @@ _LEANING = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A sentence of a passage: characters of the document, its stems, and whether it leans."""
+    """A sentence of a passage: its character span, its stems, and whether it is anaphoric."""
 
     passage: int
     place: int
@@ -44,14 +44,14 @@ class _Line:
 def prune(
     passages: Sequence[Passage], *, query: Query, share: float = SHARE
 ) -> Mapping[int, tuple[Span, ...]]:
-    """Return for each passage's number the parts of its document's text that are worth reading.
+    """Return the relevant spans of each passage's document text, by passage number.
 
-    All sentences compete for ``share`` of the characters. One scores the part of the question's
-    words that it holds, weighed by their rarity among the sentences (ln of BM25's idf), the best
-    being 1, plus `RELEVANCE_WEIGHT` times its passage's score, the best being 1, of which a
-    sentence outside the chunks that were found has `NEIGHBOUR`. The best sentence of every passage
-    stays, and so does the one before a kept sentence that opens with a word such as "it" or
-    "cela". Spans are sorted, whole sentences, and joined where only white space parts them.
+    All sentences compete for ``share`` of the characters. A score is the share of the query's words
+    in the sentence, weighted by their rarity among the sentences (ln of BM25's idf), the best being
+    1, plus `RELEVANCE_WEIGHT` times its passage's score, the best being 1, of which a sentence
+    outside the retrieved chunks gets `NEIGHBOUR`. The best sentence of every passage stays, and so
+    does the one before a kept sentence that opens with a word such as "it" or "cela". Spans are
+    sorted, whole sentences, and joined where only white space separates them.
     """
     lines = [line for at, passage in enumerate(passages) for line in _lines(at, passage)]
     if not lines:
@@ -96,7 +96,7 @@ def _lines(at: int, passage: Passage) -> Iterator[_Line]:
 
 
 def _covers(lines: Sequence[_Line], query: Query, *, languages: Sequence[str]) -> list[float]:
-    """Return the weighed part of the question's words that each line holds, the best being 1."""
+    """Return the weighted share of query words in each sentence, the best being 1."""
     sought = analyze_query(query.standalone, languages=languages)
     counts = Counter(stem for line in lines for stem in line.stems)
     weights = {
@@ -112,7 +112,7 @@ def _covers(lines: Sequence[_Line], query: Query, *, languages: Sequence[str]) -
 def _kept(
     lines: Sequence[_Line], worth: Mapping[tuple[int, int], float], *, share: float
 ) -> set[tuple[int, int]]:
-    """Choose the best that fit, each with the one it leans on, and one of every passage."""
+    """Select the best that fit, each with its antecedent, and one of every passage."""
     by_key = {_key(line): line for line in lines}
     ranked = sorted(by_key, key=lambda key: (-worth[key], key))
     budget = share * sum(line.end - line.start for line in lines)

@@ -1,6 +1,6 @@
-"""Reorders the pool by a reranker's opinion, mixed with that of the first stage.
+"""Reranking: reorders the pool by reranker scores mixed with first-stage scores.
 
-What was measured stands in docs/decisions/013-late-interaction-reranking.md.
+Measurements: docs/decisions/013-late-interaction-reranking.md.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ KEEP = 8
 
 @runtime_checkable
 class ProgressiveReranker(Protocol):
-    """A reranker that is asked for ``block`` chunks at a time, because each of them costs time.
+    """A reranker called with ``block`` chunks at a time, because each chunk is expensive.
 
-    Its scores must not depend on what a chunk is scored with.
+    A chunk's score must not depend on the others in its block.
     """
 
     block: int
@@ -44,17 +44,17 @@ async def rerank(
 ) -> list[Candidate]:
     """Reorder a ranking, best first, by both stages' scores; raises RerankError.
 
-    ``tokens`` are the query's token vectors, for rerankers that compare those. Each stage's scores
-    are spread over 0 to 1 and mixed, the reranker's with ``weight``: at 0 the order stays, at 1
-    the reranker alone decides. It sees the question as it was asked in full
-    (``query.standalone``), never an expansion of it.
+    ``tokens`` holds the query's token vectors, for rerankers that compare those. Each stage's
+    scores are normalized to 0 to 1 and mixed, the reranker's with ``weight``: at 0 the order stays,
+    at 1 the reranker alone decides. It scores against the complete query (``query.standalone``),
+    never an expansion of it.
 
-    A `Stepwise` reranker is asked in blocks, in the order of the first stage, until a block has
-    put none of its own among the best ``keep``: what comes later then hardly would. Candidates
-    without a chunk, and those that were not reached, keep their places.
+    A `ProgressiveReranker` is called in blocks, in first-stage order, until a block has put none of
+    its own among the best ``keep``: later ones hardly would. Candidates without a chunk, and
+    unscored ones, keep their ranks.
 
-    The result has the kind "rerank" and the legs "rerank" (rank and raw score among those
-    scored) and "fused" (rank and score before).
+    The result has the kind "rerank" and the legs "rerank" (rank and raw score among those scored)
+    and "fused" (rank and score before).
     """
     known = [at for at, each in enumerate(candidates) if each.chunk_id in chunks]
     if not known:
@@ -75,7 +75,7 @@ async def rerank(
 
 
 def spread(scores: Sequence[float]) -> list[float]:
-    """Map the lowest score to 0 and the highest to 1; equal scores say nothing and give 0."""
+    """Scale scores so that the lowest is 0 and the highest 1; equal scores give 0."""
     low, high = min(scores, default=0.0), max(scores, default=0.0)
     if high <= low:
         return [0.0] * len(scores)
@@ -95,7 +95,7 @@ def _in_rank_order(
     mixed: Sequence[float],
     raw: Sequence[float],
 ) -> list[Candidate]:
-    """Deal the places of the scored candidates out anew, in their new order."""
+    """Redistribute the ranks of the scored candidates in their new order."""
     ranks = {
         at: rank for rank, at in enumerate(sorted(range(len(raw)), key=lambda at: -raw[at]), 1)
     }
@@ -109,7 +109,7 @@ def _in_rank_order(
             at = next(coming)
             who, lowest = scored[at], mixed[at]
             legs = {**candidates[who].legs, RERANK: LegScore(ranks[at], raw[at])}
-        # Without a score of its own a candidate has that of the one above it, and its place.
+        # An unscored candidate takes the score of the one above it, and keeps its rank.
         before = LegScore(who + 1, candidates[who].score)
         result.append(
             candidates[who]._replace(score=lowest, score_kind="rerank", legs=legs | {FUSED: before})

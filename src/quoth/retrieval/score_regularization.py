@@ -1,4 +1,4 @@
-"""Lets passages that say alike things speak for each other."""
+"""Score regularization: similar passages reinforce each other."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def smooth_scores(
     depth: int = DEPTH,
     neighbours: int = NEIGHBOURS,
 ) -> list[Candidate]:
-    """Mix each score with the mean score of the candidates that are nearest to it.
+    """Mix each score with the mean score of the candidate's nearest neighbours.
 
-    ``(1 − weight) · score + weight · mean over the nearest`` among the first ``depth`` that have
-    a vector (score regularisation, Diaz, CIKM 2005: closely related passages tend to be relevant
-    to the same question). ``candidates`` are best first and stay so, ties in their old order;
-    weight 0 changes nothing. Scores stay within the range of those that were given.
+    ``(1 − weight) · score + weight · mean over the nearest`` among the first ``depth`` that have a
+    vector (score regularization, Diaz, CIKM 2005: closely related passages tend to be relevant to
+    the same query). ``candidates`` are best first and stay so, ties in their old order; weight 0
+    changes nothing. Scores stay within their original range.
     """
     known = [at for at, each in enumerate(candidates[:depth]) if each.chunk_id in vectors]
     nearest = min(neighbours, len(known) - 1)

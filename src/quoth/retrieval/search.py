@@ -1,4 +1,4 @@
-"""Keyword and vector search of every wording of a query, each with its own fallback."""
+"""Keyword and vector search of every query variant, each with its own fallback."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FIRST = 3
 
 
 class Wording(NamedTuple):
-    """A wording of the query with its unit vector, None where it was not embedded."""
+    """A query variant with its unit vector, None where it was not embedded."""
 
     variant: Variant
     vector: Matrix | None
@@ -41,9 +41,9 @@ class Wording(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RetrieverResults:
-    """What keyword and vector search found for one wording, best first.
+    """Keyword and vector search results of one query variant, best first.
 
-    ``coverage`` is the share of the wording's terms that the best keyword hit holds
+    ``coverage`` is the share of the variant's terms that the best keyword hit contains
     (`quoth.retrieval.fusion.term_coverage`); ``chunks`` are those read to measure it.
     """
 
@@ -56,7 +56,7 @@ class RetrieverResults:
 async def encode_query(text: str, *, embedder: Embedder, trace: Trace) -> EncodedQuery | None:
     """Return the vector and the token vectors of a query, None where the embedder failed.
 
-    It may take half of the time that is left; the rest is for keyword search.
+    It may take half of the remaining time; the rest is for keyword search.
     """
     remaining = trace.remaining_ms()
     return await trace.attempt(
@@ -76,7 +76,7 @@ async def embed_variants(
     embedder: Embedder,
     trace: Trace,
 ) -> list[Wording]:
-    """Pair each wording with its vector; the first is the query, which is encoded already."""
+    """Pair each variant with its vector; the first is the query, already encoded."""
     question = variants[0].text
     vectors = {} if encoded is None else {question: encoded.vector}
     others = [each.text for each in variants if each.semantic and each.text != question]
@@ -98,9 +98,9 @@ async def search(
     languages: Sequence[str],
     trace: Trace,
 ) -> list[RetrieverResults]:
-    """Search every wording with the retrievers that it and the plan's mode name.
+    """Search every variant with the retrievers selected by it and by the plan's mode.
 
-    A retriever that fails is left out and recorded; raises RetrievalError when the first wording,
+    A retriever that fails is left out and recorded; raises RetrievalError when the first variant,
     the query itself, has none left.
     """
     found = await asyncio.gather(
@@ -133,7 +133,7 @@ async def _search_wording(
     languages: Sequence[str],
     trace: Trace,
 ) -> RetrieverResults | None:
-    """Search one wording; None where both retrievers failed, or one did and the other is empty."""
+    """Search one variant; None if both retrievers failed, or one did and the other is empty."""
     variant, vector = wording
     filters, limit = (*plan.filters, *variant.filters), plan.candidates_per_leg
 
@@ -172,7 +172,7 @@ async def _search_wording(
 def merge(
     wordings: Sequence[Wording], found: Sequence[RetrieverResults], plan: Plan
 ) -> list[Candidate]:
-    """Fuse the rankings of each wording as the plan says, then those of the wordings by weight."""
+    """Fuse each variant's rankings as the plan says, then combine the variants by weight."""
     rankings = [_fused(results, plan) for results in found]
     if len(rankings) == 1:
         return rankings[0]

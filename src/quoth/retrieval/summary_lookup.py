@@ -1,4 +1,4 @@
-"""Summaries by coverage: which parts of which documents are meant, and the sentences for them."""
+"""Summary lookup: the document parts a query names, and their summary sentences."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def named_parts(
     language: str,
     kind: DocumentKind | None = None,
 ) -> tuple[DocumentPart, ...]:
-    """Return the documents or chapters that filters name, in the asker's language where there are.
+    """Return the documents or chapters that filters name, in the user's language if available.
 
-    Without filters a lone document is meant, or the only one of its ``kind``. Nothing for filters
-    that name places within pages or seconds, nor where they name too much.
+    Without filters: the only document, or the only one of its ``kind``. Empty for filters on places
+    within pages or seconds, and where they name too much.
     """
     fields = {each.field for each in filters}
     if fields - ABOUT_PARTS - ABOUT_DOCUMENTS:
@@ -79,10 +79,10 @@ def named_parts(
 def coverage_sample(
     summaries: Sequence[Summary], parts: Sequence[DocumentPart], *, most: int
 ) -> tuple[SummarySentence, ...]:
-    """Return the sentences that sum up the parts, about ``most`` in all and one at least for each.
+    """Return summary sentences of the parts, about ``most`` in total, at least one each.
 
-    A part's own summary serves it, else those of what it is made of; sentences keep the order of
-    their documents, and where there are too many they are taken at even distances.
+    A part uses its own summary, else those of its subdivisions; sentences keep document order, and
+    where there are too many they are sampled at even distances.
     """
     share = max(1, most // len(parts)) if parts else 0
     return tuple(leaf for part in parts for leaf in _evenly(_leaves(summaries, part), share))
@@ -112,7 +112,7 @@ def _stands(heading: Heading, condition: Filter) -> bool:
 
 
 def _outermost(headings: Sequence[Heading]) -> list[Heading]:
-    """Leave out what lies within another one of them."""
+    """Remove headings nested within another one of them."""
     kept: list[Heading] = []
     for each in sorted(headings, key=lambda one: (one.document_id, one.first, -one.last)):
         around = kept[-1] if kept else None
@@ -134,7 +134,7 @@ def _leaves(summaries: Sequence[Summary], part: DocumentPart) -> list[SummarySen
 
 
 def _alike(summary: Summary, part: DocumentPart, *, end: int) -> bool:
-    """Whether a summary's chunks are those of the part, give or take a title page."""
+    """Return whether a summary covers the part's chunks, up to a title page."""
     last = min(part.last, end)
     shared = min(last, summary.last) - max(part.first, summary.first) + 1
     whole = max(last, summary.last) - min(part.first, summary.first) + 1

@@ -1,1 +1,1 @@
-"""Filters said in the query."""
+"""Filters expressed in the query."""

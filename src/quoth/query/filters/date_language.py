@@ -1,4 +1,4 @@
-"""Reads the language and the date of the documents that a question wants to be searched."""
+"""Extracts language and date filters on documents from a query."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Days = tuple[int, int]
 
 
 def extract_languages(query: TokenizedQuery, context: ExtractionContext) -> ExtractedFilters:
-    """Read the language of the sources, where a phrase about sources names it.
+    """Extract the language of the sources, where a phrase about sources names it.
 
     "Answer in French", "French cuisine" and "how to say it in French" filter nothing.
     """
@@ -58,7 +58,7 @@ def _ends(query: TokenizedQuery, match: PatternMatch) -> bool:
 
 
 def extract_dates(query: TokenizedQuery, context: ExtractionContext) -> ExtractedFilters:
-    """Read the date of the sources, where a phrase about sources names it.
+    """Extract the date of the sources, where a phrase about sources names it.
 
     A date of an event ("What happened in 1970?") filters nothing.
     """
@@ -75,7 +75,7 @@ def extract_dates(query: TokenizedQuery, context: ExtractionContext) -> Extracte
 
 
 def dates_named(query: TokenizedQuery, entities: EntityIndex) -> tuple[Filter, ...]:
-    """Return the date that a follow-up puts in the place of another: "and in 2022?"."""
+    """Return the date that a follow-up substitutes for another: "and in 2022?"."""
     found = (_range(match) for match in find_matches("date_alone", query.folded))
     return bounding_range(
         "date", [days for days in found if days and _has_document(days, entities)]
@@ -83,7 +83,7 @@ def dates_named(query: TokenizedQuery, entities: EntityIndex) -> tuple[Filter, .
 
 
 def languages_named(query: TokenizedQuery, entities: EntityIndex) -> tuple[Filter, ...]:
-    """Return the language that a follow-up puts in the place of another: "and the French ones?"."""
+    """Return the language that a follow-up substitutes for another: "and the French ones?"."""
     known = mapping("languages")
     codes = [known[word] for word in query.words if word in known]
     return restrict_to("language", [code for code in codes if code in entities.by_language])
@@ -94,7 +94,7 @@ def _has_document(days: tuple[float, float], entities: EntityIndex) -> bool:
 
 
 def _range(match: PatternMatch) -> tuple[float, float] | None:
-    """Return the days that a phrase with one or two dates means; None for an impossible date."""
+    """Return the days of a phrase with one or two dates; None for an impossible date."""
     given = {name: days for name, text in match.groups.items() if (days := _days(text))}
     if not given:
         return None
@@ -111,7 +111,7 @@ def _range(match: PatternMatch) -> tuple[float, float] | None:
 
 
 def _days(text: str) -> Days | None:
-    """Return the first and last day of a date as people write it."""
+    """Return the first and last day of a date in common notation."""
     if written := _MONTH_AND_YEAR.search(text):
         day_before, month, day_after, year = written.groups()
         day = day_before or day_after
@@ -119,7 +119,7 @@ def _days(text: str) -> Days | None:
         text = f"{year}-{number:02}" + (f"-{int(day):02}" if day else "") if number else year
     elif numbers := _NUMBERS.search(text):
         first, second, year = map(int, numbers.groups())
-        # The day stands first, unless there is no such month.
+        # Day before month, unless the month would be invalid.
         day_of, month_of = (second, first) if second > 12 else (first, second)
         text = f"{year}-{month_of:02}-{day_of:02}"
     else:
@@ -130,6 +130,6 @@ def _days(text: str) -> Days | None:
 
 
 def _shift(day: int, days: int) -> int:
-    """Return the day so many days later, as a number."""
+    """Return the date shifted by a number of days, as a number."""
     moved = date(day // 10_000, day // 100 % 100, day % 100) + timedelta(days=days)
     return moved.year * 10_000 + moved.month * 100 + moved.day

@@ -1,4 +1,4 @@
-"""Words the filters that were read out of a question, so that users see how it was read."""
+"""Describes inferred filters, so that users see how the query was read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _OPEN_FROM: Mapping[str, float] = MappingProxyType(
 
 
 def join_names(names: Sequence[str], language: str, *, total: int = 0) -> str:
-    """Join names as a sentence does; ``total`` counts them where only some are given."""
+    """Join names as in a sentence; ``total`` is their number if only some are given."""
     joint = translate("query.and", language)
     more = max(len(names), total) - MAX_LISTED
     if more > 0:
@@ -34,7 +34,7 @@ def join_names(names: Sequence[str], language: str, *, total: int = 0) -> str:
 def describe_filters(
     filters: Sequence[Filter], *, documents: Mapping[str, Document], language: str
 ) -> tuple[str, ...]:
-    """Word the filters that were read out of a question: one sentence, none without filters.
+    """Describe inferred filters in one sentence; empty without filters.
 
     It names the filters that remove them. ``documents`` gives the documents by id.
     """

@@ -1,4 +1,4 @@
-"""What was read out of a question as filters, and the shape of the functions that read it."""
+"""Values and protocol of the filter extractors."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class ExtractedFilters:
-    """Filters, soft filters and notes read out of a question.
+    """Filters, soft filters and notes extracted from a query.
 
-    ``filters`` were said explicitly; ``soft_filters`` are guesses that only lift. ``spans`` are
-    the stretches that name a source, so that other rules do not read them too; ``people`` are
-    the speakers that are named at all.
+    ``filters`` were stated explicitly; ``soft_filters`` only lift. ``spans`` are the spans that
+    name a source, so that other rules skip them; ``people`` are all speakers named.
     """
 
     filters: tuple[Filter, ...] = ()
@@ -30,7 +29,7 @@ class ExtractedFilters:
     people: tuple[Entity, ...] = ()
 
     def __add__(self, other: ExtractedFilters) -> ExtractedFilters:
-        """Return everything that both hold, in this order."""
+        """Concatenate the two."""
         return ExtractedFilters(
             self.filters + other.filters,
             self.soft_filters + other.soft_filters,
@@ -45,9 +44,9 @@ NOTHING = ExtractedFilters()
 
 @dataclass(frozen=True, slots=True)
 class ExtractionContext:
-    """What a question is read against.
+    """The collection and conversation that a query refers to.
 
-    ``documents`` are the ids that the filters so far leave; ``about_recording`` tells that the
+    ``documents`` are the ids matching the filters so far; ``about_recording`` means that the
     conversation is about a recording, so that a clock time is no time of day.
     """
 
@@ -59,26 +58,26 @@ class ExtractionContext:
 
     @property
     def is_narrowed(self) -> bool:
-        """Return whether filters leave out some documents."""
+        """Return whether filters exclude some documents."""
         return self.documents is not self.entities.everything
 
 
 class Extractor(Protocol):
-    """Reads one kind of filter out of a question."""
+    """Extracts one kind of filter from a query."""
 
     def __call__(self, query: TokenizedQuery, context: ExtractionContext) -> ExtractedFilters:
-        """Return what the question says, an empty value where it says nothing."""
+        """Return the extracted filters, empty if there are none."""
         ...
 
 
 def restrict_to(field: FilterField, values: Iterable[str]) -> tuple[Filter, ...]:
-    """Return the filter that a field is one of these values; none where there is no value."""
+    """Return a filter that a field is one of these values; empty without values."""
     found = tuple(dict.fromkeys(values))
     return (Filter(field, "in", found),) if found else ()
 
 
 def bounding_range(field: FilterField, ranges: Sequence[tuple[float, float]]) -> tuple[Filter, ...]:
-    """Return the range from the first to the last of several; none where there is none."""
+    """Return the range from the first to the last of several; empty without ranges."""
     if not ranges:
         return ()
     low, high = min(low for low, _ in ranges), max(high for _, high in ranges)
@@ -86,7 +85,7 @@ def bounding_range(field: FilterField, ranges: Sequence[tuple[float, float]]) ->
 
 
 def merge_filters(extracted: ExtractedFilters) -> ExtractedFilters:
-    """Join the filters on one field into one, and drop guesses where something was said."""
+    """Merge the filters on each field, and drop soft filters where explicit ones exist."""
     fields = dict.fromkeys(filter_.field for filter_ in extracted.filters)
     filters = tuple(_join(field, extracted.filters) for field in fields)
     soft = [filter_ for filter_ in extracted.soft_filters if filter_.field not in fields]
@@ -104,9 +103,9 @@ def _join(field: FilterField, filters: Sequence[Filter]) -> Filter:
 
 
 def documents_within(filters: Sequence[Filter], entities: EntityIndex) -> tuple[str, ...]:
-    """Return the documents that filters on documents, speakers, languages and dates leave.
+    """Return the documents matching filters on documents, speakers, languages and dates.
 
-    All documents where nothing is said about them, or where the filters exclude each other.
+    All documents without such filters, or where the filters exclude each other.
     """
     left: Sequence[str] = entities.everything
     for filter_ in filters:
@@ -117,7 +116,7 @@ def documents_within(filters: Sequence[Filter], entities: EntityIndex) -> tuple[
 
 
 def _matching_documents(filter_: Filter, entities: EntityIndex) -> frozenset[str] | None:
-    """Return the documents that match a filter on documents; None for one on their parts."""
+    """Return the documents that match a document filter; None for one on their parts."""
     match filter_.field:
         case "document":
             return frozenset(map(str, filter_.values))

@@ -1,4 +1,4 @@
-"""Reads the pages and chapters that a question names, and notes those that do not exist."""
+"""Extracts page and chapter filters, with notes about those that do not exist."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_DOCUMENTS_CHECKED = 5
 
 
 def extract_pages(query: TokenizedQuery, context: ExtractionContext) -> ExtractedFilters:
-    """Read the pages that are named by their printed labels; only those that exist filter."""
+    """Extract pages named by their printed labels; only existing ones filter."""
     labels: list[str] = []
     for match in find_matches("page", query.folded):
         labels += _page_labels(match)
@@ -33,7 +33,7 @@ def extract_pages(query: TokenizedQuery, context: ExtractionContext) -> Extracte
 
 
 def names_a_page(query: TokenizedQuery) -> bool:
-    """Return whether a question names a page at all, existing or not."""
+    """Return whether a query names a page at all, existing or not."""
     return any(_page_labels(match) for match in find_matches("page", query.folded))
 
 
@@ -50,7 +50,7 @@ def _page_labels(match: PatternMatch) -> list[str]:
 
 
 def _spell_label(label: str) -> str:
-    """Return a page number written as a word in digits, any other label as it is."""
+    """Return a page number in words as digits, any other label unchanged."""
     if label.isdecimal() or (ROMAN.fullmatch(label) and label not in WORDS):
         return label
     if re.fullmatch(r"[a-z]-?\d+", label):
@@ -91,7 +91,7 @@ def _no_page(labels: Sequence[str], there: str, language: str) -> ExtractedFilte
 
 
 def extract_chapters(query: TokenizedQuery, context: ExtractionContext) -> ExtractedFilters:
-    """Read the chapters that are named by number; only those that a document has filter."""
+    """Extract chapters named by number; only existing ones filter."""
     matches = find_matches("chapter", query.folded)
     if not matches:
         return NOTHING
@@ -127,7 +127,7 @@ def _appendix(letter: str) -> str:
 
 
 def _last_chapter(owners: dict[str, tuple[str, ...]]) -> list[str]:
-    """Return the number of the last chapter, where all chapters are of one document."""
+    """Return the number of the last chapter, if all chapters are of one document."""
     numbers = [int(chapter) for chapter in owners if chapter.isdecimal()]
     documents = {id_ for ids in owners.values() for id_ in ids}
     return [str(max(numbers))] if numbers and len(documents) == 1 else []
@@ -154,7 +154,7 @@ def _existing_chapters(
 
 
 def _chapter_runs(chapters: Iterable[str]) -> str:
-    """Write chapters shortly: "1-4, 6, A"."""
+    """Format chapter numbers as ranges: "1-4, 6, A"."""
     numbers = sorted(int(chapter) for chapter in chapters if chapter.isdecimal())
     runs: list[list[int]] = []
     for number in numbers:

@@ -1,6 +1,6 @@
-"""Filters as people write them: ``kind=pdf``, ``page=12-14``, ``time=12:30-14:00``.
+"""Parses filters as users write them: ``kind=pdf``, ``page=12-14``, ``time=12:30-14:00``.
 
-``KEY=any`` removes what was read out of the question for that key, ``none`` all of it.
+``KEY=any`` removes inferred filters on that key, ``none`` all of them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LAST_DAY = 9999_12_31
 
 
 def parse_filters(texts: Sequence[str]) -> tuple[Filter, ...]:
-    """Return the filters that texts say; raises InputError naming what is wrong and what there is.
+    """Parse filters; raises InputError naming what is invalid and what is available.
 
     Those that only remove something (``KEY=any``, ``none``) give no filter.
     """
@@ -33,7 +33,7 @@ def parse_filters(texts: Sequence[str]) -> tuple[Filter, ...]:
 
 
 def dropped(texts: Sequence[str]) -> frozenset[FilterField]:
-    """Return the fields that shall not be read out of the question."""
+    """Return the fields for which no filters shall be inferred."""
     return frozenset([field for text in texts for field in _removed_fields(text)])
 
 
@@ -46,9 +46,9 @@ def _removed_fields(text: str) -> tuple[FilterField, ...]:
 
 
 def pages_printed(first: str, last: str) -> Filter | None:
-    """Return the filter for chunks on the pages with these printed labels, both included.
+    """Return the filter for pages with these printed labels, both included.
 
-    None where the labels make no range; raises InputError for one that is too long or backwards.
+    None where the labels are not a range; raises InputError for one that is too long or backwards.
     """
     low, high = first.casefold(), last.casefold()
     if max(len(low), len(high)) > MAX_LABEL_LENGTH:
@@ -87,7 +87,7 @@ def _exactly(field: FilterField, value: str) -> Filter:
 
 
 def _page(value: str) -> Filter:
-    # What looks like a range and is none may be one label, as "A-3" is in many an appendix.
+    # What looks like a range but is not may be one label, such as "A-3" in an appendix.
     first, last = _ends(value)
     found = pages_printed(first, last)
     letters = RANGE.match(value) and not any(map(str.isdecimal, value))
@@ -138,13 +138,13 @@ def _chapter(value: str) -> Filter:
 
 
 def _chapter_number(text: str) -> str:
-    """Return a chapter as it is stored: a decimal number, or the small letter of an appendix."""
+    """Normalize a chapter: a decimal number, or the lower-case letter of an appendix."""
     if len(text) > MAX_LABEL_LENGTH:
         raise InputError(f"'{text[:20]}…' is not the number of a chapter.")
     low = text.casefold()
     if low.isascii() and low.isdecimal():
         return str(int(low))
-    # "c" and "d" are appendices rather than a hundred and five hundred.
+    # "c" and "d" are appendices, not Roman numerals.
     roman = from_roman(low) if len(low) > 1 or low in "ivx" else 0
     return str(roman) if roman else low
 

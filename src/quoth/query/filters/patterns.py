@@ -1,4 +1,4 @@
-"""Patterns that find explicit places in a question: one TOML file per language."""
+"""Patterns for explicit places in a query: one TOML file per language."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NO_GROUPS: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Patterns that belong together; ``settings`` say what a match means."""
+    """Patterns of one meaning; ``settings`` define what a match means."""
 
     pattern: re.Pattern[str] | None = None
     before: re.Pattern[str] | None = None
@@ -41,7 +41,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class PatternMatch:
-    """What a rule has found: its span, its named groups that matched, and the rule's settings."""
+    """A match of a rule: its span, its matched named groups, and the rule's settings."""
 
     start: int
     end: int
@@ -49,12 +49,12 @@ class PatternMatch:
     settings: Mapping[str, str] = field(default_factory=lambda: _NO_GROUPS)
 
     def first_of(self, *names: str) -> str:
-        """Return the first of these groups that matched, else an empty text."""
+        """Return the first of these groups that matched, else ""."""
         return next((self.groups[name] for name in names if name in self.groups), "")
 
 
 class PatternTable:
-    """The patterns and word lists of one language; patterns are compiled when first used."""
+    """Patterns and word lists of one language; patterns are compiled on first use."""
 
     def __init__(self, language: str, text: str) -> None:
         self.language = language
@@ -70,7 +70,7 @@ class PatternTable:
         return tuple(name for name, rows in self._data.items() if isinstance(rows, list))
 
     def may_match(self, topic: str, text: str) -> bool:
-        """Return whether a text holds one of the substrings that the topic needs."""
+        """Return whether a text contains a substring that the topic requires."""
         needs = self._data.get("needs", {}).get(topic, ())
         return not needs or any(part in text for part in needs)
 
@@ -109,7 +109,7 @@ def rules(topic: str) -> tuple[Rule, ...]:
 
 @cache
 def mapping(name: str) -> Mapping[str, Any]:
-    """Return a table of words, such as ``months``, joined over all languages."""
+    """Return a table of words, such as ``months``, merged over all languages."""
     return {
         word: value for table in pattern_tables() for word, value in table.mapping(name).items()
     }
@@ -117,15 +117,15 @@ def mapping(name: str) -> Mapping[str, Any]:
 
 @cache
 def word_set(name: str) -> frozenset[str]:
-    """Return a list of words joined over all languages."""
+    """Return a list of words merged over all languages."""
     return frozenset(word for table in pattern_tables() for word in table.word_list(name))
 
 
 def find_matches(topic: str, text: str) -> list[PatternMatch]:
-    """Return what a topic's rules find in a normalized text, in the order of the text.
+    """Return the matches of a topic's rules in a normalized text, in text order.
 
-    Of matches that overlap, the longest counts. A match that the words around it exclude also
-    excludes what the rules of another language find there.
+    Of overlapping matches the longest counts. A match that is excluded by its context also excludes
+    matches of other languages' rules there.
     """
     found: list[PatternMatch] = []
     excluded: list[PatternMatch] = []
@@ -143,7 +143,7 @@ def find_matches(topic: str, text: str) -> list[PatternMatch]:
 
 
 def has_match(topic: str, text: str) -> bool:
-    """Return whether any rule of a topic finds something."""
+    """Return whether any rule of a topic matches."""
     return any(True for rule in rules(topic) for _ in _matches(rule, text))
 
 

@@ -1,4 +1,4 @@
-"""Reads whose words a question asks for: "according to X", "que dit X", "X's talk"."""
+"""Extracts speaker filters: "according to X", "que dit X", "X's talk"."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ Spot = tuple[int, int, tuple[Entity, ...]]
 
 
 def extract_speakers(query: TokenizedQuery, context: ExtractionContext) -> ExtractedFilters:
-    """Read the speakers that a question names.
+    """Extract the speakers that a query names.
 
-    Those whose words are announced filter; those who are only named are guesses that lift.
+    Those announced as a source filter; those only named are soft filters.
     """
     if not context.entities.speakers.names:
         return NOTHING
@@ -61,7 +61,7 @@ def extract_speakers(query: TokenizedQuery, context: ExtractionContext) -> Extra
 
 
 def _spots(query: TokenizedQuery, context: ExtractionContext) -> list[Spot]:
-    """Return where speakers are named in full, or by one name with a capital."""
+    """Return the positions of speakers, by full name or by one capitalised name."""
     whole = [(found.first, found.last, of_kind(found, "speaker")) for found in context.mentions]
     spots = [spot for spot in whole if spot[2]]
     taken = {
@@ -88,7 +88,7 @@ def _has_capital(query: TokenizedQuery, place: int) -> bool:
 
 
 def _is_part_of_longer_name(query: TokenizedQuery, place: int) -> bool:
-    """Return whether a word belongs to a name that no speaker has, as in "Ada Byron"."""
+    """Return whether a word is part of a name that no speaker has, as in "Ada Byron"."""
     for other in (place - 1, place + 1):
         if 0 < other < len(query.words):
             low, high = min(place, other), max(place, other)
@@ -101,7 +101,7 @@ def _is_part_of_longer_name(query: TokenizedQuery, place: int) -> bool:
 
 
 def _precedes_noun(query: TokenizedQuery, place: int) -> bool:
-    """Return whether a name in small letters may be an ordinary word before another one."""
+    """Return whether a lower-case name may be an ordinary word before a noun."""
     if any(rule.after and rule.after.match(_text_after(query, place + 1))
            for rule in rules("speaker")):  # fmt: skip
         return bool(place) and query.words[place - 1] not in FUNCTION_WORDS
@@ -113,7 +113,7 @@ def _precedes_noun(query: TokenizedQuery, place: int) -> bool:
 
 
 def _groups(query: TokenizedQuery, spots: Sequence[Spot]) -> list[list[Spot]]:
-    """Join speakers that are named together: "Ada Lovelace and Grace Hopper"."""
+    """Group speakers that are listed together: "Ada Lovelace and Grace Hopper"."""
     groups: list[list[Spot]] = []
     for spot in spots:
         if groups:
@@ -130,7 +130,7 @@ def _groups(query: TokenizedQuery, spots: Sequence[Spot]) -> list[list[Spot]]:
 
 
 def _is_announced(query: TokenizedQuery, first: int, last: int) -> bool:
-    """Return whether the words around a name say that its owner's words are asked for."""
+    """Return whether the words around a name make its owner a source."""
     while first and query.words[first - 1] in HONORIFICS:
         first -= 1
     before = " ".join(query.words[max(0, first - WORDS_BEFORE) : first]) + " "
@@ -148,7 +148,7 @@ def _text_after(query: TokenizedQuery, last: int) -> str:
 
 
 def _misspelled(query: TokenizedQuery, entities: EntityIndex) -> tuple[list[Entity], list[Entity]]:
-    """Return the speakers meant for certain by a misspelled name that is announced, and guesses."""
+    """Return the speakers meant by an announced, misspelled name, and less certain ones."""
     for first, last in _announced_runs(query):
         words = [word for word in query.words[first:last] if word not in HONORIFICS]
         resolved = resolve_speaker(words, entities) if words else None
@@ -159,7 +159,7 @@ def _misspelled(query: TokenizedQuery, entities: EntityIndex) -> tuple[list[Enti
 
 
 def _announced_runs(query: TokenizedQuery) -> Iterator[tuple[int, int]]:
-    """Return runs of words that are announced like a speaker, the longest at each place first."""
+    """Return runs of words announced like a speaker, the longest at each position first."""
     for first in range(min(len(query.words), MAX_POSITIONS)):
         if query.words[first] in FUNCTION_WORDS:
             continue

@@ -1,4 +1,4 @@
-"""Reads the moments and the parts of a recording that a question names."""
+"""Extracts moments and segments of recordings from a query."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Range = tuple[float, float]
 
 
 def extract_times(query: TokenizedQuery, context: ExtractionContext) -> ExtractedFilters:
-    """Read the moments that are named; only those that a recording lasts to filter."""
+    """Extract the moments named; only those within a recording's length filter."""
     spoken = context.entities.spoken
     lengths = [spoken[id_] for id_ in context.documents if id_ in spoken] if spoken else []
     matches = find_matches("moment", query.folded) if lengths else []
@@ -55,7 +55,7 @@ def extract_times(query: TokenizedQuery, context: ExtractionContext) -> Extracte
 
 
 def _range(match: PatternMatch, length: float) -> Range | None:
-    """Return the range that a match means; ``length`` is the recording's, 0 where unknown."""
+    """Return the range of a match; ``length`` is the recording's, 0 where unknown."""
     groups = match.groups
     if "share" in groups:
         return _share(match, length) if length else None
@@ -110,7 +110,7 @@ def _share(match: PatternMatch, length: float) -> Range | None:
 
 
 def _is_clock(match: PatternMatch) -> bool:
-    """Return whether a time could be one of a day as well: "12:30", "14 h"."""
+    """Return whether a time could also be a time of day: "12:30", "14 h"."""
     first = match.groups.get("first", "")
     return ":" in first or bool(re.match(r"\d+ ?h", first))
 
@@ -127,7 +127,7 @@ def _is_of_recording(
 
 
 def _seconds(text: str, unit: float) -> float:
-    """Return the seconds that "12:30", "14 h 30", "minute 12" or "12 minutes 30" mean."""
+    """Parse "12:30", "14 h 30", "minute 12" or "12 minutes 30" to seconds."""
     if ":" in text:
         return sum(float(part) * 60.0**power
                    for power, part in enumerate(reversed(text.split(":"))))  # fmt: skip
@@ -144,7 +144,7 @@ def _seconds(text: str, unit: float) -> float:
             last_unit = size * 60.0  # "minute 12": the number follows its unit
         elif word not in word_set("joints"):
             number = f"{number} {word}".strip()
-    # A number without a unit counts the next smaller one: "14 h 30".
+    # A number without a unit counts the next smaller unit: "14 h 30".
     return total + (number_of(number) or 0) * last_unit / 60.0 if number else total
 
 
@@ -155,7 +155,7 @@ def _unit(word: str) -> float:
 
 
 def extract_segments(query: TokenizedQuery, context: ExtractionContext) -> ExtractedFilters:
-    """Read whether the questions from the audience or a demonstration are meant."""
+    """Detect a request for the audience's questions or for a demonstration."""
     extracted = NOTHING
     reach = frozenset(context.documents)
     found = (match.settings["segment"] for match in find_matches("segment", query.folded))

@@ -1,7 +1,7 @@
-"""Reads which documents and sections a question names as the place to look in.
+"""Extracts the documents and sections that a query names as the place to search.
 
-A title filters where it is quoted, where a word for a source announces it ("in the talk on …"),
-or where the whole title stands right after a word of place. Any other title only lifts.
+A title filters where it is quoted, where a word for a source announces it ("in the talk on …"), or
+where the whole title directly follows a preposition of place. Any other title is a soft filter.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ MIN_CASED_WORDS = 3
 
 @dataclass(frozen=True, slots=True)
 class _Description:
-    """Words that describe a source: the first one and the one behind the last.
+    """Words that describe a source, as a token range with exclusive end.
 
-    ``part`` tells a section, ``chapter`` a chapter; ``about`` that a subject is described rather
-    than a title written; ``strict`` that the description stands before the word for the source.
+    ``part`` means a section, ``chapter`` a chapter; ``about`` that a subject is described rather
+    than a title written; ``strict`` that the description precedes the word for the source.
     """
 
     first: int
@@ -47,9 +47,9 @@ class _Description:
 
 
 def extract_titles(query: TokenizedQuery, context: ExtractionContext) -> ExtractedFilters:
-    """Read the documents and sections that are named as the place to look in.
+    """Extract the documents and sections named as the place to search.
 
-    Only documents within the context count. What several titles fit is a guess that only lifts.
+    Only documents within the context count. An ambiguous title is a soft filter.
     """
     extracted = _quoted(query, context)
     for description in _descriptions(query):
@@ -88,7 +88,7 @@ def _part(text: str) -> tuple[bool, bool]:
 def _exact(
     mention: Mention, context: ExtractionContext, *, part: bool, chapter: bool
 ) -> ExtractedFilters:
-    """Return the filter on the document, chapter or section that is written out in full."""
+    """Return the filter on an exactly named document, chapter or section."""
     if not part:
         ids = [id_ for name in of_kind(mention, "title") for id_ in _within(name, context)]
         if ids:
@@ -101,7 +101,7 @@ def _exact(
 
 
 def _chapter(sections: Sequence[Entity], context: ExtractionContext) -> tuple[Filter, ...]:
-    """Return the filters for a chapter given by its title; none where several books have it."""
+    """Return the filters for a chapter given by title; empty if several books have it."""
     heads = [
         head
         for name in sections
@@ -121,7 +121,7 @@ def _within(name: Entity, context: ExtractionContext) -> list[str]:
 
 
 def _descriptions(query: TokenizedQuery) -> Iterator[_Description]:
-    """Return the stretches that a word for a source announces."""
+    """Return the descriptions announced by a word for a source."""
     for match in find_matches("title", query.folded)[:MAX_MATCHES]:
         first, last = _word_at(query, match.end), _word_at(query, _end_of(query, match.end))
         if first < last:
@@ -154,7 +154,7 @@ def _end_of(query: TokenizedQuery, start: int) -> int:
 
 
 def _word_at(query: TokenizedQuery, position: int) -> int:
-    """Return the first word that starts at a position or behind it."""
+    """Return the first word that starts at or after a position."""
     return bisect_left(query.starts, position)
 
 
@@ -188,7 +188,7 @@ def _described(
 
 
 def _spells_all(words: Sequence[str], resolved: LinkedEntities) -> bool:
-    """Return whether a title is written out, though perhaps misspelled, behind "the talk"."""
+    """Return whether a title, possibly misspelled, is complete after "the talk"."""
     told = sum(word not in FUNCTION_WORDS for word in words)
     return resolved.unambiguous and 2 <= len(resolved.names[0].distinctive_words) <= told
 
@@ -218,9 +218,9 @@ def _narrowed(
 def _mentioned(
     query: TokenizedQuery, mention: Mention, context: ExtractionContext, *, announced_until: int
 ) -> ExtractedFilters:
-    """Return the filter, or the guess, for a title that is written out.
+    """Return the filter, or soft filter, of an exact title.
 
-    What is announced also announces a title joined to it: "the talks X and Y".
+    An announcement also covers a title joined to it: "the talks X and Y".
     """
     titles = [name for name in of_kind(mention, "title") if _within(name, context)]
     ids = restrict_to("document", [id_ for name in titles for id_ in _within(name, context)])
@@ -237,7 +237,7 @@ def _mentioned(
 
 
 def _is_announced(query: TokenizedQuery, mention: Mention, titles: Sequence[Entity]) -> bool:
-    """Return whether a whole title stands where only a source can stand."""
+    """Return whether a whole title is in a position where only a source can be."""
     words = query.words[mention.first : mention.last]
     before = query.folded[: query.starts[mention.first]]
     if sum(word not in FUNCTION_WORDS for word in words) < 2:
@@ -265,7 +265,7 @@ def _is_announced(query: TokenizedQuery, mention: Mention, titles: Sequence[Enti
 
 
 def _sole_of_its_kind(query: TokenizedQuery, context: ExtractionContext) -> ExtractedFilters:
-    """Return the guess for "the handbook" where one document alone has that word in its title."""
+    """Return a soft filter for "the handbook" if only one document has that word in its title."""
     titles = context.entities.titles
     for before, word in pairwise(query.words):
         if before in word_set("definite") and has_match("source", word):
@@ -281,7 +281,7 @@ def _without_numbers(words: Sequence[str]) -> list[str]:
 
 
 def _usual_sections(query: TokenizedQuery, entities: EntityIndex) -> ExtractedFilters:
-    """Read parts that every book calls the same: "in the introduction", "dans la préface"."""
+    """Extract standard section names: "in the introduction", "dans la préface"."""
     for match in find_matches("opener", query.folded):
         named = entities.by_spelling.get(stem(match.groups["section"]), ())
         sections = [name.real for name in named if name.kind == "topic"]

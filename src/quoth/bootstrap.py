@@ -238,7 +238,7 @@ def open_model(settings: Settings, *, breakers: list[CircuitBreaker]) -> Generat
 
     Adds each model's circuit breaker to ``breakers``. Raises ConfigError and MissingExtra.
     """
-    from quoth.backends.generators.guarded import Limits, guarded, in_all
+    from quoth.backends.generators.guarded import Limits, guard_generator, limit_chain
     from quoth.backends.generators.registry import open_generator
 
     limits = Limits(
@@ -247,9 +247,9 @@ def open_model(settings: Settings, *, breakers: list[CircuitBreaker]) -> Generat
         total_s=settings.llm_seconds,
         retries=settings.llm_retries,
     )
-    guard = partial(guarded, limits=limits, breakers=breakers)
+    guard = partial(guard_generator, limits=limits, breakers=breakers)
     opened = open_generator(settings, default=profile(settings.profile).generator, guard=guard)
-    return None if opened is None else in_all(opened, limits=limits)
+    return None if opened is None else limit_chain(opened, limits=limits)
 
 
 def open_judge(settings: Settings, generator: Generator | None) -> EntailmentModel | None:

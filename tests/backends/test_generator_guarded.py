@@ -16,8 +16,8 @@ from quoth.backends.generators.fallback import FallbackGenerator
 from quoth.backends.generators.guarded import (
     GuardedGenerator,
     Limits,
-    guarded,
-    in_all,
+    guard_generator,
+    limit_chain,
     model_breaker,
 )
 from quoth.backends.rerankers.guarded import GuardedReranker
@@ -295,7 +295,7 @@ async def test_an_asker_who_stops_says_nothing_about_the_model() -> None:
 def test_each_model_has_a_breaker_of_its_own() -> None:
     breakers: list[CircuitBreaker] = []
     for _ in range(2):
-        guarded(Scripted([END]), breakers=breakers)
+        guard_generator(Scripted([END]), breakers=breakers)
     assert len({id(each) for each in breakers}) == 2
 
 
@@ -345,8 +345,8 @@ async def test_who_does_not_count_tokens_is_cut(max_tokens: int, most: int) -> N
 
 async def test_several_models_together_have_the_time_of_one() -> None:
     limits = Limits(first_token_s=0.15, total_s=0.2)
-    several = [guarded(Scripted([9.0]), breakers=[], limits=limits) for _ in range(4)]
-    generator, began = in_all(FallbackGenerator(*several), limits=limits), time.monotonic()
+    several = [guard_generator(Scripted([9.0]), breakers=[], limits=limits) for _ in range(4)]
+    generator, began = limit_chain(FallbackGenerator(*several), limits=limits), time.monotonic()
     assert isinstance(generator, GuardedGenerator)
     assert (await said(generator))[1] == "llm_timeout"
     assert time.monotonic() - began < 0.3

@@ -15,8 +15,8 @@ import pytest
 from quoth.backends.generators.access import (
     PROVIDERS,
     Access,
+    destination,
     host_of,
-    where,
 )
 from quoth.backends.generators.fallback import FallbackGenerator
 from quoth.backends.generators.registry import open_generator
@@ -281,13 +281,13 @@ def test_a_proxy_that_is_none_is_refused() -> None:
     ],
 )
 def test_this_machine_is_told_from_others(url: str, here: bool) -> None:
-    assert where(Access(provider="openai", model="m", url=url, window=1))[1] is here
+    assert destination(Access(provider="openai", model="m", url=url, window=1))[1] is here
 
 
 @pytest.mark.parametrize("model", ["gpt-oss:120b-cloud", "kimi:cloud"])
 def test_a_model_of_ollamas_cloud_is_not_here(model: str) -> None:
     access = Access(provider="ollama", model=model, url="http://127.0.0.1:11434/v1", window=1)
-    assert where(access) == ("ollama.com", False)
+    assert destination(access) == ("ollama.com", False)
 
 
 def test_a_key_is_in_no_representation() -> None:

@@ -16,7 +16,7 @@ from onnx import TensorProto, helper
 from quoth.backends.onnx.safetensors import read_tensor
 from quoth.backends.rerankers.colbert import ColbertReranker
 from quoth.backends.rerankers.cross_encoder import OnnxReranker
-from quoth.backends.rerankers.fallback import Chain
+from quoth.backends.rerankers.fallback import FallbackReranker
 from quoth.backends.rerankers.model_folder import (
     NAMES,
     canonical,
@@ -370,7 +370,7 @@ def test_positions_that_are_never_used_do_not_count(tmp_path: Path) -> None:
 
 async def test_the_next_reranker_takes_over() -> None:
     heard: list[tuple[str, RerankError]] = []
-    chain = Chain(
+    chain = FallbackReranker(
         FailingReranker(),
         WordReranker(),
         on_failure=lambda name, error: heard.append((name, error)),
@@ -383,7 +383,7 @@ async def test_the_next_reranker_takes_over() -> None:
 
 async def test_when_all_fail_the_chain_fails() -> None:
     with pytest.raises(RerankError, match="made to fail"):
-        await Chain(FailingReranker(), FailingReranker()).score(QUESTION, chunks())
+        await FallbackReranker(FailingReranker(), FailingReranker()).score(QUESTION, chunks())
 
 
 def test_a_chain_can_be_opened_by_names(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from quoth.backends.embedders.onnx import OnnxEmbedder
 from quoth.backends.late_interaction.binary_quantization import binarize, quantize_nbits
-from quoth.backends.late_interaction.maxsim import best_matches, unit, weighted_maxsim
+from quoth.backends.late_interaction.maxsim import best_matches, normalize_rows, weighted_maxsim
 from quoth.backends.late_interaction.token_space import TokenSpace
 from quoth.backends.late_interaction.token_store import TokenStore
 from quoth.backends.late_interaction.token_vectors import TokenVectors, open_vectors
@@ -132,7 +132,7 @@ def test_signs_come_back_as_unit_vectors(dimension: int) -> None:
 
 
 def test_small_numbers_come_back_within_a_step() -> None:
-    given_rows = unit(np.random.default_rng(1).normal(size=(5, 96)).astype(np.float32))
+    given_rows = normalize_rows(np.random.default_rng(1).normal(size=(5, 96)).astype(np.float32))
     form = quantize_nbits(96)
     assert np.abs(form.unpack(form.pack(given_rows)) - given_rows).max() <= 0.5 / 127 + 1e-6
 

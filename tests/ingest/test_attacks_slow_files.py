@@ -13,7 +13,7 @@ from quoth.ingest.enrich.entity_graph import cooccurrences
 from quoth.ingest.enrich.outline import contents_of
 from quoth.ingest.readers.markdown import make_parser, read_markdown
 from quoth.ingest.readers.metadata import Metadata
-from quoth.ingest.sandbox.limits import MOST_SECTIONS, enforce_limits
+from quoth.ingest.sandbox.limits import MAX_SECTIONS, enforce_limits
 from quoth.testing import HashEmbedder
 
 LENGTH = 100_000
@@ -69,6 +69,6 @@ def test_links_in_brackets_are_still_links(links: int) -> None:
 
 def test_headings_beyond_any_count_name_no_sections() -> None:
     reading = read_markdown("# a\n\nText.", meta=Metadata(), name="x.md")
-    many = replace(reading, sections=(Section(0, 1, ("a",)),) * (MOST_SECTIONS + 1))
+    many = replace(reading, sections=(Section(0, 1, ("a",)),) * (MAX_SECTIONS + 1))
     kept = enforce_limits(many)
-    assert (len(kept.sections), len(kept.warnings)) == (MOST_SECTIONS, 1)
+    assert (len(kept.sections), len(kept.warnings)) == (MAX_SECTIONS, 1)

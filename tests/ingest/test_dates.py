@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoth.ingest.readers.dates import normal_date
+from quoth.ingest.readers.dates import normalize_date
 from quoth.ingest.readers.registry import read
 
 
@@ -33,7 +33,7 @@ from quoth.ingest.readers.registry import read
     ],
 )
 def test_dates_are_kept_as_precisely_as_they_were_said(text: str, kept: str) -> None:
-    assert normal_date(text) == kept
+    assert normalize_date(text) == kept
 
 
 @pytest.mark.parametrize(
@@ -41,18 +41,18 @@ def test_dates_are_kept_as_precisely_as_they_were_said(text: str, kept: str) -> 
     ["", "soon", "2024-13", "2024-02-30", "12", "0000", "99999999", "03/01/2024", "Foo 2024"],
 )
 def test_what_is_no_date(text: str) -> None:
-    assert normal_date(text) is None
+    assert normalize_date(text) is None
 
 
 @given(st.dates(min_value=date(1000, 1, 1), max_value=date(2999, 12, 31)))
 def test_iso_dates_stay_what_they_are(day: date) -> None:
-    assert normal_date(day.isoformat()) == day.isoformat()
+    assert normalize_date(day.isoformat()) == day.isoformat()
 
 
 @given(st.text(max_size=40))
 def test_any_text_is_a_date_or_none(text: str) -> None:
-    kept = normal_date(text)
-    assert kept is None or normal_date(kept) == kept
+    kept = normalize_date(text)
+    assert kept is None or normalize_date(kept) == kept
 
 
 # --- where it is looked for -------------------------------------------------------------------

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from quoth.core.outline import EntityCooccurrence
 from quoth.core.types import Chars, Chunk
-from quoth.ingest.enrich.entity_graph import MOST_LINKS, cooccurrences, normalized_names
+from quoth.ingest.enrich.entity_graph import MAX_LINKS, cooccurrences, normalized_names
 from quoth.query.tokens import folded_words
 
 
@@ -117,7 +117,7 @@ def test_links_fold_as_questions_are_folded(name: str) -> None:
 
 def test_a_page_of_names_costs_no_more_than_its_share() -> None:
     words = [f"Name{chr(65 + i % 26)}{chr(97 + i // 26)}" for i in range(400)]
-    assert len(cooccurrences(document(*[" and ".join(words)] * 4))) <= MOST_LINKS
+    assert len(cooccurrences(document(*[" and ".join(words)] * 4))) <= MAX_LINKS
 
 
 def test_folded_names_have_neither_case_nor_accents_nor_hyphens() -> None:
@@ -151,7 +151,7 @@ TEXTS = st.lists(
 @given(TEXTS)
 def test_links_are_few_folded_ordered_and_counted_within_the_document(texts: list[str]) -> None:
     found = cooccurrences(document(*texts))
-    assert len(found) <= min(MOST_LINKS, 10 * len(texts))
+    assert len(found) <= min(MAX_LINKS, 10 * len(texts))
     assert len({(each.name, each.other) for each in found}) == len(found)
     for each in found:
         assert each.name < each.other

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from quoth.ingest.readers.html import DEEPEST, html_blocks, read_html
+from quoth.ingest.readers.html import MAX_DEPTH, html_blocks, read_html
 from quoth.ingest.readers.metadata import Metadata
 from quoth.ingest.readers.registry import read
 
@@ -114,5 +114,5 @@ def test_depth_does_no_harm(bomb: str) -> None:
 
 
 def test_a_wide_page_keeps_its_nesting() -> None:
-    page = "<div><p>x</p></div>" * (2 * DEEPEST)
-    assert len(text_of(page)) == 2 * DEEPEST
+    page = "<div><p>x</p></div>" * (2 * MAX_DEPTH)
+    assert len(text_of(page)) == 2 * MAX_DEPTH

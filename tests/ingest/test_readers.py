@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from quoth.core.errors import DocumentError
 from quoth.ingest.readers.detect import is_wanted
-from quoth.ingest.readers.metadata import Metadata, front_matter, normal_language
+from quoth.ingest.readers.metadata import Metadata, front_matter, normalize_language
 from quoth.ingest.readers.registry import SUFFIXES, read, sidecar
 from quoth.text.locators import youtube_url
 
@@ -247,7 +247,7 @@ def test_addresses_that_are_no_video(address: str) -> None:
     ("code", "expected"), [("fr", "fr"), ("pt-BR", "pt"), ("EN_us", "en"), ("français", None)]
 )
 def test_languages(code: str, expected: str | None) -> None:
-    assert normal_language(code) == expected
+    assert normalize_language(code) == expected
 
 
 def test_a_walk_picks_up_what_can_be_read(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ from quoth.ingest.readers.metadata import Metadata
 from quoth.ingest.sandbox.child import LENGTH, respond, send
 from quoth.ingest.sandbox.parent import ParserPool
 from quoth.text.json_codec import to_json
-from quoth.text.json_decode import decoded
+from quoth.text.json_decode import decode_json
 
 PDFS = Path(__file__).parents[1] / "fixtures" / "pdf"
 
@@ -121,7 +121,7 @@ def child_of(readers: ParserPool) -> int:
 
 @given(readings)
 def test_a_reading_crosses_the_border_unchanged(reading: ParsedDocument) -> None:
-    assert decoded(ParsedDocument, json.loads(json.dumps(to_json(reading)))) == reading
+    assert decode_json(ParsedDocument, json.loads(json.dumps(to_json(reading)))) == reading
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_a_reading_crosses_the_border_unchanged(reading: ParsedDocument) -> None
 def test_what_is_not_a_reading_is_refused(change: dict[str, object]) -> None:
     data = to_json(ParsedDocument(kind="text", title="t", text="x", places=()))
     with pytest.raises((ValueError, TypeError, LookupError)):
-        decoded(ParsedDocument, {**data, **change})
+        decode_json(ParsedDocument, {**data, **change})
 
 
 async def test_a_file_reads_in_a_child_as_it_does_here() -> None:
@@ -146,7 +146,7 @@ async def test_a_file_reads_in_a_child_as_it_does_here() -> None:
     here = respond({"path": str(PDFS / "book.pdf"), "given": asdict(about)})
     async with ParserPool(seconds=20, memory_mb=512) as readers:
         there = await readers.read(PDFS / "book.pdf", about)
-    assert decoded(ParsedDocument, here["reading"]) == there
+    assert decode_json(ParsedDocument, here["reading"]) == there
 
 
 def test_a_refusal_is_an_answer() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from quoth.core.types import Chars, Seconds
 from quoth.ingest.readers.registry import read
-from quoth.ingest.sandbox.limits import LONGEST_ANCHOR, LONGEST_NAME, LONGEST_TITLE
+from quoth.ingest.sandbox.limits import MAX_ANCHOR_LENGTH, MAX_NAME_LENGTH, MAX_TITLE_LENGTH
 
 LONG = "word " * 20_000
 FILES = {
@@ -24,18 +24,18 @@ def test_titles_headings_and_names_are_cut(tmp_path: Path, name: str) -> None:
     file = tmp_path / name
     file.write_text(FILES[name])
     found = read(file)
-    assert len(found.title) <= LONGEST_TITLE
-    assert len(found.speaker or "") <= LONGEST_NAME
+    assert len(found.title) <= MAX_TITLE_LENGTH
+    assert len(found.speaker or "") <= MAX_NAME_LENGTH
     assert "Honey." in found.text
     for section in found.sections:
-        assert all(len(part) <= LONGEST_TITLE for part in section.path)
-        assert len(section.anchor or "") <= LONGEST_ANCHOR
+        assert all(len(part) <= MAX_TITLE_LENGTH for part in section.path)
+        assert len(section.anchor or "") <= MAX_ANCHOR_LENGTH
     for place in found.places:
-        assert len(place.locator.section or "") <= 3 * LONGEST_TITLE
+        assert len(place.locator.section or "") <= 3 * MAX_TITLE_LENGTH
         if isinstance(place.locator, Seconds):
-            assert len(place.locator.speaker or "") <= LONGEST_NAME
+            assert len(place.locator.speaker or "") <= MAX_NAME_LENGTH
         if isinstance(place.locator, Chars):
-            assert len(place.locator.anchor or "") <= LONGEST_ANCHOR
+            assert len(place.locator.anchor or "") <= MAX_ANCHOR_LENGTH
 
 
 def test_the_text_itself_stays_whole(tmp_path: Path) -> None:

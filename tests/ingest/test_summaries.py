@@ -20,7 +20,7 @@ from quoth.core.types import (
 )
 from quoth.ingest.chunker import chunk
 from quoth.ingest.enrich.outline import contents_of
-from quoth.ingest.enrich.summaries import summaries_of
+from quoth.ingest.enrich.summaries import make_summaries
 from quoth.ingest.enrich.summary_sentences import LONGEST, SHORTEST
 from quoth.ingest.readers.markdown import read_markdown
 from quoth.ingest.readers.metadata import Metadata
@@ -67,7 +67,7 @@ def vectors_of(chunks: Sequence[Chunk]) -> Matrix:
 
 def summed_up(reading: ParsedDocument, chunks: Sequence[Chunk]) -> tuple[Summary, ...]:
     known, headings = contents_of(reading, chunks)
-    return summaries_of(known, headings=headings, vectors=vectors_of(known))
+    return make_summaries(known, headings=headings, vectors=vectors_of(known))
 
 
 def shown(summary: Summary, text: str) -> list[str]:
@@ -211,27 +211,27 @@ def test_a_document_of_one_chunk_has_one_summary() -> None:
 
 def test_a_document_without_chunks_has_none() -> None:
     none = np.zeros((0, 9), dtype=np.float32)
-    assert summaries_of([], headings=(), vectors=none) == ()
+    assert make_summaries([], headings=(), vectors=none) == ()
 
 
 @pytest.mark.parametrize("text", ["Yes.", "", "# Title", "So what? Why? Who says so, and to whom?"])
 def test_a_talk_without_sentences_to_quote_has_none(text: str) -> None:
     place = Seconds(0, 1)
     only = Chunk("c", "d", 0, 0, len(text), text, place, "transcript")
-    assert summaries_of([only], headings=(), vectors=vectors_of([only])) == ()
+    assert make_summaries([only], headings=(), vectors=vectors_of([only])) == ()
 
 
 def test_speech_without_full_stops_is_summed_up_by_its_pieces() -> None:
     text = " ".join(["so the bees fly out in spring and look for flowers in the meadow"] * 12)
     only = Chunk("c", "d", 0, 0, len(text), text, Seconds(0, 60), "transcript")
-    (found,) = summaries_of([only], headings=(), vectors=vectors_of([only]))
+    (found,) = make_summaries([only], headings=(), vectors=vectors_of([only]))
     assert_whole_sentences([found], chunks=[only], text=text)
 
 
 def test_vectors_of_nothing_are_no_reason_to_fail() -> None:
     _, chunks = made(BEES)
     none = np.zeros((len(chunks), 4), dtype=np.float32)
-    assert summaries_of(chunks, headings=(), vectors=none)[0].leaves
+    assert make_summaries(chunks, headings=(), vectors=none)[0].leaves
 
 
 def test_ten_thousand_headings_take_no_longer_than_they_must() -> None:
@@ -243,7 +243,7 @@ def test_ten_thousand_headings_take_no_longer_than_they_must() -> None:
     chunks, headings = contents_of(ParsedDocument("pdf", "T", "", ()), made_of)
     assert len(headings) == 10_000
     before = time.process_time()
-    found = summaries_of(chunks, headings=headings, vectors=vectors_of(chunks))
+    found = make_summaries(chunks, headings=headings, vectors=vectors_of(chunks))
     assert time.process_time() - before < 5
     assert len(found) == 5_001
 
@@ -256,7 +256,7 @@ def test_a_segment_that_was_heard_is_summed_up_by_its_own_sentences() -> None:
         chunks.append(Chunk(f"c{n}", "d", n, at, at + len(text), text, place, "transcript"))
         at += len(text)
     heard = Heading("d", (), 1, 2, segment="qa")
-    whole, segment = summaries_of(chunks, headings=[heard], vectors=vectors_of(chunks))
+    whole, segment = make_summaries(chunks, headings=[heard], vectors=vectors_of(chunks))
     assert (whole.level, segment.level, segment.path) == (0, 2, ())
     assert (segment.first, segment.last) == (1, 2)
     assert_whole_sentences([whole, segment], chunks=chunks, text="".join(texts))
@@ -266,5 +266,5 @@ def test_a_segment_that_is_the_whole_document_has_no_summary_of_its_own() -> Non
     place = Chars(0, 1)
     only = Chunk("c", "d", 0, 0, len(BEES), BEES, place, "markdown")
     heard = Heading("d", (), 0, 0, segment="qa")
-    found = summaries_of([only], headings=[heard], vectors=vectors_of([only]))
+    found = make_summaries([only], headings=[heard], vectors=vectors_of([only]))
     assert [each.level for each in found] == [0]

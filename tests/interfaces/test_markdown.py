@@ -18,9 +18,9 @@ from quoth.core.types import Answer, Hit
 from quoth.interfaces.markdown import (
     code_span,
     escape_markdown,
-    linked,
+    markdown_sentences,
     to_markdown,
-    web_only,
+    web_link,
 )
 from quoth.pipeline.retrieve import Request
 from quoth.testing import ScriptedGenerator
@@ -90,7 +90,7 @@ async def test_what_streams_is_the_answer_and_holds_only_its_own_links(
 ) -> None:
     text = (HOSTILE / f"{name}.txt").read_text(encoding="utf-8")
     pieces, answer = await streamed(home, ScriptedGenerator(*re.findall(r"(?s).{1,40}", text)))
-    whole = "".join(linked(answer, address=address))
+    whole = "".join(markdown_sentences(answer, address=address))
     assert "".join(pieces).endswith(whole)
     assert links_in("".join(pieces)) <= {address(None, e.document_id) for e in answer.citations}
 
@@ -105,7 +105,7 @@ async def test_a_sentence_comes_with_its_link_as_soon_as_it_is_checked(home: Pat
     second = "Its last keeper was Maud Ferris. [Source 2]"
     pieces, answer = await streamed(home, ScriptedGenerator(HONEST, " ", second))
     assert [each.strip().split(" [1](")[0] for each in pieces[:1]] == [HONEST[:-11]]
-    assert "".join(pieces) == "".join(linked(answer, address=address))
+    assert "".join(pieces) == "".join(markdown_sentences(answer, address=address))
     assert len(pieces) >= 2
 
 
@@ -118,7 +118,7 @@ async def test_what_a_model_says_without_proof_is_never_sent(home: Path) -> None
 async def test_an_answer_that_breaks_off_keeps_its_proved_beginning(home: Path) -> None:
     fails = GenerationError("gone")
     pieces, answer = await streamed(home, ScriptedGenerator(HONEST, " And then", fails))
-    assert "".join(pieces) == "".join(linked(answer, address=address))
+    assert "".join(pieces) == "".join(markdown_sentences(answer, address=address))
     assert "*Note: " in pieces[-1]
 
 
@@ -138,16 +138,16 @@ def test_no_text_makes_a_link(text: str) -> None:
 
 
 def test_only_addresses_of_the_web_are_shown() -> None:
-    assert web_only("https://a.test/b#c", "d") == "https://a.test/b#c"
+    assert web_link("https://a.test/b#c", "d") == "https://a.test/b#c"
     for other in ("file:///etc/passwd", "javascript:alert(1)", "https://[bad", None):
-        assert web_only(other, "d") is None
+        assert web_link(other, "d") is None
 
 
 async def test_an_address_cannot_end_its_own_link(home: Path) -> None:
     _pieces, answer = await streamed(home, None)
     broken = "https://a.test/x)](https://evil.test) <b>"
     cited = tuple(replace(each, link=broken) for each in answer.citations)
-    text = "".join(linked(replace(answer, citations=cited), address=web_only))
+    text = "".join(markdown_sentences(replace(answer, citations=cited), address=web_link))
     assert all(each.startswith("https://a.test/x%29") for each in links_in(text))
 
 
@@ -157,7 +157,7 @@ async def test_where_nothing_answers_the_closest_passages_follow_as_quotations(h
     hits = tuple(replace(each, document="A [b](https://evil.test)") for each in answer.closest)
     hits = hits or tuple(await _hits(home))
     bare = replace(answer, citations=(), sentences=(), closest=hits, text="Nothing was found.")
-    text = "".join(linked(bare, address=address))
+    text = "".join(markdown_sentences(bare, address=address))
     assert text.startswith("Nothing was found.\n\n> [")
     assert links_in(text) <= {address(None, each.document_id) for each in hits}
 

@@ -23,7 +23,7 @@ from quoth.history.explain import explain
 from quoth.history.explain_page import explanation_page
 from quoth.history.export import exported
 from quoth.history.why_not import why_not
-from quoth.interfaces.markdown import linked
+from quoth.interfaces.markdown import markdown_sentences
 from quoth.pipeline.record import Record
 from quoth.pipeline.retrieve import Request
 from quoth.testing import ScriptedGenerator
@@ -137,7 +137,7 @@ def test_what_clients_of_openai_are_sent_is_text() -> None:
 
 def _linked(record: Record) -> str:
     shown = replace(record.answer, model=None)
-    return "".join(linked(shown, address=lambda link, _id: link))
+    return "".join(markdown_sentences(shown, address=lambda link, _id: link))
 
 
 @pytest.mark.parametrize("size", [1, 1000])
@@ -224,7 +224,7 @@ async def test_what_an_obedient_model_writes_is_shown_as_text(tmp_path: Path) ->
                 (tmp_path / "a.md").write_text("# Honey\n\nHoney is made from nectar by bees.\n")
                 await add(engine, tmp_path / "a.md")
             record = await record_of_asking(engine, "What is honey made from?")
-        whole = "".join(linked(record.answer, address=lambda _link, _id: OURS))
+        whole = "".join(markdown_sentences(record.answer, address=lambda _link, _id: OURS))
         assert dangers(as_page(whole)) == [], text
         assert not LIVE.search(whole.replace(OURS, "")), text
         assert dangers(as_page(exported(record, "md")).replace(_file_link(record), OURS)) == []

@@ -14,7 +14,7 @@ import pytest
 import structlog
 
 from quoth.core.errors import GenerationError
-from quoth.operations.logging import bind, configure_logging, redacted
+from quoth.operations.logging import bind, configure_logging, redact_keys
 
 SECRETS = {
     "quoth": "qth_a1b2c3d4_uXq9vTn4W2kLm7PzR5sYd8HfJ3aBcE6gN1oQxU0wZiV",
@@ -86,7 +86,7 @@ def test_no_key_is_written_wherever_it_stands(kind: str, lines: tuple[io.StringI
         logging.getLogger("strange.library").exception("broke: %s", said)
     assert secret not in stream.getvalue()
     assert "failed" in stream.getvalue()
-    assert redacted(said) != said
+    assert redact_keys(said) != said
 
 
 @pytest.mark.parametrize("text", FORGERIES)

@@ -14,7 +14,7 @@ from quoth.bootstrap import open_engine
 from quoth.core.settings import Settings
 from quoth.core.types import Answer, Document, Turn
 from quoth.engine import Engine
-from quoth.operations.purge import Purged, purge
+from quoth.operations.purge import PurgeReport, purge
 from quoth.pipeline.entity_index import OutlineCache
 from quoth.pipeline.retrieve import Request
 from quoth.store.blobs import Blobs
@@ -231,5 +231,5 @@ def _rows_holding(database: Database) -> int:
 
 
 def test_what_is_left_is_said() -> None:
-    assert Purged().complete
-    assert not Purged(left=("An index is being made.",)).complete
+    assert PurgeReport().complete
+    assert not PurgeReport(left=("An index is being made.",)).complete

@@ -14,7 +14,7 @@ from quoth.operations.retention import DAY_S, run_retention_daily
 from quoth.store.audit import Audit, AuditEntry
 from quoth.store.database import Database, open_database
 from quoth.store.history import QueryHistory
-from quoth.store.privacy_settings import Keeping, PrivacySettings, PrivacyStore
+from quoth.store.privacy_settings import HistoryLevel, PrivacySettings, PrivacyStore
 from quoth.store.retention import RetentionReport, forget_all
 from quoth.store.schema import (
     answers,
@@ -134,7 +134,7 @@ def test_the_audit_stays_a_year_and_whole(tmp_path: Path) -> None:
     [("full", "hash", "hash"), ("hash", "full", "hash"), ("off", "full", "off")],
 )
 def test_a_tenant_keeps_less_than_the_operator_and_never_more(
-    most: Keeping, wanted: Keeping, holds: Keeping, tmp_path: Path
+    most: HistoryLevel, wanted: HistoryLevel, holds: HistoryLevel, tmp_path: Path
 ) -> None:
     database = open_database(tmp_path / "c.sqlite")
     decisions = PrivacyStore(database, tenant="ada")

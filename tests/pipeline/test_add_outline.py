@@ -51,13 +51,21 @@ def library(engine: Engine) -> tuple[Catalogue, Collection]:
 
 def key_of(engine: Engine, title: str) -> str:
     catalogue, collection = library(engine)
-    return next(d.document_id for d in catalogue.shelf(collection).documents if d.title == title)
+    return next(
+        d.document_id
+        for d in catalogue.collection_outline(collection).documents
+        if d.title == title
+    )
 
 
 async def test_headings_of_an_added_document_are_on_the_shelf(engine: Engine) -> None:
     catalogue, collection = library(engine)
     key = key_of(engine, "The year of the bees")
-    found = [each for each in catalogue.shelf(collection).headings if each.document_id == key]
+    found = [
+        each
+        for each in catalogue.collection_outline(collection).headings
+        if each.document_id == key
+    ]
     assert [(each.path[-1], each.chapter, each.segment) for each in found] == [
         ("Chapter 1: Spring", "1", ""),
         ("Chapter 2: Summer", "2", ""),
@@ -93,7 +101,7 @@ async def test_the_printed_pages_of_a_book_can_be_looked_up(engine: Engine) -> N
 
 async def test_every_document_is_summed_up_by_its_own_sentences(engine: Engine) -> None:
     catalogue, collection = library(engine)
-    documents = catalogue.shelf(collection).documents
+    documents = catalogue.collection_outline(collection).documents
     found = catalogue.summaries(collection, [each.document_id for each in documents], level=0)
     assert len(found) == len(documents)
     for each in found:
@@ -114,7 +122,7 @@ async def test_names_that_stand_together_are_linked(engine: Engine) -> None:
 
 async def test_a_rebuilt_index_knows_the_chapters(engine: Engine) -> None:
     catalogue, collection = library(engine)
-    before = catalogue.shelf(collection).headings
+    before = catalogue.collection_outline(collection).headings
     async for _ in rebuild(engine.parts, collection):
         pass
     catalogue, collection = library(engine)
@@ -122,4 +130,4 @@ async def test_a_rebuilt_index_knows_the_chapters(engine: Engine) -> None:
     chapter = Filter("chapter", "in", ("2",))
     found = await index.match("lime trees", languages=["en"], limit=5, filters=[chapter])
     assert [each.text for each in catalogue.chunks([key for key, _ in found]).values()]
-    assert catalogue.shelf(collection).headings == before
+    assert catalogue.collection_outline(collection).headings == before

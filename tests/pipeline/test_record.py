@@ -17,7 +17,7 @@ from quoth.core.plan import Plan
 from quoth.core.settings import Settings
 from quoth.core.types import Filter, Turn
 from quoth.engine import Engine
-from quoth.pipeline.record import MOST, Keeping, Record
+from quoth.pipeline.record import MOST, HistoryLevel, Record
 from quoth.pipeline.record_codec import StoredRecord, pack, unpack
 from quoth.pipeline.retrieve import Request
 from quoth.store.catalogue import Catalogue
@@ -145,7 +145,7 @@ def test_a_wide_search_is_kept_in_part() -> None:
 # --- what is kept of it -----------------------------------------------------------------------
 
 
-async def asked_with(home: Path, history: Keeping) -> tuple[Catalogue, str]:
+async def asked_with(home: Path, history: HistoryLevel) -> tuple[Catalogue, str]:
     settings = Settings(home=home, chunk_tokens=32, history=history)
     async with open_tour(home, settings=settings) as engine:
         await add(engine, write_sources(home / "sources") / "hive.srt")

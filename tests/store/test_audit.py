@@ -20,11 +20,11 @@ from quoth.store.audit import (
     AuditEntry,
     AuditRow,
     ChainTip,
-    chained,
-    checked,
+    chain_row,
     hash_of,
+    verify_chain,
 )
-from quoth.store.audit_head import keep_head, kept_head
+from quoth.store.audit_head import load_head, store_head
 from quoth.store.database import Database, open_database
 from tests.support.cli import quoth
 
@@ -175,7 +175,7 @@ def test_processes_share_one_chain(tmp_path: Path) -> None:
 def _chain(count: int) -> list[AuditRow]:
     rows, head = [], ChainTip()
     for number in range(count):
-        row = chained(AuditEntry(f"k{number}", "ask"), after=head, tenant="t", when="2026-11-22")
+        row = chain_row(AuditEntry(f"k{number}", "ask"), after=head, tenant="t", when="2026-11-22")
         rows.append(row)
         head = ChainTip(row.number, row.hash)
     return rows
@@ -191,7 +191,7 @@ def test_no_change_to_a_row_goes_unnoticed(count: int, data: st.DataObject) -> N
     after = before + 1 if isinstance(before, int) else f"{before}x"
     changed: dict[str, Any] = {field: after}
     rows[at] = replace(rows[at], **changed)
-    found = checked(iter(rows), tenant="t")
+    found = verify_chain(iter(rows), tenant="t")
     assert not found.whole
     assert found.broken_at in (at + 1, at + 2)
 
@@ -200,7 +200,7 @@ def test_a_row_with_a_recomputed_hash_breaks_the_chain_behind_it() -> None:
     rows = _chain(4)
     forged = replace(rows[1], object_id="something else", hash="")
     rows[1] = replace(forged, hash=hash_of(forged, tenant="t"))
-    found = checked(iter(rows), tenant="t")
+    found = verify_chain(iter(rows), tenant="t")
     assert (found.whole, found.broken_at) == (False, rows[2].number)
 
 
@@ -216,11 +216,11 @@ def test_what_no_database_takes_is_replaced(address: str | Path) -> None:
 
 
 def test_a_newer_head_stays_in_its_file(tmp_path: Path) -> None:
-    assert kept_head(tmp_path, "ada") is None
-    assert keep_head(tmp_path, "ada", head=ChainTip(5, "e"))
-    assert keep_head(tmp_path, "ada", head=ChainTip(3, "c"))
-    assert kept_head(tmp_path, "ada") == ChainTip(5, "e")
-    assert kept_head(tmp_path, "bob") is None
+    assert load_head(tmp_path, "ada") is None
+    assert store_head(tmp_path, "ada", head=ChainTip(5, "e"))
+    assert store_head(tmp_path, "ada", head=ChainTip(3, "c"))
+    assert load_head(tmp_path, "ada") == ChainTip(5, "e")
+    assert load_head(tmp_path, "bob") is None
 
 
 def test_the_command_line_lists_and_verifies(tmp_path: Path) -> None:

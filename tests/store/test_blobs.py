@@ -16,7 +16,7 @@ from quoth.store.blobs import (
     Blobs,
     PartialUpload,
     clean_name,
-    shown_source,
+    source_name,
     source_of,
     stored_name,
 )
@@ -67,7 +67,7 @@ def test_a_place_is_made_of_the_hash_alone(text: str) -> None:
 def test_a_source_tells_the_name_and_leads_to_the_file(text: str) -> None:
     name = clean_name(text)
     source = source_of(Path("/home/blobs/t/2d") / f"{HASH}.md", name=name)
-    assert shown_source(source) == name
+    assert source_name(source) == name
     assert stored_name(source) == f"{HASH}.md"
 
 
@@ -81,7 +81,7 @@ def _keep(blobs: Blobs, data: bytes, *, name: str = "a.md") -> Path:
     growing = PartialUpload(part, offset=0, most=1000)
     growing.write(data)
     growing.close()
-    return blobs.keep(part, sha256=growing.sha256(), name=name)
+    return blobs.store(part, sha256=growing.sha256(), name=name)
 
 
 def test_a_file_is_kept_and_found_again(tmp_path: Path) -> None:

@@ -419,7 +419,7 @@ def test_a_read_shelf_changes_nothing_of_what_stands_around(shelf: Shelf) -> Non
     now = catalogue.collection(collection.name)
     hits = list(catalogue.chunks(["d1.1", "d2.0"]).values())
     before = catalogue.chunk_contexts(now, hits, window=1)
-    catalogue.shelf(now)
+    catalogue.collection_outline(now)
     assert catalogue.chunk_contexts(now, hits, window=1) == before
     assert {"d1.0", "d1.1", "d2.0", "d2.1"} <= set(before.chunks)
     assert set(catalogue.chunk_contexts(now, hits, window=0).chunks) == {"d1.1", "d2.0"}
@@ -430,7 +430,7 @@ def test_nothing_stands_around_what_was_removed_since_the_shelf_was_read(shelf: 
     catalogue, collection = shelf
     catalogue.commit(collection, [entry("d1"), entry("d2")])
     now = catalogue.collection(collection.name)
-    catalogue.shelf(now)
+    catalogue.collection_outline(now)
     catalogue.remove(now, ["d1"])
     hits = list(catalogue.chunks(["d1.1", "d2.0"]).values())
     assert set(catalogue.chunk_contexts(now, hits, window=1).documents) == {"d2"}

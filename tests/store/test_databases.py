@@ -28,7 +28,7 @@ from quoth.core.types import Filter
 from quoth.store import postgres
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import (
-    MOST_WAITING,
+    MAX_WAITING,
     Database,
     open_database,
     translated_errors,
@@ -153,7 +153,7 @@ def test_a_writer_who_waits_too_long_is_told_so(address: Path | str) -> None:
 
 def test_who_finds_a_long_line_of_writers_is_told_at_once(tmp_path: Path) -> None:
     catalogue, collection = open_catalogue(tmp_path / "catalogue.sqlite")
-    for _ in range(MOST_WAITING):
+    for _ in range(MAX_WAITING):
         catalogue.database.line.acquire()
     started = time.monotonic()
     with pytest.raises(Busy, match="Try again later"):
@@ -311,7 +311,7 @@ def test_a_connection_that_is_cut_costs_one_request_at_most(server: Server) -> N
 )
 def test_every_kind_of_error_has_its_meaning(state: str, kind: type[Exception]) -> None:
     error = psycopg.errors.lookup(state)("it went wrong")
-    assert type(postgres.meaning(error)) is kind
+    assert type(postgres.translate_driver_error(error)) is kind
 
 
 def test_a_database_of_another_encoding_is_refused(server: Server) -> None:

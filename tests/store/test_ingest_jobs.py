@@ -15,7 +15,7 @@ from quoth.core.errors import DocumentError
 from quoth.store.catalogue import Catalogue
 from quoth.store.ingest_jobs import (
     LEASE_SECONDS,
-    MOST_ATTEMPTS,
+    MAX_ATTEMPTS,
     Claim,
     Jobs,
 )
@@ -178,7 +178,7 @@ def test_renewing_keeps_the_leases_of_others_as_they_are(office: Office) -> None
 
 
 def test_a_released_lease_is_free_and_not_counted(office: Office) -> None:
-    for _ in range(MOST_ATTEMPTS + 1):
+    for _ in range(MAX_ATTEMPTS + 1):
         worker = office.worker()
         assert office.claim(worker) == "claimed"
         worker.release(["d1"])
@@ -201,15 +201,15 @@ def test_the_leases_of_a_dead_process_are_free_at_once(office: Office) -> None:
 
 def test_a_document_whose_workers_end_is_set_aside(office: Office) -> None:
     claims = []
-    for _ in range(MOST_ATTEMPTS + 1):
+    for _ in range(MAX_ATTEMPTS + 1):
         claims.append(office.claim(office.worker()))
         office.clock.now += LEASE_SECONDS + 1
-    assert claims == ["claimed"] * MOST_ATTEMPTS + ["poison"]
+    assert claims == ["claimed"] * MAX_ATTEMPTS + ["poison"]
     assert office.shown() == [("d1", "failed", "crashes_reader")]
 
 
 def test_a_document_that_was_set_aside_stays_so_until_it_is_removed(office: Office) -> None:
-    for _ in range(MOST_ATTEMPTS + 1):
+    for _ in range(MAX_ATTEMPTS + 1):
         office.claim(office.worker())
         office.clock.now += LEASE_SECONDS + 1
     assert office.claim(office.worker()) == "poison"

@@ -127,7 +127,7 @@ def test_a_new_version_of_a_source_replaces_the_map(library: Library, table: str
 def test_a_shelf_holds_documents_languages_and_headings(library: Library) -> None:
     made = mapped("d1")
     collection = commit(library, made, entry("d2", language="fr"), entry("d3", language="fr"))
-    shelf = library[0].shelf(collection)
+    shelf = library[0].collection_outline(collection)
     assert [each.document_id for each in shelf.documents] == ["d1", "d2", "d3"]
     assert shelf.documents == tuple(library[0].documents(collection))
     assert shelf.languages == ("fr", "en") == library[0].languages(collection)
@@ -137,14 +137,14 @@ def test_a_shelf_holds_documents_languages_and_headings(library: Library) -> Non
 
 def test_a_shelf_is_kept_until_the_collection_changes(library: Library) -> None:
     collection = commit(library, mapped("d1"))
-    first = library[0].shelf(collection)
-    assert library[0].shelf(collection) is first
+    first = library[0].collection_outline(collection)
+    assert library[0].collection_outline(collection) is first
     later = commit((library[0], collection), mapped("d2"))
-    assert len(library[0].shelf(later).documents) == 2
+    assert len(library[0].collection_outline(later).documents) == 2
 
 
 def test_an_empty_collection_has_an_empty_shelf(library: Library) -> None:
-    shelf = library[0].shelf(library[1])
+    shelf = library[0].collection_outline(library[1])
     assert (shelf.documents, shelf.headings, shelf.languages) == ((), (), ())
 
 
@@ -152,7 +152,11 @@ def test_a_shelf_is_of_one_collection_and_one_tenant(address: Path | str, librar
     commit(library, mapped("d1"))
     other = library[0].make_collection("other", identity=IDENTITY)
     stranger, theirs = open_catalogue(address, tenant="stranger")
-    assert library[0].shelf(other).headings == stranger.shelf(theirs).headings == ()
+    assert (
+        library[0].collection_outline(other).headings
+        == stranger.collection_outline(theirs).headings
+        == ()
+    )
     assert library[0].headings(other, ["d1"]) == stranger.headings(theirs, ["d1"]) == []
     stranger.close()
 
@@ -162,7 +166,7 @@ def test_a_large_library_keeps_the_headings_that_lead(
 ) -> None:
     monkeypatch.setattr(map_queries, "MOST_HEADINGS", 5)
     collection = commit(library, mapped("d1"), mapped("d2"))
-    shelf = library[0].shelf(collection)
+    shelf = library[0].collection_outline(collection)
     assert [(each.path, each.segment) for each in shelf.headings] == [
         (("Foxes",), ""),
         ((), "qa"),
@@ -176,7 +180,7 @@ def test_ten_thousand_headings_of_one_book_are_kept(library: Library) -> None:
     many = tuple(Heading("d1", path, 0, 1) for path in paths)
     collection = commit(library, replace(made, headings=many))
     before = time.process_time()
-    shelf = library[0].shelf(collection)
+    shelf = library[0].collection_outline(collection)
     assert time.process_time() - before < 1
     assert len(shelf.headings) == 10_000
     assert shelf.headings[7].path == ("A", "Section 7 | of   many")
@@ -435,5 +439,5 @@ def test_an_older_catalogue_is_brought_up_when_it_is_opened(
     step(address, "0001")
     again = Catalogue(open_database(address), tenant="local")
     collection = commit((again, again.collection("default")), mapped("d9"))
-    assert len(again.shelf(collection).headings) == 3
+    assert len(again.collection_outline(collection).headings) == 3
     again.close()

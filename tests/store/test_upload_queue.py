@@ -11,9 +11,9 @@ import pytest
 
 from quoth.core.errors import Busy, NotFound
 from quoth.store.database import Database, open_database
-from quoth.store.upload_queue import MOST_LEASES, Queue, TenantRoundRobin
+from quoth.store.upload_queue import MAX_LEASES, Queue, TenantRoundRobin
 from quoth.store.upload_tasks import Task
-from quoth.store.uploads import MOST_RECEIVING, Requirements, UploadStore
+from quoth.store.uploads import MAX_RECEIVING, Requirements, UploadStore
 from tests.support.auth_app import empty_catalogue
 from tests.support.made_documents import SOURCE
 
@@ -152,11 +152,11 @@ def test_a_dead_process_frees_its_task_at_once(hall: Hall) -> None:
 
 def test_a_task_that_ends_its_workers_is_set_aside(hall: Hall) -> None:
     hall.put("t1")
-    for _ in range(MOST_LEASES):
+    for _ in range(MAX_LEASES):
         _leased(hall.worker())
         hall.clock.now += 61
     assert hall.worker().lease("t1") == []
-    assert hall.shown("t1") == ("failed", MOST_LEASES, "crashes_reader")
+    assert hall.shown("t1") == ("failed", MAX_LEASES, "crashes_reader")
     assert hall.line().next("") is None
 
 
@@ -251,7 +251,7 @@ def test_an_upload_whose_request_hangs_is_taken_over(hall: Hall) -> None:
 
 
 def test_uploads_under_way_are_bounded(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert MOST_RECEIVING >= 100
+    assert MAX_RECEIVING >= 100
     monkeypatch.setattr("quoth.store.uploads.MOST_RECEIVING", 2)
     for tenant in ("ada", "ada", "bob"):
         hall.arrivals(tenant).begin(name="", collection="c", given={}, size=9, key_id="k")

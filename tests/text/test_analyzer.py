@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoth.text.analyzer import (
-    LONGEST_TERM_BYTES,
+    MAX_TERM_BYTES,
     analyze,
     analyze_query,
     detect_language,
@@ -69,7 +69,7 @@ def test_terms_are_clean_for_any_text(text: str) -> None:
     text = text.encode("utf-8", "ignore").decode()
     for term in analyze(text, language="fr"):
         assert term == "".join(term.split())
-        assert 0 < len(term.encode()) <= LONGEST_TERM_BYTES
+        assert 0 < len(term.encode()) <= MAX_TERM_BYTES
 
 
 @given(st.text(alphabet="abcéè'-. +#12", min_size=1))

@@ -25,7 +25,7 @@ from quoth.core.types import (
     Sentence,
 )
 from quoth.text.json_codec import dump, to_json
-from quoth.text.json_decode import decoded
+from quoth.text.json_decode import decode_json
 
 PAGES = Pages(3, 4, "i", "ii", "Hives ▸ Wood", (Box(3, 1.0, 2.0, 3.5, 4.0),))
 PLACES: tuple[Locator, ...] = (PAGES, Seconds(1.5, 2.0, speaker="Ada"), Chars(1, 9, anchor="a"))
@@ -81,26 +81,26 @@ def through(value: Any) -> Any:
 
 
 def test_an_answer_comes_back_as_it_was() -> None:
-    assert decoded(Answer, through(answer())) == answer()
+    assert decode_json(Answer, through(answer())) == answer()
 
 
 def test_a_plan_comes_back_as_it_was() -> None:
     plan = Plan(filters=(Filter("label", "in", ("iv",)),), max_per_document=2, deadline_ms=5.0)
-    assert decoded(Plan, through(plan)) == plan
+    assert decode_json(Plan, through(plan)) == plan
 
 
 def test_what_an_older_version_did_not_know_has_its_default() -> None:
     data = through(answer())
     del data["contradictions"], data["usage"], data["sentences"][0]["score"]
-    found = decoded(Answer, data)
+    found = decode_json(Answer, data)
     assert found == replace(answer(), sentences=(Sentence(0, 6, (1,), "supported"),))
 
 
 def test_what_a_newer_version_added_is_left_out() -> None:
-    assert decoded(Answer, through(answer()) | {"mood": "good"}) == answer()
+    assert decode_json(Answer, through(answer()) | {"mood": "good"}) == answer()
 
 
 @pytest.mark.parametrize("data", [{}, [], "text", 7, {"query_id": "q"}])
 def test_what_is_no_such_value_is_refused(data: Any) -> None:
     with pytest.raises(ValueError, match="no Answer"):
-        decoded(Answer, data)
+        decode_json(Answer, data)

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoth.text.sentences import (
-    LONGEST_CHARACTERS,
-    LONGEST_WORDS,
+    MAX_CHARACTERS,
+    MAX_WORDS,
     PIECE_WORDS,
     sentences,
 )
@@ -83,7 +83,7 @@ def test_a_monster_is_cut_at_its_clauses() -> None:
     text = ", ".join(["one two three four five six seven"] * 30) + "."
     pieces = [text[start:end] for start, end in sentences(text)]
     assert all(piece.endswith((",", ".")) for piece in pieces)
-    assert max(len(piece.split()) for piece in pieces) <= LONGEST_WORDS
+    assert max(len(piece.split()) for piece in pieces) <= MAX_WORDS
 
 
 @given(st.text(alphabet="ab AB1.?!…,;«»\"'()。\n\t\u00a0é-", max_size=400), st.data())
@@ -103,8 +103,8 @@ def test_spans_cover_every_character_that_is_not_white_space(
 @given(st.text(alphabet="ab.\n ,", max_size=4000))
 def test_no_piece_is_too_long(text: str) -> None:
     for start, end in sentences(text):
-        assert end - start <= LONGEST_CHARACTERS
-        assert len(text[start:end].split()) <= LONGEST_WORDS
+        assert end - start <= MAX_CHARACTERS
+        assert len(text[start:end].split()) <= MAX_WORDS
         assert "\n\n" not in text[start:end]
 
 

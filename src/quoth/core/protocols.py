@@ -261,6 +261,6 @@ class EntailmentModel(Protocol):
 class AsksModel(EntailmentModel, Protocol):
     """A judge that prompts a language model, which a request can replace by a metered one."""
 
-    def asking(self, generator: Generator) -> EntailmentModel:
+    def with_generator(self, generator: Generator) -> EntailmentModel:
         """Return the same judge with another generator."""
         ...

@@ -24,7 +24,7 @@ from quoth.core.settings import load_settings
 from quoth.core.types import Answer, Citation, Turn
 from quoth.engine import Engine
 from quoth.interfaces.http.middleware.trusted_host import LOOPBACK, check_host, check_origin
-from quoth.interfaces.markdown import escape_markdown, to_markdown, web_only
+from quoth.interfaces.markdown import escape_markdown, to_markdown, web_link
 from quoth.pipeline.retrieve import Request
 from quoth.text.locators import label
 
@@ -105,11 +105,11 @@ async def answer(message: Any) -> None:
     shown = cl.Message(content="")
     events = engines[0].stream(Request(message.content, history=turns))
     try:
-        async for piece in to_markdown(events, address=web_only):
+        async for piece in to_markdown(events, address=web_link):
             if isinstance(piece, Answer):
                 pages = await asyncio.to_thread(serve_sources, engines[0], piece)
                 shown.content += sources(piece, pages)
-                shown.elements = [*map(card, piece.citations), *once(pages)]
+                shown.elements = [*map(citation_card, piece.citations), *unique_pages(pages)]
                 turn = Turn(message.content, piece.text)
                 cl.user_session.set("turns", (*turns, turn)[-TURNS:])
             else:
@@ -124,7 +124,9 @@ def sources(found: Answer, pages: Mapping[int, Any]) -> str:
     lines = []
     for each in found.citations:
         page = pages.get(each.number)
-        lines.append(f"- {name(each)}: {said(each)}" + (f" · {page.name}" if page else ""))
+        lines.append(
+            f"- {source_name(each)}: {source_label(each)}" + (f" · {page.name}" if page else "")
+        )
     return "\n\n---\n" + "\n".join(lines) if lines else ""
 
 
@@ -147,7 +149,7 @@ def serve_sources(engine: Engine, found: Answer) -> dict[int, Any]:
     return pages
 
 
-def once(pages: Mapping[int, Any]) -> list[Any]:
+def unique_pages(pages: Mapping[int, Any]) -> list[Any]:
     """Give each page once."""
     return list({each.name: each for each in pages.values()}.values())
 
@@ -157,20 +159,20 @@ def is_small(file: Path) -> bool:
     return file.is_file() and file.stat().st_size <= LARGEST
 
 
-def card(each: Citation) -> Any:
+def citation_card(each: Citation) -> Any:
     """Make the card of a citation: the exact words, and the link that opens the place."""
-    link = web_only(each.link, each.document_id)
+    link = web_link(each.link, each.document_id)
     opens = f"\n\n[{label(each.locator) or 'Open'}]({link})" if link else ""
-    text = f"**{said(each)}**\n\n> {escape_markdown(plain_quotation(each.snippet))}{opens}"
-    return cl.Text(name=name(each), content=text, display="side")
+    text = f"**{source_label(each)}**\n\n> {escape_markdown(plain_quotation(each.snippet))}{opens}"
+    return cl.Text(name=source_name(each), content=text, display="side")
 
 
-def name(each: Citation) -> str:
+def source_name(each: Citation) -> str:
     """Name a citation as Chainlit finds it in the text."""
     return f"Source {each.number}"
 
 
-def said(each: Citation) -> str:
+def source_label(each: Citation) -> str:
     """Name a citation's document and place."""
     return escape_markdown(
         plain_quotation(" · ".join(filter(None, (each.document_name, label(each.locator)))))

@@ -41,7 +41,7 @@ _BRACKETS = re.compile(r"[\[\]\\]")
 _LIVE = re.compile(r"(\](?=[(:\[])|<(?=[A-Za-z/!?|]))")
 
 
-def web_only(link: str | None, _document_id: str) -> str | None:
+def web_link(link: str | None, _document_id: str) -> str | None:
     """Give a link that leads into the web; one to a file of this machine is not shown."""
     try:
         return link if link and urlsplit(link).scheme in ("http", "https") else None
@@ -49,7 +49,7 @@ def web_only(link: str | None, _document_id: str) -> str | None:
         return None
 
 
-def linked(answer: Answer, *, address: Address) -> list[str]:
+def markdown_sentences(answer: Answer, *, address: Address) -> list[str]:
     """Yield an answer as pieces of Markdown, a sentence each, then the notes.
 
     Where nothing is cited the closest passages follow, as quotations.
@@ -107,7 +107,7 @@ async def to_markdown(
                     yield held
                     sent, held = sent + held, ""
             elif isinstance(event, AnswerCompleted):
-                for piece in _rest(linked(event.answer, address=address), sent):
+                for piece in _rest(markdown_sentences(event.answer, address=address), sent):
                     yield piece
                 yield event.answer
 

@@ -85,7 +85,7 @@ class _Hashed:
 
 
 @contextmanager
-def packing(to: Path, *, about: Mapping[str, Any]) -> Iterator[ArchiveWriter]:
+def write_archive(to: Path, *, about: Mapping[str, Any]) -> Iterator[ArchiveWriter]:
     """Make a pack, which appears at `to` when it is whole; its kind follows from the ending.
 
     Raises InputError where something is there already, StorageFull and ConfigError.
@@ -93,7 +93,7 @@ def packing(to: Path, *, about: Mapping[str, Any]) -> Iterator[ArchiveWriter]:
     if to.exists():
         raise InputError(f"{to} is there already. Name another file or folder.")
     draft = to.with_name(f".{to.name}.{os.getpid()}.draft")
-    with storing(to):
+    with translate_write_errors(to):
         to.parent.mkdir(parents=True, exist_ok=True)
         try:
             with (_tar if to.name.endswith(ENDING) else _folder)(draft) as packer:
@@ -106,7 +106,7 @@ def packing(to: Path, *, about: Mapping[str, Any]) -> Iterator[ArchiveWriter]:
 
 
 @contextmanager
-def storing(to: Path) -> Iterator[None]:
+def translate_write_errors(to: Path) -> Iterator[None]:
     """Turn the errors of files that are written into those of `quoth.core.errors`."""
     try:
         yield
@@ -172,7 +172,7 @@ def unpack(
             continue
         if not _is_plain(name) or name in found:
             raise _damaged(pack, f"it holds a file called {name!r}")
-        with storing(into):
+        with translate_write_errors(into):
             if wanted(name):
                 path = into / name
                 path.parent.mkdir(parents=True, exist_ok=True)

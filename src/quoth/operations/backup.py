@@ -27,9 +27,9 @@ from quoth.core.settings import Settings
 from quoth.operations.archive import (
     ArchiveInfo,
     ArchiveWriter,
-    packing,
-    storing,
+    translate_write_errors,
     unpack,
+    write_archive,
 )
 from quoth.store.copy import fill, snapshot
 from quoth.store.database import Database, open_database
@@ -70,10 +70,10 @@ def make_backup(database: Database, to: Path, *, home: Path, index: bool = False
     with TemporaryDirectory(dir=to.parent, prefix=f".{to.name}.") as folder:
         file = Path(folder, CATALOGUE)
         # First, so that the catalogue names nothing that the later copies lack.
-        with storing(to):
+        with translate_write_errors(to):
             snapshot(database, file)
         about = {"made_at": now(), "index": index, **_counts(file)}
-        with packing(to, about=about) as packer:
+        with write_archive(to, about=about) as packer:
             packer.add(CATALOGUE, file)
             _add_settings(packer, home / SETTINGS)
             _add_blobs(packer, home)
@@ -102,7 +102,7 @@ def restore_backup(path: Path, home: Path, *, address: Path | str | None = None)
         raise InputError(f"{home} holds something already. Name a folder that is empty or new.")
     draft = home.with_name(f".{home.name}.{os.getpid()}.draft")
     try:
-        with storing(home):
+        with translate_write_errors(home):
             draft.mkdir(parents=True)
         packed = unpack(path, into=draft)
         _check_catalogue(path, draft / CATALOGUE)
@@ -115,7 +115,7 @@ def restore_backup(path: Path, home: Path, *, address: Path | str | None = None)
                 database.close()
             for left in draft.glob(f"{CATALOGUE}*"):
                 left.unlink()
-        with storing(home):
+        with translate_write_errors(home):
             if home.exists():
                 home.rmdir()
             draft.replace(home)
@@ -169,7 +169,7 @@ def _check_catalogue(path: Path, file: Path) -> None:
 
 def _release_locks(file: Path) -> None:
     """End the leases of processes that worked when the backup was made: they are not here."""
-    with storing(file), closing(sqlite3.connect(file)) as catalogue, catalogue:
+    with translate_write_errors(file), closing(sqlite3.connect(file)) as catalogue, catalogue:
         catalogue.execute("DELETE FROM jobs WHERE state = 'running'")
 
 

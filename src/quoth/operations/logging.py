@@ -25,9 +25,9 @@ from structlog.typing import EventDict, Processor
 OWN = "quoth"
 """The logger below which the house's own are; all others are strangers."""
 REMOVED = "[removed]"
-MOST_CHARACTERS = 300
+MAX_CHARACTERS = 300
 """Characters of a third-party message that are logged."""
-MOST_FRAMES = 20
+MAX_FRAMES = 20
 
 CAME_THROUGH = re.compile(r'^ +File "([^"\n]+)", line (\d+), in (\S+)', re.MULTILINE)
 TYPE = re.compile(r"^[A-Za-z_][\w.]*", re.MULTILINE)
@@ -65,7 +65,7 @@ def configure_logging(
         ],
     )
     handler = logging.StreamHandler(stream or sys.stderr)
-    handler.setFormatter(Redacting(shown))
+    handler.setFormatter(RedactingFormatter(shown))
     handler.set_name("quoth")
     structlog.configure(
         processors=[
@@ -91,12 +91,12 @@ def bind(**known: str) -> None:
     structlog.contextvars.bind_contextvars(**known)
 
 
-def redacted(text: str) -> str:
+def redact_keys(text: str) -> str:
     """Take out of a text what looks like a key."""
     return KEYS.sub(REMOVED, text)
 
 
-class Redacting(logging.Formatter):
+class RedactingFormatter(logging.Formatter):
     """The last word on every line: one line, without keys."""
 
     def __init__(self, inner: logging.Formatter) -> None:
@@ -105,7 +105,7 @@ class Redacting(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Write a record as one line."""
-        return redacted(_one_line(self._inner.format(record)))
+        return redact_keys(_one_line(self._inner.format(record)))
 
 
 def frames_of(error: BaseException) -> Iterator[str]:
@@ -121,7 +121,7 @@ def frames_of(error: BaseException) -> Iterator[str]:
 
 
 def _places(trace: TracebackType | None) -> Iterator[str]:
-    for frame in traceback.extract_tb(trace)[-MOST_FRAMES:]:
+    for frame in traceback.extract_tb(trace)[-MAX_FRAMES:]:
         file = frame.filename.replace("\\", "/")
         yield f"{'/'.join(file.split('/')[-3:])}:{frame.lineno} in {frame.name}"
 
@@ -161,7 +161,7 @@ def _truncate_third_party(_logger: Any, _name: str, event: EventDict) -> EventDi
         if first.startswith("Traceback "):
             # The server tells of a start that failed by the text of its traceback.
             first, event["error"] = "failed", list(_logger_name(said))
-        event["event"] = first[:MOST_CHARACTERS]
+        event["event"] = first[:MAX_CHARACTERS]
     return event
 
 
@@ -170,7 +170,7 @@ def _logger_name(trace: str) -> Iterator[str]:
     places = list(CAME_THROUGH.finditer(trace))
     kind = TYPE.search(trace, places[-1].end()) if places else None
     yield kind[0] if kind else "Error"
-    for each in places[-MOST_FRAMES:]:
+    for each in places[-MAX_FRAMES:]:
         path, line, name = each.groups()
         yield f"{'/'.join(path.replace(chr(92), '/').split('/')[-3:])}:{line} in {name}"
 
@@ -187,7 +187,7 @@ def _safe(value: Any) -> Any:
         return [_safe(each) for each in value]
     if isinstance(value, Mapping):
         return {str(name): _safe(each) for name, each in value.items()}
-    return redacted(_one_line(str(value)))
+    return redact_keys(_one_line(str(value)))
 
 
 def _one_line(text: str) -> str:

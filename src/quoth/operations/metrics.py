@@ -23,7 +23,7 @@ SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 """Upper bounds of the histograms' buckets."""
 NOT_STAGES = ("total", "first_evidence", "first_token")
 """Times of a trace that are moments of the whole, not stages."""
-MOST_LABELS = 100
+MAX_LABELS = 100
 """Different values of a label; more are all called "other"."""
 
 
@@ -133,7 +133,7 @@ class Metrics:
     def _word(self, label: str, value: str) -> str:
         known = self._labels.setdefault(label, set())
         if value not in known:
-            if len(known) >= MOST_LABELS:
+            if len(known) >= MAX_LABELS:
                 return "other"
             known.add(value)
         return value

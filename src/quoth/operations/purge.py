@@ -30,7 +30,7 @@ from quoth.store.folders import index_folder
 from quoth.store.rows import Collection
 from quoth.store.uploads import Requirements
 
-MOST_CHUNKS = 2000
+MAX_CHUNKS = 2000
 """Chunks that are carried over to a new index at once."""
 TRIES = 5
 SENDING_S = 300.0
@@ -42,7 +42,7 @@ BUILDING_S = 600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Purged:
+class PurgeReport:
     """What was done; ``left`` says in sentences what could not be, and why."""
 
     indexes: int = 0
@@ -56,7 +56,7 @@ class Purged:
         return not self.left
 
 
-async def purge(parts: Components) -> Purged:
+async def purge(parts: Components) -> PurgeReport:
     """Remove every trace of what the tenant has deleted so far; raises BackendError.
 
     Nothing that is still there is lost, and it may be stopped and run again at any time.
@@ -71,7 +71,7 @@ async def purge(parts: Components) -> Purged:
     strays = await asyncio.to_thread(_clear_indexes, parts)
     copies = await asyncio.to_thread(_old_copies, parts)
     stuck = await asyncio.to_thread(compact, parts.catalogue.database)
-    return Purged(
+    return PurgeReport(
         indexes=len(collections),
         questions=questions,
         files=files,
@@ -79,7 +79,7 @@ async def purge(parts: Components) -> Purged:
     )
 
 
-async def delete_everything(parts: Components) -> tuple[DeletionReceipt, Purged]:
+async def delete_everything(parts: Components) -> tuple[DeletionReceipt, PurgeReport]:
     """Delete all that is stored of the tenant, and every trace of it; raises BackendError.
 
     What `TenantData.delete` leaves stays.
@@ -124,7 +124,7 @@ async def _copy_living_rows(
     chunks: list[Chunk] = []
     for number, key in enumerate(ids, start=1):
         chunks += await asyncio.to_thread(parts.catalogue.document_chunks, key)
-        if len(chunks) >= MOST_CHUNKS or number == len(ids):
+        if len(chunks) >= MAX_CHUNKS or number == len(ids):
             await _put(parts, chunks, source=source, target=target)
             chunks = []
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Table, delete, select
 
-from quoth.store.blobs import shown_source
+from quoth.store.blobs import source_name
 from quoth.store.rows import now
 from quoth.store.schema import (
     answers,
@@ -146,7 +146,7 @@ def _shown(name: str, value: Any) -> Any:
     if name in PACKED and isinstance(value, str):
         return _without_paths(json.loads(value))
     if name == "source":
-        return value if value.startswith(WEB) else shown_source(value)
+        return value if value.startswith(WEB) else source_name(value)
     return MACHINE.sub("", value) if name == "message" and value else value
 
 
@@ -155,4 +155,4 @@ def _without_paths(value: Any) -> Any:
         return {name: _without_paths(each) for name, each in value.items()}
     if isinstance(value, list):
         return [_without_paths(each) for each in value]
-    return shown_source(value) if isinstance(value, str) and value.startswith("file:") else value
+    return source_name(value) if isinstance(value, str) and value.startswith("file:") else value

@@ -28,7 +28,7 @@ from quoth.pipeline.add import DocumentMetadata
 from quoth.pipeline.commit import IngestProgress
 from quoth.pipeline.uploads import blobs_of, delete_stale_parts, metadata_of
 from quoth.store.blobs import stored_name
-from quoth.store.ingest_jobs import MOST_ATTEMPTS, POISON
+from quoth.store.ingest_jobs import MAX_ATTEMPTS, POISON
 from quoth.store.leases import new_owner
 from quoth.store.upload_queue import SET_ASIDE, Queue, TenantRoundRobin
 from quoth.store.upload_tasks import State, Task
@@ -87,7 +87,7 @@ async def run_workers(
         async with asyncio.TaskGroup() as group:
             for _ in range(count):
                 group.create_task(crew.work())
-            group.create_task(crew.keep_tidy())
+            group.create_task(crew.run_maintenance())
     except ExceptionGroup as several:
         found, rest = several.split(ConfigError)
         if found is None or rest is not None:
@@ -127,16 +127,16 @@ class WorkerPool:
                 log.warning("queue_waits", extra={"code": error.code})
                 await self._idle(self._rhythm.wait_s / 10)
 
-    async def keep_tidy(self) -> None:
+    async def run_maintenance(self) -> None:
         """Return up what stands still and delete what nothing uses, every now and then."""
         while not self._stop.is_set():
             try:
-                await asyncio.to_thread(self._tidy)
+                await asyncio.to_thread(self._maintain)
             except (*DOWN, OSError) as error:
                 log.warning("not_tidied", extra={"kind": type(error).__name__})
             await self._idle(self._rhythm.tidy_s)
 
-    def _tidy(self) -> None:
+    def _maintain(self) -> None:
         for tenant in self._line.tenants():
             delete_stale_parts(
                 self._tenants.database, home=self._tenants.settings.home, tenant=tenant
@@ -345,7 +345,7 @@ def _failed(error: QuothError) -> Document:
 
 
 def _crashed(queue: Queue, task: Task) -> None:
-    if task.attempts >= MOST_ATTEMPTS:
+    if task.attempts >= MAX_ATTEMPTS:
         queue.end(task.id, state="failed", code=POISON, message=SET_ASIDE)
         _tell(task, state="failed", code=POISON)
     else:

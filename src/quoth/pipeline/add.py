@@ -20,7 +20,7 @@ from quoth.ingest.chunker import chunk
 from quoth.ingest.enrich.entity_graph import cooccurrences
 from quoth.ingest.enrich.outline import contents_of
 from quoth.ingest.readers.blocks import normalize_whitespace, to_plain_text
-from quoth.ingest.readers.dates import name_date
+from quoth.ingest.readers.dates import date_from_file_name
 from quoth.ingest.readers.metadata import Metadata, file_title
 from quoth.ingest.sources.files import find_files, fingerprint
 from quoth.pipeline.commit import BATCH_CHUNKS, IngestProgress, write_batch
@@ -76,7 +76,7 @@ class DocumentMetadata:
         """Return a copy without line breaks and unstorable characters."""
         files = {path: each.cleaned() for path, each in self.files.items()}
         # Cleaned as the stored document will be, so that its identity can be recomputed.
-        meta = Metadata(*map(_line, self.values())).normal()
+        meta = Metadata(*map(_line, self.values())).normalized()
         return replace(
             self,
             title=meta.title,
@@ -283,7 +283,7 @@ def rename(reading: ParsedDocument, name: str | None, *, path: Path) -> ParsedDo
     return replace(
         reading,
         title=file_title(name) if nameless else reading.title,
-        date=reading.date or name_date(Path(name)),
+        date=reading.date or date_from_file_name(Path(name)),
         warnings=tuple(_called(each, name, path=path) for each in reading.warnings),
     )
 

@@ -62,4 +62,4 @@ def _keep(parts: Components, page: Fetched) -> Path:
     part = blobs.part(found)
     part.parent.mkdir(parents=True, exist_ok=True)
     part.write_bytes(data)
-    return blobs.keep(part, sha256=found, name=page.path.name)
+    return blobs.store(part, sha256=found, name=page.path.name)

@@ -14,7 +14,7 @@ import numpy as np
 from quoth.core.protocols import Embedder, Matrix, TokenRows
 from quoth.core.types import Chunk, Document
 from quoth.ingest.contextual_embeddings import prefixed_vectors
-from quoth.ingest.enrich.summaries import summaries_of
+from quoth.ingest.enrich.summaries import make_summaries
 from quoth.pipeline.components import Components, require_same_identity
 from quoth.store.rows import Collection, Entry
 
@@ -63,7 +63,7 @@ def _summarize(batch: Sequence[Entry], vectors: Matrix) -> list[Entry]:
     for entry in batch:
         own = vectors[at : at + len(entry.chunks)]
         at += len(entry.chunks)
-        made = summaries_of(entry.chunks, headings=entry.headings, vectors=own)
+        made = make_summaries(entry.chunks, headings=entry.headings, vectors=own)
         done.append(replace(entry, summaries=made))
     return done
 

@@ -31,7 +31,7 @@ class OutlineCache:
         found = []
         for name in names:
             collection, _languages = self._catalogue.collection_and_languages(name)
-            found.append((collection, self._catalogue.shelf(collection)))
+            found.append((collection, self._catalogue.collection_outline(collection)))
         return found, self._look_up(found)
 
     def _look_up(self, found: Sequence[tuple[Collection, CollectionOutline]]) -> EntityIndex:

@@ -21,7 +21,7 @@ from quoth.core.types import (
 from quoth.pipeline.components import Components, model_names
 from quoth.pipeline.retrieve import Request, RequestContext, Retrieved
 from quoth.pipeline.strategies import RankedList
-from quoth.store.privacy_settings import Keeping
+from quoth.store.privacy_settings import HistoryLevel
 
 Span = tuple[float, float]
 """A beginning and an end, in milliseconds since the question came."""
@@ -95,7 +95,7 @@ class Record:
     spans_ms: Mapping[str, Span] = field(default_factory=dict)
     created_at: str = ""
     collection: str = ""
-    keeping: Keeping = "full"
+    keeping: HistoryLevel = "full"
 
     @property
     def query_id(self) -> str:

@@ -27,7 +27,7 @@ from quoth.store.catalogue import Catalogue
 from quoth.store.history import QueryCost, QueryRow
 from quoth.text.analyzer import normalize_name
 from quoth.text.json_codec import dump, to_json
-from quoth.text.json_decode import decoded
+from quoth.text.json_decode import decode_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ def unpack(
 
     Raises ValueError for invalid data.
     """
-    chosen, said = decoded(Plan, json.loads(plan)), decoded(Answer, json.loads(answer))
+    chosen, said = decode_json(Plan, json.loads(plan)), decode_json(Answer, json.loads(answer))
     if record is None:
         read = {each for each in said.query.filters}
         given = tuple(each for each in chosen.filters if each not in read)
@@ -169,7 +169,7 @@ def unpack(
         searched=tuple(_unpack_searched(each, about["names"]) for each in about["searched"]),
         passages=tuple(tuple(each) for each in about["passages"]),
         copies=about["copies"],
-        makers=decoded(ModelVersions, about["makers"]),
+        makers=decode_json(ModelVersions, about["makers"]),
         spans_ms={name: (start, end) for name, (start, end) in about["spans_ms"].items()},
         created_at=created_at,
         collection=collection,
@@ -178,11 +178,11 @@ def unpack(
 
 
 def _request(data: Any) -> Request:
-    request = decoded(Request, data)
+    request = decode_json(Request, data)
     given = request.choices.get("filters")
     if not given:
         return request
-    filters = tuple(decoded(Filter, each) for each in given)
+    filters = tuple(decode_json(Filter, each) for each in given)
     return replace(request, choices={**request.choices, "filters": filters})
 
 

@@ -180,7 +180,7 @@ def _read_tenant(
     if parts.generator is not None:
         generator, judge = MeteredGenerator(parts.generator, meter), parts.judge
         if isinstance(judge, AsksModel):
-            judge = judge.asking(generator)
+            judge = judge.with_generator(generator)
         parts = replace(parts, generator=generator, judge=judge)
     names = tuple(dict.fromkeys(request.collections)) or (parts.settings.collection,)
     return parts, CollectionView(*parts.shelves.read(names))

@@ -14,7 +14,7 @@ from quoth.store.rows import now
 from quoth.store.schema import feedback, queries
 from quoth.store.tenant_connection import TenantConnection
 
-MOST = 10_000
+MAX_LATENCIES = 10_000
 """Questions, the newest, of which the times are looked at for the quantiles."""
 LISTED = 20
 UNANSWERED = ("no_results",)
@@ -93,7 +93,7 @@ class AnalyticsReader(TenantConnection):
                 select(queries.c.total_ms)
                 .where(wanted, queries.c.total_ms.is_not(None))
                 .order_by(queries.c.created_at.desc())
-                .limit(MOST)
+                .limit(MAX_LATENCIES)
             ).scalars()
             spent = sorted(float(each) for each in times)
             rated = {

@@ -2,7 +2,7 @@
 
 Each row holds the hash of the one before it, so that a row which is altered, removed, added or
 moved breaks the chain at a number. Rows that were taken off its end leave a chain that is whole;
-only a `Head` that was kept elsewhere tells of those, up to the row that it names. Rows never
+only a `ChainTip` that was kept elsewhere tells of those, up to the row that it names. Rows never
 hold what was asked, answered or uploaded.
 """
 
@@ -126,7 +126,7 @@ class Audit(TenantConnection):
         ``kept`` is a head from earlier: its row must still be there, unless it is so old that it
         was removed in its time.
         """
-        return checked(self.all_rows(), tenant=self.tenant, kept=kept)
+        return verify_chain(self.all_rows(), tenant=self.tenant, kept=kept)
 
     def prune(self, *, before: str) -> int:
         """Remove the rows older than a time, vouched for by a checkpoint; gives their number.
@@ -169,7 +169,7 @@ class Audit(TenantConnection):
         at = head or self._head(connection)
         rows = []
         for each in entries:
-            row = chained(each, after=at, tenant=self.tenant, when=now())
+            row = chain_row(each, after=at, tenant=self.tenant, when=now())
             rows.append({"tenant": self.tenant, **asdict(row)})
             at = ChainTip(row.number, row.hash)
         if rows:
@@ -194,7 +194,7 @@ def _later(head: ChainTip, last: Any) -> ChainTip:
     return head if head.number else ChainTip(last.number, last.hash)
 
 
-def chained(entry: AuditEntry, *, after: ChainTip, tenant: str, when: str) -> AuditRow:
+def chain_row(entry: AuditEntry, *, after: ChainTip, tenant: str, when: str) -> AuditRow:
     """Make the row that comes after a head."""
     row = AuditRow(
         number=after.number + 1,
@@ -218,7 +218,7 @@ def hash_of(row: AuditRow, *, tenant: str) -> str:
     return sha256(dump(dict(sorted(said.items()))).encode()).hexdigest()
 
 
-def checked(
+def verify_chain(
     rows: Iterator[AuditRow], *, tenant: str, kept: ChainTip | None = None
 ) -> ChainVerification:
     """Follow a chain from its oldest row to its newest."""

@@ -16,7 +16,7 @@ from quoth.store.audit import ChainTip
 from quoth.store.rows import folder_name
 
 
-def kept_head(home: Path, tenant: str) -> ChainTip | None:
+def load_head(home: Path, tenant: str) -> ChainTip | None:
     """Return the stored hash, None where none can be read."""
     try:
         found = json.loads(_path(home, tenant).read_text(encoding="utf-8"))
@@ -25,9 +25,9 @@ def kept_head(home: Path, tenant: str) -> ChainTip | None:
         return None
 
 
-def keep_head(home: Path, tenant: str, *, head: ChainTip) -> bool:
+def store_head(home: Path, tenant: str, *, head: ChainTip) -> bool:
     """Keep a head in place of an older one; False where the disk does not take it."""
-    before = kept_head(home, tenant)
+    before = load_head(home, tenant)
     if before is not None and before.number >= head.number:
         return True
     path = _path(home, tenant)

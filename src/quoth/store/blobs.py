@@ -21,7 +21,7 @@ from urllib.parse import quote, unquote, urldefrag, urlsplit
 from quoth.core.errors import StorageFull, TooLarge
 from quoth.store.rows import folder_name
 
-LONGEST_NAME = 255
+MAX_NAME_BYTES = 255
 NAMELESS = "file"
 BLOCK = 1 << 20
 PARTS = "parts"
@@ -41,8 +41,8 @@ def clean_name(name: str) -> str:
     shown = "".join(each for each in last if unicodedata.category(each)[0] != "C")
     shown = " ".join(shown.split())
     suffix = _suffix(shown)
-    if len(shown) > LONGEST_NAME:
-        shown = shown[: LONGEST_NAME - len(suffix)] + suffix
+    if len(shown) > MAX_NAME_BYTES:
+        shown = shown[: MAX_NAME_BYTES - len(suffix)] + suffix
     return shown if shown.strip(". ") else NAMELESS
 
 
@@ -51,7 +51,7 @@ def source_of(path: Path, *, name: str) -> str:
     return f"{path.as_uri()}#{quote(name)}"
 
 
-def shown_source(source: str) -> str:
+def source_name(source: str) -> str:
     """Return the bare name of a source: what its file is called, without any folder."""
     address, name = urldefrag(source)
     if name and stored_name(address):
@@ -91,7 +91,7 @@ class Blobs:
         path = self._place(name) if name else None
         return path if path is not None and path.is_file() else None
 
-    def keep(self, part: Path, *, sha256: str, name: str) -> Path:
+    def store(self, part: Path, *, sha256: str, name: str) -> Path:
         """Move a whole file to its place; the same content lies there once. Raises StorageFull."""
         path = self.path(sha256, name=name)
         try:

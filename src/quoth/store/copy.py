@@ -11,7 +11,7 @@ from sqlalchemy import Connection, MetaData, Row, func, insert, select, text
 from quoth.core.errors import InputError
 from quoth.store import sqlite
 from quoth.store.database import (
-    EVERYBODY,
+    ALL_TENANTS,
     WRITE,
     Database,
     open_database,
@@ -54,7 +54,7 @@ def fill(database: Database, file: Path) -> int:
     """
     source = open_database(file)
     try:
-        with source.reading() as rows, database.writing(EVERYBODY) as target:
+        with source.reading() as rows, database.writing(ALL_TENANTS) as target:
             for table in metadata.sorted_tables:
                 if target.execute(select(func.count()).select_from(table)).scalar_one():
                     raise InputError(

@@ -19,9 +19,9 @@ WRITE = {"write": True}
 OTHERS_WRITE = "Others are writing to the catalogue. Try again later."
 PATIENCE_S = 30.0
 """How long a writer waits for the others before it gives up with `Busy`."""
-MOST_WAITING = 64
+MAX_WAITING = 64
 """Writers of one process that wait for the lock; more are refused at once and hold no thread."""
-EVERYBODY = ""
+ALL_TENANTS = ""
 """The turn of what is written for all tenants at once."""
 
 
@@ -38,7 +38,7 @@ class Database:
     patience_s: float = PATIENCE_S
     turn: Lock = field(default_factory=Lock)
     """The writers' turn in this process: SQLite lets them sleep and try, in no order."""
-    line: BoundedSemaphore = field(default_factory=lambda: BoundedSemaphore(MOST_WAITING))
+    line: BoundedSemaphore = field(default_factory=lambda: BoundedSemaphore(MAX_WAITING))
     """The places of those who write or wait for their turn."""
 
     def close(self) -> None:
@@ -67,7 +67,7 @@ class Database:
             connection = plain.execution_options(**WRITE)
             with connection.begin():
                 if alone and not self.is_file:
-                    postgres.take_turn(connection, f"quoth writes for {tenant}")
+                    postgres.acquire_lock(connection, f"quoth writes for {tenant}")
                 yield connection
 
     @contextmanager
@@ -142,5 +142,5 @@ def translated_errors() -> Iterator[None]:
 def translate_error(error: BaseException | None) -> QuothError:
     """Return the error of quoth that an error of a driver means."""
     if isinstance(error, sqlite3.Error):
-        return sqlite.meaning(error)
-    return postgres.meaning(error)
+        return sqlite.translate_driver_error(error)
+    return postgres.translate_driver_error(error)

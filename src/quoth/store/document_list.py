@@ -26,7 +26,7 @@ from quoth.store.tenant_connection import TenantConnection
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class CollectionSummary:
     """A collection in a list: what it holds, and what it was made with."""
 
     name: str
@@ -37,10 +37,10 @@ class Listed:
     created_at: str
 
 
-class Listing(TenantConnection):
+class DocumentLists(TenantConnection):
     """The lists of one tenant."""
 
-    def collections(self, *, only: str | None = None) -> list[Listed]:
+    def collections(self, *, only: str | None = None) -> list[CollectionSummary]:
         """List the collections by name, or only one of them."""
         held = (
             select(
@@ -64,7 +64,7 @@ class Listing(TenantConnection):
             rows = connection.execute(statement).all()
         made = ((collection_from_row(row), row) for row in rows)
         return [
-            Listed(
+            CollectionSummary(
                 each.name,
                 int(row.documents or 0),
                 int(row.chunks or 0),

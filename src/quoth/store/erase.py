@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from sqlalchemy import delete, update
 
 from quoth.store.database import Database, translated_errors
-from quoth.store.history import WHOLE, QueryRow
+from quoth.store.history import ALL_COLUMNS, QueryRow
 from quoth.store.schema import (
     answers,
     feedback,
@@ -39,7 +39,7 @@ class StoredQuestions(TenantConnection):
     def _page(self, after: tuple[str, str]) -> list[QueryRow]:
         at, key = queries.c.created_at, queries.c.id
         later = (at > after[0]) | ((at == after[0]) & (key > after[1]))
-        own = WHOLE.where(queries.c.tenant == self.tenant, later)
+        own = ALL_COLUMNS.where(queries.c.tenant == self.tenant, later)
         statement = own.order_by(at, key).limit(PAGE)
         with self.reading() as connection:
             return [QueryRow(*row) for row in connection.execute(statement)]

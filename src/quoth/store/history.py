@@ -57,7 +57,7 @@ class QueryRow:
     record: str | None
 
 
-WHOLE = (
+ALL_COLUMNS = (
     select(
         queries.c.id,
         queries.c.created_at,
@@ -165,7 +165,7 @@ class QueryHistory(TenantConnection):
         Raises NotFound, and InputError for a beginning that fits several.
         """
         query_id = self._whole_id(beginning)
-        statement = WHOLE.where(queries.c.tenant == self.tenant, queries.c.id == query_id)
+        statement = ALL_COLUMNS.where(queries.c.tenant == self.tenant, queries.c.id == query_id)
         with self.reading() as connection:
             return QueryRow(*connection.execute(statement).one())
 

@@ -15,7 +15,7 @@ from quoth.store.rows import Collection
 from quoth.store.schema import documents, jobs
 
 LEASE_SECONDS = 120.0
-MOST_ATTEMPTS = 3
+MAX_ATTEMPTS = 3
 """A document whose work ended this often without a result is set aside as poison."""
 
 POISON = "crashes_reader"
@@ -71,7 +71,7 @@ class Jobs:
                 return "poison"
             # A failed document may be tried again; one whose worker died counts the attempt.
             attempts = 1 if job.state == "failed" else job.attempts + 1
-            poison = attempts > MOST_ATTEMPTS
+            poison = attempts > MAX_ATTEMPTS
             if not poison:
                 self._working.add(document_id)
             connection.execute(

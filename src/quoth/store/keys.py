@@ -31,8 +31,8 @@ SECRET_BYTES = 32
 WRITTEN = "[A-Za-z0-9_-]{43}"
 """How `SECRET_BYTES` random bytes are written."""
 SHAPE = re.compile(f"{LABEL}([A-Za-z0-9]{{{ID_LENGTH}}})_({WRITTEN})")
-LONGEST_LABEL = 100
-MOST_DAYS = 3650
+MAX_LABEL_LENGTH = 100
+MAX_DAYS = 3650
 
 NO_HASH = "0" * 64
 """Compared with where there is no such key, so that the work is the same."""
@@ -77,8 +77,8 @@ class Keys(TenantConnection):
         key = ApiKey(
             key_id,
             self.tenant,
-            checked_label(label),
-            checked_scopes(scopes),
+            validate_label(label),
+            validate_scopes(scopes),
             created_at=now(),
             expires_at=None if expires_days is None else in_days(expires_days),
         )
@@ -87,7 +87,7 @@ class Keys(TenantConnection):
                 insert(keys).values(
                     id=key_id,
                     tenant=self.tenant,
-                    secret_hash=hashed(secret),
+                    secret_hash=hash_secret(secret),
                     label=key.label,
                     scopes=" ".join(key.scopes),
                     created_at=key.created_at,
@@ -132,7 +132,7 @@ def find_key(database: Database, token: str) -> ApiKey | None:
     key_id, secret = split(token)
     with database.reading() as connection:
         row = connection.execute(select(keys).where(keys.c.id == key_id)).first()
-    right = compare_digest(hashed(secret), NO_HASH if row is None else row.secret_hash)
+    right = compare_digest(hash_secret(secret), NO_HASH if row is None else row.secret_hash)
     key = _key(_NO_ROW if row is None else row)
     return key if right & key.live & (row is not None) else None
 
@@ -163,29 +163,29 @@ def new_id() -> str:
     return "".join(secrets.choice(ID_LETTERS) for _ in range(ID_LENGTH))
 
 
-def hashed(secret: str) -> str:
+def hash_secret(secret: str) -> str:
     """The SHA-256 of a secret: 256 random bits need no slow hash (docs/decisions/029)."""
     return sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def in_days(days: float) -> str:
     """The time so many days from now, as ISO 8601; raises InputError beyond `MOST_DAYS`."""
-    if not 0 < days <= MOST_DAYS:
-        raise InputError(f"A key or share can last up to {MOST_DAYS} days, not {days:g}.")
+    if not 0 < days <= MAX_DAYS:
+        raise InputError(f"A key or share can last up to {MAX_DAYS} days, not {days:g}.")
     return (datetime.now(UTC) + timedelta(days=days)).isoformat(timespec="milliseconds")
 
 
-def checked_label(label: str) -> str:
+def validate_label(label: str) -> str:
     """Return the label of a key on one line; raises InputError when it is empty or too long."""
     said = " ".join(label.split())
-    if not said or len(said) > LONGEST_LABEL or not said.isprintable():
+    if not said or len(said) > MAX_LABEL_LENGTH or not said.isprintable():
         raise InputError(
-            f"The label says who or what uses the key, in 1 to {LONGEST_LABEL} characters."
+            f"The label says who or what uses the key, in 1 to {MAX_LABEL_LENGTH} characters."
         )
     return said
 
 
-def checked_scopes(scopes: Iterable[str]) -> tuple[Scope, ...]:
+def validate_scopes(scopes: Iterable[str]) -> tuple[Scope, ...]:
     """Return the scopes in their order; raises InputError for none, or for one unknown."""
     wanted = {each.strip() for each in scopes} - {""}
     unknown = sorted(wanted - set(SCOPES))

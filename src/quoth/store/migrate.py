@@ -12,7 +12,7 @@ from quoth.store import postgres, sqlite
 from quoth.store.schema import HEAD
 
 FOLDER = Path(__file__).parent / "migrations"
-TURN = "quoth migrates"
+MIGRATION_LOCK = "quoth migrates"
 
 
 def revision(connection: Connection) -> str | None:
@@ -36,7 +36,7 @@ def upgrade_to_head(engine: Engine, *, place: str, file: Path | None = None) -> 
     # One writer migrates; a second process waits for its turn and then finds it done.
     with engine.connect().execution_options(write=True) as connection, connection.begin():
         if file is None:
-            postgres.take_turn(connection, TURN)
+            postgres.acquire_lock(connection, MIGRATION_LOCK)
             _check_encoding(connection)
         at = revision(connection)
         if at == HEAD:

@@ -26,7 +26,7 @@ class OutlineReader(TenantConnection):
         super().__init__(database, tenant=tenant)
         self._shelves: dict[tuple[str, str], tuple[CollectionOutline, Mapping[str, Document]]] = {}
 
-    def shelf(self, collection: Collection) -> CollectionOutline:
+    def collection_outline(self, collection: Collection) -> CollectionOutline:
         """Return all that a question can refer to; cached until the collection changes."""
         state = (collection.id, collection.index_version)
         kept = self._shelves.get(state)

@@ -36,7 +36,7 @@ from quoth.store.schema import (
 )
 from quoth.text.analyzer import normalize_name
 
-MOST_HEADINGS = 20_000
+MAX_HEADINGS = 20_000
 """Headings of a library beyond which only those are kept in memory that lead: tops, chapters and
 segments; and of these no more than this."""
 BATCH = 400
@@ -117,14 +117,14 @@ def all_documents(connection: Connection, *, owned: Any, name: str) -> list[Docu
 def all_headings(connection: Connection, *, mine: Any) -> tuple[Heading, ...]:
     """Return the headings of a collection (``mine``), in the order of documents and text.
 
-    Those of a library with more than MOST_HEADINGS are read for single documents (`headings_of`)
+    Those of a library with more than MAX_HEADINGS are read for single documents (`headings_of`)
     where more than the leading ones are wanted.
     """
-    some = select(headings.c.number).where(mine).limit(MOST_HEADINGS + 1).subquery()
-    many = connection.execute(select(func.count()).select_from(some)).scalar_one() > MOST_HEADINGS
+    some = select(headings.c.number).where(mine).limit(MAX_HEADINGS + 1).subquery()
+    many = connection.execute(select(func.count()).select_from(some)).scalar_one() > MAX_HEADINGS
     statement = select(*_HEADING).where(mine, *([headings.c.leads] if many else []))
     statement = statement.order_by(headings.c.document_id, headings.c.number)
-    return tuple(_headings(connection.execute(statement.limit(MOST_HEADINGS))))
+    return tuple(_headings(connection.execute(statement.limit(MAX_HEADINGS))))
 
 
 def headings_of(connection: Connection, ids: Sequence[str], *, mine: Any) -> list[Heading]:

@@ -15,7 +15,7 @@ from quoth.text.json_codec import dump
 
 BETWEEN = "\x1f"
 """What stands between the titles of a path; readers take it out of every title."""
-LONGEST_NAME = 120
+MAX_NAME_LENGTH = 120
 
 
 def spot_row(chunk: Chunk, *, tenant: str) -> dict[str, Any]:
@@ -117,7 +117,7 @@ def link_rows(entry: Entry, *, tenant: str, collection: str) -> Iterator[dict[st
     """Make the rows of a document's links, each pair once."""
     seen: set[tuple[str, str]] = set()
     for each in entry.links:
-        pair = (each.name[:LONGEST_NAME], each.other[:LONGEST_NAME])
+        pair = (each.name[:MAX_NAME_LENGTH], each.other[:MAX_NAME_LENGTH])
         if pair not in seen:
             seen.add(pair)
             yield {

@@ -84,13 +84,13 @@ def connect(address: str, *, patience_s: float) -> Engine:
     return engine
 
 
-def take_turn(connection: Connection, name: str) -> None:
+def acquire_lock(connection: Connection, name: str) -> None:
     """Wait until no other transaction has the turn of this name; this one has it to its end."""
     key = int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "big", signed=True)
     connection.execute(select(func.pg_advisory_xact_lock(key)))
 
 
-def meaning(error: Any) -> QuothError:
+def translate_driver_error(error: Any) -> QuothError:
     """Return the error of quoth that an error of the driver means."""
     state, first = _state(error), str(error).strip().partition("\n")[0]
     if state.startswith(NO_ROOM):

@@ -13,21 +13,21 @@ from quoth.store.rows import now
 from quoth.store.schema import privacy
 from quoth.store.tenant_connection import TenantConnection
 
-Keeping = Literal["off", "hash", "full"]
+HistoryLevel = Literal["off", "hash", "full"]
 """What is stored of a question: nothing, no texts, everything."""
-ORDER: tuple[Keeping, ...] = ("off", "hash", "full")
+ORDER: tuple[HistoryLevel, ...] = ("off", "hash", "full")
 
 RETENTION_DAYS = 90
 """Days after which what was asked goes, where a tenant has decided nothing else."""
 AUDIT_DAYS = 365
-MOST_DAYS = 3650
+MAX_DAYS = 3650
 
 
 @dataclass(frozen=True, slots=True)
 class PrivacySettings:
     """What holds for a tenant; ``decided_at`` is None where it is all the operator's."""
 
-    history: Keeping
+    history: HistoryLevel
     retention_days: int = RETENTION_DAYS
     may_leave: bool = True
     decided_at: str | None = None
@@ -36,7 +36,7 @@ class PrivacySettings:
 class PrivacyStore(TenantConnection):
     """The decisions of one tenant. ``most`` is what the operator keeps of a question at most."""
 
-    def current(self, *, most: Keeping) -> PrivacySettings:
+    def current(self, *, most: HistoryLevel) -> PrivacySettings:
         """Return what holds now: the tenant's decision, which can only keep less than ``most``."""
         with self.reading() as connection:
             row = connection.execute(PRIVACY, {"tenant": self.tenant}).first()
@@ -49,11 +49,11 @@ class PrivacyStore(TenantConnection):
             decided_at=row.updated_at,
         )
 
-    def decide(self, *, history: Keeping, retention_days: int, may_leave: bool) -> None:
+    def decide(self, *, history: HistoryLevel, retention_days: int, may_leave: bool) -> None:
         """Put a decision in the place of an earlier one; raises InputError."""
-        if not 1 <= retention_days <= MOST_DAYS:
+        if not 1 <= retention_days <= MAX_DAYS:
             raise InputError(
-                f"Questions can be stored for 1 to {MOST_DAYS} days, not {retention_days}."
+                f"Questions can be stored for 1 to {MAX_DAYS} days, not {retention_days}."
             )
         values = {
             "history": history,

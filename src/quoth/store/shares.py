@@ -20,7 +20,7 @@ from quoth.store.keys import (
     NO_HASH,
     SECRET_BYTES,
     WRITTEN,
-    hashed,
+    hash_secret,
     in_days,
     new_id,
 )
@@ -33,7 +33,7 @@ LABEL = "qsh_"
 SHAPE = re.compile(LABEL + WRITTEN)
 ID_LABEL = "sh_"
 """What the id of a share begins with, which no id of a key does."""
-MOST_DAYS = 365
+MAX_DAYS = 365
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +66,8 @@ class Shares(TenantConnection):
 
     def add(self, *, collection: str, expires_days: float) -> NewShare:
         """Share a collection; raises NotFound where there is none of that name, and InputError."""
-        if expires_days > MOST_DAYS:
-            raise InputError(f"A share can last up to {MOST_DAYS} days, not {expires_days:g}.")
+        if expires_days > MAX_DAYS:
+            raise InputError(f"A share can last up to {MAX_DAYS} days, not {expires_days:g}.")
         token = LABEL + secrets.token_urlsafe(SECRET_BYTES)
         share = Share(
             ID_LABEL + new_id(),
@@ -86,7 +86,7 @@ class Shares(TenantConnection):
                 insert(shares).values(
                     id=share.share_id,
                     tenant=self.tenant,
-                    token_hash=hashed(token),
+                    token_hash=hash_secret(token),
                     collection=collection,
                     created_at=share.created_at,
                     expires_at=share.expires_at,
@@ -117,7 +117,7 @@ def find_share(database: Database, token: str) -> Share | None:
 
     It has no tenant to ask with: the tenant is what it finds out.
     """
-    wanted = hashed(token if SHAPE.fullmatch(token) else "")
+    wanted = hash_secret(token if SHAPE.fullmatch(token) else "")
     with database.reading() as connection:
         row = connection.execute(select(shares).where(shares.c.token_hash == wanted)).first()
     right = compare_digest(wanted, NO_HASH if row is None else row.token_hash) and row is not None

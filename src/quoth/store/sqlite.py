@@ -85,7 +85,7 @@ def copy_to(source: Path, target: Path) -> None:
                 draft.with_name(draft.name + ending).unlink()
 
 
-def meaning(error: sqlite3.Error) -> QuothError:
+def translate_driver_error(error: sqlite3.Error) -> QuothError:
     """Return the error of quoth that an error of the driver means."""
     message, code = str(error), getattr(error, "sqlite_errorname", "")
     if code.startswith(NO_ROOM):

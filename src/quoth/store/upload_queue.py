@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, and_, func, or_, select, update
 
 from quoth.store.database import Database
-from quoth.store.ingest_jobs import MOST_ATTEMPTS, POISON
+from quoth.store.ingest_jobs import MAX_ATTEMPTS, POISON
 from quoth.store.leases import is_over
 from quoth.store.rows import now
 from quoth.store.schema import collections, tasks
@@ -22,7 +22,7 @@ from quoth.store.upload_tasks import (
     queued,
 )
 
-MOST_LEASES = MOST_ATTEMPTS + 1
+MAX_LEASES = MAX_ATTEMPTS + 1
 """Leases on a task that may end with its worker. The last one reads nothing: the document's own
 count of attempts sets it aside."""
 
@@ -47,7 +47,7 @@ class Queue(Tasks):
             row = connection.execute(found).first()
             if row is None or not (self._due(row) or self.expired_leases(row)):
                 return []
-            if row.attempts >= MOST_LEASES:
+            if row.attempts >= MAX_LEASES:
                 end = {**is_final_state("failed"), "code": POISON, "message": SET_ASIDE}
                 connection.execute(update(tasks).where(self.at(key)).values(end))
                 return []

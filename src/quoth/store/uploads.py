@@ -21,7 +21,7 @@ from quoth.store.upload_tasks import (
 )
 from quoth.text.json_codec import dump
 
-MOST_RECEIVING = 1000
+MAX_RECEIVING = 1000
 """Uploads of one tenant that may be under way at once."""
 
 
@@ -47,9 +47,9 @@ class UploadStore(Tasks):
         key = uuid4().hex[:24]
         with self.writing("begin upload") as connection:
             open_now = select(func.count()).where(self.mine, tasks.c.state == "receiving")
-            if connection.execute(open_now).scalar_one() >= MOST_RECEIVING:
+            if connection.execute(open_now).scalar_one() >= MAX_RECEIVING:
                 raise Busy(
-                    f"There are {MOST_RECEIVING} uploads under way. Finish or delete some first.",
+                    f"There are {MAX_RECEIVING} uploads under way. Finish or delete some first.",
                     status=429,
                     retry_after_s=60,
                 )

@@ -28,7 +28,7 @@ ANALYSER = "quoth-terms-2"
 CONFIDENCE_FLOOR = 0.8
 """Probability among the languages asked for, below which the fallback is taken."""
 
-LONGEST_TERM_BYTES = 39
+MAX_TERM_BYTES = 39
 """Terms are cut here on both sides; keyword indexes drop tokens of 40 bytes and more."""
 
 _ENGLISH = """
@@ -230,9 +230,9 @@ def _without_accents(word: str) -> str:
 
 
 def _cut(term: str) -> str:
-    if len(term) * 4 <= LONGEST_TERM_BYTES:
+    if len(term) * 4 <= MAX_TERM_BYTES:
         return term
-    return term.encode()[:LONGEST_TERM_BYTES].decode(errors="ignore")
+    return term.encode()[:MAX_TERM_BYTES].decode(errors="ignore")
 
 
 def _by_function_words(text: str, languages: tuple[str, ...]) -> str | None:

@@ -16,7 +16,7 @@ ANAPHORIC = re.compile(
 )
 """Openings that speak of something named before: alone, the sentence has no subject."""
 
-NOT_LEANING = re.compile(
+NOT_ANAPHORIC = re.compile(
     r"(?:il (?:est (?:possible|important|necessaire|interdit|recommande|obligatoire|conseille)"
     r"|y a|faut|existe|s'agit)|it (?:is|was) (?:possible|important|necessary|known|recommended)"
     r"|en (?!est\b|effet\b|revanche\b|outre\b)\w+|y (?!a\b)\w+ing\b)"

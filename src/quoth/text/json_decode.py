@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 T = TypeVar("T")
 
 
-def decoded(kind: type[T], data: Any) -> T:
+def decode_json(kind: type[T], data: Any) -> T:
     """Return the value of a dataclass from what `to_json` made of one.
 
     Missing fields get their defaults and unknown ones are ignored, so that what an older or a

@@ -255,7 +255,7 @@ def _spread(locator: Seconds, share: tuple[float, float]) -> Seconds:
     return replace(locator, start=max(locator.start, start), end=min(locator.end, end))
 
 
-def stands_within(locator: Locator, filters: Sequence[Filter]) -> bool:
+def is_within_filters(locator: Locator, filters: Sequence[Filter]) -> bool:
     """Whether a place is on the pages and in the seconds that filters name.
 
     Filters on anything else do not count; a place of another kind than a filter's is not there.

@@ -6,9 +6,9 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 
-LONGEST_WORDS = 90
+MAX_WORDS = 90
 """Words beyond which no piece goes, whatever its punctuation."""
-LONGEST_CHARACTERS = 900
+MAX_CHARACTERS = 900
 """Characters beyond which no piece goes: for scripts without spaces, and for data."""
 PIECE_WORDS = 40
 """Words that a piece of text without full stops has at most."""
@@ -188,8 +188,8 @@ def _shorten(text: str, start: int, end: int, *, breaks: Sequence[int]) -> Itera
         return
     words = [match.span() for match in _WORD.finditer(text, start, end)]
     stopped = text[start:end].rstrip("\"'”’»)] ")[-1:] in ".!?…"
-    longest = LONGEST_WORDS if stopped else PIECE_WORDS
-    if len(words) <= longest and end - start <= LONGEST_CHARACTERS:
+    longest = MAX_WORDS if stopped else PIECE_WORDS
+    if len(words) <= longest and end - start <= MAX_CHARACTERS:
         yield start, end
         return
     starts = [low for low, _ in words]
@@ -205,13 +205,13 @@ def _cut(text: str, start: int, end: int, *, starts: Sequence[int], breaks: Sequ
     """Find the end of the piece that begins at `start`: a break, a line, a clause or a word."""
     index = bisect_left(starts, start)
     left = len(starts) - index
-    if left <= PIECE_WORDS and end - start <= LONGEST_CHARACTERS:
+    if left <= PIECE_WORDS and end - start <= MAX_CHARACTERS:
         return end
     size = PIECE_WORDS if left > 1.5 * PIECE_WORDS else max(1, left // 2 + 1)
     most = starts[index + size] if index + size < len(starts) else end
-    most = min(most, start + LONGEST_CHARACTERS)
+    most = min(most, start + MAX_CHARACTERS)
     least = starts[index + size // 2] if index + size // 2 < len(starts) else start + 1
-    least = min(least, start + LONGEST_CHARACTERS // 2)
+    least = min(least, start + MAX_CHARACTERS // 2)
     place = bisect_right(breaks, most) - 1
     if place >= 0 and breaks[place] > least:
         return breaks[place]

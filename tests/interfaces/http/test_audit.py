@@ -16,7 +16,7 @@ from fastapi.routing import iter_route_contexts
 from quoth.interfaces.http.middleware.audit import ACTIONS, ANONYMOUS_PER_MINUTE
 from quoth.interfaces.http.request_state import READING_METHODS
 from quoth.store.audit import Audit
-from quoth.store.audit_head import kept_head
+from quoth.store.audit_head import load_head
 from tests.support.service_client import House, audit_rows, served
 from tests.support.small_library import write_sources
 
@@ -126,7 +126,7 @@ async def test_requests_at_once_make_one_chain_and_a_head(
     audit = Audit(house.tenants.database, tenant="ada")
     before = audit.head().number
     await asyncio.gather(*(ada.post("/v1/feedback", json={}) for _ in range(40)))
-    found = audit.verify(kept=kept_head(house.home, "ada"))
+    found = audit.verify(kept=load_head(house.home, "ada"))
     assert found.whole
     assert found.head.number == before + 40
-    assert kept_head(house.home, "ada") == found.head
+    assert load_head(house.home, "ada") == found.head

@@ -14,7 +14,7 @@ from quoth.text.discourse import (
     ANAPHORIC,
     CONNECTIVES,
     FILLERS,
-    NOT_LEANING,
+    NOT_ANAPHORIC,
 )
 from quoth.text.locators import locate
 from quoth.text.sentences import sentences
@@ -113,7 +113,7 @@ def _of_passage(passage: Passage, index: int) -> Iterator[Quotable]:
             passage=index,
             order=order,
             standalone_score=_fitness(shown, folded, words=words, titles=titles, question=question),
-            anaphoric=bool(ANAPHORIC.match(folded)) and not NOT_LEANING.match(folded),
+            anaphoric=bool(ANAPHORIC.match(folded)) and not NOT_ANAPHORIC.match(folded),
             joined=order > 0 and "\n\n" not in text[before:first],
             question=question,
             cut=_is_cut(text, first, last),

@@ -40,7 +40,7 @@ from quoth.core.types import (
     Query,
     Sentence,
 )
-from quoth.text.locators import stands_within
+from quoth.text.locators import is_within_filters
 
 READ_SHORTLIST = 6
 """Sentences worth a vector where late interaction has read them all."""
@@ -109,7 +109,7 @@ def shortlist(
     sentences = tuple(
         each
         for each in quotable_sentences(passages)
-        if stands_within(locator_of(each, passages[each.passage]), filters)
+        if is_within_filters(locator_of(each, passages[each.passage]), filters)
     )
     material = collect_features(query, passages, sentences=sentences)
     features = word_features(query, material, passages=passages)

@@ -19,7 +19,7 @@ Answer with one line of JSON and nothing else: {"supported": "yes"}, {"supported
 {"supported": "no"}."""
 ANSWERS = {"yes": 0.95, "partly": 0.5, "no": 0.05}
 """What a verdict is worth; a language model that is asked is never certain."""
-MOST_TOKENS = 24
+MAX_TOKENS = 24
 AT_ONCE = 4
 """Pairs that are asked about at the same time."""
 _OBJECT = re.compile(r"\{[^{}]*\}")
@@ -35,7 +35,7 @@ class GeneratorJudge:
         self.name = f"{generator.provider}:{generator.model}"
         self._generator = generator
 
-    def asking(self, generator: Generator) -> GeneratorJudge:
+    def with_generator(self, generator: Generator) -> GeneratorJudge:
         """Return a judge that asks another generator."""
         return GeneratorJudge(generator)
 
@@ -60,7 +60,7 @@ class GeneratorJudge:
     async def _ask(self, evidence: str, claim: str) -> float:
         try:
             written = await self._generator.complete(
-                INSTRUCTIONS, _fenced(evidence, claim), max_tokens=MOST_TOKENS
+                INSTRUCTIONS, _fenced(evidence, claim), max_tokens=MAX_TOKENS
             )
         except GenerationError as error:
             raise JudgeError(

@@ -110,7 +110,7 @@ def host_of(url: str) -> str:
     return shown if port is None else f"{shown}:{port}"
 
 
-def is_here(url: str) -> bool:
+def is_local_url(url: str) -> bool:
     """Return whether an address is this machine."""
     host = urlsplit(url).hostname or ""
     if host == "localhost" or host.endswith(".localhost"):
@@ -122,11 +122,11 @@ def is_here(url: str) -> bool:
     return address.is_loopback or address.is_unspecified
 
 
-def where(access: Access) -> tuple[str, bool]:
+def destination(access: Access) -> tuple[str, bool]:
     """Return which host gets the texts and whether that is this machine.
 
     A model of Ollama's cloud is asked here and answers there.
     """
     if access.provider == "ollama" and access.model.endswith(("-cloud", ":cloud")):
         return "ollama.com", False
-    return host_of(access.url), is_here(access.url)
+    return host_of(access.url), is_local_url(access.url)

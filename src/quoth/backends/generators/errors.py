@@ -94,7 +94,7 @@ _OPTIONS: Mapping[Option, re.Pattern[str]] = {
 _TIME_OUTS = (408, 504, 524)
 
 
-class Lacking(Exception):
+class OptionUnsupported(Exception):
     """A request was refused for an option that the model or its server lacks.
 
     ``otherwise`` is the error to raise where leaving the option out does not help.
@@ -106,7 +106,7 @@ class Lacking(Exception):
         self.otherwise = otherwise
 
 
-def typed(error: Exception, *, provider: str, model: str) -> GenerationError:
+def translate_library_error(error: Exception, *, provider: str, model: str) -> GenerationError:
     """Turn an error of `LIBRARY_ERRORS` into one of quoth's."""
     if is_too_long(error):
         tells = "sends more than any answer is long. Look at the address in the settings"
@@ -129,23 +129,23 @@ def typed(error: Exception, *, provider: str, model: str) -> GenerationError:
         if isinstance(error, kind):
             return _made(code, provider, tells.format(model=model), retryable, wait)
     if status is None:
-        return garbled(provider)
+        return unreadable_answer(provider)
     tells = f"refuses the request (HTTP {status}). Look at the model's name and the settings"
     return _made("generation_failed", provider, tells, False, wait)
 
 
-def garbled(provider: str) -> GenerationError:
+def unreadable_answer(provider: str) -> GenerationError:
     """The error for what came back and is no answer of the provider's protocol."""
     tells = "sent something that cannot be read as an answer. Look at the address in the settings"
     return _made("llm_garbled", provider, tells, True, None)
 
 
-def broken_off(provider: str) -> GenerationError:
+def truncated_answer(provider: str) -> GenerationError:
     """The error for an answer that ended without its end."""
     return _made("llm_garbled", provider, "broke its answer off. Try again", True, None)
 
 
-def empty(provider: str, *, used_up: bool) -> GenerationError:
+def empty_answer(provider: str, *, used_up: bool) -> GenerationError:
     """The error for an answer without text; ``used_up`` when its tokens went elsewhere."""
     if used_up:
         tells = "used all its tokens up before the first word. Allow more with 'max_tokens'"
@@ -154,12 +154,12 @@ def empty(provider: str, *, used_up: bool) -> GenerationError:
     return _made("llm_empty", provider, tells, not used_up, None)
 
 
-def refused(provider: str) -> GenerationError:
+def refused_answer(provider: str) -> GenerationError:
     """The error for a model that will not answer, or a filter that will not let it."""
     return _made("llm_refused", provider, "will not answer this. Ask in other words", False, None)
 
 
-def lacking(error: Exception) -> Option | None:
+def unsupported_option(error: Exception) -> Option | None:
     """Name the option that a request was refused for, if that is why it was."""
     if not isinstance(error, ModelHTTPError) or error.status_code not in (400, 405, 422, 501):
         return None

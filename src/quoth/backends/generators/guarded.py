@@ -46,7 +46,7 @@ class Limits:
 FIRST_PAUSE_S = 0.5
 """The longest wait before the first retry; twice as long before the second."""
 FIRST = "first piece"
-LEAST_BYTES = 4096
+MIN_BYTES = 4096
 TOKEN_BYTES = 32
 """Five times the length of a token; a model that writes more does not count tokens."""
 REACHABLE = frozenset[GenerationCode](
@@ -67,7 +67,7 @@ def model_breaker(
     )
 
 
-def guarded(
+def guard_generator(
     generator: Generator,
     *,
     limits: Limits | None = None,
@@ -80,7 +80,7 @@ def guarded(
     return GuardedGenerator(generator, breaker=breaker, limits=limits)
 
 
-def in_all(generator: Generator, *, limits: Limits | None = None) -> Generator:
+def limit_chain(generator: Generator, *, limits: Limits | None = None) -> Generator:
     """Hold several models, each the fallback of the one before, to the limits of one answer."""
     if isinstance(generator, GuardedGenerator):
         return generator
@@ -237,7 +237,7 @@ class GuardedGenerator:
     def _measure(self, piece: str, *, already: int, max_tokens: int) -> int:
         """Add the bytes of a piece up; raises GenerationError when there are too many."""
         size = already + len(piece.encode("utf-8", "replace"))
-        if size > min(self.limits.max_bytes, max(LEAST_BYTES, TOKEN_BYTES * max_tokens)):
+        if size > min(self.limits.max_bytes, max(MIN_BYTES, TOKEN_BYTES * max_tokens)):
             raise self._error("wrote more than it was allowed to", code="llm_too_long")
         return size
 

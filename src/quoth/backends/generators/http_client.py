@@ -39,7 +39,7 @@ class _LimitedStream(httpx2.AsyncByteStream):
 
 
 @contextmanager
-def collecting(responses: list[httpx2.Response]) -> Iterator[None]:
+def collect_responses(responses: list[httpx2.Response]) -> Iterator[None]:
     """Collect the responses that begin within, so that the caller can close them.
 
     Not every library closes its connection when its reader goes away.

@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from typing import cast
 
-from quoth.backends.generators.access import Access, where
+from quoth.backends.generators.access import Access, destination
 from quoth.backends.registry import backend, require
 from quoth.core.messages import GenerationParams, Message, Written
 from quoth.core.prices import price
@@ -29,7 +29,7 @@ class LazyGenerator:
         self.provider = access.provider
         self.model = access.model
         self.window = access.window
-        self.endpoint, self.local = where(access)
+        self.endpoint, self.local = destination(access)
         self._access = access
         self._inner: Generator | None = None
         self._alone = asyncio.Lock()

@@ -25,18 +25,18 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
 
-from quoth.backends.generators.access import Access, where
+from quoth.backends.generators.access import Access, destination
 from quoth.backends.generators.errors import (
     LIBRARY_ERRORS,
-    Lacking,
     Option,
-    broken_off,
-    empty,
-    lacking,
-    refused,
-    typed,
+    OptionUnsupported,
+    empty_answer,
+    refused_answer,
+    translate_library_error,
+    truncated_answer,
+    unsupported_option,
 )
-from quoth.backends.generators.http_client import collecting
+from quoth.backends.generators.http_client import collect_responses
 from quoth.backends.generators.reasoning_filter import ReasoningStripper
 from quoth.core.errors import GenerationError
 from quoth.core.messages import (
@@ -78,7 +78,7 @@ class ModelGenerator:
         self.provider = access.provider
         self.model = access.model
         self.window = access.window
-        self.endpoint, self.local = where(access)
+        self.endpoint, self.local = destination(access)
         self.dropped: frozenset[Option] = frozenset()
         self._model = model
         self._count_tokens = access.count_tokens
@@ -111,7 +111,7 @@ class ModelGenerator:
                     async for each in pieces:
                         begun = True
                         yield each
-            except Lacking as error:
+            except OptionUnsupported as error:
                 if begun or error.option in without:
                     raise error.otherwise from None
                 without |= {error.option}
@@ -126,7 +126,7 @@ class ModelGenerator:
         while True:
             try:
                 response = await self._response(wire, self._settings(writing, without))
-            except Lacking as error:
+            except OptionUnsupported as error:
                 if error.option in without:
                     raise error.otherwise from None
                 without |= {error.option}
@@ -145,7 +145,7 @@ class ModelGenerator:
         responses: list[httpx2.Response] = []
         try:
             async with AsyncExitStack() as closing:
-                with collecting(responses):
+                with collect_responses(responses):
                     opening = model_request_stream(
                         self._model, wire, model_settings=settings, instrument=False
                     )
@@ -186,12 +186,12 @@ class ModelGenerator:
 
     def _ours(
         self, error: Exception, *, otherwise_lacks: Option | None = None
-    ) -> GenerationError | Lacking:
+    ) -> GenerationError | OptionUnsupported:
         # Its name only: its text may repeat the question, or the key.
         _log.debug("%s:%s failed: %s", self.provider, self.model, type(error).__name__)
-        ours = typed(error, provider=self.provider, model=self.model)
-        option = lacking(error) or otherwise_lacks
-        return ours if option is None else Lacking(option, ours)
+        ours = translate_library_error(error, provider=self.provider, model=self.model)
+        option = unsupported_option(error) or otherwise_lacks
+        return ours if option is None else OptionUnsupported(option, ours)
 
     def _settings(self, writing: GenerationParams, without: frozenset[Option]) -> ModelSettings:
         settings = ModelSettings(max_tokens=writing.max_tokens)
@@ -211,12 +211,12 @@ class ModelGenerator:
 
     def _speechless(self, reason: FinishReason) -> GenerationError:
         if reason == "refusal":
-            return refused(self.provider)
-        return empty(self.provider, used_up=reason == "length")
+            return refused_answer(self.provider)
+        return empty_answer(self.provider, used_up=reason == "length")
 
     def _finish(self, response: ModelResponse) -> Finish:
         if response.finish_reason is None and not _ended(response):
-            raise broken_off(self.provider)
+            raise truncated_answer(self.provider)
         return Finish(
             reason=_REASONS.get(response.finish_reason, "other"),
             usage=Usage(

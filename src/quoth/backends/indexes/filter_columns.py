@@ -33,7 +33,7 @@ NOWHERE = -1.0
 """What a chunk without pages, seconds or date holds there; it never overlaps."""
 
 
-def wanted(field: str, value: object) -> str:
+def column_value(field: str, value: object) -> str:
     """Return a filter's value as the field's column holds it."""
     if field == "label":
         return label_key(str(value))

@@ -18,7 +18,7 @@ ONE_THREAD = 500_000
 """Multiplications up to which numpy's BLAS stays on the calling thread."""
 
 
-def unit(rows: Matrix) -> Matrix:
+def normalize_rows(rows: Matrix) -> Matrix:
     """Return the rows the length 1."""
     lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
     scaled: Matrix = (rows / np.maximum(lengths, SMALLEST)).astype(np.float32, copy=False)
@@ -66,7 +66,7 @@ def best_matches(
     return found
 
 
-def summed(matches: Matrix) -> list[float]:
+def sum_matches(matches: Matrix) -> list[float]:
     """Add the tokens' matches up, as ColBERT was trained to."""
     totals: list[float] = matches.sum(axis=0).astype(np.float64).tolist()
     return totals

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from quoth.backends.late_interaction.maxsim import best_matches, summed, weighted_maxsim
+from quoth.backends.late_interaction.maxsim import best_matches, sum_matches, weighted_maxsim
 from quoth.backends.late_interaction.token_store import Packed
 from quoth.backends.late_interaction.token_vectors import TokenVectors
 from quoth.core.protocols import Matrix
@@ -58,7 +58,7 @@ class LateSpans:
         matches = await asyncio.to_thread(self._matches, asked, kept, chunks=chunks, spans=spans)
         share = len(asked) / max(1, len(_PIECE.findall(question)))
         first = min(round(len(_PIECE.findall(question[:asking])) * share), len(asked) - 1)
-        return weighted_maxsim(matches), summed(matches[first : first + ASKED])
+        return weighted_maxsim(matches), sum_matches(matches[first : first + ASKED])
 
     def _matches(
         self,

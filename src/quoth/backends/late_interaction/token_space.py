@@ -16,7 +16,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from quoth.backends.late_interaction.binary_quantization import Encoding, binarize
-from quoth.backends.late_interaction.maxsim import product, unit
+from quoth.backends.late_interaction.maxsim import normalize_rows, product
 from quoth.backends.late_interaction.token_store import Packed
 from quoth.core.protocols import Matrix, Role
 
@@ -75,7 +75,7 @@ class TokenSpace:
         """
         if tokens is None:
             _, (tokens,) = await self._embedder.embed_tokens([text], role="query")
-        return unit(self._cleared(tokens, await self._mean()))
+        return normalize_rows(self._cleared(tokens, await self._mean()))
 
     async def documents(self, texts: Sequence[str]) -> tuple[Matrix, list[Packed]]:
         """Return the unit vectors of documents' texts, and the tokens of each in the stored form.

@@ -11,7 +11,7 @@ from quoth.core.errors import ConfigError
 from quoth.core.protocols import Matrix
 
 KINDS = {"F32": "<f4", "F16": "<f2", "BF16": "<u2"}
-LONGEST_HEADER = 100_000_000
+MAX_HEADER_BYTES = 100_000_000
 
 
 def read_tensor(path: Path, name: str) -> Matrix | None:
@@ -23,7 +23,7 @@ def read_tensor(path: Path, name: str) -> Matrix | None:
     try:
         with path.open("rb") as file:
             length = int.from_bytes(file.read(8), "little")
-            if length > LONGEST_HEADER:
+            if length > MAX_HEADER_BYTES:
                 raise ValueError("its header is too long")
             entry = json.loads(file.read(length)).get(name)
             if entry is None:

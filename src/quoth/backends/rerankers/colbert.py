@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from quoth.backends.late_interaction.binary_quantization import quantize_nbits
-from quoth.backends.late_interaction.maxsim import best_matches, summed
+from quoth.backends.late_interaction.maxsim import best_matches, sum_matches
 from quoth.backends.late_interaction.token_space import TokenSpace
 from quoth.backends.late_interaction.token_store import Packed
 from quoth.backends.late_interaction.token_vectors import open_vectors
@@ -59,4 +59,6 @@ class ColbertReranker:
 
     def _summed(self, question: Matrix, passages: Sequence[Packed]) -> list[float]:
         sizes, unpack = [len(each) for each in passages], self.vectors.form.unpack
-        return summed(best_matches(question, np.concatenate(passages), sizes=sizes, unpack=unpack))
+        return sum_matches(
+            best_matches(question, np.concatenate(passages), sizes=sizes, unpack=unpack)
+        )

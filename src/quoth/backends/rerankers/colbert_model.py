@@ -18,7 +18,7 @@ import numpy as np
 import onnxruntime
 from tokenizers import Tokenizer
 
-from quoth.backends.late_interaction.maxsim import product, unit
+from quoth.backends.late_interaction.maxsim import normalize_rows, product
 from quoth.backends.onnx.model_folder import ModelFolder, read_json
 from quoth.backends.onnx.safetensors import read_tensor
 from quoth.backends.onnx.session import (
@@ -65,7 +65,9 @@ class ColbertSession:
             )
             rows = np.asarray(output[0], np.float32)[text.marked]
             found.append(
-                unit(rows if self.projection is None else product(rows, self.projection.T))
+                normalize_rows(
+                    rows if self.projection is None else product(rows, self.projection.T)
+                )
             )
         return found
 

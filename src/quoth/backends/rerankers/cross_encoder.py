@@ -30,7 +30,7 @@ from quoth.backends.rerankers.model_folder import (
     describe_reranker,
     incompatible_reason,
 )
-from quoth.backends.rerankers.pair_encoding import PairRows, PromptRows, Rows
+from quoth.backends.rerankers.pair_encoding import PairRows, PromptRows, RowEncoder
 from quoth.core.errors import ConfigError, RerankError
 from quoth.core.protocols import Matrix
 from quoth.core.types import Chunk
@@ -47,7 +47,7 @@ class CrossEncoderModel:
 
     folder: ModelFolder
     runtime: onnxruntime.InferenceSession
-    rows: Rows
+    rows: RowEncoder
     output: str
     columns: tuple[int, int] | None
 
@@ -129,7 +129,7 @@ class OnnxReranker:
 
 def open_model(folder: ModelFolder, kind: Kind) -> CrossEncoderModel:
     """Open a cross-encoder and try it on a pair; raises ConfigError naming what does not fit."""
-    rows: Rows
+    rows: RowEncoder
     columns = None
     if kind == "answer":
         if not str(folder.config.get("model_type", "")).startswith("qwen3"):

@@ -13,7 +13,7 @@ def discard_warning(_name: str, _error: RerankError) -> None:
     """Ignore the failure."""
 
 
-class Chain:
+class FallbackReranker:
     """A `Reranker` made of others, the preferred one first.
 
     When one raises RerankError the next scores all chunks again, so that no ranking mixes the

@@ -23,7 +23,7 @@ TAIL = "<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n"
 YES, NO = "yes", "no"
 
 
-class Rows(Protocol):
+class RowEncoder(Protocol):
     """Makes the rows of one question with several passages."""
 
     size: int

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from quoth.backends.late_interaction.token_vectors import TokenVectors
 from quoth.backends.registry import backend
-from quoth.backends.rerankers.fallback import Chain
+from quoth.backends.rerankers.fallback import FallbackReranker
 from quoth.backends.rerankers.model_folder import canonical, describe_reranker, find_folder
 from quoth.core.errors import ConfigError
 from quoth.core.protocols import Reranker
@@ -36,7 +36,7 @@ class Rerankers:
         ``store`` is where a ColBERT keeps its own. Raises ConfigError.
         """
         made = [each(vectors, store) for each in self._makes]
-        return made[0] if len(made) == 1 else Chain(*made)
+        return made[0] if len(made) == 1 else FallbackReranker(*made)
 
     def close(self) -> None:
         """Release the models."""

@@ -12,7 +12,7 @@ from quoth.core.types import Chunk, ParsedDocument
 from quoth.text.analyzer import normalize_name
 from quoth.text.numbers import WORDS, number_of, roman_number
 
-LEAST_CHAPTERS = 3
+MIN_CHAPTERS = 3
 """Top sections from which their places are taken for chapter numbers, where none is printed."""
 
 _WORDS = "|".join(sorted((w.replace(" ", "[ -]") for w in WORDS), key=len, reverse=True))
@@ -206,7 +206,7 @@ def _letter(name: str, *, roman: bool) -> str:
 def _by_position(headings: Sequence[Heading]) -> list[Heading]:
     """Count the chapters of a book whose titles bear no numbers."""
     chapters = [each for each in tops(headings) if not is_front_or_back_matter(each)]
-    if len(chapters) < LEAST_CHAPTERS:
+    if len(chapters) < MIN_CHAPTERS:
         return list(headings)
     numbers = {(each.path, each.first): str(n) for n, each in enumerate(chapters, start=1)}
     current: tuple[Heading, str] | None = None

@@ -19,13 +19,13 @@ from quoth.core.outline import EntityCooccurrence
 from quoth.core.types import Chunk
 from quoth.text.analyzer import STOP_WORDS
 
-MOST_LINKS = 50
+MAX_LINKS = 50
 """Pairs kept per document."""
 LINKS_PER_CHUNK = 10
 """Pairs kept per chunk of a short document, where nothing can repeat."""
 NAMES_PER_CHUNK = 10
 """Names of a chunk that are paired; a chunk with more is a list or an index."""
-LONGEST_NAME = 60
+MAX_NAME_LENGTH = 60
 """Characters of a name at most."""
 KEPT_TOGETHER = 0.5
 """Share of a word's neighbours that the other word of a pair is, from which the pair is a term."""
@@ -84,7 +84,7 @@ def cooccurrences(chunks: Sequence[Chunk]) -> tuple[EntityCooccurrence, ...]:
         if count >= least and not _words(a) & _words(b)
     ]
     strong.sort(key=lambda each: (-each[0], each[1], each[2]))
-    most = min(MOST_LINKS, LINKS_PER_CHUNK * len(chunks))
+    most = min(MAX_LINKS, LINKS_PER_CHUNK * len(chunks))
     return tuple(EntityCooccurrence(a, b, count) for _strength, a, b, count in strong[:most])
 
 
@@ -167,7 +167,7 @@ def _trimmed(run: str) -> str | None:
     while words and (not words[-1] or words[-1].casefold() in _STOPS):
         words.pop()
     name = " ".join(words)
-    if not 1 < len(name) <= LONGEST_NAME or "'" in name or ("’" in name and len(words) == 1):
+    if not 1 < len(name) <= MAX_NAME_LENGTH or "'" in name or ("’" in name and len(words) == 1):
         return None
     return None if name.casefold() in _FILLERS else name
 
@@ -177,7 +177,7 @@ def _joined(token: str) -> str | None:
     """Return the joined word of a token, such as "encoder-decoder"; None where there is none."""
     bare = _ELIDED.sub("", token.strip(_AROUND))
     telling = len(bare) > 3 and not _STOPS.issuperset(bare.casefold().split("-"))
-    return bare if telling and len(bare) <= LONGEST_NAME and _JOINED.fullmatch(bare) else None
+    return bare if telling and len(bare) <= MAX_NAME_LENGTH and _JOINED.fullmatch(bare) else None
 
 
 def _resolve_conflicts(opening: Iterable[str], known: set[str], small: set[str]) -> Iterator[str]:

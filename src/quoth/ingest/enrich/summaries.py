@@ -27,12 +27,12 @@ from quoth.ingest.enrich.summary_sentences import (
     lexical_centrality,
 )
 
-LEAST_CHUNKS = 3
+MIN_CHUNKS = 3
 """Chunks of a section that is summed up; a shorter one is soon read."""
-MOST_CHUNKS = 6
+MAX_CHUNKS = 6
 """Chunks of a section, or of a chapter or document without any, that are looked at."""
-SECTION_LEAVES = (3, 6)
-DOCUMENT_LEAVES = (5, 8)
+SECTION_SENTENCES = (3, 6)
+DOCUMENT_SENTENCES = (5, 8)
 """Fewest and most leaves of a summary, where the text has as many."""
 SHARED = 0.5
 """Share of the words that two leaves may have in common."""
@@ -64,7 +64,7 @@ class _Source:
         return found
 
 
-def summaries_of(
+def make_summaries(
     chunks: Sequence[Chunk], *, headings: Sequence[Heading], vectors: Matrix
 ) -> tuple[Summary, ...]:
     """Return the summaries of a document: the whole, its chapters, longer sections and segments.
@@ -93,8 +93,8 @@ def summaries_of(
     last = len(chunks) - 1
     found += _heard(source, headings)
     if not groups:
-        groups = _looked_at(source, 0, last, most=DOCUMENT_LEAVES[1], one_of=2)
-    leaves = _choose(source, groups, span=(0, last), size=DOCUMENT_LEAVES)
+        groups = _looked_at(source, 0, last, most=DOCUMENT_SENTENCES[1], one_of=2)
+    leaves = _choose(source, groups, span=(0, last), size=DOCUMENT_SENTENCES)
     if leaves:
         whole = Heading(chunks[0].document_id, (), 0, last)
         found.insert(0, _summary(source, 0, whole, leaves))
@@ -106,19 +106,19 @@ def _chapter(
 ) -> tuple[list[Summary], Sequence[SummaryCandidate]]:
     """Return the summaries of a chapter's sections, and the leaves of the chapter itself."""
     sections = [each for each in sections if not is_front_or_back_matter(each)]
-    long = [each for each in sections if each.last - each.first + 1 >= LEAST_CHUNKS]
+    long = [each for each in sections if each.last - each.first + 1 >= MIN_CHUNKS]
     found: list[Summary] = []
     groups: list[Sequence[SummaryCandidate]] = []
     for each in long:
         within = _looked_at(source, each.first, each.last)
-        leaves = _choose(source, within, span=(each.first, each.last), size=SECTION_LEAVES)
+        leaves = _choose(source, within, span=(each.first, each.last), size=SECTION_SENTENCES)
         if leaves:
             found.append(_summary(source, 2, each, leaves))
             groups.append(leaves)
     if not groups:
         groups = _looked_at(source, chapter.first, chapter.last)
     span = (chapter.first, chapter.last)
-    return found, _choose(source, groups, span=span, size=SECTION_LEAVES)
+    return found, _choose(source, groups, span=span, size=SECTION_SENTENCES)
 
 
 def _heard(source: _Source, headings: Sequence[Heading]) -> Iterator[Summary]:
@@ -127,7 +127,7 @@ def _heard(source: _Source, headings: Sequence[Heading]) -> Iterator[Summary]:
         if each.path or each.last - each.first + 1 == len(source.chunks):
             continue
         within = _looked_at(source, each.first, each.last)
-        leaves = _choose(source, within, span=(each.first, each.last), size=SECTION_LEAVES)
+        leaves = _choose(source, within, span=(each.first, each.last), size=SECTION_SENTENCES)
         if leaves:
             yield _summary(source, 2, each, leaves)
 
@@ -143,7 +143,7 @@ def _below(chapter: Heading, headings: Sequence[Heading], *, at: int) -> Iterato
 
 
 def _looked_at(
-    source: _Source, first: int, last: int, *, most: int = MOST_CHUNKS, one_of: int = 3
+    source: _Source, first: int, last: int, *, most: int = MAX_CHUNKS, one_of: int = 3
 ) -> list[Sequence[SummaryCandidate]]:
     """Divide a part evenly, and give the sentences of the chunk most central to it in each.
 
@@ -181,7 +181,7 @@ def _choose(
 
     def score(each: SummaryCandidate) -> float:
         near = float(nearness[each.place - span[0]])
-        return each.fitness * (
+        return each.quality * (
             _NEARNESS * near + _WORDS * words[each.start] / most_words + _FIRST * each.first
         )
 

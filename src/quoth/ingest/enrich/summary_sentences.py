@@ -13,13 +13,13 @@ from quoth.text.discourse import (
     ANAPHORIC,
     CONNECTIVES,
     FILLERS,
-    NOT_LEANING,
+    NOT_ANAPHORIC,
 )
 from quoth.text.sentences import sentences
 
 SHORTEST, LONGEST = 40, 350
 """Characters of a sentence that can be a leaf."""
-FEWEST_WORDS = 5
+MIN_WORDS = 5
 
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _SIGN = re.compile(r"[^\w\s,.'’\"“”()-]|_")
@@ -52,7 +52,7 @@ class SummaryCandidate:
     start: int
     end: int
     words: frozenset[str]
-    fitness: float
+    quality: float
     first: bool
 
 
@@ -89,14 +89,14 @@ def _fitness(shown: str, titles: set[str], *, whole: bool) -> float:
         return 0.0
     if _QUESTION.search(shown) or _ITEM.match(shown) or (whole and shown[0].islower()):
         return 0.0
-    if "\n\n" in shown or shown.count("\n") > 3 or shown.count(" ") + 1 < FEWEST_WORDS:
+    if "\n\n" in shown or shown.count("\n") > 3 or shown.count(" ") + 1 < MIN_WORDS:
         return 0.0 if shown.isascii() or " " in shown else 1.0  # not every script has spaces
     if len(_SIGN.findall(shown)) > 0.06 * len(shown):
         return 0.0
     folded = normalize_name(shown)
     if folded.rstrip(". ") in titles:
         return 0.0
-    if ANAPHORIC.match(folded) and not NOT_LEANING.match(folded):
+    if ANAPHORIC.match(folded) and not NOT_ANAPHORIC.match(folded):
         return 0.4
     if FILLERS.match(folded):
         return 0.4

@@ -18,7 +18,7 @@ from quoth.ingest.readers.cue_parsers import (
     vtt_language,
 )
 from quoth.ingest.readers.metadata import Metadata, file_title, make_meta
-from quoth.ingest.readers.speaker_turns import certain_names, turns, voices
+from quoth.ingest.readers.speaker_turns import find_speaker_labels, turns, voices
 
 NEAR = 1.0
 """Seconds within which a cue can repeat the one before it."""
@@ -58,7 +58,7 @@ class CueText:
 def read_captions(text: str, *, vtt: bool, meta: Metadata, name: str) -> ParsedDocument:
     """Read SRT, SBV or WebVTT; raises DocumentError when no cue can be used."""
     own = Metadata(language=vtt_language(text)) if vtt else Metadata()
-    return make_transcript(read_lines(text, vtt=vtt), meta=meta.or_else(own), name=name)
+    return make_transcript(read_lines(text, vtt=vtt), meta=meta.merged_with(own), name=name)
 
 
 def read_json_transcript(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
@@ -78,7 +78,7 @@ def read_json_transcript(text: str, *, meta: Metadata, name: str) -> ParsedDocum
     own, _ = make_meta(beside, where=name)
     return make_transcript(
         [replace(cue, text=normalize_whitespace(cue.text)) for cue in cues],
-        meta=meta.or_else(own),
+        meta=meta.merged_with(own),
         name=name,
     )
 
@@ -195,7 +195,7 @@ def _spoken(cues: Sequence[Cue], *, speaker: str | None) -> Iterator[CueText]:
         for cue in cues
         for voice in voices(cue.text, speaker=cue.speaker)
     ]
-    names = certain_names(voice.text for _, voice in pieces)
+    names = find_speaker_labels(voice.text for _, voice in pieces)
     voiced = any(voice.new for _, voice in pieces)
     current, changed, heard = speaker, False, False
     for cue, voice in pieces:

@@ -31,7 +31,7 @@ _MONTHS = {
 EARLIEST, LATEST = 1000, 2999
 
 
-def normal_date(text: str) -> str | None:
+def normalize_date(text: str) -> str | None:
     """Return a date in its kept form, as precise as it was said; None where it is no date.
 
     Read are ISO 8601 with or without a time, eight digits, and days and months named in English
@@ -50,10 +50,10 @@ def normal_date(text: str) -> str | None:
     return None
 
 
-def name_date(path: Path) -> str | None:
+def date_from_file_name(path: Path) -> str | None:
     """Return the date that a file's name begins with ("2024-03-01-keynote.srt"), if it does."""
     found = _NAMED.match(path.name)
-    return normal_date(found[1]) if found else None
+    return normalize_date(found[1]) if found else None
 
 
 def _checked(year: str, month: str | int | None, day: str | None) -> str | None:

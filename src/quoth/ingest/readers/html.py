@@ -16,16 +16,16 @@ from quoth.ingest.readers.blocks import (
     normalize_whitespace,
     to_plain_text,
 )
-from quoth.ingest.readers.dates import normal_date
+from quoth.ingest.readers.dates import normalize_date
 from quoth.ingest.readers.metadata import (
     Metadata,
     file_title,
-    normal_language,
-    normal_url,
+    normalize_language,
+    normalize_url,
 )
 
 CELL_GAP = " | "
-DEEPEST = 1000
+MAX_DEPTH = 1000
 """Open elements beyond which no more are opened: the parser's time grows with their square."""
 
 _SKIPPED = frozenset(
@@ -71,7 +71,7 @@ def read_html(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
     stored, places, sections = assemble(blocks)
     own = _own_meta(tree)
     heading = next((block.text for block in blocks if block.level == 1), None)
-    known = meta.or_else(own).or_else(
+    known = meta.merged_with(own).merged_with(
         Metadata(title=to_plain_text(heading) if heading else file_title(name))
     )
     return ParsedDocument(
@@ -94,14 +94,14 @@ def html_blocks(text: str) -> list[Block]:
 
 def _shallow(text: str) -> str:
     """Leave out opening tags that only serve to nest a page beyond every measure."""
-    if text.count("<") <= DEEPEST:
+    if text.count("<") <= MAX_DEPTH:
         return text
     depth = 0
 
     def keep(tag: re.Match[str]) -> str:
         nonlocal depth
         depth = max(0, depth - 1) if tag["close"] else depth + 1
-        return tag[0] if tag["close"] or depth <= DEEPEST or tag[0].endswith("/>") else " "
+        return tag[0] if tag["close"] or depth <= MAX_DEPTH or tag[0].endswith("/>") else " "
 
     return _NESTING.sub(keep, text)
 
@@ -232,7 +232,7 @@ def _own_meta(tree: LexborHTMLParser) -> Metadata:
     canonical = _attribute(tree, "link[rel=canonical]", "href")
     base = _attribute(tree, "base", "href")
     try:
-        address = normal_url(urljoin(base, canonical))
+        address = normalize_url(urljoin(base, canonical))
     except ValueError:
         address = None
     return Metadata(
@@ -240,15 +240,15 @@ def _own_meta(tree: LexborHTMLParser) -> Metadata:
         if title is not None
         else None,
         url=address,
-        language=normal_language(language),
+        language=normalize_language(language),
         date=_published(tree),
     )
 
 
 def _published(tree: LexborHTMLParser) -> str | None:
     """Return the day that a page says it appeared on: in its head, else in its first dated time."""
-    named = (normal_date(_attribute(tree, selector, "content")) for selector in _PUBLISHED)
-    return next(filter(None, named), None) or normal_date(
+    named = (normalize_date(_attribute(tree, selector, "content")) for selector in _PUBLISHED)
+    return next(filter(None, named), None) or normalize_date(
         _attribute(tree, "time[datetime]", "datetime")
     )
 

@@ -20,9 +20,9 @@ from quoth.ingest.readers.blocks import (
 from quoth.ingest.readers.html import html_blocks
 from quoth.ingest.readers.metadata import Metadata, file_title
 
-DEEPEST = 60
+MAX_DEPTH = 60
 """Levels of lists and quotes that are followed; the parser calls itself for each."""
-DEEPEST_BRACKETS = 10
+MAX_BRACKET_DEPTH = 10
 CELL_GAP = " | "
 
 _HEADING_ID = re.compile(r"\{#([\w:.-]++)[^{}]*+\}\s*+$")
@@ -31,7 +31,7 @@ _LINE_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 
 def make_parser() -> MarkdownIt:
     """CommonMark with tables and strikethrough."""
-    parser = MarkdownIt("commonmark", {"maxNesting": DEEPEST}).enable(["table", "strikethrough"])
+    parser = MarkdownIt("commonmark", {"maxNesting": MAX_DEPTH}).enable(["table", "strikethrough"])
     parser.inline.ruler.at("link", _shallow(link))
     parser.inline.ruler.at("image", _shallow(image))
     return parser
@@ -44,7 +44,7 @@ def _shallow(rule: Callable[[StateInline, bool], bool]) -> Callable[[StateInline
     """
 
     def look(state: StateInline, silent: bool) -> bool:
-        if silent and state.level > DEEPEST_BRACKETS:
+        if silent and state.level > MAX_BRACKET_DEPTH:
             state.pos = state.posMax
             return True
         return rule(state, silent)

@@ -9,11 +9,11 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from quoth.ingest.readers.blocks import normalize_whitespace, to_plain_text
-from quoth.ingest.readers.dates import normal_date
+from quoth.ingest.readers.dates import normalize_date
 from quoth.text.locators import watch_url, youtube_url
 
 SIDECAR = ".meta.json"
-LARGEST_SIDECAR = 1 << 20
+MAX_SIDECAR_BYTES = 1 << 20
 
 _KEYS = {"title", "url", "speaker", "language", "date"}
 _OTHER_NAMES = {
@@ -44,13 +44,13 @@ class Metadata:
     language: str | None = None
     date: str | None = None
 
-    def normal(self) -> Metadata:
+    def normalized(self) -> Metadata:
         """The same with address and language in the form in which documents have them."""
-        url = self.url and (normal_url(self.url) or self.url)
-        language = self.language and (normal_language(self.language) or self.language)
+        url = self.url and (normalize_url(self.url) or self.url)
+        language = self.language and (normalize_language(self.language) or self.language)
         return replace(self, url=url, language=language)
 
-    def or_else(self, lower: Metadata) -> Metadata:
+    def merged_with(self, lower: Metadata) -> Metadata:
         """Put this above another: what is missing here is taken from there."""
         names = [each.name for each in fields(self)]
         return Metadata(**{name: getattr(self, name) or getattr(lower, name) for name in names})
@@ -75,7 +75,7 @@ def read_sidecar(path: Path) -> tuple[Metadata, list[str]]:
     if beside is None:
         return Metadata(), []
     try:
-        if beside.stat().st_size > LARGEST_SIDECAR:
+        if beside.stat().st_size > MAX_SIDECAR_BYTES:
             return Metadata(), [f"{beside.name} is too large for a description and was not used."]
         values = json.loads(beside.read_text(encoding="utf-8-sig"))
     except (ValueError, OSError, RecursionError):
@@ -133,13 +133,13 @@ def make_meta(values: Mapping[str, object], *, where: str) -> tuple[Metadata, li
     if unknown:
         names = ", ".join(f"'{normalize_whitespace(key)[:40]}'" for key in unknown[:10])
         warnings.append(f"{where}: not known and not used: {names}.")
-    url = _video_url(found.pop("video", "")) or normal_url(found.get("url", ""))
+    url = _video_url(found.pop("video", "")) or normalize_url(found.get("url", ""))
     if found.get("url") and url is None:
         warnings.append(f"{where}: '{found['url'][:80]}' is not a web address and was not used.")
-    language = normal_language(found.get("language", ""))
+    language = normalize_language(found.get("language", ""))
     if found.get("language") and language is None:
         warnings.append(f"{where}: '{found['language'][:40]}' is not a language code.")
-    date = normal_date(found.get("date", ""))
+    date = normalize_date(found.get("date", ""))
     if found.get("date") and date is None:
         warnings.append(f"{where}: '{found['date'][:40]}' is not a date and was not used.")
     title, speaker = found.get("title") or None, found.get("speaker") or None
@@ -152,7 +152,7 @@ def file_title(name: str) -> str:
     return to_plain_text(normalize_whitespace(Path(name).stem.replace("_", " "))) or name
 
 
-def normal_url(text: str) -> str | None:
+def normalize_url(text: str) -> str | None:
     """Return a web address as it is kept: YouTube's in one form, others as they are, else None."""
     address = text.strip()
     video = youtube_url(address)
@@ -161,7 +161,7 @@ def normal_url(text: str) -> str | None:
     return address if re.match(r"(?i)https?://[^\s/]+", address) else None
 
 
-def normal_language(text: str) -> str | None:
+def normalize_language(text: str) -> str | None:
     """Return the primary part of a language code: ``fr`` for ``fr-CA``."""
     code = _LANGUAGE.fullmatch(text.strip())
     return code["primary"].lower() if code else None

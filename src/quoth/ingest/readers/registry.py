@@ -9,7 +9,7 @@ from typing import assert_never
 from quoth.core.errors import DocumentError
 from quoth.core.types import ParsedDocument
 from quoth.ingest.readers.captions import read_captions, read_json_transcript
-from quoth.ingest.readers.dates import name_date
+from quoth.ingest.readers.dates import date_from_file_name
 from quoth.ingest.readers.detect import (
     FORMAT_NAMES,
     HEAD,
@@ -45,7 +45,7 @@ def read(path: Path, given: Metadata = EMPTY) -> ParsedDocument:
     of itself, and that its name.
     """
     beside, warnings = read_sidecar(path)
-    meta = given.normal().or_else(beside)
+    meta = given.normalized().merged_with(beside)
     suffix = path.suffix.lower()
     if is_pdf(_load(path, most=HEAD), suffix=suffix):
         pdf = read_pdf(path, title=meta.title, url=meta.url, language=meta.language)
@@ -54,7 +54,7 @@ def read(path: Path, given: Metadata = EMPTY) -> ParsedDocument:
     text, guess = decode(data, name=path.name)
     warnings += [guess] if guess else []
     front, body, front_warnings = front_matter(text)
-    meta = meta.or_else(front)
+    meta = meta.merged_with(front)
     warnings += front_warnings
     found = sniff(body, suffix=suffix, name=path.name)
     reading = _parse(body, found, meta=meta, path=path)
@@ -99,7 +99,7 @@ def _finish(
     whole = replace(
         reading,
         speaker=reading.speaker or meta.speaker,
-        date=meta.date or reading.date or name_date(path),
+        date=meta.date or reading.date or date_from_file_name(path),
         warnings=(*warnings, *reading.warnings),
     )
     return enforce_limits(whole)

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-FEWEST_SPEAKER_PARAGRAPHS = 3
-FEWEST_MARKS = 2
+MIN_SPEAKER_PARAGRAPHS = 3
+MIN_TIME_MARKS = 2
 """What makes a Markdown text a transcript beyond doubt."""
 
 SPEAKER_PARAGRAPH = re.compile(
@@ -54,7 +54,7 @@ class SpeakerTurn:
     speaker: str | None = None
 
 
-def certain_names(texts: Iterable[str]) -> frozenset[str]:
+def find_speaker_labels(texts: Iterable[str]) -> frozenset[str]:
     """Find the labels that are certainly speakers.
 
     These are roles ("PROFESSOR"), names after ">>", names in capitals that come at least twice,
@@ -130,8 +130,8 @@ def is_spoken(text: str) -> bool:
     """Whether a Markdown text is clearly a transcript with speakers and times."""
     parts = paragraphs(text)
     named = sum(SPEAKER_PARAGRAPH.match(paragraph) is not None for paragraph in parts)
-    enough = named >= FEWEST_SPEAKER_PARAGRAPHS and 4 * named >= len(parts)
-    return enough and sum(1 for _ in TIME_MARK.finditer(text)) >= FEWEST_MARKS
+    enough = named >= MIN_SPEAKER_PARAGRAPHS and 4 * named >= len(parts)
+    return enough and sum(1 for _ in TIME_MARK.finditer(text)) >= MIN_TIME_MARKS
 
 
 def paragraphs(text: str) -> list[str]:

@@ -10,8 +10,8 @@ from quoth.core.types import ParsedDocument
 from quoth.ingest.readers.blocks import Block, assemble
 from quoth.ingest.readers.metadata import Metadata, file_title
 
-NARROWEST_WRAP = 50
-WIDEST_WRAP = 120
+MIN_WRAP_WIDTH = 50
+MAX_WRAP_WIDTH = 120
 """Characters between which lines are taken for wrapped prose."""
 
 _UNDERLINE = re.compile(r"(?:={3,}|-{3,}|~{3,}|\*{3,})")
@@ -83,7 +83,7 @@ def _wrap_width(paragraphs: Sequence[str]) -> int | None:
     if len(inner) < 3:
         return None
     width = inner[int(0.95 * (len(inner) - 1))]
-    return width if NARROWEST_WRAP <= width <= WIDEST_WRAP else None
+    return width if MIN_WRAP_WIDTH <= width <= MAX_WRAP_WIDTH else None
 
 
 def _is_wrapped(lines: Sequence[str], width: int) -> bool:

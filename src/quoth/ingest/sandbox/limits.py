@@ -21,38 +21,38 @@ from quoth.core.types import (
 )
 from quoth.ingest.readers.blocks import ARROW
 
-LONGEST_TITLE = 300
-LONGEST_NAME = 120
-LONGEST_LABEL = 40
-LONGEST_ANCHOR = 300
-LONGEST_ADDRESS = 2048
+MAX_TITLE_LENGTH = 300
+MAX_NAME_LENGTH = 120
+MAX_LABEL_LENGTH = 40
+MAX_ANCHOR_LENGTH = 300
+MAX_ADDRESS_LENGTH = 2048
 """Characters; an anchor or an address that is longer is left out, since half of one leads
 nowhere, and all else is cut."""
-MOST_SECTIONS = 10_000
+MAX_SECTIONS = 10_000
 """Every section has chunks of its own: a heading in each line makes hundreds of them of a page."""
-DEEPEST = 12
+MAX_DEPTH = 12
 """Headings within headings that a place names."""
 
 
 def enforce_limits(reading: ParsedDocument) -> ParsedDocument:
     """Return the reading with titles, headings, names, labels and addresses within bounds."""
-    url = reading.url if reading.url and len(reading.url) <= LONGEST_ADDRESS else None
-    many = len(reading.sections) > MOST_SECTIONS
-    warning = f"There are more than {MOST_SECTIONS:,} headings; those behind them name no section."
+    url = reading.url if reading.url and len(reading.url) <= MAX_ADDRESS_LENGTH else None
+    many = len(reading.sections) > MAX_SECTIONS
+    warning = f"There are more than {MAX_SECTIONS:,} headings; those behind them name no section."
     return replace(
         reading,
-        title=_cut(reading.title, LONGEST_TITLE),
+        title=_cut(reading.title, MAX_TITLE_LENGTH),
         speaker=_name(reading.speaker),
         url=url,
-        labels=tuple(each[:LONGEST_LABEL] for each in reading.labels),
+        labels=tuple(each[:MAX_LABEL_LENGTH] for each in reading.labels),
         places=tuple(_place(each) for each in reading.places),
-        sections=tuple(_section(each) for each in reading.sections[:MOST_SECTIONS]),
+        sections=tuple(_section(each) for each in reading.sections[:MAX_SECTIONS]),
         warnings=(*reading.warnings, warning) if many else reading.warnings,
     )
 
 
 def _section(section: Section) -> Section:
-    path = tuple(_cut(each, LONGEST_TITLE) for each in section.path[:DEEPEST])
+    path = tuple(_cut(each, MAX_TITLE_LENGTH) for each in section.path[:MAX_DEPTH])
     return replace(section, path=path, anchor=_anchor(section.anchor))
 
 
@@ -65,13 +65,13 @@ def _locator(locator: Locator) -> Locator:
     section = None if locator.section is None else _path(locator.section)
     match locator:
         case Pages(label_first=first, label_last=last):
-            if max(len(first), len(last)) <= LONGEST_LABEL and section == locator.section:
+            if max(len(first), len(last)) <= MAX_LABEL_LENGTH and section == locator.section:
                 return locator
             return replace(
                 locator,
                 section=section,
-                label_first=first[:LONGEST_LABEL],
-                label_last=last[:LONGEST_LABEL],
+                label_first=first[:MAX_LABEL_LENGTH],
+                label_last=last[:MAX_LABEL_LENGTH],
             )
         case Seconds(speaker=speaker):
             if _name(speaker) == speaker and section == locator.section:
@@ -87,10 +87,10 @@ def _locator(locator: Locator) -> Locator:
 
 @lru_cache(maxsize=256)
 def _path(section: str) -> str:
-    if len(section) <= LONGEST_TITLE and section.count(ARROW) < DEEPEST:
+    if len(section) <= MAX_TITLE_LENGTH and section.count(ARROW) < MAX_DEPTH:
         return section
-    parts = section.split(ARROW)[:DEEPEST]
-    return ARROW.join(_cut(each, LONGEST_TITLE) for each in parts)
+    parts = section.split(ARROW)[:MAX_DEPTH]
+    return ARROW.join(_cut(each, MAX_TITLE_LENGTH) for each in parts)
 
 
 def _cut(text: str, most: int) -> str:
@@ -98,8 +98,8 @@ def _cut(text: str, most: int) -> str:
 
 
 def _name(name: str | None) -> str | None:
-    return None if name is None else _cut(name, LONGEST_NAME)
+    return None if name is None else _cut(name, MAX_NAME_LENGTH)
 
 
 def _anchor(anchor: str | None) -> str | None:
-    return anchor if anchor is None or len(anchor) <= LONGEST_ANCHOR else None
+    return anchor if anchor is None or len(anchor) <= MAX_ANCHOR_LENGTH else None

@@ -28,7 +28,7 @@ from quoth.core.errors import ConfigError, DocumentCode, DocumentError
 from quoth.core.types import Json, ParsedDocument
 from quoth.ingest.readers.metadata import EMPTY, Metadata
 from quoth.ingest.sandbox.child import LENGTH, address_space_mb
-from quoth.text.json_decode import decoded
+from quoth.text.json_decode import decode_json
 
 _START_SECONDS = 60
 _WALL_PER_CPU = 4
@@ -185,7 +185,7 @@ class _Child:
                 answer = await self._receive(limit=request["memory_mb"] << 20)
             reading = None
             if "reading" in answer:
-                reading = await asyncio.to_thread(decoded, ParsedDocument, answer["reading"])
+                reading = await asyncio.to_thread(decode_json, ParsedDocument, answer["reading"])
             problem = None if reading else _refusal(answer, name=name, request=request)
             sound = bool(answer.get("sound"))
         except TimeoutError:

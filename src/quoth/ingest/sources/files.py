@@ -49,7 +49,7 @@ def fingerprint(path: Path, *, given: Sequence[str | None]) -> str:
     return _sealed(_content(path), (*given, _text(sidecar(path))))
 
 
-def is_still(path: Path, *, known: str, said: Sequence[str | None]) -> bool:
+def is_unchanged(path: Path, *, known: str, said: Sequence[str | None]) -> bool:
     """Whether a file is the one whose fingerprint is ``known``.
 
     ``said`` is what is kept of the document, in the order of `fingerprint`: each of it may have

@@ -16,10 +16,10 @@ from quoth.core.errors import InputError
 
 PORTS = {"http": 80, "https": 443}
 """The schemes that are visited, with their usual ports; no other port is."""
-LONGEST = 2048
+MAX_URL_LENGTH = 2048
 """Characters of an address at most."""
 
-LONGEST_HOST = 253
+MAX_HOST_LENGTH = 253
 
 _CLOSED4 = tuple(
     ip_network(each)
@@ -68,8 +68,10 @@ def target(address: str) -> ParsedUrl:
     password in front of the host) is refused rather than mended.
     """
     text = address.strip(" ")
-    if len(text) > LONGEST:
-        raise InputError(f"The address is longer than {LONGEST} characters. Give a shorter one.")
+    if len(text) > MAX_URL_LENGTH:
+        raise InputError(
+            f"The address is longer than {MAX_URL_LENGTH} characters. Give a shorter one."
+        )
     if "\\" in text or any(each.isspace() or not each.isprintable() for each in text):
         raise _refused(text, "it holds a backslash, a blank or an invisible sign")
     try:
@@ -124,7 +126,7 @@ def _host(host: str, text: str) -> str:
     try:
         name = (
             host
-            if host.isascii() or len(host) > LONGEST_HOST
+            if host.isascii() or len(host) > MAX_HOST_LENGTH
             else host.encode("idna").decode("ascii")
         )
     except UnicodeError:

@@ -63,16 +63,16 @@ async def verify(
 def _verified(session: CliSession, catalogue: Catalogue, head: str | None) -> ChainVerification:
     """Check against the head that was named and the one in the home folder."""
     from quoth.store.audit import Audit
-    from quoth.store.audit_head import keep_head, kept_head, read_head
+    from quoth.store.audit_head import load_head, read_head, store_head
 
     home, tenant = session.settings.home, catalogue.tenant
     audit = Audit(catalogue.database, tenant=tenant)
     named = [] if head is None else [read_head(head)]
-    for each in (*named, kept_head(home, tenant)):
+    for each in (*named, load_head(home, tenant)):
         found = audit.verify(kept=each)
         if not found.whole:
             return found
-    keep_head(home, tenant, head=found.head)
+    store_head(home, tenant, head=found.head)
     return found
 
 

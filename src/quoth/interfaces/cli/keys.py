@@ -102,10 +102,10 @@ def line(key: ApiKey) -> Text:
 def print_hint(session: CliSession, keys: Keys, action: str, key_id: str) -> None:
     """Write into the tenant's audit what the operator did, as the service does for its callers."""
     from quoth.store.audit import Audit, AuditEntry
-    from quoth.store.audit_head import keep_head
+    from quoth.store.audit_head import store_head
 
     head = Audit(keys.database, tenant=keys.tenant).add([AuditEntry("local", action, key_id)])
-    keep_head(session.settings.home, keys.tenant, head=head)
+    store_head(session.settings.home, keys.tenant, head=head)
 
 
 @contextmanager

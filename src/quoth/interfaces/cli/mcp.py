@@ -23,7 +23,7 @@ async def mcp(session: CliSession) -> int:
 
 async def serve(session: CliSession) -> None:
     """Serve until the other side hangs up; the library is opened at the first call."""
-    from quoth.interfaces.markdown import web_only
+    from quoth.interfaces.markdown import web_link
     from quoth.interfaces.mcp.server import ToolContext, make_server
 
     seats: list[ToolContext] = []
@@ -36,7 +36,7 @@ async def serve(session: CliSession) -> None:
                     from quoth.bootstrap import open_engine
 
                     opening = open_engine(session.settings, progress=session.say)
-                    seats.append(ToolContext(await closing.enter_async_context(opening), web_only))
+                    seats.append(ToolContext(await closing.enter_async_context(opening), web_link))
             return seats[0]
 
         await make_server(seat_of).run_stdio_async()

@@ -27,8 +27,8 @@ CHECK_S = 1.0
 PROBE = "index"
 """A word to search for; only that the index responds counts."""
 
-Found = Literal["ok", "down"]
-Known = Literal["yes", "no", "unknown"]
+HealthState = Literal["ok", "down"]
+TriState = Literal["yes", "no", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Sandbox:
     ``offline`` says whether it has no network, which is unknown before the first file.
     """
 
-    offline: Known
+    offline: TriState
     seconds: float
     memory_mb: int
 
@@ -54,8 +54,8 @@ class Readiness:
 
     ready: bool
     state: State
-    catalogue: Found
-    index: Found
+    catalogue: HealthState
+    index: HealthState
     breakers: Mapping[str, Circuit]
     models: Mapping[str, str]
     in_flight: int
@@ -87,7 +87,7 @@ async def check_readiness(engine: Engine, *, server: ServerState | None = None) 
     )
 
 
-def readings(tenants: Tenants, server: ServerState) -> Iterator[MetricDefinition]:
+def server_metrics(tenants: Tenants, server: ServerState) -> Iterator[MetricDefinition]:
     """Yield the metrics that other parts of the process count."""
     limit = server.limit
     yield _gauge("quoth_in_flight", "Queries being answered.", limit.in_flight)
@@ -139,7 +139,7 @@ def _models(parts: Components) -> dict[str, str]:
 
 
 def _sandbox(parts: Components) -> Sandbox:
-    known: Mapping[bool | None, Known] = {True: "yes", False: "no", None: "unknown"}
+    known: Mapping[bool | None, TriState] = {True: "yes", False: "no", None: "unknown"}
     settings = parts.settings
     return Sandbox(
         offline=known[getattr(parts.readers, "offline", None)],
@@ -157,7 +157,7 @@ def resident_bytes() -> int:
     return maximum if sys.platform == "darwin" else maximum * 1024
 
 
-async def _catalogue(parts: Components) -> Found:
+async def _catalogue(parts: Components) -> HealthState:
     try:
         async with asyncio.timeout(CHECK_S):
             await asyncio.to_thread(parts.catalogue.collections)
@@ -166,7 +166,7 @@ async def _catalogue(parts: Components) -> Found:
     return "ok"
 
 
-async def _index(parts: Components) -> Found:
+async def _index(parts: Components) -> HealthState:
     name = parts.settings.collection
     try:
         async with asyncio.timeout(CHECK_S):

@@ -16,7 +16,7 @@ from quoth.pipeline.record import Record
 from quoth.pipeline.record_codec import save_record
 from quoth.pipeline.retrieve import Request
 from quoth.pipeline.uploads import upload_store
-from quoth.store.document_list import Listing
+from quoth.store.document_list import DocumentLists
 from quoth.store.rows import Collection
 
 SEARCH_CHOICES = ("mode", "mmr_lambda", "dense_weight", "rerank", "rerank_pool")
@@ -34,9 +34,9 @@ NO_DOCUMENTS = (
 )
 
 
-def listing_of(engine: Engine) -> Listing:
+def listing_of(engine: Engine) -> DocumentLists:
     """Return the lists of the tenant of an engine."""
-    return Listing.of(engine.parts.catalogue)
+    return DocumentLists.of(engine.parts.catalogue)
 
 
 async def to_request(body: SearchRequest, caller: Principal) -> Request:

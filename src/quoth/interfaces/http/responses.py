@@ -14,7 +14,7 @@ from urllib.parse import unquote, urldefrag, urlsplit
 from starlette.responses import Response
 
 from quoth.core.types import Answer
-from quoth.store.blobs import shown_source
+from quoth.store.blobs import source_name
 from quoth.text.json_codec import dump
 
 WEB_SCHEMES = ("http", "https")
@@ -104,7 +104,7 @@ def _field_names(kind: type) -> tuple[str, ...]:
 def _hide_source(document: dict[str, Any]) -> None:
     """Replace the path of a document's file by its bare name, also in messages."""
     source = str(document["source"])
-    name = source if is_web(source) else shown_source(source)
+    name = source if is_web(source) else source_name(source)
     document["source"] = name
     path = unquote(urldefrag(source).url.removeprefix("file://"))
     hidden = sorted({source, path} - {name, ""}, key=len, reverse=True)

@@ -46,7 +46,7 @@ from quoth.interfaces.mcp.results import (
 )
 from quoth.pipeline.record import Record
 from quoth.pipeline.retrieve import Request
-from quoth.store.document_list import Listing
+from quoth.store.document_list import DocumentLists
 from quoth.text.locators import link, locate
 
 INSTRUCTIONS = (
@@ -198,7 +198,7 @@ class Tools:
         return await self.seat_of(context.request_context.request)
 
 
-class Server(MCPServer[Any]):
+class McpServer(MCPServer[Any]):
     """The MCP server; errors are sentences."""
 
     async def call_tool(
@@ -216,9 +216,9 @@ class Server(MCPServer[Any]):
             raise
 
 
-def make_server(seat_of: SeatOf) -> Server:
+def make_server(seat_of: SeatOf) -> McpServer:
     """Make the server with its four tools."""
-    server = Server(
+    server = McpServer(
         "quoth",
         title="quoth",
         instructions=INSTRUCTIONS,
@@ -290,7 +290,7 @@ def page(seat: ToolContext, name: str, *, skip: int, limit: int) -> tuple[list[D
     """Return some documents of a collection, and how many there are."""
     catalogue = seat.engine.parts.catalogue
     found = catalogue.collection(name)
-    return Listing.of(catalogue).documents(found, skip=skip, limit=limit)
+    return DocumentLists.of(catalogue).documents(found, skip=skip, limit=limit)
 
 
 def open_passage_result(seat: ToolContext, passage_id: str, *, around: int) -> PassageResult:

@@ -24,7 +24,7 @@ Sums = dict[str, tuple[int, int]]
 """Bytes and CRC-32 of each file, by its path within the table."""
 
 
-class TableSums:
+class TableChecksums:
     """The checksums of one table of a folder."""
 
     def __init__(self, folder: Path, table: str) -> None:

@@ -17,10 +17,10 @@ from quoth.backends.indexes.filter_columns import (
     NUMBERS,
     RANGES,
     TEXTS,
+    column_value,
     day_number,
     label_key,
     title_key,
-    wanted,
 )
 from quoth.backends.indexes.lancedb.client import (
     FTS,
@@ -100,7 +100,7 @@ def predicate(filters: Sequence[Filter]) -> Expr:
 def _condition(each: Filter) -> Expr:
     if each.field in LISTS:
         column = col(LISTS[each.field])
-        found = (column.contains(f"|{wanted(each.field, value)}|") for value in each.values)
+        found = (column.contains(f"|{column_value(each.field, value)}|") for value in each.values)
         return reduce(lambda left, right: left | right, found)
     if each.operator == "in":
         return col(FIELDS[each.field]).isin([str(value) for value in each.values])

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 from filelock import FileLock, Timeout
 
-from quoth.backends.indexes.lancedb.checksums import TableSums
+from quoth.backends.indexes.lancedb.checksums import TableChecksums
 from quoth.backends.indexes.lancedb.client import MatchQuery, col, lancedb
 from quoth.backends.indexes.lancedb.schema import (
     INDEXED,
@@ -44,7 +44,7 @@ class LanceStore:
         self._name = table
         self._schema = schema(dimension)
         self._on_operation = on_operation
-        self._sums = TableSums(folder, table)
+        self._sums = TableChecksums(folder, table)
         self._table: Any = None
         self._opening = asyncio.Lock()
 

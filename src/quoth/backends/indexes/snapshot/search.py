@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import onnxruntime
 
-from quoth.backends.indexes.filter_columns import LISTS, RANGES, wanted
+from quoth.backends.indexes.filter_columns import LISTS, RANGES, column_value
 from quoth.core.protocols import Matrix
 from quoth.core.types import Filter, Scored
 
@@ -115,7 +115,7 @@ class Snapshot:
             return overlaps
         met = np.zeros(self.count, np.bool_)
         for value in condition.values:
-            key = encode_key(condition.field, wanted(condition.field, value))
+            key = encode_key(condition.field, column_value(condition.field, value))
             met[self._arrays["tag_rows"][self._postings("tag", key)]] = True
         return met
 

@@ -18,7 +18,7 @@ from quoth.core.errors import BackendError, QuothError
 from quoth.interfaces.http.middleware.rate_limit import GcraLimiter, client_network
 from quoth.interfaces.http.request_state import READING_METHODS, RequestState, request_state
 from quoth.store.audit import Audit, AuditEntry, ChainTip
-from quoth.store.audit_head import keep_head
+from quoth.store.audit_head import store_head
 from quoth.store.database import Database
 from quoth.tenants import Tenants
 
@@ -160,7 +160,7 @@ class AuditWriter:
 
     def _add(self, entries: list[AuditEntry], tenant: str) -> ChainTip:
         head = Audit(self._database, tenant=tenant).add(entries)
-        keep_head(self._home, tenant, head=head)
+        store_head(self._home, tenant, head=head)
         # Logs are kept apart from the database: they prove how long the chain once was.
         log.info("audit", extra={"number": head.number, "hash": head.hash, "rows": len(entries)})
         return head

@@ -16,7 +16,7 @@ from quoth.interfaces.http.requests import listing_of
 from quoth.interfaces.http.responses import ApiResponse
 from quoth.interfaces.http.schemas import NewCollection, OneCollection
 from quoth.pipeline.components import embedding_fingerprint
-from quoth.store.document_list import Listed
+from quoth.store.document_list import CollectionSummary
 
 router = APIRouter(tags=["library"])
 
@@ -25,7 +25,7 @@ router = APIRouter(tags=["library"])
 class Collections:
     """All collections of a tenant, by name."""
 
-    collections: list[Listed]
+    collections: list[CollectionSummary]
 
 
 @router.get("/v1/collections", summary="List collections", response_model=Collections)
@@ -36,13 +36,18 @@ async def collections(caller: Reader) -> Response:
     return ApiResponse(Collections(found))
 
 
-@router.get("/v1/collections/{name}", summary="Show a collection", response_model=Listed)
+@router.get("/v1/collections/{name}", summary="Show a collection", response_model=CollectionSummary)
 async def collection(name: OneCollection, caller: Reader) -> Response:
     """Show the contents of a collection and the model of its index."""
     return ApiResponse(await _one(name, caller))
 
 
-@router.post("/v1/collections", summary="Make a collection", status_code=201, response_model=Listed)
+@router.post(
+    "/v1/collections",
+    summary="Make a collection",
+    status_code=201,
+    response_model=CollectionSummary,
+)
 async def make(
     body: Annotated[NewCollection, Body(openapi_examples={"new": {"value": {"name": "talks"}}})],
     caller: Writer,
@@ -62,7 +67,7 @@ async def delete(name: OneCollection, caller: Writer) -> Response:
     return Response(status_code=204)
 
 
-async def _one(name: str, caller: Principal) -> Listed:
+async def _one(name: str, caller: Principal) -> CollectionSummary:
     if caller.collection not in (None, name):
         raise NotFound(f"There is no collection '{name}'.")
     listing = listing_of(caller.engine)

@@ -18,7 +18,7 @@ from starlette.responses import (
 
 from quoth.core.errors import Gone, NotFound
 from quoth.core.types import Chunk, Document, Locator
-from quoth.ingest.sources.files import is_still
+from quoth.ingest.sources.files import is_unchanged
 from quoth.interfaces.http.dependencies import Reader, Writer
 from quoth.interfaces.http.problem_details import ByteRangeNotSatisfiable
 from quoth.interfaces.http.request_state import Principal
@@ -32,7 +32,7 @@ from quoth.interfaces.http.schemas import (
     Skip,
 )
 from quoth.pipeline.uploads import blobs_of
-from quoth.store.blobs import clean_name, shown_source
+from quoth.store.blobs import clean_name, source_name
 from quoth.text.locators import link
 
 router = APIRouter(tags=["library"])
@@ -146,7 +146,7 @@ async def original(document_id: OneId, caller: Reader) -> Response:
     """Return the file of a document, as long as it is unchanged."""
     found = await _found(document_id, caller)
     file = await asyncio.to_thread(_file, found, caller)
-    name = clean_name(shown_source(found.source))
+    name = clean_name(source_name(found.source))
     kind = mimetypes.guess_type(name)[0] or ""
     return Original(
         file,
@@ -204,7 +204,7 @@ def _file(document: Document, caller: Principal) -> Path:
     known = listing_of(caller.engine).fingerprint(document.document_id)
     said = (document.title, document.url, document.speaker, document.language)
     try:
-        if known is None or not is_still(path, known=known, said=said):
+        if known is None or not is_unchanged(path, known=known, said=said):
             raise Gone(FILE_CHANGED)
     except OSError as error:
         raise Gone(FILE_GONE) from error

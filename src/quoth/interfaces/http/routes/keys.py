@@ -21,14 +21,14 @@ from quoth.interfaces.http.schemas import (
     OneId,
 )
 from quoth.store.keys import (
-    LONGEST_LABEL,
-    MOST_DAYS,
+    MAX_DAYS,
+    MAX_LABEL_LENGTH,
     ApiKey,
     Keys,
     NewKey,
     Scope,
 )
-from quoth.store.shares import MOST_DAYS as MOST_DAYS_OF_A_SHARE
+from quoth.store.shares import MAX_DAYS as MOST_DAYS_OF_A_SHARE
 from quoth.store.shares import NewShare, Share, Shares
 
 router = APIRouter(tags=["keys"])
@@ -37,9 +37,9 @@ router = APIRouter(tags=["keys"])
 class KeyRequest(Body):
     """A new key: its label, its scopes, and days until it expires."""
 
-    label: Annotated[Line, Field(min_length=1, max_length=LONGEST_LABEL, examples=["intranet"])]
+    label: Annotated[Line, Field(min_length=1, max_length=MAX_LABEL_LENGTH, examples=["intranet"])]
     scopes: Annotated[list[Scope], Field(min_length=1, max_length=4, examples=[["read"]])]
-    expires_days: Annotated[float | None, Field(gt=0, le=MOST_DAYS, allow_inf_nan=False)] = None
+    expires_days: Annotated[float | None, Field(gt=0, le=MAX_DAYS, allow_inf_nan=False)] = None
 
 
 class ShareRequest(Body):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @asynccontextmanager
-async def serving(app: FastAPI) -> AsyncIterator[None]:
+async def serve_mcp(app: FastAPI) -> AsyncIterator[None]:
     """Serve MCP as long as the application runs, where its packages are installed."""
     app.state.mcp = None
     if not is_installed("mcp.server.mcpserver"):
@@ -49,7 +49,7 @@ async def serving(app: FastAPI) -> AsyncIterator[None]:
         app.state.mcp = None
 
 
-router = APIRouter(lifespan=serving, tags=["others"])
+router = APIRouter(lifespan=serve_mcp, tags=["others"])
 
 
 class ForwardedRequest(Response):

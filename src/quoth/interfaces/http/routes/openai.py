@@ -55,7 +55,7 @@ from quoth.interfaces.http.responses import (
     to_public,
 )
 from quoth.interfaces.http.sse import EventStream, until_hits
-from quoth.interfaces.markdown import linked, to_markdown
+from quoth.interfaces.markdown import markdown_sentences, to_markdown
 from quoth.pipeline.retrieve import Request as Question
 from quoth.store.rows import Collection
 
@@ -203,7 +203,7 @@ def _data(value: dict[str, Any]) -> bytes:
 
 
 def _completion(answer: Answer, model: str) -> Completion:
-    text = "".join(linked(answer, address=lambda link, _document: link))
+    text = "".join(markdown_sentences(answer, address=lambda link, _document: link))
     return Completion(
         id=f"chatcmpl-{token_hex(12)}",
         created=int(time()),

@@ -16,13 +16,13 @@ from quoth.interfaces.http.dependencies import Admin, Owner
 from quoth.interfaces.http.request_state import request_state
 from quoth.interfaces.http.responses import ApiResponse, to_json
 from quoth.interfaces.http.schemas import Body
-from quoth.operations.purge import Purged, delete_everything, purge
+from quoth.operations.purge import PurgeReport, delete_everything, purge
 from quoth.operations.tenant_data import DeletionReceipt, TenantData
 from quoth.pipeline.egress import EgressEntry, list_egress, privacy_of
 from quoth.store.privacy_settings import (
     AUDIT_DAYS,
-    MOST_DAYS,
-    Keeping,
+    MAX_DAYS,
+    HistoryLevel,
     PrivacyStore,
 )
 
@@ -38,9 +38,9 @@ class PrivacyUpdate(Body):
         },
     )
 
-    history: Keeping
+    history: HistoryLevel
     """What is stored of a query: everything, no texts, nothing."""
-    retention_days: int = Field(ge=1, le=MOST_DAYS)
+    retention_days: int = Field(ge=1, le=MAX_DAYS)
     """Days after which queries, answers and feedback are deleted."""
     may_leave: bool
     """Whether texts may be sent to the places that ``leaves`` lists."""
@@ -54,7 +54,7 @@ class PrivacyView:
     ``leaves`` lists where texts are sent if ``may_leave`` is true, nothing else leaves.
     """
 
-    history: Keeping
+    history: HistoryLevel
     retention_days: int
     audit_days: int
     may_leave: bool
@@ -68,7 +68,7 @@ class Deleted:
     """What was deleted, and whether all of it is gone from the disk."""
 
     proof: DeletionReceipt
-    purged: Purged
+    purged: PurgeReport
     complete: bool
 
 
@@ -123,7 +123,7 @@ async def delete(caller: Admin, request: Request) -> Response:
 
 
 @router.post("/v1/privacy/purge", summary="Leave no trace of what was deleted")
-async def purge_now(caller: Admin) -> Purged:
+async def purge_now(caller: Admin) -> PurgeReport:
     """Remove every trace of documents that were deleted: old versions, quotes, free pages."""
     return await purge(caller.engine.parts)
 

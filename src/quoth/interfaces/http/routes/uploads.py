@@ -14,7 +14,7 @@ from starlette.requests import ClientDisconnect
 
 from quoth.core.errors import InputError
 from quoth.core.types import Problem
-from quoth.ingest.readers.metadata import normal_language, normal_url
+from quoth.ingest.readers.metadata import normalize_language, normalize_url
 from quoth.interfaces.http.dependencies import allowed
 from quoth.interfaces.http.problem_details import as_response, problem_of
 from quoth.interfaces.http.request_state import Principal, request_state
@@ -118,14 +118,14 @@ class UploadMetadata(BaseModel):
     @field_validator("url")
     @classmethod
     def _check_url(cls, text: str | None) -> str | None:
-        if text is not None and not (is_web(require_plain_text(text)) and normal_url(text)):
+        if text is not None and not (is_web(require_plain_text(text)) and normalize_url(text)):
             raise ValueError("it is not a web address: write https://…")
         return text
 
     @field_validator("language")
     @classmethod
     def _check_language(cls, name: str | None) -> str | None:
-        if name is not None and normal_language(name) is None:
+        if name is not None and normalize_language(name) is None:
             raise ValueError("it is not a language: write en, fr or pt-BR")
         return name
 

@@ -28,7 +28,7 @@ from quoth.bootstrap import open_tenants
 from quoth.core.errors import ConfigError
 from quoth.core.settings import Settings
 from quoth.interfaces.http.app import make_app
-from quoth.interfaces.http.health import readings
+from quoth.interfaces.http.health import server_metrics
 from quoth.interfaces.http.middleware.concurrency_limit import (
     Bounds,
     ConcurrencyLimit,
@@ -44,7 +44,7 @@ from quoth.interfaces.http.server.warmup import warm
 from quoth.operations.metrics import Metrics
 from quoth.operations.retention import run_retention_daily
 from quoth.operations.worker import run_workers
-from quoth.store.database import MOST_WAITING
+from quoth.store.database import MAX_WAITING
 from quoth.tenants import Tenants
 
 BACKLOG = 2048
@@ -57,12 +57,12 @@ WORKER_STOP_S = 22.0
 """Seconds for workers to finish the file in hand, or to give it back to the queue."""
 FORCED_EXIT_S = 3.0
 """Seconds after a second signal after which the process ends, whatever it still does."""
-THREADS = 2 * MOST_WAITING
+THREADS = 2 * MAX_WAITING
 """Threads for blocking calls: writers that wait for their turn leave threads to readers."""
 SPARE_FILES = 256
 """Open files that are not connections, at most."""
 
-Say = Callable[[str], None]
+Notify = Callable[[str], None]
 
 
 def server_state(settings: Settings, *, starting: bool = False, workers: int = 0) -> ServerState:
@@ -81,7 +81,7 @@ def create_server_app(
     tenants: Tenants, *, state: ServerState, settings: Settings, bound: str = "127.0.0.1"
 ) -> FastAPI:
     """Return the application with all middleware; ``bound`` is the address listened on."""
-    state.metrics.add_collector(partial(readings, tenants, state))
+    state.metrics.add_collector(partial(server_metrics, tenants, state))
     middleware = service_middleware(
         tenants,
         settings=settings,
@@ -94,7 +94,7 @@ def create_server_app(
 
 
 async def serve(
-    settings: Settings, *, host: str, port: int, workers: int = 1, say: Say = lambda _line: None
+    settings: Settings, *, host: str, port: int, workers: int = 1, say: Notify = lambda _line: None
 ) -> None:
     """Serve until a signal ends it; ``workers`` process uploads.
 
@@ -121,11 +121,11 @@ async def _serve(
     bound: socket.socket,
     host: str,
     ending: asyncio.Event,
-    say: Say,
+    say: Notify,
 ) -> None:
     settings = tenants.settings
     app = create_server_app(tenants, state=state, settings=settings, bound=host)
-    server = Server(_config(trust_local_proxy(app)))
+    server = HttpServer(_config(trust_local_proxy(app)))
 
     async def warm_up() -> None:
         await warm(tenants.engine(settings.tenant))
@@ -163,7 +163,7 @@ def trust_local_proxy(app: ASGIApp) -> ASGIApp:
     return cast("ASGIApp", trusted)
 
 
-class Server(uvicorn.Server):
+class HttpServer(uvicorn.Server):
     """uvicorn's server, which leaves the signals to us."""
 
     @contextmanager
@@ -228,7 +228,7 @@ def bound_address(bound: socket.socket, host: str) -> str:
 
 
 @contextmanager
-def signals(requests: InFlightRequests, *, say: Say) -> Iterator[asyncio.Event]:
+def signals(requests: InFlightRequests, *, say: Notify) -> Iterator[asyncio.Event]:
     """Return the event that SIGINT or SIGTERM sets; a second one interrupts the requests.
 
     SIGHUP is ignored meanwhile. Only the main thread receives signals.

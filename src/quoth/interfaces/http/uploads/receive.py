@@ -98,7 +98,7 @@ async def receive_whole(
                 size=growing.received,
                 sha256=sha256,
                 key_id=key_id,
-                place=lambda: blobs.keep(part, sha256=sha256, name=name),
+                place=lambda: blobs.store(part, sha256=sha256, name=name),
             )
         finally:
             growing.discard()
@@ -198,7 +198,7 @@ def _complete(parts: Components, arrivals: UploadStore, task: Task, sha256: str)
     return arrivals.complete(
         task.id,
         sha256=sha256,
-        place=lambda: blobs.keep(part, sha256=sha256, name=task.name),
+        place=lambda: blobs.store(part, sha256=sha256, name=task.name),
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from quoth.core.errors import InputError
 from quoth.core.plan import Plan
-from quoth.core.types import Citation, Filter, Query
+from quoth.core.types import Citation, Filter
 from quoth.engine import Engine
 from quoth.history.explain import ChunkExcerpt, filter_text, texts_of
 from quoth.pipeline.record import Record
@@ -129,11 +129,7 @@ def request_again(record: Record) -> Request:
 
 def compare(before: Record, now: Record, catalogue: Catalogue) -> Replay:
     """Tell what is different between two records of one question."""
-    changes = (
-        *_changed(_query_words(before.answer.query), _query_words(now.answer.query)),
-        *_changed(_plan_words(before), _plan_words(now)),
-        *_changed(_answer_words(before), _answer_words(now)),
-    )
+    changes = tuple(_changed(_described(before), _described(now)))
     hits = tuple(_moves(before, now, catalogue)) if before.searched else ()
     counted = _counted(before, now) if before.searched else None
     old, new = before.answer, now.answer
@@ -179,7 +175,9 @@ def _changed(before: Mapping[str, str], now: Mapping[str, str]) -> Iterator[Chan
             yield Change(name, one, two)
 
 
-def _query_words(query: Query) -> dict[str, str]:
+def _described(record: Record) -> dict[str, str]:
+    """Describe how a query was read, planned and answered, by name."""
+    query, plan, answer = record.answer.query, record.plan, record.answer
     return {
         "language": query.language,
         "kind": query.kind,
@@ -188,32 +186,20 @@ def _query_words(query: Query) -> dict[str, str]:
         "filters read": _filters(query.filters),
         "guesses": _filters(query.boosts),
         "aspects": "; ".join(query.aspects),
+        **{f"plan.{each.name}": str(getattr(plan, each.name)) for each in fields(Plan)},
+        "plan.filters": _filters(plan.filters),
+        "plan.cache": "",  # a replay never reads the cache
+        "status": answer.status,
+        "degraded": "; ".join(answer.degraded),
+        "prompt": answer.prompt or "",
+        "model": answer.model or "",
     }
-
-
-def _plan_words(record: Record) -> dict[str, str]:
-    words = {
-        f"plan.{each.name}": str(getattr(record.plan, each.name))
-        for each in fields(Plan)
-        if each.name not in ("filters", "cache")
-    }
-    return {**words, "plan.filters": _filters(record.plan.filters)}
 
 
 def _maker_words(record: Record) -> dict[str, str]:
     if not record.makers.embedder:  # stored by an older version without them
         return {}
     return {each.name: getattr(record.makers, each.name) for each in fields(record.makers)}
-
-
-def _answer_words(record: Record) -> dict[str, str]:
-    answer = record.answer
-    return {
-        "status": answer.status,
-        "degraded": "; ".join(answer.degraded),
-        "prompt": answer.prompt or "",
-        "model": answer.model or "",
-    }
 
 
 def _filters(filters: Sequence[Filter]) -> str:

@@ -80,33 +80,6 @@ def test_a_wrong_set_up_ends_it(home: Path) -> None:
     assert chat(home, WINTER, words=("--collection", "default", "--reranker", "nosuch")).code == 3
 
 
-async def test_an_answer_is_stopped_and_the_conversation_goes_on(home: Path) -> None:
-    """The call to the model ends at once, and the next question knows what was asked."""
-    async with Server(OPENAI.stream("Honey is ", "made of gold.", hold=1)) as server:
-        address = {"QUOTH_LLM_BASE_URL": f"{server.url}/v1"}
-        async with Terminal(home, "chat", "--llm", MODEL, **address) as screen:
-            await screen.until("> ")
-            screen.enter(f"{WINTER}\n")
-            await server.came.wait()
-            await screen.until("is reading")
-            screen.interrupt()
-            await screen.until("Stopped.")
-            await server.left.wait()
-            screen.enter("/nonsense\n")
-            await screen.until("/new begins anew")
-            screen.enter("\x04")
-            assert await screen.end() == 0
-    assert "Traceback" not in screen.seen
-
-
-async def test_the_conversation_ends_between_answers_without_a_word(home: Path) -> None:
-    async with Terminal(home, "chat") as screen:
-        await screen.until("> ")
-        screen.interrupt()
-        assert await screen.end() == 0
-    assert screen.seen.rstrip().endswith(">")
-
-
 async def test_people_are_told_what_they_may_ask_next_once(home: Path) -> None:
     async with Terminal(home, "chat") as screen:
         await screen.until("> ")
@@ -114,12 +87,15 @@ async def test_people_are_told_what_they_may_ask_next_once(home: Path) -> None:
         first = await screen.until("\n> ")
         screen.enter("When does a colony swarm?\n")
         second = await screen.until("\n> ")
-    told = {line for line in first.splitlines() if "→" in line}
-    assert told
-    assert not told & set(second.splitlines())
+        screen.interrupt()  # between answers it ends the conversation
+        assert await screen.end() == 0
+    suggested = {line for line in first.splitlines() if "→" in line}
+    assert suggested
+    assert not suggested & set(second.splitlines())
+    assert screen.seen.rstrip().endswith(">")
 
 
-async def test_a_stopped_question_is_known_to_the_next(home: Path) -> None:
+async def test_a_stopped_answer_ends_its_call_and_the_next_question_knows_of_it(home: Path) -> None:
     whole = OPENAI.stream(f"{MADE} [Source 1]")
     async with Server(OPENAI.stream("Honey is ", "gold.", hold=1), whole) as server:
         address = {"QUOTH_LLM_BASE_URL": f"{server.url}/v1"}
@@ -130,7 +106,13 @@ async def test_a_stopped_question_is_known_to_the_next(home: Path) -> None:
             await screen.until("is reading")
             screen.interrupt()
             await screen.until("Stopped.")
+            await server.left.wait()
             screen.enter("And why does it need that?\n")
             await screen.until("quoth explain")
+            screen.enter("/nonsense\n")
+            await screen.until("/new starts again")
+            screen.enter("\x04")
+            assert await screen.end() == 0
         asked = json.dumps(server.asked[-1].body)
     assert WINTER in asked
+    assert "Traceback" not in screen.seen

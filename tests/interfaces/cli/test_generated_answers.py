@@ -87,24 +87,21 @@ async def test_what_the_options_chose_is_in_the_plan(home: Path, server: Server)
 # --- without an answer of the model ---------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("question", "note"),
+    [
+        (ASKED, "The language model cannot be reached: the sources are quoted word for word."),
+        ("Quel goût a le miel de châtaignier ?", "Le modèle de langage est injoignable"),
+    ],
+)
 async def test_a_server_that_is_not_there_is_a_sentence(
-    home: Path, monkeypatch: pytest.MonkeyPatch
+    home: Path, monkeypatch: pytest.MonkeyPatch, question: str, note: str
 ) -> None:
     monkeypatch.setenv("QUOTH_LLM_BASE_URL", "http://127.0.0.1:9/v1")
-    shown = await said(home, "ask", ASKED, *MODEL)
+    shown = await said(home, "ask", question, *MODEL)
     assert shown.code == 0
-    assert MADE in shown.out
-    assert shown.err.split() == (
-        "Note: The language model cannot be reached: the sources are quoted word for word.".split()
-    )
-
-
-async def test_the_reason_is_told_in_the_language_of_the_question(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("QUOTH_LLM_BASE_URL", "http://127.0.0.1:9/v1")
-    shown = await said(home, "ask", "Quel goût a le miel de châtaignier ?", *MODEL)
-    assert "Le modèle de langage est injoignable" in shown.err
+    assert "[1]" in shown.out
+    assert f"Note: {note}" in " ".join(shown.err.split())
 
 
 @pytest.mark.parametrize(
@@ -146,18 +143,16 @@ async def test_what_was_asked_is_listed_explained_and_handed_on(
     assert MADE in (await said(home, "export", name)).out.replace("\\", "")
 
 
-async def test_a_replay_with_the_same_model_is_the_same(home: Path, server: Server) -> None:
+async def test_a_replay_is_the_same_with_the_model_and_not_without(
+    home: Path, server: Server
+) -> None:
     name = (await said(home, "--json", "ask", ASKED, *MODEL)).json["query_id"]
     again = await said(home, "replay", name, *MODEL)
     assert "answer: the same, word for word" in again.out
     assert again.code == 0
-
-
-async def test_a_replay_without_it_is_not(home: Path, server: Server) -> None:
-    name = (await said(home, "--json", "ask", ASKED, *MODEL)).json["query_id"]
-    again = await said(home, "replay", name)
-    assert again.code == 1
-    assert "generator: openai-compatible:tiny → none" in again.out
+    without = await said(home, "replay", name)
+    assert without.code == 1
+    assert "generator: openai-compatible:tiny → none" in without.out
 
 
 @pytest.mark.parametrize("command", ["explain", "replay", "export"])

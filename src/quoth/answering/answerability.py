@@ -1,8 +1,8 @@
-"""Does the collection say something on the question? The decision, and the words for it.
+"""Answerability: whether the collection answers a question, the status and its notices.
 
 Where a calibration applies, the probability that the collection answers decides
-(docs/decisions/017). Elsewhere a rule does that claims no probability: it compares two plain signs
-with thresholds chosen on one half of the measured questions (docs/decisions/008).
+(docs/decisions/017). Elsewhere a rule without probabilities compares two features with thresholds
+chosen on one half of the measured questions (docs/decisions/008).
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ Notice = Literal[
 
 @dataclass(frozen=True, slots=True)
 class AnswerEvidence:
-    """What speaks for an answer.
+    """Features of the evidence for an answer.
 
-    ``coverage`` is the part of the question's words, weighed by rarity, that the best chunk
-    holds with its titles. ``gap`` is how far the best chunk's cosine stands out from the median
-    of those compared, as a part of what is possible: (best − median) / (1 − median); None when
-    too few were compared. ``foreign`` says that no passage speaks the question's language, so
-    that its words prove nothing. ``missing`` are names and numbers of the question that no
-    passage holds. ``terms`` is how many words of the question count.
+    ``coverage`` is the share of the query's words, weighted by rarity, in the best chunk with its
+    titles. ``gap`` is how far the best chunk's cosine exceeds the median of those compared, as a
+    share of the maximum: (best − median) / (1 − median); None when too few were compared.
+    ``foreign`` means that no passage is in the query's language, so that word features are
+    meaningless. ``missing`` are names and numbers of the query that no passage contains. ``terms``
+    is the number of query words that count.
     """
 
     coverage: float
@@ -75,7 +75,7 @@ class AnswerEvidence:
 def weigh_evidence(
     query: Query, chosen_from: Shortlist, *, cosines: Sequence[float] | None
 ) -> AnswerEvidence:
-    """Weigh what was found; ``cosines`` are the semantic leg's, None without one."""
+    """Compute the evidence from the passages; ``cosines`` are vector search's, None without it."""
     material = chosen_from.material
     foreign = bool(material.sentences) and all(
         each.language != query.language for each in material.sentences
@@ -91,11 +91,11 @@ def weigh_evidence(
 
 @dataclass(frozen=True, slots=True)
 class StatementEvidence:
-    """What speaks for the sentences that would be said.
+    """Features of the selected statements.
 
-    ``cosine`` is that of the one nearest to the question; ``held`` is 1 without the share of the
-    heaviest word of the question that the best one's passage and titles lack. A question of one
-    or two words counts as one of `FEW_TERMS`: its verb may well stand there in another word.
+    ``cosine`` is that of the statement most similar to the query; ``held`` is 1 minus the share of
+    the query's rarest word that the best statement's passage and titles lack. A query of one or two
+    words counts as one of `FEW_TERMS`: its verb may well occur there as a synonym.
     """
 
     cosine: float
@@ -105,7 +105,7 @@ class StatementEvidence:
 def weigh_statements(
     listed: Shortlist, statements: Sequence[Statement]
 ) -> StatementEvidence | None:
-    """Weigh the chosen sentences; None where no vector tells, and in another language.
+    """Compute the features of the statements; None without vectors, and across languages.
 
     A comparison finds its words in the passages of all its sentences together.
     """
@@ -133,10 +133,10 @@ def weigh_statements(
 def is_answerable(
     evidence: AnswerEvidence, *, probability: float | None = None, answer_from: float | None = None
 ) -> bool:
-    """Return whether the collection says something on the question.
+    """Return whether the collection answers the question.
 
-    ``probability`` is the calibrated one, None where no calibration applies: the evidence decides
-    there. With one, a question is answered from the probability ``answer_from``.
+    ``probability`` is the calibrated one, None where no calibration applies: there the evidence
+    decides. With one, ``answer_from`` is the threshold.
     """
     if probability is not None and answer_from is not None:
         return probability >= answer_from
@@ -153,12 +153,12 @@ def decide_status(
     degraded: bool = False,
     cited: bool = True,
 ) -> AnswerStatus:
-    """Decide the status of an answer, once everything is known that speaks for it.
+    """Decide the status of an answer from all its evidence.
 
-    ``statement_probability`` is that of the sentences that were chosen, None where nothing is
-    known of it; below `MIN_STATEMENT_PROBABILITY` there is no answer, nor is there without a
-    citation. Below `SURE` the passages are only loosely related. An answer that lacks a name or
-    number of the question is partial, one made while a part of the search had failed is degraded.
+    ``statement_probability`` is that of the selected statements, None if unknown; below
+    `MIN_STATEMENT_PROBABILITY` there is no answer, nor is there without a citation. Below `SURE`
+    the passages are only loosely related. An answer that lacks a name or number of the query is
+    partial, one made while a part of the search had failed is degraded.
     """
     unlikely = (
         statement_probability is not None and statement_probability < MIN_STATEMENT_PROBABILITY
@@ -183,7 +183,7 @@ def _strength(evidence: AnswerEvidence) -> tuple[float, float, float]:
     if evidence.cross_lingual:
         gap = evidence.gap
         if gap is None:
-            # A shared name or number is all there is to go by: answer with a reservation.
+            # With only a shared name or number as evidence: answer with a reservation.
             gap = FOREIGN_NOTHING if evidence.coverage > 0 else 0.0
         return gap, FOREIGN_NOTHING, FOREIGN_SOME
     if evidence.gap is None:
@@ -224,7 +224,7 @@ def _missing(query: Query, material: QueryContext) -> tuple[str, ...]:
 
 
 def notice(kind: Notice, *, language: str, names: Sequence[str] = ()) -> str:
-    """Return an outcome as a sentence; ``names`` are put into the notice ``missing``."""
+    """Return the notice of an outcome; ``names`` are put into the notice ``missing``."""
     quoted = (translate("answering.quoted_name", language, name=name) for name in names)
     return translate(f"answering.{kind}", language, names=", ".join(quoted))
 
@@ -232,7 +232,7 @@ def notice(kind: Notice, *, language: str, names: Sequence[str] = ()) -> str:
 def status_notices(
     status: AnswerStatus, evidence: AnswerEvidence, *, language: str
 ) -> tuple[str, ...]:
-    """Return the sentences that go with a status, for the answer's warnings."""
+    """Return the notices of a status, for the answer's warnings."""
     found: list[str] = []
     if evidence.missing and status != "no_results":
         found.append(notice("missing", language=language, names=evidence.missing))

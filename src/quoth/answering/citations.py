@@ -1,4 +1,4 @@
-"""Citations of an answer: each opens the exact place of its span."""
+"""Citations of an answer: exact spans with locators and links."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ def make_citation(
     """Cite the characters from `start` to `end` of the passage's document.
 
     The locator and the link are those of the whole span; the snippet is the span itself, or its
-    beginning up to a clause or a word when it is longer than `SNIPPET`. A verbatim sentence is
-    its own proof: the support is 1. The relevance is the passage's where that is a probability.
+    beginning up to a clause or a word when it is longer than `SNIPPET`. A verbatim sentence is its
+    own evidence: the support is 1. The relevance is the passage's where that is a probability.
     Raises ValueError for a span that is empty or not inside the passage.
     """
     document, text = passage.document, passage.text
@@ -101,15 +101,15 @@ def make_citation(
 
 
 def citation_id(document_id: str, *, start: int, end: int) -> str:
-    """Return the id of a span: the same for the same characters of the same document, always."""
+    """Return the id of a span: always the same for the same characters of a document."""
     digest = hashlib.sha256(f"{document_id}\n{start}\n{end}".encode()).hexdigest()
     return f"c_{digest[:16]}"
 
 
 def snippet_length(span: str) -> int:
-    """Return how many leading characters of a span its snippet has: all, or up to a good border.
+    """Return how many leading characters of a span its snippet contains.
 
-    A clause that ends in the last third is preferred to a word; text without spaces is cut
+    All, or up to a clause that ends in the last third, else a word; text without spaces is cut
     between characters, never between a letter and its marks.
     """
     if len(span) <= SNIPPET:

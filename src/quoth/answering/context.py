@@ -1,4 +1,4 @@
-"""Pack passages into what a language model may read, inside a budget of tokens."""
+"""Builds the language model's context: passages within a token budget."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LEFT_OUT = " […] "
 
 @dataclass(frozen=True, slots=True)
 class ContextBlock:
-    """A passage as it stands in the context: the text from `start` to `end` of its document."""
+    """A passage in the context: the text from `start` to `end` of its document."""
 
     passage: Passage
     start: int
@@ -33,13 +33,13 @@ class ContextBlock:
 
     @property
     def number(self) -> int:
-        """The number in its header line."""
+        """Return the number in its header line."""
         return self.passage.number
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What the model sees: the blocks in their order, and their joined text with its tokens."""
+    """The context of a prompt: the blocks in order, and their joined text with its tokens."""
 
     blocks: tuple[ContextBlock, ...]
     text: str
@@ -47,7 +47,7 @@ class Context:
 
     @property
     def passages(self) -> tuple[Passage, ...]:
-        """The passages that are in the context, in its order, with their own numbers."""
+        """Return the passages in the context, in its order, with their own numbers."""
         return tuple(block.passage for block in self.blocks)
 
 
@@ -59,20 +59,20 @@ def build_context(
     order: ContextOrder = "best_first",
     kept: Mapping[int, Sequence[Span]] | None = None,
 ) -> Context:
-    """Take passages, best first, as long as their blocks fit into the budget, headers included.
+    """Add passages, best first, as long as their blocks fit the budget, headers included.
 
-    The first one is always in, cut at the end of a sentence if it must be; only a budget that
-    cannot hold its header and one word is overrun. A later one that is too big is skipped and
-    those after it are still tried. ``edges`` puts the best at the beginning and at the end,
-    where models read best (Liu et al. 2023); ``document`` follows documents and their text.
-    ``kept`` are the parts of each passage, by its number, that are shown of it, in characters of
-    the document (`quoth.retrieval.prune.prune`); one that it does not name is shown whole.
+    The first one is always included, truncated at the end of a sentence if necessary; only a budget
+    below its header and one word is exceeded. A later one that is too big is skipped and those
+    after it are still tried. ``edges`` puts the best at the beginning and at the end, where models
+    read best (Liu et al. 2023); ``document`` follows documents and their text. ``kept`` holds the
+    spans shown of each pruned passage, by its number, in characters of the document
+    (`quoth.retrieval.prune.prune`); other passages are shown whole.
     """
     if not passages:
         return Context((), "", 0)
     taken: list[ContextBlock] = []
     left = max_tokens
-    # Blocks are set apart by an empty line, which costs at most two tokens.
+    # Blocks are separated by an empty line, which costs at most two tokens.
     for block in _whole_blocks(passages, count_tokens, kept or {}):
         cost = block.tokens + (2 if taken else 0)
         if cost <= left:
@@ -82,7 +82,7 @@ def build_context(
             block = _cut_block(passages[0], max_tokens=left, count_tokens=count_tokens)
             taken.append(block)
             left -= block.tokens
-    # Tokens may merge or split where blocks meet, so the whole is counted once more.
+    # Tokens may merge or split at block borders, so the joined text is counted once more.
     while True:
         ordered = _in_order(taken, order)
         text = "\n\n".join(block.text for block in ordered)
@@ -93,7 +93,7 @@ def build_context(
 
 
 def header(passage: Passage, *, start: int, end: int) -> str:
-    """Return the line ``[Source N]`` and the lines that say where the text stands."""
+    """Return the line ``[Source N]`` and the lines with the source's metadata."""
     places = [place for chunk in passage.chunks for place in chunk.places]
     locator = locate(places, start, end) if places else passage.chunks[0].locator
     lines = [f"[Source {passage.number}]", f"Title: {_line(passage.document.title)}"]
@@ -123,7 +123,7 @@ def _block_text(passage: Passage, *, start: int, end: int, parts: Sequence[Span]
 
 
 def _bounds(passage: Passage) -> tuple[int, int]:
-    """Return the passage without the white space around it, in characters of the document."""
+    """Return the passage without surrounding white space, in characters of the document."""
     text = passage.text
     start = passage.start + len(text) - len(text.lstrip())
     return start, max(start, passage.start + len(text.rstrip()))
@@ -174,7 +174,7 @@ def _longest(
     max_tokens: int,
     count_tokens: CountTokens,
 ) -> ContextBlock | None:
-    """Return the longest block that ends at one of the stops and fits, found by halving."""
+    """Return the longest block that ends at one of the stops and fits, by binary search."""
     low, high, best = 0, len(stops) - 1, None
     while low <= high:
         middle = (low + high) // 2

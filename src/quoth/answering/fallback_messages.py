@@ -1,4 +1,4 @@
-"""What an answer had to do without, in sentences for users.
+"""Degradations of an answer, in sentences for users.
 
 `Answer.degraded` holds ``stage:reason:fallback``; programs read that, users read this.
 """
@@ -13,9 +13,9 @@ from quoth.core.types import Answer
 
 
 def degraded_stages(entry: str, *, language: str) -> str:
-    """Return an entry ``stage:reason:fallback`` of `Answer.degraded` as a sentence.
+    """Describe an entry ``stage:reason:fallback`` of `Answer.degraded`.
 
-    An entry for which there is no sentence is shown as it is.
+    An entry without a known sentence is shown unchanged.
     """
     stage, reason, fallback = [*entry.split(":", 2), "", ""][:3]
     why = _sentence(f"reason_{reason}", language)
@@ -45,7 +45,7 @@ def _sentence(name: str, language: str) -> str | None:
 
 
 def notes(answer: Answer) -> Iterator[str]:
-    """Yield what a user should know about an answer, each thing once."""
+    """Yield the notes on an answer for its user, without repetition."""
     language = answer.query.language
     fates = [add_warning(each, language=language) for each in ("failed", "cut", "refused", "empty")]
     fell_back = any(each.startswith("generate:") for each in answer.degraded)

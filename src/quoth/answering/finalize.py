@@ -1,4 +1,4 @@
-"""What becomes of an answer that a language model wrote, once every sentence was checked."""
+"""Finalizes a generated answer once every sentence was verified."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def finalize_answer(
     passages: Sequence[Passage],
     writer: tuple[str, str] | None = None,
 ) -> Answer:
-    """Put what the model wrote in place of the verbatim sentences, if anything of it is proved.
+    """Return the generated answer if any of it is supported, else the verbatim one.
 
-    ``quoted`` is the verbatim answer to the same question; it stands, with a warning, where the
-    model refused, failed, found nothing or said nothing that a source supports. ``passages`` are
-    those that the model saw.
+    ``quoted`` is the verbatim answer to the same query; it is returned with a warning where the
+    model refused, failed, found nothing or wrote nothing that a source supports. ``passages`` are
+    those in the prompt.
     """
     finish = composed.finish
     usage = quoted.usage if finish is None else finish.usage
@@ -58,7 +58,7 @@ def finalize_answer(
     citations = with_counterparts(composed.citations, quoted.citations, passages=passages)
     disputed = disagreements(citations, passages=passages)
     warnings = [add_warning(each, language=language) for each in _notes(composed, quoted)]
-    # What was said of the verbatim sentences' contradictions speaks of other numbers.
+    # The contradiction notice of the verbatim sentences uses other numbers.
     before = [
         each
         for each in quoted.warnings
@@ -86,12 +86,12 @@ def finalize_answer(
 
 
 def add_warning(kind: Note, *, language: str) -> str:
-    """Return what happened to a model's answer as a sentence."""
+    """Return the warning about a generated answer."""
     return translate(f"answering.model_{kind}", language)
 
 
 def _has_support(quoted: Answer, composed: Composed, *, refused: bool, silent: bool) -> Answer:
-    """Keep the verbatim sentences, and say why."""
+    """Return the verbatim answer with the reason for using it."""
     status, degraded = quoted.status, quoted.degraded
     kind: Note
     if refused:
@@ -102,7 +102,7 @@ def _has_support(quoted: Answer, composed: Composed, *, refused: bool, silent: b
         kind, status = "silent", "low_relevance"
     else:
         kind = "empty"
-    if kind in ("refused", "empty"):  # a failure is in the trace already, silence is none
+    if kind in ("refused", "empty"):  # failures are in the trace already
         degraded = (*degraded, f"generate:{kind}:extractive")
     said = add_warning(kind, language=quoted.query.language)
     return replace(quoted, status=status, warnings=(*quoted.warnings, said), degraded=degraded)

@@ -1,8 +1,8 @@
-"""What a language model is told when it writes an answer.
+"""Prompts for answer generation.
 
-Only the operator speaks as the system. Sources and question are data of the user's message: the
-sources stand inside a fence that nobody can guess, and hold nothing that looks like a message, a
-fence or the head of a source (`defuse`). No instruction names a number: models copy it.
+The system message holds only the operator's text. Sources and query are data of the user's message:
+the sources are inside an unguessable fence, and contain nothing that looks like a message, a fence
+or the header of a source (`defuse`). No instruction names a number: models copy it.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ PLACEHOLDERS = ("language", DESCRIPTION, "rules")
 class Prompt:
     """A named wording of the system message.
 
-    ``system`` may hold the `PLACEHOLDERS` in braces. The rules are part of every prompt: they
-    follow the wording where it does not place them itself.
+    ``system`` may contain the `PLACEHOLDERS` in braces. The rules are part of every prompt,
+    appended unless the wording places them itself.
     """
 
     name: str
@@ -73,7 +73,7 @@ PROMPTS: Mapping[str, Prompt] = MappingProxyType(
 
 
 def operator_prompts(texts: Mapping[str, str]) -> tuple[Mapping[str, Prompt], str]:
-    """Return the prompts with the operator's wordings, and his description of the collection.
+    """Return the prompts with the operator's wordings and collection description.
 
     ``texts`` are those of the settings file: wordings by the prompt's name, and
     ``corpus_description``. Raises ConfigError for an unknown name or placeholder.
@@ -93,7 +93,7 @@ def operator_prompts(texts: Mapping[str, str]) -> tuple[Mapping[str, Prompt], st
 
 
 def choose_prompt(prompts: Mapping[str, Prompt], *, name: str | None, profile: str) -> Prompt:
-    """Return the prompt of that name, else the profile's; raise InputError if it is unknown."""
+    """Return the prompt of that name, else the profile's; raises InputError if unknown."""
     if name is None:
         return prompts.get(profile, prompts["default"])
     if name not in prompts:
@@ -110,18 +110,18 @@ def answer_messages(
     fence: str,
     about: str = "",
 ) -> tuple[Message, ...]:
-    """Make the messages that ask for a cited answer.
+    """Build the messages that request a cited answer.
 
     ``context`` is the defused text of the sources, ``fence`` a random hexadecimal number made for
     this request alone, ``about`` the operator's description of the collection. Raises ValueError
-    for a fence that can be guessed.
+    for a guessable fence.
     """
     if len(fence) < 16 or not re.fullmatch("[0-9a-f]+", fence):
         raise ValueError("A fence is a random hexadecimal number of 16 digits or more.")
     asked = defuse(query.original)
     if query.standalone != query.original:
         asked += f"\n(In full: {defuse(query.standalone)})"
-    # A blank in its place: what stood on both sides cannot be the fence again.
+    # Replaced by a blank, so that the surrounding text cannot form the fence again.
     sources, asked = context.replace(fence, " "), asked.replace(fence, " ")
     user = f"<sources:{fence}>\n{sources}\n</sources:{fence}>\n\nQuestion: {asked}"
     return (
@@ -142,13 +142,13 @@ def system_text(prompt: Prompt, *, language: str, about: str = "") -> str:
 
 
 def prompt_hash(messages: Sequence[Message], *, fence: str) -> str:
-    """Return the hash of what a model is told: the same whatever the random fence."""
+    """Return the hash of the messages, independent of the random fence."""
     told = [[message.speaker, message.text.replace(fence, "")] for message in messages]
     return hashlib.sha256(json.dumps(told, ensure_ascii=True).encode()).hexdigest()[:32]
 
 
 def _told(history: Sequence[Turn]) -> list[Message]:
-    """Return the earlier turns; one that was never answered would leave two questions in a row."""
+    """Return the earlier turns; unanswered ones would give two user messages in a row."""
     messages: list[Message] = []
     for turn in history:
         answer = _shortened(" ".join(defuse(turn.answer).split()))
@@ -188,7 +188,7 @@ def _check_placeholders(name: str, text: str) -> None:
         )
 
 
-# --- what a source may not contain ------------------------------------------------------------
+# --- forbidden content of sources --------------------------------------------------------------
 
 UNSEEN = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e"
@@ -199,15 +199,15 @@ UNSEEN = (
 expressions. Text hidden in them reaches a model and no reader."""
 _CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f"
 JOINERS = "\u200c\u200d"
-# Joiners stay behind a character of the scripts that spell with them. One class to look for, as
-# the beginning of the pattern, is searched ten times as fast as branches.
+# Joiners stay after a character of the scripts that spell with them. A leading character class
+# is searched ten times as fast as alternatives.
 INVISIBLE = re.compile(f"[{_CONTROLS}{UNSEEN}{JOINERS}](?<![\u0600-\u0dff][{JOINERS}])")
 """A character that no text of ours holds."""
 
 SOURCE_WORD = "[sѕｓ][oοоｏ0][uυｕ][rгｒ][cсϲｃ][eеεｅ][sѕｓ]?"
 """The word "source", also in look-alike letters; for patterns that ignore case."""
-# All of these begin with one class of characters, and without regard to case only behind it: such
-# a class is searched ten times as fast as branches, and twice as fast as one of both cases.
+# All of these begin with one character class, and ignore case only after it: such a class is
+# searched ten times as fast as alternatives, and twice as fast as one of both cases.
 _BREAKS = re.compile(r"[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029](?:(?<=\r)\n)?")
 _HEAD = re.compile(
     rf"[\[［【〔⟦({{（｛](?i:\s*({SOURCE_WORD}\s*+[^\w\s\]】］]{{0,3}}\s*-?\d"
@@ -244,15 +244,14 @@ _UNSEEN_BYTES = bytes(
 
 
 def defuse(text: str) -> str:
-    """Return a text in which nothing looks like a part of the prompt; words stay as they are.
+    """Return a text without anything that resembles a part of the prompt; words stay.
 
-    Chat tokens, tags of a prompt and "System:" at the beginning of a line are broken by a blank;
-    a bracketed "[Source 3]" gets other brackets; what nobody sees is left out. The result is the
-    same when it is defused again. It is for models only: quotations are checked against the
-    stored text.
+    Chat tokens, prompt tags and "System:" at the beginning of a line are broken by a blank; a
+    bracketed "[Source 3]" gets other brackets; invisible characters are removed. The operation is
+    idempotent. It is for models only: quotations are verified against the stored text.
     """
-    # Bytes are looked for ten times as fast as patterns are, and most texts of Western languages
-    # hold nothing that the patterns could begin with, nor letters that look like others.
+    # Bytes are searched ten times as fast as patterns, and most texts of Western languages contain
+    # no beginning of the patterns, nor look-alike letters.
     raw = _western(text)
     if raw is None or len(raw.translate(None, _UNSEEN_BYTES)) < len(raw):
         text, raw = INVISIBLE.sub("", _BREAKS.sub("\n", text)), None
@@ -267,7 +266,7 @@ def defuse(text: str) -> str:
 
 
 def _western(text: str) -> bytes | None:
-    """Return a text one byte a character, in the code page of Western languages, if it fits."""
+    """Encode a text in the Western single-byte code page; None if impossible."""
     try:
         return text.encode("ascii" if text.isascii() else _WESTERN)  # a copy, or a look-up each
     except UnicodeEncodeError:
@@ -275,13 +274,13 @@ def _western(text: str) -> bytes | None:
 
 
 def _may_start_with_role(low: bytes) -> bool:
-    """Whether a line in small letters begins with a role, as far as bytes tell."""
+    """Return whether a lower-case line may begin with a role, judging by its bytes."""
     lines = low.split(b"\n") if b":" in low else ()
     return any(line.lstrip(_BEFORE_ROLE).startswith(_ROLE_BYTES) for line in lines)
 
 
 def without_heads(text: str) -> str:
-    """Return the text with other brackets around what looks like the head of a source."""
+    """Return the text with other brackets around what looks like a source header."""
     return _HEAD_OPEN.sub("‹", _HEAD.sub(r"‹\1›", text))
 
 
@@ -310,5 +309,5 @@ LANGUAGES: Mapping[str, str] = MappingProxyType(
 
 
 def language_name(code: str) -> str:
-    """Name a language in English words; a code without a name is "the language of the question"."""
+    """Name a language in English; an unknown code is "the language of the question"."""
     return LANGUAGES.get(code.casefold().split("-")[0], "the language of the question")

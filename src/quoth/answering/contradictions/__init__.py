@@ -1,1 +1,1 @@
-"""Sources that contradict each other."""
+"""Contradictions between sources."""

@@ -1,4 +1,4 @@
-"""Both sides of a contradiction, cited side by side and named."""
+"""Citations of both sides of a contradiction."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ MOST = 2
 
 
 def with_other_sides(statements: Sequence[Statement], listed: Shortlist) -> tuple[Statement, ...]:
-    """Put behind each statement the sentence of the shortlist that contradicts it, if there is one.
+    """Add after each statement the shortlisted sentence that contradicts it, if any.
 
-    What the statements were chosen from holds the other side where it was relevant at all.
+    The shortlist contains the other side where it was relevant at all.
     """
     material = listed.material
     chosen = {span_of(each) for each in statements}
@@ -38,14 +38,14 @@ def with_other_sides(statements: Sequence[Statement], listed: Shortlist) -> tupl
         if two >= len(statements) and len(behind) < MOST:
             behind.setdefault(one, others[two - len(statements)])
     shown = [part for at, each in enumerate(statements) for part in (each, behind.get(at))]
-    # One sentence may contradict two that were chosen, and stands once.
+    # One sentence may contradict two that were chosen, and is added once.
     return tuple({span_of(each): each for each in shown if each is not None}.values())
 
 
 def disagreements(
     citations: Sequence[Citation], *, passages: Sequence[Passage]
 ) -> tuple[Contradiction, ...]:
-    """Name the citations that contradict one another, by their numbers."""
+    """Return the contradictions between citations, by their numbers."""
     said = _cited(citations, passages)
     return tuple(
         Contradiction(citations[one].number, citations[two].number, about)
@@ -56,7 +56,7 @@ def disagreements(
 def with_counterparts(
     citations: Sequence[Citation], known: Sequence[Citation], *, passages: Sequence[Passage]
 ) -> tuple[Citation, ...]:
-    """Return the citations with those of ``known`` that contradict them, numbered on."""
+    """Return the citations with the contradicting ones of ``known``, numbered on."""
     cited = {each.id for each in citations}
     others = [each for each in known if each.id not in cited]
     found = contradictions(_cited(citations, passages), against=_cited(others, passages))
@@ -67,7 +67,7 @@ def with_counterparts(
 
 
 def conflict_notice(found: Sequence[Contradiction], *, language: str) -> tuple[str, ...]:
-    """Return the sentences that name the contradictions to the user."""
+    """Return the notice that names the contradictions."""
     return tuple(
         translate(
             "answering.contradiction",

@@ -1,9 +1,9 @@
-"""Find statements that say different things about the same: both belong side by side.
+"""Detects contradicting statements, so that both are shown.
 
 Two sentences contradict one another where they agree word by word but for one thing: a number, a
-date, a name or a "not". Where two things differ they speak of two things; another name at the
-beginning is another subject, unless so much agrees that it must be one event. So what is found is
-nearly always right, and contradictions in other words are not found (docs/decisions/024).
+date, a name or a "not". Sentences with two differences are about two things; another name at the
+beginning is another subject, unless so much agrees that it must be one event. Precision is high,
+and contradictions in other words are not found (docs/decisions/024).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Found = tuple[int, int, str]
 
 @dataclass(frozen=True, slots=True)
 class ComparedSentence:
-    """A sentence, and where it is said: characters of its document from `start`."""
+    """A sentence and its location: characters of its document from `start`."""
 
     text: str
     document_id: str
@@ -50,17 +50,17 @@ class _AnalyzedStatement:
     stems: frozenset[str]
 
     def shown(self, first: int, last: int) -> str:
-        """Return the text of the tokens from one to before another."""
+        """Return the text of the tokens from `first` (inclusive) to `last` (exclusive)."""
         return self.text[self.tokens[first].start : self.tokens[last - 1].end]
 
 
 def contradictions(
     statements: Sequence[ComparedSentence], *, against: Sequence[ComparedSentence] = ()
 ) -> tuple[Found, ...]:
-    """Name the pairs that contradict one another, from different documents or far apart in one.
+    """Return the contradicting pairs from different documents or far apart in one.
 
-    Statements are compared with each other and with the sentences ``against``, whose places go
-    on from theirs; those are not compared among themselves.
+    Statements are compared with each other and with the sentences ``against``, whose indexes
+    continue theirs; those are not compared among themselves.
     """
     said = [*statements, *against]
     read = [_read(each) for each in said]
@@ -92,7 +92,7 @@ def _comparable(
 
 
 def _difference(one: _AnalyzedStatement, two: _AnalyzedStatement) -> str | None:
-    """Say in what one thing two sentences differ; None where it is none, or more than one."""
+    """Return the one difference of two sentences; None where there are none or several."""
     share, codes = overlap(one.tokens, two.tokens)
     if share < ALIKE or share * len(one.tokens) < ALIKE * len(two.tokens):
         return None
@@ -117,7 +117,7 @@ def _words(parts: Sequence[TextToken]) -> list[str]:
 
 
 def _begun(one: _AnalyzedStatement, change: Change, codes: Sequence[Change]) -> bool:
-    """Whether something with a meaning stands before a change in both sentences."""
+    """Return whether a content word precedes a change in both sentences."""
     return any(
         part.stem
         for tag, i1, i2, _, _ in codes
@@ -127,7 +127,7 @@ def _begun(one: _AnalyzedStatement, change: Change, codes: Sequence[Change]) -> 
 
 
 def _is_informative(one: _AnalyzedStatement, two: _AnalyzedStatement, code: Change) -> bool:
-    """Whether a change touches a word with a meaning."""
+    """Return whether a change involves a content word."""
     _, i1, i2, j1, j2 = code
     changed = (*one.tokens[i1:i2], *two.tokens[j1:j2])
     return any(part.stem or part.word in NEGATIONS for part in changed)
@@ -164,7 +164,7 @@ def _kinds(read: _AnalyzedStatement, first: int, last: int) -> Iterator[Kind]:
 
 
 def _only_negates(ours: Sequence[TextToken], theirs: Sequence[TextToken]) -> bool:
-    """Whether one side has a "not" and little else that the other does not have."""
+    """Return whether one side has a "not" and little else that the other lacks."""
     sides = [sum(part.word in NEGATIONS for part in side) for side in (ours, theirs)]
     others = [part for part in (*ours, *theirs) if part.stem]
     return sides[0] % 2 != sides[1] % 2 and not others

@@ -1,1 +1,1 @@
-"""Answers in the words of the sources."""
+"""Extractive answers: verbatim sentences of the sources."""

@@ -1,4 +1,4 @@
-"""Split passages into the sentences that an answer may quote, and say how fit each one is."""
+"""Splits passages into quotable sentences and scores their quality."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ _TAG = re.compile(r",\s*(?:right|okay|ok|yes|no|huh|n'est-ce pas|non|hein|d'acco
 class Quotable:
     """A sentence of a passage that may be quoted.
 
-    ``start`` and ``end`` count characters of the document's stored text. ``passage`` is the
-    place of its passage in the list, ``order`` its own place in the passage. ``fitness`` is 1
-    for a plain statement and less for what reads badly in an answer. ``leaning`` says that it
-    opens with a word for something named before, and ``joined`` that nothing but a space parts
-    it from the sentence before. ``cut`` says that it is only a piece of a longer sentence.
+    ``start`` and ``end`` count characters of the document's stored text. ``passage`` is the index
+    of its passage, ``order`` its own index in the passage. ``fitness`` is 1 for a plain statement
+    and less for what reads badly in an answer. ``leaning`` means that its opening is anaphoric, and
+    ``joined`` that only a space separates it from the sentence before. ``cut`` means that it is
+    only a piece of a longer sentence.
     """
 
     document_id: str
@@ -67,7 +67,7 @@ class Quotable:
 
 
 def locator_of(each: Quotable, passage: Passage) -> Locator:
-    """Say where a sentence stands in its source."""
+    """Return the locator of a sentence in its source."""
     places = [place for chunk in passage.chunks for place in chunk.places]
     return locate(places, each.start, each.end) if places else passage.chunks[0].locator
 
@@ -75,7 +75,7 @@ def locator_of(each: Quotable, passage: Passage) -> Locator:
 def quotable_sentences(passages: Sequence[Passage]) -> tuple[Quotable, ...]:
     """Return the sentences of the passages in order, without pure noise such as "[Music]".
 
-    A character that two passages share is quoted from the first of them only.
+    Overlapping passages share characters; these are quoted from the first one only.
     """
     seen: set[tuple[str, int]] = set()
     found: list[Quotable] = []
@@ -133,7 +133,7 @@ def _spans(passage: Passage, text: str) -> Iterator[tuple[int, int]]:
 
 
 def _with_lists(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Join a sentence that ends in a colon with the items below it: alone it says nothing."""
+    """Join a sentence that ends in a colon with its list: alone it is incomplete."""
     group: list[tuple[int, int]] = []
     for span in spans:
         if group and not _OPENING.match(text, *span):
@@ -169,9 +169,9 @@ def _section_openers(passage: Passage) -> list[Chunk]:
 def cut_at_clauses(
     text: str, first: int, last: int, *, cues: Sequence[int] = ()
 ) -> Iterator[tuple[int, int]]:
-    """Cut a long sentence into spans of about `PIECE` characters, behind clauses or cues.
+    """Cut a long sentence into spans of about `PIECE` characters, after clauses or cues.
 
-    Where neither is in reach the cut is made between words, and at worst between characters.
+    If neither is within reach the cut is made between words, or else between characters.
     """
     borders = sorted(
         {match.end() for match in _CLAUSE.finditer(text, first, last)}
@@ -205,7 +205,7 @@ def _count_words(shown: str) -> int:
 
 
 def _is_cut(text: str, first: int, last: int) -> bool:
-    """A piece starts in lower case behind a comma, or stops without a full stop before more."""
+    """Return whether a piece starts in lower case after a comma, or ends without a stop."""
     ahead = text[last:].lstrip()[:1]
     behind = text[:first].rstrip()[-1:]
     starts_inside = text[first : first + 1].islower() and behind.isalnum() | (behind in ",;")
@@ -214,7 +214,7 @@ def _is_cut(text: str, first: int, last: int) -> bool:
 
 
 def _fitness(shown: str, folded: str, *, words: int, titles: set[str], question: bool) -> float:
-    """Judge by shape alone: questions and headings are poor answers, greetings not much better."""
+    """Score quality by form alone: questions, headings and greetings make poor answers."""
     if question:
         return 0.4
     if words <= 2 or (len(shown) <= LONGEST and normalize(shown).strip(" .:#") in titles):

@@ -1,4 +1,4 @@
-"""Which of the scored sentences make the answer: near the best, each saying something new."""
+"""Selects diverse sentences for an answer among those scored near the best."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 def select_diverse(
     material: QueryContext, score_of: Mapping[int, float], *, most: int, margin: float = MARGIN
 ) -> list[int]:
-    """Take places best first, while they are near the best one and say something new.
+    """Select sentences best first, while near the best score and not redundant.
 
-    ``score_of`` are the scores of the places to choose from. A sentence that leans on the one
-    before it brings that one along, unless what stands before it is there already.
+    ``score_of`` maps candidate indexes to scores. An anaphoric sentence adds its antecedent, unless
+    that is selected already.
     """
     ranked = sorted(score_of, key=lambda place: -score_of[place])
     plain = [place for place in ranked if not material.sentences[place].question] or ranked
@@ -71,7 +71,7 @@ def with_aspects(
     score_of: Mapping[int, float],
     most: int,
 ) -> list[int]:
-    """Return every thing that is compared a sentence, where one speaks of it; others make room."""
+    """Guarantee each aspect of a comparison a sentence, replacing others."""
     chosen = list(kept)
     best = max(score_of.values(), default=0.0)
     needed: list[int] = []
@@ -88,21 +88,21 @@ def with_aspects(
 
 
 def speaks_of(material: QueryContext, place: int, aspect: str) -> bool:
-    """Whether a sentence names a thing, or stands under titles that do."""
+    """Return whether a sentence, or a title above it, names an aspect."""
     each = material.sentences[place]
     wanted = frozenset(analyze(aspect, language=each.language))
     return bool(wanted) and wanted <= material.stems[place] | material.around[place]
 
 
 def quality_penalty(material: QueryContext, place: int) -> float:
-    """Return what a sentence loses because it reads badly by itself."""
+    """Return the score penalty of a sentence that reads badly by itself."""
     each = material.sentences[place]
     hanging = HANGING if each.anaphoric and antecedent_of(material, place) is None else 0.0
     return UNFIT * (1 - each.standalone_score) + hanging
 
 
 def is_duplicate(material: QueryContext, place: int, other: int) -> bool:
-    """Tell near-doubles: most words shared, or one sentence all but contained in the other.
+    """Return whether most words are shared, or one sentence nearly contains the other.
 
     Sentences that differ in a number or in a "not" contradict one another, and both are kept.
     """
@@ -122,9 +122,9 @@ def _figures(text: str) -> frozenset[str]:
 
 
 def antecedent_of(material: QueryContext, place: int) -> int | None:
-    """Return the sentence before one that opens with a pronoun ("It …"), if it reads well.
+    """Return the antecedent of a sentence that opens with a pronoun, if it reads well.
 
-    What opens with "This theory …" names what it speaks of.
+    What opens with "This theory …" names its subject itself.
     """
     here = material.sentences[place]
     if (
@@ -140,7 +140,7 @@ def antecedent_of(material: QueryContext, place: int) -> int | None:
 
 
 def reading_order(material: QueryContext, kept: Sequence[int]) -> list[int]:
-    """Documents in the order of their best sentence, sentences in the order of their document."""
+    """Order documents by their best sentence, and sentences as in their document."""
     first: dict[str, int] = {}
     for rank, place in enumerate(kept):
         first.setdefault(material.sentences[place].document_id, rank)
@@ -156,9 +156,9 @@ def reading_order(material: QueryContext, kept: Sequence[int]) -> list[int]:
 def by_aspect(
     material: QueryContext, kept: Sequence[int], *, aspects: Sequence[str]
 ) -> list[tuple[str, int]]:
-    """Put what speaks of several things or of none first, then what speaks of one, under its name.
+    """Group sentences by aspect: first those of several or none, then each under its heading.
 
-    Names are only given where at least two things have a sentence of their own.
+    Headings are only used where at least two aspects have a sentence of their own.
     """
     ordered = reading_order(material, kept)
     about = {

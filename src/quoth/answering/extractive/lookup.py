@@ -1,7 +1,6 @@
-"""Answers to questions about a place: what stands on a page, what a chapter says in all.
+"""Answers to structural queries: the content of a page, the summary of a chapter.
 
-Nothing is ranked against the question here: the place was named, and what stands there is asked
-for. A summary's sentences were chosen when the document was added.
+Nothing is ranked against the query here, because it names a place. Summaries are made at ingestion.
 """
 
 from __future__ import annotations
@@ -36,10 +35,10 @@ def placed_statements(
     looked_up: bool,
     plan: Plan,
 ) -> tuple[Statement, ...]:
-    """Answer a question about a place; nothing for any other question.
+    """Answer a structural query; return no statements for any other query.
 
-    ``leaves`` are the sentences of the summary that was asked for; ``looked_up`` says that the
-    passages are all that stands at the place, and little else: a chunk may begin a page before.
+    ``leaves`` are the sentences of the requested summary; ``looked_up`` means that the passages are
+    all the content of the place, and little else: a chunk may begin a page before.
     """
     if leaves:
         return statements_of(leaves, passages)
@@ -54,9 +53,9 @@ def placed_statements(
 def statements_of(
     leaves: Sequence[SummarySentence], passages: Sequence[Passage]
 ) -> tuple[Statement, ...]:
-    """Make statements of a summary's sentences, as far as their chunks are in the passages.
+    """Make statements of a summary's sentences whose chunks are in the passages.
 
-    Where they come from several parts, each stands under the title of its part.
+    Those of several parts get the title of their part as heading.
     """
     held = {
         chunk.chunk_id: (place, chunk)
@@ -89,10 +88,10 @@ def statements_of(
 
 
 def part_titles(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """Return for each path the title at which the paths part; none where one title would be empty.
+    """Return for each path the title at which the paths differ; empty if any lacks one.
 
-    Paths come in the order of the source. Titles that come back after others would tear the text
-    apart, so that nothing stands under a title then.
+    Paths come in the order of the source. Titles that recur after others would fragment the text,
+    so that no headings are used then.
     """
     depth = 0
     while paths and all(len(each) > depth for each in paths) and len({p[depth] for p in paths}) < 2:
@@ -106,12 +105,11 @@ def part_titles(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
 def centroid_sentences(
     material: QueryContext, *, max_sentences: int, questions: bool = False
 ) -> tuple[Statement, ...]:
-    """Choose the sentences that share most with the others, in their own order.
+    """Select the most central sentences, in their own order.
 
-    ``questions`` says that questions are what was asked for.
-
-    A sentence's weight is the mean frequency of its words over the sentences of the place (as in
-    SumBasic, Nenkova and Vanderwende 2005), times its fitness.
+    ``questions`` means that questions are requested. A sentence's weight is the mean frequency of
+    its words over the sentences of the place (as in SumBasic, Nenkova and Vanderwende 2005), times
+    its fitness.
     """
     counts = Counter(stem for stems in material.stems for stem in stems)
     whole = max(1, len(material.stems))

@@ -1,4 +1,4 @@
-"""Features of the sentences of the passages, and how much each counts for an answer."""
+"""Features of candidate sentences, and their weights."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ TITLE = 60
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A word of the question: its stems in the languages at hand, and its weight (rarity).
+    """A query word: its stems in the languages involved, and its weight (rarity).
 
-    ``parts`` are the stems of the parts of a joined word: "fine-tuning" is there where
-    "finetuning" is, and where both "fine" and "tuning" are.
+    ``parts`` are the stems of the parts of a compound: "fine-tuning" matches "finetuning", and
+    "fine" together with "tuning".
     """
 
     word: str
@@ -68,7 +68,7 @@ class Term:
     weight: float
 
     def among(self, stems: frozenset[str]) -> bool:
-        """Whether the stems hold the word."""
+        """Return whether the stems contain the word."""
         if self.forms & stems:
             return True
         return bool(self.parts) and all(part & stems for part in self.parts)
@@ -76,7 +76,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class QueryContext:
-    """A question's terms and the sentences to choose from, with the stems that each holds."""
+    """A query's terms and the candidate sentences, with the stems of each."""
 
     terms: tuple[Term, ...]
     sentences: tuple[Quotable, ...]
@@ -85,14 +85,14 @@ class QueryContext:
     titles: tuple[str, ...]
 
     def led_text(self, place: int) -> str:
-        """Return a sentence on one line behind the title of its passage, ready to be embedded."""
+        """Return a sentence on one line after the title of its passage, ready to be embedded."""
         each = self.sentences[place]
         title = self.titles[each.passage][:TITLE]
         text = " ".join(each.text.split())
         return f"{title}. {text}" if title else text
 
     def coverage(self, stems: frozenset[str]) -> float:
-        """Return the weighted share of the question's words among the stems, in [0, 1]."""
+        """Return the weighted share of the query's words among the stems, in [0, 1]."""
         whole = sum(term.weight for term in self.terms)
         held = sum(term.weight for term in self.terms if term.among(stems))
         return held / whole if whole else 0.0
@@ -101,10 +101,9 @@ class QueryContext:
 def collect_features(
     query: Query, passages: Sequence[Passage], *, sentences: Sequence[Quotable]
 ) -> QueryContext:
-    """Stem the question and the sentences, and weigh the question's words by their rarity.
+    """Stem the query and the sentences, and weight the query's words by their rarity.
 
-    The weight is ln(1 + (N − n + .5) / (n + .5)), as in BM25, with n counted
-    among the N sentences.
+    The weight is ln(1 + (N − n + .5) / (n + .5)), as in BM25, with n counted among the N sentences.
     """
     stems = tuple(frozenset(analyze(each.text, language=each.language)) for each in sentences)
     counts, documents = Counter(stem for held in stems for stem in held), len(stems)
@@ -135,9 +134,9 @@ def _title(passage: Passage) -> str:
 def _question_forms(
     query: Query, languages: set[str]
 ) -> list[tuple[str, frozenset[str], tuple[frozenset[str], ...]]]:
-    """Stem each word in the question's language and, if it counts there, in the others too.
+    """Stem each word in the query's language and, if it counts there, in the others too.
 
-    A joined word comes with its parts, since the analyser gives the parts and then the whole.
+    A compound comes with its parts, since the analyzer gives the parts and then the whole.
     """
     asked: dict[str, tuple[str, frozenset[str], tuple[frozenset[str], ...]]] = {}
     for word in query.standalone.split():
@@ -177,10 +176,10 @@ def _surroundings(
 def late_features(
     material: QueryContext, *, whole: Sequence[float], asked: Sequence[float] | None
 ) -> Features:
-    """Return the features of late interaction, from its scores for every sentence.
+    """Return the late interaction features, from its scores for every sentence.
 
-    Without ``asked`` only nearness to the whole question counts. Where one sentence repeats the
-    question, a sentence beside it may answer: ``beside`` is half the sum of its neighbours.
+    Without ``asked`` only similarity to the whole query counts. Where one sentence repeats the
+    query, an adjacent sentence may answer: ``beside`` is half the sum of its neighbours.
     """
     near = _standard(np.array(whole, np.float64))
     if asked is None:
@@ -197,7 +196,7 @@ def total_scores(features: Features, *, cosines: Scores | None = None) -> Scores
     """Return the weighted sum of the features of each sentence.
 
     Cosines of one embedder lie close together and those of another far apart; the standard score
-    makes one weight fit both. A cosine that is not known is NaN and counts as the mean.
+    makes one weight fit both. An unknown cosine is NaN and counts as the mean.
     """
     if cosines is not None:
         features = {**features, "cosine": _standard(cosines)}
@@ -215,7 +214,7 @@ def _standard(likeness: Scores) -> Scores:
 
 
 def word_features(query: Query, material: QueryContext, *, passages: Sequence[Passage]) -> Features:
-    """Return the features that need no vectors, for every sentence of the material."""
+    """Return the lexical features of every sentence."""
     best = max((passage.score for passage in passages), default=0.0) or 1.0
     subject = _defined_subject(material, normalize(query.standalone))
     rows = []
@@ -242,7 +241,7 @@ def cosines_to(question: Matrix, vectors: Matrix) -> Scores:
 
 
 def _defined_subject(material: QueryContext, question: str) -> re.Pattern[str] | None:
-    """For "What is X?" give the pattern of X."""
+    """For "What is X?" return the pattern of X."""
     if not material.terms or len(material.terms) > 4 or not DEFINING.match(question):
         return None
     words = dict.fromkeys(term.word.removesuffix("s") for term in material.terms)
@@ -258,7 +257,7 @@ _BEHIND_SUBJECT = re.compile(
 
 
 def _defines(subject: re.Pattern[str], sentence: str) -> bool:
-    """Whether a sentence opens with "(The) X … is"."""
+    """Return whether a sentence opens with "(The) X … is"."""
     return any(
         _BEFORE_SUBJECT.fullmatch(sentence, 0, found.start())
         and _BEHIND_SUBJECT.match(sentence, found.end())

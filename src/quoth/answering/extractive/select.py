@@ -1,7 +1,7 @@
-"""The answer without a language model: the best verbatim sentences of the passages.
+"""Sentence selection for extractive answers.
 
-Plain steps, so that what reads models between them can fail or be left out: `shortlist` by words,
-`read_closely` by late interaction, the caller's vectors, `choose_statements`.
+Plain steps, so that model-based ones can fail or be skipped: `shortlist` by words, `read_closely`
+by late interaction, the caller's vectors, `choose_statements`.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ FOREIGN_SHORTLIST = 24
 class Statement:
     """A sentence chosen for the answer, with its exact span in the document's stored text.
 
-    ``coverage`` is the part of the question's words it holds, weighed by their rarity, in [0, 1];
-    ``cosine`` is its likeness to the question, None where no vectors were made. ``passage`` is
-    the place of its passage in the list that was given. ``heading`` is what it stands under in
-    the answer, such as the thing that it says something of; it is no part of the statement.
+    ``coverage`` is its share of the query's words, weighted by their rarity, in [0, 1]; ``cosine``
+    is its similarity to the query, None without vectors. ``passage`` is the index of its passage.
+    ``heading`` is its heading in the answer, such as the aspect it is about; it is not part of the
+    statement.
     """
 
     document_id: str
@@ -75,9 +75,9 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Shortlist:
-    """The sentences that promise most, best first, and what they were chosen from.
+    """The most promising sentences, best first, and the material they come from.
 
-    ``places`` are their places in ``material.sentences``, ``features`` those of all sentences.
+    ``places`` are their indexes in ``material.sentences``, ``features`` those of all sentences.
     """
 
     query: Query
@@ -87,7 +87,7 @@ class Shortlist:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The texts to embed, in the order of `places`, each led by the title it stands under."""
+        """Return the texts to embed, in the order of `places`, each after its title."""
         return tuple(self.material.led_text(place) for place in self.places)
 
 
@@ -98,13 +98,13 @@ def shortlist(
     limit: int | None = None,
     filters: Sequence[Filter] = (),
 ) -> Shortlist:
-    """Choose the sentences that are worth a vector, `limit` of them or as many as the case needs.
+    """Select up to `limit` sentences worth embedding, or more where needed.
 
-    Only those count that stand on the pages and in the seconds that ``filters`` name: a passage
-    may begin a page before.
+    Only sentences on the pages and in the seconds that ``filters`` name count: a passage may begin
+    a page before.
 
-    At least half are the best by words, the rest are taken from each passage in turn: that keeps
-    a question in another language alive, where no word is shared and only vectors can tell.
+    At least half are the best by words, the rest are taken round-robin from the passages, for
+    cross-lingual queries, where no word is shared and only vectors can match.
     """
     sentences = tuple(
         each
@@ -131,10 +131,10 @@ def _ranked(material: QueryContext, scores: Scores) -> list[int]:
 def spans_of(
     listed: Shortlist, passages: Sequence[Passage]
 ) -> tuple[tuple[Chunk, ...], tuple[tuple[int, int, int], ...]]:
-    """Return the chunks of the passages, and where in their texts the sentences stand.
+    """Return the passages' chunks, and the sentences as spans of their texts.
 
-    A span is the place of its chunk and the characters of that chunk's text; what a sentence has
-    beyond the end of its chunk is left out.
+    A span is the index of its chunk and the characters of that chunk's text; the part of a sentence
+    after the end of its chunk is left out.
     """
     chunks = {chunk.chunk_id: chunk for each in passages for chunk in each.chunks}
     at = {key: place for place, key in enumerate(chunks)}
@@ -152,15 +152,15 @@ def read_closely(
     *,
     limit: int = READ_SHORTLIST,
 ) -> Shortlist:
-    """Choose the shortlist anew by late interaction; as it was where there are no scores.
+    """Reselect the shortlist by late interaction; unchanged without scores.
 
-    ``scores`` are two for each sentence, in the order of `spans_of`: how near it comes to
-    the whole question, and how near to what is asked for.
+    ``scores`` are two for each sentence, in the order of `spans_of`: similarity to the whole query,
+    and to its question word.
     """
     if scores is None or not listed.places:
         return listed
     whole, asked = scores
-    # A claim asks for nothing, nor does "Qu'est-ce que …" have a word for the kind of thing.
+    # Claims have no question word, nor has "Qu'est-ce que …" one for the kind of thing.
     asks = asking_place(listed.query.standalone) is not None
     late = late_features(listed.material, whole=whole, asked=asked if asks else None)
     features = {**listed.features, **late}
@@ -187,12 +187,11 @@ def _in_turn(
 def choose_statements(
     listed: Shortlist, *, max_sentences: int, cosines: Scores | None = None
 ) -> tuple[Statement, ...]:
-    """Choose the best sentences of a shortlist, in the order in which they read best.
+    """Choose the best sentences of a shortlist, in reading order.
 
-    ``cosines`` are those of the shortlist's texts with the question, None to go by words alone.
-    The document of the best sentence comes first; within a document the sentences stand in its
-    order. A sentence that leans on the one before it brings that one along. A comparison is
-    arranged by the things that are compared.
+    ``cosines`` are those of the shortlist's texts with the query, None to use words alone. The
+    document of the best sentence comes first; within a document the sentences keep its order. An
+    anaphoric sentence adds its antecedent. A comparison is arranged by aspect.
     """
     material, places, query = listed.material, listed.places, listed.query
     if not places:
@@ -225,7 +224,7 @@ def choose_statements(
 
 
 def aspects_without(listed: Shortlist, statements: Sequence[Statement]) -> tuple[str, ...]:
-    """Return the things to be compared of which no statement speaks."""
+    """Return the aspects that no statement covers."""
     spans = {span_of(each) for each in statements}
     said = [
         place
@@ -242,7 +241,7 @@ def aspects_without(listed: Shortlist, statements: Sequence[Statement]) -> tuple
 def statement_at(
     material: QueryContext, place: int, *, score: float, cosine: float | None
 ) -> Statement:
-    """Make a statement of the sentence at a place of the material."""
+    """Make a statement of the sentence at an index of the material."""
     each = material.sentences[place]
     return Statement(
         document_id=each.document_id,
@@ -259,11 +258,11 @@ def statement_at(
 
 
 def write_answer(statements: Sequence[Statement]) -> tuple[str, tuple[Sentence, ...]]:
-    """Join the statements to a text with their markers, and say where each sentence stands.
+    """Join the statements to a text with citation markers, and locate each sentence in it.
 
-    Numbers follow the order of the text; the same span has the same number. White space inside
-    a sentence becomes single spaces, and a piece of a longer sentence is shown between ellipses;
-    nothing else differs from the source. Headings stand on lines of their own, in no sentence.
+    Numbers follow the order of the text; the same span has the same number. White space inside a
+    sentence becomes single spaces, and a piece of a longer sentence is shown between ellipses;
+    nothing else differs from the source. Headings are on lines of their own, in no sentence.
     """
     text = ""
     found: list[Sentence] = []
@@ -283,7 +282,7 @@ def write_answer(statements: Sequence[Statement]) -> tuple[str, tuple[Sentence, 
 
 
 def span_of(statement: Statement) -> tuple[str, int, int]:
-    """Return what makes two statements the same source: document, start and end."""
+    """Return the span that identifies a source: document, start and end."""
     return statement.document_id, statement.start, statement.end
 
 
@@ -294,7 +293,7 @@ def number_spans(statements: Sequence[Statement]) -> dict[tuple[str, int, int], 
 
 
 def shown_text(statement: Statement) -> str:
-    """Return the statement as an answer shows it: on one line, pieces marked by ellipses."""
+    """Return the statement as displayed: on one line, pieces marked by ellipses."""
     shown = plain_quotation(statement.text)
     if not statement.cut:
         return shown

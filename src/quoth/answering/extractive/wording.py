@@ -1,7 +1,7 @@
-"""The few words of each language by which a sentence shows what it is good for in an answer.
+"""Word lists by language that indicate a sentence's quality as an answer.
 
-Only openings are looked at, folded to lower case without accents and with straight apostrophes.
-A language that is not listed has no such words, and its sentences are judged by the rest.
+Only openings are matched, normalized to lower case without accents and with straight apostrophes.
+Unlisted languages have no such words; their sentences are scored by the other features.
 """
 
 from __future__ import annotations
@@ -60,6 +60,6 @@ _ASKING_WORD = re.compile(
 
 
 def asking_place(question: str) -> int | None:
-    """Return the character at which a question's asking word begins, None where it has none."""
+    """Return the offset of a question's question word, None without one."""
     found = _ASKING_WORD.search(question)
     return found.start() if found else None

@@ -1,1 +1,1 @@
-"""What a language model writes, read sentence by sentence."""
+"""Parsing of generated answers, sentence by sentence."""

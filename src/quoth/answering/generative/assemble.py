@@ -1,4 +1,4 @@
-"""From the pieces that a language model writes to checked, cited sentences, as they come."""
+"""Assembles verified, cited sentences from a model's output stream."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ Cite = Callable[[EvidenceSpan, StatementCheck, int], Citation]
 
 @dataclass(frozen=True, slots=True)
 class Composed:
-    """A whole answer as a model wrote it, with what the check of each sentence found.
+    """A complete generated answer, with the verification of each sentence.
 
-    ``dropped`` counts the sentences left out for want of support, ``invented`` the sources that
-    were cited and never seen, ``cleaned`` the links and tags taken out. ``finish`` is None where
-    the model broke off.
+    ``dropped`` counts the sentences removed as unsupported, ``invented`` the cited sources that do
+    not exist, ``cleaned`` the links and tags removed. ``finish`` is None where the stream was
+    interrupted.
     """
 
     text: str
@@ -44,7 +44,7 @@ class Composed:
 
 @dataclass(slots=True)
 class _AnswerDraft:
-    """The answer so far."""
+    """The answer under construction."""
 
     text: str = ""
     sentences: list[Sentence] = field(default_factory=list)
@@ -52,7 +52,7 @@ class _AnswerDraft:
     dropped: int = 0
 
     def cite(self, verdict: StatementCheck, make: Cite) -> tuple[list[Citation], tuple[int, ...]]:
-        """Return the citations that are new, and the numbers of all; one span has one number."""
+        """Return the new citations, and the numbers of all; one span has one number."""
         new, numbers = [], []
         for proof in verdict.proofs:
             made = make(proof, verdict, len(self.citations) + 1)
@@ -63,7 +63,7 @@ class _AnswerDraft:
         return new, tuple(dict.fromkeys(numbers))
 
     def add(self, part: ParsedSentence, verdict: StatementCheck, numbers: tuple[int, ...]) -> str:
-        """Add a sentence with its citations; return the text that was added."""
+        """Append a sentence with its citations; return the text that was added."""
         lead = part.lead if self.text else part.lead.lstrip()
         start = len(self.text) + len(lead)
         end = start + len(part.text)
@@ -74,7 +74,7 @@ class _AnswerDraft:
 
 
 def marks(numbers: Sequence[int]) -> str:
-    """Write citations as they stand behind a sentence."""
+    """Format citation numbers as markers."""
     return "".join(f" [{number}]" for number in numbers)
 
 
@@ -86,10 +86,10 @@ async def compose(
     cite: Cite,
     policy: Policy,
 ) -> AsyncGenerator[TextAdded | CitationAdded | SentenceVerified | Composed, None]:
-    """Read, check and cite sentence by sentence; `Composed` comes last.
+    """Parse, verify and cite sentence by sentence; yield `Composed` last.
 
-    A sentence is shown once it is checked. With the policy "mark" every sentence stays and says
-    how well it is supported; "drop" and "strict" leave out the unsupported ones.
+    A sentence is shown once it is verified. With the policy "mark" every sentence stays, with its
+    support; "drop" and "strict" remove unsupported ones.
     """
     draft = _AnswerDraft()
     finish: Finish | None = None
@@ -120,7 +120,7 @@ def _closed(
     cite: Cite,
     policy: Policy,
 ) -> Iterator[TextAdded | CitationAdded | SentenceVerified]:
-    """Add a sentence that was checked to the answer, or leave it out."""
+    """Append a verified sentence to the answer, or drop it."""
     kept = policy == "mark" or not (part.torn or verdict.support == "unsupported")
     new, numbers = draft.cite(verdict, cite) if kept else ([], ())
     number = len(draft.sentences) + draft.dropped + 1
@@ -139,7 +139,7 @@ def _is_torn(part: ParsedSentence) -> bool:
 async def _parts(
     pieces: AsyncGenerator[Written, None], reader: AnswerReader
 ) -> AsyncGenerator[ParsedSentence | Finish, None]:
-    """Read the pieces, and at the end what is still buffered."""
+    """Parse the pieces, and at the end the remaining buffer."""
     finish = None
     async with aclosing(pieces):
         async for piece in pieces:

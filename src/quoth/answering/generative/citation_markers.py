@@ -1,10 +1,10 @@
-"""Citation markers: how a language model names its sources, and which numbers it names.
+"""Citation markers: how a language model names its sources by number.
 
-A marker stands between square brackets of any width: ``[Source 1]``, ``[sources 1, 2]``,
-``[Source 1-3 | Page 3]``, ``【Source: 1】``; the word also in other languages, with "see" before
-it. In round brackets only the word with a number is one: ``(Source 1)``. A bare number, ``[1]``,
-may be a copied footnote: it cites only until the answer uses the word. The word in look-alike
-letters of another script is removed and cites nothing.
+A marker is between square brackets of any width: ``[Source 1]``, ``[sources 1, 2]``, ``[Source 1-3
+| Page 3]``, ``【Source: 1】``; the word also in other languages, with "see" before it. In round
+brackets only the word with a number is one: ``(Source 1)``. A bare number, ``[1]``, may be a copied
+footnote: it cites only until the answer uses the word. The word in look-alike letters of another
+script is removed and cites nothing.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ _WRAPPED = re.compile(rf"[{_OPEN}(（]\s*{MARKER}\s*[{_SHUT})）]")
 
 @dataclass(frozen=True, slots=True)
 class CitationMarker:
-    """The numbers that a marker names, unchecked; none where it only looks like a marker."""
+    """The numbers in a marker, unchecked; empty if it only looks like a marker."""
 
     numbers: tuple[int, ...]
     bare: bool = False
 
 
 def parse_marker(inner: str, *, round_brackets: bool = False) -> CitationMarker | None:
-    """Return the marker between two brackets; None if it is none."""
+    """Parse the text between two brackets; None if it is not a marker."""
     text = unicodedata.normalize("NFKC", inner).casefold().translate(_HYPHENS)
     text = " ".join(re.sub(r"[\\*`]|(?<!\w)_|_(?!\w)", "", text).split())
     latin = text.translate(_LOOK_ALIKES)
@@ -72,7 +72,7 @@ def parse_marker(inner: str, *, round_brackets: bool = False) -> CitationMarker 
 
 
 def marker_in(found: re.Match[str]) -> CitationMarker | None:
-    """Return the marker that a match of `BRACKETS` is; None for ``x[1]`` and other brackets."""
+    """Return the marker of a `BRACKETS` match; None for ``x[1]`` and other brackets."""
     if found["square"] is None:
         return parse_marker(found["round"], round_brackets=True)
     marker = parse_marker(found["square"])
@@ -81,7 +81,7 @@ def marker_in(found: re.Match[str]) -> CitationMarker | None:
 
 
 def without_broken_marker(text: str) -> str:
-    """Return the text without a marker that breaks off at its end."""
+    """Return the text without an incomplete marker at its end."""
     found = _BROKEN_OFF.search(text)
     if found is None:
         return text
@@ -93,7 +93,7 @@ def without_broken_marker(text: str) -> str:
 class MarkerReader:
     """Removes the markers of an answer, sentence by sentence.
 
-    ``known`` are the numbers that the model saw; ``invented`` counts those that it named besides.
+    ``known`` are the source numbers in the prompt; ``invented`` counts other numbers.
     """
 
     def __init__(self, known: Collection[int]) -> None:
@@ -121,7 +121,7 @@ class MarkerReader:
 
 
 def _numbers(text: str, start: int) -> tuple[int, ...]:
-    """Return the numbers of the lists behind the word and behind each further word."""
+    """Return the numbers after the word and after each further word."""
     numbers: list[int] = []
     for at in (start, *(found.end() for found in _REPEATED.finditer(text, start))):
         while (found := _NUMBER.match(text, at)) and len(numbers) < MAX_NUMBERS:

@@ -1,8 +1,8 @@
-"""Text of a language model made safe to show: no links, images, HTML or invisible characters.
+"""Sanitizes model output: removes links, images, HTML and invisible characters.
 
-A sentence is parsed with markdown-it, so that exactly what Markdown would make a link, an image
-or an element of is removed; then bare addresses are, and whatever could still become active is
-separated by a blank. No result holds an address with a scheme or a path, a ``](``, a ``]:`` or a
+A sentence is parsed with markdown-it, so that exactly what Markdown would make a link, an image or
+an element of is removed; then bare addresses are, and whatever could still become active is
+separated by a blank. No result contains an address with a scheme or a path, a ``](``, a ``]:`` or a
 ``<`` before a letter.
 """
 
@@ -55,7 +55,7 @@ class Characters:
     def _clean(self, text: str) -> str:
         if not text:
             return ""
-        # The character before decides whether a joiner is part of a word.
+        # The preceding character decides whether a joiner is part of a word.
         clean = INVISIBLE.sub("", self._last + _BREAKS.sub("\n", text))
         self._last = clean[-1]
         return clean[1:]
@@ -133,9 +133,9 @@ class Sanitizer:
         self._secret = re.compile(re.escape(secret), re.IGNORECASE) if secret else None
 
     def strip_markup(self, text: str) -> tuple[str, list[str]]:
-        """Return a sentence without links, images and HTML, and the code spans taken out of it.
+        """Return a sentence without links, images and HTML, and its extracted code spans.
 
-        No marker is read in code; `finish` puts it back.
+        Markers are not parsed in code; `finish` restores it.
         """
         out: list[str] = []
         code: list[str] = []
@@ -157,12 +157,12 @@ class Sanitizer:
         return _ELEMENT.sub(self._element, "".join(out)), code
 
     def finish(self, text: str, code: list[str]) -> str:
-        """Return the sentence without addresses, its code spans back in their places."""
+        """Return the sentence without addresses, with its code spans restored."""
         spans = iter([self.plain(span) for span in code])
         return re.sub(_CODE, lambda _: f"`{next(spans)}`", self.plain(text))
 
     def plain(self, text: str, *, code: bool = False) -> str:
-        """Return text without addresses and the secret, and with nothing active in it."""
+        """Return the text without addresses, the secret and active markup."""
         if self._secret is not None:
             text = self._secret.sub("", text)
         text = _ADDRESSES.sub(self._address, text)
@@ -211,7 +211,7 @@ def close_gaps(text: str) -> str:
 
 
 def even(text: str) -> str:
-    """Shorten white space: at most one blank line, and eight blanks on a line."""
+    """Collapse white space: at most one blank line, and eight blanks on a line."""
 
     def shorten(found: re.Match[str]) -> str:
         lines = found.group().count("\n")
@@ -225,7 +225,7 @@ _LIVE = re.compile(r"(\](?=[(:\[])|<(?=[A-Za-z/!?|]))")
 
 
 def plain_quotation(text: str) -> str:
-    """Return a sentence of a source as an answer may show it: on one line, word for word.
+    """Return a source sentence for display: on one line, word for word.
 
     What would open a link, an image or a tag is separated by a blank, and a number in square
     brackets, which could be taken for a citation, gets other brackets. An address stays as text.

@@ -1,9 +1,9 @@
-"""Read the answer of a language model sentence by sentence while it is written.
+"""Incremental parser of a model's answer, sentence by sentence.
 
-Text is buffered to the end of a sentence or of a block. Then its markers are read and it is
-sanitized, so that a sentence is known whole before anything of it is shown. Sentences end where
-`quoth.text.sentences` ends them, and besides with items of lists, headings and rows of tables;
-one is closed only when nothing that may follow can change it.
+Text is buffered to the end of a sentence or of a block. Then its markers are parsed and it is
+sanitized, so that a sentence is complete before anything of it is shown. Sentences end where
+`quoth.text.sentences` ends them, and also with list items, headings and table rows; one is closed
+only when no further text can change it.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ SLICE = 1024
 
 @dataclass(frozen=True, slots=True)
 class ParsedSentence:
-    """A finished sentence, or a block of code, without markers: safe to show.
+    """A finished sentence or code block, without markers and sanitized.
 
-    ``lead`` stands before it: white space, line breaks, the bullet of a list. ``numbers`` are the
-    sources that it names; a ``torn`` sentence is one that the model did not finish.
+    ``lead`` precedes it: white space, line breaks, the bullet of a list. ``numbers`` are the
+    sources that it cites; a ``torn`` sentence was not finished by the model.
     """
 
     lead: str
@@ -70,16 +70,16 @@ _FENCE_END = re.compile(r"[^\S\n]{0,12}([`~]{3,60})[^\S\n]{0,12}\n?\Z")
 
 
 class _NeedMoreText(Exception):
-    """What the text is cannot be decided before more of it is there."""
+    """More text is needed to decide how to parse the buffer."""
 
 
 class AnswerReader:
-    """Turns the pieces of a model's answer into sentences that are safe to show.
+    """Parses the pieces of a model's answer into sanitized sentences.
 
-    ``known`` are the numbers of the sources that the model was shown; markers that name others
-    are removed and counted in ``invented``. ``cleaned`` counts links, images, tags and addresses
-    removed. ``secret``, the fence of the prompt, is never shown. The result does not depend on
-    how the answer is cut into pieces.
+    ``known`` are the source numbers in the prompt; markers that name others are removed and counted
+    in ``invented``. ``cleaned`` counts removed links, images, tags and addresses. ``secret``, the
+    fence of the prompt, is never shown. The result does not depend on how the answer is split into
+    pieces.
     """
 
     def __init__(self, known: Collection[int], *, secret: str = "") -> None:
@@ -101,23 +101,23 @@ class AnswerReader:
 
     @property
     def invented(self) -> int:
-        """How many markers named a source that the model never saw."""
+        """Return how many markers named a source that does not exist."""
         return self._markers.invented
 
     @property
     def cleaned(self) -> int:
-        """How many links, images, tags and addresses were removed."""
+        """Return how many links, images, tags and addresses were removed."""
         return self._sanitizer.cleaned
 
     def feed(self, piece: str) -> list[ParsedSentence]:
-        """Read the next piece; return the sentences that are finished."""
+        """Parse the next piece; return the finished sentences."""
         self._out = []
         for at in range(0, len(piece), SLICE):
             self._read(self._characters.feed(piece[at : at + SLICE]))
         return self._out
 
     def close(self) -> list[ParsedSentence]:
-        """Return the rest: there are no more pieces."""
+        """Return the remaining sentences at the end of the stream."""
         self._out, self._final = [], True
         self._read(self._characters.feed("", final=True))
         return self._out
@@ -133,7 +133,7 @@ class AnswerReader:
             self._end_code()
 
     def _step(self) -> None:
-        """Read to the next end of a sentence, or as far as is certain."""
+        """Parse to the next end of a sentence, or as far as is certain."""
         if self._thought:
             return self._skip_thought()
         if self._fence:
@@ -163,7 +163,7 @@ class AnswerReader:
         return None
 
     def _find_begin(self) -> None:
-        """Find where the sentence begins, behind white space and a bullet at a new line."""
+        """Find the beginning of the sentence, after white space and a bullet on a new line."""
         blanks = len(self._text) - len(self._text.lstrip())
         self._new_line = self._new_line or "\n" in self._text[:blanks]
         lead = _LEAD.match(self._text) if self._new_line else None
@@ -179,7 +179,7 @@ class AnswerReader:
         return None
 
     def _forced_end(self, begin: int, before: int) -> int:
-        """Return where a sentence that is too long is cut; 0 while it is not."""
+        """Return where an overlong sentence is cut, else 0."""
         for pattern, low, high in (
             (_CLAUSE, CLAUSE_LIMIT, WORD_LIMIT),
             (_SPACE, WORD_LIMIT, LONGEST),
@@ -192,7 +192,7 @@ class AnswerReader:
         return begin + LONGEST if before > begin + LONGEST else 0
 
     def _span_end(self, event: re.Match[str]) -> int:
-        """Return the end of a code span, a bracket or a tag: no sentence ends in them."""
+        """Return the end of a code span, a bracket or a tag, which contain no sentence ends."""
         text, at = self._text, event.start()
         if event["ticks"]:
             if event.end() == len(text) and not self._final:
@@ -212,7 +212,7 @@ class AnswerReader:
         return self._target_end(found.end())
 
     def _target_end(self, end: int) -> int:
-        """Return the end of the target of a link whose label ends there."""
+        """Return the end of the target of a link whose label ends at `end`."""
         if end == len(self._text) and not self._final:
             raise _NeedMoreText
         if not self._text.startswith("](", end - 1):
@@ -223,7 +223,7 @@ class AnswerReader:
         return target.end() if target else end
 
     def _wait_for_end(self, at: int) -> None:
-        """Raise where more text could still end the span that begins there."""
+        """Raise if more text could still end the span that begins at `at`."""
         near = len(self._text) - at < SPAN_LIMIT and not _BLANK_LINE.search(self._text, at)
         if near and not self._final:
             raise _NeedMoreText
@@ -231,7 +231,7 @@ class AnswerReader:
     # --- ends of sentences --------------------------------------------------------------------
 
     def _end_at(self, event: re.Match[str], begin: int) -> None:
-        """Close the sentence at a stop or a line break, or go on behind it."""
+        """Close the sentence at a stop or a line break, or continue after it."""
         if event["line"]:
             end, ends = self._line_end(event.start(), begin)
         else:
@@ -258,7 +258,7 @@ class AnswerReader:
         return after, False
 
     def _stop_end(self, event: re.Match[str], begin: int) -> tuple[int, bool]:
-        """Decide whether a full stop ends the sentence; markers behind it belong to it."""
+        """Decide whether a full stop ends the sentence; markers after it belong to it."""
         text = self._text
         if event.end() == len(text) and not self._final:
             raise _NeedMoreText
@@ -280,10 +280,10 @@ class AnswerReader:
         return end if ends else event.end(), ends
 
     def _trail_end(self, at: int) -> int:
-        """Return the end of the markers and tags behind the end of a sentence.
+        """Return the end of the markers and tags after the end of a sentence.
 
-        Markers alone on their line belong to the sentence before, those before other text on a
-        line to that text; in an answer that begins with a marker all belong to what follows.
+        Markers alone on their line belong to the sentence before, those before other text on a line
+        to that text; in an answer that begins with a marker all belong to what follows.
         """
         text, end, line_end = self._text, at, at
         while True:
@@ -305,14 +305,14 @@ class AnswerReader:
         return end if alone else line_end
 
     def _begins_with_marker(self) -> bool:
-        """Whether the answer puts its markers before the sentences."""
+        """Return whether the answer puts its markers before the sentences."""
         if self._markers_first is None:
             found = BRACKETS.match(self._text, self._begin or 0)
             return found is not None and marker_in(found) is not None
         return self._markers_first
 
     def _close(self, end: int, *, forced: bool = False) -> None:
-        """Clean the sentence that ends here, and add it if it has a word."""
+        """Sanitize the sentence that ends here, and append it if it has a word."""
         begin = self._begin or 0
         raw = self._text[begin:end]
         if self._markers_first is None:
@@ -336,7 +336,7 @@ class AnswerReader:
         self._lead, self._started = "", True
 
     def _skip_thought(self) -> None:
-        """Remove the reasoning of a model up to its closing tag."""
+        """Remove a model's reasoning up to its closing tag."""
         found = re.search(rf"{self._thought}\s*>", self._text[self._look :], re.IGNORECASE)
         if found is None:
             keep = 0 if self._final else 20
@@ -366,7 +366,7 @@ class AnswerReader:
         self._text = self._text[found.end() :]
 
     def _read_code(self) -> None:
-        """Read a line of code, or the end of the block."""
+        """Parse a line of code, or the end of the block."""
         size = self._text.find("\n", 1) + 1
         if not size:
             if not self._final and len(self._text) < LONGEST:

@@ -1,13 +1,13 @@
-"""The check of a statement against what the model saw (docs/decisions/024).
+"""Verification of statements against the model's sources (docs/decisions/024).
 
-tokens, units, values      how a text is read: words, measures, numbers and names
-sources, claim             what the model saw, and a statement, read in that way
-align                      the sentences of the sources that a statement is laid beside
-changes, held              what was changed on the way, and what the sentences do not hold
-foreign                    the same where source and statement have no words in common
-model, judge               how likely the rest is borne out, and what a judge says of it
-quotes, silence            quotations inside, and sentences that claim nothing
-check                      all of it in order: `verify`
+tokens, units, values      tokenization: words, measures, numbers and names
+source_index, claim        the sources and a statement, tokenized alike
+align                      the source sentences that may support a statement
+contradiction_rules, value_checks   differences that change the meaning
+cross_lingual              the same without words in common
+calibration, combine_judge the support probability, and a judge's share in it
+quotations, non_claims     quotations within statements, and statements without a claim
+verify                     all steps in order
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Lay a statement beside the sentences of its sources: which of them hold it, and what differs."""
+"""Aligns a statement with the source sentences that may support it."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ NEAR_QUOTE = 0.6
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """A statement beside the sentences that hold most of it, the best one first.
+    """A statement aligned with the sentences that share most with it, best first.
 
-    ``signs`` are what speaks for support (`signals`), ``shared`` counts the words with a meaning
-    that both have, ``near`` says that it quotes the first sentence with changes.
+    ``signs`` are the support features (`signals`), ``shared`` counts the common content words,
+    ``near`` means that it quotes the first sentence with changes.
     """
 
     lines: tuple[SourceSentence, ...]
@@ -35,7 +35,7 @@ class Alignment:
 
 
 def align(statement: str, lines: Sequence[SourceSentence], *, sources: Sources) -> Alignment | None:
-    """Lay a statement beside sentences of one language; None where they share no word."""
+    """Align a statement with sentences of one language; None where they share no word."""
     if not lines:
         return None
     claim = read_claim(statement, language=lines[0].language, sources=sources)
@@ -61,7 +61,7 @@ def align(statement: str, lines: Sequence[SourceSentence], *, sources: Sources) 
 def _stated_tokens(
     claim: Claim, chosen: Sequence[SourceSentence], *, sources: Sources
 ) -> frozenset[str]:
-    """Return the stems of the proofs, and those by which the statement calls their sources."""
+    """Return the stems of the evidence, and of the statement's references to sources."""
     titles = frozenset().union(*(sources.by_number[line.number].title for line in chosen))
     called = {part.stem for part in claim.tokens if part.word in titles}
     return frozenset(called).union(*(line.stems for line in chosen))
@@ -79,9 +79,9 @@ def _clean(found: Sequence[Fault]) -> dict[str, float]:
 
 
 def weighted_recall(claim: Claim, lines: Sequence[SourceSentence]) -> tuple[SourceSentence, ...]:
-    """Choose the sentence that holds most of a statement, and up to two that add to it.
+    """Choose the sentence with the highest recall, and up to two that add to it.
 
-    One word in common is no proof: a further sentence adds two, or a number or a name.
+    One word in common is no evidence: a further sentence adds two, or a number or a name.
     """
     chosen: list[SourceSentence] = []
     wanted = frozenset(claim.weights)
@@ -100,11 +100,11 @@ def weighted_recall(claim: Claim, lines: Sequence[SourceSentence]) -> tuple[Sour
 
 
 def signals(claim: Claim, chosen: Sequence[SourceSentence], *, share: float) -> dict[str, float]:
-    """Return what speaks for support, each sign in [0, 1] and the more the better.
+    """Return the support features, each in [0, 1], higher is better.
 
     ``best`` and ``cover`` are the weighted recall of the best sentence and of all, ``pairs`` of
-    neighbouring stems, ``order`` the part of the words that stand in order in the best one,
-    ``rarest`` is 1 when the statement's rarest word is there.
+    neighbouring stems, ``order`` the share of the words that are in order in the best one,
+    ``rarest`` is 1 when the statement's rarest word occurs.
     """
     held = frozenset().union(*(line.stems for line in chosen))
     stems = [part.stem for part in claim.tokens if part.stem]
@@ -123,7 +123,7 @@ def signals(claim: Claim, chosen: Sequence[SourceSentence], *, share: float) -> 
 
 
 def _pairs(line: SourceSentence) -> Iterator[tuple[str, str]]:
-    """Return the stems that stand near each other, in either order."""
+    """Return pairs of nearby stems, in either order."""
     stems = [part.stem for part in line.tokens if part.stem]
     for at, stem in enumerate(stems):
         for other in stems[at + 1 : at + 4]:

@@ -1,4 +1,4 @@
-"""How likely a statement is borne out, from the signs of its alignment; figures: decisions/024."""
+"""Calibrated support probability from alignment features; figures: docs/decisions/024."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ FOREIGN = Calibration(
 
 
 def support_probability(signs: Mapping[str, float], *, model: Calibration = WORDS) -> float:
-    """Return the probability that the statement is borne out."""
+    """Return the probability that the statement is supported."""
     total = model.bias + sum(
         weight * signs.get(name, 0.0) for name, weight in model.weights.items()
     )

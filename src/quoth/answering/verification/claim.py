@@ -1,4 +1,4 @@
-"""A statement read as its sources are, and where it agrees with another text word by word."""
+"""A statement tokenized as its sources, and its word-level overlap with other texts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Change = tuple[str, int, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A statement, read in the language of sources."""
+    """A statement, tokenized in the language of the sources."""
 
     text: str
     tokens: tuple[TextToken, ...]
@@ -29,22 +29,22 @@ class Claim:
 
     @property
     def weight(self) -> float:
-        """The rarity of all stems together."""
+        """Return the summed rarity of all stems."""
         return sum(self.weights.values())
 
     def recall(self, stems: frozenset[str]) -> float:
-        """Return the part of the statement that is among the stems, by weight, in [0, 1]."""
+        """Return the statement's weighted recall among the stems, in [0, 1]."""
         held = sum(weight for stem, weight in self.weights.items() if stem in stems)
         return held / (self.weight or 1.0)
 
     def kinship(self, stems: frozenset[str]) -> float:
-        """Return the recall where a word also counts that begins as one of the stems does."""
+        """Return the recall that also counts words sharing a prefix with a stem."""
         roots = {stem[:ROOT] for stem in stems if len(stem) >= ROOT}
         kin = {stem for stem in self.weights if len(stem) >= ROOT and stem[:ROOT] in roots}
         return self.recall(stems | kin)
 
     def shown(self, value: Value) -> str:
-        """Return a value as the statement writes it."""
+        """Return a value as written in the statement."""
         if value.last < value.first:
             return value.key
         return self.text[self.tokens[value.first].start : self.tokens[value.last].end]
@@ -57,10 +57,10 @@ _REPORTING = frozenset(
 
 
 def read_claim(text: str, *, language: str, sources: Sources) -> Claim:
-    """Cut a statement as its sources are cut."""
+    """Tokenize a statement like its sources."""
     parts = tokens(text, language=language)
     stems = dict.fromkeys(part.stem for part in parts if part.stem)
-    # Who says something is a name; that it is said proves nothing.
+    # The speaker's name counts; the verb of saying proves nothing.
     empty = {part.stem for part in parts if part.word in _REPORTING}
     return Claim(
         text=text,
@@ -71,7 +71,7 @@ def read_claim(text: str, *, language: str, sources: Sources) -> Claim:
 
 
 def overlap(ours: Sequence[TextToken], theirs: Sequence[TextToken]) -> tuple[float, list[Change]]:
-    """Return the part of our words that stand in theirs in the same order, and what differs."""
+    """Return the share of our words that occur in theirs in order, and the differences."""
     words, others = ([part.stem or part.word for part in each] for each in (ours, theirs))
     if not words or not others:
         return 0.0, []

@@ -1,4 +1,4 @@
-"""How a judge's opinion joins what words have found."""
+"""Combines an entailment judge's probability with the lexical one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SUREST = 0.99
 
 
 def combine_with_judge(words: float, judge: float, *, share: float = SHARE) -> float:
-    """Return the mean of two probabilities on the scale of log odds, weighed by the judge's share.
+    """Return the mean of two probabilities in logit space, weighted by the judge's share.
 
     A logarithmic opinion pool (Genest and Zidek, 1986).
     """

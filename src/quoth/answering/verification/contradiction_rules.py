@@ -28,14 +28,14 @@ CONDITIONS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Something in a statement that its proof does not bear out."""
+    """Something in a statement that its evidence does not support."""
 
     what: str
     severity: Severity
 
 
 def negation_faults(claim: Claim, chosen: Sequence[ReadLine]) -> Iterator[Fault]:
-    """Yield a fault where a statement in other words denies what its sentences say."""
+    """Yield a fault where a paraphrasing statement negates its sentences."""
     parts = [part for each in chosen for part in each.line.tokens]
     ours, theirs = negated(claim.tokens), negated(parts)
     if bool(ours) != bool(theirs):
@@ -45,7 +45,7 @@ def negation_faults(claim: Claim, chosen: Sequence[ReadLine]) -> Iterator[Fault]
 def change_faults(
     claim: Claim, chosen: Sequence[ReadLine], codes: Sequence[Change]
 ) -> Iterator[Fault]:
-    """Judge each change that makes a statement out of the first of its sentences."""
+    """Check each change that turns the first sentence into the statement."""
     parts = chosen[0].line.tokens
     elsewhere = any(negated(each.line.tokens) for each in chosen[1:])
     same = [code for code in codes if code[0] == "equal"]
@@ -58,7 +58,7 @@ def change_faults(
         if inside:
             yield from _denied(ours, theirs)
         elif not (len(ours) > SLOT and elsewhere):
-            # What the statement leaves out at its ends may deny something else.
+            # Words omitted at the ends may negate something else.
             yield from _denied(ours, theirs if negated(ours) else ())
         if i2 <= same[0][1]:
             yield from _left_open(ours, theirs[-CLAUSE:])
@@ -67,7 +67,7 @@ def change_faults(
 
 
 def unsupported_negation(before: Sequence[TextToken]) -> str | None:
-    """Return the word that leaves open or denies what follows it in a sentence, None where none."""
+    """Return the word that hedges or negates what follows it in a sentence, else None."""
     words = [part.word for part in before[-CLAUSE:]]
     return next((word for word in words if word in NEGATIONS or word in CONDITIONS), None)
 
@@ -93,7 +93,7 @@ def _compared(ours: Sequence[TextToken], theirs: Sequence[TextToken]) -> Iterato
 
 
 def _exchanged(claim: Claim, read: ReadLine, code: Change) -> Iterator[Fault]:
-    """Judge values and words that stand where the sentence has others."""
+    """Check values and words that replace others of the sentence."""
     _, i1, i2, j1, j2 = code
     parts = read.line.tokens[j1:j2]
     theirs = [value for value in read.values if j1 <= value.first < j2]

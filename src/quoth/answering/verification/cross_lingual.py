@@ -1,9 +1,9 @@
-"""Check a statement against sentences in another language, where no words are shared.
+"""Cross-lingual verification, where statement and source share no words.
 
-The cosines of an embedder that knows both languages crowd together, so the best sentence is judged
-by how far it stands out among all that the model saw. Numbers must be the same in any language;
-a "not" on one side only, or names of which none is alike, leave a doubt. Cosines hardly see a
-"not", so what they say is never more than the words allow (docs/decisions/024).
+The cosines of a multilingual embedder lie close together, so the best sentence is scored by how far
+it stands out among all sentences of the sources. Numbers must be the same in any language; a "not"
+on one side only, or names without any match, reduce confidence. Cosines hardly reflect a "not", so
+they never exceed what the lexical check allows (docs/decisions/024).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ BEGINNING = 3
 
 
 def remembering(embed: Embed) -> Embed:
-    """Stand in for an embedder that is asked for the same sentences with every statement."""
+    """Cache an embedder that receives the same sentences with every statement."""
     known: dict[str, Matrix] = {}
 
     async def remembered(texts: Sequence[str]) -> Matrix:
@@ -60,9 +60,9 @@ async def align_foreign(
     language: str,
     embed: Embed,
 ) -> Alignment | None:
-    """Find the sentence of another language that says the same; None where too few are there.
+    """Find the equivalent sentence of another language; None where too few exist.
 
-    The signs are the standard score of its cosine among all (``stands_out``) and its lead before
+    The features are the standard score of its cosine among all (``stands_out``) and its lead before
     the next one, in the same unit (``leads``). Raises EmbeddingError.
     """
     parts = tokens(statement, language=language)
@@ -92,7 +92,7 @@ async def align_foreign(
 
 
 def _all(sources: Sources) -> Iterator[SourceSentence]:
-    """Return the sentences of all sources in turn, so that each has its share."""
+    """Return the sentences of all sources, interleaved round-robin."""
     lists = [source.lines for source in sources.by_number.values()]
     for turn in range(max(map(len, lists), default=0)):
         for lines in lists:

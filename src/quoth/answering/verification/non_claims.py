@@ -1,4 +1,4 @@
-"""Sentences that say that the sources do not say: honest, and nothing to prove."""
+"""Non-claims, such as "the sources do not say", which need no evidence."""
 
 from __future__ import annotations
 
@@ -77,11 +77,11 @@ _VALUE = re.compile(r"\d[\d.,]*|(?<=[\w,;:] )(?!Sources?\b)[A-ZÀ-ÖØ-Þ][\w'�
 
 
 def is_non_claim(statement: str, language: str, *, question: str = "") -> bool:
-    """Whether a sentence only says that the sources do not answer; it claims nothing to prove.
+    """Return whether a sentence only says that the sources do not answer.
 
-    English and French; a sentence that goes on with a "but" claims something, and so does one
-    that has a number or a name of which the ``question`` knows nothing. A few words that lead to
-    what follows ("The sources say:") claim nothing either.
+    English and French; a sentence that continues with a "but" is a claim, and so is one with a
+    number or a name that is not in the ``question``. A short lead-in ("The sources say:") is no
+    claim either.
     """
     known = question.casefold()
     if any(each.rstrip(".,").casefold() not in known for each in _VALUE.findall(statement)):

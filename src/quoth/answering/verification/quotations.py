@@ -1,4 +1,4 @@
-"""Quotations inside of a statement: what stands between quotation marks stands in a source."""
+"""Quotations within a statement must occur verbatim in a source."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _LEFT_OUT = re.compile(r"\[?(?:…|\.\.\.)\]?|\[[^\[\]]*\]")
 
 
 def invented_quotation(statement: str, sources: Sources) -> str | None:
-    """Return the first quotation of a statement that stands in no source, None where all do.
+    """Return the first quotation that occurs in no source, None if all occur.
 
-    The parts around "…" and around what stands in square brackets are looked for by themselves.
+    The parts around "…" and around square brackets are searched separately.
     """
     for match in _QUOTED.finditer(statement):
         whole = next(each for each in match.groups() if each is not None)

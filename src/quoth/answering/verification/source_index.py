@@ -1,4 +1,4 @@
-"""What the model saw, cut once per answer so that every sentence can be checked against it."""
+"""Index of the sources in the prompt, tokenized once per answer."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ HEADING = 0.3
 
 @dataclass(frozen=True, slots=True)
 class SourceSentence:
-    """A whole sentence of a source; ``start`` and ``end`` count characters of its document."""
+    """A complete sentence of a source; ``start`` and ``end`` count characters of its document."""
 
     number: int
     start: int
@@ -45,14 +45,14 @@ class SourceSentence:
 
 @dataclass(frozen=True, slots=True)
 class ReadLine:
-    """A sentence read closely: its values, and all its words and parts of words."""
+    """A fully parsed sentence: its values, all its words and parts of words."""
 
     line: SourceSentence
     values: tuple[Value, ...]
     words: frozenset[str]
 
     def holds(self, value: Value) -> bool:
-        """Whether a value of a statement stands in this sentence."""
+        """Return whether a value of a statement occurs in this sentence."""
         if value.kind == "name":
             parts = value.parts
             return value.key in self.words or (bool(parts) and self.words >= parts)
@@ -60,7 +60,7 @@ class ReadLine:
 
 
 def read_line(line: SourceSentence) -> ReadLine:
-    """Read a sentence closely; it takes as long as all that was done with it before."""
+    """Parse a sentence fully, which doubles the work done on it."""
     found = {part.word for part in line.tokens}
     found |= {one.word + two.word for one, two in pairwise(line.tokens)}
     for part in line.tokens:
@@ -73,7 +73,7 @@ def read_line(line: SourceSentence) -> ReadLine:
 
 @dataclass(frozen=True, slots=True)
 class IndexedSource:
-    """One numbered source as the model saw it: its tokens in order, and its sentences."""
+    """A numbered source in the prompt: its tokens in order, and its sentences."""
 
     number: int
     document_id: str
@@ -84,7 +84,7 @@ class IndexedSource:
     title: frozenset[str]
 
     def find(self, wanted: Sequence[TextToken]) -> Iterator[Span]:
-        """Yield the characters of the document where a quotation stands word by word."""
+        """Yield the document spans where a quotation occurs word by word."""
         searched = concatenate(wanted)
         at = self.joined.find(searched) if wanted else -1
         while at >= 0:
@@ -93,13 +93,13 @@ class IndexedSource:
             at = self.joined.find(searched, at + 1)
 
     def around(self, start: int, end: int) -> tuple[SourceSentence, ...]:
-        """Return the sentences that characters of the document stand in."""
+        """Return the sentences that overlap a span of the document."""
         return tuple(line for line in self.lines if line.start < end and start < line.end)
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """All that the model saw, by source number, and how often each stem stands in it."""
+    """All sources in the prompt, by number, and the frequency of each stem in them."""
 
     by_number: Mapping[int, IndexedSource]
     counts: Mapping[str, int]
@@ -107,13 +107,13 @@ class Sources:
 
     @property
     def languages(self) -> frozenset[str]:
-        """The languages of the sources."""
+        """Return the languages of the sources."""
         return frozenset(
             line.language for source in self.by_number.values() for line in source.lines
         )
 
     def weight(self, stem: str) -> float:
-        """Weigh a stem by its rarity, ln(1 + (N − n + .5) / (n + .5)), as BM25 does."""
+        """Weight a stem by its rarity, ln(1 + (N − n + .5) / (n + .5)), as BM25 does."""
         whole = max(self.lines, FEWEST_LINES)
         held = self.counts.get(stem, 0)
         return math.log(1 + (whole - held + 0.5) / (held + 0.5))
@@ -122,10 +122,10 @@ class Sources:
 def read_sources(
     blocks: Sequence[ContextBlock], *, kept: Mapping[int, Sequence[Span]] | None = None
 ) -> Sources:
-    """Cut what the model saw into sentences and tokens.
+    """Split the sources in the prompt into sentences and tokens.
 
-    ``kept`` are the parts that were shown of a pruned passage, by its number, as
-    `quoth.answering.context.build_context` takes them; what it left out proves nothing.
+    ``kept`` are the shown spans of pruned passages, by number, as
+    `quoth.answering.context.build_context` takes them; pruned text is no evidence.
     """
     found = [_read(block, spans=(kept or {}).get(block.number)) for block in blocks]
     lines = [line for source in found for line in source.lines]
@@ -138,7 +138,7 @@ def read_sources(
 
 def _read(block: ContextBlock, *, spans: Sequence[Span] | None) -> IndexedSource:
     passage = block.passage
-    # Of a block that had to be cut all of the beginning is shown, and nothing behind it.
+    # A truncated block is shown from its beginning up to the cut.
     whole = [(block.start, block.end)]
     shown = spans if spans and spans[-1][1] <= block.end else whole
     language = passage.chunks[0].language
@@ -171,7 +171,7 @@ def _lines(
             each.standalone_score <= HEADING
             and normalize_name(" ".join(each.text.split())) in headings
         ):
-            continue  # a title names what is told below it, and tells nothing
+            continue  # a title names what follows and claims nothing
         held = tuple(parts[bisect_left(starts, each.start) : bisect_left(starts, each.end)])
         if each.language != language:
             held = tokens(each.text, language=each.language, offset=each.start)
@@ -187,7 +187,7 @@ def _lines(
 
 
 def _title_words(block: ContextBlock) -> frozenset[str]:
-    """Return the words of the lines above a source, by which a statement may call it."""
+    """Return the words of a source's header lines, by which a statement may refer to it."""
     passage = block.passage
     texts = [passage.document.title.replace("_", " "), passage.document.speaker or ""]
     for chunk in passage.chunks:

@@ -1,8 +1,8 @@
-"""Cut a text into words that compare alike however they were printed, each with its place.
+"""Tokenization for verification: words comparable across printings, with offsets.
 
-Two texts whose tokens have the same words say the same letter by letter: white space, quotation
-marks, ligatures, composed and decomposed letters, capitals and hyphens between letters make no
-difference, and nothing else is let go. The way back to the stored text is the place of the token.
+Two texts whose tokens have the same words are equal letter by letter: white space, quotation marks,
+ligatures, composed and decomposed letters, capitals and hyphens between letters make no difference,
+and nothing else is ignored. Token offsets refer to the stored text.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NEGATIONS = frozenset(
 )
 """What turns a clause into its opposite."""
 
-# Letters, the marks that stand on them, and signs inside words that nobody sees.
+# Letters, their combining marks, and invisible characters inside words.
 _MARKS = (
     "\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
     "\u0900-\u0963\u0970-\u0df4\u0e31-\u0e4e\u0ec8-\u0ecd\u0f71-\u0f84\u102b-\u103e\u17b4-\u17d3"
@@ -59,10 +59,10 @@ BETWEEN = "\x1f"
 
 
 class TextToken(NamedTuple):
-    """A word, number or sign, and its characters in the text that was cut.
+    """A word, number or symbol, and its characters in the tokenized text.
 
-    ``word`` is how it compares letter by letter, ``stem`` how it compares by meaning, empty for a
-    word that carries none.
+    ``word`` is its form for exact comparison, ``stem`` that for comparison by meaning, empty for a
+    function word.
     """
 
     word: str
@@ -72,7 +72,7 @@ class TextToken(NamedTuple):
 
 
 def tokens(text: str, *, language: str, offset: int = 0) -> tuple[TextToken, ...]:
-    """Cut a text into tokens; ``offset`` is added to their places."""
+    """Split a text into tokens; ``offset`` is added to their positions."""
     found: list[TextToken] = []
     for match in _TOKEN.finditer(text):
         start, end = match.span()
@@ -91,7 +91,7 @@ def tokens(text: str, *, language: str, offset: int = 0) -> tuple[TextToken, ...
 
 
 def concatenate(parts: Sequence[TextToken]) -> str:
-    """Join the words of tokens so that a search finds whole ones only."""
+    """Join the words of tokens so that a search finds only whole ones."""
     return BETWEEN + BETWEEN.join(part.word for part in parts) + BETWEEN
 
 
@@ -101,7 +101,7 @@ def negated(parts: Sequence[TextToken]) -> list[str]:
 
 
 def plain_number(raw: str) -> str:
-    """Write a number in the one way that its value has: "1,000.50" and "1000.5" are the same."""
+    """Write a number in canonical form: "1,000.50" and "1000.5" are equal."""
     text = raw.translate(_LETTERS)
     if ":" in text:
         return text
@@ -118,7 +118,7 @@ def plain_number(raw: str) -> str:
 
 
 def _numbers(raw: str, *, start: int) -> list[TextToken]:
-    """Return one number, or several where spaces set apart other than thousands."""
+    """Return one number, or several where spaces separate more than thousands."""
     spaced = _SPACES.split(raw)
     if len(spaced) > 1 and all(len(each) == 3 and each.isdecimal() for each in spaced[1:]):
         value = plain_number("".join(spaced))
@@ -133,7 +133,7 @@ def _numbers(raw: str, *, start: int) -> list[TextToken]:
 
 @lru_cache(maxsize=100_000)
 def _word(raw: str, language: str) -> tuple[str, str, bool]:
-    """Return a token's word and stem, and whether a "not" hangs on it."""
+    """Return a token's word and stem, and whether it is negated."""
     word = raw if raw.isascii() else _readable(raw)
     word = _JOINTS.sub("", word).replace("\u2019", "'").strip("_")
     bare, apostrophe, ending = word.partition("'")
@@ -150,7 +150,7 @@ def _word(raw: str, language: str) -> tuple[str, str, bool]:
 
 
 def _readable(raw: str) -> str:
-    """Compose letters and open ligatures; a superscript or a fraction stays what it is."""
+    """Compose letters and expand ligatures; superscripts and fractions stay unchanged."""
     composed = unicodedata.normalize("NFC", raw)
     return "".join(
         unicodedata.normalize("NFKC", each) if unicodedata.category(each)[0] == "L" else each

@@ -1,4 +1,4 @@
-"""How numbers are spelled and what they count: words that compare by one name."""
+"""Units and number words: synonyms that compare as equal."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from quoth.text.numbers import ORDINALS, WORDS
 
 
 def _grouped(text: str) -> Mapping[str, str]:
-    """Each word of a line stands for the line's first word."""
+    """Map each word of a line to the line's first word."""
     lines = [line.split() for line in text.strip().splitlines()]
     return MappingProxyType({word: line[0] for line in lines for word in line})
 

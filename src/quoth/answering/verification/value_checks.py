@@ -1,4 +1,4 @@
-"""Whether the numbers, dates, units and names of a statement stand where its proof has them."""
+"""Checks the numbers, dates, units and names of a statement against its evidence."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ELSEWHERE = 1.2
 def value_faults(
     claim: Claim, chosen: Sequence[ReadLine], *, sources: Sources, near: bool
 ) -> Iterator[Fault]:
-    """Every value must stand in the sentence that holds the words around it."""
+    """Yield a fault for each value missing in the sentence that has the words around it."""
     titles = frozenset().union(*(sources.by_number[each.line.number].title for each in chosen))
     for value in claim.values:
         if value.kind == "name" and not value.sure:
@@ -50,9 +50,9 @@ def value_faults(
 
 
 def order_faults(claim: Claim, read: ReadLine) -> Iterator[Fault]:
-    """Say which two words of a statement stand in each other's place.
+    """Return the two words of a statement that are swapped.
 
-    A passive turns a sentence round and says the same, so that it is let alone.
+    A passive reverses a sentence without changing its meaning and is accepted.
     """
     parts = read.line.tokens
     if _agents(claim.tokens) != _agents(parts) or claim.recall(read.line.stems) < SAME_WORDS:
@@ -78,7 +78,7 @@ def _agents(parts: Sequence[TextToken]) -> bool:
 
 
 def _is_known(value: Value, chosen: Sequence[ReadLine], titles: frozenset[str]) -> bool:
-    """Whether a name is in the title, or an abbreviation of neighbouring words."""
+    """Return whether a name is in the title, or an abbreviation of neighbouring words."""
     if value.key in titles:
         return True
     letters = value.key
@@ -99,7 +99,7 @@ def _unit_fits(value: Value, holders: Sequence[ReadLine]) -> bool:
 def _belongs_elsewhere(
     claim: Claim, value: Value, holders: Sequence[ReadLine], chosen: Sequence[ReadLine]
 ) -> bool:
-    """Whether a sentence without the value holds the words around it better than one with it."""
+    """Return whether a sentence without the value matches its context better."""
     parts = claim.tokens
     low, high = max(0, value.first - NEAR), value.last + 1 + NEAR
     around = {part.stem for part in parts[low:high] if part.stem}
@@ -113,9 +113,9 @@ def _belongs_elsewhere(
 
 
 def _crossed(claim: Claim, value: Value, line: ReadLine) -> bool:
-    """Whether another value of the sentence stands where the statement has this one.
+    """Return whether another value of the sentence is in this value's position.
 
-    Each place is judged by the words around it, the more the nearer they stand on the same side.
+    Each position is scored by the words around it, weighted by proximity on the same side.
     """
     ours = _around(claim.tokens, value.first, value.last)
     fits: dict[bool, float] = {}
@@ -127,7 +127,7 @@ def _crossed(claim: Claim, value: Value, line: ReadLine) -> bool:
 
 
 def _around(parts: Sequence[TextToken], first: int, last: int) -> list[tuple[str, int]]:
-    """Return the words near those from one to another with their distance, negative before them."""
+    """Return the words near a token range with their distance, negative before it."""
     before = [part.stem or part.word for part in parts[max(0, first - NEAR) : first]]
     after = [part.stem or part.word for part in parts[last + 1 : last + 1 + NEAR]]
     return [

@@ -1,4 +1,4 @@
-"""The numbers, units, months and names of a sentence: what must be the same in its proof."""
+"""Values of a sentence: numbers, units, months and names, which evidence must repeat."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ Kind = Literal["number", "date", "name"]
 
 
 class Value(NamedTuple):
-    """Something in a sentence that has one right form; ``key`` is how it compares.
+    """A value with one correct form; ``key`` is its form for comparison.
 
-    ``first`` and ``last`` are the places of its tokens, ``unit`` what a number counts, where that
-    is known. ``sure`` is False for a word that may be capitalised as the first of its
-    sentence only. ``parts`` are those of a name written with hyphens that make it one.
+    ``first`` and ``last`` are the indexes of its tokens, ``unit`` what a number counts, if known.
+    ``sure`` is False for a word that may be capitalised only as the first of its sentence.
+    ``parts`` are those of a hyphenated name.
     """
 
     kind: Kind
@@ -63,7 +63,7 @@ _CAPITALISED_NOUNS = frozenset(("de",))
 def read_values(
     text: str, parts: Sequence[TextToken], *, language: str, offset: int = 0
 ) -> tuple[Value, ...]:
-    """Find the values among the tokens of a text; ``offset`` was added to their places."""
+    """Find the values among the tokens of a text; ``offset`` was added to their positions."""
     found = [*_numbers(parts), *_months(text, parts)]
     taken = {at for value in found for at in range(value.first, value.last + 1)}
     found += _names(text, parts, taken, language=language, offset=offset)
@@ -71,7 +71,7 @@ def read_values(
 
 
 def is_number(part: TextToken) -> bool:
-    """Whether a token is written in digits."""
+    """Return whether a token is written in digits."""
     return _NUMBER.match(part.word) is not None
 
 
@@ -148,7 +148,7 @@ def _names(
 
 
 def _telling(raw: str) -> frozenset[str]:
-    """Return the capitalised parts of a hyphenated word; none where a part is a number."""
+    """Return the capitalised parts of a hyphenated word; empty if a part is a number."""
     parts = raw.split("-")
     if len(parts) < 2 or any(part.isdecimal() for part in parts):
         return frozenset()

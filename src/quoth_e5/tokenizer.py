@@ -1,4 +1,4 @@
-"""The tokenizer of multilingual-e5-small, and a way to use it without loading all of it.
+"""The tokenizer of multilingual-e5-small, used without loading its whole vocabulary.
 
 Building the search tree over 250,000 pieces takes more than half a second and 300 MB, every time
 a process starts. A Unigram tokenizer, however, only ever looks at pieces that occur in the text.
@@ -43,7 +43,7 @@ def normalizer() -> normalizers.Normalizer:
 
 
 def full_tokenizer(vocabulary: Vocabulary) -> Tokenizer:
-    """Build the whole tokenizer, as it is saved for other programs in ``tokenizer.json``."""
+    """Build the complete tokenizer, as saved for other programs in ``tokenizer.json``."""
     pieces = list(zip(vocabulary.pieces, vocabulary.scores, strict=True))
     tokenizer = _tokenizer(_unigram(pieces, unk=vocabulary.unk), rules=normalizer())
     names = [(vocabulary.pieces[at], at) for at in (vocabulary.bos, vocabulary.eos)]
@@ -66,7 +66,7 @@ def write_table(vocabulary: Vocabulary, *, folder: Path) -> None:
 
 
 class LeanTokenizer:
-    """Tokenizes with the pieces that occur in the texts at hand."""
+    """Tokenizer over the vocabulary pieces that occur in the given texts."""
 
     def __init__(self, folder: Path) -> None:
         self._pieces = np.load(folder / "pieces.npy", mmap_mode="r")
@@ -75,7 +75,8 @@ class LeanTokenizer:
         bos, eos, unk, self._longest = np.load(folder / "facts.npy").tolist()
         self._ends = ([bos], [eos])
         self.ends = (1, 1)
-        # The unknown piece is worth ten less than the worst piece, so that one is always needed.
+        # The unknown piece scores ten less than the lowest piece, so a lowest piece is always
+        # needed.
         self._always = [int(np.flatnonzero(self._ids == unk)[0]), int(np.argmin(self._scores))]
         self._rules = normalizer()
         self._known: dict[str, list[int]] = {}
@@ -94,7 +95,7 @@ class LeanTokenizer:
         words = {word for each in plain for word in each}
         if len(words) > FEW_WORDS:
             return self._cut(texts, words=words)
-        # A word is cut the same way wherever it stands, and questions are made of few words.
+        # The pieces of a word do not depend on its position, and queries have few words.
         known = self._known if len(self._known) < KNOWN_WORDS else {}
         fresh = [word for word in words if word and word not in known]
         if any(self._rules.normalize_str(word) != word for word in fresh):
@@ -109,25 +110,25 @@ class LeanTokenizer:
         model, ids = self._model(words)
         tokenizer = _tokenizer(model, rules=self._rules)
         for text in texts:
-            # The library cuts a batch in threads of its own, which takes longer to arrange.
+            # The library tokenizes batches in its own threads, which costs more than it saves here.
             encoding = tokenizer.encode(text, add_special_tokens=False)
             yield [ids[at] for at in encoding.ids]
 
     def _cut_words(self, words: Sequence[str]) -> Iterable[list[int]]:
-        """Cut words that the rules leave as they are, each alone."""
+        """Tokenize words that normalization leaves unchanged, one by one."""
         model, ids = self._model(words)
         for word in words:
             yield [ids[token.id] for token in model.tokenize(SPACE + word)]
 
     def _model(self, words: Iterable[str]) -> tuple[models.Unigram, list[int]]:
-        """Return a model of the pieces in these words, and the ids that its own stand for."""
+        """Return a model of the pieces in these words, and the original id of each of its ids."""
         found = self._pieces_within(words)
         rows = sorted(found)
         pieces = list(zip(map(found.__getitem__, rows), self._scores[rows].tolist(), strict=True))
         return _unigram(pieces, unk=rows.index(self._always[0])), self._ids[rows].tolist()
 
     def _pieces_within(self, words: Iterable[str]) -> dict[int, str]:
-        """Find all pieces that are a part of one of the words, each by its row."""
+        """Return the rows of all pieces that are a substring of one of the words."""
         found = {row: self._pieces[row].decode("utf-8") for row in self._always}
         parts: set[str] = set()
         for word in words:
@@ -158,7 +159,7 @@ def _unigram(pieces: list[tuple[str, float]], *, unk: int) -> models.Unigram:
 
 
 def _tokenizer(model: models.Unigram, *, rules: normalizers.Normalizer) -> Tokenizer:
-    """Let a model cut whole texts: normalised, word by word."""
+    """Return the tokenizer around a model: normalization, words, pieces."""
     tokenizer = Tokenizer(model)
     tokenizer.normalizer = rules
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(

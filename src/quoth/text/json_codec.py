@@ -27,21 +27,21 @@ def dump(value: Any) -> str:
 
 
 def pack_places(places: tuple[SpanLocator, ...]) -> str:
-    """Write places as compact JSON; `unpack_spot` gives the same values back."""
+    """Encode places as compact JSON; `unpack_spot` restores them."""
     return dump([[p.start, p.end, p.hyphen, _pack(p.locator)] for p in places])
 
 
 def pack_locator(locator: Locator) -> str:
-    """Write a locator as compact JSON; `unpack_spot` gives the same value back."""
+    """Encode a locator as compact JSON; `unpack_spot` restores it."""
     return dump(_pack(locator))
 
 
 def unpack_spot(
     *, locator: str, places: str, section: str
 ) -> tuple[Locator, tuple[SpanLocator, ...], tuple[str, ...]]:
-    """Read what says where a chunk stands: its packed locator and places, and its section.
+    """Decode the position of a chunk: its packed locator and places, and its section.
 
-    All three are read at once: calling the reader costs more than what it reads.
+    All three are decoded in one call: the overhead per call exceeds the decoding.
     """
     whole, parts, path = json.loads(f"[{locator},{places},{section}]")
     found = tuple(

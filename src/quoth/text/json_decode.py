@@ -12,10 +12,10 @@ T = TypeVar("T")
 
 
 def decode_json(kind: type[T], data: Any) -> T:
-    """Return the value of a dataclass from what `to_json` made of one.
+    """Return a dataclass value from the output of `to_json`.
 
-    Missing fields get their defaults and unknown ones are ignored, so that what an older or a
-    newer version wrote can be read. Raises ValueError for what is no such value.
+    Missing fields get their defaults and unknown ones are ignored, so that records of older and
+    newer versions can be read. Raises ValueError for invalid data.
     """
     try:
         value: T = _adapter(cast(Hashable, kind)).validate_python(data)

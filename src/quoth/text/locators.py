@@ -1,4 +1,4 @@
-"""Where a span of a text stands in its source: merging places, naming them, linking to them."""
+"""Locators of text spans: merge places, format labels, build links."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _VIDEO_PATHS = ("embed", "shorts", "live", "v", "e")
 
 
 def locate(places: Sequence[SpanLocator], start: int, end: int) -> Locator:
-    """Return the one locator of the characters from `start` to `end`, merged from their places.
+    """Return the locator of the characters from `start` to `end`, merged from their places.
 
     A span that only touches white space takes the place before it. Raises ValueError when there
     are no places.
@@ -62,9 +62,9 @@ def locate(places: Sequence[SpanLocator], start: int, end: int) -> Locator:
 
 
 def clip(place: SpanLocator, start: int, end: int) -> SpanLocator:
-    """Cut a place to the span; its locator shrinks with it where that can be known.
+    """Clip a place to the span, and its locator where that is possible.
 
-    Seconds of a cue longer than SHORT_CUE and the width of a line are shared out evenly over
+    The seconds of a cue longer than SHORT_CUE and the width of a line are distributed evenly over
     the characters, and rounded outwards to a tenth.
     """
     low, high = max(place.start, start), min(place.end, end)
@@ -163,7 +163,7 @@ def _split(address: str) -> tuple[str, str, str, str] | None:
 
 
 def _address(text: str | None) -> str | None:
-    """An address without its fragment; a path becomes a file URI; other schemes are no address."""
+    """Return an address without fragment; a path becomes a file URI; None for other schemes."""
     if not text or "\x00" in text:
         return None
     if re.match(r"(?i)(?:https?|file)://", text):
@@ -256,9 +256,9 @@ def _spread(locator: Seconds, share: tuple[float, float]) -> Seconds:
 
 
 def is_within_filters(locator: Locator, filters: Sequence[Filter]) -> bool:
-    """Whether a place is on the pages and in the seconds that filters name.
+    """Return whether a locator is within the pages and seconds of the filters.
 
-    Filters on anything else do not count; a place of another kind than a filter's is not there.
+    Other filters are ignored; a locator of another kind than the filter's does not match.
     """
     return all(_within(locator, each) for each in filters if each.field in _WITHIN)
 

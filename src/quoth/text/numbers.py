@@ -115,9 +115,9 @@ _DIGITS = re.compile(r"(\d{1,5})(?:er|ere|re|e|eme|ieme|st|nd|rd|th)?")
 
 
 def number_of(text: str) -> int | None:
-    """Return a whole number given in digits, words or Roman numerals; None where it is none.
+    """Return an integer given in digits, words or Roman numerals; None for other text.
 
-    "1er", "1st" and "third" are numbers; words are folded, with hyphens or without.
+    "1er", "1st" and "third" are numbers; words are normalized, with hyphens or without.
     """
     plain = text.strip().lower()
     if digits := _DIGITS.fullmatch(plain):

@@ -1,4 +1,4 @@
-"""The contents of a document: its chapters and sections as ranges of chunks, with numbers."""
+"""Detect chapters and sections as numbered ranges of chunks."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _OUTSIDE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Numbering:
-    """What the titles of one document have for numbers; ``bare`` is the depth that counts.
+    """Numbering scheme of the titles of one document; ``bare`` is the numbered depth.
 
     ``roman`` says that the bare numbers are Roman, ``letters`` are those of bare appendices.
     """
@@ -61,11 +61,11 @@ class _Numbering:
 
 
 def headings_of(reading: ParsedDocument, chunks: Sequence[Chunk]) -> tuple[Heading, ...]:
-    """Return the contents of a document in the order of its text, every part before its own parts.
+    """Return the headings of a document in order of the text, parents before children.
 
     A heading spans all the chunks whose path of titles begins with its own. Its chapter is that
     of the nearest title with a number; where no title of a paged document has one, chapters are
-    counted among the sections at the top, without what stands around them (`_OUTSIDE`).
+    counted among the top-level sections, without front and back matter (`_OUTSIDE`).
     """
     found = list(_nested(chunks))
     numbering = _numbering([each.path for each in found])
@@ -76,9 +76,9 @@ def headings_of(reading: ParsedDocument, chunks: Sequence[Chunk]) -> tuple[Headi
 
 
 def _nested(chunks: Sequence[Chunk]) -> Iterator[Heading]:
-    """Return a heading for each title on the paths of consecutive chunks, the outer ones first.
+    """Return a heading for each title on the paths of consecutive chunks, outer ones first.
 
-    The same section twice in a row is one: nothing tells them apart.
+    The same section twice in a row is merged: the two cannot be distinguished.
     """
     begun: list[tuple[tuple[str, ...], int]] = []
     lasts: list[int] = []
@@ -106,11 +106,11 @@ def _nested(chunks: Sequence[Chunk]) -> Iterator[Heading]:
 
 
 def _numbering(paths: Sequence[tuple[str, ...]]) -> _Numbering:
-    """Find out how the titles of a document are numbered.
+    """Detect how the titles of a document are numbered.
 
-    A number alone before a title means something only as one of a row: "3 Attention" behind
-    "2 Embeddings" is a chapter, "3 ways to sleep well" is not. With a full stop it is one too where
-    it stands above everything: the document is that chapter of something.
+    A bare number before a title counts only as part of a sequence: "3 Attention" after "2
+    Embeddings" is a chapter, "3 ways to sleep well" is not. With a full stop it also counts in the
+    top-level title: the document is then that chapter of a larger work.
     """
     titles = [(len(path), normalize_name(path[-1])) for path in paths]
     appendices = [match[1] for _, title in titles if (match := _APPENDIX.match(title)) and match[1]]
@@ -143,7 +143,7 @@ def _parts(dotted: str) -> list[int]:
 
 
 def _is_row(numbers: Sequence[int]) -> bool:
-    """Whether they are at least two, begin low, and most of them follow each other."""
+    """Return whether the numbers form a sequence: two or more, starting low, mostly consecutive."""
     if len(numbers) < 2 or numbers[0] > 2:
         return False
     steps = [after - before for before, after in pairwise(numbers)]
@@ -151,7 +151,7 @@ def _is_row(numbers: Sequence[int]) -> bool:
 
 
 def _letters(titles: Sequence[tuple[int, str]], depth: int, heads: set[str]) -> Iterator[str]:
-    """Return the letters of appendices that look like the chapters before them: A, B and so on."""
+    """Return the letters of appendices whose titles look like those of the chapters."""
     rows = [
         match[1]
         for at, title in titles
@@ -204,7 +204,7 @@ def _letter(name: str, *, roman: bool) -> str:
 
 
 def _by_position(headings: Sequence[Heading]) -> list[Heading]:
-    """Count the chapters of a book whose titles bear no numbers."""
+    """Number the chapters of a book whose titles have no numbers."""
     chapters = [each for each in tops(headings) if not is_front_or_back_matter(each)]
     if len(chapters) < MIN_CHAPTERS:
         return list(headings)
@@ -222,10 +222,9 @@ def _by_position(headings: Sequence[Heading]) -> list[Heading]:
 
 
 def tops(headings: Sequence[Heading]) -> list[Heading]:
-    """Return the headings that divide the document at the top: its chapters, where it has any.
+    """Return the top-level headings of the document: its chapters, where it has any.
 
-    A single title above all others, such as that of the document itself, is looked through, and
-    so are parts.
+    A single title above all others, such as the document title, is skipped, and so are parts.
     """
     depth = 1
     level = [each for each in headings if len(each.path) == depth]
@@ -248,7 +247,7 @@ def tops(headings: Sequence[Heading]) -> list[Heading]:
 
 
 def is_front_or_back_matter(heading: Heading) -> bool:
-    """Whether a heading is of what stands around the chapters: contents, preface, index."""
+    """Return whether a heading is front or back matter: contents, preface, index."""
     return _OUTSIDE.fullmatch(normalize_name(heading.path[-1])) is not None
 
 

@@ -1,8 +1,8 @@
-"""Find the names of a document and which of them stand together: its graph of related names.
+"""Extract the names of a document and their co-occurrences (the entity graph).
 
 Everything comes from the text alone, in one pass over its words, for English and French: names
 written with capitals, acronyms, technical terms (``fine-tuning``, ``GPT-2``, ``LangGraph``) and
-pairs of words that the document keeps together ("boundary layer").
+word pairs that the document mostly uses together ("boundary layer").
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _SPELLED_OUT = str.maketrans({"œ": "oe", "Œ": "oe", "æ": "ae", "Æ": "ae", "�
 _SENTENCE_ENDS = frozenset('.!?…:;\n"“«»”)(-–—•*>#|')
 _AROUND = ".,;:!?…\"'’“”«»()[]{}<>*_`|/\\"
 _STOPS: frozenset[str] = frozenset().union(*STOP_WORDS.values())
-# Openings that look like names, and words that make no term with another one.
+# Sentence openings that look like names, and words that form no term with another word.
 _OPENINGS = """
     yeah yes okay ok well oh hi hello hey thanks thank right tip tips note example figure table
     chapter section part page exercise question answer oui merci bonjour bref exemple tableau
@@ -61,13 +61,13 @@ _FILLERS = frozenset(f"{_OPENINGS} {_WEAK}".split())
 
 
 def cooccurrences(chunks: Sequence[Chunk]) -> tuple[EntityCooccurrence, ...]:
-    """Return the pairs of names that stand together in the chunks of one document, strongest first.
+    """Return the co-occurring pairs of names of one document, strongest first.
 
     Strength is ``c · ln(1 + c · N / (a · b))`` for a pair in c of N chunks whose names are in a
-    and b of them: often together, and seldom apart (after Church and Hanks, 1990). A pair counts
-    from two chunks on; a document of up to three chunks, where little can repeat, gives pairs
-    that stand together once. Both names are in folded form (see `folded`), the smaller one
-    first; names that share a word ("language processing", "natural language") make no pair.
+    and b of them: often together, and seldom separate (after Church and Hanks, 1990). A pair counts
+    from two chunks on; a document of up to three chunks, where little can repeat, gives pairs that
+    co-occur once. Both names are normalized (`normalize_name`), in sorted order; names that share a
+    word ("language processing", "natural language") make no pair.
     """
     held = _names_by_chunk([chunk.text for chunk in chunks])
     seen = Counter(name for names in held for name in names)
@@ -89,7 +89,7 @@ def cooccurrences(chunks: Sequence[Chunk]) -> tuple[EntityCooccurrence, ...]:
 
 
 def normalized_names(name: str) -> str:
-    """Return a name as links hold it: its words in small letters, without accents, single spaces.
+    """Return the normalized form of a name: lower case, without accents, single spaces.
 
     So "Fine-Tuning" and "fine tuning" are one name, and a question's words can be looked up.
     """
@@ -104,7 +104,7 @@ def _words(name: str) -> set[str]:
 
 
 def _names_by_chunk(texts: Sequence[str]) -> list[set[str]]:
-    """Return the folded names of each text.
+    """Return the normalized names of each text.
 
     A single capitalised word that opens a sentence is a name only where the document has it with
     a capital inside a sentence as well; none is that the document mostly writes small; a longer
@@ -160,7 +160,7 @@ def _capitalised(text: str) -> tuple[set[str], set[str]]:
 
 @lru_cache(maxsize=50_000)
 def _trimmed(run: str) -> str | None:
-    """Take function words, elisions and endings off a run; None where no name stays."""
+    """Strip function words, elisions and endings from a run; None where no name is left."""
     words = [_ELIDED.sub("", word).strip("-&'’#+") for word in _OWNED.sub("", run).split()]
     while words and (not words[0] or words[0].casefold() in _STOPS):
         words.pop(0)

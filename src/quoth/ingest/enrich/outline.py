@@ -1,4 +1,4 @@
-"""What a document contains: its headings and segments, and the chunks that know theirs."""
+"""Document outline: headings, segments, and their assignment to chunks."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from quoth.ingest.enrich.segments import segments_of
 def contents_of(
     reading: ParsedDocument, chunks: Sequence[Chunk]
 ) -> tuple[tuple[Chunk, ...], tuple[Heading, ...]]:
-    """Return the chunks with their chapter and segment, and the headings in order of the text.
+    """Return the chunks with chapter and segment, and the headings in order of the text.
 
-    A segment that a heading names is marked on that heading; one that was only heard is a
-    heading of its own, without a title.
+    A segment that a heading names is marked on that heading; one detected from speech is a heading
+    of its own, without a title.
     """
     segments = segments_of(chunks)
     titled = {(each.path, each.first): each for each in segments if each.path}
@@ -35,7 +35,7 @@ def _marked(
     chunks: Sequence[Chunk], headings: Sequence[Heading], *, segments: Sequence[Heading]
 ) -> tuple[Chunk, ...]:
     chapters: dict[int, str] = {}
-    for each in headings:  # the inner ones come behind the outer ones
+    for each in headings:  # inner headings follow outer ones
         if each.chapter:
             chapters.update(dict.fromkeys(range(each.first, each.last + 1), each.chapter))
     kinds = {at: each.segment for each in segments for at in range(each.first, each.last + 1)}

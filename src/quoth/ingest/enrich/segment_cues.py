@@ -1,6 +1,6 @@
-"""What is said, in English and French, where questions or a demonstration begin and end.
+"""English and French phrases that begin or end questions or a demonstration.
 
-Everything is matched in folded text: small letters, no accents, straight apostrophes.
+Patterns match normalized text: lower case, no accents, straight apostrophes.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ _TELLING = (
 
 
 def may_hold_cue(text: str) -> bool:
-    """Whether a text holds any of the words of which every cue has one."""
+    """Return whether a text contains a word that every cue requires (fast filter)."""
     small = text.casefold()
     return any(word in small for word in _TELLING)
 
@@ -140,7 +140,7 @@ AUDIENCE = re.compile(
 
 
 def cue_kind(sentence: str) -> CueKind | None:
-    """Tell what a folded sentence begins or ends, None where it is nothing of the kind."""
+    """Return what a normalized sentence begins or ends, None for any other sentence."""
     if _OVER.search(sentence):
         return "over"
     if _SLIDES.search(sentence):

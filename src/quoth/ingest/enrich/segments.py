@@ -1,4 +1,4 @@
-"""Questions from the audience and demonstrations: which chunks of a document they take up."""
+"""Detect audience questions and demonstrations as ranges of chunks."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ _SENTENCE = re.compile(r"[^.?!…]+[.?!…]*")
 
 @dataclass(frozen=True, slots=True)
 class _Cue:
-    """A place where somebody says what comes now: the chunk, and how far into the talk it is.
+    """A spoken cue for a segment: the chunk and its relative position in the talk.
 
-    ``kind`` is a `segment_cues.CueKind`, or "audience" where somebody from there speaks.
+    ``kind`` is a `segment_cues.CueKind`, or "audience" where the audience speaks.
     """
 
     ordinal: int
@@ -46,12 +46,12 @@ class _Cue:
 
 
 def segments_of(chunks: Sequence[Chunk]) -> tuple[Heading, ...]:
-    """Return the parts of a document that are questions and answers or a demonstration, in order.
+    """Return the segments of questions and answers or demonstrations, in order.
 
-    A part that a heading names is what the heading spans. In a transcript the words tell where
-    one begins ("let's take some questions") and ends ("thank you for your questions"), and so
-    do speakers from the audience. Better to miss one than to take a talk for one: what is only
-    announced is passed over, and early cues count where others nearby bear them out.
+    A segment named by a heading has the span of the heading. In a transcript spoken cues mark where
+    one begins ("let's take some questions") and ends ("thank you for your questions"), and so do
+    speakers from the audience. Precision is preferred over recall: announcements are ignored, and
+    early cues count only where others nearby confirm them.
     """
     found = list(_titled(chunks))
     if not found and chunks and chunks[0].kind == "transcript":
@@ -89,7 +89,7 @@ def _kind_of_title(path: Sequence[str]) -> tuple[tuple[str, ...], Segment]:
     return (), ""
 
 
-# --- what is said -----------------------------------------------------------------------------
+# --- spoken cues --------------------------------------------------------------------------------
 
 
 def _heard(chunks: Sequence[Chunk]) -> Iterator[Heading]:
@@ -119,9 +119,9 @@ def _cues(chunks: Sequence[Chunk]) -> Iterator[_Cue]:
 
 
 def _sentences(chunk: Chunk) -> Iterator[tuple[int, str]]:
-    """Return what is said, folded and cut at every mark, with about where it begins.
+    """Return the normalized sentences with their approximate offsets.
 
-    Automatic captions have no marks: two cues at a time hold what is said at once.
+    Automatic captions have no punctuation: two cues at a time form a sentence.
     """
     folded = normalize_name(chunk.text)
     if _MARK.search(folded):
@@ -147,7 +147,7 @@ def _is_audience(voice: str, known: dict[str, bool]) -> bool:
 
 
 def _rounds(cues: Sequence[_Cue], *, last: int) -> Iterator[tuple[int, int]]:
-    """Return the rounds of questions: those on the way, and the one that ends the talk."""
+    """Return the question rounds: those during the talk, and the one at its end."""
     asked = [each for each in cues if each.kind in ("questions", "any", "following", "audience")]
     end = _last_round(cues, asked, last=last)
     group: list[_Cue] = []
@@ -177,7 +177,7 @@ def _last_round(
 
 
 def _round(group: Sequence[_Cue]) -> Iterator[tuple[int, int]]:
-    """Return a round on the way, where somebody asks for questions and they come."""
+    """Return a question round during the talk, confirmed by following questions."""
     opening = [at for at, each in enumerate(group) if each.kind in ("questions", "any", "audience")]
     if not opening:
         return
@@ -189,7 +189,7 @@ def _round(group: Sequence[_Cue]) -> Iterator[tuple[int, int]]:
 def _demos(
     cues: Sequence[_Cue], chunks: Sequence[Chunk], *, taken: set[int]
 ) -> Iterator[tuple[int, int]]:
-    """Return the demonstrations: each to the words that end it, else as long as one may take."""
+    """Return the demonstrations, each up to its closing cue or the maximum length."""
     after = -1
     for number, cue in enumerate(cues):
         if cue.kind != "demo" or cue.ordinal <= after or cue.ordinal in taken:

@@ -1,10 +1,10 @@
-"""Extractive summaries of a document and its parts, each made of sentences of those below it.
+"""Extractive summaries of a document and its parts, built bottom-up.
 
 A tree as in RAPTOR (Sarthi and others, 2024), but along the document's own chapters and with
-sentences instead of written summaries, so that every summary is its own proof. Sections choose
-from their central chunks, chapters from the leaves of their sections, the document from those of
-its chapters. No sentence is embedded: the vectors that the chunks have anyway say which of them
-are central, and the words which of their sentences are.
+sentences instead of written summaries, so that every summary is its own evidence. Sections select
+from their central chunks, chapters from the sentences of their sections, the document from those of
+its chapters. No sentence is embedded: the chunk vectors determine the central chunks, and the words
+their central sentences.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _WORDS = 0.5
 
 @dataclass(slots=True)
 class _Source:
-    """A document at work: every chunk is cut into sentences at most once."""
+    """Working state of a document: every chunk is split into sentences at most once."""
 
     chunks: Sequence[Chunk]
     vectors: Matrix
@@ -56,7 +56,7 @@ class _Source:
         return self.cut[place]
 
     def nearness(self, first: int, last: int) -> Matrix:
-        """The cosine of each chunk of a part with the middle of the part."""
+        """Return the cosine of each chunk of a part with the centroid of the part."""
         part = self.vectors[first : last + 1]
         middle = part.mean(axis=0)
         length = float(np.linalg.norm(middle)) or 1.0
@@ -67,10 +67,10 @@ class _Source:
 def make_summaries(
     chunks: Sequence[Chunk], *, headings: Sequence[Heading], vectors: Matrix
 ) -> tuple[Summary, ...]:
-    """Return the summaries of a document: the whole, its chapters, longer sections and segments.
+    """Return the summaries of a document, its chapters, longer sections and segments.
 
-    ``vectors`` has one unit row per chunk. A part in which no sentence can stand by itself, such
-    as a table, has no summary.
+    ``vectors`` has one unit row per chunk. A part without a self-contained sentence, such as a
+    table, has no summary.
     """
     if not chunks:
         return ()
@@ -104,7 +104,7 @@ def make_summaries(
 def _chapter(
     source: _Source, chapter: Heading, sections: Sequence[Heading]
 ) -> tuple[list[Summary], Sequence[SummaryCandidate]]:
-    """Return the summaries of a chapter's sections, and the leaves of the chapter itself."""
+    """Return the summaries of a chapter's sections, and the chapter's own sentences."""
     sections = [each for each in sections if not is_front_or_back_matter(each)]
     long = [each for each in sections if each.last - each.first + 1 >= MIN_CHUNKS]
     found: list[Summary] = []
@@ -122,7 +122,7 @@ def _chapter(
 
 
 def _heard(source: _Source, headings: Sequence[Heading]) -> Iterator[Summary]:
-    """Return the summaries of the segments of a talk, which stand below no title."""
+    """Return the summaries of the segments of a talk, which have no title."""
     for each in headings:
         if each.path or each.last - each.first + 1 == len(source.chunks):
             continue
@@ -133,7 +133,7 @@ def _heard(source: _Source, headings: Sequence[Heading]) -> Iterator[Summary]:
 
 
 def _below(chapter: Heading, headings: Sequence[Heading], *, at: int) -> Iterator[Heading]:
-    """Return the headings one step below the one at this place; they come right behind it."""
+    """Return the direct subheadings of the heading at this position."""
     for place in range(at + 1, len(headings)):
         each = headings[place]
         if each.first > chapter.last or len(each.path) <= len(chapter.path):
@@ -145,10 +145,9 @@ def _below(chapter: Heading, headings: Sequence[Heading], *, at: int) -> Iterato
 def _looked_at(
     source: _Source, first: int, last: int, *, most: int = MAX_CHUNKS, one_of: int = 3
 ) -> list[Sequence[SummaryCandidate]]:
-    """Divide a part evenly, and give the sentences of the chunk most central to it in each.
+    """Divide a part evenly; return the sentences of the most central chunk of each share.
 
-    Only one chunk of so many is looked at: to cut them all into sentences would cost more than
-    all the rest.
+    Only one chunk per share is used: splitting all of them into sentences would dominate the cost.
     """
     nearness = source.nearness(first, last)
     count = min(most, max(1, -(-len(nearness) // one_of)))
@@ -170,7 +169,7 @@ def _choose(
     span: tuple[int, int],
     size: tuple[int, int],
 ) -> list[SummaryCandidate]:
-    """Choose leaves: the best of every group first, then the best of the rest, none twice."""
+    """Select sentences: the best of every group first, then the best of the rest."""
     every = [each for group in groups for each in group]
     if not every:
         return []
@@ -187,7 +186,7 @@ def _choose(
 
     ranked = [sorted(group, key=lambda each: (-score(each), each.start)) for group in groups]
     heads = sorted((group[0] for group in ranked), key=lambda each: (-score(each), each.start))
-    # A sentence that leans on another is taken only where there are too few.
+    # A context-dependent sentence is used only where there are too few others.
     rest = sorted(
         (each for group in ranked for each in group[1:]),
         key=lambda each: (-score(each), each.start),

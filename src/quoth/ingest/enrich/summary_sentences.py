@@ -1,4 +1,4 @@
-"""The sentences of a chunk that can stand in a summary: whole, said plainly, and by themselves."""
+"""Candidate sentences for summaries: complete, declarative and self-contained."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ _UNPUNCTUATED = 300
 
 @dataclass(frozen=True, slots=True)
 class SummaryCandidate:
-    """A sentence that may become a leaf: characters of the document's text, within one chunk.
+    """A candidate sentence: a character span of the document, within one chunk.
 
-    ``place`` is the chunk's in its document; ``fitness`` is 1 for a plain statement and less for
-    one that leans on others; ``first`` says that nothing of its section stands before it.
+    ``place`` is the position of the chunk; ``quality`` is 1 for a plain statement and less for a
+    context-dependent one; ``first`` marks the first sentence of a section.
     """
 
     place: int
@@ -57,7 +57,7 @@ class SummaryCandidate:
 
 
 def candidates_of(chunk: Chunk, *, place: int) -> tuple[SummaryCandidate, ...]:
-    """Return the sentences of a chunk that can be leaves, in order."""
+    """Return the candidate sentences of a chunk, in order."""
     text = chunk.text
     breaks: list[int] = []
     pieces_count = False
@@ -84,7 +84,7 @@ def candidates_of(chunk: Chunk, *, place: int) -> tuple[SummaryCandidate, ...]:
 
 
 def _fitness(shown: str, titles: set[str], *, whole: bool) -> float:
-    """Judge a sentence by its shape; 0 where it cannot be a leaf at all."""
+    """Return the quality of a sentence by its form; 0 excludes it."""
     if whole and not shown.rstrip(_CLOSERS).endswith(_ENDS):
         return 0.0
     if _QUESTION.search(shown) or _ITEM.match(shown) or (whole and shown[0].islower()):
@@ -107,7 +107,7 @@ def _fitness(shown: str, titles: set[str], *, whole: bool) -> float:
 
 
 def document_frequency(candidates: Sequence[SummaryCandidate]) -> Mapping[str, float]:
-    """Return each word the share of the sentences that hold it."""
+    """Return for each word the share of sentences that contain it."""
     counts: dict[str, int] = {}
     for each in candidates:
         for word in each.words:
@@ -116,9 +116,9 @@ def document_frequency(candidates: Sequence[SummaryCandidate]) -> Mapping[str, f
 
 
 def lexical_centrality(each: SummaryCandidate, common: Mapping[str, float]) -> float:
-    """Return the mean share of sentences that hold a word of this one (SumBasic: Nenkova, 2005).
+    """Return the mean document frequency of the words (SumBasic: Nenkova, 2005).
 
-    The square root of the number of words divides, since short sentences would win otherwise.
+    Normalized by the square root of the length, since short sentences would win otherwise.
     """
     if not each.words:
         return 0.0
@@ -128,7 +128,7 @@ def lexical_centrality(each: SummaryCandidate, common: Mapping[str, float]) -> f
 def drop_near_duplicates(
     ordered: Sequence[SummaryCandidate], *, most: int, shared: float
 ) -> Iterator[SummaryCandidate]:
-    """Return the first of those that say the same: no two share more than this part of words."""
+    """Drop near-duplicates: no two results share more than this proportion of words."""
     kept: list[SummaryCandidate] = []
     for each in ordered:
         if len(kept) == most:

@@ -1,4 +1,4 @@
-"""Building a reading: cleaning text, and setting blocks one after the other with their places."""
+"""Clean text and assemble blocks into a document with places and sections."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _RUN = re.compile(r"\s+")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One paragraph, heading, list item, table row or piece of code.
+    """One paragraph, heading, list item, table row or code block.
 
     ``level`` is that of a heading (1 is the highest), 0 for anything else.
     """
@@ -34,21 +34,21 @@ class Block:
 
 
 def normalize_whitespace(text: str) -> str:
-    """Normalise newlines and accents (NFC) and take out what cannot be seen or stored."""
+    """Normalize newlines and accents (NFC); remove invisible and unstorable characters."""
     text = _UNSEEN.sub("", _NEWLINES.sub("\n", text))
     return unicodedata.normalize("NFC", _SURROGATE.sub("\ufffd", text))
 
 
 def to_plain_text(text: str) -> str:
-    """Make every run of white space one space; a lone non-breaking space stays what it is."""
+    """Collapse runs of white space into one space; keep a single non-breaking space."""
     return _RUN.sub(lambda run: run[0] if run[0] in "\u00a0\u202f" else " ", text).strip()
 
 
 def assemble(blocks: Sequence[Block]) -> tuple[str, tuple[SpanLocator, ...], tuple[Section, ...]]:
-    """Set blocks apart by empty lines; give the text, one place per block, and the sections.
+    """Join blocks by empty lines; return the text, one place per block, and the sections.
 
-    A section reaches from its heading to the next one. A heading that is followed by a lower
-    one at once has nothing of its own and belongs to the section below it.
+    A section extends from its heading to the next one. A heading followed directly by a lower one
+    has no text of its own and belongs to the section below it.
     """
     parts: list[str] = []
     places: list[SpanLocator] = []

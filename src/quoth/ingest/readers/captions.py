@@ -1,4 +1,4 @@
-"""Transcripts: cues become readable text in which every word keeps its second."""
+"""Convert transcript cues into readable text with the time of every word."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _STOPPED = re.compile(r"[.!?…][\"'”’»)\]\s]*$")
 
 @dataclass(frozen=True, slots=True)
 class CueText:
-    """A readable piece of a cue; ``new`` says that it begins a paragraph."""
+    """A readable part of a cue; ``new`` marks the beginning of a paragraph."""
 
     start: float
     end: float
@@ -84,7 +84,7 @@ def read_json_transcript(text: str, *, meta: Metadata, name: str) -> ParsedDocum
 
 
 def make_transcript(cues: Sequence[Cue], *, meta: Metadata, name: str) -> ParsedDocument:
-    """Make the reading of a recording from its cues, in any order."""
+    """Return the document of a recording from its cues, in any order."""
     ordered = sorted((_monotonic_times(cue) for cue in cues), key=lambda cue: (cue.start, cue.end))
     cues = _in_turn(list(_without_repeats(_merge_split_brackets(ordered))))
     said = list(_spoken(cues, speaker=meta.speaker))
@@ -105,7 +105,7 @@ def make_transcript(cues: Sequence[Cue], *, meta: Metadata, name: str) -> Parsed
 
 
 def compose(said: Sequence[CueText]) -> tuple[str, tuple[SpanLocator, ...]]:
-    """Join the pieces by spaces, and by an empty line where a paragraph begins."""
+    """Join the pieces by spaces, and paragraphs by an empty line."""
     parts: list[str] = []
     places: list[SpanLocator] = []
     position = 0
@@ -129,7 +129,7 @@ def _monotonic_times(cue: Cue) -> Cue:
 
 
 def _merge_split_brackets(cues: Sequence[Cue]) -> Iterator[Cue]:
-    """Take out an aside such as "[MUSIC" … "BY BACH]" that is spread over several cues."""
+    """Remove a sound cue such as "[MUSIC" … "BY BACH]" that is split over several cues."""
     open_since: int | None = None
     for number, cue in enumerate(cues):
         if open_since is None:
@@ -145,10 +145,10 @@ def _merge_split_brackets(cues: Sequence[Cue]) -> Iterator[Cue]:
 
 
 def _without_repeats(cues: Iterator[Cue]) -> Iterator[Cue]:
-    """Undo rolling captions, in which a cue shows the last line of the one before it again.
+    """Undo rolling captions, in which a cue repeats the last line of the previous one.
 
-    A file rolls when at least a third of its cues begin as the cue before them ended. In any
-    file a cue that only repeats the one before it, at the same time, is dropped.
+    A file has rolling captions when at least a third of its cues begin as the previous cue ended.
+    In any file a cue that only repeats the previous one at the same time is dropped.
     """
     filled = [cue for cue in cues if _bare(cue.text).strip()]
     lines = [
@@ -168,7 +168,7 @@ def _without_repeats(cues: Iterator[Cue]) -> Iterator[Cue]:
 
 
 def _in_turn(cues: Sequence[Cue]) -> list[Cue]:
-    """End a cue where the next begins, if most of them overlap: two lines are shown at a time."""
+    """End each cue where the next begins, if most overlap (two lines shown at a time)."""
     overlaps = sum(other.start < one.end - 0.05 for one, other in pairwise(cues))
     if not overlaps or 2 * overlaps < len(cues):
         return list(cues)
@@ -177,7 +177,7 @@ def _in_turn(cues: Sequence[Cue]) -> list[Cue]:
 
 
 def _shared(before: Sequence[Sequence[str]], after: Sequence[Sequence[str]]) -> int:
-    """Count the words with which a cue repeats the last whole lines of the one before it."""
+    """Count the leading words of a cue that repeat the last lines of the previous one."""
     words = [word for line in after for word in line]
     best = 0
     tail: list[str] = []
@@ -189,7 +189,7 @@ def _shared(before: Sequence[Sequence[str]], after: Sequence[Sequence[str]]) -> 
 
 
 def _spoken(cues: Sequence[Cue], *, speaker: str | None) -> Iterator[CueText]:
-    """Clean the cues and follow who speaks; ``speaker`` is taken where nobody is named."""
+    """Clean the cues and assign speakers; ``speaker`` applies where no name is given."""
     pieces = [
         (cue, replace(voice, text=_plain(voice.text)))
         for cue in cues
@@ -203,7 +203,7 @@ def _spoken(cues: Sequence[Cue], *, speaker: str | None) -> Iterator[CueText]:
             changed |= voice.speaker != current
             current = voice.speaker
         for turn in turns(voice.text, names=names):
-            # The dash before the first words marks nobody new.
+            # The dash before the first words does not mark a change of speaker.
             if turn.new and (heard or turn.speaker) and not (voiced and turn.speaker is None):
                 changed, current = True, turn.speaker
             words = strip_sound_cues(turn.text)
@@ -221,9 +221,9 @@ def _bare(text: str) -> str:
 
 
 def strip_sound_cues(text: str) -> str:
-    """Take sounds such as "[MUSIC]" out of one piece of text and join its lines.
+    """Remove sound cues such as "[MUSIC]" from a text and join its lines.
 
-    "[INAUDIBLE]" stays within a sentence, where it says that words are missing.
+    "[INAUDIBLE]" is kept within a sentence, where it marks missing words.
     """
     text = _NOTES.sub(" ", to_plain_text(text)).strip()
     alone = _ASIDE.fullmatch(text.strip(" .-"))
@@ -234,7 +234,7 @@ def strip_sound_cues(text: str) -> str:
 
 
 def _is_noise(aside: str) -> bool:
-    """Whether an aside that stands alone tells of a sound, or of words that were not heard."""
+    """Return whether a bracketed cue on its own describes a sound or inaudible words."""
     words = len(aside.split())
     if aside[0] == "[":
         return words <= 12
@@ -246,9 +246,9 @@ def _is_sound(aside: str) -> bool:
 
 
 def _paragraphs(said: Sequence[CueText]) -> Iterator[CueText]:
-    """Begin a paragraph where somebody else speaks, and after a pause behind a sentence.
+    """Begin a paragraph where the speaker changes, and after a pause at a sentence end.
 
-    Where full stops are rare, as in automatic captions, the pause alone is enough.
+    Where full stops are rare, as in automatic captions, a pause is sufficient.
     """
     stops = sum(1 for piece in said if re.search(r"[.!?…]", piece.text))
     unpunctuated = stops * 10 < len(said)

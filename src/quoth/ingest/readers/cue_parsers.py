@@ -1,4 +1,4 @@
-"""The caption formats: SRT, WebVTT, SBV and JSON, read into cues as they stand in the file."""
+"""Parsers of the caption formats SRT, WebVTT, SBV and JSON into cues."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _TEXTS = ("text", "content", "utf8", "transcript")
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """What is said from `start` to `end`, in seconds; ``speaker`` only where a field names him."""
+    """The words from `start` to `end`, in seconds; ``speaker`` only where a field names one."""
 
     start: float
     end: float
@@ -36,7 +36,7 @@ class Cue:
 
 
 def timing(line: str) -> tuple[float, float] | None:
-    """Read the timing line of an SRT, VTT or SBV cue; None for any other line."""
+    """Parse the timing line of an SRT, VTT or SBV cue; None for any other line."""
     match = _ARROW.match(line) or _COMMA.match(line)
     return (seconds(match[1]), seconds(match[2])) if match else None
 
@@ -78,16 +78,16 @@ def read_lines(text: str, *, vtt: bool) -> list[Cue]:
 
 
 def vtt_language(text: str) -> str | None:
-    """The language that the header of a WebVTT file names."""
+    """Return the language in the header of a WebVTT file."""
     header = text.split("\n\n", 1)[0]
     found = re.search(r"(?mi)^language:[ \t]*([\w-]+)", header)
     return found[1] if found else None
 
 
 def read_json(text: str) -> tuple[list[Cue], dict[str, Any]] | None:
-    """Read a JSON transcript: its cues, and the plain values beside them.
+    """Read a JSON transcript: its cues, and its other scalar values.
 
-    Known are the events of YouTube, the segments of Whisper, lists of objects with a text, a
+    Supported are the events of YouTube, the segments of Whisper, lists of objects with a text, a
     start and an end or duration, and the same line by line. Gives None when it is JSON of
     another sort; raises ValueError when it is not JSON.
     """

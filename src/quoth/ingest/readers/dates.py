@@ -1,8 +1,7 @@
-"""The day of a document, as it is kept: ``2024``, ``2024-03`` or ``2024-03-01``.
+"""Document dates in their stored form: ``2024``, ``2024-03`` or ``2024-03-01``.
 
-A PDF's own creation date is not used: it tells when the file was made, which for a scan, a reprint
-or a page that was printed today is not when the work appeared. A sidecar or the name of the
-file can say it.
+The creation date of a PDF is not used: for a scan, a reprint or a printed page it is not the date
+of publication. A sidecar or the file name can give that date.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ EARLIEST, LATEST = 1000, 2999
 
 
 def normalize_date(text: str) -> str | None:
-    """Return a date in its kept form, as precise as it was said; None where it is no date.
+    """Return a date in stored form with its given precision; None where it is no date.
 
     Read are ISO 8601 with or without a time, eight digits, and days and months named in English
     or French ("March 1, 2024", "1er mars 2024", "March 2024").
@@ -51,7 +50,7 @@ def normalize_date(text: str) -> str | None:
 
 
 def date_from_file_name(path: Path) -> str | None:
-    """Return the date that a file's name begins with ("2024-03-01-keynote.srt"), if it does."""
+    """Return the date at the start of a file name ("2024-03-01-keynote.srt"), else None."""
     found = _NAMED.match(path.name)
     return normalize_date(found[1]) if found else None
 

@@ -1,4 +1,4 @@
-"""Telling what a file holds: its encoding and its format."""
+"""Detect the encoding and the format of a file."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ _JSON_CUE = re.compile(r'"(?:tStartMs|start|start_time|begin|segments|timestamp)
 
 
 def is_wanted(path: Path) -> bool:
-    """Whether a walk through a folder picks the file up: by suffix, and JSON only with times."""
+    """Return whether a folder scan includes the file: by suffix, JSON only with times."""
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES or path.name.lower().endswith(SIDECAR):
         return False
@@ -94,13 +94,13 @@ def is_wanted(path: Path) -> bool:
         with path.open("rb") as file:
             return _JSON_CUE.search(file.read(1 << 16).decode("utf-8", "replace")) is not None
     except OSError:
-        return True  # reading it says what is wrong
+        return True  # reading it reports the problem
 
 
 def decode(data: bytes, *, name: str) -> tuple[str, str | None]:
-    """Turn bytes into clean text, and say so when the encoding was a guess.
+    """Decode bytes to clean text, with a warning when the encoding was guessed.
 
-    Raises DocumentError: ``unsupported`` when it is no text, ``empty`` when there is none.
+    Raises DocumentError: ``unsupported`` for binary data, ``empty`` for no text.
     """
     for magic, what in _MAGIC:
         if data.startswith(magic):
@@ -119,9 +119,9 @@ def decode(data: bytes, *, name: str) -> tuple[str, str | None]:
 
 
 def text_encoding(name: str) -> str | None:
-    """Return Python's name of an encoding that pages are written in, None for any other codec.
+    """Return Python's name of a web page encoding, None for any other codec.
 
-    Among those that Python knows are some that take very long, and some that are no encodings.
+    Some of Python's codecs are very slow, and some are not text encodings.
     """
     try:
         found = codecs.lookup(name).name
@@ -131,7 +131,7 @@ def text_encoding(name: str) -> str | None:
 
 
 def sniff(text: str, *, suffix: str, name: str) -> Format:
-    """Tell the format of a text by what it holds, and by its suffix where that is open.
+    """Detect the format of a text by its content, or by its suffix where that is ambiguous.
 
     Raises DocumentError when no reader fits, or when captions are damaged beyond reading.
     """
@@ -162,9 +162,9 @@ def sniff(text: str, *, suffix: str, name: str) -> Format:
 
 
 def is_pdf(head: bytes, *, suffix: str) -> bool:
-    """Whether the PDF reader is to take a file that begins like this.
+    """Return whether these first bytes are those of a PDF file.
 
-    It is told by its mark, and by its name if it is binary and nothing else that is known.
+    Decided by the PDF signature, or by the suffix for binary data of no other known format.
     """
     marked = b"%PDF-" in head[:1024]
     if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"%PDF-"):
@@ -175,7 +175,7 @@ def is_pdf(head: bytes, *, suffix: str) -> bool:
 
 
 def _first_timing(text: str, *, within: int | None) -> str | None:
-    """The first timing line among so many lines that are not empty (None for all)."""
+    """Return the first timing line among the first non-empty lines (None for all)."""
     seen = 0
     for line in text.split("\n"):
         if not line.strip():
@@ -198,7 +198,7 @@ def _is_json_transcript(text: str) -> bool:
 
 
 def _is_fragment(text: str) -> bool:
-    """Whether a text is a piece of a web page: tags all over, from its first sign to its last."""
+    """Return whether a text is an HTML fragment: tags from its first character to its last."""
     stripped = text.strip()
     return stripped[:1] == "<" and stripped[-1:] == ">" and len(_TAG.findall(stripped[:20_000])) > 5
 
@@ -211,7 +211,7 @@ def _unsupported(name: str, what: str) -> DocumentError:
 
 
 def _decode(data: bytes) -> tuple[str, str | None]:
-    """Try the encodings in the order of how surely they can be told."""
+    """Try the encodings, the most reliably detected first."""
     if data.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
         return data.decode("utf-32", "replace"), None
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):

@@ -88,7 +88,7 @@ def read_html(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
 
 
 def html_blocks(text: str) -> list[Block]:
-    """Return the blocks of a page or a piece of one, headings with level and anchor."""
+    """Return the blocks of a page or a fragment, headings with level and anchor."""
     return list(_blocks(LexborHTMLParser(_shallow(text))))
 
 
@@ -108,7 +108,7 @@ def _shallow(text: str) -> str:
 
 @dataclass(slots=True)
 class _BlockDraft:
-    """The block in hand while the tree is walked."""
+    """The current block of the tree traversal."""
 
     parts: list[str] = field(default_factory=list)
     cells: list[str] = field(default_factory=list)
@@ -119,7 +119,7 @@ class _BlockDraft:
     pre: int = 0
 
     def take(self) -> Block | None:
-        """Close the block; None when it has no text or is a cell of the row in hand."""
+        """Close the block; None when it has no text or is a cell of the current row."""
         text = normalize_whitespace("".join(self.parts))
         self.parts = []
         if not self.pre:
@@ -158,7 +158,7 @@ def _blocks(tree: LexborHTMLParser) -> Iterator[Block]:
 
 
 def _cross(draft: _BlockDraft, node: LexborNode, *, entering: bool) -> Iterator[Block]:
-    """Close the block in hand at the border of an element, and note what the element begins."""
+    """Close the current block at the boundary of an element, and record what it begins."""
     block = draft.take()
     if block is not None:
         yield block
@@ -169,7 +169,7 @@ def _cross(draft: _BlockDraft, node: LexborNode, *, entering: bool) -> Iterator[
     elif tag == "pre":
         draft.pre += 1 if entering else -1
     elif tag == "tr" and entering:
-        # A table that only serves the layout holds tables, headings and lists in its cells.
+        # A layout table contains tables, headings and lists in its cells.
         layout = node.css_first("table, ul, ol, pre, h1, h2, h3, h4, h5, h6, p + p") is not None
         draft.rows.append(not layout and not any(draft.rows))
     elif tag == "tr" and draft.rows.pop() and draft.cells:
@@ -187,7 +187,7 @@ def _walk(root: LexborNode, *, inner: bool) -> Iterator[tuple[LexborNode, bool]]
             continue
         if _is_skipped(node, inner=inner):
             if node.tag == "a":
-                # The sign behind a heading may carry the heading's id.
+                # The permalink after a heading may carry the heading's id.
                 yield node, True
             continue
         yield node, True
@@ -205,7 +205,7 @@ def _is_skipped(node: LexborNode, *, inner: bool) -> bool:
     if not attributes:
         return False
     if tag == "a" and (attributes.get("href") or "").startswith("#"):
-        # The sign behind a heading that links to the heading itself.
+        # The permalink after a heading, which links to the heading itself.
         return (node.text(deep=True) or "").strip() in _PERMALINKS
     return (
         "hidden" in attributes
@@ -215,7 +215,7 @@ def _is_skipped(node: LexborNode, *, inner: bool) -> bool:
 
 
 def _main(tree: LexborHTMLParser) -> tuple[LexborNode | None, bool]:
-    """Find the node that holds the content, and whether the page marks its content at all."""
+    """Return the content node, and whether the page marks its content at all."""
     for node in tree.css("main, [role=main]"):
         if _WORD.search(node.text(deep=True) or ""):
             return node, True
@@ -246,7 +246,7 @@ def _own_meta(tree: LexborHTMLParser) -> Metadata:
 
 
 def _published(tree: LexborHTMLParser) -> str | None:
-    """Return the day that a page says it appeared on: in its head, else in its first dated time."""
+    """Return the publication date of a page: from its head, else its first dated time."""
     named = (normalize_date(_attribute(tree, selector, "content")) for selector in _PUBLISHED)
     return next(filter(None, named), None) or normalize_date(
         _attribute(tree, "time[datetime]", "datetime")

@@ -38,9 +38,9 @@ def make_parser() -> MarkdownIt:
 
 
 def _shallow(rule: Callable[[StateInline, bool], bool]) -> Callable[[StateInline, bool], bool]:
-    """Let a rule give up where the brackets that it looks into are nested too deep.
+    """Wrap a parser rule so that it gives up on brackets nested too deeply.
 
-    It looks into each of them anew, to the deepest: brackets alone would take it very long.
+    It rescans every nesting level, so deep nesting alone would take very long.
     """
 
     def look(state: StateInline, silent: bool) -> bool:
@@ -93,7 +93,7 @@ def markdown_blocks(text: str) -> Iterator[Block]:
 
 
 def inline_text(tokens: Sequence[Token]) -> str:
-    """Return the text of inline Markdown: links, images and emphasis as their words alone."""
+    """Return the plain text of inline Markdown: links, images and emphasis without markup."""
     parts: list[str] = []
     for token in tokens:
         if token.type in ("text", "code_inline", "text_special"):

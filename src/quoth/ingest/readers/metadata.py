@@ -1,4 +1,4 @@
-"""What is said about a file beside it (a sidecar) or at its top (front matter)."""
+"""Metadata from a sidecar file or from front matter."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _LANGUAGE = re.compile(r"(?P<primary>[A-Za-z]{2,3})(?:[-_][A-Za-z0-9]{1,8})*")
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What is known of a document apart from its text."""
+    """Metadata of a document."""
 
     title: str | None = None
     url: str | None = None
@@ -45,13 +45,13 @@ class Metadata:
     date: str | None = None
 
     def normalized(self) -> Metadata:
-        """The same with address and language in the form in which documents have them."""
+        """Return the metadata with normalized URL and language."""
         url = self.url and (normalize_url(self.url) or self.url)
         language = self.language and (normalize_language(self.language) or self.language)
         return replace(self, url=url, language=language)
 
     def merged_with(self, lower: Metadata) -> Metadata:
-        """Put this above another: what is missing here is taken from there."""
+        """Return the metadata with missing fields taken from `lower`."""
         names = [each.name for each in fields(self)]
         return Metadata(**{name: getattr(self, name) or getattr(lower, name) for name in names})
 
@@ -86,10 +86,10 @@ def read_sidecar(path: Path) -> tuple[Metadata, list[str]]:
 
 
 def front_matter(text: str) -> tuple[Metadata, str, list[str]]:
-    """Take ``---`` lines of ``key: value`` off the top of a text; gives what they say and the rest.
+    """Split front matter (``---``, ``key: value``) from a text; return metadata and the rest.
 
-    Only plain values are read; lists and nested values are passed over without a word. A text
-    that merely begins with a line of dashes is left as it is.
+    Only scalar values are read; lists and nested values are ignored silently. A text that merely
+    begins with a line of dashes is returned unchanged.
     """
     head = _FRONT.match(text)
     if head is None:
@@ -148,12 +148,12 @@ def make_meta(values: Mapping[str, object], *, where: str) -> tuple[Metadata, li
 
 
 def file_title(name: str) -> str:
-    """Make a title of the name of a file, for want of a better one."""
+    """Return a title made from a file name."""
     return to_plain_text(normalize_whitespace(Path(name).stem.replace("_", " "))) or name
 
 
 def normalize_url(text: str) -> str | None:
-    """Return a web address as it is kept: YouTube's in one form, others as they are, else None."""
+    """Return a normalized web address: YouTube in canonical form, None for other schemes."""
     address = text.strip()
     video = youtube_url(address)
     if video:

@@ -1,4 +1,4 @@
-"""Reading a file: what it holds decides how it is read, its name only where that is open."""
+"""Read a file with the reader for its format, detected by content before suffix."""
 
 from __future__ import annotations
 
@@ -41,8 +41,7 @@ __all__ = ["SUFFIXES", "is_wanted", "read", "sidecar"]
 def read(path: Path, given: Metadata = EMPTY) -> ParsedDocument:
     """Read one file of any format that quoth knows; raises DocumentError with a code.
 
-    What is ``given`` outranks the sidecar, the sidecar the front matter, that what the file says
-    of itself, and that its name.
+    Metadata precedence: ``given``, sidecar, front matter, embedded metadata, file name.
     """
     beside, warnings = read_sidecar(path)
     meta = given.normalized().merged_with(beside)
@@ -85,7 +84,7 @@ def _parse(text: str, found: Format, *, meta: Metadata, path: Path) -> ParsedDoc
 def _finish(
     reading: ParsedDocument, found: Format, *, path: Path, meta: Metadata, warnings: list[str]
 ) -> ParsedDocument:
-    """Check that there is something to read, and add what was noticed on the way."""
+    """Check that the document has text, and add the reader's warnings."""
     if not reading.text.strip():
         raise DocumentError("empty", f"{path.name} has no text in it. There is nothing to read.")
     expected = SUFFIX_FORMATS.get(path.suffix.lower())

@@ -1,4 +1,4 @@
-"""Who speaks in a cue: the labels and dashes of captions, taken out where they are certain."""
+"""Speaker labels and dashes in captions, removed from the text when unambiguous."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _ROLES = _words(
     "INTERVIEWER INTERVIEWEE NARRATOR PRESENTER ANNOUNCER MAN WOMAN CROWD PROFESSEUR ÉTUDIANT "
     "ÉTUDIANTE PUBLIC ORATEUR ANIMATEUR INTERVENANT INTERVENANTE NARRATEUR JOURNALISTE"
 )
-# What stands before a colon without being a person.
+# Words before a colon that are not speakers.
 _THINGS = _words(
     "note notes example exemple examples exemples question questions answer answers réponse "
     "réponses warning attention tip hint step étape theorem théorème proof preuve definition "
@@ -47,7 +47,7 @@ _THINGS = _words(
 
 @dataclass(frozen=True, slots=True)
 class SpeakerTurn:
-    """A piece of a cue; ``new`` says that somebody else begins, ``speaker`` who, if it is told."""
+    """A part of a cue; ``new`` marks a change of speaker, ``speaker`` is None if unknown."""
 
     text: str
     new: bool
@@ -55,10 +55,10 @@ class SpeakerTurn:
 
 
 def find_speaker_labels(texts: Iterable[str]) -> frozenset[str]:
-    """Find the labels that are certainly speakers.
+    """Return the labels that are unambiguously speakers.
 
-    These are roles ("PROFESSOR"), names after ">>", names in capitals that come at least twice,
-    and other names written as names that come at least three times.
+    These are roles ("PROFESSOR"), names after ">>", names in capitals that occur at least twice,
+    and other names written as names that occur at least three times.
     """
     seen: Counter[str] = Counter()
     marked: set[str] = set()
@@ -87,7 +87,7 @@ def _is_name(name: str, *, times: int, marked: bool) -> bool:
 
 
 def turns(text: str, *, names: frozenset[str]) -> Iterator[SpeakerTurn]:
-    """Cut the text of one cue where its lines say that somebody else speaks."""
+    """Split the text of one cue where a line starts with another speaker."""
     lines = [line.strip() for line in text.split("\n")]
     dialogue = len(lines) > 1 and all(_TIGHT_DASH.match(line) for line in lines if line)
     kept: list[str] = []
@@ -111,7 +111,7 @@ def _turn(line: str, *, names: frozenset[str], dialogue: bool) -> SpeakerTurn:
 
 
 def voices(text: str, *, speaker: str | None) -> list[SpeakerTurn]:
-    """Cut the text of a WebVTT cue at its ``<v Name>`` tags; ``speaker`` is said beside it."""
+    """Split the text of a WebVTT cue at its ``<v Name>`` tags; ``speaker`` is the default."""
     found = list(_VOICE.finditer(text))
     if not found:
         return [SpeakerTurn(text, new=speaker is not None, speaker=speaker)]
@@ -127,7 +127,7 @@ def voices(text: str, *, speaker: str | None) -> list[SpeakerTurn]:
 
 
 def is_spoken(text: str) -> bool:
-    """Whether a Markdown text is clearly a transcript with speakers and times."""
+    """Return whether a Markdown text is clearly a transcript with speakers and times."""
     parts = paragraphs(text)
     named = sum(SPEAKER_PARAGRAPH.match(paragraph) is not None for paragraph in parts)
     enough = named >= MIN_SPEAKER_PARAGRAPHS and 4 * named >= len(parts)
@@ -135,5 +135,5 @@ def is_spoken(text: str) -> bool:
 
 
 def paragraphs(text: str) -> list[str]:
-    """The paragraphs of a text, without the white space around them."""
+    """Return the paragraphs of a text, stripped of white space."""
     return [part.strip() for part in re.split(r"\n[ \t]*\n", text) if part.strip()]

@@ -1,4 +1,4 @@
-"""Transcripts written as Markdown: paragraphs that name their speaker, and now and then a time."""
+"""Reader for Markdown transcripts: paragraphs with speaker labels and occasional times."""
 
 from __future__ import annotations
 
@@ -21,9 +21,8 @@ _HEADING = re.compile(r"#{1,6}\s+(?P<title>.*)")
 
 
 def read_spoken(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
-    """Read such a transcript.
-
-    A place reaches from the last time mark to the next one, since nothing between them is known.
+    """Read a Markdown transcript. A place spans from one time mark to the next, since no times
+    between them are known.
     The end of the recording is estimated from how fast it was spoken before the last mark.
     """
     title: str | None = None
@@ -64,7 +63,7 @@ def read_spoken(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
 
 
 def _pieces(paragraph: str) -> Iterator[tuple[float | None, str]]:
-    """Cut a paragraph at its time marks; gives each piece with the mark before it."""
+    """Split a paragraph at its time marks; yield each piece with the mark before it."""
     time: float | None = None
     position = 0
     for mark in TIME_MARK.finditer(paragraph):
@@ -82,7 +81,7 @@ def _readable(text: str) -> str:
 
 
 def _timed(said: Sequence[CueText], marks: Sequence[tuple[int, float]]) -> list[CueText]:
-    """Return every piece the time of the mark before it and of the mark after it."""
+    """Return each piece with the times of the marks before and after it."""
     if not said:
         return []
     until, last = marks[-1]

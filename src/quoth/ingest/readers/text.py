@@ -76,7 +76,7 @@ def _heading_level(line: str) -> int:
 
 
 def _wrap_width(paragraphs: Sequence[str]) -> int | None:
-    """The width at which the lines of a text are wrapped; None when they are not."""
+    """Return the column at which a text is hard-wrapped; None when it is not."""
     inner = sorted(
         len(line.rstrip()) for part in paragraphs for line in part.split("\n")[:-1] if line.strip()
     )
@@ -87,7 +87,7 @@ def _wrap_width(paragraphs: Sequence[str]) -> int | None:
 
 
 def _is_wrapped(lines: Sequence[str], width: int) -> bool:
-    """Whether every line was broken because the next word had no room on it."""
+    """Return whether every line break is due to wrapping."""
     if any(_NOT_PROSE.match(line) for line in lines):
         return False
     return all(

@@ -1,7 +1,7 @@
-"""The process that parses: reads one file after the other, within limits (see `sandbox`).
+"""Sandboxed parser process: reads files one at a time, within limits (see `sandbox`).
 
 Started with ``python -m quoth.ingest.sandbox.child``. Requests come as lines of JSON on standard
-input; answers go back as JSON with their length in front, on what was standard output at the
+input; answers go back as JSON prefixed with their length, on what was standard output at the
 start (a library that prints cannot disturb them). When the input ends, so does the process, even
 in the middle of a file.
 """
@@ -28,7 +28,7 @@ from quoth.text.json_codec import to_json
 resource: Any
 try:
     import resource
-except ImportError:  # Windows has no such limits; the parent's clock still stops this process.
+except ImportError:  # Windows has no such limits; the parent's timeout still ends this process.
     resource = None
 
 
@@ -83,7 +83,7 @@ def send(answers: IO[bytes], answer: Json) -> None:
 
 
 def limit(*, seconds: float, memory_mb: float) -> None:
-    """Limit what this process may use, from now on.
+    """Set the resource limits of this process.
 
     Processor time is counted from the start of a process, so its limit moves with every file.
     Files cannot be written, and a crash leaves no core file.
@@ -98,10 +98,10 @@ def limit(*, seconds: float, memory_mb: float) -> None:
 
 
 def leave_network() -> bool:
-    """Go where there is no network, not even this machine's own; False where that cannot be.
+    """Enter a namespace without network, loopback included; return False where impossible.
 
-    Linux lets a process do so that may, and others in a world of users of their own, unless the
-    operator forbade it.
+    Linux allows it to privileged processes, and to others in their own user namespace unless the
+    operator disabled that.
     """
     if not sys.platform.startswith("linux"):
         return False
@@ -148,7 +148,7 @@ class _Report:
 
 
 def address_space_mb(process: int | str = "self") -> float:
-    """Return the address space a process has, in MB; 0 where the system does not tell."""
+    """Return the address space of a process in MB; 0 where the system does not report it."""
     try:
         pages = int(Path(f"/proc/{process}/statm").read_text().split()[0])
     except (OSError, IndexError):
@@ -157,8 +157,8 @@ def address_space_mb(process: int | str = "self") -> float:
 
 
 def _peak_mb() -> float | None:
-    """Return the highest resident memory so far; the kernel's count of it survives the start of a
-    new program, so that on Linux only the figure of the address space is right.
+    """Return the peak resident memory so far in MB. The kernel's counter survives exec, so on Linux
+    only the address space is reliable.
     """
     with suppress(OSError, StopIteration):
         lines = Path("/proc/self/status").read_text().splitlines()

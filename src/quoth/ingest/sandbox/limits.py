@@ -1,4 +1,4 @@
-"""Bounds for what a document says of itself, which stands beside each of its passages.
+"""Length limits for a document's metadata, which is repeated with every chunk.
 
 A title, a heading or a name is repeated with every chunk: one of 100 kB in a document of the same
 size would make thousands of times as much of it. The text itself stays as it is.
@@ -38,7 +38,7 @@ def enforce_limits(reading: ParsedDocument) -> ParsedDocument:
     """Return the reading with titles, headings, names, labels and addresses within bounds."""
     url = reading.url if reading.url and len(reading.url) <= MAX_ADDRESS_LENGTH else None
     many = len(reading.sections) > MAX_SECTIONS
-    warning = f"There are more than {MAX_SECTIONS:,} headings; those behind them name no section."
+    warning = f"There are more than {MAX_SECTIONS:,} headings; the rest are not used as sections."
     return replace(
         reading,
         title=_cut(reading.title, MAX_TITLE_LENGTH),

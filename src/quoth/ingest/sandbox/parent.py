@@ -1,13 +1,13 @@
-"""Read files in child processes that may take only so much time and memory.
+"""Read files in child processes with limits on time and memory.
 
-A file from outside may crash its parser, keep it busy for ever or make it fill the memory. So it
-is read in a process of its own: a fresh interpreter without inherited files and environment, in
+An untrusted file may crash its parser, loop for ever or exhaust the memory. So it is read in a
+separate process: a fresh interpreter without inherited files and environment, in
 its own session, with limits on processor time, address space, file size and core files where the
 platform has them, without a network where the system lets it, and with a limit on the clock
 everywhere. What it read comes back as JSON and is
 rebuilt field by field; nothing it sends is executed.
 
-A child ends as soon as its standard input ends, so none outlives its parent, however that died.
+A child exits when its standard input closes, so none outlives its parent, even if killed.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _MAX_GREETING = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class ParseResult:
-    """What came of one file: a reading or a problem, with what it took.
+    """The result for one file: a parsed document or an error, with time and memory used.
 
-    ``seconds`` is by the clock; ``peak_mb`` is the highest resident memory of the child so far,
-    None when the child died or the platform does not say.
+    ``seconds`` is wall time; ``peak_mb`` is the highest resident memory of the child so far,
+    None when the child died or the platform does not report it.
     """
 
     reading: ParsedDocument | None
@@ -51,12 +51,12 @@ class ParseResult:
 
 
 class ParserPool:
-    """Store a few child processes at hand, so that many small files do not pay a start each.
+    """Pool of parser processes, so that small files do not each pay for a process start.
 
     Each child reads one file at a time; it is replaced after a failure that may have left it in a
-    bad state, and after `files_per_child` files. ``seconds`` limits the processor time of a file
-    and, four times over, its time by the clock; ``memory_mb`` what a file may take on top of the
-    bare child. Use it in one event loop, as an async context manager, or `close` it.
+    bad state, and after `files_per_child` files. ``seconds`` limits the processor time of a file,
+    and four times as much its wall time; ``memory_mb`` limits the memory of a file on top of the
+    idle child. Use it in one event loop, as an async context manager, or `close` it.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class ParserPool:
         return outcome.reading
 
     async def outcome(self, path: Path, given: Metadata = EMPTY) -> ParseResult:
-        """Read a file and say what it took; a file that cannot be read is an outcome, too."""
+        """Read a file; return the result with its cost, also where the file cannot be read."""
         request: Json = {
             "path": os.path.join(os.getcwd(), path),  # the child works elsewhere
             "given": asdict(given),
@@ -126,7 +126,7 @@ class ParserPool:
 
 
 class _Child:
-    """One child process, as its parent sees it."""
+    """Handle of one child process."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
@@ -171,7 +171,7 @@ class _Child:
         return child
 
     async def ask(self, request: Json, *, name: str) -> tuple[ParseResult, bool]:
-        """Have a file read; the flag says whether the child can go on to the next."""
+        """Return the result for a file, and whether the child can read another one."""
         self.files += 1
         began = time.perf_counter()
         stdin = self._process.stdin
@@ -203,7 +203,7 @@ class _Child:
         return ParseResult(reading, problem, time.perf_counter() - began, peak_mb), sound
 
     async def _watch(self) -> None:
-        """Note how large the child grows: a library that gets no memory dies like any crash."""
+        """Record the child's memory: a failed allocation looks like any other crash."""
         while True:
             self._largest_mb = max(self._largest_mb, address_space_mb(self._process.pid))
             await asyncio.sleep(_WATCH_SECONDS)
@@ -220,7 +220,7 @@ class _Child:
         return answer
 
     async def _exit_reason(self, request: Json, *, name: str) -> DocumentError:
-        """Say why a child died from what the system says of its end."""
+        """Return why a child died, from its exit status."""
         code = await self._process.wait()
         if hasattr(signal, "SIGXCPU") and code == -signal.SIGXCPU:
             return _too_slow(name, request["seconds"])
@@ -232,7 +232,7 @@ class _Child:
         return _crash_error(name, reason)
 
     async def end(self) -> None:
-        """Let the child go: it ends when its input does."""
+        """Close the child's input, which makes it exit."""
         stdin = self._process.stdin
         assert stdin is not None
         stdin.close()
@@ -243,7 +243,7 @@ class _Child:
             await self.kill()
 
     async def kill(self) -> None:
-        """End the child, and whatever it may have started, at once."""
+        """Kill the child and its descendants."""
         with suppress(ProcessLookupError, PermissionError):
             if hasattr(os, "killpg"):
                 os.killpg(self._process.pid, signal.SIGKILL)

@@ -1,1 +1,1 @@
-"""Where files come from."""
+"""Sources of documents: files and the web."""

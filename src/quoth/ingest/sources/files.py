@@ -1,4 +1,4 @@
-"""Finding the files to add, and telling whether one has changed."""
+"""Find the files to add, and detect changes."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ BLOCK = 1 << 20
 
 
 def find_files(sources: Sequence[Path]) -> Iterator[Path]:
-    """Return the files named, and those below the folders named that a reader knows, each once.
+    """Return the given files, and the supported files below the given folders, without duplicates.
 
-    A file that is named itself is given whatever its name, but for a sidecar beside others; below
-    folders, hidden files, sidecars and unknown suffixes are passed over. A source that is not
-    there is given too: reading it says so.
+    A file given directly is returned whatever its name, except a sidecar of another file; in
+    folders, hidden files, sidecars and unknown suffixes are skipped. A missing source is returned
+    too: reading it reports the error.
     """
     seen: set[Path] = set()
     for source in sources:
-        # What may not be looked at is no folder here; reading it says what is wrong.
+        # An unreadable path is not a folder here; reading it reports the error.
         if len(sources) > 1 and source.name.endswith(SIDECAR):
             continue
         for path in _below(source) if isdir(source) else [source]:
@@ -45,15 +45,15 @@ def _below(folder: Path) -> Iterator[Path]:
 
 
 def fingerprint(path: Path, *, given: Sequence[str | None]) -> str:
-    """Return the SHA-256 of the file, its sidecar and what the caller says of it."""
+    """Return the SHA-256 of the file, its sidecar and the caller's metadata."""
     return _sealed(_content(path), (*given, _text(sidecar(path))))
 
 
 def is_unchanged(path: Path, *, known: str, said: Sequence[str | None]) -> bool:
-    """Whether a file is the one whose fingerprint is ``known``.
+    """Return whether a file still has the fingerprint ``known``.
 
-    ``said`` is what is kept of the document, in the order of `fingerprint`: each of it may have
-    been given by the caller, or have come out of the file. Raises OSError.
+    ``said`` is the stored metadata, in the order of `fingerprint`: each value may come from the
+    caller or from the file. Raises OSError.
     """
     content, beside = _content(path), _text(sidecar(path))
     choices = ((None, each) if each else (None,) for each in said)

@@ -3,7 +3,7 @@
 Only http and https on ports 80 and 443. A host is resolved once, every address must be public, and
 the connection is made to the checked address, so that DNS rebinding gains nothing. Redirects are
 followed by hand, at most three, each checked like the first. The size is limited while the body
-arrives, and one deadline holds for everything. No cookies, no proxies, no compression.
+arrives, and one deadline covers the whole request. No cookies, no proxies, no compression.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Fetched:
 
 
 class _PublicNetwork(httpcore.AsyncNetworkBackend):
-    """Connects to hosts all of whose addresses are public."""
+    """Network backend that connects only to hosts whose addresses are all public."""
 
     def __init__(self, *, at: ParsedUrl, resolve: Resolve, connect: Connect) -> None:
         self._at = at

@@ -1,8 +1,8 @@
-"""Which addresses of the web quoth may visit on behalf of somebody: public ones only.
+"""URL checks against server-side request forgery: only public addresses are fetched.
 
-An address from outside may be meant for this machine and the network that it trusts: its own
-ports, the routers and printers of an office, the service of a cloud that gives out keys. What
-counts is the number that a name leads to, never how the name is written.
+A URL from a caller may target this machine or its internal network: local ports, routers and
+printers, the metadata service of a cloud. The resolved IP address decides, never how the name is
+written.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _CLOSED4 = tuple(
     )
 )
 _OPEN6 = ip_network("2000::/3")
-# Teredo and its like, examples, 6to4: they hold another address, or lead nowhere.
+# Teredo and similar, documentation, 6to4: they embed another address or are not routed.
 _CLOSED6 = tuple(
     ip_network(each) for each in ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")
 )
@@ -51,21 +51,21 @@ class ParsedUrl:
 
     @property
     def authority(self) -> str:
-        """The host as the header Host has it."""
+        """Return the host in the form of the Host header."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == PORTS[self.scheme] else f"{host}:{self.port}"
 
     @property
     def address(self) -> str:
-        """The whole address, without what stands behind a ``#``."""
+        """Return the address without its fragment."""
         return f"{self.scheme}://{self.authority}{self.path}"
 
 
 def target(address: str) -> ParsedUrl:
-    """Take an address of the web apart; raises InputError where it is none that may be visited.
+    """Parse a URL; raises InputError where it may not be fetched.
 
-    What different readers of addresses read differently (a backslash, white space, a name and
-    password in front of the host) is refused rather than mended.
+    What URL parsers interpret differently (a backslash, white space, user info) is refused rather
+    than corrected.
     """
     text = address.strip(" ")
     if len(text) > MAX_URL_LENGTH:
@@ -97,7 +97,7 @@ def target(address: str) -> ParsedUrl:
 
 
 def is_public(number: str) -> bool:
-    """Whether a number belongs to the public internet; what is no plain number does not.
+    """Return whether an IP address belongs to the public internet; False for other text.
 
     An IPv4 address inside an IPv6 one counts as itself where that is in use (``::ffff:``, the
     well-known prefix of NAT64) and is refused where it no longer is (6to4, Teredo).
@@ -122,7 +122,7 @@ def _inner(number: IPv6Address) -> IPv4Address | IPv6Address:
 
 
 def _host(host: str, text: str) -> str:
-    """Return a host as it is asked for: international names in ASCII, without a dot at the end."""
+    """Return a host as it is resolved: international names in ASCII, without a final dot."""
     try:
         name = (
             host
@@ -143,7 +143,7 @@ def _refused(text: str, reason: str) -> InputError:
 
 
 def display_url(address: str) -> str:
-    """Write an address so that it fits into a sentence, without a name, password or query."""
+    """Return a URL for messages, without user info and query."""
     text = "".join(each if each.isprintable() else "\ufffd" for each in address)
     scheme, slashes, rest = text.partition("//")
     head = rest.split("?")[0].split("#")[0]

@@ -1,4 +1,4 @@
-"""The glyphs of a PDF page as PDFium gives them, in runs without a wide gap, cleaned.
+"""Glyphs of a PDF page from PDFium, cleaned, in runs without a wide gap.
 
 Ligatures and presentation forms become plain letters, white space becomes one space, and control
 characters, private glyphs and lone surrogates are left out.
@@ -61,7 +61,7 @@ def _characters(textpage: object) -> list[str]:
 
 @cache
 def _clean(character: str) -> str:
-    """Turn a character as PDFium gives it into what belongs in a text, which may be nothing."""
+    """Return the text for a character from PDFium, which may be empty."""
     if character.isascii():
         return " " if character.isspace() else character if character.isprintable() else ""
     if character.isspace() or character == "\u2028":
@@ -156,7 +156,7 @@ def _size(textpage: object, indices: Sequence[int], *, turn: int) -> float:
 
 
 def is_code(textpage: object, indices: Sequence[int]) -> bool:
-    """Whether the first, middle and last glyph are set in a typewriter font."""
+    """Return whether the first, middle and last glyph are in a monospaced font."""
     name = ctypes.create_string_buffer(128)
     flags = ctypes.c_int()
     for index in (indices[0], indices[len(indices) // 2], indices[-1]):

@@ -1,8 +1,8 @@
 """The printed lines of a PDF page, in reading order, each with its box.
 
 PDFium gives glyphs in the order in which the page draws them, with a guess at line ends. This
-module puts the pieces of a line together again (superscripts and formulas tear it apart) and
-keeps columns apart. Accents that were drawn as glyphs of their own are composed with their
+module reassembles the pieces of a line (superscripts and formulas split it) and separates columns.
+Accents that were drawn as glyphs of their own are composed with their
 letter, and raised digits become superscript digits.
 """
 
@@ -94,7 +94,7 @@ def page_lines(textpage: object, *, page: int) -> list[PrintedLine]:
 
 
 def _piece(run: Run, *, page: int, textpage: object) -> PrintedLine | None:
-    """Make a line of one run, or None when nothing of it can be shown."""
+    """Return the line of one run, or None when none of it is printable."""
     inked = [glyph for glyph in run.glyphs if glyph[0] != " "]
     if not inked:
         return None
@@ -102,7 +102,7 @@ def _piece(run: Run, *, page: int, textpage: object) -> PrintedLine | None:
     x0, y0, x1, y1 = min(lefts), min(bottoms), max(rights), max(tops)
     letters = [g for g in inked if g[0] not in _DESCENDING and g[0].isalpha()]
     baseline = median(g[2] for g in letters or inked)
-    # Old-style figures stand at many heights: without letters, none of them counts as raised.
+    # Old-style figures have varying heights: without letters, none counts as superscript.
     cap = max(g[4] for g in letters) - baseline if letters else 0.0
     text = _text(run.glyphs, baseline=baseline, cap=cap)
     hyphen = run.hyphen
@@ -130,7 +130,7 @@ def _piece(run: Run, *, page: int, textpage: object) -> PrintedLine | None:
 
 
 def _text(glyphs: Sequence[Glyph], *, baseline: float, cap: float) -> str:
-    """Write the glyphs of a run as text, with accents composed and raised digits kept raised."""
+    """Return the text of a run, with accents composed and superscript digits."""
     parts: list[str] = []
     accent: tuple[str, float, float] | None = None
     for character, x0, y0, x1, _ in glyphs:
@@ -147,12 +147,12 @@ def _text(glyphs: Sequence[Glyph], *, baseline: float, cap: float) -> str:
 
 
 def _with_marks_apart(text: str) -> str:
-    """Part the raised number of a footnote from the word it stands at, so that both are found."""
+    """Separate a footnote mark from its word, so that both can be found."""
     return _MARK_AFTER.sub(" ", _MARK_BEFORE.sub(r"\g<0> ", text))
 
 
 def _join(pieces: Sequence[PrintedLine], *, across_gaps: bool) -> list[PrintedLine]:
-    """Put together what stands on one line; across wide gaps only what PDFium saw together."""
+    """Join the pieces of one line; across wide gaps only those that PDFium joined."""
     lines: list[PrintedLine] = []
     for piece in pieces:
         if lines and _continues(lines[-1], piece, across_gaps=across_gaps):
@@ -207,10 +207,10 @@ def _joined(line: PrintedLine, piece: PrintedLine) -> PrintedLine:
 
 
 def _column_gaps(cells: Sequence[PrintedLine]) -> list[float]:
-    """Find the x of the white strips that part columns of running text; none for tables.
+    """Return the x positions of the gaps between text columns; none for tables.
 
-    A strip parts columns when lines with several words stand on both sides of it, side by side,
-    and few lines cross it.
+    A gap separates columns when lines with several words lie side by side on both sides of it, and
+    few lines cross it.
     """
     prose = [cell for cell in cells if cell.turn == cells[0].turn and len(cell.text) >= 15]
     if len(prose) < 8:
@@ -251,7 +251,7 @@ def _column(cell: PrintedLine, gutters: Sequence[float]) -> int:
 
 
 def _ordered(cells: list[PrintedLine], *, columns: int) -> list[PrintedLine]:
-    """Keep the order in which the page was written unless it jumps between the columns."""
+    """Keep the order of the page content unless it alternates between columns."""
     flow = [cell.column for cell in cells if cell.column and len(cell.text) >= 15]
     jumps = sum(1 for a, b in itertools.pairwise(flow) if a != b)
     spans = sum(1 for cell in cells if not cell.column)
@@ -267,7 +267,7 @@ def _ordered(cells: list[PrintedLine], *, columns: int) -> list[PrintedLine]:
 
 
 def _downwards(lines: list[PrintedLine]) -> list[PrintedLine]:
-    """Order a page from top to bottom if no two of its lines stand side by side."""
+    """Order a page from top to bottom if no two of its lines are side by side."""
     falling = sorted(lines, key=lambda line: -line.baseline)
     for above, below in itertools.pairwise(falling):
         if above.turn != below.turn or below.y1 - above.y0 > 0.5 * below.size:

@@ -1,4 +1,4 @@
-"""The chapters and sections of a PDF: from its outline, or from its headings if it has none."""
+"""Chapters and sections of a PDF, from its outline or else from its headings."""
 
 from __future__ import annotations
 
@@ -77,9 +77,9 @@ def _title(mark: pdfium2.PdfBookmark) -> str:
 def find_lines(
     headings: Sequence[PdfOutlineEntry], pages: Mapping[int, Sequence[PrintedLine]]
 ) -> list[PdfOutlineEntry]:
-    """Find the line that begins each section, in order of the text.
+    """Return the first line of each section, in order of the text.
 
-    Entries that lead to the same line are one section: the last of those whose title is printed
+    Entries that point to the same line are one section: the last of those whose title is printed
     there, which is the deepest, gives the name.
 
     An entry is found by its words on the page it points to, else by the height it points to,
@@ -156,7 +156,7 @@ def _by_height(heading: PdfOutlineEntry, lines: Sequence[PrintedLine]) -> Printe
 
 
 def find_headings(pages: Mapping[int, Sequence[PrintedLine]]) -> list[PdfOutlineEntry]:
-    """Take short lines set clearly larger than the text for headings; larger ones lead smaller."""
+    """Return short lines set clearly larger than the text as headings, nested by size."""
     lines = [line for page in pages.values() for line in page]
     least = 1.15 * body_size(lines)
     groups: list[list[PrintedLine]] = []
@@ -194,7 +194,7 @@ def _same_heading(line: PrintedLine, after: PrintedLine) -> bool:
 def sections(
     headings: Sequence[PdfOutlineEntry], *, starts: Mapping[PrintedLine, int], end: int
 ) -> tuple[Section, ...]:
-    """Turn found headings into sections that reach to the next one, the last to `end`."""
+    """Return the section of each heading, up to the next heading or `end`."""
     begun = sorted(
         ((starts[heading.line], heading.path) for heading in headings if heading.line is not None),
         key=lambda item: item[0],

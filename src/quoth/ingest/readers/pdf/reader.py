@@ -139,7 +139,7 @@ def _pages(
 
 
 def _has_image(page: object) -> bool:
-    """Whether an image covers a good part of the page, also one inside a form object."""
+    """Return whether an image covers a large part of the page, also inside a form object."""
     area = pdfium.FPDF_GetPageWidthF(page) * pdfium.FPDF_GetPageHeightF(page)
     edges = [ctypes.c_float() for _ in range(4)]
     for index in range(min(pdfium.FPDFPage_CountObjects(page), 2000)):
@@ -175,7 +175,7 @@ def _refuse_without_text(
     raise DocumentError("empty", f"{path.name} has no text on any of its pages.")
 
 
-# --- what the file says of itself -------------------------------------------------------------
+# --- metadata of the file -------------------------------------------------------------
 
 
 def _string(ask: Callable[[object, int], int]) -> str:
@@ -196,7 +196,7 @@ def _metadata(document: pdfium2.PdfDocument, key: bytes) -> str:
 def _title(
     stated: str, *, headings: Sequence[PdfOutlineEntry], pages: Mapping[int, Sequence[PrintedLine]]
 ) -> str | None:
-    """Take the stated title if it looks like one, else the largest line of the first page."""
+    """Return the embedded title if it is plausible, else the largest line of the first page."""
     letters = sum(character.isalpha() for character in stated)
     if letters >= 3 and letters >= 0.5 * len(stated) and not _NO_TITLE.search(stated):
         return stated[:300]

@@ -1,8 +1,8 @@
-"""Build running text from printed lines: paragraphs that go over columns and pages.
+"""Build running text from printed lines: paragraphs that span columns and pages.
 
-Three things tear the sentences of a book apart, and are undone here: running heads and page
-numbers (left out), footnotes at the foot of a page (set before the paragraph that goes on over
-the page), and words broken by a hyphen (joined, when the document gives no reason to think that
+Three things split the sentences of a book, and are undone here: running heads and page numbers
+(removed), footnotes at the bottom of a page (moved before the paragraph that continues on the next
+page), and words broken by a hyphen (joined, when the document gives no reason to think that
 the hyphen belongs to the word). Lines that were broken on purpose (code, lists, verse, tables)
 stay lines: they are set apart by a line feed, paragraphs by an empty line, everything else by a
 space.
@@ -67,12 +67,12 @@ class _Block:
 def without_running_heads(
     pages: Mapping[int, Sequence[PrintedLine]], labels: Mapping[int, str]
 ) -> dict[int, list[PrintedLine]]:
-    """Leave out page numbers and the heads and feet that repeat from page to page.
+    """Remove page numbers, running headers and running footers.
 
-    A line goes when it is the outermost of its page and is the page's number or label, or when
-    the same words (numbers aside) stand at the same height on most pages, or on a page nearby
-    while most pages have such a line at that height. Two rounds, for heads of two lines. Where
-    most pages have but one line, that line is the text, and stays.
+    A line is removed when it is the outermost of its page and is the page's number or label, or
+    when the same words (except numbers) occur at the same height on most pages, or on a nearby page
+    while most pages have such a line at that height. Two rounds, for heads of two lines. Where most
+    pages have only one line, that line is the text, and is kept.
     """
     kept = {page: list(lines) for page, lines in pages.items()}
     may_empty = 2 * sum(len(lines) > 1 for lines in kept.values()) > len(kept)
@@ -126,9 +126,9 @@ def _is_page_number(text: str, *, page: int, label: str) -> bool:
 
 
 def _with_notes_before(lines: Sequence[PrintedLine], *, body: float) -> list[PrintedLine]:
-    """Set a page's footnotes before its last paragraph, if that goes on over the page.
+    """Move a page's footnotes before its last paragraph, if that continues on the next page.
 
-    Pages stay in order, and the sentence that goes over the page is in one piece.
+    Pages stay in order, and the sentence across the page break is not interrupted.
     """
     first = len(lines)
     while first and lines[first - 1].size < 0.93 * body and not lines[first - 1].code:
@@ -200,7 +200,7 @@ def body_size(lines: Sequence[PrintedLine]) -> float:
 
 
 def _edges(lines: Sequence[PrintedLine]) -> dict[PrintedLine, _Block]:
-    """Return the edges of the block that each line stands in: a run of one size, column, pitch."""
+    """Return the block edges of each line; a block is a run of one size, column and pitch."""
     edges: dict[PrintedLine, _Block] = {}
     block: list[PrintedLine] = []
     for line in [*lines, None]:
@@ -226,7 +226,7 @@ def _same_block(line: PrintedLine, after: PrintedLine) -> bool:
 
 
 def _gap(line: PrintedLine, after: PrintedLine, *, edges: Mapping[PrintedLine, _Block]) -> str:
-    """Say what stands between two lines: a space, a line feed or an empty line."""
+    """Return the separator of two lines: a space, a line feed or an empty line."""
     if line.code and after.code:
         return _gap_in_code(line, after, edges=edges)
     if _same_block(line, after):
@@ -261,7 +261,7 @@ def _gap_in_block(
 def _gap_in_code(
     line: PrintedLine, after: PrintedLine, *, edges: Mapping[PrintedLine, _Block]
 ) -> str:
-    """Keep lines of code apart, and the indentation of the second."""
+    """Return the separator of two code lines, with the indentation of the second."""
     if not _same_block(line, after):
         return "\n\n" if line.page == after.page else "\n"
     width = (after.x1 - after.x0) / max(1, len(after.text))
@@ -269,7 +269,7 @@ def _gap_in_code(
 
 
 def _is_short(line: PrintedLine, after: PrintedLine, *, right: float) -> bool:
-    """Whether the next line's first word would have fitted: the break is then on purpose."""
+    """Return whether the next line's first word would have fitted (an intended break)."""
     if line.hyphen:
         return False
     first = len(after.text.split(maxsplit=1)[0]) + 1
@@ -278,7 +278,7 @@ def _is_short(line: PrintedLine, after: PrintedLine, *, right: float) -> bool:
 
 
 def _goes_on(line: PrintedLine, after: PrintedLine, *, edges: Mapping[PrintedLine, _Block]) -> bool:
-    """Whether a paragraph goes on in another column, on the next page or behind a formula."""
+    """Return whether a paragraph continues in another column, page or after a formula."""
     small, large = sorted((line.size, after.size))
     if small < 0.9 * large or line.code != after.code:
         return False
@@ -325,9 +325,10 @@ def _is_word_joint(line: PrintedLine, after: PrintedLine) -> bool:
 
 
 def _belongs(line: PrintedLine, after: PrintedLine, *, words: Counter[str]) -> bool:
-    """Whether the hyphen at the end of a line is part of the word, as in "well-known".
+    """Return whether the hyphen at the end of a line is part of the word ("well-known").
 
-    What the document does elsewhere decides; without such evidence, a hyphen between lower-case
+    The spelling elsewhere in the document decides; without such evidence, a hyphen between
+    lower-case
     letters marks a broken word.
     """
     if line.hyphen == "\u00ad":

@@ -252,7 +252,7 @@ def test_an_upload_whose_request_hangs_is_taken_over(hall: Hall) -> None:
 
 def test_uploads_under_way_are_bounded(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
     assert MAX_RECEIVING >= 100
-    monkeypatch.setattr("quoth.store.uploads.MOST_RECEIVING", 2)
+    monkeypatch.setattr("quoth.store.uploads.MAX_RECEIVING", 2)
     for tenant in ("ada", "ada", "bob"):
         hall.arrivals(tenant).begin(name="", collection="c", given={}, size=9, key_id="k")
     with pytest.raises(Busy, match="uploads under way") as caught:

@@ -1,7 +1,7 @@
-"""Files packed with their checksums, into a folder or into one ``.tar.zst`` file.
+"""Archives of files with checksums: a folder or one ``.tar.zst`` file.
 
-The last file, ``manifest.json``, names all others with their size and SHA-256 and ends with a
-checksum of its own, so that whatever is missing, altered or added shows.
+The last file, ``manifest.json``, lists all others with size and SHA-256 and ends with its own
+checksum, so that missing, altered or added files are detected.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 @dataclass(frozen=True, slots=True)
 class ArchiveInfo:
-    """What a pack holds: the size and SHA-256 of each file by name, and what else is said of it."""
+    """Contents of an archive: size and SHA-256 of each file by name, and its description."""
 
     files: Mapping[str, tuple[int, str]]
     about: Mapping[str, Any]
 
     @property
     def bytes(self) -> int:
-        """The size of all files."""
+        """Return the total size of all files."""
         return sum(size for size, _ in self.files.values())
 
 
 @dataclass(slots=True)
 class ArchiveWriter:
-    """Takes files one by one; ``put`` stores what a reader gives under a name."""
+    """Writes files to an archive; ``put`` stores the data of a reader under a name."""
 
     put: Callable[[str, IO[bytes], int], None]
     files: dict[str, tuple[int, str]] = field(default_factory=dict)
 
     def add(self, name: str, path: Path) -> bool:
-        """Add a file; False where it is gone, as one that was removed a moment ago."""
+        """Add a file; return False where it has just been removed."""
         try:
             file = path.open("rb")
         except FileNotFoundError:
@@ -86,9 +86,9 @@ class _Hashed:
 
 @contextmanager
 def write_archive(to: Path, *, about: Mapping[str, Any]) -> Iterator[ArchiveWriter]:
-    """Make a pack, which appears at `to` when it is whole; its kind follows from the ending.
+    """Write an archive, created at `to` atomically; its format follows from the suffix.
 
-    Raises InputError where something is there already, StorageFull and ConfigError.
+    Raises InputError where `to` exists already, StorageFull and ConfigError.
     """
     if to.exists():
         raise InputError(f"{to} is there already. Name another file or folder.")
@@ -107,7 +107,7 @@ def write_archive(to: Path, *, about: Mapping[str, Any]) -> Iterator[ArchiveWrit
 
 @contextmanager
 def translate_write_errors(to: Path) -> Iterator[None]:
-    """Turn the errors of files that are written into those of `quoth.core.errors`."""
+    """Translate errors of writing files into those of `quoth.core.errors`."""
     try:
         yield
     except OSError as error:
@@ -158,10 +158,10 @@ def _tar(draft: Path) -> Iterator[ArchiveWriter]:
 def unpack(
     pack: Path, *, into: Path, wanted: Callable[[str], bool] = lambda _name: True
 ) -> ArchiveInfo:
-    """Write the wanted files of a pack into a folder, having checked every byte of all of them.
+    """Extract the wanted files of an archive, after verifying every checksum.
 
-    Raises InputError for a pack that is not as it was written, StorageFull and ConfigError; what
-    was written until then is left for the caller to remove.
+    Raises InputError for a damaged archive, StorageFull and ConfigError; extracted files are then
+    left for the caller to remove.
     """
     found: dict[str, tuple[int, str]] = {}
     manifest = b""

@@ -1,7 +1,7 @@
-"""Backups of a library while it is in use, and libraries made out of them.
+"""Backup of a library in use, verification and restore.
 
-A backup holds the catalogue of all tenants as it was at one moment, the files that came in, the
-settings file without its secrets and, if wanted, the indexes. Indexes are derived: without them a
+A backup contains a consistent snapshot of the catalogue of all tenants, the uploaded files, the
+settings file without its secrets and, optionally, the indexes. Indexes are derived: without them a
 restored library is embedded again.
 """
 
@@ -44,7 +44,7 @@ PATIENCE_S = 300.0
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """What a backup holds: when it was made, by which version, and how much of what."""
+    """Description of a backup: time, version and sizes."""
 
     path: str
     made_at: str
@@ -59,17 +59,17 @@ class Backup:
 
 
 def make_backup(database: Database, to: Path, *, home: Path, index: bool = False) -> Backup:
-    """Back a library up into a folder or a ``.tar.zst`` file, which appears when it is whole.
+    """Back a library up into a folder or a ``.tar.zst`` file, created atomically.
 
     Readers and writers continue meanwhile; with ``index``, writers of the index wait while it
-    is copied. Raises InputError where `to` is there already or its folder is not, StorageFull,
+    is copied. Raises InputError where `to` exists already or its folder does not, StorageFull,
     Busy and ConfigError.
     """
     if not to.parent.is_dir():
         raise InputError(f"There is no folder {to.parent} to put the backup into. Make it first.")
     with TemporaryDirectory(dir=to.parent, prefix=f".{to.name}.") as folder:
         file = Path(folder, CATALOGUE)
-        # First, so that the catalogue names nothing that the later copies lack.
+        # First, so that the catalogue refers to nothing that the later copies lack.
         with translate_write_errors(to):
             snapshot(database, file)
         about = {"made_at": now(), "index": index, **_counts(file)}
@@ -93,10 +93,10 @@ def verify_backup(path: Path) -> Backup:
 
 
 def restore_backup(path: Path, home: Path, *, address: Path | str | None = None) -> Backup:
-    """Make a library out of a backup in a folder that is empty or not there.
+    """Restore a library from a backup into an empty or new folder.
 
-    With the ``address`` of a server its catalogue goes there, into a database without rows.
-    Raises InputError, which leaves everything as it was, StorageFull and ConfigError.
+    With the ``address`` of a server the catalogue is restored there, into an empty database. Raises
+    InputError without any change, StorageFull and ConfigError.
     """
     if home.exists() and (not home.is_dir() or any(home.iterdir())):
         raise InputError(f"{home} holds something already. Name a folder that is empty or new.")
@@ -224,7 +224,7 @@ def _add_tree(
 
 @contextmanager
 def _writers_waiting(tree: Path) -> Iterator[None]:
-    """Hold the turn of every table of an index, so that no file of it comes or goes."""
+    """Hold the writer lock of every table of an index, so that none of its files change."""
     held: list[FileLock] = []
     try:
         for path in sorted(tree.rglob("*.lock")):

@@ -16,10 +16,10 @@ TOLD_CHARACTERS = 100
 
 
 def forget_quotes(catalogue: Catalogue) -> int:
-    """Redact every question whose stored texts may hold words of a deleted document.
+    """Redact every stored query that may contain words of a deleted document.
 
-    Gives their number. That is so where a citation, a passage or one of the closest hits comes
-    from such a document, where the question named one, and where a conversation contained an
+    Return their number. A query is affected where a citation, a passage or one of the closest hits
+    comes from such a document, where the query named one, and where a conversation contained an
     answer that is no longer stored. Its ids, times and scores stay, as with history ``hash``.
     """
     traces = StoredQuestions.of(catalogue)

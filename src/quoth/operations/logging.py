@@ -1,12 +1,12 @@
-"""What quoth writes into its logs, and how: set up once, by the service and the command line.
+"""Logging setup of the service and the command line, with redaction.
 
-A line says which event it was, with ids, counts and times. It holds no question, no answer and
-no text of a document; of an error it has the type and the places in the code, not the message,
-which may repeat what somebody wrote. What looks like a key is taken out of every line, whoever
-wrote it, and nothing in it can begin another line.
+A line has an event name with ids, counts and times. It contains no query, answer or document text;
+of an error it has the type and the stack frames, not the message, which may repeat user text.
+Anything that looks like a key is removed from every line, third-party lines included, and no value
+can start a new line.
 
-The house logs through the standard library, ``log.info("event", extra={"count": 3})``; what comes
-through structlog comes out alike.
+quoth logs through the standard library, ``log.info("event", extra={"count": 3})``; structlog events
+have the same form.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def configure_logging(
 ) -> logging.Handler:
     """Send every log of this process to ``stream`` (stderr) as lines of JSON, or for people.
 
-    Takes the place of what an earlier call set up; gives the handler. Strangers are heard from
-    WARNING on.
+    Replaces the setup of an earlier call; returns the handler. Third-party loggers log from WARNING
+    on.
     """
     shown = structlog.stdlib.ProcessorFormatter(
         foreign_pre_chain=_before(),
@@ -87,17 +87,17 @@ def configure_logging(
 
 
 def bind(**known: str) -> None:
-    """Put values, such as the request's id, into every line that this task writes from now on."""
+    """Add values, such as the request's id, to every later line of this task."""
     structlog.contextvars.bind_contextvars(**known)
 
 
 def redact_keys(text: str) -> str:
-    """Take out of a text what looks like a key."""
+    """Remove anything that looks like a key from a text."""
     return KEYS.sub(REMOVED, text)
 
 
 class RedactingFormatter(logging.Formatter):
-    """The last word on every line: one line, without keys."""
+    """Formatter that keeps every record on one line and removes keys."""
 
     def __init__(self, inner: logging.Formatter) -> None:
         super().__init__()
@@ -109,7 +109,7 @@ class RedactingFormatter(logging.Formatter):
 
 
 def frames_of(error: BaseException) -> Iterator[str]:
-    """Return an error's types and the places in the code it came through, without any value."""
+    """Return an error's types and stack frames, without any values."""
     seen: set[int] = set()
     current: BaseException | None = error
     while current is not None and id(current) not in seen:
@@ -151,7 +151,7 @@ def _without_message_of_errors(_logger: Any, _name: str, event: EventDict) -> Ev
 
 
 def _truncate_third_party(_logger: Any, _name: str, event: EventDict) -> EventDict:
-    """Keep the first line of a stranger's message: what follows shows values."""
+    """Truncate third-party messages to the first line: later lines may show values."""
     for left_by_other_handlers in ("message", "asctime"):
         event.pop(left_by_other_handlers, None)
     name = str(event.get("logger", ""))
@@ -159,7 +159,7 @@ def _truncate_third_party(_logger: Any, _name: str, event: EventDict) -> EventDi
         said = str(event.get("event", ""))
         first = said.partition("\n")[0]
         if first.startswith("Traceback "):
-            # The server tells of a start that failed by the text of its traceback.
+            # uvicorn logs a failed start as the text of its traceback.
             first, event["error"] = "failed", list(_logger_name(said))
         event["event"] = first[:MAX_CHARACTERS]
     return event
@@ -180,7 +180,7 @@ def _safe_values(_logger: Any, _name: str, event: EventDict) -> EventDict:
 
 
 def _safe(value: Any) -> Any:
-    """Numbers stay; everything else becomes text without control and direction signs."""
+    """Return numbers as they are, other values as text without control and bidi characters."""
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, list | tuple):

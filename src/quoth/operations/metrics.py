@@ -1,7 +1,7 @@
 """Metrics of queries and stages, in the text format of Prometheus.
 
-Each thing is counted once, where it happens; rates are derived when they are read. Labels are
-words of this code and of the operator's settings: never a text, an id or a tenant of anybody.
+Events are counted where they happen; rates are derived by the reader. Labels are constants and
+values of the operator's settings: never user text, ids or tenants.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ FORMAT = CONTENT_TYPE_LATEST
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 """Upper bounds of the histograms' buckets."""
 NOT_STAGES = ("total", "first_evidence", "first_token")
-"""Times of a trace that are moments of the whole, not stages."""
+"""Timings of a trace that are points in time, not stages."""
 MAX_LABELS = 100
 """Different values of a label; more are all called "other"."""
 
 
 @dataclass(frozen=True, slots=True)
 class MetricDefinition:
-    """A figure that is read when it is asked for; ``values`` are pairs of labels and a number.
+    """A metric that is read on demand; ``values`` are pairs of labels and a number.
 
     A name that ends in ``_total`` is a counter's, any other a gauge's.
     """
@@ -41,7 +41,7 @@ class MetricDefinition:
 
 
 class Metrics:
-    """The counters of one process, in a registry of their own."""
+    """Counters of one process, in a separate registry."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -107,7 +107,7 @@ class Metrics:
         self._request_seconds.labels(known).observe(seconds)
 
     def add_collector(self, readings: Callable[[], Iterator[MetricDefinition]]) -> None:
-        """Let ``readings`` add figures each time that the counters are read."""
+        """Register ``readings`` to add metrics each time that the counters are read."""
         self.registry.register(_CallbackCollector(readings))
 
     def text(self) -> bytes:
@@ -127,7 +127,7 @@ class Metrics:
             self._usd.labels(provider).inc(used.usd)
 
     def _stage(self, name: str) -> str:
-        # Behind a blank stands what the stage was about, such as the name of a collection.
+        # A blank separates the stage from its subject, such as the name of a collection.
         return self._word("stage", name.partition(" ")[0])
 
     def _word(self, label: str, value: str) -> str:
@@ -140,13 +140,13 @@ class Metrics:
 
 
 class _CallbackCollector(Collector):
-    """Figures that others keep, read when Prometheus asks."""
+    """Collector of metrics from other components, read on each scrape."""
 
     def __init__(self, readings: Callable[[], Iterator[MetricDefinition]]) -> None:
         self._readings = readings
 
     def describe(self) -> list[Metric]:
-        """Name nothing ahead: it would have to be read for that."""
+        """Return no descriptions: they would require reading the metrics."""
         return []
 
     def collect(self) -> Iterator[Metric]:

@@ -1,8 +1,8 @@
-"""Spans of OpenTelemetry: one for a question, one for each of its stages.
+"""OpenTelemetry spans: one per query and one per stage.
 
-Only the API is used: who wants the spans installs the SDK and an exporter and starts the service
-under them; without, a span costs next to nothing. Attributes are words of this code, counts and
-times: never a text of anybody.
+Only the API is used: to get spans, install the SDK and an exporter and start the service with them;
+without them a span costs almost nothing. Attributes are constants, counts and times: never user
+text.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ NAME = "quoth"
 
 
 def observe_spans(trace: Trace, answer: Answer | None = None) -> None:
-    """Write the spans of a question that was answered just now, below the current span.
+    """Write the spans of a query that was just answered, below the current span.
 
     A stage has one span, from when it first began to when it last ended.
     """

@@ -1,8 +1,8 @@
 """Erase deleted data completely: indexes, history, files and the database's free pages.
 
-Deleting a document takes it out of every search at once. Its words can still lie in older
-versions of the index, in answers that quoted it, in the file that was uploaded, in pages that
-the database has not used again. All that is found and removed here. Searches go on meanwhile.
+Deleting a document removes it from every search at once. Its words can remain in older versions of
+the index, in answers that quoted it, in the uploaded file, in free pages of the database. All of
+that is removed here, while searches continue.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MAX_CHUNKS = 2000
 """Chunks that are carried over to a new index at once."""
 TRIES = 5
 SENDING_S = 300.0
-"""The part of an upload that no task tells of is still being sent if it is younger than this."""
+"""A part file without a task is considered in progress if it is younger than this."""
 NEVER = ""
 """The time before which there was none."""
 BUILDING_S = 600.0
@@ -43,7 +43,7 @@ BUILDING_S = 600.0
 
 @dataclass(frozen=True, slots=True)
 class PurgeReport:
-    """What was done; ``left`` says in sentences what could not be, and why."""
+    """Report of a purge; ``left`` lists in sentences what could not be removed, and why."""
 
     indexes: int = 0
     questions: int = 0
@@ -52,14 +52,14 @@ class PurgeReport:
 
     @property
     def complete(self) -> bool:
-        """Whether nothing is left of what was deleted."""
+        """Return whether nothing is left of the deleted data."""
         return not self.left
 
 
 async def purge(parts: Components) -> PurgeReport:
     """Remove every trace of what the tenant has deleted so far; raises BackendError.
 
-    Nothing that is still there is lost, and it may be stopped and run again at any time.
+    Existing data is never lost, and the purge can be interrupted and repeated at any time.
     """
     left: list[str] = []
     collections = await asyncio.to_thread(parts.catalogue.collections)
@@ -80,9 +80,9 @@ async def purge(parts: Components) -> PurgeReport:
 
 
 async def delete_everything(parts: Components) -> tuple[DeletionReceipt, PurgeReport]:
-    """Delete all that is stored of the tenant, and every trace of it; raises BackendError.
+    """Delete all data of the tenant and every trace of it; raises BackendError.
 
-    What `TenantData.delete` leaves stays.
+    What `TenantData.delete` retains stays.
     """
     catalogue = parts.catalogue
     collections = await asyncio.to_thread(catalogue.collections)
@@ -111,7 +111,7 @@ async def _rewrite(parts: Components, collection: Collection) -> list[str]:
         if await asyncio.to_thread(
             parts.catalogue.switch_index, collection, table=table, identity=collection.identity
         ):
-            await asyncio.sleep(DROP_AFTER_S)  # for questions that began with the old one
+            await asyncio.sleep(DROP_AFTER_S)  # for queries that began with the old table
             await parts.open_index(collection.table).drop()
             return []
         await target.drop()
@@ -144,7 +144,7 @@ async def _put(parts: Components, chunks: Sequence[Chunk], *, source: str, targe
 
 
 async def _clear_files(parts: Components) -> int:
-    """Delete uploaded files and token vectors that belong to nothing any more."""
+    """Delete uploaded files and token vectors without a document."""
     gone = await asyncio.to_thread(_clear_blobs, parts)
     if parts.tokens is not None:
         gone += await parts.tokens.keep_only(await asyncio.to_thread(_referenced_files, parts))
@@ -171,7 +171,7 @@ def _clear_blobs(parts: Components) -> int:
 
 
 def _clear_indexes(parts: Components) -> list[str]:
-    """Remove what belongs to no collection, such as an index whose making was interrupted."""
+    """Remove index tables without a collection, such as interrupted builds."""
     serving = {each.table for each in parts.catalogue.collections()}
     left = []
     folder = index_folder(parts.settings)
@@ -188,7 +188,7 @@ def _clear_indexes(parts: Components) -> list[str]:
 
 
 def _old_copies(parts: Components) -> list[str]:
-    """Name copies of the catalogue that an interrupted change of version left behind."""
+    """Report copies of the catalogue left behind by an interrupted migration."""
     found = sorted(parts.settings.home.glob("catalogue.sqlite.before-*"))
     return [f"{each.name} is an older copy of the whole catalogue. Delete it." for each in found]
 

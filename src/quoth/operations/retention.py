@@ -1,4 +1,4 @@
-"""Delete expired rows once a day, as long as the service runs."""
+"""Delete expired rows once a day while the service runs."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ async def run_retention_daily(
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> None:
-    """Let what is too old go now and every day, until cancelled."""
+    """Enforce retention now and every day, until cancelled."""
     while True:
         await sleep(DAY_S if await enforce_retention(database, now=clock()) else AGAIN_S)
 
 
 async def enforce_retention(database: Database, *, now: datetime) -> bool:
-    """Let what is too old at that time go; False where the database could not."""
+    """Delete rows expired at that time; return False where the database failed."""
     try:
         found = await asyncio.to_thread(forget_all, database, now=now)
     except BackendError as error:

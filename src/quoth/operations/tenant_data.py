@@ -1,4 +1,4 @@
-"""Everything that is stored of one tenant: handed out piece by piece, or deleted as a whole."""
+"""Export and deletion of all data of one tenant."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ HANDED_OUT: tuple[Table, ...] = (
     spending,
     audit,
 )
-"""What a tenant is given of what is stored of them; what is left out is made from the rest."""
+"""Tables of the tenant export; those left out are derived from the others."""
 HIDDEN = ("tenant", "secret_hash", "token_hash", "owner", "lease_until", "index_table")
 """Columns that are never exported: secrets and internals."""
 PACKED = ("plan", "answer", "record", "identity", "tuning", "given", "locator", "places", "labels")
@@ -88,7 +88,7 @@ BATCH = 500
 
 @dataclass(frozen=True, slots=True)
 class DeletionReceipt:
-    """What was deleted: rows by table, and the digest of them all.
+    """Receipt of a deletion: number of rows by table, and the digest of all rows.
 
     An export made just before gives the same digest by `digest_of`.
     """
@@ -108,7 +108,7 @@ class TenantData(TenantConnection):
                 yield from self._rows(connection, table)
 
     def delete(self) -> DeletionReceipt:
-        """Delete everything of the tenant but the keys, the audit, the decisions and the tokens."""
+        """Delete all data of the tenant except keys, audit, privacy settings and token counts."""
         counts = {}
         with self.writing("delete everything") as connection:
             given = (table for table in HANDED_OUT if table in DELETED)
@@ -132,7 +132,7 @@ class TenantData(TenantConnection):
 
 
 def digest_of(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Return the SHA-256 of rows as they are handed out, of those alone that a deletion takes."""
+    """Return the SHA-256 of exported rows, of those tables only that a deletion covers."""
     digest = sha256()
     gone = {table.name for table in DELETED}
     for row in rows:

@@ -1,7 +1,7 @@
-"""Workers: they take files that came in, from one tenant after the other, and add them.
+"""Ingest workers: lease uploaded files, round-robin over the tenants, and add them.
 
-A worker holds a lease on its task and renews it; the task of a dead worker goes to the others.
-What may be done twice is safe because adding is: the same file gives the same document.
+A worker holds a lease on its task and renews it; the task of a dead worker is taken over by others.
+Repeated work is safe because adding is idempotent: the same file yields the same document.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ SMALL_BYTES = 4_000_000
 """Files that one worker adds together, at most, and what they may have in all: the index is looked
 through once for each addition, and large files are worth a worker each."""
 DOWN = (BackendError, StoreDown)
-"""What may be over in a while: work waits for it."""
+"""Temporary failures: work waits and is retried."""
 GONE = "The file of this upload is no longer there. Upload it again."
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerTimings:
-    """How workers spend their time, in seconds.
+    """Intervals of the workers, in seconds.
 
-    ``wait_s`` is how long a file waits while a part that it needs is down; ``grace_s`` is what
-    running work has to finish in when the workers are stopped.
+    ``wait_s`` is the delay of a file while a component that it needs is down; ``grace_s`` is the
+    time that running work has to finish when the workers are stopped.
     """
 
     lease_s: float = 60.0
@@ -71,7 +71,7 @@ class LeasedTasks:
 
     @property
     def seen(self) -> tuple[int, int]:
-        """How far the work is."""
+        """Update the progress."""
         return self.chunks, self.of_chunks
 
 
@@ -107,13 +107,13 @@ class WorkerPool:
         self._rhythm = rhythm
         self._owner = new_owner()
         self._line = TenantRoundRobin(tenants.database)
-        self._last = ""  # the tenant whose turn it was
+        self._last = ""  # the last tenant served
         self._added: set[tuple[str, str]] = set()
         self._places = asyncio.Semaphore(count)
         self._door = asyncio.Lock()
 
     async def work(self) -> None:
-        """Take one task after the other."""
+        """Process tasks until stopped."""
         while not self._stop.is_set():
             try:
                 found = await asyncio.to_thread(self._take)
@@ -128,7 +128,7 @@ class WorkerPool:
                 await self._idle(self._rhythm.wait_s / 10)
 
     async def run_maintenance(self) -> None:
-        """Return up what stands still and delete what nothing uses, every now and then."""
+        """Fail abandoned tasks and delete unused files at intervals."""
         while not self._stop.is_set():
             try:
                 await asyncio.to_thread(self._maintain)
@@ -143,7 +143,7 @@ class WorkerPool:
             )
 
     def _take(self) -> tuple[str, Queue, LeasedTasks] | None:
-        """Lease the next tasks of the tenant whose turn it is."""
+        """Lease the next tasks of the next tenant."""
         while (turn := self._line.next(self._last)) is not None:
             tenant, key = turn
             self._last = tenant
@@ -163,7 +163,7 @@ class WorkerPool:
         try:
             await self._watch(adding, queue, hand)
         finally:
-            # Also when these workers are cancelled: no other one starts while this one still works.
+            # Also on cancellation: no other worker starts while this one still works.
             adding.cancel()
             await asyncio.wait({adding})
             if adding.cancelled():
@@ -171,7 +171,7 @@ class WorkerPool:
         return adding.cancelled() or await self._finish(adding, queue, hand)
 
     async def _watch(self, adding: asyncio.Task[None], queue: Queue, hand: LeasedTasks) -> None:
-        """Keep the leases and tell how far the work is, until it ends or one of them is lost."""
+        """Renew the leases and report progress, until the work ends or a lease is lost."""
         seen, renewed = hand.seen, time.monotonic()
         stopped: float | None = None
         while not adding.done():
@@ -185,7 +185,7 @@ class WorkerPool:
             if adding.done() or not (late or seen != hand.seen):
                 continue
             seen, keys = hand.seen, list(hand.tasks)
-            # What cannot be written now is written with the next beat.
+            # A failed write is repeated with the next heartbeat.
             with suppress(*DOWN):
                 ours = await asyncio.to_thread(queue.renew, keys, chunks=seen[0], of_chunks=seen[1])
                 if ours < sum(each in hand.tasks for each in keys):
@@ -193,7 +193,7 @@ class WorkerPool:
                 renewed = at
 
     async def _add(self, tenant: str, queue: Queue, hand: LeasedTasks) -> None:
-        """Add the files; one on which workers died before is worked on alone."""
+        """Add the files; one on which workers died before is processed separately."""
         engine = self._tenants.engine(tenant)
         suspect = any(each.attempts > 1 for each in hand.tasks.values())
         async with self._room(alone=suspect):
@@ -219,9 +219,8 @@ class WorkerPool:
         _tell(task, state="failed" if code else document.status, code=code)
 
     async def _take_back(self, tenant: str, task: Task, document: Document) -> None:
-        """Remove a document whose upload was stopped while it was made: its file is gone.
-
-        What came another way, with the same content, stays.
+        """Remove a document whose upload was cancelled during ingest: its file is gone. A document
+        with the same content from another source stays.
         """
         engine = self._tenants.engine(tenant)
         path = blobs_of(engine.parts).path(task.sha256 or "", name=task.name)
@@ -231,7 +230,7 @@ class WorkerPool:
                 await engine.remove([document.document_id], collection=task.collection)
 
     async def _finish(self, adding: asyncio.Task[None], queue: Queue, hand: LeasedTasks) -> bool:
-        """Say what becomes of the tasks that the work did not come to an end with."""
+        """Requeue or fail the tasks that the work did not complete."""
         error = adding.exception()
         if isinstance(error, DOWN):
             log.info("tasks_wait", extra={"tasks": list(hand.tasks), "code": error.code})
@@ -245,7 +244,7 @@ class WorkerPool:
         return True
 
     async def _settle(self) -> None:
-        """Build the indexes of what has grown, now that nothing waits."""
+        """Build the indexes of changed collections once the queue is empty."""
         while self._added:
             tenant, collection = self._added.pop()
             # One that was deleted in the meantime needs none.
@@ -259,7 +258,7 @@ class WorkerPool:
 
     @asynccontextmanager
     async def _room(self, *, alone: bool) -> AsyncIterator[None]:
-        """A place to work; ``alone`` waits for all of them, so a crash affects no other file."""
+        """Acquire a worker slot; ``alone`` acquires all, so that a crash affects no other file."""
         wanted, taken = self._count if alone else 1, 0
         try:
             async with self._door:
@@ -275,10 +274,10 @@ class WorkerPool:
 async def ingest_batch(
     engine: Engine, hand: LeasedTasks
 ) -> AsyncGenerator[tuple[Task, Document], None]:
-    """Add the files of several tasks of a collection; gives each task's document.
+    """Add the files of several tasks of a collection; return each task's document.
 
-    Looking the index through once for all of them saves most of the time. A task whose document
-    is not told, since it came from elsewhere before, has to be added by itself.
+    One pass over the index for all of them saves most of the time. A task without a document,
+    because another source had added it before, must be added separately.
     """
     blobs = blobs_of(engine.parts)
     named: dict[str, Task] = {}
@@ -290,7 +289,7 @@ async def ingest_batch(
             said[path] = metadata_of(task.given, name=task.name)
     collection = next(iter(hand.tasks.values())).collection
     steps = engine.add(list(said), given=DocumentMetadata(files=said), collection=collection)
-    # Where the collection itself is in the way, each task learns that by itself.
+    # An error of the collection itself is reported for each task separately.
     with suppress(ConfigError):
         async with aclosing(steps):
             async for step in steps:
@@ -301,7 +300,7 @@ async def ingest_batch(
 
 
 async def add_file(engine: Engine, task: Task, hand: LeasedTasks) -> Document:
-    """Add the file of a task to its collection; gives the document, which may have failed."""
+    """Add the file of a task to its collection; return the document, which may have failed."""
     blobs = blobs_of(engine.parts)
     path = blobs.path(task.sha256 or "", name=task.name)
     if not path.is_file():
@@ -320,7 +319,7 @@ async def add_file(engine: Engine, task: Task, hand: LeasedTasks) -> Document:
 
 
 def _ended(queue: Queue, task: Task, document: Document) -> bool:
-    """Say how a task ended; False when it is no longer ours."""
+    """Store the result of a task; return False when it is no longer ours."""
     if document.error is not None:
         return queue.end(
             task.id,

@@ -1,4 +1,4 @@
-"""Figures about what was asked, and what people thought of the answers."""
+"""Query statistics and feedback on answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from quoth.store.schema import feedback, queries
 from quoth.store.tenant_connection import TenantConnection
 
 MAX_LATENCIES = 10_000
-"""Questions, the newest, of which the times are looked at for the quantiles."""
+"""Number of the newest queries whose latencies count for the quantiles."""
 LISTED = 20
 UNANSWERED = ("no_results",)
 """How questions end that got no citation; every other status comes with some."""
@@ -40,7 +40,7 @@ class Latency:
 
 @dataclass(frozen=True, slots=True)
 class Unanswered:
-    """A question that found nothing, how often it was asked, and when last."""
+    """A query without answer, how often it was asked, and when last."""
 
     question: str
     times: int
@@ -49,10 +49,10 @@ class Unanswered:
 
 @dataclass(frozen=True, slots=True)
 class Analytics:
-    """What was asked since a time. Shares are between 0 and 1, None where nothing was asked.
+    """Statistics since a time. Shares are between 0 and 1, None without queries.
 
-    ``found`` is the share of questions that were answered, in part at least; ``cached`` that of
-    the answers given again.
+    ``found`` is the share of queries that were answered at least in part; ``cached`` that of
+    answers from the cache.
     """
 
     since: str
@@ -71,10 +71,10 @@ class Analytics:
 
 
 class AnalyticsReader(TenantConnection):
-    """The figures and the feedback of one tenant."""
+    """Query statistics and feedback of one tenant."""
 
     def figures(self, *, days: int, collection: str | None = None) -> Analytics:
-        """Count what was asked in the last days."""
+        """Return the statistics of the last days."""
         since = (datetime.now(UTC) - timedelta(days=days)).isoformat(timespec="milliseconds")
         wanted = and_(queries.c.tenant == self.tenant, queries.c.created_at >= since)
         if collection is not None:
@@ -182,7 +182,7 @@ def _share(part: int, whole: int) -> float | None:
 
 
 def _quantile(ordered: Sequence[float], share: float) -> float | None:
-    """The nearest rank of sorted numbers."""
+    """Return the nearest-rank quantile of sorted numbers."""
     if not ordered:
         return None
     return round(ordered[min(len(ordered) - 1, int(share * len(ordered)))], 2)

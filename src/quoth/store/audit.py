@@ -1,9 +1,8 @@
-"""Who did what to which thing, when and from where: rows that are only ever added, in a chain.
+"""Append-only audit log: actor, action, object, time and address, chained by hash.
 
-Each row holds the hash of the one before it, so that a row which is altered, removed, added or
-moved breaks the chain at a number. Rows that were taken off its end leave a chain that is whole;
-only a `ChainTip` that was kept elsewhere tells of those, up to the row that it names. Rows never
-hold what was asked, answered or uploaded.
+Each row contains the hash of the previous one, so that a row which is altered, removed, added or
+moved breaks the chain at a number. Rows removed from its end leave a valid chain; only a `ChainTip`
+stored elsewhere reveals that. Rows never contain queries, answers or files.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ BEGINNING = ""
 CHECKPOINT = "audit.checkpoint"
 """The action of a row that vouches for older rows which were removed in their time."""
 TRIES = 60
-"""How often a number is asked for that another writer was quicker to take."""
+"""How often an append is retried after a conflict with another writer."""
 LONGEST = 200
 """Characters of an object's id that are stored."""
 BATCH = 1000
@@ -74,9 +73,9 @@ class ChainTip:
 
 @dataclass(frozen=True, slots=True)
 class ChainVerification:
-    """Whether the chain is whole; ``broken_at`` is the number of the first row that is not.
+    """Result of a verification; ``broken_at`` is the number of the first invalid row.
 
-    ``rows`` were read, from ``first`` to ``head``. ``reason`` is a sentence.
+    ``rows`` counts those read, from ``first`` to ``head``. ``reason`` is a sentence.
     """
 
     whole: bool
@@ -88,12 +87,12 @@ class ChainVerification:
 
 
 class Audit(TenantConnection):
-    """The chain of one tenant."""
+    """The audit log of one tenant."""
 
     def add(self, entries: Sequence[AuditEntry]) -> ChainTip:
         """Append entries in order, in one transaction; returns the new tip.
 
-        Any number of processes may do so at once. Raises Busy where they keep being quicker.
+        Safe with concurrent processes. Raises Busy after too many conflicts.
         """
         return self._written("write audit", lambda connection: self._append(connection, entries))
 
@@ -103,7 +102,7 @@ class Audit(TenantConnection):
             return self._head(connection)
 
     def rows(self, *, limit: int, before: int | None = None) -> list[AuditRow]:
-        """List rows, the newest first; ``before`` leaves out that number and what came later."""
+        """List rows, the newest first; ``before`` excludes that number and later ones."""
         wanted = [audit.c.tenant == self.tenant]
         if before is not None:
             wanted.append(audit.c.number < before)
@@ -121,17 +120,16 @@ class Audit(TenantConnection):
                 yield AuditRow(*row)
 
     def verify(self, *, kept: ChainTip | None = None) -> ChainVerification:
-        """Read the whole chain and say whether it is as it was written.
+        """Verify the whole chain.
 
-        ``kept`` is a head from earlier: its row must still be there, unless it is so old that it
-        was removed in its time.
+        ``kept`` is an earlier tip: its row must still exist, unless it has been pruned by age.
         """
         return verify_chain(self.all_rows(), tenant=self.tenant, kept=kept)
 
     def prune(self, *, before: str) -> int:
-        """Remove the rows older than a time, vouched for by a checkpoint; gives their number.
+        """Remove the rows older than a time, recorded by a checkpoint; return their number.
 
-        Only rows before which nothing younger stands go, whatever the clock once showed.
+        Only a prefix without younger rows is removed, also after the clock was set back.
         """
 
         def work(connection: Connection) -> int:
@@ -156,7 +154,7 @@ class Audit(TenantConnection):
         """Do it in a transaction, again and again where another took the number first."""
         for tried in range(TRIES):
             try:
-                # Not alone: a question's row need not wait until a document is written.
+                # Not exclusive: the row of a query need not wait until a document is written.
                 with self.writing(operation, alone=False) as connection:
                     return work(connection)
             except exc.IntegrityError:
@@ -195,7 +193,7 @@ def _later(head: ChainTip, last: Any) -> ChainTip:
 
 
 def chain_row(entry: AuditEntry, *, after: ChainTip, tenant: str, when: str) -> AuditRow:
-    """Make the row that comes after a head."""
+    """Return the row that follows a tip."""
     row = AuditRow(
         number=after.number + 1,
         at=when,
@@ -212,7 +210,7 @@ def chain_row(entry: AuditEntry, *, after: ChainTip, tenant: str, when: str) -> 
 
 
 def hash_of(row: AuditRow, *, tenant: str) -> str:
-    """Return the SHA-256 of all that a row holds, the hash of the row before it included."""
+    """Return the SHA-256 of all values of a row, including the previous hash."""
     said = {"tenant": tenant, **{name: each for name, each in asdict(row).items()}}
     del said["hash"]
     return sha256(dump(dict(sorted(said.items()))).encode()).hexdigest()

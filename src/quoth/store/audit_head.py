@@ -1,8 +1,8 @@
 """The latest hash of each audit chain, in a file next to the database.
 
-A chain tells by itself of every change but one: that its newest rows were taken away. The file
-tells of that, as long as who changes the database cannot change the file; who can do both is told
-by a head that was kept elsewhere, such as in the logs of the service.
+A chain reveals every change except the removal of its newest rows. The file reveals that, as long
+as the attacker cannot change the file as well; otherwise only a hash stored elsewhere, such as in
+the service logs, does.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def load_head(home: Path, tenant: str) -> ChainTip | None:
 
 
 def store_head(home: Path, tenant: str, *, head: ChainTip) -> bool:
-    """Keep a head in place of an older one; False where the disk does not take it."""
+    """Store a newer hash; return False where it cannot be written."""
     before = load_head(home, tenant)
     if before is not None and before.number >= head.number:
         return True

@@ -116,9 +116,9 @@ class Catalogue(OutlineReader, QueryHistory):
         return self.collection(name)
 
     def switch_index(self, collection: Collection, *, table: str, identity: IndexIdentity) -> bool:
-        """Let another index table serve the collection, unless it has changed since it was read.
+        """Switch the collection to another index table, unless it has changed since it was read.
 
-        What tuning learnt holds for one identity only, and goes with it.
+        The tuning belongs to one embedding fingerprint and is dropped with it.
         """
         kept = collections.c.tuning if identity == collection.identity else None
         with self.writing("switch index") as connection:
@@ -135,7 +135,7 @@ class Catalogue(OutlineReader, QueryHistory):
         return bool(done.rowcount)
 
     def tune(self, collection: Collection, tuning: Tuning | None) -> bool:
-        """Keep what was learnt from a collection; not done if its index has changed since."""
+        """Store the tuning of a collection, unless its index has changed since."""
         with self.writing("tune collection") as connection:
             same = collections.c.index_table == collection.table
             done = connection.execute(
@@ -149,10 +149,10 @@ class Catalogue(OutlineReader, QueryHistory):
         return bool(done.rowcount)
 
     def delete_collection(self, collection: Collection) -> tuple[str, ...]:
-        """Delete a collection with all that hangs on it; gives the ids of its documents.
+        """Delete a collection with all dependent rows; return the ids of its documents.
 
-        The questions that were asked of it alone go too, since their answers quote it, and so
-        do the shares that open it and the files on their way into it.
+        Queries to this collection only are deleted too, since their answers quote it, and so are
+        its shares and pending uploads.
         """
         ids = select(documents.c.id).where(self.for_tenant(documents, collection))
         waiting = select(jobs.c.document_id).where(self.for_tenant(jobs, collection))
@@ -167,7 +167,7 @@ class Catalogue(OutlineReader, QueryHistory):
     # --- documents ----------------------------------------------------------------------------
 
     def documents(self, collection: Collection) -> list[Document]:
-        """List what is there: ready documents, then those that failed or are under way."""
+        """List ready documents, then those that failed or are in progress."""
         ready = select(documents).where(self.for_tenant(documents, collection))
         waiting = select(jobs).where(self.for_tenant(jobs, collection))
         with self.reading() as connection:
@@ -200,7 +200,7 @@ class Catalogue(OutlineReader, QueryHistory):
             return [row.title for row in connection.execute(statement.order_by(documents.c.title))]
 
     def ready_ids(self, collection: Collection) -> set[str]:
-        """The ids of all ready documents."""
+        """Return the ids of all ready documents."""
         statement = select(documents.c.id).where(self.for_tenant(documents, collection))
         with self.reading() as connection:
             return {row.id for row in connection.execute(statement)}
@@ -220,7 +220,7 @@ class Catalogue(OutlineReader, QueryHistory):
         return collection, languages
 
     def languages(self, collection: Collection) -> tuple[str, ...]:
-        """The languages of the collection's documents, the most frequent first."""
+        """Return the languages of the collection's documents, the most frequent first."""
         count = func.count().label("n")
         statement = (
             select(documents.c.language, count)
@@ -232,13 +232,13 @@ class Catalogue(OutlineReader, QueryHistory):
             return tuple(row.language for row in connection.execute(statement))
 
     def passages(self, collection: Collection) -> int:
-        """How many chunks the collection's documents have in all."""
+        """Return the number of chunks of the collection."""
         total = select(func.sum(documents.c.chunks)).where(self.for_tenant(documents, collection))
         with self.reading() as connection:
             return int(connection.execute(total).scalar() or 0)
 
     def labels(self, collection: Collection) -> dict[str, tuple[str, ...]]:
-        """The printed page labels of every paged document, in the order of its pages."""
+        """Return the printed page labels of every paged document, in page order."""
         statement = select(documents.c.id, documents.c.labels).where(
             self.for_tenant(documents, collection), documents.c.labels != "[]"
         )
@@ -246,11 +246,11 @@ class Catalogue(OutlineReader, QueryHistory):
             return {row.id: tuple(json.loads(row.labels)) for row in connection.execute(statement)}
 
     def commit(self, collection: Collection, entries: Sequence[Entry]) -> tuple[str, ...] | None:
-        """Make documents visible with their chunks; gives the ids of those they replace.
+        """Commit documents with their chunks; return the ids of those they replace.
 
-        A document from the same source with other content is replaced: its rows go in the same
-        transaction, its index rows are left for the caller to delete. None means that nothing
-        was done because another index table serves the collection by now.
+        A document from the same source with other content is replaced: its rows are deleted in the
+        same transaction, its index rows are left to the caller. Return None, without changes, where
+        the collection uses another index table by now.
         """
         replaced: list[str] = []
         with self.writing("commit documents") as connection:
@@ -276,7 +276,7 @@ class Catalogue(OutlineReader, QueryHistory):
         return tuple(replaced)
 
     def remove(self, collection: Collection, ids: Sequence[str]) -> list[str]:
-        """Delete documents and failed entries with all that hangs on them; gives the ids found."""
+        """Delete documents and failed entries with all dependent rows; return the ids found."""
         gone: list[str] = []
         with self.writing("remove documents") as connection:
             for part in _parts(ids):
@@ -310,7 +310,7 @@ class Catalogue(OutlineReader, QueryHistory):
         write_map(connection, entries, tenant=tenant, collection=collection)
 
     def _erase(self, connection: Connection, collection: Collection, ids: set[str]) -> None:
-        """Delete documents of the collection; all that hangs on them goes with them."""
+        """Delete documents of the collection with all dependent rows."""
         connection.execute(
             delete(documents).where(self.for_tenant(documents, collection), documents.c.id.in_(ids))
         )
@@ -358,7 +358,7 @@ class Catalogue(OutlineReader, QueryHistory):
                         if row[0] not in found:
                             found[row[0]] = chunk_from_row(row)
         owners = {each.document_id for each in found.values()}
-        # A change of a document makes another version, and one that is gone has no chunks any more.
+        # A changed document has a new version, and a deleted one has no chunks.
         shelved = self.outlines(collection)
         known = {key: shelved[key] for key in owners & shelved.keys()}
         known |= self.documents_by_id(collection, sorted(owners - shelved.keys()))

@@ -1,4 +1,4 @@
-"""The kinds of columns that mean the same on every database."""
+"""Column types with the same behaviour on every database."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sqlalchemy.types import TypeEngine
 def words(most: int | None = None) -> TypeEngine[Any]:
     """Text that is compared and ordered by code points, whatever the server's language is.
 
-    ``most`` is the length that writers keep to; no database cuts or refuses what is longer.
+    ``most`` is the length that writers respect; no database truncates or rejects longer values.
     """
     kind = Text() if most is None else String(most)
     return kind.with_variant(Text(collation="C"), "postgresql")

@@ -1,4 +1,4 @@
-"""Copying a whole catalogue, of all tenants, from one database to another."""
+"""Copy a complete catalogue, of all tenants, from one database to another."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BATCH = 500
 
 
 def copy_rows(source: Connection, target: Connection, *, tables: MetaData = metadata) -> int:
-    """Copy the rows of all tables, those that others refer to first; gives their number."""
+    """Copy the rows of all tables in order of their foreign keys; return their number."""
     count = 0
     reading = source.execution_options(yield_per=BATCH)
     for table in tables.sorted_tables:
@@ -48,9 +48,9 @@ def snapshot(database: Database, file: Path) -> None:
 
 
 def fill(database: Database, file: Path) -> int:
-    """Copy the rows of a catalogue's file into a database that holds none; gives their number.
+    """Copy the rows of a catalogue file into an empty database; return their number.
 
-    Raises InputError where there are rows, which are left as they are.
+    Raises InputError where the database has rows, which are not changed.
     """
     source = open_database(file)
     try:

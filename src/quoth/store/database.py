@@ -18,19 +18,19 @@ from quoth.store.migrate import upgrade_to_head
 WRITE = {"write": True}
 OTHERS_WRITE = "Others are writing to the catalogue. Try again later."
 PATIENCE_S = 30.0
-"""How long a writer waits for the others before it gives up with `Busy`."""
+"""How long a writer waits for the lock before it raises `Busy`."""
 MAX_WAITING = 64
-"""Writers of one process that wait for the lock; more are refused at once and hold no thread."""
+"""Maximum writers of one process that wait for the lock; more are refused at once."""
 ALL_TENANTS = ""
 """The turn of what is written for all tenants at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """An open database whose tables stand at `quoth.store.schema.HEAD`.
+    """An open database whose schema is at `quoth.store.schema.HEAD`.
 
-    ``on_operation`` gets the name of every write before and after it is done; crash tests
-    stop the process there.
+    ``on_operation`` is called with the name of every write before and after it; crash tests stop
+    the process there.
     """
 
     engine: Engine
@@ -47,7 +47,7 @@ class Database:
 
     @property
     def is_file(self) -> bool:
-        """Whether this is a file of SQLite; else it is a server of PostgreSQL."""
+        """Return whether this is an SQLite file rather than a PostgreSQL server."""
         return self.engine.dialect.name == "sqlite"
 
     @contextmanager
@@ -58,10 +58,8 @@ class Database:
 
     @contextmanager
     def writing(self, tenant: str, *, alone: bool = True) -> Iterator[Connection]:
-        """A transaction that is done as a whole or not at all.
-
-        As long as it lasts, no other ``alone`` transaction of the tenant writes: what it reads
-        stays true until it is done. An SQLite file has one writer in any case.
+        """Open a write transaction. Meanwhile no other ``alone`` transaction of the tenant writes:
+        its reads stay valid until it ends. An SQLite file has one writer in any case.
         """
         with self._turn(), translated_errors(), self.engine.connect() as plain:
             connection = plain.execution_options(**WRITE)
@@ -94,7 +92,7 @@ def open_database(
     on_operation: Callable[[str], None] = lambda _name: None,
     patience_s: float = PATIENCE_S,
 ) -> Database:
-    """Open a file, or a server named ``postgresql://…``, making or migrating the tables.
+    """Open a file or a server (``postgresql://…``); create or migrate the tables.
 
     Raises ConfigError, MissingExtra, StorageFull, Busy and RetrievalError; none of them repeats
     the address of a server, which may hold a password.
@@ -140,7 +138,7 @@ def translated_errors() -> Iterator[None]:
 
 
 def translate_error(error: BaseException | None) -> QuothError:
-    """Return the error of quoth that an error of a driver means."""
+    """Translate an error of a driver."""
     if isinstance(error, sqlite3.Error):
         return sqlite.translate_driver_error(error)
     return postgres.translate_driver_error(error)

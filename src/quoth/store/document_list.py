@@ -1,4 +1,4 @@
-"""What the catalogue holds, page by page: collections and documents, each found by its id."""
+"""Paged lists of collections and documents."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from quoth.store.tenant_connection import TenantConnection
 
 @dataclass(frozen=True, slots=True)
 class CollectionSummary:
-    """A collection in a list: what it holds, and what it was made with."""
+    """A collection in a list: its size, embedder and index version."""
 
     name: str
     documents: int
@@ -38,7 +38,7 @@ class CollectionSummary:
 
 
 class DocumentLists(TenantConnection):
-    """The lists of one tenant."""
+    """Collection and document lists of one tenant."""
 
     def collections(self, *, only: str | None = None) -> list[CollectionSummary]:
         """List the collections by name, or only one of them."""
@@ -78,7 +78,7 @@ class DocumentLists(TenantConnection):
     def documents(
         self, collection: Collection, *, skip: int, limit: int
     ) -> tuple[list[Document], int]:
-        """List documents by title, then those under way or failed; and how many there are."""
+        """List documents by title, then those in progress or failed; return also their number."""
         ready, waiting = self.for_tenant(documents, collection), self.for_tenant(jobs, collection)
         with self.reading() as connection:
             done = int(_count(connection, documents, ready))
@@ -124,7 +124,7 @@ class DocumentLists(TenantConnection):
             return connection.execute(statement).scalar()
 
     def all_there(self, ids: Sequence[str], *, collections: Sequence[Collection]) -> bool:
-        """Whether every one of these documents is ready in one of the collections."""
+        """Return whether all these documents are ready in one of the collections."""
         wanted = set(ids)
         statement = select(documents.c.id).where(
             documents.c.tenant == self.tenant,

@@ -24,10 +24,10 @@ WAITS_S = 10.0
 
 
 class StoredQuestions(TenantConnection):
-    """What is stored of one tenant's questions, the oldest first."""
+    """Stored queries of one tenant for redaction and deletion, the oldest first."""
 
     def all(self) -> Iterator[QueryRow]:
-        """Return everything, some questions at a time; others may write meanwhile."""
+        """Yield all queries in pages; concurrent writes are allowed."""
         after = ("", "")
         while True:
             page = self._page(after)
@@ -45,7 +45,7 @@ class StoredQuestions(TenantConnection):
             return [QueryRow(*row) for row in connection.execute(statement)]
 
     def blank(self, query_id: str, *, text: str, plan: str, answer: str, record: str) -> None:
-        """Put in place of a question, its answer and what was said about it what has no texts."""
+        """Replace a query, its answer and feedback by versions without texts."""
         with self.writing("blank question") as connection:
             for table, name, values in (
                 (queries, "id", {"text": text, "plan": plan}),
@@ -65,11 +65,11 @@ class StoredQuestions(TenantConnection):
 
 
 def compact(database: Database) -> str:
-    """Take what was deleted out of the database's own files; gives why it could not, or "".
+    """Remove deleted data from the database files; return why it failed, or "".
 
-    SQLite's file is rewritten without its free pages, and its log is emptied. PostgreSQL's
-    VACUUM makes the rows unreachable; what lay in its pages, its log and its backups goes when
-    these are written over.
+    SQLite's file is rewritten without its free pages, and its log is emptied. PostgreSQL's VACUUM
+    makes the rows unreachable; remains in its pages, log and backups disappear when these are
+    overwritten.
     """
     if not database.is_file:
         with translated_errors(), database.engine.connect() as plain:

@@ -1,4 +1,4 @@
-"""Where in the home folder the files of one tenant lie."""
+"""Folders of one tenant in the data directory."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from quoth.store.rows import folder_name
 
 
 def index_folder(settings: Settings) -> Path:
-    """The folder of the tenant's indexes; what belongs to a table begins with its name."""
+    """Return the folder of the tenant's indexes; file names begin with their table's name."""
     return settings.home / "index" / folder_name(settings.tenant)
 
 
 def tokens_folder(settings: Settings) -> Path:
-    """The folder of the tenant's token vectors."""
+    """Return the folder of the tenant's token vectors."""
     return settings.home / "tokens" / folder_name(settings.tenant)

@@ -1,4 +1,4 @@
-"""The part of the catalogue that keeps what was asked."""
+"""Query history in the catalogue."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ LISTED = 5
 
 @dataclass(frozen=True, slots=True)
 class QueryCost:
-    """What an answer took, for the figures.
+    """Cost of an answer, for the statistics.
 
-    ``key_id`` names the key that asked it, ``upload_id`` the file that it was limited to.
+    ``key_id`` is the API key of the caller, ``upload_id`` the file the query was limited to.
     """
 
     key_id: str | None = None
@@ -75,7 +75,7 @@ ALL_COLUMNS = (
 
 
 class QueryHistory(TenantConnection):
-    """The questions of one tenant, with what is stored of each."""
+    """Stored queries of one tenant, with plan, answer and record."""
 
     def record(
         self,
@@ -90,7 +90,7 @@ class QueryHistory(TenantConnection):
         record: str | None = None,
         spent: QueryCost | None = None,
     ) -> None:
-        """Keep a question, its plan, its answer and how that came about."""
+        """Store a query with its plan, answer and record."""
         owner = {"query_id": query_id, "tenant": self.tenant}
         with self.writing("record answer", alone=False) as connection:
             connection.execute(
@@ -160,9 +160,9 @@ class QueryHistory(TenantConnection):
         return bool(gone.rowcount)
 
     def recorded(self, beginning: str) -> QueryRow:
-        """Return what is stored of the question whose id begins so, with or without its ``q_``.
+        """Return the stored query whose id has this prefix, with or without ``q_``.
 
-        Raises NotFound, and InputError for a beginning that fits several.
+        Raises NotFound, and InputError for an ambiguous prefix.
         """
         query_id = self._whole_id(beginning)
         statement = ALL_COLUMNS.where(queries.c.tenant == self.tenant, queries.c.id == query_id)

@@ -1,4 +1,4 @@
-"""Who is working on which document: leases that another process can take over when they end."""
+"""Ingest jobs: leases on documents, which other processes can take over on expiry."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ Claim = Literal["claimed", "ready", "held", "poison"]
 
 
 class Jobs:
-    """The jobs of one process; ``clock`` gives seconds since the epoch."""
+    """Ingest jobs of one process; ``clock`` returns seconds since the epoch."""
 
     def __init__(self, catalogue: Catalogue, *, clock: Callable[[], float] = time.time) -> None:
         self._catalogue = catalogue
         self._clock = clock
         self.owner = new_owner()
-        # What this process works on, so that a lease it could not give back does not bind it.
+        # Documents of this process, so that a lease it failed to release does not block it.
         self._working: set[str] = set()
 
     def claim(self, collection: Collection, document_id: str, *, source: str, title: str) -> Claim:
-        """Take the lease on a document, unless it is ready or another living process has it."""
+        """Lease a document, unless it is ready or another live process holds the lease."""
         catalogue = self._catalogue
         with catalogue.writing("claim document") as connection:
             ready = select(documents.c.id, documents.c.source).where(
@@ -49,7 +49,7 @@ class Jobs:
             here = catalogue.for_tenant(jobs, collection) & (jobs.c.document_id == document_id)
             job = connection.execute(select(jobs).where(here)).first()
             lease = {"owner": self.owner, "lease_until": self._clock() + LEASE_SECONDS}
-            # Noted within the transaction, so that no other thread can take it for abandoned.
+            # Recorded within the transaction, so that no other thread considers it abandoned.
             if job is None:
                 self._working.add(document_id)
                 connection.execute(
@@ -69,7 +69,7 @@ class Jobs:
                 return "held"
             if job.code == POISON:
                 return "poison"
-            # A failed document may be tried again; one whose worker died counts the attempt.
+            # A failed document may be retried; after a worker crash the attempt counts.
             attempts = 1 if job.state == "failed" else job.attempts + 1
             poison = attempts > MAX_ATTEMPTS
             if not poison:
@@ -90,7 +90,7 @@ class Jobs:
             return "poison" if poison else "claimed"
 
     def renew(self) -> None:
-        """Keep every lease of this process for another `LEASE_SECONDS`."""
+        """Renew every lease of this process for another `LEASE_SECONDS`."""
         with self._catalogue.writing("renew leases") as connection:
             connection.execute(
                 update(jobs)
@@ -107,7 +107,7 @@ class Jobs:
         title: str,
         error: QuothError,
     ) -> None:
-        """Keep the reason why a document cannot be read, in place of any older one."""
+        """Store the reason why a document cannot be read, replacing any older one."""
         catalogue = self._catalogue
         with catalogue.writing("fail document") as connection:
             mine = (jobs.c.document_id == document_id) & (jobs.c.owner == self.owner)
@@ -135,7 +135,7 @@ class Jobs:
             )
 
     def release(self, document_ids: Iterable[str]) -> None:
-        """Return back the leases on these documents, uncounted, as when work is asked to stop."""
+        """Release the leases on these documents without counting the attempt."""
         self._working.difference_update(document_ids)
         with self._catalogue.writing("release leases") as connection:
             connection.execute(
@@ -147,7 +147,7 @@ class Jobs:
             )
 
     def running(self, collection: Collection) -> set[str]:
-        """The documents that a living process is working on."""
+        """Return the documents that a live process is working on."""
         statement = select(jobs.c.document_id, jobs.c.owner, jobs.c.lease_until).where(
             self._catalogue.for_tenant(jobs, collection), jobs.c.state == "running"
         )

@@ -53,7 +53,7 @@ class ApiKey:
 
     @property
     def live(self) -> bool:
-        """Whether it opens anything at this moment."""
+        """Return whether the key is currently valid."""
         return self.revoked_at is None and (self.expires_at is None or now() < self.expires_at)
 
 
@@ -71,7 +71,7 @@ class Keys(TenantConnection):
     def add(
         self, *, label: str, scopes: Iterable[str], expires_days: float | None = None
     ) -> NewKey:
-        """Make a key; raises InputError for a scope that does not exist or an empty label."""
+        """Create a key; raises InputError for an unknown scope or an empty label."""
         token = new_token()
         key_id, secret = split(token)
         key = ApiKey(
@@ -104,7 +104,7 @@ class Keys(TenantConnection):
             return [_key(row) for row in rows]
 
     def revoke(self, key_id: str) -> None:
-        """Let a key open nothing any more; again is no error. Raises NotFound."""
+        """Revoke a key; idempotent. Raises NotFound."""
         its = and_(keys.c.tenant == self.tenant, keys.c.id == key_id)
         with self.writing("revoke key") as connection:
             if connection.execute(select(keys.c.id).where(its)).first() is None:
@@ -124,10 +124,10 @@ class Keys(TenantConnection):
 
 
 def find_key(database: Database, token: str) -> ApiKey | None:
-    """Return the live key that this token opens, of whichever tenant.
+    """Return the live key of a token, of any tenant.
 
-    Unknown ids, wrong secrets, revoked and expired keys take the same steps to the same None.
-    It is the one look-up without a tenant: the tenant is what it finds out.
+    Unknown ids, wrong secrets, revoked and expired keys take the same steps and return None. It
+    takes no tenant: the token determines the tenant.
     """
     key_id, secret = split(token)
     with database.reading() as connection:
@@ -138,7 +138,7 @@ def find_key(database: Database, token: str) -> ApiKey | None:
 
 
 def any_key(database: Database, *, live: bool = False) -> bool:
-    """Whether any tenant has a key; with ``live`` one that opens something at this moment."""
+    """Return whether any tenant has a key; with ``live`` a currently valid one."""
     statement = select(keys.c.id).limit(1)
     if live:
         lasting = or_(keys.c.expires_at.is_(None), keys.c.expires_at > now())
@@ -154,22 +154,22 @@ def split(token: str) -> tuple[str, str]:
 
 
 def new_token() -> str:
-    """Make a key's token: its id and its secret, each from the system's own randomness."""
+    """Return a new key token: id and secret from the system's random source."""
     return f"{LABEL}{new_id()}_{secrets.token_urlsafe(SECRET_BYTES)}"
 
 
 def new_id() -> str:
-    """Make the id of a key or a share: letters and digits, easy to select and to type."""
+    """Return a new id of a key or a share: letters and digits, easy to select and to type."""
     return "".join(secrets.choice(ID_LETTERS) for _ in range(ID_LENGTH))
 
 
 def hash_secret(secret: str) -> str:
-    """The SHA-256 of a secret: 256 random bits need no slow hash (docs/decisions/029)."""
+    """Return the SHA-256 of a secret: 256 random bits need no slow hash (docs/decisions/029)."""
     return sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def in_days(days: float) -> str:
-    """The time so many days from now, as ISO 8601; raises InputError beyond `MOST_DAYS`."""
+    """Return the time in so many days, as ISO 8601; raises InputError beyond `MAX_DAYS`."""
     if not 0 < days <= MAX_DAYS:
         raise InputError(f"A key or share can last up to {MAX_DAYS} days, not {days:g}.")
     return (datetime.now(UTC) + timedelta(days=days)).isoformat(timespec="milliseconds")
@@ -186,7 +186,7 @@ def validate_label(label: str) -> str:
 
 
 def validate_scopes(scopes: Iterable[str]) -> tuple[Scope, ...]:
-    """Return the scopes in their order; raises InputError for none, or for one unknown."""
+    """Return the scopes in order; raises InputError for none or an unknown one."""
     wanted = {each.strip() for each in scopes} - {""}
     unknown = sorted(wanted - set(SCOPES))
     if unknown or not wanted:
@@ -210,7 +210,7 @@ def _key(row: Any) -> ApiKey:
 
 @dataclass(frozen=True, slots=True)
 class _NoRow:
-    """What stands in for the row of a key that does not exist."""
+    """Placeholder row for a key that does not exist (constant-time check)."""
 
     id: str = ""
     tenant: str = ""

@@ -1,4 +1,4 @@
-"""Leases: who owns a piece of work, and when another worker may take it over."""
+"""Leases: ownership of a task, and when another worker may take it over."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from quoth.store.rows import digest
 
 
 def new_owner() -> str:
-    """Name a holder of leases, so that others on this machine see when its process is dead."""
+    """Return a new owner name, from which this machine can tell whether its process is dead."""
     return f"{os.getpid()}.{machine()}.{uuid4().hex[:12]}"
 
 
 def is_over(owner: str | None, until: float | None, *, now: float, seconds: float) -> bool:
     """Return whether a lease is free: it has expired, or its owner's process has ended.
 
-    ``seconds`` is the longest that one is given for. One that reaches further than that is of a
-    clock set back; its holder, if there is one, soon renews it by the clock that holds now.
+    ``seconds`` is the maximum duration. A lease that extends further was written before the clock
+    was set back; a live owner soon renews it by the current clock.
     """
     ends = until or 0.0
     return ends < now or ends > now + 2 * seconds or is_dead(owner or "")
@@ -38,9 +38,9 @@ def machine() -> str:
 
 
 def is_dead(owner: str) -> bool:
-    """Whether the process of this name (PID.MACHINE.RANDOM) is known to have ended.
+    """Return whether the process of an owner (PID.MACHINE.RANDOM) is known to have ended.
 
-    Of other machines, which share a server's catalogue, nothing is known but their leases.
+    Owners on other machines, which share a server's catalogue, are known by their leases only.
     """
     pid, _, rest = owner.partition(".")
     return rest.startswith(f"{machine()}.") and not _alive(int(pid))

@@ -1,4 +1,4 @@
-"""Bringing a database to the newest tables: one process does it, as a whole or not at all."""
+"""Migrate a database to the newest schema, in one process and one transaction."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MIGRATION_LOCK = "quoth migrates"
 
 
 def revision(connection: Connection) -> str | None:
-    """Return the migration at which the tables stand, None where there are none."""
+    """Return the current schema revision, None where there are no tables."""
     if not inspect(connection).has_table("alembic_version"):
         return None
     found: str | None = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
@@ -24,9 +24,9 @@ def revision(connection: Connection) -> str | None:
 
 
 def upgrade_to_head(engine: Engine, *, place: str, file: Path | None = None) -> None:
-    """Make the tables, or bring them to `HEAD`; Alembic is loaded only when there is work.
+    """Create the tables or migrate them to `HEAD`; Alembic is imported only when needed.
 
-    ``place`` is how messages call the database. An SQLite ``file`` that holds data is copied
+    ``place`` is the name of the database in messages. An SQLite ``file`` that holds data is copied
     first, and the copy is removed on success. Raises ConfigError.
     """
     with engine.connect() as connection:

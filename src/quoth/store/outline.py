@@ -1,4 +1,4 @@
-"""The part of the catalogue that questions look things up in: names, places, summaries, links."""
+"""Outlines of collections in the catalogue: names, places, summaries, links."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from quoth.store.tenant_connection import TenantConnection
 
 
 class OutlineReader(TenantConnection):
-    """What the collections of one tenant hold, as questions refer to it."""
+    """Reader of the outlines of one tenant's collections."""
 
     def __init__(self, database: Database, *, tenant: str) -> None:
         super().__init__(database, tenant=tenant)
@@ -38,7 +38,7 @@ class OutlineReader(TenantConnection):
         return kept[0]
 
     def outlines(self, collection: Collection) -> Mapping[str, Document]:
-        """Return the documents of the cached outline by id; none where it was not read yet."""
+        """Return the documents of the cached outline by id; empty before it was read."""
         kept = self._shelves.get((collection.id, collection.index_version))
         return {} if kept is None else kept[1]
 
@@ -65,7 +65,7 @@ class OutlineReader(TenantConnection):
         level: int | None = None,
         path: Sequence[str] | None = None,
     ) -> list[Summary]:
-        """Return summaries in the order of the ids, each document's from the whole to its parts."""
+        """Return summaries in the order of the ids, each document's before those of its parts."""
         mine = self.for_tenant(summaries, collection)
         with self.reading() as connection:
             return map_queries.find_summaries(

@@ -1,7 +1,7 @@
-"""The library map: what questions can refer to by name and by place, on one connection each.
+"""SQL queries of the outline: headings, summaries, places and related names.
 
-Every function takes an open connection and the condition that rows are the tenant's own and in
-the collection (``owned`` for documents, ``mine`` for other tables), so that none can leave it out.
+Every function takes an open connection and the condition that rows belong to the tenant and the
+collection (``owned`` for documents, ``mine`` for other tables), so that none can omit it.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _OVERLAPS: Mapping[str, tuple[Any, Any]] = {
 def write_map(
     connection: Connection, entries: Sequence[Entry], *, tenant: str, collection: Collection
 ) -> None:
-    """Write what the entries add to the map; their documents and chunks are written before."""
+    """Insert the outline rows of the entries; their documents and chunks must exist."""
     for table, rows in (
         (spots, [spot_row(each, tenant=tenant) for entry in entries for each in entry.chunks]),
         (headings, _rows(heading_rows, entries, tenant=tenant, collection=collection)),
@@ -87,7 +87,7 @@ def _rows(
 
 def all_documents(connection: Connection, *, owned: Any, name: str) -> list[Document]:
     """Return the ready documents, by title; ``name`` is the collection's."""
-    # Only what a document shows: the labels of its pages are the widest column by far.
+    # Only the columns in use: the page labels are the widest column by far.
     statement = select(*DOCUMENT).where(owned).order_by(documents.c.title, documents.c.id)
     found = []
     for row in connection.execute(statement):
@@ -154,7 +154,7 @@ def find_summaries(
     level: int | None,
     path: Sequence[str] | None,
 ) -> list[Summary]:
-    """Return the summaries of these documents, the whole before its parts, in text order."""
+    """Return the summaries of these documents, the document before its parts, in text order."""
     wanted = [mine] if level is None else [mine, summaries.c.level == level]
     found: list[Summary] = []
     for at in range(0, len(ids), BATCH):
@@ -199,8 +199,8 @@ def _condition(each: Filter) -> Any:
         return _holds(spots.c.sections, [normalize_name(str(value)) for value in values])
     if each.field == "date":
         low, high = (_day(int(value)) for value in values)
-        # "2024" and "2024-03" stand for every day in them: a prefix sorts before what it begins,
-        # and behind it with a sign added that sorts behind hyphens and digits.
+        # "2024" and "2024-03" include every day in them: a prefix sorts before its extensions, and
+        # after them with a character appended that sorts after hyphens and digits.
         return and_(documents.c.date <= high, documents.c.date + "~" >= low)
     if each.operator == "in":
         return _IN[each.field].in_([str(value) for value in values])
@@ -226,9 +226,9 @@ def _day(number: int) -> str:
 def find_related(
     connection: Connection, names: Sequence[str], *, mine: Any, limit: int
 ) -> list[tuple[str, int]]:
-    """Return the names that stand together with any of these, with the number of chunks they share.
+    """Return the names that co-occur with any of these, with the number of shared chunks.
 
-    ``names`` are in folded form; none of them is given back.
+    ``names`` are normalized; none of them is returned.
     """
     given = list(dict.fromkeys(names))[:BATCH]
     counts: Counter[str] = Counter()

@@ -19,7 +19,7 @@ MAX_NAME_LENGTH = 120
 
 
 def spot_row(chunk: Chunk, *, tenant: str) -> dict[str, Any]:
-    """Make the row that says where a chunk stands."""
+    """Return the row with the places of a chunk."""
     place = chunk.locator
     paged = place if isinstance(place, Pages) else None
     timed = place if isinstance(place, Seconds) else None
@@ -40,7 +40,7 @@ def spot_row(chunk: Chunk, *, tenant: str) -> dict[str, Any]:
 
 
 def join_labels(value: str) -> str:
-    """Return a label or a folded title as it stands among others in its column."""
+    """Return a label or a normalized title as encoded in its column."""
     return f"|{value.replace('|', ' ')}|"
 
 
@@ -48,7 +48,7 @@ def _barred(values: list[str]) -> str:
     return f"|{'|'.join(each.replace('|', ' ') for each in values)}|" if values else ""
 
 
-@lru_cache(maxsize=1024)  # the chunks of a section follow each other
+@lru_cache(maxsize=1024)  # the chunks of a section are consecutive
 def _sections(path: tuple[str, ...]) -> str:
     return _barred([normalize_name(title) for title in path])
 
@@ -63,9 +63,9 @@ def _labels(chunk: Chunk) -> set[str]:
 
 
 def heading_rows(entry: Entry, *, tenant: str, collection: str) -> Iterator[dict[str, Any]]:
-    """Make the rows of a document's headings; of the largest libraries only the leading ones.
+    """Return the rows of a document's headings, with a flag for the leading ones.
 
-    A heading leads when it is at the top, begins a chapter, or is a segment.
+    A heading is leading when it is at the top level, begins a chapter, or is a segment.
     """
     chapters: dict[tuple[str, ...], str] = {}
     for number, each in enumerate(entry.headings):
@@ -91,7 +91,7 @@ def path_of(packed: str) -> tuple[str, ...]:
 
 
 def summary_rows(entry: Entry, *, tenant: str, collection: str) -> Iterator[dict[str, Any]]:
-    """Make the rows of a document's summaries."""
+    """Return the rows of a document's summaries."""
     for number, each in enumerate(entry.summaries):
         yield {
             "document_id": each.document_id,
@@ -107,14 +107,14 @@ def summary_rows(entry: Entry, *, tenant: str, collection: str) -> Iterator[dict
 
 
 def summary_from_row(row: Any) -> Summary:
-    """Make the summary of a row."""
+    """Return the summary of a row."""
     leaves = tuple(SummarySentence(*each) for each in json.loads(row.leaves))
     path = path_of(row.path)
     return Summary(row.document_id, row.level, path, row.first, row.last, leaves)
 
 
 def link_rows(entry: Entry, *, tenant: str, collection: str) -> Iterator[dict[str, Any]]:
-    """Make the rows of a document's links, each pair once."""
+    """Return the rows of a document's links, without duplicate pairs."""
     seen: set[tuple[str, str]] = set()
     for each in entry.links:
         pair = (each.name[:MAX_NAME_LENGTH], each.other[:MAX_NAME_LENGTH])

@@ -1,4 +1,4 @@
-"""The catalogue on a PostgreSQL server: how it is opened, who waits for whom, what errors mean."""
+"""The catalogue on a PostgreSQL server: connection, locks and error translation."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ GONE = ("08", "57P")
 
 
 def is_address(address: object) -> bool:
-    """Whether this names a PostgreSQL server, and not a file."""
+    """Return whether this is the address of a PostgreSQL server rather than a file."""
     return isinstance(address, str) and address.startswith(SCHEMES)
 
 
@@ -85,13 +85,13 @@ def connect(address: str, *, patience_s: float) -> Engine:
 
 
 def acquire_lock(connection: Connection, name: str) -> None:
-    """Wait until no other transaction has the turn of this name; this one has it to its end."""
+    """Acquire the advisory lock of this name until the end of the transaction."""
     key = int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "big", signed=True)
     connection.execute(select(func.pg_advisory_xact_lock(key)))
 
 
 def translate_driver_error(error: Any) -> QuothError:
-    """Return the error of quoth that an error of the driver means."""
+    """Translate an error of the driver."""
     state, first = _state(error), str(error).strip().partition("\n")[0]
     if state.startswith(NO_ROOM):
         return StorageFull(

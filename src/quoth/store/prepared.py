@@ -1,4 +1,4 @@
-"""The statements of every question, made once: building them costs more than running them."""
+"""Prepared statements of the query path: building them costs more than running them."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ _THESE = (chunks.c.tenant == bindparam("tenant")) & chunks.c.id.in_(
     bindparam("ids", expanding=True)
 )
 OF_CHUNKS = select(chunks).where(_THESE)
-# Looked up by their ids alone, and the collection compared by who reads the rows: SQLite would
-# take the collection's index, and go through all of its documents.
+# Looked up by id only, and the collection compared by the caller: SQLite would use the collection's
+# index and scan all of its documents.
 OF_DOCUMENTS = select(*DOCUMENT, documents.c.collection_id).where(
     documents.c.tenant == bindparam("tenant"),
     documents.c.id.in_(bindparam("ids", expanding=True)),

@@ -14,7 +14,7 @@ from quoth.store.schema import privacy
 from quoth.store.tenant_connection import TenantConnection
 
 HistoryLevel = Literal["off", "hash", "full"]
-"""What is stored of a question: nothing, no texts, everything."""
+"""What is stored of a query: nothing, no texts, everything."""
 ORDER: tuple[HistoryLevel, ...] = ("off", "hash", "full")
 
 RETENTION_DAYS = 90
@@ -25,7 +25,7 @@ MAX_DAYS = 3650
 
 @dataclass(frozen=True, slots=True)
 class PrivacySettings:
-    """What holds for a tenant; ``decided_at`` is None where it is all the operator's."""
+    """Privacy settings of a tenant; ``decided_at`` is None for the operator's defaults."""
 
     history: HistoryLevel
     retention_days: int = RETENTION_DAYS
@@ -34,10 +34,10 @@ class PrivacySettings:
 
 
 class PrivacyStore(TenantConnection):
-    """The decisions of one tenant. ``most`` is what the operator keeps of a question at most."""
+    """Privacy settings store of one tenant. ``most`` is the operator's maximum history level."""
 
     def current(self, *, most: HistoryLevel) -> PrivacySettings:
-        """Return what holds now: the tenant's decision, which can only keep less than ``most``."""
+        """Return the current settings: the tenant's decision, limited to ``most``."""
         with self.reading() as connection:
             row = connection.execute(PRIVACY, {"tenant": self.tenant}).first()
         if row is None:
@@ -50,7 +50,7 @@ class PrivacyStore(TenantConnection):
         )
 
     def decide(self, *, history: HistoryLevel, retention_days: int, may_leave: bool) -> None:
-        """Put a decision in the place of an earlier one; raises InputError."""
+        """Store new settings; raises InputError."""
         if not 1 <= retention_days <= MAX_DAYS:
             raise InputError(
                 f"Questions can be stored for 1 to {MAX_DAYS} days, not {retention_days}."

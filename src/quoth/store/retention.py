@@ -1,4 +1,4 @@
-"""What is older than it may be goes: a function of the time and of what is stored."""
+"""Delete rows older than their retention period."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from quoth.store.upload_tasks import ENDED
 
 @dataclass(frozen=True, slots=True)
 class RetentionReport:
-    """How many rows went; ``questions`` with their answers, records and feedback."""
+    """Numbers of deleted rows; ``questions`` with their answers, records and feedback."""
 
     questions: int = 0
     shares: int = 0
@@ -33,7 +33,7 @@ class RetentionReport:
 
 
 class Retention(TenantConnection):
-    """What is stored of one tenant, and until when."""
+    """Retention of one tenant's data."""
 
     def forget(self, *, now: datetime, days: int, audit_days: int = AUDIT_DAYS) -> RetentionReport:
         """Remove what is older than ``days`` at that time, and shares that have expired."""
@@ -64,7 +64,7 @@ class Retention(TenantConnection):
 
 
 def forget_all(database: Database, *, now: datetime) -> dict[str, RetentionReport]:
-    """Do it for every tenant there is, by what each has decided; gives those that lost rows."""
+    """Enforce retention for every tenant by its settings; return those that lost rows."""
     found = {}
     for tenant in tenants_of(database):
         days = PrivacyStore(database, tenant=tenant).current(most="full").retention_days

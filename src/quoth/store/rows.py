@@ -42,23 +42,23 @@ class Collection:
 
 
 def digest(*parts: str) -> str:
-    """Return a short id that depends on every part and on where one ends and the next begins."""
+    """Return a short id that depends on every part and on the boundaries between them."""
     return sha256(json.dumps(parts).encode()).hexdigest()[:24]
 
 
 def folder_name(tenant: str) -> str:
-    """The name of a tenant's own folder among those of its kind; it tells nothing of theirs."""
+    """Return the folder name of a tenant, from which the tenant's id cannot be derived."""
     return digest(tenant)[:12]
 
 
 def now() -> str:
-    """The time of day in UTC, as ISO 8601."""
+    """Return the current time in UTC, as ISO 8601."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A document ready to be committed, with what only the catalogue keeps of it."""
+    """A document ready to be committed, with the data that only the catalogue stores."""
 
     document: Document
     sha256: str
@@ -78,7 +78,7 @@ class ChunkContext:
 
 
 def collection_from_row(row: Any) -> Collection:
-    """Make the collection of a row."""
+    """Return the collection of a row."""
     identity = IndexIdentity(**json.loads(row.identity))
     return Collection(
         row.id,
@@ -91,7 +91,7 @@ def collection_from_row(row: Any) -> Collection:
 
 
 def pack_tuning(tuning: Tuning) -> str:
-    """Write what was learnt as JSON; `unpack_tuning` gives the same value back."""
+    """Encode the tuning as JSON; `unpack_tuning` restores it."""
     return dump(asdict(tuning))
 
 
@@ -105,7 +105,7 @@ def unpack_tuning(packed: str) -> Tuning:
 
 
 def chunk_to_row(chunk: Chunk, *, tenant: str) -> dict[str, Any]:
-    """Make the row of a chunk."""
+    """Return the row of a chunk."""
     return {
         "id": chunk.chunk_id,
         "tenant": tenant,
@@ -128,9 +128,9 @@ def chunk_to_row(chunk: Chunk, *, tenant: str) -> dict[str, Any]:
 
 
 def chunk_from_row(row: Any) -> Chunk:
-    """Make the chunk of a row with all columns of the table.
+    """Return the chunk of a row with all columns of the table.
 
-    They are taken in their order: looking each up by its name takes longer than all the rest.
+    Columns are read by position: looking each up by name would dominate the cost.
     """
     key, _tenant, document_id, ordinal, start, end, text, prefix, section_json, kind, *more = row
     language, tokens, locator_json, places_json, chapter, segment, date = more
@@ -158,7 +158,7 @@ def chunk_from_row(row: Any) -> Chunk:
 
 
 def document_to_row(entry: Entry, *, tenant: str, collection: str) -> dict[str, Any]:
-    """Make the row of a ready document; ``collection`` is the collection's id."""
+    """Return the row of a ready document; ``collection`` is the collection's id."""
     document = entry.document
     return {
         "id": document.document_id,
@@ -182,7 +182,7 @@ def document_to_row(entry: Entry, *, tenant: str, collection: str) -> dict[str, 
 
 
 def document_from_row(row: Any, *, collection: str) -> Document:
-    """Make the document of a row of the documents table."""
+    """Return the document of a row of the documents table."""
     return Document(
         document_id=row.id,
         title=row.title,
@@ -202,7 +202,7 @@ def document_from_row(row: Any, *, collection: str) -> Document:
 
 
 def document_from_job(row: Any, *, collection: str) -> Document:
-    """Make the document of a row of the jobs table: one that failed or is under way."""
+    """Return the document of a row of the jobs table: failed or in progress."""
     return Document(
         document_id=row.document_id,
         title=row.title,

@@ -1,4 +1,4 @@
-"""The tables of the catalogue, which holds the truth; indexes are derived from it."""
+"""Tables of the catalogue, the source of truth; indexes are derived from it."""
 
 from __future__ import annotations
 
@@ -89,8 +89,8 @@ chunks = Table(
     UniqueConstraint("document_id", "ordinal"),
 )
 
-# Where each chunk stands, in rows so narrow that a look-up by place can read them all: the texts
-# that would otherwise hold these values are a hundred times as wide.
+# Places of chunks, in narrow rows so that a look-up by place can scan them: the rows with the texts
+# are a hundred times as wide.
 spots = Table(
     "spots",
     metadata,
@@ -198,7 +198,7 @@ answers = Table(
     Column("answer", words(), nullable=False),
 )
 
-# How each answer came about: ids, ranks and scores, in one wide text that no list of questions
+# Explanation of each answer: ids, ranks and scores, in one wide text that no list of queries
 # has to read past.
 records = Table(
     "records",
@@ -218,7 +218,7 @@ feedback = Table(
     Column("created_at", words(40), nullable=False),
 )
 
-# Files that came over the network, from their first byte until their document's fate is known.
+# Uploaded files, from their first byte to their final state.
 tasks = Table(
     "tasks",
     metadata,
@@ -242,7 +242,7 @@ tasks = Table(
     Column("key_id", words(20)),
     Column("created_at", words(40), nullable=False),
     Column("updated_at", words(40), nullable=False),
-    # The next tenant in turn and its oldest file are found without reading past the others'.
+    # The next tenant and its oldest file are found without scanning the rows of others.
     Index("ix_tasks_state_tenant", "state", "tenant", "created_at"),
     Index("ix_tasks_tenant_created_at", "tenant", "created_at"),
 )
@@ -276,7 +276,7 @@ shares = Table(
     Index("ix_shares_tenant", "tenant"),
 )
 
-# Who did what to which thing, never what it held; each row has the hash of the one before it.
+# Audit log: actor, action and object, never contents; rows are chained by hash.
 audit = Table(
     "audit",
     metadata,
@@ -304,7 +304,7 @@ privacy = Table(
     Column("updated_at", words(40), nullable=False),
 )
 
-# Tokens of language models by day, where they are limited: what was asked may be forgotten before.
+# Language model tokens by day, for quotas: queries may be deleted earlier.
 spending = Table(
     "spending",
     metadata,

@@ -1,7 +1,7 @@
-"""Shares: tokens that open one collection for reading, for a while.
+"""Share tokens: temporary read access to one collection.
 
-They have nothing in common with keys: neither can be made from the other, and a share that
-wanders through the web opens no more than what it was made for.
+They are independent of API keys: neither can be derived from the other, and a leaked share gives
+access to its collection only.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Share:
 
     @property
     def live(self) -> bool:
-        """Whether it opens its collection at this moment."""
+        """Return whether the share is currently valid."""
         return self.revoked_at is None and now() < self.expires_at
 
 
@@ -102,7 +102,7 @@ class Shares(TenantConnection):
             return [_share(row) for row in rows]
 
     def revoke(self, share_id: str) -> None:
-        """Let a share open nothing any more; again is no error. Raises NotFound."""
+        """Revoke a share; idempotent. Raises NotFound."""
         its = and_(shares.c.tenant == self.tenant, shares.c.id == share_id)
         with self.writing("revoke share") as connection:
             if connection.execute(select(shares.c.id).where(its)).first() is None:
@@ -113,9 +113,9 @@ class Shares(TenantConnection):
 
 
 def find_share(database: Database, token: str) -> Share | None:
-    """Return the live share that this token opens, of whichever tenant; None for all others.
+    """Return the live share of a token, of any tenant; None for an invalid token.
 
-    It has no tenant to ask with: the tenant is what it finds out.
+    It takes no tenant: the token determines the tenant.
     """
     wanted = hash_secret(token if SHAPE.fullmatch(token) else "")
     with database.reading() as connection:

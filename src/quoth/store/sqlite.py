@@ -1,4 +1,4 @@
-"""The catalogue in an SQLite file: how it is opened, copied, and what its errors mean."""
+"""The catalogue in an SQLite file: connection, copies and error translation."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ def _begin(connection: Connection) -> None:
 
 
 def copy_to(source: Path, target: Path) -> None:
-    """Copy a catalogue as it is at this moment, while others read and write it.
+    """Copy a consistent snapshot of a catalogue while it is in use.
 
-    The copy appears in one step, on the disk. Raises the driver's errors and OSError.
+    The copy is moved into place atomically and synced. Raises the driver's errors and OSError.
     """
     draft = target.with_name(f"{target.name}.{os.getpid()}.draft")
     try:
@@ -86,7 +86,7 @@ def copy_to(source: Path, target: Path) -> None:
 
 
 def translate_driver_error(error: sqlite3.Error) -> QuothError:
-    """Return the error of quoth that an error of the driver means."""
+    """Translate an error of the driver."""
     message, code = str(error), getattr(error, "sqlite_errorname", "")
     if code.startswith(NO_ROOM):
         return StorageFull(

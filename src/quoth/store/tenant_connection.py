@@ -1,4 +1,4 @@
-"""The connections to the catalogue's database, always on behalf of one tenant."""
+"""Connections to the catalogue's database on behalf of one tenant."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from quoth.store.rows import Collection
 
 
 class TenantConnection:
-    """The database, as one tenant sees it; several tenants share one."""
+    """The database as seen by one tenant; several tenants share one database."""
 
     def __init__(self, database: Database, *, tenant: str) -> None:
         self.database = database
@@ -21,7 +21,7 @@ class TenantConnection:
 
     @classmethod
     def of(cls, other: TenantConnection) -> Self:
-        """See the database of another one's tenant, by this class."""
+        """Return an instance for the database and tenant of another connection."""
         return cls(other.database, tenant=other.tenant)
 
     def close(self) -> None:
@@ -36,10 +36,8 @@ class TenantConnection:
 
     @contextmanager
     def writing(self, operation: str, *, alone: bool = True) -> Iterator[Connection]:
-        """A transaction that is done as a whole or not at all.
-
-        As long as it lasts, no other ``alone`` one of the tenant writes: what was read in it is
-        still true when it writes. One that only adds rows of its own need not be alone.
+        """Open a write transaction. Meanwhile no other ``alone`` one of the tenant writes: its
+        reads are still valid when it writes. One that only inserts rows need not be ``alone``.
         """
         self.database.on_operation(f"before {operation}")
         with self.database.writing(self.tenant, alone=alone) as connection:
@@ -47,5 +45,5 @@ class TenantConnection:
         self.database.on_operation(f"after {operation}")
 
     def for_tenant(self, table: Any, collection: Collection) -> Any:
-        """The condition that a row is this tenant's and in this collection."""
+        """Return the SQL condition that a row belongs to the tenant and the collection."""
         return and_(table.c.tenant == self.tenant, table.c.collection_id == collection.id)

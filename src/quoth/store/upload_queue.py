@@ -1,4 +1,4 @@
-"""The queue of uploaded files: who works on which, its progress, how it ended."""
+"""Queue of uploaded files: leases, progress and results."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ SET_ASIDE = (
 
 
 class Queue(Tasks):
-    """The tasks of one tenant, for workers."""
+    """Task queue of one tenant, for workers."""
 
     def lease(self, key: str, *, together: int = 1, most_bytes: int = 0) -> list[Task]:
-        """Lease a task that waits, or whose worker is dead; None where another worker was quicker.
+        """Lease a queued or abandoned task; None where another worker was faster.
 
-        With a new one come up to ``together`` in all that follow it in its collection, as long
-        as they have no more than ``most_bytes``. One whose workers died `MOST_LEASES` times ends
-        here as failed.
+        A new task is leased together with those that follow it in its collection, up to
+        ``together`` in total and ``most_bytes``. A task whose workers died `MAX_LEASES` times fails
+        here.
         """
         with self.writing("lease task") as connection:
             found = select(tasks).where(self.at(key)).with_for_update(skip_locked=True)
@@ -86,7 +86,7 @@ class Queue(Tasks):
         return found
 
     def renew(self, keys: Sequence[str], *, chunks: int = 0, of_chunks: int = 0) -> int:
-        """Keep leases and tell how far the work is; gives how many of the tasks are still ours."""
+        """Renew leases and store the progress; return how many of the tasks are still ours."""
         with self.writing("renew leases of tasks") as connection:
             done = connection.execute(
                 update(tasks)
@@ -105,7 +105,7 @@ class Queue(Tasks):
         code: str | None = None,
         message: str | None = None,
     ) -> bool:
-        """Say how a task ended; False when it is no longer ours."""
+        """Store the result of a task; return False when it is no longer ours."""
         fate: dict[str, Any] = {"document_id": document_id, "code": code, "message": message}
         fate |= {"chunks": chunks, "of_chunks": chunks}
         with self.writing("end task") as connection:
@@ -115,7 +115,7 @@ class Queue(Tasks):
         return bool(done.rowcount)
 
     def put_back(self, keys: Sequence[str], *, delay_s: float = 0.0) -> None:
-        """Queue tasks again without counting the attempt; they may be taken after the delay."""
+        """Queue tasks again without counting the attempt; they can be leased after the delay."""
         with self.writing("put tasks back") as connection:
             connection.execute(
                 update(tasks)
@@ -127,7 +127,7 @@ class Queue(Tasks):
             )
 
     def put_off(self, key: str) -> None:
-        """Queue a task again whose work broke down; the attempt counts."""
+        """Queue a failed task again; the attempt counts."""
         with self.writing("put task off") as connection:
             connection.execute(update(tasks).where(self._held([key])).values(**queued()))
 
@@ -140,7 +140,7 @@ class Queue(Tasks):
 
 
 class TenantRoundRobin:
-    """All tenants' tasks in line, as ids and nothing more: a worker asks whose turn it is."""
+    """Round-robin over the tenants with queued tasks; sees ids only."""
 
     def __init__(self, database: Database, *, clock: Callable[[], float] = time.time) -> None:
         self._database = database
@@ -177,7 +177,7 @@ class TenantRoundRobin:
             return {state: int(count) for state, count in connection.execute(statement)}
 
     def tenants(self) -> list[str]:
-        """The tenants that sent files or have documents."""
+        """Return the tenants with uploads or documents."""
         known = select(tasks.c.tenant).union(select(collections.c.tenant))
         with self._database.reading() as connection:
             return list(connection.execute(known).scalars())

@@ -1,6 +1,6 @@
-"""Tasks: files that came in over the network, from their first byte to their document's fate.
+"""Upload tasks: files received over the network, from the first byte to the result.
 
-A task is ``receiving`` until the last byte is there, then ``queued``, ``running`` while a worker
+A task is ``receiving`` until the last byte has arrived, then ``queued``, ``running`` while a worker
 has a lease on it, and in the end ``ready``, ``unchanged`` or ``failed``.
 """
 
@@ -31,7 +31,7 @@ ABSENT = "There is no upload of this id. List them with: GET /v1/uploads"
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A file on its way; ``given`` is what was said about it. Sizes are in bytes."""
+    """An uploaded file; ``given`` is its metadata. Sizes are in bytes."""
 
     id: str
     collection: str
@@ -52,14 +52,14 @@ class Task:
 
     @property
     def ended(self) -> bool:
-        """Whether its fate is known."""
+        """Return whether the task is in a final state."""
         return self.state in ENDED
 
 
 class Tasks(TenantConnection):
-    """The tasks of one tenant, to look at; ``clock`` gives seconds since the epoch.
+    """Read access to the tasks of one tenant; ``clock`` returns seconds since the epoch.
 
-    ``owner`` names who takes leases here; several may have the same one.
+    ``owner`` is the lease owner of this process; several instances may share it.
     """
 
     def __init__(
@@ -103,15 +103,15 @@ class Tasks(TenantConnection):
 
     @property
     def mine(self) -> ColumnElement[bool]:
-        """The condition that a task is this tenant's."""
+        """Return the SQL condition that a task belongs to the tenant."""
         return tasks.c.tenant == self.tenant
 
     def at(self, key: str) -> ColumnElement[bool]:
-        """The condition that it is this task, and this tenant's."""
+        """Return the SQL condition for one task of the tenant."""
         return and_(self.mine, tasks.c.id == key)
 
     def lease_row(self) -> dict[str, Any]:
-        """What a row says when the owner has just taken it, or still has it."""
+        """Return the column values of a task that the owner leases or renews."""
         return {"owner": self.owner, "lease_until": self._clock() + self._lease_s}
 
     def expired_leases(self, row: Any) -> bool:
@@ -123,8 +123,8 @@ class Tasks(TenantConnection):
         return is_over(row.owner, row.lease_until, now=self._clock(), seconds=LEASE_SECONDS)
 
     def task_of(self, row: Any) -> Task:
-        """Make the task of a row."""
-        # A task with an expired lease is waiting, also where no worker runs to say so.
+        """Return the task of a row."""
+        # A task with an expired lease is queued, also where no worker runs to update it.
         state: State = "queued" if self.expired_leases(row) else row.state
         return Task(
             id=row.id,
@@ -147,7 +147,7 @@ class Tasks(TenantConnection):
 
 
 def queued() -> dict[str, Any]:
-    """What a row says when its task waits."""
+    """Return the column values of a queued task."""
     return {
         "state": "queued",
         "owner": None,
@@ -162,5 +162,5 @@ def queued() -> dict[str, Any]:
 
 
 def is_final_state(state: State) -> dict[str, Any]:
-    """What a row says when its task has ended."""
+    """Return the SQL condition that a task is in a final state."""
     return {"state": state, "owner": None, "lease_until": None, "updated_at": now()}

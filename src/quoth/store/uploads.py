@@ -1,4 +1,4 @@
-"""Files that come in: uploads under way, whole files queued once, and what is cleared up."""
+"""Uploads: resumable uploads, queueing of complete files, and clean-up."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Place = Callable[[], object]
 
 @dataclass(frozen=True, slots=True)
 class Requirements:
-    """What needs files: tasks by hash and name, documents by source, uploads by id."""
+    """References to stored files: tasks by hash and name, documents by source, uploads by id."""
 
     tasks: tuple[tuple[str, str], ...]
     sources: tuple[str, ...]
@@ -38,18 +38,18 @@ class Requirements:
 
 
 class UploadStore(Tasks):
-    """The tasks of one tenant, for uploading."""
+    """Upload tasks of one tenant, for receiving files."""
 
     def begin(
         self, *, name: str, collection: str, given: Mapping[str, str], size: int, key_id: str
     ) -> Task:
-        """Open an upload that comes in pieces; raises Busy where too many are under way."""
+        """Begin a resumable upload; raises Busy where too many are in progress."""
         key = uuid4().hex[:24]
         with self.writing("begin upload") as connection:
             open_now = select(func.count()).where(self.mine, tasks.c.state == "receiving")
             if connection.execute(open_now).scalar_one() >= MAX_RECEIVING:
                 raise Busy(
-                    f"There are {MAX_RECEIVING} uploads under way. Finish or delete some first.",
+                    f"There are {MAX_RECEIVING} uploads in progress. Finish or delete some first.",
                     status=429,
                     retry_after_s=60,
                 )
@@ -59,7 +59,7 @@ class UploadStore(Tasks):
         return self.find(key)
 
     def take(self, key: str) -> Task:
-        """Take an upload to write to its part; raises NotFound, and Busy while another does."""
+        """Lease an upload for writing its part file; raises NotFound, and Busy while leased."""
         with self.writing("take upload") as connection:
             row = connection.execute(select(tasks).where(self.at(key))).first()
             if row is None:
@@ -76,7 +76,7 @@ class UploadStore(Tasks):
         return self.task_of(row)
 
     def save_progress(self, key: str, *, received: int) -> None:
-        """Say how many bytes of an upload are there, and let others go on with it."""
+        """Store the received bytes of an upload, and release its lease."""
         with self.writing("put upload down") as connection:
             connection.execute(
                 update(tasks)
@@ -85,7 +85,7 @@ class UploadStore(Tasks):
             )
 
     def complete(self, key: str, *, sha256: str, place: Place) -> Task:
-        """Queue an upload whose last byte is there; ``place`` puts its file where it belongs."""
+        """Queue a complete upload; ``place`` moves its file to its final path."""
         with self.writing("complete upload") as connection:
             place()
             connection.execute(
@@ -107,10 +107,10 @@ class UploadStore(Tasks):
         key_id: str,
         place: Place,
     ) -> tuple[Task, bool]:
-        """Queue a whole file once; ``key`` depends on its content. True says that it is new.
+        """Queue a complete file once; ``key`` depends on its content. Return True for a new one.
 
-        A file that failed, or whose document was removed since, is queued again. ``place`` puts
-        the file where it belongs, while no clean-up runs.
+        A file that failed, or whose document was removed since, is queued again. ``place`` moves
+        the file to its final path, while no clean-up runs.
         """
         row = self._row(key, name=name, collection=collection, given=given, key_id=key_id)
         row |= {"size": size, "received": size, "sha256": sha256, "state": "queued"}
@@ -139,16 +139,16 @@ class UploadStore(Tasks):
         return task
 
     def forget(self, document_ids: Sequence[str]) -> None:
-        """Forget how these documents came in."""
+        """Delete the finished tasks of these documents."""
         with self.writing("forget tasks") as connection:
             named = tasks.c.document_id.in_(list(document_ids))
             connection.execute(tasks.delete().where(self.mine, named))
 
     def clear(self, unused: Callable[[Requirements], int], *, before: str) -> int:
-        """Forget what is over, then let ``unused`` delete files, while none is put in its place.
+        """Delete stale tasks, then call ``unused`` to delete files, while none is stored.
 
         Stale are uploads without progress since ``before`` (ISO 8601), and those whose
-        document is gone. Gives what ``unused`` gives.
+        document is gone. Return the result of ``unused``.
         """
         with self.writing("clear tasks") as connection:
             still = and_(tasks.c.state == "receiving", tasks.c.updated_at < before)

@@ -1,7 +1,6 @@
-"""How many tokens of language models each tenant has used on each day.
+"""Language model tokens used per tenant and day.
 
-It is stored separately from the questions: tokens of a deleted, unstored or aborted question count
-as well.
+Stored separately from the queries: tokens of deleted, unstored or aborted queries also count.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ def _now() -> datetime:
 
 
 class TokenQuota(TenantConnection):
-    """The tokens of one tenant; a day begins at midnight UTC, by the ``clock``."""
+    """Token usage of one tenant; a day begins at midnight UTC, by ``clock``."""
 
     def __init__(
         self, database: Database, *, tenant: str, clock: Callable[[], datetime] = _now
@@ -30,7 +29,7 @@ class TokenQuota(TenantConnection):
         self._clock = clock
 
     def today(self) -> int:
-        """Return the tokens that were read and written today."""
+        """Return the input and output tokens of today."""
         today = and_(spending.c.tenant == self.tenant, spending.c.day == self._day())
         with self.reading() as connection:
             found = connection.execute(select(spending.c.tokens).where(today)).scalar()

@@ -1,4 +1,4 @@
-"""Runs migrations on the connection that the catalogue hands over."""
+"""Run migrations on the connection that the catalogue provides."""
 
 from __future__ import annotations
 

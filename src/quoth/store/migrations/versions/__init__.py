@@ -1,1 +1,1 @@
-"""One file a step."""
+"""Schema migrations, one file per step."""

@@ -1,4 +1,4 @@
-"""What questions refer to: places, headings, summaries, links, dates; and what tuning learnt."""
+"""Add places, headings, summaries, links, dates and the tuning of collections."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _of_document(table: str, *key: str, kind: Any = None) -> Iterator[Any]:
 
 
 def _spots(connection: Any) -> Iterator[dict[str, Any]]:
-    """The places of all chunks, as they were packed when this step was written."""
+    """Return the places of all chunks, in the encoding used by this step."""
     names = ("id", "document_id", "ordinal", "tenant", "locator", "places", "section")
     chunks = sa.table("chunks", *(sa.column(name) for name in names))
     statement = sa.select(chunks).order_by(chunks.c.id).limit(BATCH)

@@ -16,7 +16,7 @@ BATCH = 200
 
 
 def upgrade() -> None:
-    """Bring the catalogue one step forward; the questions that are there keep their answers."""
+    """Upgrade the schema by one step; existing queries keep their answers."""
     op.add_column("queries", sa.Column("status", words(20), nullable=False, server_default=""))
     op.create_index("ix_queries_tenant_created_at", "queries", ["tenant", "created_at"])
     op.create_table(

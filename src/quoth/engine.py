@@ -65,7 +65,7 @@ from quoth.store.rows import Collection
 log = logging.getLogger("quoth.engine")
 
 MAX_CONCURRENT = 16
-"""Queries of a batch that are under way at once; they share batches of the embedder."""
+"""Queries of a batch processed concurrently; they share embedder batches."""
 
 
 class Engine:

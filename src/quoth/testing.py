@@ -265,7 +265,7 @@ class ScriptedGenerator:
         self._pause_s = pause_s
         self.told: list[tuple[Message, ...]] = []
         self.closed = 0
-        """Streams that ended, to the end or before."""
+        """Number of closed streams, complete or not."""
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Count words."""

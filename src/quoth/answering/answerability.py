@@ -19,31 +19,31 @@ from quoth.core.translations import translate
 from quoth.core.types import AnswerStatus, Query
 
 SURE = 0.75
-"""The probability from which an answer needs no reservation: 95 in 100 such questions, half of
-them about something else, were answerable, by the exact bound."""
+"""The probability from which an answer needs no reservation: 95 in 100 such questions, half of them
+about something else, were answerable, by the exact bound."""
 MIN_STATEMENT_PROBABILITY = 0.4
-"""The probability, by the best sentence, below which nothing is said: seven in ten questions near
-to what is there stay unanswered, and one in twenty of the others (docs/decisions/025)."""
+"""The probability, by the best sentence, below which no answer is given: seven in ten near-miss
+questions are then unanswered, and one in twenty of the others (docs/decisions/025)."""
 FEW_TERMS = 3
-"""Words below which a question tells little by those that are missing."""
+"""A query with fewer words is judged less by its missing ones."""
 NOTHING = 0.56
-"""Coverage + gap below which a question in the collection's language is not answered."""
+"""Coverage + gap below which a same-language query is not answered."""
 SOME = 0.7
 """Coverage + gap below which its answer is called partial."""
 FLOOR = 0.12
-"""The gap below which everyday words alone make no answer ("How do I change my card?")."""
+"""The gap below which common words alone are no evidence ("How do I change my card?")."""
 SPOKEN = 0.85
-"""The coverage from which the words prove enough, whatever the gap."""
+"""The coverage from which the words suffice, whatever the gap."""
 FOREIGN_NOTHING = 0.17
-"""The gap below which a question in another language is not answered."""
+"""The gap below which a cross-lingual query is not answered."""
 FOREIGN_SOME = 0.23
 """The gap below which its answer is called partial."""
 WORDS_NOTHING = 0.36
-"""Coverage below which a question is not answered when there are no vectors."""
+"""Coverage below which a query is not answered when there are no vectors."""
 WORDS_SOME = 0.5
 """Coverage below which its answer is called partial."""
 FEWEST = 20
-"""Passages that must be compared before the gap between them means anything."""
+"""Minimum number of passages for a meaningful gap."""
 
 _NAME = re.compile(r"(?<=\s)[\"'«“(]?(?:[^\W\d_]['’])?([A-ZÀ-ÖØ-Þ][\w.-]*\w)|\b(\w*\d[\w.,]*)\b")
 _CAPITALS_NAME = frozenset({"en", "fr", "es", "it", "pt"})

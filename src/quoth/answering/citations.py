@@ -19,7 +19,7 @@ from quoth.core.types import (
 from quoth.text.locators import link, locate
 
 SNIPPET = 200
-"""Characters that a snippet has at most."""
+"""Maximum characters of a snippet."""
 
 _WORD_BORDER = re.compile(r"\s+")
 _CLAUSE_BORDER = re.compile(r"[,;:.!?…–—]\s+")

@@ -18,7 +18,7 @@ ContextOrder = Literal["best_first", "edges", "document"]
 
 
 LEFT_OUT = " […] "
-"""Stands where sentences beside the question were left out."""
+"""Marks pruned sentences in a block."""
 
 
 @dataclass(frozen=True, slots=True)

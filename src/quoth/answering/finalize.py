@@ -26,7 +26,7 @@ Note = Literal[
 ]
 
 FEWEST_LETTERS = 40
-"""Letters below which an answer's language cannot be told."""
+"""Minimum letters for detecting an answer's language."""
 
 
 def finalize_answer(

@@ -20,11 +20,11 @@ from quoth.core.messages import Message
 from quoth.core.types import Query, Turn
 
 HISTORY_ANSWER = 200
-"""Characters of an earlier answer that the model is told."""
+"""Characters of an earlier answer in the prompt."""
 DESCRIPTION = "corpus_description"
-"""The key of the operator's texts that says what the collection is."""
+"""The key of the operator's description of the collection."""
 PLACEHOLDERS = ("language", DESCRIPTION, "rules")
-"""What a wording may name in braces."""
+"""Placeholders that a wording may contain in braces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ PROMPTS: Mapping[str, Prompt] = MappingProxyType(
         for name, wording in _WORDINGS.items()
     }
 )
-"""The prompts that there are; each profile has the one of its name."""
+"""The available prompts; each profile uses the one of its name."""
 
 
 def operator_prompts(texts: Mapping[str, str]) -> tuple[Mapping[str, Prompt], str]:
@@ -195,14 +195,14 @@ UNSEEN = (
     "\u2060-\u206f\u3164\ufdd0-\ufdef\ufe00-\ufe0d\ufeff\uffa0\ufff0-\uffff\ud800-\udfff"
     "\U000e0000-\U000e0fff"
 )
-"""Characters that nobody sees or that turn the direction of text: a class for regular
-expressions. Text hidden in them reaches a model and no reader."""
+"""Invisible characters and those that change the text direction, as a regular expression class.
+Text hidden in them reaches a model but no human reader."""
 _CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f"
 JOINERS = "\u200c\u200d"
 # Joiners stay after a character of the scripts that spell with them. A leading character class
 # is searched ten times as fast as alternatives.
 INVISIBLE = re.compile(f"[{_CONTROLS}{UNSEEN}{JOINERS}](?<![\u0600-\u0dff][{JOINERS}])")
-"""A character that no text of ours holds."""
+"""A character that never occurs in a prompt."""
 
 SOURCE_WORD = "[sѕｓ][oοоｏ0][uυｕ][rгｒ][cсϲｃ][eеεｅ][sѕｓ]?"
 """The word "source", also in look-alike letters; for patterns that ignore case."""

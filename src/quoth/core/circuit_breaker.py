@@ -11,7 +11,7 @@ from typing import Literal
 from quoth.core.errors import BackendError
 
 State = Literal["closed", "open", "half_open"]
-"""Calls pass; no call passes; one call may pass and decides."""
+"""All calls pass; no call passes; a single trial call passes and decides."""
 
 
 def every_error(_error: BackendError) -> bool:

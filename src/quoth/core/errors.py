@@ -53,9 +53,8 @@ GenerationCode = Literal[
     "llm_unavailable",
     "llm_unknown_model",
 ]
-"""How a language model fails: no or a wrong key, nothing written, an answer that cannot be read,
-a refusal, too many requests, no answer in time, more text than allowed, unreachable, no such
-model."""
+"""Kinds of language model failure: missing or invalid key, empty output, invalid output, refusal,
+rate limit, timeout, too much output, unreachable, unknown model."""
 
 
 class QuothError(Exception):

@@ -9,7 +9,7 @@ from quoth.core.types import Usage
 
 Speaker = Literal["system", "user", "assistant"]
 FinishReason = Literal["end", "length", "refusal", "other"]
-"""Why a model stopped: it was done, had no tokens left, would not answer, or something else."""
+"""Why a model stopped: finished, out of tokens, refused, or other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,4 +42,4 @@ class Finish:
 
 
 Written = str | Finish
-"""A piece of text, or the end; nothing comes behind the end."""
+"""A piece of text, or the end, which comes last."""

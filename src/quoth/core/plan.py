@@ -22,13 +22,13 @@ from quoth.core.types import (
 Fusion = Literal["convex", "rrf"]
 ContextOrder = Literal["best_first", "edges", "document"]
 Strategy = Literal["rank", "look_up", "cover", "aspects"]
-"""How passages are found: by ranking, by their place, by covering a document, per aspect."""
+"""Retrieval strategy: ranking, structural lookup, coverage of a document, or per aspect."""
 Expansion = Literal["none", "local", "generated"]
 Policy = Literal["mark", "drop", "strict"]
 Caching = Literal["none", "exact", "semantic"]
 
 RANGES: tuple[FilterField, ...] = ("page", "seconds", "date")
-"""Fields whose filters are ranges of numbers."""
+"""Fields whose filters are numeric ranges."""
 
 MODE_SPELLINGS: Mapping[str, Mode] = {
     "hybrid": "hybrid",
@@ -48,22 +48,22 @@ class Plan:
     profile: str = "default"
     mode: Mode = "hybrid"
     candidates_per_leg: int = 100
-    """Depth of both legs."""
+    """Search depth of both retrievers."""
     fusion: Fusion = "convex"
     dense_weight: float = 0.55
-    """Weight of the semantic leg in a convex combination; the keyword leg has the rest, as far as
-    its best hit covers the question."""
+    """Weight of vector search in a convex combination; keyword search has the rest, as far as its
+    best hit covers the query."""
     rrf_k: int = 60
     smoothing: float = 0.2
-    """How far passages that say alike things lend each other their scores; 0 turns it off."""
+    """Score regularization: how far similar passages reinforce each other; 0 turns it off."""
     rerank_pool: int = 30
-    """Candidates that go on from fusion to reranking and diversity."""
+    """Candidates kept after fusion for reranking and diversity."""
     final_k: int = 8
     mmr_lambda: float = 1.0
     """Weight of relevance against novelty; 1 turns diversity off."""
     max_per_document: int | None = None
     context_window: int = 1
-    """Neighbouring chunks taken in on either side of a hit."""
+    """Neighbouring chunks added on either side of a hit."""
     max_context_tokens: int = 8000
     context_order: ContextOrder = "best_first"
     max_sentences: int = 4
@@ -71,43 +71,45 @@ class Plan:
     deadline_ms: float | None = None
     filters: tuple[Filter, ...] = ()
     classify: bool = False
-    """Whether the generator, where there is one, may correct how the question was read."""
+    """Whether the generator, where there is one, may correct the query analysis."""
     strategy: Strategy = "rank"
     expansion: Expansion = "none"
-    """Other wordings to search with: none, from the collection itself, or by the generator."""
+    """Query variants to search with: none, from the collection itself, or by the generator."""
     hyde: bool = False
-    """Search also with an imagined answer, in the semantic leg only."""
+    """Search also with a hypothetical answer, in vector search only."""
     expansion_ms: float = 300.0
-    """Time that a generator may take to read or widen the question; later it counts no more."""
+    """Time limit of the generator for analysing or expanding the query; a later reply is
+    ignored."""
     rerank: bool = True
     """Whether the reranker, where there is one, reorders the pool."""
     rerank_weight: float = 0.4
     """Weight of the reranker against the first stage."""
     min_probability: float = 0.0
-    """Hits less likely to be relevant are left out; needs a calibration."""
+    """Hits with a lower probability of relevance are left out; needs a calibration."""
     duplicate_cosine: float = 0.95
-    """Passages whose vectors are at least this alike count as one; 1 turns it off."""
+    """Passages with at least this cosine similarity count as duplicates; 1 turns it off."""
     prune: bool = False
-    """Whether sentences irrelevant to the question are left out of the context."""
+    """Whether sentences irrelevant to the query are left out of the context."""
     generate: bool = True
     """Whether the language model, where there is one, writes the answer."""
     prompt: str | None = None
     """The name of the prompt; None for the profile's own."""
     temperature: float = 0.1
     max_tokens: int = 1024
-    """Tokens of an answer that a language model writes."""
+    """Maximum tokens of a generated answer."""
     history_turns: int = 3
-    """Turns of the conversation that the language model gets."""
+    """Conversation turns passed to the language model."""
     policy: Policy = "mark"
-    """What happens to a sentence that its source does not support: it is marked, or left
-    out (drop and strict). Every sentence is checked before it is shown."""
+    """What happens to an unsupported sentence: it is marked, or left out (drop and strict). Every
+    sentence is verified before it is shown."""
     judge: bool = True
-    """Whether the judge, where there is one, takes part in the check."""
+    """Whether the entailment judge, where there is one, takes part in verification."""
     max_usd: float | None = None
-    """Dollars the answer may cost; what would cost more is done without a language model."""
+    """Maximum cost of the answer in dollars; steps that would exceed it run without a language
+    model."""
     cache: Caching = "exact"
-    """Which answers may be given again: none, those to the same question, or (semantic) those to
-    a question that asks the same in other words, too."""
+    """Which answers may be reused: none, those to an equal query, or (semantic) those to a
+    paraphrase, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +129,7 @@ STRATEGIES: Mapping[QueryKind, Strategy] = {
     "summary": "cover",
     "comparison": "aspects",
 }
-"""How passages are found by the question's kind, in every profile; ranking where none is named."""
+"""Retrieval strategy by kind of query, in every profile; ranking where none is named."""
 
 PROFILES: Mapping[str, Profile] = {
     "default": Profile(

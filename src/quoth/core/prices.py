@@ -15,29 +15,29 @@ from typing import Any
 from quoth.core.types import Usage
 
 Usd = Callable[[Usage], float | None]
-"""Dollars for so many tokens, None where the price is unknown."""
+"""Dollars for a usage, None where the price is unknown."""
 
 TABLE = "genai_prices"
-"""The package; it comes with every extra for a language model."""
+"""The price package; it is part of every extra for a language model."""
 LEAST_TOKENS = 128
-"""An answer shorter than this is none."""
+"""Minimum answer length in tokens."""
 LEAST_CONTEXT = 500
-"""Tokens of sources below which a model answers no better than the sentences themselves."""
+"""Minimum context in tokens: with less, a generated answer is no better than an extractive one."""
 SMALL_TASK = Usage(input_tokens=400, output_tokens=200)
-"""What reading or rewording a question takes at most."""
+"""Maximum usage of analysing or rewording a query."""
 NEWEST = 0.2
-"""Weight of the last call in what a stage usually takes."""
+"""Weight of the last call in the usual latency."""
 FADING = 0.98
-"""What is left of a stage's usual time each time that it is left out."""
+"""Decay of a stage's usual latency each time it is skipped."""
 OUT_OF_TIME = ("expand", "rerank", "generate")
-"""What is left out when time is short, in this order: first what the answer loses least by."""
+"""Stages skipped when time is short, least important first."""
 PUBLISHERS: Mapping[str, str] = {
     "anthropic": "anthropic",
     "gemini": "google",
     "openai": "openai",
     "openrouter": "openrouter",
 }
-"""The table's names of those providers that sell by published prices."""
+"""The table's names of the providers that sell at published prices."""
 
 
 @dataclass(frozen=True, slots=True)

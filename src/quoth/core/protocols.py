@@ -24,7 +24,7 @@ from quoth.core.types import (
 Matrix = npt.NDArray[np.float32]
 Role = Literal["query", "document"]
 TokenRows = npt.NDArray[np.uint8]
-"""Token vectors of one text in their stored form, a row for each token."""
+"""Token vectors of one text in stored form, one row per token."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ PROVIDER_VARIABLES: Mapping[str, tuple[str, ...]] = {
     "gemini_api_key": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
     "openrouter_api_key": ("OPENROUTER_API_KEY",),
 }
-"""The environment variables that providers themselves use for the keys they give out."""
+"""The environment variables that providers define for their own API keys."""
 
 
 class Settings(BaseSettings):
@@ -50,27 +50,27 @@ class Settings(BaseSettings):
     models: Path = Field(default_factory=lambda: user_cache_path("quoth") / "models")
     """The folder in which models are built once."""
     collection: str = Field(default="default", min_length=1, max_length=100)
-    """The collection used when none is named."""
+    """The default collection."""
     profile: str = "default"
     """The named set of defaults: default, talks, local, documents, book or lecture."""
     embedder: str | None = None
     """A name of the embedder table or a folder with an ONNX model; None for the profile's own."""
     reranker: str | None = None
-    """Rerankers by name or folder, set apart by commas, each standing in for the one before; none
-    for no reranking; None for the profile's own."""
+    """Rerankers by name or folder, separated by commas, each a fallback of the one before; none for
+    no reranking; None for the profile's own."""
     generator: str | None = None
-    """Language models as PROVIDER, PROVIDER:MODEL or PROVIDER:MODEL@ADDRESS, set apart by commas,
-    each standing in for the one before; none for answers in the sources' own words; None for the
-    profile's own. Providers: anthropic, openai, gemini, openrouter, ollama, openai-compatible."""
+    """Language models as PROVIDER, PROVIDER:MODEL or PROVIDER:MODEL@ADDRESS, separated by commas,
+    each a fallback of the one before; none for extractive answers; None for the profile's own.
+    Providers: anthropic, openai, gemini, openrouter, ollama, openai-compatible."""
     rerank_seconds: float = Field(default=2, gt=0, le=3600)
-    """Time that a reranker has for one call; later the passages stay in the order of the search."""
+    """Time limit of one reranker call; after it the passages keep the order of the search."""
     judge: str | None = None
-    """What takes part in the check of sentences: llm (the language model itself) or a folder with
-    an ONNX model for entailment, by path or by its name in the models folder; None for none."""
+    """The entailment judge for verification: llm (the language model itself) or a folder with an
+    ONNX model for entailment, by path or by its name in the models folder; None for none."""
     llm_base_url: str | None = None
     """The address of the one language model that is named, or of the openai-compatible one."""
     llm_api_key: SecretStr | None = None
-    """The key of an openai-compatible server or of Ollama, where it wants one."""
+    """The key of an openai-compatible server or of Ollama, if it needs one."""
     anthropic_api_key: SecretStr | None = None
     """The key of Anthropic; also found as ANTHROPIC_API_KEY."""
     openai_api_key: SecretStr | None = None
@@ -80,87 +80,89 @@ class Settings(BaseSettings):
     openrouter_api_key: SecretStr | None = None
     """The key of OpenRouter; also found as OPENROUTER_API_KEY."""
     llm_window: int | None = Field(default=None, ge=512, le=100_000_000)
-    """Tokens that the language model reads and writes together; None for the provider's usual."""
+    """Context length of the language model in tokens, input and output; None for the provider's
+    usual."""
     llm_tokenizer: Path | None = None
-    """The language model's tokenizer.json, to count as it does; None for an over-estimate."""
+    """The language model's tokenizer.json, for exact token counts; None for an over-estimate."""
     llm_first_seconds: float = Field(default=10, gt=0, le=3600)
-    """Time that a language model has for its first word, and between words; a model that this
-    machine computes, or loads first, may want more."""
+    """Time limit of a language model for its first word, and between words; a local model, or one
+    that is loaded first, may need more."""
     llm_seconds: float = Field(default=30, gt=0, le=3600)
-    """Time that a language model has for a whole answer."""
+    """Time limit of a language model for a whole answer."""
     llm_retries: int = Field(default=2, ge=0, le=10)
-    """Times that a call to a language model is tried again after a failure that may pass."""
+    """Retries of a call to a language model after a transient failure."""
     llm_proxy: SecretStr | None = None
-    """The proxy through which language models are asked; those of the environment are not used."""
+    """The proxy for language models; those of the environment are not used."""
     prompts: dict[str, str] = {}
-    """The operator's wordings of prompts by name, and under corpus_description what the documents
-    are: a table of the file."""
+    """The operator's wordings of prompts by name, and under corpus_description a description of the
+    documents: a table of the file."""
     plan: dict[str, Any] = {}
-    """Choices for every question that outrank the profile's, by the names of the plan's fields: a
+    """Defaults for every query that override the profile's, by the names of the plan's fields: a
     table of the file."""
     token_vectors: bool = True
-    """Whether adding keeps the vectors of tokens too, so that late interaction is fast."""
+    """Whether adding also stores token vectors, so that late interaction is fast."""
     tenant: str = Field(default="local", min_length=1, max_length=100)
     """The owner of the data; one built-in tenant serves local use."""
     database: SecretStr | None = None
     """The PostgreSQL server that holds the catalogue, as postgresql://USER:PASSWORD@HOST/DATABASE;
     None for a file in the home folder."""
     tokens_per_day: int | None = Field(default=None, ge=0)
-    """Tokens that language models may read and write for one tenant in a day (UTC); beyond that its
-    questions are answered in the sources' own words. None for no limit."""
+    """Language model tokens, input and output, that one tenant may use per day (UTC); beyond that
+    its answers are extractive. None for no limit."""
     history: Literal["off", "hash", "full"] = "full"
-    """What is stored of a question: everything (full), a hash with ids and scores but no texts
-    (hash), or nothing (off)."""
+    """What is stored of a query: everything (full), a hash with ids and scores but no texts (hash),
+    or nothing (off)."""
     threads: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1, le=256)
     """Threads for embedding; one chunk is computed on one thread."""
     vector_index_rows: int = Field(default=256, ge=256)
-    """Chunks from which a collection gets a copy made for searching."""
+    """Chunks from which a collection gets an approximate vector index."""
     chunk_tokens: int = Field(default=200, ge=32, le=2000)
-    """Tokens of the embedder that a chunk aims at."""
+    """Target length of a chunk, in tokens of the embedder."""
     max_file_mb: int = Field(default=500, ge=1)
-    """Files larger than this are refused."""
+    """Maximum size of a file."""
     allow_urls: bool = False
-    """Whether addresses of the web may be added: quoth fetches them itself, from the public
-    internet alone."""
+    """Whether web addresses may be added: quoth fetches them itself, from the public internet
+    only."""
     parser_seconds: float = Field(default=120, gt=0)
-    """Time one file's parser may take, in CPU seconds and, four times over, in wall seconds."""
+    """Time limit for parsing one file, in CPU seconds; the limit in wall time is four times as
+    long."""
     parser_memory_mb: int = Field(default=2048, ge=256)
-    """Memory that one file's parser may take."""
+    """Memory limit for parsing one file."""
     hosts: str = Field(default="", max_length=2000)
     """Host names, separated by commas, under which the service is reached, in addition to those of
-    this machine: what stands in the address line of its users."""
+    this machine, as in the address line of its users' browsers."""
     keys_needed: Literal["auto", "always", "never"] = "auto"
-    """Whether who asks the service needs a key: not on this machine before the first one was made
+    """Whether callers of the service need a key: not on this machine before the first key was made
     (auto), always, or never on this machine (never)."""
     key_questions_per_minute: int = Field(default=60, ge=1, le=1_000_000)
-    """Questions and other work that one key may ask of the service in a minute."""
+    """Queries and other expensive requests of one key per minute."""
     key_questions_burst: int = Field(default=20, ge=1, le=1_000_000)
-    """Questions that one key may ask all at once."""
+    """Queries that one key may send in a burst."""
     key_questions_at_once: int = Field(default=4, ge=1, le=100_000)
-    """Questions of one key that may be under way at the same time."""
+    """Concurrent queries of one key."""
     key_requests_per_minute: int = Field(default=1200, ge=1, le=10_000_000)
-    """Everything else that one key may ask of the service in a minute: reading, parts of files."""
+    """Other requests of one key per minute: reading, parts of files."""
     key_requests_at_once: int = Field(default=32, ge=1, le=100_000)
-    """Everything else of one key that may be under way at the same time."""
+    """Other concurrent requests of one key."""
     wrong_keys_per_minute: int = Field(default=10, ge=1, le=1_000_000)
-    """Wrong keys that one address may try in a minute."""
+    """Wrong keys that one address may try per minute."""
     max_body_kb: int = Field(default=1024, ge=1, le=1_048_576)
-    """What a request to the service may send, unless it is a file."""
+    """Maximum size of a request body, except files."""
     max_upload_mb: int = Field(default=100, ge=1, le=1_048_576)
-    """The largest file that the service takes."""
+    """Maximum size of an uploaded file."""
     body_seconds: float = Field(default=30, gt=0, le=3600)
-    """Time a request's body may take to come in, and each part of a file."""
+    """Time limit for receiving a request body, or one part of a file."""
     tenants_open: int = Field(default=256, ge=1, le=100_000)
     """Tenants whose files the service keeps open."""
     questions_at_once: int | None = Field(default=None, ge=1, le=10_000)
-    """Questions that the service answers at the same time; None for two a processor, and more
-    where a language model is waited for."""
+    """Concurrent queries of the service; None for two per processor, and more where it waits for a
+    language model."""
     questions_waiting: int = Field(default=1024, ge=0, le=100_000)
-    """Questions that may wait in the queue; more are refused at once (503)."""
+    """Maximum queries in the queue; more are refused at once (503)."""
     wait_seconds: float = Field(default=10, ge=0, le=600)
-    """Time that a question waits in the queue before it is refused (503)."""
+    """Maximum time of a query in the queue before it is refused (503)."""
     stop_seconds: float = Field(default=20, ge=0, le=600)
-    """Time that the service gives what is under way when it is stopped."""
+    """Time for active requests to finish when the service is stopped."""
     crash_at: int | None = Field(default=None, ge=1)
     """For crash tests: the process kills itself at this store operation."""
 

@@ -24,14 +24,14 @@ PLAN: Mapping[str, tuple[str, type]] = {
     "RETRIEVAL_METHOD": ("mode", str),
     "RRF_K": ("rrf_k", int),
 }
-"""Names and the fields of the plan that they set; of two for one field the later one counts."""
+"""Names and the plan fields that they set; of two for one field the later one counts."""
 SETTINGS: Mapping[str, str] = {
     "LLM_MAX_RETRIES": "llm_retries",
     "LLM_TIMEOUT_SECONDS": "llm_seconds",
 }
 """Names and the settings that they set."""
 FIXED: Mapping[str, float] = {"BM25_K1": 1.2, "BM25_B": 0.75}
-"""Numbers that are part of every index; they may be named, and not changed."""
+"""Numbers that are fixed in every index; they may be given, but not changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +99,13 @@ KNOBS: Mapping[str, Knob] = {
     "llm.temperature": Knob(float, "plan.temperature"),
     "llm.max_tokens": Knob(int, "plan.max_tokens"),
 }
-"""Keys of the file and what they set: a setting, or a field of the plan."""
+"""Keys of the file and the setting or plan field that they set."""
 HELD: Mapping[str, tuple[Scalar, str]] = {
     "reranker.device": ("cpu", "rerankers are computed on the processor"),
     "reranker.use_fp16": (False, "a model is used as it is stored"),
     "llm.streaming": (True, "each request says whether it wants the answer as it comes"),
 }
-"""Keys that may be named and not changed: their one value, and why."""
+"""Keys that may be given but not changed: their one value, and why."""
 
 _NUMBER = re.compile(r"[+-]?[0-9]{1,15}(?P<part>\.[0-9]{1,15})?")
 

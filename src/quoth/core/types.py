@@ -18,7 +18,7 @@ QueryKind = Literal[
 ]
 Mode = Literal["hybrid", "semantic", "keyword"]
 ScoreKind = Literal["probability", "rerank", "convex", "rrf", "cosine", "bm25", "place"]
-"""What a score is; "place" is 1 for all that stands at the place that was asked for."""
+"""What a score is; "place" is 1 for all chunks at a requested place."""
 Support = Literal["supported", "partly", "unsupported", "unverified"]
 AnswerStatus = Literal["answered", "partial", "low_relevance", "no_results", "degraded"]
 FilterField = Literal[
@@ -35,7 +35,7 @@ FilterField = Literal[
     "date",
 ]
 Segment = Literal["", "qa", "demo"]
-"""What a part of a talk is: questions from the audience, a demonstration, or the talk itself."""
+"""Kind of a part of a talk: questions from the audience, a demonstration, or the talk itself."""
 FilterOperator = Literal["in", "overlaps"]
 
 # --- locators ---------------------------------------------------------------------------------

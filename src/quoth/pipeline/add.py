@@ -38,13 +38,13 @@ from quoth.text.analyzer import detect_language
 T = TypeVar("T")
 
 PIPELINE = "2"
-"""Changes when the same file would give other chunks."""
+"""Changes whenever the same file would give other chunks."""
 
 LANGUAGES = ("en", "fr", "de", "es", "it", "pt", "nl", "ru", "ar", "zh", "ja", "ko")
-"""Languages that a document may be found to be in."""
+"""Languages that document language detection can return."""
 
 AHEAD = 2
-"""Files read while another is embedded."""
+"""Files parsed ahead while another is embedded."""
 
 HELD_PAUSE_S = 0.25
 

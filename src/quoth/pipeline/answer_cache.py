@@ -23,14 +23,14 @@ from quoth.core.types import Answer, Turn
 from quoth.query.paraphrase import MAX_LENGTH, is_paraphrase, normalized_words
 
 MOST = 1000
-"""Answers kept; one is some 10 kB."""
+"""Maximum number of cached answers of some 10 kB each."""
 LIFE_S = 300.0
-"""Seconds that an answer is kept."""
+"""Time to live of a cached answer, in seconds."""
 NEAREST = 100
-"""Answers of one key, the newest, that are compared with a question in other words."""
+"""Most recent answers of one key that are compared with a paraphrase."""
 
 Sharing = Literal["session", "tenant"]
-"""Who may be given an answer that was made for a question in other words."""
+"""Who may share cached answers to paraphrases."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from quoth.core.protocols import Generator
 from quoth.core.trace import Trace
 
 FRAME_TOKENS = 1500
-"""Of instructions, history and question, as they come around the passages at most."""
+"""Maximum tokens of instructions, history and query, without the passages."""
 INSTEAD = {"expand": "the question alone", "rerank": "fused order", "generate": "extractive"}
-"""What stands in for a stage that there is no time for."""
+"""The fallback of each stage that is skipped for lack of time."""
 
 
 def within_budget(

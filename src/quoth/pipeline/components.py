@@ -32,7 +32,7 @@ from quoth.store.rows import Collection
 from quoth.text.analyzer import ANALYSER
 
 Observe = Callable[[Trace, Answer | None], None]
-"""Is told of every question once it is answered, and of every search, which has no answer."""
+"""Called after every answered query, and after every search, which has no answer."""
 
 
 def no_op(_trace: Trace, _answer: Answer | None) -> None:
@@ -67,17 +67,17 @@ class Components:
     spans: SpanScorer | None = None
     generator: Generator | None = None
     generation_disabled_reason: str = ""
-    """Why no language model may be asked though there is one: the reason in `Answer.degraded`."""
+    """Why an existing language model may not be used: the reason in `Answer.degraded`."""
     judge: EntailmentModel | None = None
     prompts: Mapping[str, Prompt] = field(default_factory=lambda: PROMPTS)
     operator_description: str = ""
-    """What the operator says about the collections."""
+    """The operator's description of the collections."""
     cache: AnswerCache = field(default_factory=AnswerCache)
     latency_estimator: LatencyEstimator = field(default_factory=LatencyEstimator)
     breakers: tuple[CircuitBreaker, ...] = ()
     observe: Observe = no_op
     verified_tables: set[str] = field(default_factory=set)
-    """Tables of indexes that were seen to lack nothing; what is written later is never lacking."""
+    """Index tables verified to be complete; later writes always reach them."""
 
 
 def model_names(parts: Components) -> tuple[str, str, str, str]:

@@ -23,7 +23,7 @@ class EgressEntry:
 
 
 USED_UP = "budget_exhausted"
-"""The reason in `Answer.degraded` where the tokens of the day are used up."""
+"""The reason in `Answer.degraded` when the daily token limit is reached."""
 TOLD = ("the question", "the conversation so far", "the passages that were found for it")
 
 

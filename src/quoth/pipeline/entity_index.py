@@ -13,7 +13,7 @@ from quoth.store.catalogue import Catalogue
 from quoth.store.rows import Collection
 
 KEPT = 8
-"""Look-ups kept; each serves one set of collections at one version."""
+"""Maximum number of cached look-ups, one per set of collections and version."""
 
 
 class OutlineCache:

@@ -49,7 +49,7 @@ from quoth.retrieval.prune import prune
 from quoth.store.rows import now
 
 UNCHECKED = StatementCheck("unverified", 0.0, ())
-"""What is found of a sentence that claims nothing, such as that the sources do not say."""
+"""The check result of a non-claim, such as that the sources do not say."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from quoth.store.rows import Collection
 
 LEAST_FREE_MB = 500
 DROP_AFTER_S = 1.0
-"""Time that questions under way have to finish with an index that was replaced."""
+"""Seconds for active queries to finish with an index that was replaced."""
 
 
 @dataclass(frozen=True, slots=True)

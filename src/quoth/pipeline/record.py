@@ -24,12 +24,12 @@ from quoth.pipeline.strategies import RankedList
 from quoth.store.privacy_settings import HistoryLevel
 
 Span = tuple[float, float]
-"""A beginning and an end, in milliseconds since the question came."""
+"""Begin and end, in milliseconds since the request began."""
 
 MOST = 300
-"""Candidates that are kept of a question in all, beside those of the pools."""
+"""Maximum candidates stored per query, in addition to those of the pools."""
 FUSED = "fused"
-"""The leg under which the later stages note what was before them; a record has its own places."""
+"""The leg under which later stages store the previous score; a record stores ranks separately."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ from quoth.store.catalogue import Catalogue
 from quoth.store.rows import ChunkContext, Collection
 
 Choices = Mapping[str, Any]
-"""Fields of `Plan` by name, as the caller wants them; None means "not given"."""
+"""`Plan` fields by name, as given by the caller; None means "not given"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ class Retrieved:
 
 
 Pool = list[tuple[Candidate, Collection]]
-"""Ranked candidates with the collection that each comes from."""
+"""Ranked candidates, each with its collection."""
 
 
 async def open_request(

@@ -38,11 +38,11 @@ from quoth.store.catalogue import Catalogue
 from quoth.store.rows import Collection
 
 BOOST = 0.2
-"""Weight of what a guessed filter finds; the query itself has weight 1."""
+"""Weight of a soft filter's results; the query itself has weight 1."""
 IN_CONTEXT = 0.3
-"""Weight of the query with words of the conversation (decision 037)."""
+"""Weight of the query variant with conversation terms (decision 037)."""
 SHARED = 8
-"""First places among which every aspect of a comparison has one."""
+"""First ranks among which every aspect of a comparison has one."""
 
 
 @dataclass(frozen=True, slots=True)

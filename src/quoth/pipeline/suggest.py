@@ -21,13 +21,13 @@ from quoth.text.analyzer import detect_language
 
 MOST = 3
 PAST = 200
-"""Past questions that are looked through, the newest."""
+"""Number of past queries considered, newest first."""
 WORTH = ("answered", "partial")
-"""How a past question ended that is worth asking again."""
+"""Statuses of past queries that are worth suggesting."""
 CITED = 2
-"""Citations whose surroundings are looked at."""
+"""Citations whose surroundings are considered."""
 RELATED = 30
-"""Names beside those of the question that are looked at."""
+"""Co-occurring names that are considered."""
 
 
 async def follow_up(

@@ -14,7 +14,7 @@ from quoth.store.rows import digest
 from quoth.store.uploads import Requirements, UploadStore
 
 KEPT_HOURS = 24.0
-"""Time after which an upload that nobody went on with is given up."""
+"""Hours after which a stalled upload is abandoned."""
 
 
 def blobs_of(parts: Components) -> Blobs:

@@ -10,9 +10,9 @@ from importlib.resources import files
 from quoth.query.tokens import TokenizedQuery
 
 MAX_ASPECTS = 3
-"""More are named in a note and not searched for one by one."""
+"""More aspects are only noted, not searched separately."""
 MAX_ASPECT = 60
-"""Characters of an aspect."""
+"""Maximum characters of an aspect."""
 
 Span = tuple[int, int]
 

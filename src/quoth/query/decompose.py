@@ -9,7 +9,7 @@ from quoth.query.keywords import content_words
 
 MOST_PARTS = 4
 MAX_ASPECTS = 3
-"""Things compared that are searched for one by one; SPEC asks for no more."""
+"""Maximum aspects searched separately."""
 
 _ASKING_EN = (
     r"what|how|why|when|who|whom|whose|where|which|is|are|was|were|does|do|did|can|could|should"

@@ -25,9 +25,9 @@ from quoth.query.tokens import (
 )
 
 MAX_NAME_WORDS = 12
-"""Words of a name that are looked for one after the other."""
+"""Maximum words of a name in a sequential look-up."""
 MIN_MISSPELLED, MAX_MISSPELLED = 5, 24
-"""Letters of words whose misspellings are read."""
+"""Length in letters of words whose misspellings are corrected."""
 ARTICLES = word_set("articles")
 
 _TAIL = re.compile(
@@ -42,11 +42,11 @@ _HEADED = re.compile(
     r"|\d+(?:\.\d+)*)[.:)]?(?:\s*[-–—:.]\s*|\s+)(?=\S)",
     re.IGNORECASE,
 )
-"""What precedes the title proper of a chapter: "Chapter 5: Locks", "2 SQL"."""
+"""What precedes the actual title of a chapter: "Chapter 5: Locks", "2 SQL"."""
 HONORIFICS = word_set("honorifics")
 
 UMLAUTS = str.maketrans(dict(zip("äöüÄÖÜåøß", "ae oe ue Ae Oe Ue aa oe ss".split(), strict=True)))
-"""How names are spelled without these letters."""
+"""Transliterations of these letters in names."""
 
 NameKind = Literal["speaker", "title", "topic"]
 

@@ -22,11 +22,11 @@ from quoth.query.tokens import FUNCTION_WORDS, TokenizedQuery, stem
 SIMILAR = 75
 """Similarity, in percent, from which two spellings may mean one person."""
 NEARLY_EQUAL, MIN_LETTERS = 85, 6
-"""The similarity, and the letters, from which a misspelled name means a person for certain."""
+"""The similarity, and the length in letters, from which a misspelled name identifies a person."""
 SIMILAR_WORDS = 80
 """Similarity, in percent, from which a word is a misspelling of one of a title."""
 MAX_GUESSES = 8
-"""A phrase that fits more names than these means none of them."""
+"""A phrase with more matching names than this matches none."""
 
 
 @dataclass(frozen=True, slots=True)

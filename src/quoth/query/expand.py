@@ -15,19 +15,19 @@ from quoth.query.expand_llm import ExpansionRequest, ask_for_wordings
 from quoth.query.keywords import Frequency, content_words, keywords
 
 MOST_WEIGHT = 1.0
-"""What all other wordings weigh together at most; the question itself weighs 1."""
+"""Maximum total weight of all variants; the query itself weighs 1."""
 PART_WEIGHT = 0.5
-"""Weight of each question that the question is made of."""
+"""Weight of each sub-question."""
 LOCAL_WEIGHT = 0.125
-"""Weight of a list of words."""
+"""Weight of a keyword variant."""
 MOST_RELATED = 5
 SHORT_QUESTION = 4
-"""Telling words up to which a question is helped by names that stand beside its own."""
+"""Maximum content words of a query that co-occurring names improve."""
 LONG_QUESTION = 10
-"""Telling words from which on a question's best ones are guessed where no counts are given."""
+"""Content words from which the best ones are estimated without document frequencies."""
 
 Related = Sequence[tuple[str, int]]
-"""Names that stand beside the question's in the collection, with counts, most frequent first."""
+"""Names that co-occur with the query's in the collection, with counts, most frequent first."""
 
 
 def local_variants(

@@ -16,11 +16,11 @@ MOST_WORDINGS = 3
 MOST_PARTS = 4
 MOST_KEYWORDS = 8
 LONGEST_WORDING = 300
-"""Characters of a wording or a part."""
+"""Maximum characters of a paraphrase or sub-question."""
 LONGEST_KEYWORD = 40
 LONGEST_PASSAGE = 1200
 LONGEST_REPLY = 20_000
-"""Characters of a reply that are read at all."""
+"""Maximum characters of a reply."""
 MAX_TOKENS = 300
 MAX_TOKENS_WITH_PASSAGE = 500
 

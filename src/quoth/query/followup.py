@@ -15,7 +15,7 @@ MAX_TURNS = 3
 MAX_ANSWER = 200
 """Characters of an earlier answer that are read."""
 MAX_ELLIPTICAL = 8
-"""Words of a question that may depend on the one before by its opening alone."""
+"""Maximum words of a query whose opening alone can make it a follow-up."""
 
 
 def recent(history: Sequence[Turn]) -> tuple[Turn, ...]:

@@ -20,7 +20,7 @@ from quoth.query.tokens import FUNCTION_WORDS
 
 BUCKETS = 4096
 DIMENSION = 384
-"""Of the default embedder's vectors; a vector of another length is not used."""
+"""Dimension of the default embedder's vectors; vectors of other lengths are not used."""
 VECTOR_WEIGHT, CUE_WEIGHT = 6.0, 1.5
 MODEL = "multilingual-e5-small"
 CHECKSUM = "e07abff0b32e7a696944a4a0189fbf7b0c1cffaaa6d43aa61abc160dccc2ea20"

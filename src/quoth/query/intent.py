@@ -12,7 +12,7 @@ from quoth.query.phrases import PhraseMatcher, languages_of, read_table, words_o
 KINDS: tuple[QueryKind, ...] = (
     "factual", "conceptual", "comparison", "summary", "exploratory"
 )  # fmt: skip
-"""The classes of the head; questions about pages are told by the page they name."""
+"""The classes of the head; page queries are recognised by their locator."""
 
 
 def classify_intent(text: str, *, language: str, vector: Matrix | None = None) -> QueryKind:

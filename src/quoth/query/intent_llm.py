@@ -25,10 +25,10 @@ from quoth.query.tokens import folded_words, stem
 
 MOST_TOKENS = 300
 LONGEST_REPLY = 20_000
-"""Characters of a reply that are read."""
+"""Maximum characters of a reply."""
 LONGEST_STANDALONE = 1_000
 MOST_NAMES = 5
-"""Names that one field of a reply may hold."""
+"""Maximum names in one field of a reply."""
 
 INSTRUCTIONS = """\
 You classify a question that somebody asks a library of talks, books and documents. Reply with

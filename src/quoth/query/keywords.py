@@ -11,13 +11,13 @@ from quoth.query.tokens import FUNCTION_WORDS, folded_words
 from quoth.text.analyzer import analyze
 
 Frequency = Callable[[str], int]
-"""Counts the chunks that hold a term (in its analysed form)."""
+"""Counts the chunks that contain a term (in its analysed form)."""
 
 MOST_KEYWORDS = 5
 NAME_WORDS = (2, 1, 3, 4)
-"""Lengths of the runs of words that may be names, the likeliest first."""
+"""Lengths in words of candidate names, most likely first."""
 MOST_NAMES = 200
-"""Runs of words looked up for one question."""
+"""Maximum candidate names per query."""
 
 _WORD = re.compile(r"[^\W_](?:[\w.@&/+#-]*[\w+#])?")
 _ELIDED = re.compile(r"\b(?:[cdjlmnst]|(?:jus|lors|puis|quoi)?qu)['’](?=\w)", re.IGNORECASE)

@@ -17,9 +17,9 @@ from quoth.query.phrases import compile_phrases, languages_of, read_table
 from quoth.text.analyzer import analyze, detect_language, normalize_name
 
 MIN_COSINE = 0.98
-"""Of the questions' vectors by the default embedder."""
+"""Minimum cosine of the queries' vectors by the default embedder."""
 MAX_LENGTH = 1000
-"""Characters; longer texts are compared by equality alone."""
+"""Maximum characters; longer texts are compared by equality alone."""
 _WORD = re.compile(r"[^\W\d_]+|\d+(?:[.,:]\d+)*|[%€£$+#<>=]")
 
 

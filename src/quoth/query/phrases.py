@@ -17,7 +17,7 @@ from typing import Any
 from quoth.query.tokens import HIDDEN, WORD, normalize_query
 
 MAX_WORDS = 80
-"""Words of a question that are matched: half at its beginning, half at its end."""
+"""Maximum words of a query that are matched: half at its beginning, half at its end."""
 _DATA = files("quoth.query") / "data"
 
 

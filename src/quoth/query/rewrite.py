@@ -20,9 +20,9 @@ from quoth.query.tokens import (
 )
 
 MOST_TERMS = 8
-"""Terms taken from the questions before."""
+"""Maximum terms from earlier queries."""
 MOST_SAID, MOST_NAMES = 6, 3
-"""Terms taken from the last answer, where it is meant itself, and names taken elsewhere."""
+"""Maximum terms from the last answer if referred to, and maximum names otherwise."""
 _SAID = re.compile(
     r"(?<![\w'-])(?:that|this|these|those|each|them|ca|cela|ceci|c'est|ce|cette|cet|ces|eux|elles)"
     r"(?![\w'-])"
@@ -30,10 +30,10 @@ _SAID = re.compile(
 _NOTHING_SAID = re.compile(
     r"the collection (?:says nothing|is empty)|la collection (?:ne (?:contient|dit) rien|est vide)"
 )
-"""How an answer opens that there was none (`quoth.answering.answerability.notice`)."""
+"""Openings of answers without content (`quoth.answering.answerability.notice`)."""
 
 _THE = r"\b(?:the|l[ae]|du|au) "
-"""Without it nothing is picked: "When was it first seen?", "How long did they last?"."""
+"""Required for ordinals: "When was it first seen?" selects nothing."""
 _NO_TIME = (
     r"(?! (?:\w+ )?(?:days?|weeks?|months?|years?|decades?|centur(?:y|ies)|times?"
     r"|fois|jours?|semaines?|mois|annees?|ans)\b)"

@@ -12,7 +12,7 @@ from quoth.query.filters.patterns import mapping, word_set
 from quoth.query.tokens import FUNCTION_WORDS, TokenizedQuery, stem, tokenize_query
 
 MAX_WORDS = 40
-"""Words of a question that are looked at."""
+"""Maximum words of a query that are checked."""
 MIN_LETTERS, MAX_LETTERS = 5, 16
 
 

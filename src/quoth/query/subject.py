@@ -13,7 +13,7 @@ from quoth.text.analyzer import analyze, normalize_name
 from quoth.text.numbers import WORDS
 
 PLACED: tuple[FilterField, ...] = ("label", "page", "seconds", "chapter", "section", "segment")
-"""Fields whose filters name a place within a document."""
+"""Fields whose filters name a locator within a document."""
 _NOUNS: Mapping[DocumentKind, frozenset[str]] = {
     "pdf": frozenset(("book", "pdf", "paper", "thesis", "livre", "article", "these")),
     "transcript": frozenset(("talk", "video", "lecture", "podcast", "expose", "conference")),

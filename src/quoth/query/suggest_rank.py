@@ -11,9 +11,9 @@ from quoth.query.keywords import content_words
 from quoth.text.analyzer import analyze, detect_language, normalize_name
 
 LONGEST = 80
-"""Characters of a heading or a name that makes a question."""
+"""Maximum characters of a heading or a name that makes a suggestion."""
 ALIKE = 0.6
-"""Questions that share this part of their words (Jaccard) ask the same."""
+"""Minimum word overlap (Jaccard) of duplicate questions."""
 
 _NUMBERED = re.compile(
     r"^(?:(?:chapter|chapitre|part|partie|section)\b\W*)?[\dIVXivx]*(?:\.\d+)*[.:)\s–—-]+"

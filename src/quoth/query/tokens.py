@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from quoth.text.analyzer import ENGLISH, FRENCH
 
 MAX_CHARACTERS = 2_000
-"""Characters that are read; what follows them filters nothing."""
+"""Maximum characters that are analysed; later ones filter nothing."""
 HIDDEN = "\ufffc"
-"""Replaces a character that the rules shall not read, such as one of a quoted title."""
+"""Replaces a masked character, such as one of a quoted title."""
 
 WORD = re.compile(rf"[^\W_]+(?:\+\+|#(?!\w))?|{HIDDEN}+")
 _QUOTED = re.compile(r"\"([^\"]{2,200})\"|«\s*([^»]{2,200}?)\s*»|“([^”]{2,200})”|‘([^’]{2,200})’")
@@ -30,7 +30,7 @@ _SAME = {
 
 FUNCTION_WORDS = ENGLISH | {"".join(c for c in unicodedata.normalize("NFD", w) if c.isascii())
                             for w in FRENCH}  # fmt: skip
-"""Normalized words of either language that carry no subject."""
+"""Normalized function words of either language."""
 
 
 class _NormalizationTable(dict[int, str]):

@@ -51,23 +51,23 @@ LONGEST = 1000
 INTERFACE_LANGUAGES = ("en", "fr")
 MAX_ENTITIES = 10
 MIN_OWN_LETTERS = 4
-"""Letters besides names from which the language of a question can be detected."""
+"""Minimum letters, names excluded, for detecting the language of a query."""
 
 SOURCE_EXTRACTORS: tuple[Extractor, ...] = (extract_speakers, extract_languages, extract_dates)
-"""They narrow the documents, and with them the titles that are meant."""
+"""Extractors that restrict the documents, and with them the candidate titles."""
 PLACE_EXTRACTORS: tuple[Extractor, ...] = (
     extract_pages,
     extract_chapters,
     extract_times,
     extract_segments,
 )
-"""They read places within the documents; names of sources are hidden from them."""
+"""Extractors of places within the documents; source names are masked for them."""
 
 PLACE_FIELDS: frozenset[FilterField] = frozenset(
     ("chapter", "section", "segment", "label", "seconds")
 )
 CARRIED_FIELDS: frozenset[FilterField] = PLACE_FIELDS | {"document", "speaker", "language", "date"}
-"""Filters that an elliptical follow-up keeps from the question before."""
+"""Filters that an elliptical follow-up carries over from the previous query."""
 
 _ALLOWED_CONTROLS = frozenset("\t\n\r")
 

@@ -30,18 +30,18 @@ from quoth.retrieval.calibration_default import DEFAULT_CALIBRATION, DEFAULT_STA
 from quoth.retrieval.rerank import RERANK
 
 Signals = Mapping[str, float]
-"""Signs of a ranking by name. More of one never makes relevance or an answer less likely, but for
-that of the group, which is 1 where the group's signs stand and has no say beside them."""
+"""Features of a ranking by name. A higher value never makes relevance or an answer less likely,
+except for the group's indicator, which is 1 for rankings of the group."""
 
 FEWEST = 20
-"""Passages that the semantic leg must have compared before its scores mean anything."""
+"""Minimum vector search results for which scores are meaningful."""
 FIRST_READ, FEWEST_READ = 8, 5
-"""First places whose reranker's scores are compared, and how many of them it must have read."""
+"""First ranks whose reranker scores are compared, and how many of them must have one."""
 READER = "late"
-"""The reranker whose scores are signs; those of another have another scale."""
+"""The reranker whose scores are features; other rerankers use other scales."""
 FOREIGN, UNREAD, FOREIGN_UNREAD = "foreign", "unread", "foreign_unread"
 GROUPS = (FOREIGN, UNREAD, FOREIGN_UNREAD)
-"""Cases in which other signs speak than for a ranking that was read in the asker's language."""
+"""Groups of rankings with features other than those of reranked, same-language queries."""
 HIT_SIGNALS = (
     *("read", "ahead", "place"),
     *("unread", "unread_gap", "unread_words", "unread_place"),
@@ -53,13 +53,13 @@ QUESTION_SIGNALS = (
     *("foreign_unread", "foreign_unread_gap", "foreign_unread_coverage"),
 )
 UNCOMPARED = 0.9
-"""The chance of an answer where the question itself named the few passages that were searched."""
+"""The answer probability where the query itself named the few passages searched."""
 CLEAR = 1e-6
-"""How near to 0 and 1 a chance counts."""
+"""Probabilities are clipped to this distance from 0 and 1."""
 TOP = 10
-"""The first places of both legs, in which they are compared."""
+"""The first ranks of both retrievers that are compared."""
 DEPTH = 100
-"""The place in the semantic leg from which a hit of the keyword leg counts as not found there."""
+"""The vector search rank from which a keyword hit counts as not found there."""
 FUSED = "fused"
 """The name under which a candidate keeps the score that it was ranked by."""
 

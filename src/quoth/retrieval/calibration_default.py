@@ -70,4 +70,4 @@ DEFAULT_STATEMENT_CALIBRATION: Mapping[tuple[str, str], Calibration] = MappingPr
         )
     }
 )
-"""Whether what would be said is the answer, by the best sentence; docs/decisions/025."""
+"""Probability that the selected statements answer, by the best sentence; docs/decisions/025."""

@@ -17,13 +17,13 @@ from quoth.core.types import Candidate
 Numbers = npt.NDArray[np.float64]
 
 SHINGLE_WORDS = 4
-"""Words of one shingle."""
+"""Words per shingle."""
 COPY = 0.8
-"""Share of a text's shingles that another one holds, from which it is a copy of that one."""
+"""Share of a text's shingles contained in another one that makes it a duplicate."""
 REWORKED = 0.5
-"""The same where the vectors are alike as well: a copy with another beginning or end."""
+"""The same with similar vectors: a duplicate with another beginning or end."""
 ALONE = 0.98
-"""Cosine that tells a copy by itself, where a text is missing; neighbours of one text reach .97."""
+"""Cosine of a duplicate where a text is missing; neighbours of one text reach .97."""
 
 _WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")

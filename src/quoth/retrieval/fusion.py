@@ -19,16 +19,16 @@ KEYWORD = "keyword"
 SEMANTIC = "semantic"
 
 FULL_TRUST = 0.5
-"""Coverage from which keyword search keeps its whole weight."""
+"""Coverage from which keyword search keeps its full weight."""
 FULL_SPREAD = 0.05
-"""Cosine between the first and the last of `FULL_LIST` hits, from which vector search keeps its
-whole weight."""
+"""Cosine difference of the first and the last of `FULL_LIST` hits, from which vector search keeps
+its full weight."""
 FULL_LIST = 100
 MIN_SEPARATION = 0.1
-"""Share that remains where all cosines are alike: the list still says which chunks are near."""
+"""Remaining share where all cosines are equal: the list still shows which chunks are similar."""
 
 Rankings = Mapping[str, Sequence[Scored]]
-"""What each leg found, best first, under the leg's name; a leg names a chunk at most once."""
+"""Results by retriever, best first; each contains a chunk at most once."""
 
 
 def reciprocal_rank_fusion(

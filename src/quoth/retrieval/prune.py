@@ -13,11 +13,11 @@ from quoth.text.analyzer import analyze, analyze_query
 from quoth.text.sentences import Span, sentences
 
 SHARE = 0.5
-"""Part of the passages' characters that is kept."""
+"""Share of the passages' characters that is kept."""
 RELEVANCE_WEIGHT = 2.0
-"""What the best passage's score is worth; the best cover of the question's words is worth 1."""
+"""Maximum score from the passage; the maximum from the query's words is 1."""
 NEIGHBOUR = 0.8
-"""Part of its passage's score that a sentence beside the chunks that were found has."""
+"""Share of its passage's score for a sentence outside the retrieved chunks."""
 
 # Anaphoric openings, which refer to the sentence before.
 _LEANING = re.compile(

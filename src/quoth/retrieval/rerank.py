@@ -19,7 +19,7 @@ from quoth.core.types import (
 RERANK = "rerank"
 FUSED = "fused"
 KEEP = 8
-"""A block that brings nothing into the best so many ends the scoring."""
+"""Scoring ends after a block that adds nothing to this many best candidates."""
 
 
 @runtime_checkable

@@ -10,7 +10,7 @@ from quoth.core.protocols import Matrix
 from quoth.core.types import Candidate
 
 DEPTH = 50
-"""Candidates that take part; those behind them keep their scores and places."""
+"""Candidates that take part; later ones keep their scores and ranks."""
 NEIGHBOURS = 3
 
 

@@ -26,10 +26,10 @@ from quoth.retrieval.fusion import (
 )
 
 ReadChunks = Callable[[Sequence[str]], Mapping[str, Chunk]]
-"""Returns the chunks of ids, those that are there; blocks."""
+"""Returns the existing chunks of the given ids; blocks."""
 
 FIRST = 3
-"""Keyword hits looked at for the best: a document that is just being added is not there yet."""
+"""Keyword hits considered for the best one: a document being added has no chunks yet."""
 
 
 class Wording(NamedTuple):

@@ -20,7 +20,7 @@ TO_THE_END = 2**31 - 1
 OWN = 0.9
 """The share of chunks that a part and its summary must have in common."""
 MOST_PARTS = 12
-"""More documents than this are a subject to search, not something to be summed up."""
+"""More documents than this are searched, not summarized."""
 
 
 @dataclass(frozen=True, slots=True)

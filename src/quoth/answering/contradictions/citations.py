@@ -16,7 +16,7 @@ from quoth.core.translations import translate
 from quoth.core.types import Citation, Contradiction, Passage
 
 MOST = 2
-"""Sentences that are added to an answer because they contradict it."""
+"""Maximum number of contradicting sentences added to an answer."""
 
 
 def with_other_sides(statements: Sequence[Statement], listed: Shortlist) -> tuple[Statement, ...]:

@@ -18,18 +18,18 @@ from quoth.answering.verification.units import UNITS
 from quoth.answering.verification.values import Kind, Value, read_values
 
 ALIKE = 0.6
-"""The part of the words of both that must agree, in their order."""
+"""Minimum share of common words, in order."""
 FEWEST = 3
-"""Words with a meaning that must agree."""
+"""Minimum number of common content words."""
 EVENT = 8
-"""Words with a meaning that agree from which two sentences tell of one event, whoever it names."""
+"""Common content words from which two sentences are about one event, despite different names."""
 SLOT = 6
-"""Words that a difference may take on either side."""
+"""Maximum words of a difference on either side."""
 APART = 2000
-"""Characters between two places of one document from which they count as two sources."""
+"""Distance in characters from which two places of one document count as two sources."""
 
 Found = tuple[int, int, str]
-"""The places of two statements in what was given, the earlier first, and what they differ about."""
+"""The indexes of two statements, the earlier first, and what they differ in."""
 
 
 @dataclass(frozen=True, slots=True)

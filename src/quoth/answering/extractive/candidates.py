@@ -22,9 +22,9 @@ from quoth.text.sentences import sentences
 LONGEST = 400
 """Characters from which a sentence is cut at its clauses; a printed sentence rarely has more."""
 PIECE = 240
-"""Characters that a piece of a cut sentence aims at."""
+"""Target characters of a piece of a cut sentence."""
 LIST = 600
-"""Characters up to which a list is quoted with the sentence that leads to it."""
+"""Maximum characters of a list quoted with its introduction."""
 
 _OPENING = re.compile(r"(?:[-–—•‣▪◦·*>»#]+|\(?\d{1,2}[.)]|[a-z]\)|[⁰¹²³⁴-⁹]+)\s+")
 _NOISE = re.compile(r"[\[(♪][^\])]*[\])♪]?")
@@ -37,7 +37,7 @@ _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
 _ENDS = (".", "!", "…", "。", "！", ":", ";", "।", "؟", "۔")
 _QUESTION_ENDS = ("?", "？", "؟")
 _TAG = re.compile(r",\s*(?:right|okay|ok|yes|no|huh|n'est-ce pas|non|hein|d'accord|verdad)\s*\?$")
-"""What makes no question of what was said before it: "It is nowhere near five, right?"."""
+"""Tag questions, which do not make a statement a question: "It is nowhere near five, right?"."""
 
 
 @dataclass(frozen=True, slots=True)

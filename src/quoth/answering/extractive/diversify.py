@@ -10,22 +10,21 @@ from quoth.answering.extractive.wording import NEGATION, PRONOUN, normalize
 from quoth.text.analyzer import analyze
 
 MARGIN = 1.2
-"""How far below the best sentence another may score, in log-odds: about a third as likely."""
+"""Maximum score distance to the best sentence, in log-odds: about a third as likely."""
 BROAD = 1.6
-"""The same for a question that asks for all there is: "Tell me about …"."""
+"""The same for a broad question: "Tell me about …"."""
 REACH = 2
-"""How many sentences before it one may stand that says what a leaning sentence speaks of."""
+"""Maximum distance in sentences of an antecedent."""
 ASPECT = 3.0
-"""How far below the best a sentence may score that alone speaks of a thing to be compared."""
+"""Maximum score distance of the only sentence about an aspect."""
 READABLE = 0.8
-"""The fitness a sentence needs to join another."""
+"""Minimum fitness of an antecedent or added sentence."""
 UNFIT = 4.0
-"""What a sentence of no fitness loses."""
+"""Penalty of a sentence with fitness 0."""
 HANGING = 0.15
-"""What a sentence loses that opens with a pronoun for something that the one before is no help
-with."""
+"""Penalty of a sentence that opens with a pronoun without a usable antecedent."""
 SAME = 0.7
-"""Sentences that share this part of their words (Jaccard) say the same thing."""
+"""Minimum word overlap (Jaccard) of duplicate sentences."""
 
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 

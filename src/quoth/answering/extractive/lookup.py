@@ -21,9 +21,9 @@ from quoth.core.types import Passage, Query
 from quoth.query.subject import only_asks_for_a_place
 
 CERTAIN = AnswerEvidence(coverage=1.0, gap=None, cross_lingual=False)
-"""What speaks for an answer that was looked up: it stands where it was asked for."""
+"""The evidence for an answer by structural lookup: it is at the requested place."""
 FITTEST = 0.8
-"""The fitness a sentence needs to stand for a page."""
+"""Minimum fitness of a sentence that represents a page."""
 
 
 def placed_statements(

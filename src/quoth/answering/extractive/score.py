@@ -32,11 +32,10 @@ _SIGNS = " .,;:!?\"'()[]«»“”…¿¡"
 Features = Mapping[str, Scores]
 """One row per feature, one column per sentence; higher is better.
 
-``words``, ``around`` and ``passage`` are shares from 0 to 1: of the question's words in the
-sentence, of those beside it, and of the passage's score; ``definition`` is 0 or 1.
-``late``, ``asked`` and ``beside`` are standard scores of late interaction: with the whole
-question, with its asking word, and of the sentences before and after; ``cosine`` is the standard
-score of the vectors.
+``words``, ``around`` and ``passage`` are shares from 0 to 1: of the query's words in the sentence,
+of those around it, and of the passage's score; ``definition`` is 0 or 1. ``late``, ``asked`` and
+``beside`` are standard scores of late interaction: with the whole query, with its question word,
+and of the adjacent sentences; ``cosine`` is the standard score of the vectors.
 """
 _NAMES = ("words", "around", "passage", "definition", "late", "asked", "beside", "cosine")
 _WEIGHTS = {
@@ -46,11 +45,11 @@ _WEIGHTS = {
     (True, True): (1.3, 1.2, 3.0, 2.0, 0.7, 0.5, 0.5, 0.8),
 }
 """Log-odds per feature that a sentence belongs to the answer, by whether late interaction and
-vectors are known (docs/decisions/025)."""
+vectors are available (docs/decisions/025)."""
 LEAST_SPREAD = 0.008
-"""The smallest standard deviation of cosines that is taken for one: a few of them may be alike."""
+"""Minimum standard deviation of cosines: a few of them may be equal."""
 TITLE = 60
-"""Characters of a title that are embedded before a sentence of it."""
+"""Maximum characters of a title that are embedded before a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +61,7 @@ class Term:
     """
 
     word: str
-    """The word as asked, folded."""
+    """The word as in the query, normalized."""
     forms: frozenset[str]
     parts: tuple[frozenset[str], ...]
     weight: float

@@ -43,11 +43,11 @@ from quoth.core.types import (
 from quoth.text.locators import is_within_filters
 
 READ_SHORTLIST = 6
-"""Sentences worth a vector where late interaction has read them all."""
+"""Sentences to embed where late interaction has scored them all."""
 SHORTLIST = 12
-"""Sentences worth a vector where the question's words point the way: about 5 ms each on a core."""
+"""Sentences to embed where the query's words occur: about 5 ms each on a core."""
 FOREIGN_SHORTLIST = 24
-"""Sentences worth a vector where no sentence holds half of the question, as in another language."""
+"""Sentences to embed where none contains half of the query, as across languages."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,24 +21,24 @@ DEFINING = re.compile(
 NEGATION = re.compile(
     r"\b(?:not|no|never|none|neither|cannot|without|ne|pas|jamais|aucune?|sans|non)\b|n't\b|\bn'"
 )
-"""What turns a sentence into its opposite."""
+"""Negations."""
 
 PRONOUN = re.compile(
     r"(?:it|its|it's|they|they're|their|he|she|his|her|il|ils|elle|elles|cela|ca|c'est|son|sa|ses"
     r"|leur|leurs)(?![\w-])"
 )
-"""Openings that leave open what is spoken of; "this theory" says it again."""
+"""Anaphoric openings; "this theory" repeats its antecedent."""
 
 ASKING_WEIGHT = 0.3
-"""What an asking word weighs of its rarity."""
+"""Weight of a question word relative to its rarity."""
 INVERTED = re.compile(r"-(?:t-)?(?:ils?|elles?|on|je|tu|nous|vous|ce)(?=\W*$)")
-"""The subject that French sets behind its verb in a question ("sait-il")."""
+"""The inverted subject of a French question ("sait-il")."""
 
 COPULA = (
     r"(?:is|are|was|were|means|refers to|stands for|describes|denotes|consists of|is called"
     r"|est|sont|etait|designe|signifie|consiste|correspond a|represente|permet|c'est|ce sont)\b"
 )
-"""What stands between a thing and what it is, in a sentence that defines it."""
+"""What separates subject and definition in a defining sentence."""
 
 
 _ACCENTS = re.compile("[\u0300-\u036f]+")

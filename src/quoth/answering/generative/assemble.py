@@ -15,13 +15,13 @@ from quoth.core.plan import Policy
 from quoth.core.types import Citation, Sentence
 
 TORN = StatementCheck("unverified", 0.0, ())
-"""Of a sentence that the model never finished: what it would have said, nobody can check."""
+"""The check result of an unfinished sentence, which cannot be verified."""
 _ENDED = re.compile(r"[.!?…:。！？|][\"'”’»)\]*]*\Z")
 
 Check = Callable[[str, Sequence[int]], Awaitable[StatementCheck]]
-"""Checks a sentence against the sources that it cites, by their numbers."""
+"""Verifies a sentence against its cited sources, by number."""
 Cite = Callable[[EvidenceSpan, StatementCheck, int], Citation]
-"""Makes the citation of a proof under its number in the answer."""
+"""Makes the citation of an evidence span with its number in the answer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,18 +15,18 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 MAX_RANGE = 20
-"""Sources that one range may name; of a longer one only the ends count."""
+"""Maximum sources in one range; of a longer one only the ends count."""
 MAX_NUMBERS = 40
-"""Numbers that one marker may name."""
+"""Maximum numbers in one marker."""
 MARKER = "\x00"
-"""Stands for a marker in text that is being read; no text of a model holds it."""
+"""Stands for a marker in text being parsed; never part of a model's text."""
 
 _OPEN, _SHUT = r"\[【［〔⟦", r"\]】］〕⟧"
 BRACKETS = re.compile(
     rf"(?P<stars>\*{{0,3}})(?:[{_OPEN}](?P<square>[^{_OPEN}{_SHUT}]{{0,400}})[{_SHUT}]"
     r"|[(（](?P<round>[^()（）\n\[\]]{0,200})[)）])(?P=stars)"
 )
-"""A pair of brackets without another one inside."""
+"""A pair of brackets without nested ones."""
 _BROKEN_OFF = re.compile(rf"[{_OPEN}(（]([^{_OPEN}{_SHUT}()\n]{{0,400}})\Z")
 _WORD = r"(?:sources?|src|quellen?|fuentes?|fonti|fonte)"
 _NUMERO = r"\s?(?:n\s?[:°#]?|no\.|nr\.|nº|#|:|№)?\s?(?=-?\d)"

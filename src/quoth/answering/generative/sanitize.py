@@ -85,7 +85,7 @@ _HIDDEN = (
 )
 _REMOVED = re.compile(_HIDDEN)
 TAG = re.compile(rf"{_HIDDEN}|</?[a-zA-Z][^<>]{{0,400}}>")
-"""What is not text and may stand between two sentences."""
+"""Markup that may separate two sentences."""
 _ELEMENT = re.compile(r"</?([a-zA-Z][a-zA-Z0-9_]*)(?=[\s/>:])[^<>]{0,400}>")
 _SHORT_ELEMENT = re.compile(r"</?[a-zA-Z](?:\s*/?>|\s[^<>]*=[^<>]*>)")
 _CODE = "\x01"

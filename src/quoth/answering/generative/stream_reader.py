@@ -23,16 +23,16 @@ from quoth.answering.generative.sanitize import TAG, Characters, Sanitizer, clos
 from quoth.text.sentences import _OPENERS, _STOP, _ends
 
 CLAUSE_LIMIT, WORD_LIMIT, LONGEST = 600, 750, 900
-"""Characters from which a sentence that does not end is closed: after a clause, after a word,
+"""Characters from which an unfinished sentence is closed: after a clause, after a word,
 anywhere."""
 CODE_LIMIT = 4000
-"""Characters of code in one piece."""
+"""Maximum characters of code in one piece."""
 LOOK_AHEAD = 60
-"""Characters behind a full stop that `quoth.text.sentences` looks at."""
+"""Characters after a full stop that `quoth.text.sentences` inspects."""
 SPAN_LIMIT = 400
-"""Characters in which a bracket, a tag or a code span must end."""
+"""Characters within which a bracket, a tag or a code span must end."""
 SLICE = 1024
-"""Characters read at once, so that the buffer stays small."""
+"""Characters parsed at once, so that the buffer stays small."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,11 @@ from quoth.answering.verification.source_index import Sources, SourceSentence, r
 from quoth.answering.verification.value_checks import order_faults, value_faults
 
 MAX_EVIDENCE_SENTENCES = 3
-"""Sentences that prove one statement together, at most."""
+"""Maximum number of sentences that support one statement together."""
 ADDS = 0.12
-"""The part of a statement's weight that a further sentence must add."""
+"""Minimum share of a statement's weight that a further sentence must add."""
 NEAR_QUOTE = 0.6
-"""The part of a statement's words, in their order, that makes it a quotation with changes."""
+"""Share of a statement's words, in order, from which it is a quotation with changes."""
 
 
 @dataclass(frozen=True, slots=True)

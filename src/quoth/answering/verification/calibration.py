@@ -11,21 +11,21 @@ from quoth.core.calibration import Calibration
 SUPPORTED = 0.7
 """The probability from which a statement without faults is supported."""
 HELD = 0.6
-"""The part of a statement's words, by weight, that its proofs must hold for more than "partly":
-what is likely and half said in other words has no green mark."""
+"""Minimum share of a statement's words, by weight, that its evidence must contain for more than
+"partly": paraphrases with lower recall are never marked as supported."""
 SURE = 0.8
-"""The same where cosines must tell: they see what a sentence is about before what it says of it."""
+"""The same where cosines decide: they reflect the topic of a sentence more than its claim."""
 PARTLY = 0.4
-"""The probability from which it is supported in part."""
+"""The probability from which it is partly supported."""
 SIGNS = (
     *("best", "cover", "pairs", "order", "kin", "rarest"),
     *("values", "names", "parity", "changes"),
 )
-"""What the model looks at (`quoth.answering.verification.align.signals`)."""
+"""The features of the model (`quoth.answering.verification.align.signals`)."""
 SHARED = 2
-"""Words with a meaning that a statement must share with its proofs for any support."""
+"""Minimum number of content words shared with the evidence for any support."""
 WRONG = 0.1
-"""What is left of the probability where something in a statement is wrong."""
+"""Factor applied to the probability of a statement with a fault."""
 
 SOURCE = "half of the claims of SciFact, quotations of their evidence, and others beside them"
 WORDS = Calibration(
@@ -50,7 +50,7 @@ FOREIGN = Calibration(
     questions=4419,
     source="sentences of XQuAD in four languages against the English passages",
 )
-"""The same for a statement in another language than its source, from cosines."""
+"""The same across languages, from cosines."""
 
 
 def support_probability(signs: Mapping[str, float], *, model: Calibration = WORDS) -> float:

@@ -11,10 +11,10 @@ from quoth.answering.verification.tokens import TextToken, tokens
 from quoth.answering.verification.values import Value, read_values
 
 ROOT = 6
-"""Letters by which words are kin that are not the same."""
+"""Common prefix in letters of related words."""
 
 Change = tuple[str, int, int, int, int]
-"""What was done to which tokens of one text to get which of another, as difflib says it."""
+"""An edit between token ranges of two texts, as difflib reports it."""
 
 
 @dataclass(frozen=True, slots=True)

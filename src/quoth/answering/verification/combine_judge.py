@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 SHARE = 0.5
-"""The judge's say against that of the words."""
+"""The judge's weight relative to the lexical probability."""
 SUREST = 0.99
 
 

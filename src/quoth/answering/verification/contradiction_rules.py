@@ -11,19 +11,19 @@ from quoth.answering.verification.source_index import ReadLine
 from quoth.answering.verification.tokens import NEGATIONS, TextToken, negated
 
 CLAUSE = 8
-"""Words before a fragment that may turn its meaning."""
+"""Words before a fragment that may change its meaning."""
 SLOT = 3
-"""Words that one may be exchanged for, at most; longer parts are other clauses."""
+"""Maximum words that can replace others; longer parts are other clauses."""
 
 Severity = Literal["wrong", "doubtful"]
-"""A statement with a wrong fault is not supported; one with a doubtful one is so in part."""
+"""A statement with a "wrong" fault is not supported; one with a "doubtful" one is so in part."""
 
 _COMPARING = frozenset("<>≤≥")
 CONDITIONS = frozenset(
     "if whether unless myth false falsely untrue deny denies denied unlikely doubt doubts si sauf "
     "faux fausse nie".split()
 )
-"""Words before a clause that leave open whether it holds."""
+"""Words that make the following clause conditional."""
 
 
 @dataclass(frozen=True, slots=True)

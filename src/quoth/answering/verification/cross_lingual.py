@@ -25,18 +25,18 @@ from quoth.answering.verification.values import Value, is_number, read_values
 from quoth.core.protocols import Matrix
 
 Embed = Callable[[Sequence[str]], Awaitable[Matrix]]
-"""Gives one unit row per text, embedded as documents."""
+"""Returns one unit row per text, embedded as documents."""
 
 MOST = 24
-"""Sentences of the sources in question that are embedded."""
+"""Maximum number of embedded sentences of the checked sources."""
 YARDSTICK = 36
-"""Sentences in all, with those of other sources."""
+"""Maximum number of embedded sentences of all sources."""
 FEWEST = 8
-"""Sentences below which nothing stands out."""
+"""Minimum number of sentences for a meaningful standard score."""
 TELLING = frozenset(("de", "en", "es", "fr"))
-"""Languages of which we know the words for "not"; in others nothing is supported by this alone."""
+"""Languages with known negations; in others this check alone supports nothing."""
 BEGINNING = 3
-"""Letters by which a name is known in another language."""
+"""Prefix length by which names match across languages."""
 
 
 def remembering(embed: Embed) -> Embed:

@@ -26,7 +26,7 @@ _KNOWN_OF = (
     r"|(?:(?:is|was|are|were|can be|could be) )?(?:available|provided|given|found))\b"
     rf"| (?:in|from) {_SOURCES}|\W*$)"
 )
-"""What follows where it is the sources that lack something, and not the world."""
+"""What follows if the sources, and not the world, lack something."""
 _ASKING = r"(?:who|what|when|where|which|why|how|whether|if)\b"
 _SOURCES_FR = (
     r"(?:l[ea]s? |ces |cette |ce |l'|des )?(?:sources?|passages?|documents?|extraits?|contextes?|"
@@ -73,7 +73,7 @@ _BUT = re.compile(
     r"\b(?:but|yet|because|however|although|though|only|except|mais|cependant|toutefois|sauf)\b"
 )
 _VALUE = re.compile(r"\d[\d.,]*|(?<=[\w,;:] )(?!Sources?\b)[A-ZÀ-ÖØ-Þ][\w'’-]*\w")
-"""Numbers and names: what a sentence claims with, unless the question named them."""
+"""Numbers and names, which make a sentence a claim unless they are in the question."""
 
 
 def is_non_claim(statement: str, language: str, *, question: str = "") -> bool:

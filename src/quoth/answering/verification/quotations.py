@@ -8,7 +8,7 @@ from quoth.answering.verification.source_index import Sources
 from quoth.answering.verification.tokens import tokens
 
 FEWEST = 3
-"""Words from which something in quotation marks is a quotation; fewer may be a term."""
+"""Minimum words of a quotation; fewer in quotation marks may be a term."""
 
 _QUOTED = re.compile(r"“([^“”]+)”|«([^«»]+)»|„([^„“”]+)[“”]|\"([^\"]+)\"")
 _LEFT_OUT = re.compile(r"\[?(?:…|\.\.\.)\]?|\[[^\[\]]*\]")

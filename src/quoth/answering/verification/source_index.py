@@ -23,11 +23,10 @@ from quoth.text.analyzer import normalize_name
 from quoth.text.sentences import Span
 
 FEWEST_LINES = 30
-"""Sentences that the rarity of a word is counted among, at least: of few sentences each word
-would be rare."""
+"""Minimum number of sentences for word rarity: among fewer each word would be rare."""
 
 HEADING = 0.3
-"""The fitness for a quotation that a title has at most."""
+"""Maximum fitness of a title as evidence."""
 
 
 @dataclass(frozen=True, slots=True)

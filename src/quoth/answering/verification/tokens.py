@@ -24,7 +24,7 @@ NEGATIONS = frozenset(
     nicht kein keine keinen keiner nie ohne weder ningun ninguna nunca tampoco sin
     """.split()
 )
-"""What turns a clause into its opposite."""
+"""Words that negate a clause."""
 
 # Letters, their combining marks, and invisible characters inside words.
 _MARKS = (
@@ -55,7 +55,7 @@ _LETTERS = str.maketrans({"œ": "oe", "æ": "ae", "\u2212": "-"})
 
 
 BETWEEN = "\x1f"
-"""Stands between the words of tokens that are joined; no word has it."""
+"""Separates the words of joined tokens; occurs in no word."""
 
 
 class TextToken(NamedTuple):

@@ -55,7 +55,7 @@ UNITS = _grouped(
     chapter chapters chapitre chapitres
     """
 )
-"""Units in English and French, folded, and the one name that each compares by."""
+"""Units in English and French, normalized, and the canonical name of each."""
 SCALES: Mapping[str, int] = {
     **dict.fromkeys("hundred hundreds cents".split(), 10**2),
     **dict.fromkeys("thousand thousands mille milliers k".split(), 10**3),
@@ -63,13 +63,13 @@ SCALES: Mapping[str, int] = {
     **dict.fromkeys("billion billions milliard milliards".split(), 10**9),
     **dict.fromkeys("trillion trillions".split(), 10**12),
 }
-"""Words that multiply the number before them."""
+"""Words that multiply the preceding number."""
 _VAGUE = frozenset("one un une first premier premiere second seconde neuf sept".split())
-"""Numbers that are other words more often."""
+"""Number words that usually are other words."""
 SPELLED = {
     word.replace(" ", ""): str(number)
     for words in (WORDS, ORDINALS)
     for word, number in words.items()
     if word not in _VAGUE
 }
-"""Numbers in words, folded and without spaces, and their digits."""
+"""Number words, normalized and without spaces, and their digits."""

@@ -12,16 +12,16 @@ from quoth.answering.verification.tokens import TextToken
 from quoth.answering.verification.values import Value
 
 NEAR = 5
-"""Words on either side of a value that say what it belongs to."""
+"""Context words on either side of a value."""
 SAME_WORDS = 0.7
-"""The part of a statement that a sentence must hold for the order of the words to be compared."""
+"""Share of a statement that a sentence must contain for their word order to be compared."""
 MOST_ORDERED = 16
-"""Words of a statement up to which their order is compared."""
+"""Maximum words of a statement whose order is compared."""
 _AGENTS = frozenset("by par von por".split())
 LITTLE = 0.5
-"""The weight of a word without a subject, where the words around values are compared."""
+"""Weight of a function word in context comparison."""
 ELSEWHERE = 1.2
-"""How much better the words around a value must fit another place than its own."""
+"""Factor by which a value's context must match another position better than its own."""
 
 
 def value_faults(

@@ -50,7 +50,7 @@ _BARE_MONTHS = frozenset(
     "january janvier february fevrier april avril june juin july juillet august aout september "
     "septembre october octobre november novembre december decembre".split()
 )
-"""Months that are no other word; the rest are months only beside a number."""
+"""Unambiguous month names; others are months only next to a number."""
 _ISO = re.compile(r"(?<!\d)\d{4}-(\d{2})-\d{2}(?!\d)")
 _NUMBER = re.compile(r"-?\d")
 _STOPS = (

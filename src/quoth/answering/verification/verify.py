@@ -63,7 +63,7 @@ class StatementCheck:
 
 _OPENING = re.compile(r"^\s*(?:[-*•–]|\d{1,2}[.)])\s+")
 MAX_QUOTED_SENTENCES = 100
-"""Sentences that one quotation runs over, at most; more than any statement has."""
+"""Maximum sentences of one quotation; more than any statement has."""
 NOTHING = StatementCheck("unsupported", 0.0, ())
 UNVERIFIED = StatementCheck("unverified", 0.0, ())
 

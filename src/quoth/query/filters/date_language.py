@@ -19,7 +19,7 @@ from quoth.query.filters.patterns import YEAR, PatternMatch, find_matches, has_m
 from quoth.query.tokens import TokenizedQuery
 
 LAST_DAY = 99991231.0
-"""The end of a range of days that is open, as a number."""
+"""The end of an open range of days, as a number."""
 _MONTH_AND_YEAR = re.compile(
     rf"(?:(\d{{1,2}})(?:st|nd|rd|th|er)? (?:of )?)?([a-z]+)(?: (\d{{1,2}})(?:st|nd|rd|th)?,?)? "
     rf"(?:of |de )?({YEAR})"

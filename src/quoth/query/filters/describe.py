@@ -12,13 +12,13 @@ from quoth.query.filters.parse import ANY, FIELDS
 from quoth.text.locators import format_timestamp
 
 MAX_LISTED = 4
-"""Names that a note spells out; more are counted."""
+"""Maximum names in a note; more are counted."""
 MAX_NAMED = 2
-"""Titles and pages that the description spells out; more are counted."""
+"""Maximum titles and pages in a description; more are counted."""
 _OPEN_FROM: Mapping[str, float] = MappingProxyType(
     {"seconds": 100_000, "date": 99_990_000, "page": float("inf")}
 )
-"""Ends from which a range is open."""
+"""Range ends that mean an open range."""
 
 
 def join_names(names: Sequence[str], language: str, *, total: int = 0) -> str:

@@ -18,10 +18,10 @@ from quoth.query.tokens import TokenizedQuery
 from quoth.text.numbers import ROMAN, WORDS, labels_between, number_of, to_roman
 
 MAX_PAGES = 500
-"""A longer range of pages is no filter but a figure of speech."""
+"""A longer range of pages is not taken as a filter."""
 MAX_CHAPTERS = 50
 MAX_DOCUMENTS_CHECKED = 5
-"""Up to so many documents are looked at one by one for their pages."""
+"""Maximum number of documents whose pages are checked individually."""
 
 
 def extract_pages(query: TokenizedQuery, context: ExtractionContext) -> ExtractedFilters:

@@ -16,7 +16,7 @@ from quoth.text.numbers import ROMAN
 
 YEAR = r"(?:19|20)\d\d"
 MAX_MATCHES = 24
-"""Matches of one rule that are read in one question."""
+"""Maximum matches of one rule in one query."""
 MAX_BEFORE = 40
 """Characters before a match that can exclude it."""
 _SHARED = {

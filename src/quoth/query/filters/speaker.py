@@ -18,13 +18,13 @@ from quoth.query.filters.patterns import rules, word_set
 from quoth.query.tokens import FUNCTION_WORDS, TokenizedQuery
 
 WORDS_BEFORE, WORDS_AFTER = 8, 6
-"""Words around a name that can announce it."""
+"""Words before and after a name that can announce it."""
 MAX_NAME_WORDS = 3
 MAX_POSITIONS = 40
-"""Words of a question at which a misspelled name is looked for."""
+"""Words of a query where misspelled names are looked up."""
 
 Spot = tuple[int, int, tuple[Entity, ...]]
-"""First word, the word behind the last one, and who may be meant."""
+"""First word, end word (exclusive), and the possible speakers."""
 
 
 def extract_speakers(query: TokenizedQuery, context: ExtractionContext) -> ExtractedFilters:

@@ -18,9 +18,9 @@ from quoth.text.locators import format_timestamp
 from quoth.text.numbers import number_of
 
 END_OF_RECORDING = 360_000.0
-"""The end of a range of time that is open."""
+"""The end of an open time range."""
 TOLERANCE = 30.0
-"""Seconds on either side of a moment that is named roughly."""
+"""Seconds on either side of an approximate moment."""
 _BOUNDS = ("at", "about", "from", "until")
 _WORD = re.compile(r"[a-z-]+|'+|\"|\d+")
 

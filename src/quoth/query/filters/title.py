@@ -26,7 +26,7 @@ from quoth.query.filters.patterns import MAX_MATCHES, find_matches, has_match, r
 from quoth.query.tokens import FUNCTION_WORDS, HIDDEN, TokenizedQuery, stem
 
 MIN_CASED_WORDS = 3
-"""Words of a title that is announced by a preposition and its capitals alone."""
+"""Minimum words of a title that is announced only by a preposition and its capitals."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,7 @@ class Watching:
         self._flow = WrappedWriter(session.out)
         self._waiting: Status | None = None
         self._evidence: EvidenceFound | None = None
-        self._stands = False
+        self._stands = True
         self._checked = 0
         self.shown = ""
 
@@ -103,12 +103,14 @@ class Watching:
             self._checked = len(self.shown)
 
     def _token(self, text: str, evidence: EvidenceFound) -> None:
-        if not self.shown and text == evidence.text:
-            self._stands = True  # the model failed, and what stands is there already
+        whole = self.shown + text
+        if self._stands and not evidence.text.startswith(whole):
+            # The text began as the evidence, which is on the screen, and goes on differently.
+            self._stands, text = False, whole
         if not self._stands:
             self._rest()
             self._flow.write(text)
-        self.shown += text
+        self.shown = whole
 
     def _rest(self) -> None:
         if self._waiting is not None:
@@ -125,6 +127,9 @@ class Watching:
         trace: TracebackType | None,
     ) -> None:
         self._rest()
+        if self._stands and self._evidence is not None and self.shown != self._evidence.text:
+            self._flow.write(self.shown)
+            self._stands = False
         self._flow.end()
         if self.shown and not self._stands:
             self._screen.print()

@@ -172,7 +172,7 @@ def test_weight_of_what_is_known(tmp_path: Path) -> None:
         ('{"title": "T", "colour": "red"}', "'colour'"),
         ("{", "not valid JSON"),
         ("[1]", "object"),
-        ('{"title": 3}', "not a text"),
+        ('{"title": 3}', "no text"),
         ('{"url": "javascript:alert(1)"}', "not a web address"),
         ('{"language": "français"}', "not a language code"),
     ],

@@ -116,7 +116,7 @@ def test_an_error_is_told_by_its_type_and_places_and_not_by_its_message(
     written = stream.getvalue()
     assert "what the document said" not in written
     assert "ValueError" in written
-    assert "test_telling.py" in written
+    assert "test_logging.py" in written
     assert len(written.splitlines()) == 2
     if as_json:
         assert json.loads(written.splitlines()[0])["error"][0] == "ValueError"
@@ -164,7 +164,7 @@ def test_a_start_that_failed_is_told_by_type_and_place(lines: tuple[io.StringIO,
         logging.getLogger("a.server").error(traceback.format_exc())
     written = stream.getvalue()
     assert "ValueError" in written
-    assert "test_telling.py:" in written
+    assert "test_logging.py:" in written
     assert "secret" not in written
     assert "Word" not in written
 

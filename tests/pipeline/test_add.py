@@ -417,7 +417,7 @@ async def test_control_c_in_the_middle_keeps_what_is_done_and_frees_the_rest(
     adding.send_signal(signal.SIGINT)
     out, err = adding.communicate(timeout=60)
     assert adding.returncode == 130, err
-    assert "the same command goes on from there" in err.replace("\n", " ")
+    assert "the same command continues from there" in err.replace("\n", " ")
     assert "Traceback" not in out + err
     assert leases(home) == 0
     async with open_tour(home, stored=True) as engine:

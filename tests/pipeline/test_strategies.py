@@ -149,7 +149,7 @@ async def test_every_sentence_of_a_summary_opens_its_source(blind: Engine) -> No
 
 
 async def test_a_summary_of_a_subject_is_searched(engine: Engine, index: Listening) -> None:
-    answer = await engine.answer("Summarise what is known about honey")
+    answer = await engine.answer("Give me a summary of honey")
     assert index.heard
     assert answer.query.kind == "summary"
 
@@ -240,7 +240,7 @@ async def test_by_words_alone_nothing_is_found_that_the_question_does_not_find(
     engine: Engine,
 ) -> None:
     history = (Turn("When does a colony swarm?", "When the hive is too small."),)
-    request = Request("Are there zeppelins?", {"mode": "keyword"}, history=history)
+    request = Request("How are zeppelins built?", {"mode": "keyword"}, history=history)
     found = await engine.retrieve(request, trace=Trace())
     assert found.query.in_context
     assert found.hits == ()

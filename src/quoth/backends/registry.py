@@ -1,4 +1,4 @@
-"""The border: one file per engine or SDK, opened through the table below and nowhere else."""
+"""Registry of backends: one file per SDK, opened only through this table."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Part = Literal["embedder", "store", "reranker", "generator", "judge"]
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """Where a backend lives: its module and maker, and the extra that brings its packages.
+    """A backend: its module and factory, and the extra with its packages.
 
-    ``module`` is None for a backend that the profiles name and this version does not have. The
-    ``needs`` are the packages of the extra, by the names they are imported by.
+    ``module`` is None for a backend that profiles name but this version does not have. ``needs``
+    are the import names of the extra's packages.
     """
 
     module: str | None
@@ -89,7 +89,7 @@ def backend(part: Part, name: str) -> type[Any]:
 
 
 def require(part: Part, name: str) -> Backend:
-    """Return a row of the table whose packages are installed, and load nothing.
+    """Return a backend whose packages are installed, without importing it.
 
     Raises ConfigError for a name that is not in the table and MissingExtra for one whose extra
     is not installed.

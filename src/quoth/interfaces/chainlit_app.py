@@ -1,7 +1,7 @@
-"""A chat page: Chainlit in front of the same engine, on this machine alone.
+"""Chat page: Chainlit in front of the engine, on this machine only.
 
-``quoth chainlit`` starts it. Chainlit itself takes a question from any page that a browser has
-open, and loads fonts from elsewhere; `SecurityMiddleware` prevents both.
+``quoth chainlit`` starts it. Chainlit itself accepts requests from any web page, and loads external
+fonts; `SecurityMiddleware` prevents both.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ engines: list[Engine] = []
 
 
 class SecurityMiddleware:
-    """Lets in what this machine's own page asks, and lets that page load nothing from elsewhere."""
+    """Accepts requests of this page only, and blocks external resources."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -72,7 +72,7 @@ class SecurityMiddleware:
 
 
 def add_headers(message: MutableMapping[str, Any]) -> None:
-    """Put the page's rules on a response."""
+    """Add the security headers to a response."""
     headers = MutableHeaders(raw=message.setdefault("headers", []))
     headers["content-security-policy"] = POLICY
     headers["referrer-policy"] = "no-referrer"
@@ -80,7 +80,7 @@ def add_headers(message: MutableMapping[str, Any]) -> None:
 
 
 async def refuse(scope: Scope, send: Send) -> None:
-    """Say no to what another page or another name asked for."""
+    """Refuse a request from another origin or host name."""
     if scope["type"] == "websocket":
         await send({"type": "websocket.close", "code": 1008})
         return
@@ -131,7 +131,7 @@ def sources(found: Answer, pages: Mapping[int, Any]) -> str:
 
 
 def serve_sources(engine: Engine, found: Answer) -> dict[int, Any]:
-    """Make the page of each citation in a PDF of this machine, which has no address to open."""
+    """Return a page for each citation in a local PDF, which has no web address."""
     catalogue = engine.parts.catalogue
     collection = catalogue.collection(engine.parts.settings.collection)
     documents = catalogue.documents_by_id(collection, [e.document_id for e in found.citations])
@@ -155,12 +155,12 @@ def unique_pages(pages: Mapping[int, Any]) -> list[Any]:
 
 
 def is_small(file: Path) -> bool:
-    """Whether a file is there, and small enough to be copied for the page."""
+    """Return whether a file exists and is small enough to be copied for the page."""
     return file.is_file() and file.stat().st_size <= LARGEST
 
 
 def citation_card(each: Citation) -> Any:
-    """Make the card of a citation: the exact words, and the link that opens the place."""
+    """Return the card of a citation: the quotation and its link."""
     link = web_link(each.link, each.document_id)
     opens = f"\n\n[{label(each.locator) or 'Open'}]({link})" if link else ""
     text = f"**{source_label(each)}**\n\n> {escape_markdown(plain_quotation(each.snippet))}{opens}"
@@ -168,12 +168,12 @@ def citation_card(each: Citation) -> Any:
 
 
 def source_name(each: Citation) -> str:
-    """Name a citation as Chainlit finds it in the text."""
+    """Return the name of a citation as Chainlit finds it in the text."""
     return f"Source {each.number}"
 
 
 def source_label(each: Citation) -> str:
-    """Name a citation's document and place."""
+    """Return a citation's document and locator."""
     return escape_markdown(
         plain_quotation(" · ".join(filter(None, (each.document_name, label(each.locator)))))
     )

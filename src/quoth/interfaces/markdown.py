@@ -1,7 +1,7 @@
-"""An answer as Markdown whose marks are links, whole or sentence by sentence while it is made.
+"""Render an answer as Markdown with linked citation marks, complete or streamed.
 
-Links are built here and nowhere else: an address that stands in a source, or that a language
-model wrote, is parted so that no program makes a link of it.
+Links are built only here: an address in a source, or written by a language model, is split so that
+no program turns it into a link.
 """
 
 from __future__ import annotations
@@ -79,9 +79,9 @@ async def to_markdown(
 ) -> AsyncGenerator[str | Answer, None]:
     """Give an answer's Markdown as it comes, then the answer; the texts joined are `linked`'s.
 
-    A sentence comes once it is checked, with its links, and none before one is proved: until
-    then the sources' own words may still take the place of what a model wrote. Where a model
-    breaks its answer off, so that they do after all, they follow in a paragraph of their own.
+    A sentence is yielded once it is verified, with its links, and none before the first is
+    supported: until then the extractive answer may still replace the generated one. Where a model
+    breaks off and the extractive answer replaces it, that follows in a separate paragraph.
     """
     links: dict[int, str | None] = {}
     tokens = held = sent = ""
@@ -129,7 +129,7 @@ def escape_markdown(text: str) -> str:
 
 
 def code_span(text: str) -> str:
-    """Take the meaning from the ticks of a source: code would hide the marks behind it."""
+    """Escape backticks of a source: a code span would hide the marks after it."""
     return text.replace("`", "\\`")
 
 
@@ -142,7 +142,7 @@ def _sentence(
 
 
 def _near(hit: Hit, *, address: Address) -> str:
-    """Quote a passage that is near the question, below its document and place."""
+    """Quote a closest passage, below its document and locator."""
     shown = plain_quotation(hit.text)
     if len(shown) > NEAR:
         shown = f"{shown[:NEAR].rsplit(' ', 1)[0]} …"

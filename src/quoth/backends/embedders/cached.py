@@ -1,4 +1,4 @@
-"""An embedder that keeps the encodings of recent queries."""
+"""Cache of query embeddings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_BYTES = 8_000_000
 
 
 class CachedEmbedder:
-    """An `Embedder` in front of another one that keeps the encodings of recent queries.
+    """An `Embedder` wrapper that caches the encodings of recent queries.
 
     Documents pass through. The cached arrays are read-only.
     """
@@ -68,7 +68,7 @@ class CachedEmbedder:
             return self._encoded.get(query)
 
     def _keep(self, query: str, encoded: EncodedQuery) -> EncodedQuery:
-        # A view would hold the whole matrix of its batch in memory.
+        # A view would keep the whole matrix of its batch in memory.
         vector = encoded.vector.copy()
         tokens = None if encoded.tokens is None else encoded.tokens.copy()
         for array in (vector, tokens):

@@ -1,4 +1,4 @@
-"""A circuit breaker in front of an embedder."""
+"""Circuit breaker around the query embedder."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from quoth.core.protocols import Embedder, EncodedQuery, Matrix, Role
 
 
 class GuardedEmbedder:
-    """An `Embedder` in front of another one.
+    """An `Embedder` wrapper with a circuit breaker for queries.
 
-    Documents pass by: one that cannot be embedded must not cost the questions their meaning, and
-    no breaker may turn a document away.
+    Documents bypass it: a document that cannot be embedded must not disable vector search, and an
+    open circuit must not reject a document.
     """
 
     def __init__(self, embedder: Embedder, *, breaker: CircuitBreaker | None = None) -> None:

@@ -1,8 +1,8 @@
-"""Embeds with a sentence-transformers model in ONNX form, on the CPU.
+"""Embedder for sentence-transformers models in ONNX form, on the CPU.
 
-Every text is computed on its own, on one thread, and several texts at once on several threads.
-On the processors measured this is as fast as batches of padded chunks, and a text gets the very
-same vector whatever it is embedded with (docs/decisions/002-embedding-threads-and-batches.md).
+Every text is computed separately, on one thread, and several texts concurrently. On the processors
+measured this is as fast as padded batches, and the vector of a text does not depend on the other
+texts (docs/decisions/002-embedding-threads-and-batches.md).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class OnnxTokenizer(Protocol):
 
     @property
     def ends(self) -> tuple[int, int]:
-        """The number of special tokens before and after a text."""
+        """Return the number of special tokens before and after a text."""
         ...
 
     def encode(self, texts: Sequence[str], *, limit: int) -> list[list[int]]:
@@ -70,7 +70,7 @@ class FullTokenizer:
 
     @property
     def ends(self) -> tuple[int, int]:
-        """The number of special tokens before and after a text; raises EmbeddingError."""
+        """Return the number of special tokens before and after a text; raises EmbeddingError."""
         encoding = self._tokenizer.post_process(self._batch(["a"])[0])
         content = [at for at, mask in enumerate(encoding.special_tokens_mask) if not mask] or [0]
         return content[0], len(encoding.ids) - 1 - content[-1]
@@ -99,7 +99,7 @@ class OnnxEmbedder:
     """Embeds with the model of a folder; an `Embedder`.
 
     Opening returns at once and loads in the background; the first call waits. ``threads`` bounds
-    the CPU work for documents, and that for questions, which therefore never wait for a book.
+    the CPU work for documents and, separately, for queries, which never wait for documents.
     Raises ConfigError when the folder is not a usable model.
     """
 
@@ -123,8 +123,8 @@ class OnnxEmbedder:
     async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
         """Return one unit row per text, shape (texts, dimension); raises EmbeddingError.
 
-        At most ``threads`` texts of one call are waiting or running at a time, so that calls
-        share the threads fairly. Cancelling leaves the embedder usable.
+        At most ``threads`` texts of one call are queued or running, so that calls share the threads
+        fairly. Cancelling leaves the embedder usable.
         """
         rows = np.zeros((len(texts), self.dimension), np.float32)
         if not texts:
@@ -141,11 +141,10 @@ class OnnxEmbedder:
     async def embed_tokens(
         self, texts: Sequence[str], *, role: Role
     ) -> tuple[Matrix, list[Matrix]]:
-        """Return what `embed` gives, and the vectors of each text's own tokens, from the same pass.
+        """Return the vectors of `embed` and the token vectors of each text, from one pass.
 
-        The latter are as the model makes them, shape (tokens, width), without those of the role's
-        prefix and of special tokens. Raises EmbeddingError, and ConfigError for a model that does
-        not show its tokens.
+        The latter are the model's output, shape (tokens, width), without the prefix and special
+        tokens. Raises EmbeddingError, and ConfigError for a model without token output.
         """
         rows = np.zeros((len(texts), self.dimension), np.float32)
         tokens: list[Matrix] = [rows] * len(texts)
@@ -171,7 +170,7 @@ class OnnxEmbedder:
         return self._tokens.result().count(replace_surrogates(texts)) if texts else []
 
     def close(self) -> None:
-        """Release threads and memory; work that has begun is finished first."""
+        """Release threads and memory; running work is finished first."""
         for pool in self._pools.values():
             pool.shutdown(wait=True, cancel_futures=True)
 
@@ -189,7 +188,7 @@ class OnnxEmbedder:
     async def _spread(
         self, role: Role, work: Callable[[int], None], *, sizes: Sequence[int]
     ) -> None:
-        """Do the work for each text, the longest first: the threads then finish together."""
+        """Process the texts, the longest first, which balances the threads."""
         order = iter(sorted(range(len(sizes)), key=lambda at: -sizes[at]))
         workers = [
             asyncio.create_task(self._worker(role, order, work=work))
@@ -238,7 +237,7 @@ class OnnxEmbedder:
         return self._unit(found[0]), found[-1]
 
     def _unit(self, output: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        """Pool token vectors, shape (tokens, dimension), or take a text's vector as it is."""
+        """Return the unit vector of token vectors, shape (tokens, dimension), or a text vector."""
         if output.ndim == 2:
             output = output[0] if self._card.pooling == "cls" else output.mean(axis=0)
         length = float(np.linalg.norm(output))

@@ -18,7 +18,7 @@ claim: its numbers, names, dates, and whether something is denied.
 Answer with one line of JSON and nothing else: {"supported": "yes"}, {"supported": "partly"} or \
 {"supported": "no"}."""
 ANSWERS = {"yes": 0.95, "partly": 0.5, "no": 0.05}
-"""What a verdict is worth; a language model that is asked is never certain."""
+"""Probability of each verdict; that of a language model is never certain."""
 MAX_TOKENS = 24
 AT_ONCE = 4
 """Pairs that are asked about at the same time."""
@@ -26,7 +26,7 @@ _OBJECT = re.compile(r"\{[^{}]*\}")
 
 
 class GeneratorJudge:
-    """Has the generator say yes, partly or no to each pair; a `Judge`.
+    """An `EntailmentModel` that asks a generator for yes, partly or no.
 
     It does not own the generator: closing it leaves the generator open.
     """
@@ -36,7 +36,7 @@ class GeneratorJudge:
         self._generator = generator
 
     def with_generator(self, generator: Generator) -> GeneratorJudge:
-        """Return a judge that asks another generator."""
+        """Return the same judge with another generator."""
         return GeneratorJudge(generator)
 
     async def judge(self, pairs: Sequence[tuple[str, str]]) -> list[float]:

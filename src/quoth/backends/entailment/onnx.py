@@ -1,8 +1,8 @@
-"""Judges support with a model in ONNX form, on the CPU (docs/decisions/024).
+"""Entailment model in ONNX form, on the CPU (docs/decisions/024).
 
-Three kinds are known: models of natural language inference, whose labels (``id2label``) name the
-one for support; models that give one number, whose logistic is the probability (HHEM); and models
-that mark each token of the claim that the evidence does not support (LettuceDetect).
+Three kinds are supported: NLI models, whose labels (``id2label``) include one for entailment;
+models with one logit, whose logistic is the probability (HHEM); and models that mark each token of
+the claim that the evidence does not support (LettuceDetect).
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class EntailmentSession:
     """Of the pair, without special tokens."""
 
     def row(self, evidence: str, claim: str) -> TokenRow:
-        """Make the row of a pair, the evidence cut to fit; raises JudgeError."""
+        """Return the row of a pair, with truncated evidence; raises JudgeError."""
         first, second = encode_texts(self.tokenizer, [evidence, claim], error=self._error)
         second.truncate(max(1, int(self.max_tokens * CLAIM_SHARE)))
         first.truncate(max(0, self.max_tokens - len(second.ids)))
@@ -96,10 +96,10 @@ class EntailmentSession:
 
 
 class OnnxEntailment:
-    """Tells with the model of a folder whether evidence supports a claim; an `EntailmentModel`.
+    """An `EntailmentModel` that runs the model of a folder.
 
-    Opening looks at the folder and loads in the background; the first call waits, and raises
-    ConfigError where files do not fit each other.
+    Opening checks the folder and loads in the background; the first call waits, and raises
+    ConfigError where the files do not match.
     """
 
     def __init__(self, folder: Path, *, threads: int) -> None:
@@ -121,12 +121,12 @@ class OnnxEntailment:
         return await self._model.run(lambda model: [model.row(*pair) for pair in pairs])
 
     async def close(self) -> None:
-        """Release threads and memory; work that has begun is finished first."""
+        """Release threads and memory; running work is finished first."""
         await asyncio.to_thread(self._model.close)
 
 
 def open_model(folder: ModelFolder, *, kind: Kind, label: int) -> EntailmentSession:
-    """Open a judge and try it on a pair; raises ConfigError naming what does not fit."""
+    """Open an entailment model and run it on a pair; raises ConfigError for a mismatch."""
     runtime = open_runtime(folder.model)
     if name := unknown_input(runtime):
         raise ConfigError(

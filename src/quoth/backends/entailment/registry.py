@@ -12,7 +12,7 @@ from quoth.core.protocols import EntailmentModel, Generator
 def open_judge(
     name: str, *, models: Path, threads: int, generator: Generator | None
 ) -> EntailmentModel:
-    """Open a judge: ``llm`` asks the generator, any other name is a folder, or one in ``models``.
+    """Open a judge: ``llm`` is the generator, any other name a folder, or one in ``models``.
 
     Raises ConfigError naming what is missing.
     """

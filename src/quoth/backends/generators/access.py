@@ -1,4 +1,4 @@
-"""How a language model is reached: its address, its key, and what it can take."""
+"""Access to a language model: address, API key, context window."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ CountTokens = Callable[[Sequence[str]], list[int]]
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """What is known of a provider before anything is set.
+    """Defaults of a provider.
 
-    ``url`` is its public address, None where the operator must name one. ``key`` is the setting
-    that holds its key and ``variable`` the provider's own name for it in the environment.
+    ``url`` is its public address, None where the operator must configure one. ``key`` is the
+    setting with its API key and ``variable`` the provider's environment variable for it.
     """
 
     model: str
@@ -82,7 +82,7 @@ PROVIDERS: Mapping[str, Provider] = {
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """One language model and the way to it; ``window`` is in tokens, ``url`` has no user part."""
+    """Connection data of one language model; ``window`` in tokens, ``url`` without user info."""
 
     provider: str
     model: str
@@ -111,7 +111,7 @@ def host_of(url: str) -> str:
 
 
 def is_local_url(url: str) -> bool:
-    """Return whether an address is this machine."""
+    """Return whether an address is on this machine."""
     host = urlsplit(url).hostname or ""
     if host == "localhost" or host.endswith(".localhost"):
         return True
@@ -123,9 +123,9 @@ def is_local_url(url: str) -> bool:
 
 
 def destination(access: Access) -> tuple[str, bool]:
-    """Return which host gets the texts and whether that is this machine.
+    """Return the host that receives the texts and whether it is this machine.
 
-    A model of Ollama's cloud is asked here and answers there.
+    A cloud model of Ollama is called locally but runs remotely.
     """
     if access.provider == "ollama" and access.model.endswith(("-cloud", ":cloud")):
         return "ollama.com", False

@@ -1,4 +1,4 @@
-"""The failures of language models, told in few ways and in words that give nothing away.
+"""Translate errors of language models into `GenerationError` with safe messages.
 
 Neither the provider's own text nor the key is ever repeated: the text may quote the question.
 """
@@ -40,7 +40,7 @@ LIBRARY_ERRORS = (
     UnicodeDecodeError,
     httpx2.TransportError,
     httpx2.DecodingError,
-    # The libraries take an answer's shape for granted, and trip over another.
+    # The libraries do not validate the shape of an answer and fail on others.
     AttributeError,
     IndexError,
     KeyError,
@@ -95,7 +95,7 @@ _TIME_OUTS = (408, 504, 524)
 
 
 class OptionUnsupported(Exception):
-    """A request was refused for an option that the model or its server lacks.
+    """The model or its server does not support an option of the request.
 
     ``otherwise`` is the error to raise where leaving the option out does not help.
     """
@@ -107,7 +107,7 @@ class OptionUnsupported(Exception):
 
 
 def translate_library_error(error: Exception, *, provider: str, model: str) -> GenerationError:
-    """Turn an error of `LIBRARY_ERRORS` into one of quoth's."""
+    """Translate an error of `LIBRARY_ERRORS`."""
     if is_too_long(error):
         tells = "sends more than any answer is long. Look at the address in the settings"
         return _made("llm_too_long", provider, tells, False, None)
@@ -135,18 +135,18 @@ def translate_library_error(error: Exception, *, provider: str, model: str) -> G
 
 
 def unreadable_answer(provider: str) -> GenerationError:
-    """The error for what came back and is no answer of the provider's protocol."""
+    """Return the error for a response that violates the provider's protocol."""
     tells = "sent something that cannot be read as an answer. Look at the address in the settings"
     return _made("llm_garbled", provider, tells, True, None)
 
 
 def truncated_answer(provider: str) -> GenerationError:
-    """The error for an answer that ended without its end."""
+    """Return the error for an answer that was cut off."""
     return _made("llm_garbled", provider, "broke its answer off. Try again", True, None)
 
 
 def empty_answer(provider: str, *, used_up: bool) -> GenerationError:
-    """The error for an answer without text; ``used_up`` when its tokens went elsewhere."""
+    """Return the error for an answer without text; ``used_up`` when reasoning used its tokens."""
     if used_up:
         tells = "used all its tokens up before the first word. Allow more with 'max_tokens'"
     else:
@@ -155,12 +155,12 @@ def empty_answer(provider: str, *, used_up: bool) -> GenerationError:
 
 
 def refused_answer(provider: str) -> GenerationError:
-    """The error for a model that will not answer, or a filter that will not let it."""
+    """Return the error for a refusal by the model or its content filter."""
     return _made("llm_refused", provider, "will not answer this. Ask in other words", False, None)
 
 
 def unsupported_option(error: Exception) -> Option | None:
-    """Name the option that a request was refused for, if that is why it was."""
+    """Return the unsupported option that caused a request to be refused, if any."""
     if not isinstance(error, ModelHTTPError) or error.status_code not in (400, 405, 422, 501):
         return None
     said = _said(error)

@@ -17,11 +17,11 @@ from quoth.core.types import Usage
 
 
 class FallbackGenerator:
-    """Asks one model after the other until one begins to write, and stays with that one.
+    """Tries models in order until one produces output, and stays with that one.
 
-    `Finish` names the one that wrote. ``window`` and the count of tokens are the first one's, so
-    that a small one in reserve takes no passages away from it; one that the text is too long for
-    is passed over. ``endpoint`` names every host.
+    `Finish` names the model used. ``window`` and the token count are those of the first model, so
+    that a smaller fallback does not reduce its context; a model whose window is too small is
+    skipped. ``endpoint`` lists every host.
     """
 
     def __init__(self, *generators: Generator) -> None:
@@ -46,9 +46,9 @@ class FallbackGenerator:
     async def stream(
         self, messages: Sequence[Message], *, writing: GenerationParams
     ) -> AsyncIterator[Written]:
-        """Yield the answer of the first that begins one; raises GenerationError.
+        """Stream the answer of the first model that produces one; raises GenerationError.
 
-        Once a piece is out there is no other: text of two models would be doubled text.
+        No switch after the first piece: the output would mix two answers.
         """
         failures: list[GenerationError] = []
         for generator in self.generators:
@@ -88,7 +88,7 @@ class FallbackGenerator:
 async def _closable(
     generator: Generator, messages: Sequence[Message], writing: GenerationParams
 ) -> AsyncGenerator[Written]:
-    """Make sure that closing reaches the provider: an iterator need not have a way to close."""
+    """Yield the stream so that it can always be closed: an iterator may lack `aclose`."""
     pieces = generator.stream(messages, writing=writing)
     try:
         async for piece in pieces:
@@ -99,7 +99,7 @@ async def _closable(
 
 
 def _require_room(generator: Generator, texts: Sequence[str], max_tokens: int) -> None:
-    """Refuse what a model could not take whole; some would cut it without a word."""
+    """Refuse a prompt over the context window; some servers truncate it silently."""
     if sum(generator.count_tokens(texts)) + max_tokens > generator.window:
         raise GenerationError(
             f"The text is longer than the {generator.window} tokens that the language model of "

@@ -28,11 +28,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one call may take, in seconds and bytes of text.
+    """Limits of one call, in seconds and bytes of text.
 
-    The time for connecting belongs to the client (`http_client.CONNECT_S`). After a failure no
-    retry begins later than ``retry_within_s`` after the call began, unless the provider named the
-    time itself.
+    The connect timeout belongs to the client (`http_client.CONNECT_S`). After a failure no retry
+    begins later than ``retry_within_s`` after the start of the call, unless the provider gave the
+    time in Retry-After.
     """
 
     first_token_s: float = 10.0
@@ -48,7 +48,7 @@ FIRST_PAUSE_S = 0.5
 FIRST = "first piece"
 MIN_BYTES = 4096
 TOKEN_BYTES = 32
-"""Five times the length of a token; a model that writes more does not count tokens."""
+"""Five times the usual length of a token; more means that the server ignores the token limit."""
 REACHABLE = frozenset[GenerationCode](
     {"llm_denied", "llm_empty", "llm_refused", "llm_too_long", "llm_unknown_model"}
 )
@@ -58,7 +58,7 @@ REACHABLE = frozenset[GenerationCode](
 def model_breaker(
     generator: Generator, *, clock: Callable[[], float] = time.monotonic
 ) -> CircuitBreaker:
-    """Make the breaker of a language model: 5 failures in a row within 30 s, then 15 s alone."""
+    """Return the breaker of a language model: opens for 15 s after 5 failures within 30 s."""
     return CircuitBreaker(
         f"The model {generator.model} of {generator.provider}",
         error=partial(GenerationError, code="llm_unavailable"),
@@ -81,7 +81,7 @@ def guard_generator(
 
 
 def limit_chain(generator: Generator, *, limits: Limits | None = None) -> Generator:
-    """Hold several models, each the fallback of the one before, to the limits of one answer."""
+    """Apply the limits of one answer to a chain of fallback models."""
     if isinstance(generator, GuardedGenerator):
         return generator
     limits = limits or Limits()
@@ -96,11 +96,11 @@ def is_failure(error: BackendError) -> bool:
 
 
 class GuardedGenerator:
-    """A `Generator` around another one, which it holds to ``limits``.
+    """A `Generator` wrapper with retries, time and size limits and a breaker.
 
-    A call that fails before its first piece may be tried again; behind the first piece an error
-    ends it, so that no text comes twice. A stream ends with `Finish` or with GenerationError,
-    never without a word, and closing it closes the one inside. ``clock`` gives seconds.
+    A call that fails before its first piece may be retried; after the first piece an error ends it,
+    so that no text is repeated. A stream always ends with `Finish` or GenerationError, and closing
+    it closes the inner one. ``clock`` returns seconds.
     """
 
     def __init__(
@@ -128,7 +128,7 @@ class GuardedGenerator:
 
     @property
     def first_token_ms(self) -> float | None:
-        """The usual time to the first token, None before the first call that had one."""
+        """Return the typical time to the first token, None before the first call that had one."""
         return self._pace.usual_ms.get(FIRST)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
@@ -142,7 +142,7 @@ class GuardedGenerator:
     async def stream(
         self, messages: Sequence[Message], *, writing: GenerationParams
     ) -> AsyncIterator[Written]:
-        """Yield the answer piece by piece and `Finish` at the end; raises GenerationError."""
+        """Stream the answer, then `Finish`; raises GenerationError."""
         began, tries, written = self._clock(), 0, False
         while True:
             pieces = self._try(messages, writing=writing, began=began)
@@ -186,7 +186,7 @@ class GuardedGenerator:
     async def _try(
         self, messages: Sequence[Message], *, writing: GenerationParams, began: float
     ) -> AsyncGenerator[Written, None]:
-        """One call: its pieces, and `Finish` at the end."""
+        """Make one call: yield its pieces, then `Finish`."""
         tried, size, limit_s, said = self._clock(), 0, self.limits.first_token_s, False
         inner = cast(AsyncGenerator[Written, None], self.inner.stream(messages, writing=writing))
         with self._passing():
@@ -221,9 +221,9 @@ class GuardedGenerator:
     async def _in_time(
         self, work: Callable[[], Awaitable[T]], *, began: float, limit_s: float
     ) -> T:
-        """Wait for the work as long as it and the whole call may take; raises GenerationError."""
+        """Await the work within its own and the total time limit; raises GenerationError."""
         left = began + self.limits.total_s - self._clock()
-        # What is there at once never gives the event loop a chance to see that time is over.
+        # Work that completes immediately never lets the event loop fire the timeout.
         if left > 0:
             try:
                 async with asyncio.timeout(min(limit_s, left)) as limit:
@@ -235,7 +235,7 @@ class GuardedGenerator:
         raise self._error(what, code="llm_timeout")
 
     def _measure(self, piece: str, *, already: int, max_tokens: int) -> int:
-        """Add the bytes of a piece up; raises GenerationError when there are too many."""
+        """Count the bytes of a piece; raises GenerationError over the limit."""
         size = already + len(piece.encode("utf-8", "replace"))
         if size > min(self.limits.max_bytes, max(MIN_BYTES, TOKEN_BYTES * max_tokens)):
             raise self._error("wrote more than it was allowed to", code="llm_too_long")

@@ -1,4 +1,4 @@
-"""The connection to a language model: only the proxy that is set, no redirects, a size limit."""
+"""HTTP client for language models: configured proxy only, no redirects, a size limit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _collected: ContextVar[list[httpx2.Response] | None] = ContextVar("_collected", 
 
 
 class BodyTooLong(httpx2.TransportError):
-    """A body is longer than any answer, or its length cannot be known."""
+    """A response body exceeds the limit, or its length cannot be determined."""
 
 
 class _LimitedStream(httpx2.AsyncByteStream):
@@ -40,9 +40,9 @@ class _LimitedStream(httpx2.AsyncByteStream):
 
 @contextmanager
 def collect_responses(responses: list[httpx2.Response]) -> Iterator[None]:
-    """Collect the responses that begin within, so that the caller can close them.
+    """Collect the responses started in this block, so that the caller can close them.
 
-    Not every library closes its connection when its reader goes away.
+    Not every library closes its connection when the reader stops.
     """
     token = _collected.set(responses)
     try:
@@ -52,10 +52,10 @@ def collect_responses(responses: list[httpx2.Response]) -> Iterator[None]:
 
 
 def open_client(proxy: str | None) -> httpx2.AsyncClient:
-    """Open a client that goes to the host that was named and nowhere else; raises ConfigError.
+    """Open a client that connects to the configured host only; raises ConfigError.
 
-    A proxy of the environment would read along without being named in quoth's settings, and a
-    redirect would take the texts to another host. Certificates are the system's.
+    A proxy from the environment would receive the texts without being in quoth's settings, and a
+    redirect would send them to another host. Certificates are the system's.
     """
     try:
         return httpx2.AsyncClient(

@@ -1,6 +1,6 @@
-"""A language model whose packages are loaded when it is first asked.
+"""Language model that is loaded on first use.
 
-They take two seconds to load, in which the verbatim answer is long on the screen.
+Its packages take two seconds to load, more than an extractive answer needs.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from quoth.core.types import Usage
 
 
 class LazyGenerator:
-    """Stands for the model of an `Access`, and opens it at the first question.
+    """Proxy for the model of an `Access`, which opens it on the first call.
 
-    That its packages are there is checked at once: raises ConfigError and MissingExtra.
+    Installed packages are checked at once: raises ConfigError and MissingExtra.
     """
 
     def __init__(self, access: Access) -> None:
@@ -39,13 +39,13 @@ class LazyGenerator:
         return self._access.count_tokens(texts)
 
     def usd(self, usage: Usage) -> float | None:
-        """Return the price in dollars by the dated table, None where it is not known."""
+        """Return the price in dollars by the dated price table, None where unknown."""
         return price(usage, provider=self.provider, model=self.model, local=self.local)
 
     async def stream(
         self, messages: Sequence[Message], *, writing: GenerationParams
     ) -> AsyncIterator[Written]:
-        """Yield the answer piece by piece and `Finish` at the end; raises GenerationError."""
+        """Stream the answer, then `Finish`; raises GenerationError."""
         inner = await self.opened()
         pieces = cast(AsyncGenerator[Written, None], inner.stream(messages, writing=writing))
         async with aclosing(pieces):

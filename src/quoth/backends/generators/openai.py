@@ -1,4 +1,4 @@
-"""Language models behind the chat completions of OpenAI, OpenRouter, Ollama and their like."""
+"""Language models behind the chat completions API: OpenAI, OpenRouter, Ollama and others."""
 
 from __future__ import annotations
 
@@ -81,6 +81,6 @@ def _client(access: Access) -> AsyncOpenAI:
         max_retries=0,
         timeout=SILENCE_S,
     )
-    # The library would tell any server whose account this machine's variables name.
+    # The library would send the organization in the environment variables to any server.
     client.organization = client.project = None
     return client

@@ -1,4 +1,4 @@
-"""A language model of any provider as a `Generator`: one request, its pieces, its end."""
+"""A language model of any provider as a `Generator`, through Pydantic AI."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ _log = logging.getLogger("quoth.llm")
 
 
 class ModelGenerator:
-    """Writes with one model.
+    """`Generator` for one model.
 
-    ``dropped`` are the options that the model turned out not to have: they are left out from
-    then on, and the log says so once. Models are asked not to think where they can be: the
-    evidence is before them, and thoughts would use the answer's tokens up. With
-    ``cold_when_thinking`` a model that cannot be kept from it takes no temperature.
+    ``dropped`` are options that the model turned out not to support: they are omitted from then on,
+    which is logged once. Reasoning is disabled where possible: the evidence is in the prompt, and
+    reasoning would use up the answer's tokens. With ``cold_when_thinking`` a model that always
+    reasons gets no temperature.
     """
 
     def __init__(
@@ -91,17 +91,17 @@ class ModelGenerator:
         return self._count_tokens(texts)
 
     def usd(self, usage: Usage) -> float | None:
-        """Return the price in dollars by the dated table, None where it is not known."""
+        """Return the price in dollars by the dated price table, None where unknown."""
         return price(usage, provider=self.provider, model=self.model, local=self.local)
 
     async def stream(
         self, messages: Sequence[Message], *, writing: GenerationParams
     ) -> AsyncIterator[Written]:
-        """Yield the answer piece by piece and `Finish` at the end; raises GenerationError.
+        """Stream the answer, then `Finish`; raises GenerationError.
 
-        A model that refuses before its first word raises ``llm_refused``; one that stops amid
-        its answer ends with the reason ``refusal``. A server that cannot stream is asked again
-        without it, and gives its answer in one piece.
+        A refusal before the first token raises ``llm_refused``; a later one finishes with the
+        reason ``refusal``. A server that cannot stream is called again without streaming, and its
+        answer is one piece.
         """
         wire, without, begun = _on_the_wire(messages), self.dropped, False
         while True:
@@ -157,7 +157,7 @@ class ModelGenerator:
                         yield piece
                 response = streamed.get()
         except LIBRARY_ERRORS as error:
-            # A server that knows no streaming sends its answer whole, which is no stream.
+            # A server without streaming sends a complete answer, which is no valid stream.
             mute = isinstance(error, UnexpectedModelBehavior) and not heard
             raise self._ours(error, otherwise_lacks="stream" if mute else None) from None
         finally:
@@ -250,7 +250,7 @@ def _part(message: Message) -> SystemPromptPart | UserPromptPart:
 
 
 def _text_of(message: Message) -> str:
-    """Return what can be sent: half a character, as a broken file may hold, cannot."""
+    """Return the text without lone surrogates, which cannot be encoded."""
     return message.text.encode("utf-8", "replace").decode("utf-8")
 
 

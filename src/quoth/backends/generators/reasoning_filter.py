@@ -8,10 +8,10 @@ _OPENS, _CLOSES = "<think>", "</think>"
 
 
 class ReasoningStripper:
-    """Leaves out a ``<think>…</think>`` that a text begins with, however it is cut into pieces.
+    """Strips a leading ``<think>…</think>`` from a text that arrives in pieces.
 
-    Servers that do not know a model's way of thinking pass its thoughts on as text. Only the
-    beginning is looked at: later on the words may be quoted from a source.
+    Servers that do not support a model's reasoning format pass it on as text. Only the beginning is
+    examined: later the tags may be quoted from a source.
     """
 
     def __init__(self) -> None:
@@ -19,7 +19,7 @@ class ReasoningStripper:
         self._state: Literal["before", "thinking", "after", "answer"] = "before"
 
     def feed(self, piece: str) -> str:
-        """Take a piece and give what is sure to be answer."""
+        """Add a piece; return the text that certainly belongs to the answer."""
         if self._state == "answer":
             return piece
         self._held += piece
@@ -40,7 +40,7 @@ class ReasoningStripper:
         return self._release(answer) if answer else ""
 
     def end(self) -> str:
-        """Return what was held back when nothing more comes."""
+        """Return the buffered text at the end of the stream."""
         return self._release("" if self._state == "thinking" else self._held.lstrip())
 
     def _release(self, text: str) -> str:

@@ -34,9 +34,9 @@ def open_generator(
 ) -> Generator | None:
     """Open the language models of the setting ``generator``, or of the profile's ``default``.
 
-    ``guard`` wraps each of several by itself, so that one that fails is told from the next.
-    Gives None where no language model is named: then nothing leaves this machine, whatever keys
-    there are. Raises ConfigError and MissingExtra.
+    ``guard`` wraps each of several separately, so that each has its own breaker. Return None where
+    no language model is configured: then no text leaves this machine, even if API keys exist.
+    Raises ConfigError and MissingExtra.
     """
     names = settings.generator or default
     if names.strip() in NONE:

@@ -1,4 +1,4 @@
-"""Where an index's rows hold what filters ask for."""
+"""Columns of index rows that filters refer to."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ LARGEST = 127
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """How rows of so many components are kept: bytes per row, and the way there and back."""
+    """Encoding of rows with a number of components: bytes per row, pack and unpack."""
 
     width: int
     pack: Callable[[Matrix], Packed]
@@ -24,7 +24,7 @@ class Encoding:
 
 
 def binarize(dimension: int) -> Encoding:
-    """Keep one bit of each component, its sign; what comes back has the length 1."""
+    """Return the 1-bit encoding (the signs); unpacked rows have the length 1."""
     table = _table(dimension)
 
     def pack(rows: Matrix) -> Packed:
@@ -39,7 +39,7 @@ def binarize(dimension: int) -> Encoding:
 
 
 def quantize_nbits(dimension: int) -> Encoding:
-    """Keep one byte of each component of unit vectors."""
+    """Return the 8-bit encoding of unit vectors."""
 
     def pack(rows: Matrix) -> Packed:
         whole = np.rint(np.clip(rows, -1, 1) * LARGEST).astype(np.int8)
@@ -55,7 +55,7 @@ def quantize_nbits(dimension: int) -> Encoding:
 
 @cache
 def _table(dimension: int) -> Matrix:
-    """Return the eight components that each byte stands for, shape (256, 8)."""
+    """Return the eight components of each byte value, shape (256, 8)."""
     bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)
     table: Matrix = ((2.0 * bits - 1) / np.sqrt(dimension)).astype(np.float32)
     return table

@@ -1,4 +1,4 @@
-"""Late interaction: every token of the question looks for its nearest token in a passage.
+"""Late interaction (MaxSim): each query token is matched to its nearest passage token.
 
 ColBERT, Khattab and Zaharia, SIGIR 2020, https://arxiv.org/abs/2004.12832.
 """
@@ -19,18 +19,18 @@ ONE_THREAD = 500_000
 
 
 def normalize_rows(rows: Matrix) -> Matrix:
-    """Return the rows the length 1."""
+    """Return the rows scaled to length 1."""
     lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
     scaled: Matrix = (rows / np.maximum(lengths, SMALLEST)).astype(np.float32, copy=False)
     return scaled
 
 
 def product(left: Any, right: Matrix, *, unpack: Callable[[Any], Matrix] | None = None) -> Matrix:
-    """Multiply two matrices on the calling thread alone; ``unpack`` gives the rows of ``left``.
+    """Multiply two matrices on the calling thread only; ``unpack`` decodes the rows of ``left``.
 
-    A larger product would be spread over a pool of threads that wait for each other by spinning:
-    with two cores in use by others that took 8 ms instead of 1.4, and now and then 800. What is
-    unpacked piece by piece stays in the processor's cache.
+    A larger product would be distributed over a pool of spinning threads: with two cores busy that
+    took 8 ms instead of 1.4, and occasionally 800. Blocks unpacked one at a time stay in the
+    processor cache.
     """
     right = np.ascontiguousarray(right)
     step = max(1, ONE_THREAD // max(1, right.size))
@@ -48,18 +48,18 @@ def best_matches(
     sizes: Sequence[int],
     unpack: Callable[[Any], Matrix] | None = None,
 ) -> Matrix:
-    """Return the likeness of each of the question's tokens to its nearest one in each passage.
+    """Return the similarity of each query token to its nearest token in each passage.
 
-    ``rows`` are the token vectors of all passages one after the other, as ``unpack`` takes them,
-    ``sizes`` their numbers; the result has the shape (tokens of the question, passages). A passage
-    without tokens is as unlike as the least like one.
+    ``rows`` are the encoded token vectors of all passages in order, ``sizes`` their counts; the
+    result has the shape (query tokens, passages). A passage without tokens gets the lowest
+    similarity.
     """
     found = np.zeros((len(question), len(sizes)), np.float32)
     filled = np.flatnonzero(sizes)
     if not len(filled) or not len(question):
         return found
     starts = np.cumsum(sizes)[filled] - np.asarray(sizes)[filled]
-    # The long side first: the maxima are then taken along whole rows.
+    # The long side first, so that the maxima are taken along contiguous rows.
     best = np.maximum.reduceat(product(rows, question.T, unpack=unpack), starts, axis=0).T
     found[:] = best.min(axis=1, keepdims=True)
     found[:, filled] = best
@@ -67,17 +67,17 @@ def best_matches(
 
 
 def sum_matches(matches: Matrix) -> list[float]:
-    """Add the tokens' matches up, as ColBERT was trained to."""
+    """Return the sum of the token matches, as in the training of ColBERT."""
     totals: list[float] = matches.sum(axis=0).astype(np.float64).tolist()
     return totals
 
 
 def weighted_maxsim(matches: Matrix) -> list[float]:
-    """Return the mean of the tokens' matches, each weighing as much as it tells passages apart.
+    """Return the mean of the token matches, weighted by their discriminative power.
 
-    A token weighs what its best match among the passages has over its mean one. Words that all
-    of them hold, and words that none holds, thus have little say, in any language and without
-    counting words. Measured in docs/decisions/013-late-interaction-reranking.md.
+    The weight of a token is its best match among the passages minus its mean one. Words that occur
+    in all passages or in none thus have little weight, in any language and without word statistics.
+    Measured in docs/decisions/013-late-interaction-reranking.md.
     """
     if not matches.size:
         return [0.0] * matches.shape[1]

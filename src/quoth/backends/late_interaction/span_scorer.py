@@ -1,7 +1,7 @@
-"""How near sentences come to a question, from the token vectors that are kept of their chunks.
+"""Similarity of sentences to a query, from the stored token vectors of their chunks.
 
-The vectors were made while the whole chunk was read, so a sentence that opens with "It" is known
-by what "it" is; and nothing is embedded at question time.
+The vectors were computed in the context of the whole chunk, so a sentence that opens with "It"
+includes what "it" refers to; and nothing is embedded at query time.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class LateSpans:
     ) -> tuple[list[float], list[float]]:
         """Return two scores per span, cosines, higher is better; raises EmbeddingError.
 
-        The first are for the whole question, the second for its tokens from the character
-        ``asking`` on, `ASKED` of them.
+        The first are for the whole query, the second for `ASKED` of its tokens from the character
+        ``asking`` on.
         """
         if not spans:
             return [], []

@@ -1,10 +1,10 @@
-"""The space in which a model's token vectors are compared, and the form in which they are kept.
+"""Transformation and encoding of token vectors for comparison and storage.
 
-Those of a model that was not trained to compare tokens are centred and turned before their signs
-are kept. What all its token vectors have in common says nothing about a passage, so it is taken
-away; it is measured on sentences of many kinds, and no collection needs a mean of its own.
-Turning spreads what is left evenly over the components, so that one bit of each is enough. The
-figures are in docs/decisions/013-late-interaction-reranking.md.
+Vectors of a model that was not trained for late interaction are centred and rotated before they are
+reduced to signs. The mean of all token vectors is not informative, so it is subtracted; it is
+estimated on varied sentences, and no collection needs its own mean. The rotation distributes the
+rest evenly over the components, so that one bit each is sufficient. Measurements:
+docs/decisions/013-late-interaction-reranking.md.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _NOTHING: Matrix = np.zeros(0, np.float32)
 
 @runtime_checkable
 class TokenEmbedder(Protocol):
-    """An embedder that also gives the vectors of the tokens."""
+    """An embedder that also returns token vectors."""
 
     name: str
     revision: str
@@ -54,10 +54,10 @@ class TokenEmbedder(Protocol):
 
 
 class TokenSpace:
-    """What one model makes of tokens, the same for every document and every tenant.
+    """Token space of one model, the same for all documents and tenants.
 
-    ``form`` is None for an embedder's own tokens; for a model that was trained to compare tokens
-    it says how its vectors, which then stay as they are, are kept.
+    ``form`` is None for an embedder's tokens; for a model trained for late interaction it is the
+    encoding of its vectors, which are then not transformed.
     """
 
     def __init__(self, embedder: TokenEmbedder, *, form: Encoding | None = None) -> None:
@@ -89,7 +89,7 @@ class TokenSpace:
         )
 
     def _cleared(self, rows: Matrix, mean: Matrix) -> Matrix:
-        """Take away what all tokens share, and turn what is left."""
+        """Subtract the mean and rotate."""
         return rows if self._turned is None else product(rows - mean, self._turned)
 
     async def _mean(self) -> Matrix:

@@ -1,14 +1,14 @@
-"""Token vectors on disk, in few bytes each, for rerankers that compare tokens.
+"""Quantized token vectors on disk, for late-interaction rerankers.
 
-One file holds a document's chunks and appears in one step. What is here is derived: a file that
-is missing, damaged or made by another model only means that its vectors are computed again. A
-document's id follows from its content, so a file never grows old.
+One file holds a document's chunks and is moved into place atomically. The files are derived: for a
+missing or damaged file, or one of another model, the vectors are computed again. A document's id
+depends on its content, so a file is never stale.
 
 A file is: "QTOK2", three zero bytes, the number of chunks, the bytes of a token, the CRC-32 of
 what follows before the tokens; then the end of each chunk counted in tokens, the CRC-32 of each
-chunk's tokens (all uint32, little-endian), and the tokens, row after row. What is read is checked
-when it is read: a look at whole files would cost more than the search. Files of the time before
-the checksums ("QTOK1") lack them, and are read as they are.
+chunk's tokens (all uint32, little-endian), and the tokens, row after row. Checksums are verified
+per chunk on reading: verifying whole files would cost more than the search. Files of the older
+format ("QTOK1") have no checksums, and are read without verification.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Numbers = npt.NDArray[np.uint32]
 
 
 class TokenFileHeader(NamedTuple):
-    """The head of a file: the end of each chunk, where the tokens begin, each chunk's checksum."""
+    """File header: end of each chunk, offset of the tokens, checksum of each chunk."""
 
     ends: Numbers
     body: int
@@ -50,8 +50,8 @@ class TokenFileHeader(NamedTuple):
 class TokenStore:
     """The token vectors of documents, ``width`` bytes each.
 
-    ``folder`` is for one model: another model's vectors belong into another folder. It is safe
-    to use from several threads, and from processes that read while one writes.
+    ``folder`` is for one model only. Safe for concurrent threads, and for processes that read while
+    one writes.
     """
 
     def __init__(self, folder: Path, *, width: int) -> None:
@@ -100,7 +100,7 @@ class TokenStore:
         return found
 
     def delete(self, document_ids: Iterable[str]) -> None:
-        """Remove documents; those that are not there are gone already."""
+        """Remove documents; missing ones are ignored."""
         for document_id in document_ids:
             with contextlib.suppress(FileNotFoundError):
                 self._path(document_id).unlink()
@@ -114,7 +114,7 @@ class TokenStore:
             return False
 
     def keep_only(self, document_ids: Iterable[str], *, all_models: bool = False) -> int:
-        """Remove all other documents and give their number; of this model, or of all beside it."""
+        """Remove all other documents, of this model or of all models; return their number."""
         kept = {self._path(each).name for each in document_ids}
         folders = self._folder.parent.glob("*") if all_models else (self._folder,)
         files = (path for folder in folders for path in folder.glob(f"*/*{ENDING}"))
@@ -136,10 +136,10 @@ class TokenStore:
         return self._folder / name[:2] / f"{name}{ENDING}"
 
     def _read(self, document_id: str, ordinals: Sequence[int] | None = None) -> dict[int, Packed]:
-        """Return the rows of those chunks of a document that are there; None means all.
+        """Return the stored rows of these chunks of a document; None means all chunks.
 
-        Nothing stays open: mapping a file takes longer than reading a chunk, and a question's
-        passages come from ever other documents.
+        No file stays open: mapping a file takes longer than reading a chunk, and the passages of a
+        query come from many documents.
         """
         found: dict[int, Packed] = {}
         try:
@@ -156,7 +156,7 @@ class TokenStore:
         return found
 
     def _rows(self, file: BinaryIO, head: TokenFileHeader, *, ordinal: int) -> Packed:
-        """Read one chunk's rows, none where it is not there or not as it was written."""
+        """Read one chunk's rows; empty where they are missing or damaged."""
         if ordinal >= len(head.ends):
             return np.zeros((0, self._width), np.uint8)
         first = int(head.ends[ordinal - 1]) if ordinal else 0
@@ -169,7 +169,7 @@ class TokenStore:
         return np.frombuffer(content, np.uint8).reshape(-1, self._width)
 
     def _head(self, file: BinaryIO) -> TokenFileHeader | None:
-        """Read the head of a file, None for one that is not as it was written."""
+        """Read the header of a file, None for a damaged one."""
         size = os.fstat(file.fileno()).st_size
         begin = file.read(FIRST_BYTES)
         magic = begin[: len(MAGIC)]

@@ -1,4 +1,4 @@
-"""The token vectors of chunks, made by the embedder in the pass that embeds the chunk."""
+"""Token vectors of chunks, computed in the same pass as the chunk embedding."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class TokenVectors:
         self.form = space.form
 
     async def embed(self, texts: Sequence[str]) -> tuple[Matrix, list[TokenRows]]:
-        """Return documents' unit vectors, and each one's token vectors as `put` takes them.
+        """Return documents' unit vectors, and their token vectors in the form for `put`.
 
         Raises EmbeddingError.
         """
@@ -78,9 +78,9 @@ class TokenVectors:
 
 
 def open_vectors(space: TokenSpace, *, folder: Path | None) -> TokenVectors:
-    """Open the token vectors that are stored below a folder; None stores nothing.
+    """Open the token vectors stored below a folder; None disables storage.
 
-    Each model has a folder of its own there, so that vectors of two makes never meet.
+    Each model has a separate folder, so that vectors of two models are never mixed.
     """
     kept = None
     if folder is not None:

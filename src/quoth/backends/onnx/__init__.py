@@ -1,1 +1,1 @@
-"""What ONNX models share."""
+"""Shared parts of the ONNX backends: sessions, batching, tokenizers."""

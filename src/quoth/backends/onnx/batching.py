@@ -1,9 +1,9 @@
-"""Lets work of several requests share batches, without waiting for batches to be filled.
+"""Dynamic batching across requests, without waiting for full batches.
 
-A batch begins as soon as a thread is free. While all are busy, what arrives piles up, and the
-next batch takes it together; only where other requests are under way does a batch that is not
-full wait a moment for theirs. Each batch holds the oldest item and those nearest to it in size, so
-that little is padded and nothing starves.
+A batch starts as soon as a thread is free. While all are busy, items queue up for the next batch;
+only while other requests are active does an incomplete batch wait briefly for more items. Each
+batch consists of the oldest item and those closest to it in size, so that padding is small and no
+item starves.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 
 @dataclass(eq=False, slots=True)
 class _Request(Generic[Item, Result]):
-    """What one caller asked for: the results so far, and how many are missing."""
+    """One request: the results so far, and the number of missing ones."""
 
     done: asyncio.Future[None]
     results: list[Result | None]
@@ -29,7 +29,7 @@ class _Request(Generic[Item, Result]):
 
 @dataclass(eq=False, slots=True)
 class _Waiting(Generic[Item, Result]):
-    """One item in the queue: whose it is, which of theirs, and its size."""
+    """One queued item: its request, its index there, and its size."""
 
     request: _Request[Item, Result]
     at: int
@@ -44,7 +44,7 @@ class _SpaceQueue:
     waiting: list[asyncio.Future[None]] = field(default_factory=list)
 
     def open(self) -> None:
-        """Let all of them look again."""
+        """Wake all waiters."""
         for each in self.waiting:
             if not each.done():
                 each.set_result(None)
@@ -52,11 +52,12 @@ class _SpaceQueue:
 
 
 class Batcher(Generic[Item, Result]):
-    """Runs ``work`` on batches of items in threads; one event loop uses it at a time.
+    """Runs ``work`` on batches of items in threads; for one event loop at a time.
 
-    ``work`` takes up to ``most`` items and gives as many results in their order; ``size`` tells
-    which items go well together. At most ``threads`` batches run at once and ``room`` items wait
-    in the queue; further ones wait for space. ``window_ms`` is the longest a batch waits to be
+    ``work`` receives up to ``most`` items and returns their results in order; items of similar
+    ``size`` are batched together. At most ``threads`` batches run at once and ``room`` items wait
+    in the queue; callers with further ones wait for space. ``window_ms`` is the longest a batch
+    waits to be
     filled, and it waits only while other batches run.
     """
 
@@ -84,10 +85,10 @@ class Batcher(Generic[Item, Result]):
         self._closed = False
 
     async def run(self, items: Sequence[Item]) -> list[Result]:
-        """Return the result of each item; raises what ``work`` raised for one of them.
+        """Return the result of each item; raises the error of ``work`` for one of them.
 
-        An error reaches only the request whose item caused it. Cancelling removes the items
-        that have not begun from the queue.
+        An error affects only the request whose item caused it. Cancelling removes its waiting items
+        from the queue.
         """
         if not items:
             return []
@@ -109,7 +110,7 @@ class Batcher(Generic[Item, Result]):
         return request.results  # type: ignore[return-value]  # done: none is missing
 
     def close(self) -> None:
-        """Let the work that has begun finish, and end the threads."""
+        """Finish the running work and stop the threads."""
         self._closed = True
         self._pool.shutdown(wait=True, cancel_futures=True)
 
@@ -119,7 +120,7 @@ class Batcher(Generic[Item, Result]):
         await turn
 
     def _start_workers(self, loop: asyncio.AbstractEventLoop) -> None:
-        # Tasks of a loop that has ended never come back to take themselves off the list.
+        # Tasks of a closed loop can no longer remove themselves from the list.
         self._workers = {lane for lane in self._workers if lane.get_loop() is loop}
         if len(self._workers) < min(self._threads, len(self._queue)):
             self._workers.add(loop.create_task(self._worker()))
@@ -132,11 +133,11 @@ class Batcher(Generic[Item, Result]):
                 if batch := self._take():
                     await self._supervise(batch)
         finally:
-            # At once and not by a callback: an item that arrives in between would not be taken.
+            # Immediately, not in a callback: an item that arrives in between would be missed.
             self._workers = {lane for lane in self._workers if lane is not asyncio.current_task()}
 
     def _take(self) -> list[_Waiting[Item, Result]]:
-        """Take the oldest item and those nearest to it in size, in the order of their sizes."""
+        """Pop the oldest item and those closest to it in size, sorted by size."""
         self._sweep()
         if not self._queue:
             return []
@@ -149,12 +150,12 @@ class Batcher(Generic[Item, Result]):
         return sorted(batch, key=lambda each: each.size)
 
     def _sweep(self) -> None:
-        """Drop the items of requests that have ended, by an error or by being cancelled."""
+        """Drop the items of failed or cancelled requests."""
         self._queue = [each for each in self._queue if not each.request.done.done()]
         self._space.open()
 
     async def _supervise(self, batch: list[_Waiting[Item, Result]]) -> None:
-        """Compute a batch; where it fails and several requests share it, each one's part alone."""
+        """Compute a batch; if a shared one fails, recompute it per request."""
         loop = asyncio.get_running_loop()
         items = [each.item for each in batch]
         computing = loop.run_in_executor(self._pool, self._compute, items)

@@ -1,7 +1,7 @@
-"""What a model's folder says about itself: files, limits, and for embedders pooling and prefixes.
+"""Read a model folder: files, limits, and for embedders pooling and prefixes.
 
 A folder is either built by `quoth_e5` or holds any sentence-transformers model in ONNX form:
-``model.onnx`` or ``onnx/model*.onnx``, ``tokenizer.json``, and the usual JSON files beside them.
+``model.onnx`` or ``onnx/model*.onnx``, ``tokenizer.json``, and the usual JSON files next to them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ OFFSET_POSITIONS = ("roberta", "xlm-roberta", "camembert")
 
 @dataclass(frozen=True, slots=True)
 class ModelFolder:
-    """The files of a model that compares texts; ``max_tokens`` counts special tokens as well."""
+    """Files of a reranker or entailment model; ``max_tokens`` includes special tokens."""
 
     path: Path
     name: str
@@ -76,11 +76,11 @@ def read_model_folder(folder: Path, *, part: str, otherwise: str, max_tokens: in
 
 @dataclass(frozen=True, slots=True)
 class ModelCard:
-    """An embedding model as `OnnxEmbedder` needs to know it.
+    """Properties of an embedding model for `OnnxEmbedder`.
 
     ``revision`` identifies the content: a new one means new vectors. ``max_tokens`` includes the
     special tokens. ``file`` is relative to the folder. ``stamp`` is the size and modification
-    time of a foreign model file when it was hashed, empty for a model that quoth built.
+    time of a third-party model file when it was hashed, empty for a model built by quoth.
     """
 
     name: str
@@ -116,8 +116,8 @@ def stored_card(folder: Path) -> ModelCard | None:
 def describe(folder: Path) -> ModelCard:
     """Return the card of an embedding model; raises ConfigError naming the missing file.
 
-    A foreign model file is hashed once: the result is kept in ``quoth-model.json`` where the
-    folder can be written to, and holds as long as the file's size and time stay the same.
+    A third-party model file is hashed once: the result is stored in ``quoth-model.json`` where the
+    folder is writable, and is valid while the file's size and time are unchanged.
     """
     if not folder.is_dir():
         raise ConfigError(
@@ -163,7 +163,7 @@ def _stamp(model: Path) -> str:
 
 
 def _content_files(model: Path) -> list[Path]:
-    """The model file, and the files next to it that hold its external tensors."""
+    """Return the model file, and the files next to it with its external tensors."""
     return [model, *sorted(model.parent.glob(f"{model.name}[._]data*"))]
 
 
@@ -218,7 +218,7 @@ def _pooling(config: dict[str, Any], *, folder: Path) -> Pooling:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Read one of the optional files; an absent one says nothing."""
+    """Read an optional JSON file; return an empty value for a missing one."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -36,7 +36,7 @@ TYPES = {"tensor(float)": np.float32, "tensor(float16)": np.float16}
 
 
 class TokenRow(NamedTuple):
-    """The tokens of one input, which of two texts each belongs to, and how many are attended to."""
+    """Tokens of one input, their segment ids, and the number of attended tokens."""
 
     ids: list[int]
     types: list[int]
@@ -51,7 +51,7 @@ def open_runtime(path: Path) -> onnxruntime.InferenceSession:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
-    # The arena keeps the memory of the longest text for ever, and saves no time here.
+    # The arena never releases the memory of the longest text, and saves no time here.
     options.enable_cpu_mem_arena = False
     options.log_severity_level = ERRORS_ONLY
     try:
@@ -134,12 +134,12 @@ class BackgroundModel(Generic[Model, Row, Result]):
         )
 
     async def run(self, make_rows: Callable[[Model], Sequence[Row]]) -> list[Result]:
-        """Make rows with the open model in a thread, and compute them."""
+        """Encode rows and run the model in a thread."""
         rows = await asyncio.to_thread(lambda: make_rows(self._model.result()))
         return await self._batches.run(rows)
 
     def close(self) -> None:
-        """Release threads and memory; work that has begun is finished first."""
+        """Release threads and memory; running work is finished first."""
         self._opening.shutdown(wait=True)
         self._batches.close()
 

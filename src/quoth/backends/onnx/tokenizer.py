@@ -22,7 +22,7 @@ def open_tokenizer(path: Path) -> Tokenizer:
             f"The tokenizer {path} cannot be read ({error}). Save the model's fast tokenizer "
             "there, or name another folder."
         ) from error
-    # The file may carry the limits of some training run; the caller's limit is the one meant.
+    # The file may contain the limits of a training run; the caller's limit applies.
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer
@@ -35,12 +35,12 @@ def encode_texts(
     try:
         return tokenizer.encode_batch_fast(replace_surrogates(texts), add_special_tokens=False)
     except Exception as problem:
-        # The library raises the bare class; anything more precise is not its own complaint.
+        # The library raises plain `Exception`; subclasses come from elsewhere.
         if type(problem) is not Exception:
             raise
         raise error(f"The tokenizer failed on a text: {problem}") from problem
 
 
 def replace_surrogates(texts: Sequence[str]) -> list[str]:
-    """Replace half characters, which cannot be written as UTF-8."""
+    """Replace lone surrogates, which cannot be encoded as UTF-8."""
     return [SURROGATES.sub("\ufffd", text) for text in texts]

@@ -1,4 +1,4 @@
-"""Reranks with a ColBERT model: late interaction of trained token vectors."""
+"""Reranker with a ColBERT model: late interaction of trained token vectors."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from quoth.core.types import Chunk
 
 
 class ColbertReranker:
-    """Scores passages by the sum of the question's best matching tokens; a `Reranker`.
+    """A `Reranker` that scores passages by the sum of the best matches of the query tokens.
 
-    Below ``store`` lie the token vectors of documents, one byte for each component, that
-    ``vectors.put`` wrote; others are computed when they are scored.
+    ``store`` is the folder of the token vectors written by ``vectors.put``, one byte per component;
+    others are computed on scoring.
     """
 
     def __init__(self, folder: Path, *, threads: int, store: Path | None = None) -> None:

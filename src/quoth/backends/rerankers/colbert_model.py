@@ -1,9 +1,10 @@
-"""A ColBERT model in ONNX form: texts to unit vectors of their tokens.
+"""ColBERT model in ONNX form: unit vectors of tokens.
 
 A folder holds ``model.onnx`` or ``onnx/model.onnx``, ``tokenizer.json`` and ``config.json``, and
-what ColBERT adds: ``artifact.metadata``, or ``config_sentence_transformers.json`` and ``1_Dense``.
-Questions are filled up with masks, which stand for words they might have held too; punctuation in
-documents gets no vector. Khattab and Zaharia, SIGIR 2020, https://arxiv.org/abs/2004.12832.
+the files of ColBERT: ``artifact.metadata``, or ``config_sentence_transformers.json`` and
+``1_Dense``.
+Queries are padded with mask tokens (query expansion); punctuation in documents gets no vector.
+Khattab and Zaharia, SIGIR 2020, https://arxiv.org/abs/2004.12832.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class ColbertSession:
     projection: Matrix | None
 
     def vectors(self, texts: Sequence[TokenRow]) -> list[Matrix]:
-        """Return the unit vectors of the tokens that are kept; raises RerankError."""
+        """Return the unit vectors of the selected tokens; raises RerankError."""
         found = []
         for text in texts:
             (output,) = compute(
@@ -100,14 +101,14 @@ class SpecialTokens:
         self._skipped = frozenset(each for each in ids if each is not None)
 
     def question(self, text: str) -> TokenRow:
-        """Mark a question and fill it up with masks; a long one gets whole multiples of them."""
+        """Mark a query and pad it with masks, to a multiple of the query length."""
         ids = self._marked(text, self._ids[0], limit=self._document)
         length = min(self._document, -(-len(ids) // self._question) * self._question)
         filled = ids + [self._mask or 0] * (length - len(ids))
         return _row(filled, length if self._attends else len(ids), list(range(length)))
 
     def document(self, text: str) -> TokenRow:
-        """Mark a document; its punctuation is read but not kept."""
+        """Mark a document; punctuation is encoded, but its vectors are dropped."""
         ids = self._marked(text, self._ids[1], limit=self._document)
         kept = [at for at, each in enumerate(ids) if each not in self._skipped]
         return _row(ids, len(ids), kept)
@@ -138,11 +139,11 @@ class SpecialTokens:
 
 
 class ColbertModel:
-    """Gives the token vectors of questions and documents; a `TokenEmbedder`.
+    """A `TokenEmbedder` for queries and documents.
 
-    Opening looks at the folder and loads in the background; the first call waits, and raises
-    ConfigError where files do not fit each other. Texts are computed one at a time on each of
-    ``threads`` threads.
+    Opening checks the folder and loads in the background; the first call waits, and raises
+    ConfigError where the files do not match. Each of ``threads`` threads computes one text at a
+    time.
     """
 
     def __init__(self, folder: Path, *, threads: int) -> None:
@@ -211,7 +212,7 @@ def _open(folder: ModelFolder, *, dimension: int) -> tuple[SpecialTokens, Colber
 
 
 def _row(ids: list[int], attended: int, kept: list[int]) -> TokenRow:
-    """Return the row of a text, of which the vectors at ``kept`` are wanted."""
+    """Return the row of a text, with the positions ``kept`` of the vectors to return."""
     return TokenRow(ids, [0] * len(ids), attended, kept)
 
 
@@ -223,7 +224,7 @@ def _projection(folder: Path) -> Matrix | None:
 
 
 def _marker_settings(folder: Path) -> dict[str, Any]:
-    """Return what the folder says about marks and lengths, whichever library wrote it."""
+    """Return the marker tokens and lengths of the folder, in either library's format."""
     return {
         **read_json(folder / "artifact.metadata"),
         **read_json(folder / "config_sentence_transformers.json"),
@@ -251,6 +252,6 @@ def _first_id(tokenizer: Tokenizer, names: Sequence[str]) -> int | None:
 
 
 def _stamp(folder: ModelFolder) -> str:
-    """Return what tells this model file from another one: its size and time."""
+    """Return the stat signature of the model file: its size and time."""
     facts = folder.model.stat()
     return f"{facts.st_size:x}.{facts.st_mtime_ns:x}"

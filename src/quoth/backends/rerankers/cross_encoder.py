@@ -1,7 +1,7 @@
-"""Reranks with a cross-encoder in ONNX form, on the CPU.
+"""Reranker with a cross-encoder in ONNX form, on the CPU.
 
 A folder holds ``model.onnx`` or ``onnx/model.onnx``, ``tokenizer.json`` and ``config.json``. The
-model gives one number for a pair, or two of which the second speaks for it, or is a language
+model returns one logit per pair, or two of which the second is the positive class, or is a language
 model that answers yes or no (Qwen3-Reranker).
 """
 
@@ -43,7 +43,7 @@ QUANTISED = b"DynamicQuantizeLinear"
 
 @dataclass(frozen=True, slots=True)
 class CrossEncoderModel:
-    """An open cross-encoder; ``columns`` are those of its last position that tell yes from no."""
+    """An open cross-encoder; ``columns`` are the logits of yes and no at its last position."""
 
     folder: ModelFolder
     runtime: onnxruntime.InferenceSession
@@ -87,12 +87,12 @@ class CrossEncoderModel:
 
 
 class OnnxReranker:
-    """Scores pairs with the model of a folder; a `Reranker`.
+    """A `Reranker` that scores pairs with the model of a folder.
 
-    Opening looks at the folder and loads in the background; the first call waits, and raises
-    ConfigError where files do not fit each other. Pairs of concurrent requests share batches of
-    like length, except with a model whose rounding would let a score depend on its company.
-    ``block`` asks the stage to stop early (docs/decisions/013-late-interaction-reranking.md).
+    Opening checks the folder and loads in the background; the first call waits, and raises
+    ConfigError where the files do not match. Pairs of concurrent requests share batches of similar
+    length, except with a model whose rounding would make a score depend on its batch. ``block``
+    lets the stage stop early (docs/decisions/013-late-interaction-reranking.md).
     """
 
     block = 8
@@ -123,12 +123,12 @@ class OnnxReranker:
         return await self._model.run(lambda model: model.rows.of(query, texts))
 
     def close(self) -> None:
-        """Release threads and memory; work that has begun is finished first."""
+        """Release threads and memory; running work is finished first."""
         self._model.close()
 
 
 def open_model(folder: ModelFolder, kind: Kind) -> CrossEncoderModel:
-    """Open a cross-encoder and try it on a pair; raises ConfigError naming what does not fit."""
+    """Open a cross-encoder and run it on a pair; raises ConfigError for a mismatch."""
     rows: RowEncoder
     columns = None
     if kind == "answer":

@@ -14,11 +14,11 @@ def discard_warning(_name: str, _error: RerankError) -> None:
 
 
 class FallbackReranker:
-    """A `Reranker` made of others, the preferred one first.
+    """A `Reranker` that tries others in order, the preferred one first.
 
     When one raises RerankError the next scores all chunks again, so that no ranking mixes the
-    scores of two models. When all fail the last error is raised, and the request's trace goes on
-    with the fused order. ``on_failure`` hears the name of each reranker that failed, and why.
+    scores of two models. When all fail the last error is raised, and the caller falls back to the
+    fused order. ``on_failure`` is called with the name of each failed reranker and its error.
     """
 
     def __init__(
@@ -51,6 +51,6 @@ class FallbackReranker:
         return last.name, await last.score(query, chunks, tokens=tokens)
 
     def close(self) -> None:
-        """Release what each of them holds."""
+        """Close all rerankers."""
         for each in self._rerankers:
             each.close()

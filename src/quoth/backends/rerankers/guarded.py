@@ -1,4 +1,4 @@
-"""A circuit breaker and a time limit in front of a reranker."""
+"""Circuit breaker and time limit around a reranker."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from quoth.core.types import Chunk
 
 
 class GuardedReranker:
-    """A `Reranker` in front of another one; ``limit_s`` is for one call, None for no limit."""
+    """A `Reranker` wrapper; ``limit_s`` is the time limit of one call, None for no limit."""
 
     def __init__(
         self,
@@ -25,7 +25,7 @@ class GuardedReranker:
         self.name = reranker.name
         self.breaker = breaker or CircuitBreaker(f"The reranker {reranker.name}", error=RerankError)
         self._limit_s = limit_s
-        # Only a reranker that has a block is asked in blocks.
+        # Only a reranker with a block size is called in blocks.
         if hasattr(reranker, "block"):
             self.block = reranker.block
 

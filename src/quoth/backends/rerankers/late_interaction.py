@@ -1,4 +1,4 @@
-"""The reranker that needs no model of its own: late interaction over the embedder's tokens."""
+"""Reranker by late interaction over the embedder's token vectors, without its own model."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from quoth.core.types import Chunk
 
 
 class LateReranker:
-    """Scores passages by how near their tokens come to each of the question's; a `Reranker`.
+    """A `Reranker` that scores passages by the similarity of their tokens to the query's.
 
-    A token of the question counts as far as it tells the passages apart, so all candidates are
-    scored in one call. With stored token vectors that takes milliseconds; without, every passage
+    Query tokens are weighted by how well they discriminate, so all candidates are scored in one
+    call. With stored token vectors that takes milliseconds; without, every passage
     is embedded again. Scores are cosines, mostly from 0.2 to 0.8.
     """
 

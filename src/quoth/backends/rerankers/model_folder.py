@@ -1,7 +1,7 @@
-"""The rerankers that are known by name, where their folders are, and of what kind they are.
+"""Named rerankers: folders, kinds and aliases.
 
-Nothing is ever downloaded: a name stands for a folder below the models folder, and a message says
-which files belong there.
+Nothing is downloaded: a name is a folder below the models folder, and error messages list the files
+that belong there.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ SPARE_VOCABULARY = 64
 
 
 def canonical(name: str) -> str | None:
-    """Return the canonical name for any spelling of a known one, with or without its owner."""
+    """Return the canonical name of a known reranker, with or without the owner prefix."""
     wanted = name.casefold()
     for known in (*NAMES, *ALIASES):
         if wanted in (known.casefold(), short(known)):
@@ -87,7 +87,7 @@ def find_folder(name: str, *, models: Path) -> Path:
 
 
 def describe_reranker(folder: Path) -> tuple[ModelFolder, Kind]:
-    """Read a reranker's folder and tell its kind; raises ConfigError naming what is missing."""
+    """Return the files and kind of a reranker folder; raises ConfigError for missing files."""
     found = read_model_folder(folder, part="reranker", otherwise="late", max_tokens=MAX_TOKENS)
     name = canonical(folder.name.replace("--", "/")) or folder.name
     return replace(found, name=name), _kind(folder, found.config)

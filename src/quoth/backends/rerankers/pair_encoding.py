@@ -1,4 +1,4 @@
-"""The rows of tokens that a reranking model reads of a question and its passages."""
+"""Encode query and passages as token rows for a reranking model."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ YES, NO = "yes", "no"
 
 
 class RowEncoder(Protocol):
-    """Makes the rows of one question with several passages."""
+    """Encodes one query with several passages."""
 
     size: int
 
@@ -34,9 +34,9 @@ class RowEncoder(Protocol):
 
 
 class PairRows:
-    """Question and passage with the model's own special tokens around them.
+    """Encodes query and passage with the model's special tokens.
 
-    Only the passage is cut to fit; raises ConfigError for a file that is no tokenizer.
+    Only the passage is truncated; raises ConfigError for an invalid tokenizer file.
     """
 
     def __init__(self, path: Path, *, limit: int) -> None:
@@ -59,9 +59,9 @@ class PairRows:
 
 
 class PromptRows:
-    """The prompt of Qwen3-Reranker, whose next word is to be yes or no.
+    """Encodes the prompt of Qwen3-Reranker, whose next token is yes or no.
 
-    https://arxiv.org/abs/2506.05176. Only the document is cut to fit. Raises ConfigError where
+    https://arxiv.org/abs/2506.05176. Only the document is truncated. Raises ConfigError where
     the tokenizer lacks one of the two words.
     """
 

@@ -1,4 +1,4 @@
-"""Opens rerankers by name, folder or chain of names: the models once, the rest for each tenant."""
+"""Open rerankers by name, folder or chain of names; models are shared by all tenants."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from quoth.core.errors import ConfigError
 from quoth.core.protocols import Reranker
 
 Make = Callable[[TokenVectors | None, Path | None], Reranker]
-"""Makes a tenant's reranker of the kept token vectors and of where a ColBERT keeps its own."""
+"""Creates a tenant's reranker from the stored token vectors and the ColBERT folder."""
 
 
 class Rerankers:
-    """The rerankers that are named, set apart by commas, each to stand in for the one before.
+    """The configured rerankers, separated by commas, each the fallback of the previous one.
 
-    A name is a row of the table or a folder; ``models`` is where named models lie. A model is
-    opened once, however many tenants it reads for. Raises ConfigError and MissingExtra.
+    A name is a row of the table or a folder; ``models`` is the folder of named models. A model is
+    opened once for all tenants. Raises ConfigError and MissingExtra.
     """
 
     def __init__(self, names: str, *, models: Path, threads: int) -> None:
@@ -33,7 +33,7 @@ class Rerankers:
     def over(self, vectors: TokenVectors | None, *, store: Path | None = None) -> Reranker:
         """Return a tenant's reranker; ``vectors`` are the embedder's token vectors (for 'late').
 
-        ``store`` is where a ColBERT keeps its own. Raises ConfigError.
+        ``store`` is the folder of a ColBERT model's vectors. Raises ConfigError.
         """
         made = [each(vectors, store) for each in self._makes]
         return made[0] if len(made) == 1 else FallbackReranker(*made)

@@ -1,8 +1,8 @@
-"""Checksums of a table's files, kept beside it: LanceDB keeps none, and reads what it finds.
+"""Checksums of a table's files, stored next to it: LanceDB has none.
 
-A table's files are written once and never changed, so it is enough to note each when it appears,
-in the writers' turn, and to look at all of them when the table is opened. A file of checksums that
-is itself damaged, or a file that is not in it yet, says nothing; the next write notes it.
+A table's files are immutable, so each is recorded when it appears, under the writer lock, and all
+are verified when the table is opened. A damaged checksum file, or a file without checksum, is
+ignored; the next write records it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class TableChecksums:
                     )
 
     def note(self) -> None:
-        """Note the files that are new and forget those that are gone; for the turn of a writer."""
+        """Record new files and drop deleted ones; requires the writer lock."""
         known = self._read()
         now: Sums = {}
         for name in self._there():

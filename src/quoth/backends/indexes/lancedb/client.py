@@ -1,8 +1,8 @@
-"""Imports LanceDB without the part of it that talks to remote catalogues.
+"""Import LanceDB without its client for remote catalogues.
 
-That part, a generated REST client, builds hundreds of request validators when it is imported:
-half a second of processor time that an embedded table never uses. Its API modules are replaced by
-stand-ins that load the real ones when one of their objects is made.
+That generated REST client builds hundreds of request validators on import: half a second of
+processor time that an embedded table never needs. Its API modules are replaced by lazy modules that
+import the real ones on first use.
 """
 
 from __future__ import annotations

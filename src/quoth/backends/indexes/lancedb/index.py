@@ -1,8 +1,8 @@
-"""LanceDB as both indexes: vectors and terms in one embedded, multi-process store.
+"""Vector and keyword index in LanceDB: one embedded, multi-process store.
 
-The table is the truth. From some size on there is a snapshot of it for searching, which answers
-as long as it is of the table's present version; else the table itself does. LanceDB is loaded
-when the table is first needed: a query that the snapshot answers does not wait for that.
+The table is authoritative. Above a threshold there is a snapshot for searching, used while it
+matches the table's current version; otherwise the table is searched. LanceDB is imported when the
+table is first needed: a query answered from the snapshot does not wait for that.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ NO_ROOM = ("No space left", "File too large", "quota exceeded")
 class LanceIndex:
     """One table of a LanceDB folder, serving one collection.
 
-    ``vector_rows`` is the number of rows from which there is a snapshot. ``on_operation`` is
+    ``vector_rows`` is the minimum number of rows for a snapshot. ``on_operation`` is
     called with the name of every write before and after it is done.
     """
 
@@ -76,7 +76,7 @@ class LanceIndex:
                 await (await self._table()).delete(document_ids)
 
     async def optimize(self) -> None:
-        """Make recent writes cheap to search."""
+        """Compact the table after recent writes."""
         with _translated():
             store = await self._table()
             if await store.found() is None:
@@ -100,7 +100,7 @@ class LanceIndex:
             return await (await self._table()).count() >= self._vector_rows
 
     async def build(self) -> bool:
-        """Make the snapshot if it pays: seconds, in which searches go on."""
+        """Build the snapshot if worthwhile; takes seconds, while searches continue."""
         if not await self.needs_build():
             return False
         with _translated():
@@ -108,7 +108,7 @@ class LanceIndex:
             async with store.turn("build snapshot"):
                 if not await self.needs_build():
                     return False  # another process did while this one waited for its turn
-                # What builds takes a third of a second to load, and a search never needs it.
+                # Importing the builder takes a third of a second, and a search never needs it.
                 module = await asyncio.to_thread(
                     import_module, "quoth.backends.indexes.snapshot.build"
                 )
@@ -172,12 +172,12 @@ class LanceIndex:
             return snapshot.vectors(chunk_ids)  # some rows in memory: quicker than a thread
 
     async def document_ids(self) -> dict[str, int]:
-        """Return how many chunks each document has; none where nothing was ever written."""
+        """Return the number of chunks per document; empty for a missing table."""
         with _translated():
             return await (await self._table()).document_ids()
 
     async def count(self) -> int:
-        """Return how many chunks a search can find; none where nothing was ever written."""
+        """Return the number of searchable chunks; 0 for a missing table."""
         with _translated():
             snapshot = await self._snapshots.current()
             return snapshot.count if snapshot else await (await self._table()).count()
@@ -194,7 +194,7 @@ class LanceIndex:
             self._store = None
 
     async def _table(self) -> LanceStore:
-        """Return the table; its library takes a while to load."""
+        """Return the table; imports LanceDB on first use."""
         if self._store is None:
             module = await asyncio.to_thread(import_module, "quoth.backends.indexes.lancedb.table")
             self._store = self._store or module.LanceStore(

@@ -1,4 +1,4 @@
-"""The rows of an index's table in LanceDB: what a chunk becomes, and how a filter reads it."""
+"""Schema of an index table in LanceDB: rows of chunks and filter expressions."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def column_index(column: str) -> FTS | BTree:
 
 
 def rows(chunks: Sequence[Chunk], *, vectors: Matrix) -> pa.Table:
-    """Return the rows of chunks, ready to be written."""
+    """Return the rows of chunks for writing."""
     dimension = vectors.shape[1]
     exact = np.ascontiguousarray(vectors, dtype=np.float32)
     fields = [_fields(chunk) for chunk in chunks]

@@ -1,4 +1,4 @@
-"""One table of a LanceDB folder: written by one writer at a time, searched, read as a whole."""
+"""One table of a LanceDB folder: single-writer updates, searches and full scans."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ TURN_PAUSE_S = 0.02
 
 
 class LanceStore:
-    """One table, opened when it is first needed.
+    """One table, opened on first use.
 
-    ``on_operation`` is told the name of every write before and after it is done.
+    ``on_operation`` is called with the name of every write before and after it.
     """
 
     def __init__(
@@ -49,21 +49,21 @@ class LanceStore:
         self._opening = asyncio.Lock()
 
     async def found(self) -> Any:
-        """The table, None where nothing was ever written; raises IndexMismatch for an old one."""
+        """Return the table, None where it does not exist; raises IndexMismatch for an old one."""
         if self._table is None and self._folder.is_dir():
             async with self._opening:
                 self._table = self._table or await self._existing(await self._connect())
         return self._table
 
     async def there(self) -> Any:
-        """The table for searching; raises IndexCorrupt where nothing was ever written."""
+        """Return the table for searching; raises IndexCorrupt where it does not exist."""
         table = await self.found()
         if table is None:
             raise IndexCorrupt("The index is not there. Rebuild it with: quoth reindex")
         return table
 
     async def _open(self) -> Any:
-        """The table for writing, made if it is not there."""
+        """Return the table for writing, created if necessary."""
         async with self._opening:
             if self._table is None:
                 self._folder.mkdir(parents=True, exist_ok=True)
@@ -100,7 +100,7 @@ class LanceStore:
 
     @asynccontextmanager
     async def turn(self, operation: str) -> AsyncIterator[None]:
-        """One writer at a time, over all processes."""
+        """Hold the writer lock, across all processes."""
         lock = FileLock(self._folder / f"{self._name}.lock")
         # Asking again and again, not waiting in a thread: a thread cannot be cancelled, and the
         # lock takes two waiters in one thread of a pool for one that waits for itself.
@@ -181,7 +181,7 @@ class LanceStore:
         return dict(zip(found["id"].to_pylist(), matrix_of(found["vector"]), strict=True))
 
     async def document_ids(self) -> dict[str, int]:
-        """Return how many chunks each document has here; none where nothing was ever written."""
+        """Return the number of chunks per document; empty for a missing table."""
         table = await self.found()
         if table is None:
             return {}
@@ -215,7 +215,7 @@ def matrix_of(column: Any) -> Matrix:
 
 
 async def _lacking(table: Any) -> list[str]:
-    """The columns without their index, as when a process died while it made the table."""
+    """Return the columns without an index, as after a crash while the table was created."""
     there = {index.name for index in await table.list_indices()}
     return [column for column in INDEXED if f"{column}_idx" not in there]
 

@@ -1,4 +1,4 @@
-"""The arrays of a snapshot, made from the columns of an index's table.
+"""Build the arrays of a snapshot from the columns of an index's table.
 
 Everything that is looked up by value (terms, filters, ids) is stored under 64-bit digests in
 sorted arrays, so that opening costs nothing and no value can be mistaken for code.
@@ -28,7 +28,7 @@ Numbers = npt.NDArray[Any]
 
 
 class PostingLists(NamedTuple):
-    """Rows by key: ``keys[i]`` stands in ``rows[at[i]:at[i + 1]]``, in each ``counts`` times."""
+    """Rows by key: ``keys[i]`` occurs in ``rows[at[i]:at[i + 1]]``, in each ``counts`` times."""
 
     keys: Numbers
     at: Numbers
@@ -68,7 +68,7 @@ def columns_to_arrays(columns: pa.Table) -> Arrays:
 
 
 async def build_snapshot(store: LanceStore, root: Path, *, table: str, dimension: int) -> None:
-    """Write a snapshot of the whole table and activate it; the caller keeps writers out."""
+    """Write a snapshot of the whole table and activate it; the caller holds the writer lock."""
     version = table_version(root, table)
     if version is None:
         raise ValueError("the table has no version that can be read")
@@ -86,7 +86,7 @@ async def build_snapshot(store: LanceStore, root: Path, *, table: str, dimension
 
 
 def posting_lists(parts: Sequence[tuple[str, Any, Numbers]], *, rows: int) -> PostingLists:
-    """Turn values and the rows that hold them, field by field, into rows by value."""
+    """Return the posting lists of values from their rows, field by field."""
     keys: list[int] = []
     codes: list[Numbers] = []
     owners: list[Numbers] = []
@@ -119,7 +119,7 @@ def _tags(columns: pa.Table) -> list[tuple[str, Any, Numbers]]:
 
 
 def _cut(column: Any, *, at: str) -> tuple[Any, Numbers]:
-    """Split texts into their parts that are not empty; return these and the rows they stand in."""
+    """Split texts into their non-empty parts; return these and their row numbers."""
     lists = pc.split_pattern(_whole(column), at)
     parts, owners = lists.flatten(), pc.list_parent_indices(lists)
     there = pc.greater(pc.binary_length(parts), 0)

@@ -1,4 +1,4 @@
-"""The vectors of a snapshot in 16 and 4 bits, and the model that multiplies them by a query."""
+"""Quantize the vectors of a snapshot to 16 and 4 bits; build the product model."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Quantizer:
         self._filled = 0
 
     def add(self, batch: Matrix) -> None:
-        """Take the next rows."""
+        """Add the next rows."""
         first, last = self._filled, self._filled + len(batch)
         greatest = np.maximum(np.abs(batch).max(axis=1), np.finfo(np.float32).tiny)
         self._vectors[first:last] = np.round(batch * (LEVELS / greatest)[:, None])
@@ -41,7 +41,7 @@ class Quantizer:
         blocks = -(-dimension // BLOCK)
         codes = np.empty((rows, blocks, BLOCK // 2), np.uint8)
         code_scales = np.empty((rows, blocks), np.float32)
-        # What all vectors have in common says nothing about their order, and takes up the steps.
+        # The common mean does not affect the order, but would use up the quantization range.
         mean = self._exact(slice(0, rows, max(1, rows // AT_ONCE))).mean(axis=0)
         for first in range(0, rows, AT_ONCE):
             part = slice(first, first + AT_ONCE)
@@ -75,7 +75,7 @@ def quantize_int4(vectors: Matrix) -> tuple[Numbers, Matrix]:
 
 
 def _product(dimension: int, *, rows: int) -> bytes:
-    """Build the model that multiplies a query by the codes, which it is given when it is opened."""
+    """Build the model that multiplies a query by the codes, which are set on opening."""
     blocks = -(-dimension // BLOCK)
     graph = helper.make_graph(
         [

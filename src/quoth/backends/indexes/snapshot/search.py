@@ -1,7 +1,7 @@
 """Exact cosine, BM25 and filters over the arrays of one version of an index.
 
-The arrays are made by `build` and mapped into memory by `store`. How this compares with a graph
-of neighbours: docs/decisions/012.
+The arrays are made by `build` and mapped into memory by `store`. Comparison with approximate
+(graph) indexes: docs/decisions/012.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ B = 0.75
 FEW_ROWS = 1000
 """Up to so many rows are scored one by one; above, the 4-bit product of all rows is quicker."""
 OVERSAMPLING = 2.2
-"""Rows that the 4-bit product passes to the 16-bit vectors, for each that is wanted."""
+"""Rows per result that the 4-bit product passes to the 16-bit vectors."""
 PACKED = ("codes", "code_scales")
 
 GROUP = 64
@@ -38,7 +38,7 @@ Ranked = tuple[Numbers, Numbers]
 
 
 class Snapshot:
-    """The rows of one version of an index, which never change."""
+    """An immutable snapshot of one version of an index."""
 
     def __init__(self, arrays: Mapping[str, Numbers]) -> None:
         self._arrays = arrays
@@ -120,7 +120,7 @@ class Snapshot:
         return met
 
     def _postings(self, name: str, key: int) -> slice:
-        """Return where the posting list of a key stands."""
+        """Return the slice of the posting list of a key."""
         keys, at = self._arrays[f"{name}_keys"], self._arrays[f"{name}_at"]
         found = int(np.searchsorted(keys, np.uint64(key)))
         if found == len(keys) or int(keys[found]) != key:
@@ -129,9 +129,9 @@ class Snapshot:
 
 
 class QuantizedMatrix:
-    """Multiplies a query by the 4-bit form of all rows at once: rough cosines of every row.
+    """Multiplies a query by the 4-bit codes of all rows: approximate cosines.
 
-    They are off by the same amount for all rows. It costs 8 ms for a million rows of 384.
+    They share one constant offset. A million rows of 384 take 8 ms.
     """
 
     def __init__(self, arrays: Mapping[str, Numbers]) -> None:
@@ -161,17 +161,17 @@ def encode_key(field: str, value: str | bytes) -> int:
 
 
 def top_k(scores: Numbers, limit: int) -> Numbers:
-    """Return where the highest scores stand, best first; equal ones in their order."""
+    """Return the indices of the highest scores, best first; ties in index order."""
     among = np.flatnonzero(scores >= _min_score(scores, limit))
     order: Numbers = among[np.argsort(-scores[among], kind="stable")[:limit]]
     return order
 
 
 def _min_score(scores: Numbers, limit: int) -> float:
-    """Return a score that at least ``limit`` rows reach, and not many more.
+    """Return a score that at least ``limit`` rows reach, and few more.
 
-    Each of the highest of the groups' maxima is one such row. Taking maxima is ten times as fast
-    as partitioning all scores at one of them.
+    It is the ``limit``-th highest group maximum. Computing maxima is ten times as fast as
+    partitioning all scores.
     """
     groups = len(scores) // GROUP
     if groups < limit:

@@ -145,9 +145,9 @@ def _table_signature(root: Path, table: str) -> Version | None:
     """Return what changes with every write to a table, in microseconds; None without a table.
 
     Every write adds a file to ``_versions``, which changes that folder's time. Two writes within
-    one tick of the clock leave the same time, so a recent one is told by the files' names.
+    one clock tick have the same time, so recent ones are distinguished by file names.
     """
-    # Called three times a query: building paths would take longer than looking.
+    # Called three times per query: building paths would take longer than the stat call.
     versions = os.path.join(root, f"{table}.lance", "_versions")
     try:
         status = os.stat(versions)
@@ -189,7 +189,8 @@ def _load(root: Path, manifest: Manifest) -> Snapshot | None:
 def _remove_except(root: Path, table: str, *, kept: str) -> None:
     for path in root.glob(f"{table}.*.scan"):
         if path.is_dir() and path.name != kept:
-            shutil.rmtree(path, ignore_errors=True)  # some systems keep what a search still reads
+            # Some systems keep files that a search still reads.
+            shutil.rmtree(path, ignore_errors=True)
         elif path.is_file():  # of the earlier format
             with suppress(OSError):
                 path.unlink()

@@ -194,7 +194,7 @@ def check_profile(settings: Settings) -> None:
     try:
         make_plan(settings.profile, overrides=settings.plan)
     except InputError as error:
-        raise ConfigError(f"The settings choose a plan that cannot be: {error}") from None
+        raise ConfigError(f"The settings contain an invalid plan: {error}") from None
     if settings.embedder is None:
         backend("embedder", chosen.embedder)
     backend("store", chosen.store)

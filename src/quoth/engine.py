@@ -106,7 +106,7 @@ class Engine:
         index = self.parts.open_index(found.table)
         if not await index.needs_build():
             return False
-        say("Preparing the index for quick searches.")
+        say("Building the vector index.")
         return await index.build()
 
     async def documents(self, *, collection: str | None = None) -> list[Document]:

@@ -201,7 +201,7 @@ async def test_reconciling_deletes_what_leads_nowhere_and_nothing_else(
         vectors = await HashEmbedder().embed([each.text for each in orphans], role="document")
         await index.upsert(orphans, vectors=vectors)
         health = await engine.health()
-        assert "1 documents in the index lead nowhere" in str(health)
+        assert "1 documents in the index are not in the catalogue" in str(health)
         await add(engine, sources / "notes.md")
         assert await chunk_ids(engine) == ids
 

@@ -26,8 +26,8 @@ REFUSED = {
     "only emoji": ("\U0001f41d\U0001f36f\U0001f44d\U0001f3fd", "no letter and no digit"),
     "NUL": ("what is\x00this", "U+0000"),
     "an escape sequence": ("what is \x1b[31mred\x1b[0m", "U+001B"),
-    "a lone high surrogate": ("what is \ud83d this", "half of a character"),
-    "a lone low surrogate": ("what is \udce9 this", "half of a character"),
+    "a lone high surrogate": ("what is \ud83d this", "an incomplete character"),
+    "a lone low surrogate": ("what is \udce9 this", "an incomplete character"),
 }
 
 ASKED = {
@@ -111,5 +111,5 @@ def test_the_command_line_answers(sample_home: Path, name: str) -> None:
 def test_bytes_that_are_no_text_are_refused_by_a_real_process(sample_home: Path) -> None:
     said = quoth_process(sample_home, "--json", "ask", b"what is caf\xe9")
     assert said.code == 2
-    assert "half of a character" in said.json["detail"]
+    assert "an incomplete character" in said.json["detail"]
     assert "Traceback" not in said.err

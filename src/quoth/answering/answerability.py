@@ -60,7 +60,7 @@ class AnswerEvidence:
     ``coverage`` is the share of the query's words, weighted by rarity, in the best chunk with its
     titles. ``gap`` is how far the best chunk's cosine exceeds the median of those compared, as a
     share of the maximum: (best − median) / (1 − median); None when too few were compared.
-    ``foreign`` means that no passage is in the query's language, so that word features are
+    ``cross_lingual`` means that no passage is in the query's language, so that word features are
     meaningless. ``missing`` are names and numbers of the query that no passage contains. ``terms``
     is the number of query words that count.
     """

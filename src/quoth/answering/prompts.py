@@ -177,14 +177,14 @@ def _check_placeholders(name: str, text: str) -> None:
             text.format(**dict.fromkeys(PLACEHOLDERS, ""))
     except (ValueError, IndexError, KeyError, AttributeError) as error:
         raise ConfigError(
-            f"The prompt '{name}' cannot be read: {error}. Write a brace that is no placeholder "
+            f"The prompt '{name}' cannot be read: {error}. Write a literal brace "
             "twice: {{ or }}."
         ) from None
     if unknown:
         names = ", ".join(f"{{{each}}}" for each in PLACEHOLDERS)
         raise ConfigError(
-            f"The prompt '{name}' names {{{unknown[0]}}}, which there is not. A prompt may hold "
-            f"{names}; write a brace that is no placeholder twice: {{{{ or }}}}."
+            f"The prompt '{name}' names {{{unknown[0]}}}, which is not a placeholder. A prompt "
+            f"may contain {names}; write a literal brace twice: {{{{ or }}}}."
         )
 
 

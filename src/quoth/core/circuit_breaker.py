@@ -93,8 +93,8 @@ class CircuitBreaker:
         if state == "open" or self._probing:
             wait = f"in {self.waits_s:.0f} s" if state == "open" else "as soon as one call succeeds"
             raise self._error(
-                f"{self.name} failed {self._failures.maxlen} times in a row and is left alone. "
-                f"It is tried again {wait}."
+                f"{self.name} failed {self._failures.maxlen} times in a row and is not called "
+                f"for now. It is tried again {wait}."
             )
         self._probing = True
         return True

@@ -186,7 +186,7 @@ class Settings(BaseSettings):
     @classmethod
     def _be_text(cls, name: str) -> str:
         if any("\ud800" <= character <= "\udfff" for character in name) or "\x00" in name:
-            raise ValueError("it holds bytes that are no text")
+            raise ValueError("it is not valid text")
         return name
 
     @field_validator(
@@ -202,7 +202,7 @@ class Settings(BaseSettings):
             return None
         bare = key.get_secret_value().strip()
         if not bare.isascii() or not bare.isprintable() or " " in bare:
-            raise ValueError("a key has no blanks and no letters beyond ASCII")
+            raise ValueError("a key contains only ASCII characters and no blanks")
         return SecretStr(bare) if bare else None
 
     @classmethod
@@ -253,7 +253,7 @@ def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
     try:
         settings = Settings(**{**theirs, **below, **given})
     except SettingsError as error:
-        raise ConfigError(f"An environment variable holds no JSON: {error}.") from None
+        raise ConfigError(f"An environment variable is not valid JSON: {error}.") from None
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"])

@@ -56,7 +56,7 @@ def read_aliases(environment: Mapping[str, str]) -> Aliased:
         if text and _read(name, text, kind=float) != number:
             raise ConfigError(
                 f"The environment variable {name} asks for {text}, and quoth ranks words with "
-                f"{number:g}, which is part of its indexes. Take the variable away."
+                f"{number:g}, which is part of its indexes. Remove the variable."
             )
     return found
 

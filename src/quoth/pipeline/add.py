@@ -312,7 +312,7 @@ async def _fingerprint(path: Path, *, given: DocumentMetadata, most_mb: int) -> 
         if size > most_mb * 1_000_000:
             raise DocumentError(
                 "too_large",
-                f"{path.name} has {size / 1e6:.0f} MB; the most is {most_mb} MB "
+                f"{path.name} has {size / 1e6:.0f} MB; the limit is {most_mb} MB "
                 "(QUOTH_MAX_FILE_MB).",
             )
         return await asyncio.to_thread(fingerprint, path, given=given.values())

@@ -51,7 +51,7 @@ async def health_check(parts: Components, collection: Collection | None) -> Heal
     else:
         checks += [_identity(parts, collection), *await _in_step(parts, collection)]
         if collection.tuning is not None:
-            learnt = f"by {collection.tuning.questions} questions; back with: quoth tune --reset"
+            learnt = f"by {collection.tuning.questions} questions; undo with: quoth tune --reset"
             checks.append(Check("tuned", True, learnt))
     return Health(all(check.ok for check in checks), tuple(checks))
 
@@ -68,7 +68,7 @@ async def _model(parts: Components) -> Check:
     embedder = parts.embedder
     advice = "Name another model with --embedder."
     try:
-        vectors = await embedder.embed(["Is the model awake?"], role="query")
+        vectors = await embedder.embed(["Is the model server running?"], role="query")
     except EmbeddingError as error:
         return Check("model", False, str(error), advice)
     ok = vectors.shape == (1, embedder.dimension)
@@ -95,8 +95,8 @@ def _breakers_open(parts: Components) -> list[Check]:
         Check(
             "left alone",
             False,
-            f"{each.name} keeps failing; it is tried again in {each.waits_s:.0f} s",
-            "Answers do without it until then.",
+            f"{each.name} keeps failing; next attempt in {each.waits_s:.0f} s",
+            "Answers are made without it until then.",
         )
         for each in parts.breakers
         if each.state != "closed"
@@ -107,7 +107,7 @@ def _identity(parts: Components, collection: Collection) -> Check:
     try:
         require_same_identity(collection, parts.embedder)
     except IndexMismatch as error:
-        return Check("identity", False, "the index was built another way", str(error))
+        return Check("identity", False, "the index was built by another configuration", str(error))
     return Check("identity", True, "the index was built by this model and analyser")
 
 
@@ -132,15 +132,16 @@ async def _in_step(parts: Components, collection: Collection) -> list[Check]:
         Check(
             "index",
             not lacking,
-            f"{len(lacking)} documents are not whole in the index"
+            f"{len(lacking)} documents are incomplete in the index"
             if lacking
-            else "every document is whole in the index",
+            else "every document is complete in the index",
             rebuild if lacking else None,
         ),
         Check(
             "orphans",
             True,
-            f"{len(orphans)} documents in the index lead nowhere; the next add clears them",
+            f"{len(orphans)} documents in the index are not in the catalogue; "
+            "the next add removes them",
         ),
     ]
 

@@ -107,7 +107,7 @@ def load_record(catalogue: Catalogue, query_id: str) -> Record:
         return decode_record(kept)
     except ValueError as error:
         raise NotFound(
-            f"What was kept of the question {kept.query_id} cannot be read by this version of "
+            f"The stored record of query {kept.query_id} cannot be read by this version of "
             f"quoth: {error}"
         ) from None
 

@@ -170,7 +170,7 @@ async def _verify_index_complete(context: SearchContext) -> None:
     else:
         now = await asyncio.to_thread(parts.catalogue.find_collection, collection.name)
         if now is None or now.table != collection.table:
-            raise Busy("The index has just been replaced. Ask again.", retry_after_s=1)
+            raise Busy("The index was just replaced. Try again.", retry_after_s=1)
         raise IndexCorrupt(
             f"The index of the collection '{collection.name}' is empty, though its documents are "
             f"there. Build it with: quoth --collection {collection.name} reindex"

@@ -91,7 +91,7 @@ def validate(text: str) -> str:
         raise InputError("The question is empty. Type what you want to know.")
     if any("\ud800" <= character <= "\udfff" for character in text):
         raise InputError(
-            "The question holds half of a character (a lone surrogate), as broken copying leaves. "
+            "The question contains an incomplete character (a lone surrogate), e.g. from copying. "
             "Type it again or send it as valid Unicode."
         )
     for character in text:

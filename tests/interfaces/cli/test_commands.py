@@ -230,7 +230,7 @@ def test_an_index_that_is_gone_is_noticed_and_rebuilt(home: Path) -> None:
     shutil.rmtree(home / "index")
     said = quoth(home, "doctor")
     assert said.code == 1
-    assert "fix  index: 4 documents are not whole" in said.out
+    assert "fix  index: 4 documents are incomplete" in said.out
     assert "quoth --collection default reindex" in said.out
     assert quoth(home, "--quiet", "reindex").code == 0
     assert quoth(home, "doctor").code == 0

@@ -45,10 +45,10 @@ class Quotable:
     """A sentence of a passage that may be quoted.
 
     ``start`` and ``end`` count characters of the document's stored text. ``passage`` is the index
-    of its passage, ``order`` its own index in the passage. ``fitness`` is 1 for a plain statement
-    and less for what reads badly in an answer. ``leaning`` means that its opening is anaphoric, and
-    ``joined`` that only a space separates it from the sentence before. ``cut`` means that it is
-    only a piece of a longer sentence.
+    of its passage, ``order`` its own index in the passage. ``standalone_score`` is 1 for a plain
+    statement and less for what reads badly in an answer. ``anaphoric`` means that its opening
+    refers to the sentence before, and ``joined`` that only a space separates them. ``cut`` means
+    that it is only a piece of a longer sentence.
     """
 
     document_id: str

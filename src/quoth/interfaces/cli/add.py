@@ -29,7 +29,7 @@ def add(
     speaker: Annotated[str | None, typer.Option(help="Who speaks.")] = None,
     language: Annotated[str | None, typer.Option(help="Language, such as en or fr.")] = None,
 ) -> None:
-    """Add files, folders and pages to the collection; what is there already is left alone."""
+    """Add files, folders and pages to the collection; existing documents are skipped."""
     from quoth.interfaces.cli.render import adding
     from quoth.pipeline.add import DocumentMetadata
     from quoth.pipeline.add_urls import fetch_urls, is_address

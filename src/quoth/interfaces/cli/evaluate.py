@@ -11,7 +11,7 @@ import typer
 from quoth.core.errors import InputError
 from quoth.core.types import Json
 from quoth.interfaces.cli.session import DONE, CliSession, command, read_choices
-from quoth.interfaces.cli.tables import Summary, show_comparisons, show_summary
+from quoth.interfaces.cli.tables import ReportSummary, show_comparisons, show_summary
 from quoth.text.json_codec import to_json
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ async def retrieval(
     """Judge the rankings: nDCG, recall and MRR of each leg, their fusion and the whole chain."""
     from quoth.evaluation.retrieval import evaluate_retrieval
 
-    def summary(found: Any) -> Summary:
-        return Summary(
+    def summary(found: Any) -> ReportSummary:
+        return ReportSummary(
             head=("leg", *next(iter(found.legs.values()))),
             rows=[(leg, *values.values()) for leg, values in found.legs.items()],
             text=f"{found.documents} documents, {found.queries} questions, {_times(found)}",
@@ -82,7 +82,7 @@ async def understanding(
     """Judge how questions are understood: filters, types, languages, follow-ups, time."""
     from quoth.evaluation.understanding import evaluate_understanding
 
-    def summary(found: Any) -> Summary:
+    def summary(found: Any) -> ReportSummary:
         shares = {
             "exact filters": found.exact_filters,
             "exact where expected": found.exact_where_expected,
@@ -94,7 +94,7 @@ async def understanding(
             "aspects": found.aspects,
         }
         text = f"{found.questions} questions ({found.split}), {_times(found)}"
-        return Summary(shares, misses=found.misses, text=text)
+        return ReportSummary(shares, misses=found.misses, text=text)
 
     return await _evaluate(
         session,
@@ -120,7 +120,7 @@ async def conversation(
     """Judge follow-ups: what the standalone question finds, against a rewrite by hand."""
     from quoth.evaluation.conversation import evaluate_conversations
 
-    def summary(found: Any) -> Summary:
+    def summary(found: Any) -> ReportSummary:
         shares = {f"recall@5 of the {name}": value for name, value in found.recall_at_5.items()}
         shares |= {
             "standalone / rewrite": found.share_of_rewrite,
@@ -128,7 +128,7 @@ async def conversation(
             "follow-ups": found.followups,
         }
         text = f"{found.conversations} conversations ({found.split})"
-        return Summary(shares, misses=found.lost, text=text)
+        return ReportSummary(shares, misses=found.lost, text=text)
 
     return await _evaluate(
         session,
@@ -153,7 +153,7 @@ async def answers(
     """Judge whole answers: what they cite against reference sentences, and when they are silent."""
     from quoth.evaluation.answers import evaluate_answers
 
-    def summary(found: Any) -> Summary:
+    def summary(found: Any) -> ReportSummary:
         shares = {name.replace("_", " "): value for name, value in found.answerable.items()}
         asked, cited, selected = map(shares.pop, ("questions", "cited", "selected"))
         shares |= {"abstained": found.unanswerable["abstained"], "resolved": found.resolve_rate}
@@ -162,7 +162,7 @@ async def answers(
             f"{int(found.unanswerable['questions'])} others; {cited:.2f} sentences cited, "
             f"{selected:.2f} selected; {_times(found)}"
         )
-        return Summary(shares, misses=found.misses, text=text)
+        return ReportSummary(shares, misses=found.misses, text=text)
 
     return await _evaluate(
         session,
@@ -189,8 +189,8 @@ async def cache(
     """Judge which questions may share an answer: hits on paraphrases, wrong hits on others."""
     from quoth.evaluation.cache import evaluate_cache
 
-    def summary(found: Any) -> Summary:
-        return Summary(
+    def summary(found: Any) -> ReportSummary:
+        return ReportSummary(
             head=("cosine", "guard", "hits on the same", "wrong hits"),
             rows=[
                 (
@@ -227,8 +227,8 @@ async def verify(
     """Judge the check of answers: claims against their evidence, quotations with one exchange."""
     from quoth.evaluation.verify import evaluate_verify
 
-    def summary(found: Any) -> Summary:
-        return Summary(
+    def summary(found: Any) -> ReportSummary:
+        return ReportSummary(
             {f"AUC, {name}": value for name, value in found.auc.items()},
             head=("statements", "number", "supported", "partly", "unsupported"),
             rows=[
@@ -260,7 +260,7 @@ async def ingest(
 
     limits = session.settings
 
-    def summary(found: Any) -> Summary:
+    def summary(found: Any) -> ReportSummary:
         rows = [
             (
                 each.file,
@@ -274,7 +274,7 @@ async def ingest(
             for each in found.files
         ]
         head = ("file", "status", "code", "pages", "outline", "s", "MB")
-        return Summary(head=head, rows=rows)
+        return ReportSummary(head=head, rows=rows)
 
     return await _evaluate(
         session,
@@ -291,7 +291,7 @@ async def _evaluate(
     session: CliSession,
     measure: Callable[[Progress], Awaitable[Any]],
     *,
-    summary: Callable[[Any], Summary],
+    summary: Callable[[Any], ReportSummary],
     report: Path | None,
     baseline: Path | None,
 ) -> int:

@@ -20,7 +20,7 @@ MAX_MISSES = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class ReportSummary:
     """What a person is shown of a report: shares, a table, what was wrong, and a sentence."""
 
     shares: Mapping[str, float] = field(default_factory=dict)
@@ -30,7 +30,7 @@ class Summary:
     text: str = ""
 
 
-def show_summary(session: CliSession, summary: Summary) -> None:
+def show_summary(session: CliSession, summary: ReportSummary) -> None:
     """Show a summary; what it lacks is left out."""
     show_table(session, ("what", "share"), list(summary.shares.items()))
     show_table(session, summary.head, summary.rows)

@@ -27,7 +27,7 @@ async def prefixed_vectors(
     tokens. Every distinct prefix is embedded once; a text without one keeps its own vector.
     ``rows`` are the texts' own vectors where they are known already.
     """
-    known = list(dict.fromkeys(each for each in prefixes if each.strip()))
+    known = list(dict.fromkeys(prefix for prefix in prefixes if prefix.strip()))
     if rows is None:
         rows = await embedder.embed([*texts, *known], role="document")
     elif known:

@@ -122,10 +122,11 @@ async def answer(message: Any) -> None:
 def sources(found: Answer, pages: Mapping[int, Any]) -> str:
     """List the sources of an answer; the names of cards and pages open them next to the text."""
     lines = []
-    for each in found.citations:
-        page = pages.get(each.number)
+    for citation in found.citations:
+        page = pages.get(citation.number)
         lines.append(
-            f"- {source_name(each)}: {source_label(each)}" + (f" · {page.name}" if page else "")
+            f"- {source_name(citation)}: {source_label(citation)}"
+            + (f" · {page.name}" if page else "")
         )
     return "\n\n---\n" + "\n".join(lines) if lines else ""
 
@@ -137,21 +138,21 @@ def serve_sources(engine: Engine, found: Answer) -> dict[int, Any]:
     documents = catalogue.documents_by_id(collection, [e.document_id for e in found.citations])
     made: dict[tuple[str, int | None], Any] = {}
     pages = {}
-    for each in found.citations:
-        document = documents.get(each.document_id)
+    for citation in found.citations:
+        document = documents.get(citation.document_id)
         if document is None or document.kind != "pdf" or not is_small(Path(document.source)):
             continue
-        place = (each.document_id, each.page_number)
+        place = (citation.document_id, citation.page_number)
         if place not in made:
-            title, source = f"PDF {each.number}", document.source
-            made[place] = cl.Pdf(name=title, path=source, page=each.page_number, display="side")
-        pages[each.number] = made[place]
+            title, source = f"PDF {citation.number}", document.source
+            made[place] = cl.Pdf(name=title, path=source, page=citation.page_number, display="side")
+        pages[citation.number] = made[place]
     return pages
 
 
 def unique_pages(pages: Mapping[int, Any]) -> list[Any]:
     """Give each page once."""
-    return list({each.name: each for each in pages.values()}.values())
+    return list({page.name: page for page in pages.values()}.values())
 
 
 def is_small(file: Path) -> bool:

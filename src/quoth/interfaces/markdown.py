@@ -54,7 +54,10 @@ def markdown_sentences(answer: Answer, *, address: Address) -> list[str]:
 
     Where nothing is cited the closest passages follow, as quotations.
     """
-    links = {each.number: address(each.link, each.document_id) for each in answer.citations}
+    links = {
+        citation.number: address(citation.link, citation.document_id)
+        for citation in answer.citations
+    }
     said = [
         _sentence(
             text if answer.model else code_span(text),
@@ -70,7 +73,7 @@ def markdown_sentences(answer: Answer, *, address: Address) -> list[str]:
     return (
         said
         + near
-        + [f"\n\n*{head}{escape_markdown(plain_quotation(each))}*" for each in notes(answer)]
+        + [f"\n\n*{head}{escape_markdown(plain_quotation(note))}*" for note in notes(answer)]
     )
 
 
@@ -136,7 +139,7 @@ def code_span(text: str) -> str:
 def _sentence(
     text: str, numbers: tuple[int, ...], *, links: Mapping[int, str | None], doubted: bool
 ) -> str:
-    cited = "".join(f" {_mark(each, links.get(each))}" for each in numbers)
+    cited = "".join(f" {_mark(number, links.get(number))}" for number in numbers)
     language = detect_language(text.strip(), among=("en", "fr"), fallback="en") if doubted else "en"
     return f"{escape_markdown(text)}{cited}" + (f" *({DOUBTS[language]})*" if doubted else "")
 

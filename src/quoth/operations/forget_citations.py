@@ -23,7 +23,9 @@ def forget_quotes(catalogue: Catalogue) -> int:
     answer that is no longer stored. Its ids, times and scores stay, as with history ``hash``.
     """
     traces = StoredQuestions.of(catalogue)
-    living = {key for each in catalogue.collections() for key in catalogue.ready_ids(each)}
+    living = {
+        key for collection in catalogue.collections() for key in catalogue.ready_ids(collection)
+    }
     told: dict[str, set[str]] = {}
     blanked = 0
     unreadable = []
@@ -56,7 +58,7 @@ def _clean(
     record: Record, *, living: set[str], told: Mapping[str, set[str]], catalogue: Catalogue
 ) -> bool:
     answer, query = record.answer, record.answer.query
-    shown = {each.document_id for each in answer.citations}
+    shown = {citation.document_id for citation in answer.citations}
     shown |= {each.document_id for each in answer.closest}
     if not shown <= living:
         return False
@@ -67,5 +69,5 @@ def _clean(
             return False
     chunks = {*answer.used_chunks, *(key for passage in record.passages for key in passage)}
     if query.entities or query.filters or query.boosts or query.notes:
-        chunks |= {one.chunk_id for each in record.searched for one in each.candidates}
+        chunks |= {candidate.chunk_id for each in record.searched for candidate in each.candidates}
     return set(catalogue.owners(sorted(chunks))) == chunks

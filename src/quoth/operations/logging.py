@@ -77,7 +77,7 @@ def configure_logging(
         wrapper_class=structlog.stdlib.BoundLogger,
     )
     root = logging.getLogger()
-    for old in [each for each in root.handlers if each.get_name() == "quoth"]:
+    for old in [handler for handler in root.handlers if handler.get_name() == "quoth"]:
         root.removeHandler(old)
     root.addHandler(handler)
     root.setLevel(logging.WARNING)
@@ -170,8 +170,8 @@ def _logger_name(trace: str) -> Iterator[str]:
     places = list(CAME_THROUGH.finditer(trace))
     kind = TYPE.search(trace, places[-1].end()) if places else None
     yield kind[0] if kind else "Error"
-    for each in places[-MAX_FRAMES:]:
-        path, line, name = each.groups()
+    for place in places[-MAX_FRAMES:]:
+        path, line, name = place.groups()
         yield f"{'/'.join(path.replace(chr(92), '/').split('/')[-3:])}:{line} in {name}"
 
 

@@ -91,8 +91,8 @@ class Metrics:
         for name, spent_ms in trace.timings_ms().items():
             if name not in NOT_STAGES:
                 self._stage_seconds.labels(self._stage(name)).observe(spent_ms / 1000)
-        for each in trace.failures:
-            stage, reason, _fallback = each.split(":", 2)
+        for failure in trace.failures:
+            stage, reason, _fallback = failure.split(":", 2)
             self._stage_errors.labels(self._stage(stage), self._word("reason", reason)).inc()
         degraded = trace.degraded if answer is None else answer.degraded
         for stage in {self._stage(each.partition(":")[0]) for each in degraded}:
@@ -151,9 +151,9 @@ class _CallbackCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Read the figures."""
-        for each in self._readings():
-            made = CounterMetricFamily if each.name.endswith("_total") else GaugeMetricFamily
-            family = made(each.name, each.about, labels=each.labels)
-            for labels, value in each.values:
+        for reading in self._readings():
+            made = CounterMetricFamily if reading.name.endswith("_total") else GaugeMetricFamily
+            family = made(reading.name, reading.about, labels=reading.labels)
+            for labels, value in reading.values:
                 family.add_metric(labels, value)
             yield family

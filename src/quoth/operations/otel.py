@@ -37,7 +37,7 @@ def observe_spans(trace: Trace, answer: Answer | None = None) -> None:
         whole.set_attribute("quoth.input_tokens", answer.usage.input_tokens)
         whole.set_attribute("quoth.output_tokens", answer.usage.output_tokens)
     inside = set_span_in_context(whole)
-    failed = {each.partition(":")[0]: each.split(":")[1] for each in trace.failures}
+    failed = {failure.partition(":")[0]: failure.split(":")[1] for failure in trace.failures}
     for name, (start_ms, end_ms) in trace.spans_ms().items():
         if name in NOT_STAGES:
             continue

@@ -63,8 +63,8 @@ async def purge(parts: Components) -> PurgeReport:
     """
     left: list[str] = []
     collections = await asyncio.to_thread(parts.catalogue.collections)
-    for each in collections:
-        left += await _rewrite(parts, each)
+    for collection in collections:
+        left += await _rewrite(parts, collection)
     files = await _clear_files(parts)
     parts.cache.clear()
     questions = await asyncio.to_thread(forget_quotes, parts.catalogue)
@@ -87,8 +87,8 @@ async def delete_everything(parts: Components) -> tuple[DeletionReceipt, PurgeRe
     catalogue = parts.catalogue
     collections = await asyncio.to_thread(catalogue.collections)
     proof = await asyncio.to_thread(TenantData.of(catalogue).delete)
-    for each in collections:
-        await parts.open_index(each.table).drop()
+    for collection in collections:
+        await parts.open_index(collection.table).drop()
     return proof, await purge(parts)
 
 
@@ -132,14 +132,14 @@ async def _copy_living_rows(
 async def _put(parts: Components, chunks: Sequence[Chunk], *, source: str, target: str) -> None:
     """Write chunks with the vectors that they have; one that has none is embedded."""
     known = dict(
-        await parts.open_index(source).vectors([each.chunk_id for each in chunks], exact=True)
+        await parts.open_index(source).vectors([chunk.chunk_id for chunk in chunks], exact=True)
     )
-    absent = [each for each in chunks if each.chunk_id not in known]
+    absent = [chunk for chunk in chunks if chunk.chunk_id not in known]
     if absent:
         made = await chunk_vectors(absent, embedder=parts.embedder)
         known |= {each.chunk_id: row for each, row in zip(absent, made, strict=True)}
     if chunks:
-        vectors = np.stack([known[each.chunk_id] for each in chunks])
+        vectors = np.stack([known[chunk.chunk_id] for chunk in chunks])
         await parts.open_index(target).upsert(chunks, vectors=vectors)
 
 
@@ -153,8 +153,8 @@ async def _clear_files(parts: Components) -> int:
 
 def _referenced_files(parts: Components) -> set[str]:
     collections = parts.catalogue.collections()
-    ready = (parts.catalogue.ready_ids(each) for each in collections)
-    return set().union(*ready, *(parts.jobs.running(each) for each in collections))
+    ready = (parts.catalogue.ready_ids(collection) for collection in collections)
+    return set().union(*ready, *(parts.jobs.running(collection) for collection in collections))
 
 
 def _clear_blobs(parts: Components) -> int:
@@ -172,7 +172,7 @@ def _clear_blobs(parts: Components) -> int:
 
 def _clear_indexes(parts: Components) -> list[str]:
     """Remove index tables without a collection, such as interrupted builds."""
-    serving = {each.table for each in parts.catalogue.collections()}
+    serving = {collection.table for collection in parts.catalogue.collections()}
     left = []
     folder = index_folder(parts.settings)
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():

@@ -154,7 +154,7 @@ class WorkerPool:
                 lease_s=self._rhythm.lease_s,
             )
             if tasks := queue.lease(key, together=TOGETHER, most_bytes=SMALL_BYTES):
-                return tenant, queue, LeasedTasks({each.id: each for each in tasks})
+                return tenant, queue, LeasedTasks({task.id: task for task in tasks})
         return None
 
     async def _do(self, tenant: str, queue: Queue, hand: LeasedTasks) -> bool:
@@ -188,14 +188,14 @@ class WorkerPool:
             # A failed write is repeated with the next heartbeat.
             with suppress(*DOWN):
                 ours = await asyncio.to_thread(queue.renew, keys, chunks=seen[0], of_chunks=seen[1])
-                if ours < sum(each in hand.tasks for each in keys):
+                if ours < sum(key in hand.tasks for key in keys):
                     return
                 renewed = at
 
     async def _add(self, tenant: str, queue: Queue, hand: LeasedTasks) -> None:
         """Add the files; one on which workers died before is processed separately."""
         engine = self._tenants.engine(tenant)
-        suspect = any(each.attempts > 1 for each in hand.tasks.values())
+        suspect = any(task.attempts > 1 for task in hand.tasks.values())
         async with self._room(alone=suspect):
             if len(hand.tasks) > 1:
                 async for task, document in ingest_batch(engine, hand):

@@ -95,7 +95,7 @@ class AnalyticsReader(TenantConnection):
                 .order_by(queries.c.created_at.desc())
                 .limit(MAX_LATENCIES)
             ).scalars()
-            spent = sorted(float(each) for each in times)
+            spent = sorted(float(time) for time in times)
             rated = {
                 int(row.rating): int(row.n)
                 for row in connection.execute(

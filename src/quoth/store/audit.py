@@ -166,8 +166,8 @@ class Audit(TenantConnection):
     ) -> ChainTip:
         at = head or self._head(connection)
         rows = []
-        for each in entries:
-            row = chain_row(each, after=at, tenant=self.tenant, when=now())
+        for entry in entries:
+            row = chain_row(entry, after=at, tenant=self.tenant, when=now())
             rows.append({"tenant": self.tenant, **asdict(row)})
             at = ChainTip(row.number, row.hash)
         if rows:

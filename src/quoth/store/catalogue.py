@@ -77,7 +77,7 @@ class Catalogue(OutlineReader, QueryHistory):
         """Return the collection of that name; raises NotFound naming those there are."""
         found = self.find_collection(name)
         if found is None:
-            names = [each.name for each in self.collections()]
+            names = [collection.name for collection in self.collections()]
             there = f"There are: {', '.join(names)}." if names else "Nothing was added yet."
             raise NotFound(
                 f"There is no collection '{name}' in this library. {there} Make it with: quoth "
@@ -302,9 +302,11 @@ class Catalogue(OutlineReader, QueryHistory):
         self, connection: Connection, collection: Collection, entries: Sequence[Entry]
     ) -> None:
         tenant = self.tenant
-        made = [document_to_row(each, tenant=tenant, collection=collection.id) for each in entries]
+        made = [
+            document_to_row(entry, tenant=tenant, collection=collection.id) for entry in entries
+        ]
         connection.execute(insert(documents), made)
-        rows = [chunk_to_row(each, tenant=tenant) for entry in entries for each in entry.chunks]
+        rows = [chunk_to_row(chunk, tenant=tenant) for entry in entries for chunk in entry.chunks]
         if rows:
             connection.execute(insert(chunks), rows)
         write_map(connection, entries, tenant=tenant, collection=collection)

@@ -128,7 +128,7 @@ class DocumentLists(TenantConnection):
         wanted = set(ids)
         statement = select(documents.c.id).where(
             documents.c.tenant == self.tenant,
-            documents.c.collection_id.in_([each.id for each in collections]),
+            documents.c.collection_id.in_([collection.id for collection in collections]),
             documents.c.id.in_(wanted),
         )
         with self.reading() as connection:

@@ -187,12 +187,12 @@ def validate_label(label: str) -> str:
 
 def validate_scopes(scopes: Iterable[str]) -> tuple[Scope, ...]:
     """Return the scopes in order; raises InputError for none or an unknown one."""
-    wanted = {each.strip() for each in scopes} - {""}
+    wanted = {scope.strip() for scope in scopes} - {""}
     unknown = sorted(wanted - set(SCOPES))
     if unknown or not wanted:
         which = f"'{unknown[0]}' is not a scope" if unknown else "A key has at least one scope"
         raise InputError(f"{which}. The scopes are: {', '.join(SCOPES)}.")
-    return tuple(each for each in SCOPES if each in wanted)
+    return tuple(scope for scope in SCOPES if scope in wanted)
 
 
 def _key(row: Any) -> ApiKey:
@@ -200,7 +200,7 @@ def _key(row: Any) -> ApiKey:
         row.id,
         row.tenant,
         row.label,
-        tuple(each for each in SCOPES if each in row.scopes.split()),
+        tuple(scope for scope in SCOPES if scope in row.scopes.split()),
         created_at=row.created_at,
         expires_at=row.expires_at,
         last_used=row.last_used,

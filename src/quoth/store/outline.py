@@ -32,8 +32,10 @@ class OutlineReader(TenantConnection):
         kept = self._shelves.get(state)
         if kept is None:
             found = self._read_shelf(collection)
-            kept = found, {each.document_id: each for each in found.documents}
-            others = {key: each for key, each in self._shelves.items() if key[0] != collection.id}
+            kept = found, {document.document_id: document for document in found.documents}
+            others = {
+                key: shelve for key, shelve in self._shelves.items() if key[0] != collection.id
+            }
             self._shelves = {**others, state: kept}
         return kept[0]
 

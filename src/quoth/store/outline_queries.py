@@ -68,7 +68,7 @@ def write_map(
 ) -> None:
     """Insert the outline rows of the entries; their documents and chunks must exist."""
     for table, rows in (
-        (spots, [spot_row(each, tenant=tenant) for entry in entries for each in entry.chunks]),
+        (spots, [spot_row(chunk, tenant=tenant) for entry in entries for chunk in entry.chunks]),
         (headings, _rows(heading_rows, entries, tenant=tenant, collection=collection)),
         (summaries, _rows(summary_rows, entries, tenant=tenant, collection=collection)),
         (links, _rows(link_rows, entries, tenant=tenant, collection=collection)),
@@ -171,7 +171,7 @@ def find_places(
     connection: Connection, filters: Sequence[Filter], *, owned: Any, limit: int
 ) -> list[Chunk]:
     """Return the chunks that pass every filter, by title of their document and order in it."""
-    wanted = [_condition(each) for each in filters]
+    wanted = [_condition(filter_) for filter_ in filters]
     statement = (
         select(spots.c.document_id, spots.c.ordinal)
         .join_from(documents, spots, spots.c.document_id == documents.c.id)

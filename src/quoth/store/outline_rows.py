@@ -45,7 +45,7 @@ def join_labels(value: str) -> str:
 
 
 def _barred(values: list[str]) -> str:
-    return f"|{'|'.join(each.replace('|', ' ') for each in values)}|" if values else ""
+    return f"|{'|'.join(value.replace('|', ' ') for value in values)}|" if values else ""
 
 
 @lru_cache(maxsize=1024)  # the chunks of a section are consecutive
@@ -68,20 +68,20 @@ def heading_rows(entry: Entry, *, tenant: str, collection: str) -> Iterator[dict
     A heading is leading when it is at the top level, begins a chapter, or is a segment.
     """
     chapters: dict[tuple[str, ...], str] = {}
-    for number, each in enumerate(entry.headings):
-        chapters[each.path] = each.chapter
-        above = chapters.get(each.path[:-1], "")
+    for number, heading in enumerate(entry.headings):
+        chapters[heading.path] = heading.chapter
+        above = chapters.get(heading.path[:-1], "")
         yield {
-            "document_id": each.document_id,
+            "document_id": heading.document_id,
             "number": number,
             "tenant": tenant,
             "collection_id": collection,
-            "path": BETWEEN.join(part.replace(BETWEEN, " ") for part in each.path),
-            "first": each.first,
-            "last": each.last,
-            "chapter": each.chapter,
-            "segment": each.segment,
-            "leads": len(each.path) < 2 or bool(each.segment) or each.chapter != above,
+            "path": BETWEEN.join(part.replace(BETWEEN, " ") for part in heading.path),
+            "first": heading.first,
+            "last": heading.last,
+            "chapter": heading.chapter,
+            "segment": heading.segment,
+            "leads": len(heading.path) < 2 or bool(heading.segment) or heading.chapter != above,
         }
 
 
@@ -92,23 +92,23 @@ def path_of(packed: str) -> tuple[str, ...]:
 
 def summary_rows(entry: Entry, *, tenant: str, collection: str) -> Iterator[dict[str, Any]]:
     """Return the rows of a document's summaries."""
-    for number, each in enumerate(entry.summaries):
+    for number, summary in enumerate(entry.summaries):
         yield {
-            "document_id": each.document_id,
+            "document_id": summary.document_id,
             "number": number,
             "tenant": tenant,
             "collection_id": collection,
-            "level": each.level,
-            "path": BETWEEN.join(part.replace(BETWEEN, " ") for part in each.path),
-            "first": each.first,
-            "last": each.last,
-            "leaves": dump([[leaf.chunk_id, leaf.start, leaf.end] for leaf in each.leaves]),
+            "level": summary.level,
+            "path": BETWEEN.join(part.replace(BETWEEN, " ") for part in summary.path),
+            "first": summary.first,
+            "last": summary.last,
+            "leaves": dump([[leaf.chunk_id, leaf.start, leaf.end] for leaf in summary.leaves]),
         }
 
 
 def summary_from_row(row: Any) -> Summary:
     """Return the summary of a row."""
-    leaves = tuple(SummarySentence(*each) for each in json.loads(row.leaves))
+    leaves = tuple(SummarySentence(*load) for load in json.loads(row.leaves))
     path = path_of(row.path)
     return Summary(row.document_id, row.level, path, row.first, row.last, leaves)
 
@@ -116,8 +116,8 @@ def summary_from_row(row: Any) -> Summary:
 def link_rows(entry: Entry, *, tenant: str, collection: str) -> Iterator[dict[str, Any]]:
     """Return the rows of a document's links, without duplicate pairs."""
     seen: set[tuple[str, str]] = set()
-    for each in entry.links:
-        pair = (each.name[:MAX_NAME_LENGTH], each.other[:MAX_NAME_LENGTH])
+    for link in entry.links:
+        pair = (link.name[:MAX_NAME_LENGTH], link.other[:MAX_NAME_LENGTH])
         if pair not in seen:
             seen.add(pair)
             yield {
@@ -126,5 +126,5 @@ def link_rows(entry: Entry, *, tenant: str, collection: str) -> Iterator[dict[st
                 "other": pair[1],
                 "tenant": tenant,
                 "collection_id": collection,
-                "count": each.count,
+                "count": link.count,
             }

@@ -55,7 +55,7 @@ class Queue(Tasks):
             if row.attempts == 0 and together > 1:
                 rows += self._following(connection, row, most=together - 1, most_bytes=most_bytes)
             counted = {"state": "running", "attempts": tasks.c.attempts + 1, "updated_at": now()}
-            keys = [each.id for each in rows]
+            keys = [row.id for row in rows]
             connection.execute(
                 update(tasks)
                 .where(self.mine, tasks.c.id.in_(keys))

@@ -128,8 +128,8 @@ def analyze_query(text: str, *, languages: Sequence[str]) -> list[str]:
         found = [
             dict.fromkeys(
                 term
-                for each in languages or [own]
-                for term in _analysed(token, each, without).split()
+                for language in languages or [own]
+                for term in _analysed(token, language, without).split()
             )
             for token in tokens
         ]

@@ -260,7 +260,7 @@ def is_within_filters(locator: Locator, filters: Sequence[Filter]) -> bool:
 
     Other filters are ignored; a locator of another kind than the filter's does not match.
     """
-    return all(_within(locator, each) for each in filters if each.field in _WITHIN)
+    return all(_within(locator, filter_) for filter_ in filters if filter_.field in _WITHIN)
 
 
 def _within(locator: Locator, condition: Filter) -> bool:

@@ -135,7 +135,7 @@ class OnnxEmbedder:
         def embed_one(at: int) -> None:
             rows[at] = self._vector(ids[at])
 
-        await self._spread(role, embed_one, sizes=[len(each) for each in ids])
+        await self._spread(role, embed_one, sizes=[len(row) for row in ids])
         return rows
 
     async def embed_tokens(
@@ -158,7 +158,7 @@ class OnnxEmbedder:
             row, states = self._states(ids[at])
             rows[at], tokens[at] = row, states[own]
 
-        await self._spread(role, embed_one, sizes=[len(each) for each in ids])
+        await self._spread(role, embed_one, sizes=[len(row) for row in ids])
         return rows, tokens
 
     async def encode(self, query: str) -> EncodedQuery:

@@ -29,8 +29,8 @@ class FallbackGenerator:
         self.provider = first.provider
         self.model = first.model
         self.window = first.window
-        self.endpoint = ", ".join(dict.fromkeys(each.endpoint for each in generators))
-        self.local = all(each.local for each in generators)
+        self.endpoint = ", ".join(dict.fromkeys(generator.endpoint for generator in generators))
+        self.local = all(generator.local for generator in generators)
         self.generators = generators
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
@@ -39,8 +39,8 @@ class FallbackGenerator:
 
     def usd(self, usage: Usage) -> float | None:
         """Return the most that so many tokens cost in dollars, None where it is unknown."""
-        prices = [each.usd(usage) for each in self.generators]
-        known = [each for each in prices if each is not None]
+        prices = [generator.usd(usage) for generator in self.generators]
+        known = [price for price in prices if price is not None]
         return max(known) if len(known) == len(prices) else None
 
     async def stream(
@@ -55,7 +55,9 @@ class FallbackGenerator:
             begun = False
             try:
                 if failures:
-                    _require_room(generator, [each.text for each in messages], writing.max_tokens)
+                    _require_room(
+                        generator, [message.text for message in messages], writing.max_tokens
+                    )
                 async with aclosing(_closable(generator, messages, writing)) as pieces:
                     async for piece in pieces:
                         begun = begun or not isinstance(piece, Finish)
@@ -81,8 +83,8 @@ class FallbackGenerator:
 
     async def close(self) -> None:
         """Close all connections."""
-        for each in self.generators:
-            await each.close()
+        for generator in self.generators:
+            await generator.close()
 
 
 async def _closable(
@@ -112,10 +114,10 @@ def _all_failed(failures: Sequence[GenerationError]) -> GenerationError:
     """Return one error for all: the code of the first, in the words of each."""
     if len(failures) == 1:
         return failures[0]
-    waits = [each.retry_after_s for each in failures if each.retry_after_s is not None]
+    waits = [failure.retry_after_s for failure in failures if failure.retry_after_s is not None]
     return GenerationError(
-        " ".join(str(each) for each in failures),
+        " ".join(str(failure) for failure in failures),
         code=failures[0].code,  # type: ignore[arg-type]
-        retryable=any(each.retryable for each in failures),
+        retryable=any(failure.retryable for failure in failures),
         retry_after_s=min(waits, default=None),
     )

@@ -108,9 +108,9 @@ class ModelGenerator:
             work = self._written if "stream" in without else self._streamed
             try:
                 async with aclosing(work(wire, self._settings(writing, without))) as pieces:
-                    async for each in pieces:
+                    async for piece in pieces:
                         begun = True
-                        yield each
+                        yield piece
             except OptionUnsupported as error:
                 if begun or error.option in without:
                     raise error.otherwise from None

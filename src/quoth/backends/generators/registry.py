@@ -48,12 +48,14 @@ def open_generator(
             "set apart by commas, or say none."
         )
     accesses = [_access(each, settings, alone=len(wanted) == 1) for each in wanted]
-    if settings.llm_base_url and not any(each.url == settings.llm_base_url for each in accesses):
+    if settings.llm_base_url and not any(
+        access.url == settings.llm_base_url for access in accesses
+    ):
         raise ConfigError(
             "The setting 'llm_base_url' belongs to one language model, and none of those named "
             "takes it. Write the address behind the name, as in openai:MODEL@https://HOST/v1."
         )
-    opened = [guard(LazyGenerator(each)) for each in accesses]
+    opened = [guard(LazyGenerator(access)) for access in accesses]
     return opened[0] if len(opened) == 1 else FallbackGenerator(*opened)
 
 

@@ -69,7 +69,7 @@ class LateSpans:
         spans: Sequence[Span],
     ) -> Matrix:
         rows = [self._vectors.form.unpack(packed) for packed in kept]
-        pieces = [[match.start() for match in _PIECE.finditer(each.indexed)] for each in chunks]
+        pieces = [[match.start() for match in _PIECE.finditer(chunk.indexed)] for chunk in chunks]
         found = []
         for place, start, end in spans:
             chunk, starts = chunks[place], pieces[place]

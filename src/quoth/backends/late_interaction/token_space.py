@@ -85,7 +85,7 @@ class TokenSpace:
         rows, tokens = await self._embedder.embed_tokens(texts, role="document")
         mean = await self._mean()
         return rows, await asyncio.to_thread(
-            lambda: [self.form.pack(self._cleared(each, mean)) for each in tokens]
+            lambda: [self.form.pack(self._cleared(matrix, mean)) for matrix in tokens]
         )
 
     def _cleared(self, rows: Matrix, mean: Matrix) -> Matrix:

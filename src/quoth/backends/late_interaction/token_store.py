@@ -67,8 +67,8 @@ class TokenStore:
         count = max((at + 1 for at in (*chunks, *kept)), default=0)
         none = np.zeros((0, self._width), np.uint8)
         rows = [chunks[at] if at in chunks else kept.get(at, none) for at in range(count)]
-        ends = np.cumsum([0, *(len(each) for each in rows)], dtype=np.uint32)[1:]
-        whole = [np.ascontiguousarray(each).tobytes() for each in rows]
+        ends = np.cumsum([0, *(len(row) for row in rows)], dtype=np.uint32)[1:]
+        whole = [np.ascontiguousarray(row).tobytes() for row in rows]
         checks = np.array([zlib.crc32(each) for each in whole], np.uint32)
         head = ends.astype("<u4").tobytes() + checks.astype("<u4").tobytes()
         about = MAGIC + np.array([count, self._width, zlib.crc32(head)], "<u4").tobytes()
@@ -115,7 +115,7 @@ class TokenStore:
 
     def keep_only(self, document_ids: Iterable[str], *, all_models: bool = False) -> int:
         """Remove all other documents, of this model or of all models; return their number."""
-        kept = {self._path(each).name for each in document_ids}
+        kept = {self._path(document_id).name for document_id in document_ids}
         folders = self._folder.parent.glob("*") if all_models else (self._folder,)
         files = (path for folder in folders for path in folder.glob(f"*/*{ENDING}"))
         strangers = [path for path in files if path.name not in kept]

@@ -98,7 +98,7 @@ class SpecialTokens:
         self._document = min(int(document), folder.max_tokens)
         skipped = told.get("skiplist_words", list(string.punctuation))
         ids = [self._tokenizer.token_to_id(word) for word in skipped]
-        self._skipped = frozenset(each for each in ids if each is not None)
+        self._skipped = frozenset(id_ for id_ in ids if id_ is not None)
 
     def question(self, text: str) -> TokenRow:
         """Mark a query and pad it with masks, to a multiple of the query length."""
@@ -110,7 +110,7 @@ class SpecialTokens:
     def document(self, text: str) -> TokenRow:
         """Mark a document; punctuation is encoded, but its vectors are dropped."""
         ids = self._marked(text, self._ids[1], limit=self._document)
-        kept = [at for at, each in enumerate(ids) if each not in self._skipped]
+        kept = [at for at, id_ in enumerate(ids) if id_ not in self._skipped]
         return _row(ids, len(ids), kept)
 
     def _marked(self, text: str, marker: int, *, limit: int) -> list[int]:
@@ -248,7 +248,7 @@ def _dimension(folder: ModelFolder) -> int:
 
 def _first_id(tokenizer: Tokenizer, names: Sequence[str]) -> int | None:
     ids = (tokenizer.token_to_id(name) for name in names)
-    return next((each for each in ids if each is not None), None)
+    return next((id_ for id_ in ids if id_ is not None), None)
 
 
 def _stamp(folder: ModelFolder) -> str:

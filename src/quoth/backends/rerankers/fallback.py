@@ -30,7 +30,7 @@ class FallbackReranker:
             raise ValueError("A chain needs at least one reranker.")
         self._rerankers = rerankers
         self._on_failure = on_failure
-        self.name = " → ".join(each.name for each in rerankers)
+        self.name = " → ".join(reranker.name for reranker in rerankers)
 
     async def score(
         self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None = None
@@ -52,5 +52,5 @@ class FallbackReranker:
 
     def close(self) -> None:
         """Close all rerankers."""
-        for each in self._rerankers:
-            each.close()
+        for reranker in self._rerankers:
+            reranker.close()

@@ -49,7 +49,7 @@ class LateReranker:
         """Do nothing: the embedder is closed by its owner."""
 
     def _weighed(self, question: Matrix, passages: Sequence[Packed]) -> list[float]:
-        sizes = [len(each) for each in passages]
+        sizes = [len(passage) for passage in passages]
         unpack = self._vectors.form.unpack
         return weighted_maxsim(
             best_matches(question, np.concatenate(passages), sizes=sizes, unpack=unpack)

@@ -64,7 +64,7 @@ def find_folder(name: str, *, models: Path) -> Path:
         return path
     known = canonical(name)
     if known is None:
-        names = ", ".join(short(each) for each in NAMES)
+        names = ", ".join(short(name) for name in NAMES)
         raise ConfigError(
             f"There is no folder {path} and no reranker of that name. Name a folder with "
             f"model.onnx, tokenizer.json and config.json, or one of: late, {names}."

@@ -35,13 +35,13 @@ class Rerankers:
 
         ``store`` is the folder of a ColBERT model's vectors. Raises ConfigError.
         """
-        made = [each(vectors, store) for each in self._makes]
+        made = [make(vectors, store) for make in self._makes]
         return made[0] if len(made) == 1 else FallbackReranker(*made)
 
     def close(self) -> None:
         """Release the models."""
-        for each in self._models:
-            each.close()
+        for model in self._models:
+            model.close()
 
     def _make(self, name: str, *, models: Path, threads: int) -> Make:
         if name == "late":

@@ -205,19 +205,21 @@ def _letter(name: str, *, roman: bool) -> str:
 
 def _by_position(headings: Sequence[Heading]) -> list[Heading]:
     """Number the chapters of a book whose titles have no numbers."""
-    chapters = [each for each in tops(headings) if not is_front_or_back_matter(each)]
+    chapters = [heading for heading in tops(headings) if not is_front_or_back_matter(heading)]
     if len(chapters) < MIN_CHAPTERS:
         return list(headings)
-    numbers = {(each.path, each.first): str(n) for n, each in enumerate(chapters, start=1)}
+    numbers = {(chapter.path, chapter.first): str(n) for n, chapter in enumerate(chapters, start=1)}
     current: tuple[Heading, str] | None = None
     found = []
-    for each in headings:
-        number = numbers.get((each.path, each.first))
+    for heading in headings:
+        number = numbers.get((heading.path, heading.first))
         if number is not None:
-            current = (each, number)
-        inside = current is not None and current[0].first <= each.first <= current[0].last
-        below = current is not None and each.path[: len(current[0].path)] == current[0].path
-        found.append(replace(each, chapter=current[1]) if current and inside and below else each)
+            current = (heading, number)
+        inside = current is not None and current[0].first <= heading.first <= current[0].last
+        below = current is not None and heading.path[: len(current[0].path)] == current[0].path
+        found.append(
+            replace(heading, chapter=current[1]) if current and inside and below else heading
+        )
     return found
 
 
@@ -227,22 +229,22 @@ def tops(headings: Sequence[Heading]) -> list[Heading]:
     A single title above all others, such as the document title, is skipped, and so are parts.
     """
     depth = 1
-    level = [each for each in headings if len(each.path) == depth]
-    while len(level) == 1 and any(len(each.path) > depth for each in headings):
+    level = [heading for heading in headings if len(heading.path) == depth]
+    while len(level) == 1 and any(len(heading.path) > depth for heading in headings):
         depth += 1
-        level = [each for each in headings if len(each.path) == depth]
+        level = [heading for heading in headings if len(heading.path) == depth]
     if not any(_is_part(each) for each in level):
         return level
     found: list[Heading] = []
     part: Heading | None = None
-    for each in headings:
-        if len(each.path) == depth:
-            part = each if _is_part(each) else None
-            found.append(each)
-        elif part and len(each.path) == depth + 1 and each.path[:depth] == part.path:
+    for heading in headings:
+        if len(heading.path) == depth:
+            part = heading if _is_part(heading) else None
+            found.append(heading)
+        elif part and len(heading.path) == depth + 1 and heading.path[:depth] == part.path:
             if found[-1] is part:
                 found.pop()  # it has chapters, and is none itself
-            found.append(each)
+            found.append(heading)
     return found
 
 

@@ -135,7 +135,7 @@ def _names_by_chunk(texts: Sequence[str]) -> list[set[str]]:
     held = []
     for within, at_start, near in zip(inside, opening, pairs, strict=True):
         names = {*within, *_resolve_conflicts(at_start, known, small)}
-        telling = (each for each in names if not each.istitle() or each.lower() not in small)
+        telling = (name for name in names if not name.istitle() or name.lower() not in small)
         held.append({*map(fold, telling), *(terms[pair] for pair in near & terms.keys())})
     return held
 

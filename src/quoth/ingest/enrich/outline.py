@@ -20,14 +20,14 @@ def contents_of(
     of its own, without a title.
     """
     segments = segments_of(chunks)
-    titled = {(each.path, each.first): each for each in segments if each.path}
+    titled = {(segment.path, segment.first): segment for segment in segments if segment.path}
     found = [
-        replace(each, segment=titled[each.path, each.first].segment)
-        if (each.path, each.first) in titled
-        else each
-        for each in headings_of(reading, chunks)
+        replace(heading, segment=titled[heading.path, heading.first].segment)
+        if (heading.path, heading.first) in titled
+        else heading
+        for heading in headings_of(reading, chunks)
     ]
-    found += [each for each in segments if not each.path]
+    found += [segment for segment in segments if not segment.path]
     return _marked(chunks, found, segments=segments), tuple(found)
 
 
@@ -35,10 +35,12 @@ def _marked(
     chunks: Sequence[Chunk], headings: Sequence[Heading], *, segments: Sequence[Heading]
 ) -> tuple[Chunk, ...]:
     chapters: dict[int, str] = {}
-    for each in headings:  # inner headings follow outer ones
-        if each.chapter:
-            chapters.update(dict.fromkeys(range(each.first, each.last + 1), each.chapter))
-    kinds = {at: each.segment for each in segments for at in range(each.first, each.last + 1)}
+    for heading in headings:  # inner headings follow outer ones
+        if heading.chapter:
+            chapters.update(dict.fromkeys(range(heading.first, heading.last + 1), heading.chapter))
+    kinds = {
+        at: segment.segment for segment in segments for at in range(segment.first, segment.last + 1)
+    }
     return tuple(
         replace(chunk, chapter=chapters.get(at, ""), segment=kinds.get(at, ""))
         if at in chapters or at in kinds

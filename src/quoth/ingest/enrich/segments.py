@@ -137,7 +137,9 @@ def _speaker_turns(chunk: Chunk) -> set[str]:
     if isinstance(whole, Seconds) and whole.speaker:
         return {whole.speaker}
     locators = (place.locator for place in chunk.places)
-    return {each.speaker for each in locators if isinstance(each, Seconds) and each.speaker}
+    return {
+        locator.speaker for locator in locators if isinstance(locator, Seconds) and locator.speaker
+    }
 
 
 def _is_audience(voice: str, known: dict[str, bool]) -> bool:
@@ -148,7 +150,7 @@ def _is_audience(voice: str, known: dict[str, bool]) -> bool:
 
 def _rounds(cues: Sequence[_Cue], *, last: int) -> Iterator[tuple[int, int]]:
     """Return the question rounds: those during the talk, and the one at its end."""
-    asked = [each for each in cues if each.kind in ("questions", "any", "following", "audience")]
+    asked = [cue for cue in cues if cue.kind in ("questions", "any", "following", "audience")]
     end = _last_round(cues, asked, last=last)
     group: list[_Cue] = []
     for cue in [*(each for each in asked if end is None or each.ordinal < end[0]), None]:
@@ -170,7 +172,7 @@ def _last_round(
         borne_out = cue.kind == "questions" and cue.share > ANNOUNCED and len(more) > 1
         if cue.share >= late or borne_out:
             latest = max((each.ordinal for each in more), default=cue.ordinal)
-            over = [each.ordinal for each in cues if each.kind in ("over", "slides")]
+            over = [cue.ordinal for cue in cues if cue.kind in ("over", "slides")]
             closing = [ordinal for ordinal in over if ordinal >= latest]
             return cue.ordinal, closing[0] if closing else last
     return None
@@ -194,7 +196,7 @@ def _demos(
     for number, cue in enumerate(cues):
         if cue.kind != "demo" or cue.ordinal <= after or cue.ordinal in taken:
             continue
-        over = [each.ordinal for each in cues[number + 1 :] if each.kind == "slides"]
+        over = [cue.ordinal for cue in cues[number + 1 :] if cue.kind == "slides"]
         free = cue.ordinal
         while free + 1 < len(chunks) and free + 1 not in taken:
             free += 1

@@ -75,9 +75,11 @@ def make_summaries(
     if not chunks:
         return ()
     source = _Source(chunks, vectors)
-    titled = [each for each in headings if each.path]
+    titled = [heading for heading in headings if heading.path]
     chapters = (
-        [each for each in tops(titled) if not is_front_or_back_matter(each)] if titled else []
+        [heading for heading in tops(titled) if not is_front_or_back_matter(heading)]
+        if titled
+        else []
     )
     if len(chapters) < 2:
         chapters = []
@@ -105,8 +107,8 @@ def _chapter(
     source: _Source, chapter: Heading, sections: Sequence[Heading]
 ) -> tuple[list[Summary], Sequence[SummaryCandidate]]:
     """Return the summaries of a chapter's sections, and the chapter's own sentences."""
-    sections = [each for each in sections if not is_front_or_back_matter(each)]
-    long = [each for each in sections if each.last - each.first + 1 >= MIN_CHUNKS]
+    sections = [section for section in sections if not is_front_or_back_matter(section)]
+    long = [section for section in sections if section.last - section.first + 1 >= MIN_CHUNKS]
     found: list[Summary] = []
     groups: list[Sequence[SummaryCandidate]] = []
     for each in long:
@@ -123,13 +125,13 @@ def _chapter(
 
 def _heard(source: _Source, headings: Sequence[Heading]) -> Iterator[Summary]:
     """Return the summaries of the segments of a talk, which have no title."""
-    for each in headings:
-        if each.path or each.last - each.first + 1 == len(source.chunks):
+    for heading in headings:
+        if heading.path or heading.last - heading.first + 1 == len(source.chunks):
             continue
-        within = _looked_at(source, each.first, each.last)
-        leaves = _choose(source, within, span=(each.first, each.last), size=SECTION_SENTENCES)
+        within = _looked_at(source, heading.first, heading.last)
+        leaves = _choose(source, within, span=(heading.first, heading.last), size=SECTION_SENTENCES)
         if leaves:
-            yield _summary(source, 2, each, leaves)
+            yield _summary(source, 2, heading, leaves)
 
 
 def _below(chapter: Heading, headings: Sequence[Heading], *, at: int) -> Iterator[Heading]:
@@ -203,6 +205,6 @@ def _summary(
 ) -> Summary:
     chunks = source.chunks
     made = tuple(
-        SummarySentence(chunks[each.place].chunk_id, each.start, each.end) for each in leaves
+        SummarySentence(chunks[leaf.place].chunk_id, leaf.start, leaf.end) for leaf in leaves
     )
     return Summary(part.document_id, level, part.path, part.first, part.last, made)

@@ -62,7 +62,7 @@ def candidates_of(chunk: Chunk, *, place: int) -> tuple[SummaryCandidate, ...]:
     breaks: list[int] = []
     pieces_count = False
     if chunk.kind == "transcript":
-        breaks = [each.start - chunk.start for each in chunk.places]
+        breaks = [place.start - chunk.start for place in chunk.places]
         pieces_count = len(text) > _UNPUNCTUATED and not any(end in text for end in _ENDS)
     titles = {normalize_name(title) for title in chunk.section}
     found: list[SummaryCandidate] = []
@@ -109,8 +109,8 @@ def _fitness(shown: str, titles: set[str], *, whole: bool) -> float:
 def document_frequency(candidates: Sequence[SummaryCandidate]) -> Mapping[str, float]:
     """Return for each word the share of sentences that contain it."""
     counts: dict[str, int] = {}
-    for each in candidates:
-        for word in each.words:
+    for candidate in candidates:
+        for word in candidate.words:
             counts[word] = counts.get(word, 0) + 1
     return {word: count / len(candidates) for word, count in counts.items()}
 

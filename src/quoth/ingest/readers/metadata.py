@@ -52,7 +52,7 @@ class Metadata:
 
     def merged_with(self, lower: Metadata) -> Metadata:
         """Return the metadata with missing fields taken from `lower`."""
-        names = [each.name for each in fields(self)]
+        names = [field.name for field in fields(self)]
         return Metadata(**{name: getattr(self, name) or getattr(lower, name) for name in names})
 
 

@@ -44,9 +44,9 @@ def enforce_limits(reading: ParsedDocument) -> ParsedDocument:
         title=_cut(reading.title, MAX_TITLE_LENGTH),
         speaker=_name(reading.speaker),
         url=url,
-        labels=tuple(each[:MAX_LABEL_LENGTH] for each in reading.labels),
-        places=tuple(_place(each) for each in reading.places),
-        sections=tuple(_section(each) for each in reading.sections[:MAX_SECTIONS]),
+        labels=tuple(label[:MAX_LABEL_LENGTH] for label in reading.labels),
+        places=tuple(_place(place) for place in reading.places),
+        sections=tuple(_section(section) for section in reading.sections[:MAX_SECTIONS]),
         warnings=(*reading.warnings, warning) if many else reading.warnings,
     )
 
@@ -90,7 +90,7 @@ def _path(section: str) -> str:
     if len(section) <= MAX_TITLE_LENGTH and section.count(ARROW) < MAX_DEPTH:
         return section
     parts = section.split(ARROW)[:MAX_DEPTH]
-    return ARROW.join(_cut(each, MAX_TITLE_LENGTH) for each in parts)
+    return ARROW.join(_cut(part, MAX_TITLE_LENGTH) for part in parts)
 
 
 def _cut(text: str, most: int) -> str:

@@ -94,7 +94,7 @@ def stamp(fields: Mapping[str, Any], *, vector: Matrix) -> int:
 
 def predicate(filters: Sequence[Filter]) -> Expr:
     """Compile filters into one typed expression: all of them must hold."""
-    return reduce(lambda left, right: left & right, (_condition(each) for each in filters))
+    return reduce(lambda left, right: left & right, (_condition(filter_) for filter_ in filters))
 
 
 def _condition(each: Filter) -> Expr:
@@ -137,9 +137,9 @@ def _labels(chunk: Chunk) -> set[str]:
     locators = [chunk.locator, *(place.locator for place in chunk.places)]
     return {
         label_key(label)
-        for each in locators
-        if isinstance(each, Pages)
-        for label in (each.label_first, each.label_last)
+        for locator in locators
+        if isinstance(locator, Pages)
+        for label in (locator.label_first, locator.label_last)
     }
 
 

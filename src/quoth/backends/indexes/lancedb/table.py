@@ -187,7 +187,7 @@ class LanceStore:
             return {}
         column = (await table.query().select(["document_id"]).to_arrow())["document_id"]
         counts = column.value_counts()
-        return {each["values"].as_py(): each["counts"].as_py() for each in counts}
+        return {count["values"].as_py(): count["counts"].as_py() for count in counts}
 
     async def count(self) -> int:
         """Return how many chunks there are."""

@@ -1,4 +1,4 @@
-"""The service as one application: its routes, middleware and error handler."""
+"""The service as an ASGI application: routes, middleware and error handler."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def make_app(
     """Return the application of these tenants.
 
     ``middleware`` is given the outermost first; without authentication among it every route
-    refuses. ``state`` is put into ``app.state`` beside the tenants.
+    refuses. ``state`` is stored in ``app.state`` next to the tenants.
     """
     app = Application(
         outer_middleware=middleware,

@@ -1,4 +1,4 @@
-"""The authenticated caller as a parameter of every route, with the scope that it needs."""
+"""Route dependencies: the authenticated caller, with the required scope."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from quoth.store.keys import Scope
 
 
 def allowed(scope: Scope) -> Callable[[Request], Principal]:
-    """Return the dependency that gives a route its caller; it raises Denied without the scope."""
+    """Return the dependency for a route's caller; it raises Denied without the scope."""
 
     def caller(request: Request) -> Principal:
         found = request_state(request.scope).principal
@@ -36,7 +36,7 @@ Admin = Annotated[Principal, Depends(allowed("admin"))]
 
 
 def owner(caller: Reader) -> Principal:
-    """Return a caller who may see everything of the tenant; raises Denied for a share."""
+    """Return a caller with full access to the tenant; raises Denied for a share."""
     if caller.collection is not None:
         raise Denied("A share opens one collection, and nothing else.")
     return caller

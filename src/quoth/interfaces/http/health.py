@@ -88,12 +88,12 @@ async def check_readiness(engine: Engine, *, server: ServerState | None = None) 
 
 
 def server_metrics(tenants: Tenants, server: ServerState) -> Iterator[MetricDefinition]:
-    """Yield the metrics that other parts of the process count."""
+    """Yield the metrics of other components of the process."""
     limit = server.limit
     yield _gauge("quoth_in_flight", "Queries being answered.", limit.in_flight)
     yield _gauge("quoth_waiting", "Queries waiting in the queue.", limit.waiting)
     yield _gauge("quoth_admitted_total", "Queries admitted.", limit.admitted)
-    yield _gauge("quoth_shed_total", "Queries refused because of too many others.", limit.shed)
+    yield _gauge("quoth_shed_total", "Queries refused by admission control.", limit.shed)
     yield _gauge("quoth_workers", "Workers that process uploads.", server.workers)
     yield _gauge("quoth_open_tenants", "Tenants whose stores are open.", len(tenants.opened))
     yield _gauge("quoth_resident_bytes", "Resident memory.", resident_bytes())

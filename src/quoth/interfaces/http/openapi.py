@@ -1,4 +1,4 @@
-"""The parts of the OpenAPI description beside the routes: errors, tags and introduction."""
+"""Parts of the OpenAPI description other than routes: errors, tags and introduction."""
 
 from __future__ import annotations
 

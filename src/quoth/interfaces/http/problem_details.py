@@ -1,7 +1,7 @@
-"""Problem responses (RFC 9457): the one place where an error becomes a response.
+"""Problem responses (RFC 9457): the only conversion of errors to responses.
 
-A response repeats nothing of the request but names of fields. What does not exist and what belongs
-to another tenant give the same response, and an internal error shows only the request's id.
+A response repeats nothing of the request but names of fields. Missing objects and those of another
+tenant give the same response, and an internal error shows only the request id.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ def _code(error: QuothError) -> str:
 
 
 def _detail(error: QuothError) -> str:
-    """Return the public message: messages for operators hold paths and more."""
+    """Return the public message: messages for operators may contain paths."""
     match error:
         case NotFound():
             return NOTHING_HERE

@@ -1,4 +1,4 @@
-"""The caller of a request, and what the middleware and routes know of the request."""
+"""Principal and state of a request, shared by the middleware and routes."""
 
 from __future__ import annotations
 
@@ -69,15 +69,15 @@ class RequestState:
 
     @cached_property
     def request_id(self) -> str:
-        """The id that came with the request, or a new one."""
+        """Return the id sent with the request, or a new one."""
         given = self.headers.get("x-request-id", "")
         return given if SAFE_ID.fullmatch(given) else uuid4().hex
 
     @cached_property
     def token(self) -> str:
-        """The token that came with the request, or ""; raises Denied for more than one."""
+        """Return the token of the request, or ""; raises Denied for more than one."""
         if any(len(self.headers.getlist(name)) > 1 for name in ("authorization", "x-api-key")):
-            # A proxy may have checked the other one.
+            # A proxy may have verified the other one.
             raise Denied("More than one key came with this request. Send one.", status=401)
         scheme, _blank, token = self.headers.get("authorization", "").partition(" ")
         if scheme.casefold() == "bearer":
@@ -86,7 +86,7 @@ class RequestState:
 
     @cached_property
     def kind(self) -> RequestKind:
-        """What the request does, by its method and path."""
+        """Return the kind of request, by its method and path."""
         if any(self.path == prefix or self.path.startswith(f"{prefix}/") for prefix in FILE_PATHS):
             return "files"
         if self.method in (*READING_METHODS, "WEBSOCKET"):

@@ -1,4 +1,4 @@
-"""From the body of a request to a query for the engine, within what its caller may reach."""
+"""Build engine queries from request bodies, within the caller's access."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def listing_of(engine: Engine) -> DocumentLists:
 async def to_request(body: SearchRequest, caller: Principal) -> Request:
     """Return the query of a body; raises InputError and NotFound.
 
-    What does not exist and what the caller may not reach give the same error.
+    Missing objects and those the caller may not access raise the same error.
     """
     collections, filters = await asyncio.to_thread(_resolve_scope, body, caller)
     choices = _choices(body, caller.engine)

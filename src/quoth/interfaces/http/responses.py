@@ -24,7 +24,7 @@ SCALARS = frozenset((str, int, float, bool, type(None)))
 class ApiResponse(Response):
     """A JSON response whose content is a value of the core, or plain data with such values.
 
-    It is sent as it is: FastAPI does not validate it again.
+    It is sent unchanged: FastAPI does not validate it again.
     """
 
     media_type = "application/json"
@@ -75,7 +75,7 @@ def public_answer(answer: Answer, *, base: str) -> Answer:
 
 
 def public_link(base: str, link: str | None, document_id: str | None) -> str | None:
-    """Return a web address as it is, and any other link as that of the document's own file.
+    """Return a web address unchanged, and any other link as that of the document's file.
 
     ``base`` is the address of the service, "" for paths from its root.
     """
@@ -102,7 +102,7 @@ def _field_names(kind: type) -> tuple[str, ...]:
 
 
 def _hide_source(document: dict[str, Any]) -> None:
-    """Replace the path of a document's file by its bare name, also in messages."""
+    """Replace the path of a document's file by its name, also in messages."""
     source = str(document["source"])
     name = source if is_web(source) else source_name(source)
     document["source"] = name

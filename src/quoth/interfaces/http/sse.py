@@ -1,4 +1,4 @@
-"""Server-sent events: the events of an answer, each as soon as it is there.
+"""Server-sent events: the events of an answer, each as soon as it is available.
 
 The names and the data are those of the command line's JSON output. A stream ends with `done` or
 with `error`; a client that disconnects ends the work on its answer.
@@ -32,11 +32,11 @@ class SseMessage(Protocol):
 
     @property
     def event(self) -> str:
-        """The name under which it is sent."""
+        """Return the name of the event."""
 
 
 class EventStream(Response):
-    """A response that sends events, and closes their generator whatever happens.
+    """A response that sends events, and always closes their generator.
 
     ``first`` were taken from ``events`` already. ``encode`` writes all events as bytes, and
     ``encode_error`` the error with which a stream ends early, given the request's id.
@@ -113,7 +113,7 @@ async def until_hits(events: AsyncIterator[Event]) -> list[Event]:
 
 
 async def encode_events(events: AsyncIterator[SseMessage]) -> AsyncGenerator[bytes, None]:
-    """Write events by their names, with all that they hold."""
+    """Encode events with their names and data."""
     async for event in events:
         yield encode_event(event.event, to_json(to_public(event)))
 

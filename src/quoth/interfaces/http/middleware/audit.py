@@ -1,6 +1,6 @@
 """The audit log: one row for every request that changes something, queries, or is refused.
 
-It is the one place where that happens, around authentication and every route. The row is written
+It is written only here, around authentication and every route. The row is written
 when the status of the response is known and before a byte of it is sent, so that no client holds
 an answer that the audit log lacks. Rows of simultaneous requests share a transaction.
 """
@@ -58,9 +58,8 @@ log = logging.getLogger("quoth.audit")
 
 
 class AuditMiddleware:
-    """Writes the audit log; stands around authentication and every route.
-
-    A request that was refused without a tenant of its own is in the log of the operator's.
+    """Writes the audit log, around authentication and every route. A request refused without a
+    tenant is in the log of the operator's tenant.
     """
 
     def __init__(self, app: ASGIApp, *, tenants: Tenants) -> None:
@@ -116,7 +115,7 @@ class AuditMiddleware:
 
 
 def _action(scope: Scope, request: RequestState, *, status: int | None) -> tuple[str, str]:
-    """Return the action and the ids in the path; an empty action for what is not written."""
+    """Return the action and the ids in the path; an empty action for unaudited requests."""
     template, ids = _route(scope, request)
     name = f"{request.method} {template}"
     if name in ACTIONS:
@@ -127,7 +126,7 @@ def _action(scope: Scope, request: RequestState, *, status: int | None) -> tuple
 
 
 class AuditWriter:
-    """Writes audit entries, simultaneous ones in one transaction, and keeps the newest head."""
+    """Writes audit entries, simultaneous ones in one transaction, and stores the latest hash."""
 
     def __init__(self, database: Database, *, home: Path) -> None:
         self._database = database
@@ -161,7 +160,7 @@ class AuditWriter:
     def _add(self, entries: list[AuditEntry], tenant: str) -> ChainTip:
         head = Audit(self._database, tenant=tenant).add(entries)
         store_head(self._home, tenant, head=head)
-        # Logs are kept apart from the database: they prove how long the chain once was.
+        # Logs are separate from the database: they prove the former length of the chain.
         log.info("audit", extra={"number": head.number, "hash": head.hash, "rows": len(entries)})
         return head
 

@@ -38,7 +38,7 @@ TOO_MANY_WRONG_KEYS = (
 
 
 class AuthMiddleware:
-    """Sets the principal of every request, and refuses a request that has none.
+    """Sets the principal of every request, and refuses requests without one.
 
     ``bound`` is the address that the server listens on. A request whose key is revoked while
     its body comes in, or while its response is streamed, is ended. ``clock`` gives seconds.
@@ -137,7 +137,7 @@ class AuthMiddleware:
 
     async def _find(self, token: str, network: str) -> ApiKey | Share:
         wait = self._wrong_keys.wait_s(network)
-        # A key that was valid before goes on: guesses from the same network do not lock it out.
+        # A cached valid key is still accepted: guesses from the same network do not lock it out.
         if wait and not self._credentials.remembers(token):
             message = TOO_MANY_WRONG_KEYS.format(self._wrong_keys.per_minute)
             raise Busy(message, status=429, retry_after_s=wait)

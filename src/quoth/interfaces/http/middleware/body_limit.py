@@ -17,7 +17,7 @@ SENDING_METHODS = frozenset({"POST", "PUT", "PATCH"})
 
 
 class TooSlow(InputError):
-    """The body took too long to come in."""
+    """The body took too long to arrive."""
 
     code = "too_slow"
     status = 408

@@ -31,7 +31,7 @@ SMOOTHING = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """``in_flight`` queries at once, ``waiting`` behind them, each for at most ``wait_s``."""
+    """``in_flight`` concurrent queries, ``waiting`` in the queue, each for at most ``wait_s``."""
 
     in_flight: int
     waiting: int = 1024
@@ -39,10 +39,10 @@ class Bounds:
 
 
 def default_in_flight(*, cores: int | None = None, generates: bool = False) -> int:
-    """Return how many queries at once are best; ``generates`` where a language model answers.
+    """Return the default concurrency; ``generates`` where a language model answers.
 
-    An extractive answer computes all the time, so that more than two a core only take longer
-    each; a language model is waited for and takes only memory.
+    An extractive answer is CPU-bound, so that more than two per core only take longer each; a
+    generated one mostly waits and takes only memory.
     """
     count = cores or os.cpu_count() or 1
     return max(4, 2 * count) + (32 if generates else 0)
@@ -143,7 +143,7 @@ class BufferedConnection:
 
     @asynccontextmanager
     async def cancel_on_disconnect(self) -> AsyncIterator[None]:
-        """Run the block until the client disconnects; a block that is ended so raises nothing."""
+        """Run the block until the client disconnects; a block cancelled so raises nothing."""
         task = asyncio.current_task()
         assert task is not None
         cancelled = False

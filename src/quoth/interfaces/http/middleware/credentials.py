@@ -33,7 +33,7 @@ NOTE_WAIT_S = 0.2
 
 @dataclass(frozen=True, slots=True)
 class CachedKey:
-    """What a token was found to be, and when, by the clock."""
+    """Cached look-up of a token: its key, and when it was found."""
 
     found: ApiKey | Share
     at: float
@@ -79,7 +79,7 @@ class Credentials:
 
     def _end_look_up(self, digest: bytes, task: asyncio.Task[ApiKey | Share | None]) -> None:
         del self._look_ups[digest]
-        # The requests that waited may be gone: retrieve the error, else asyncio reports it.
+        # The waiting requests may have ended: retrieve the error, else asyncio reports it.
         if not task.cancelled():
             task.exception()
 

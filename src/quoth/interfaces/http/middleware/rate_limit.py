@@ -64,7 +64,7 @@ class RateLimitMiddleware:
 class GcraLimiter:
     """Up to ``burst`` at once and ``per_minute`` in the long run, for each name.
 
-    The generic cell rate algorithm (ITU-T I.371): a name's whole past is the time at which its
+    The generic cell rate algorithm (ITU-T I.371): the state of a name is the time at which its
     bucket will be full again. ``clock`` gives seconds and never goes back.
     """
 

@@ -1,4 +1,4 @@
-"""Security headers of every response: load nothing foreign, cache nothing, send no referrer."""
+"""Security headers of every response: no external resources, no caching, no referrer."""
 
 from __future__ import annotations
 

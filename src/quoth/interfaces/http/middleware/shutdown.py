@@ -1,7 +1,7 @@
-"""Graceful shutdown: nothing new begins, and what is in flight is finished or interrupted.
+"""Graceful shutdown: refuse new requests, finish or interrupt those in flight.
 
-A stream that does not end in time gets a last event with the code ``interrupted`` instead of a
-torn connection; every other response is complete, or a refusal with a time to retry.
+A stream that does not end in time gets a final event with the code ``interrupted`` instead of a
+closed connection; every other response is complete, or a refusal with Retry-After.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ RETRY_S = 5
 
 
 class Interrupted(Busy):
-    """The service ended before the answer did; ask again."""
+    """The service stopped before the answer was complete; try again."""
 
     code = "interrupted"
 
 
 class InFlightRequests:
-    """Whether the service takes requests, and those in flight; used by one event loop."""
+    """State of the service and its requests in flight; used by one event loop."""
 
     def __init__(self, state: State = "serving") -> None:
         self.state: State = state
@@ -44,7 +44,7 @@ class InFlightRequests:
         return len(self._requests)
 
     async def stop(self, *, within_s: float) -> None:
-        """Refuse new requests, wait for those in flight, and interrupt what takes longer."""
+        """Refuse new requests, wait for those in flight, and interrupt the slow ones."""
         self.state = "stopping"
         try:
             async with asyncio.timeout(within_s):

@@ -1,4 +1,4 @@
-"""The order of the middleware, the outermost first."""
+"""Order of the middleware, the outermost first."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Host and origin checks against DNS rebinding and cross-site requests.
 
-A foreign web page can make a browser send requests to any address, and can point a host name of
-its own at this machine. It cannot choose the headers Host and Origin that the browser sends.
+Any web page can make a browser send requests to any address, and can point its own host name at
+this machine. It cannot choose the headers Host and Origin that the browser sends.
 """
 
 from __future__ import annotations
@@ -103,8 +103,8 @@ def check_host(
 ) -> None:
     """Refuse a request for another host name; raises MisdirectedRequest.
 
-    ``server`` begins with the address that the connection came in on. It is accepted as a name:
-    a foreign name can be pointed at this machine, a foreign address cannot.
+    ``server`` begins with the address that the connection came in on. It is accepted as a name: any
+    name can be pointed at this machine, an address cannot.
     """
     given = headers.getlist("host")
     address = str(server[0]) if server else None

@@ -1,1 +1,1 @@
-"""The routes, a file for each kind of thing; none has a way in but its `Caller`."""
+"""Routes, one file per resource; each accesses data only through its caller."""

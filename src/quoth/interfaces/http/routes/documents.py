@@ -83,7 +83,7 @@ class Passages:
 class Original(FileResponse):
     """A file or a byte range of it; an invalid range gives a problem (RFC 9457)."""
 
-    # Starlette has no other hook for the response to an invalid range.
+    # Starlette has no other hook for invalid ranges.
     @classmethod
     def _parse_range_header(cls, http_range: str, file_size: int) -> list[tuple[int, int]]:
         try:

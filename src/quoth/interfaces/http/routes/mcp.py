@@ -1,6 +1,5 @@
-"""The MCP tools over HTTP: one address, with the same authentication as every route.
-
-No session is kept: each request has a caller of its own.
+"""MCP tools over HTTP, with the same authentication as every route. Stateless: each request is
+authenticated separately.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def serve_mcp(app: FastAPI) -> AsyncIterator[None]:
-    """Serve MCP as long as the application runs, where its packages are installed."""
+    """Serve MCP while the application runs, if its packages are installed."""
     app.state.mcp = None
     if not is_installed("mcp.server.mcpserver"):
         yield
@@ -53,7 +52,7 @@ router = APIRouter(lifespan=serve_mcp, tags=["others"])
 
 
 class ForwardedRequest(Response):
-    """A response that leaves the request to the MCP server."""
+    """A response that forwards the request to the MCP server."""
 
     def __init__(self, manager: StreamableHTTPSessionManager) -> None:
         super().__init__()

@@ -1,7 +1,7 @@
 """The OpenAI-compatible API: chat completions and models.
 
-A model is a collection: ``quoth/NAME``, or ``quoth`` for the default one. A name that does not
-exist loads nothing.
+A model is a collection: ``quoth/NAME``, or ``quoth`` for the default one. Unknown names load
+nothing.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class UnknownModel(NotFound):
 
 
 class OpenAIRoute(APIRoute):
-    """A route whose errors have the form that OpenAI's clients read."""
+    """A route whose errors have the form of the OpenAI API."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Return the route's handler with its errors turned into responses."""

@@ -351,7 +351,7 @@ def _upload(task: Task, parts: Components) -> Upload:
 async def _receive_file(
     request: Request, about: UploadMetadata, caller: Principal
 ) -> tuple[Task, bool]:
-    """Store the file in a request; True says that it is new."""
+    """Store the file in a request; return True for a new one."""
     fields: dict[str, str] = {}
     return await receive_whole(
         caller.engine.parts,
@@ -364,7 +364,7 @@ async def _receive_file(
 async def _fetch_page(
     request: Request, about: UploadMetadata, caller: Principal
 ) -> tuple[Task, bool]:
-    """Fetch the web page that a request names; True says that it is new."""
+    """Fetch the web page that a request names; return True for a new one."""
     named = read_json(await request.body(), UploadMetadata)
     said = about.model_copy(update=named.model_dump(exclude_none=True))
     if named.url is None:

@@ -1,1 +1,1 @@
-"""The server process."""
+"""Server process: sockets, protocol, warm-up, state."""

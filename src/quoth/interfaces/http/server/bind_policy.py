@@ -1,4 +1,4 @@
-"""The service listens beyond this machine only once there is a key."""
+"""Check that the service listens on other interfaces only if an API key exists."""
 
 from __future__ import annotations
 

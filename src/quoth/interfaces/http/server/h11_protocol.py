@@ -1,7 +1,7 @@
-"""Limits of a connection: time for its request, time to read the response, and their number.
+"""Connection limits: time for the request, time to read the response, and their number.
 
-uvicorn limits neither how long a request may take to arrive nor how many connections are open;
-a few thousand slow ones (slowloris) would otherwise take all there are.
+uvicorn limits neither the time a request may take to arrive nor the number of connections; a few
+thousand slow ones (slowloris) would otherwise exhaust them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MALFORMED = (
 
 
 class MalformedRequest(InputError):
-    """What came in over a connection cannot be parsed as a request."""
+    """The data received cannot be parsed as an HTTP request."""
 
     status = 400
 
@@ -74,7 +74,7 @@ class LimitedH11Protocol(H11Protocol):
         super().pause_writing()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is not HTTP with a problem response like every other."""
+        """Refuse malformed HTTP with a problem response."""
         request_id = uuid4().hex
         found = problem(MalformedRequest(MALFORMED), request_id=request_id)
         length = str(len(found.body))
@@ -87,7 +87,7 @@ class LimitedH11Protocol(H11Protocol):
         self.transport.close()
 
     def too_slow(self, now: float) -> bool:
-        """Return whether the client takes longer than it may."""
+        """Return whether the client exceeds its time limit."""
         if self._between_requests():
             return self.head_began is not None and now - self.head_began > HEAD_S
         receiving = self.cycle.more_body and not self.flow.read_paused

@@ -96,9 +96,9 @@ def create_server_app(
 async def serve(
     settings: Settings, *, host: str, port: int, workers: int = 1, say: Notify = lambda _line: None
 ) -> None:
-    """Serve until a signal ends it; ``workers`` process uploads.
+    """Serve until a signal arrives; ``workers`` process uploads.
 
-    ``say`` gets messages for the operator, the address first. Raises ConfigError, MissingExtra
+    ``say`` receives messages for the operator, the address first. Raises ConfigError, MissingExtra
     and StorageFull.
     """
     raise_file_limit()
@@ -108,7 +108,7 @@ async def serve(
     with listening(host, port) as bound, ExitStack() as stack:
         async with open_tenants(settings, progress=say, observe=state.observe) as tenants:
             check_binding(host, database=tenants.database, settings=settings)
-            # Entered once everything is open, and left when everything is closed.
+            # Entered once everything is open, exited when everything is closed.
             ending = stack.enter_context(signals(state.requests, say=say))
             await _serve(tenants, state, bound=bound, host=host, ending=ending, say=say)
     say("Stopped.")
@@ -130,7 +130,7 @@ async def _serve(
     async def warm_up() -> None:
         await warm(tenants.engine(settings.tenant))
         gc.collect()
-        gc.freeze()  # scanning what stays for good held requests up for a quarter of a second
+        gc.freeze()  # scanning permanent objects delayed requests by 0.25 s
         if state.requests.state == "starting":
             state.requests.state = "serving"
             say(f"quoth answers at {bound_address(bound, host)}")
@@ -158,13 +158,13 @@ async def _serve(
 
 
 def trust_local_proxy(app: ASGIApp) -> ASGIApp:
-    """Take the client's address from a proxy on this machine: else every client were local."""
+    """Take the client address from a local proxy: else every client would appear local."""
     trusted = ProxyHeadersMiddleware(cast("Any", app), trusted_hosts=["127.0.0.1", "::1"])
     return cast("ASGIApp", trusted)
 
 
 class HttpServer(uvicorn.Server):
-    """uvicorn's server, which leaves the signals to us."""
+    """uvicorn's server without its signal handlers."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -193,7 +193,7 @@ def _config(app: ASGIApp) -> uvicorn.Config:
 
 @contextmanager
 def listening(host: str, port: int) -> Iterator[socket.socket]:
-    """Bind and listen; raises ConfigError with the way out where that cannot be."""
+    """Bind and listen; raises ConfigError where that fails."""
     try:
         family, _kind, _protocol, _name, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE

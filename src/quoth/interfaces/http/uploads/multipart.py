@@ -1,4 +1,4 @@
-"""Forms with a file (multipart/form-data), parsed as they come in and never held whole."""
+"""Streaming parser of forms with a file (multipart/form-data)."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class FormReader:
             raise InputError(INVALID_FORM) from error
 
     def feed(self, data: bytes) -> list[FormPart | bytes]:
-        """Return what these bytes hold: starts of parts, and data of the part that is open."""
+        """Parse bytes; return starts of parts, and data of the current part."""
         try:
             self._parser.write(data)
         except FormParserError as error:
@@ -99,9 +99,8 @@ class FormReader:
 async def file_of(
     stream: AsyncIterator[bytes], content_type: str, *, fields: dict[str, str]
 ) -> AsyncIterator[bytes]:
-    """Yield the bytes of the one file in a form; put the other fields into ``fields``.
-
-    The name of the file goes there as ``name``, unless a field of that name follows.
+    """Yield the bytes of the one file in a form; store the other fields in ``fields``. The file
+    name is stored as ``name``, unless a field of that name follows.
     """
     form = FormReader(content_type)
     files = 0

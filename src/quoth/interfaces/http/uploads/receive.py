@@ -52,7 +52,7 @@ class WrongOffset(InputError):
 
 @dataclass(frozen=True, slots=True)
 class FetchHooks:
-    """How names are resolved and addresses connected; None for the system's own."""
+    """Resolver and connector for fetching pages; None for the system's."""
 
     resolve: Resolve | None = None
     connect: Connect | None = None
@@ -70,7 +70,7 @@ async def receive_whole(
     about: Callable[[], dict[str, str | None]],
     key_id: str,
 ) -> tuple[Task, bool]:
-    """Store a whole file and queue it once; True says that it is new.
+    """Store a complete file and queue it once; return True for a new one.
 
     ``about`` returns its metadata after the last byte. An error leaves nothing behind. Raises
     InputError, TooLarge and StorageFull.
@@ -112,7 +112,7 @@ async def receive_page(
     key_id: str,
     ways: FetchHooks | None = None,
 ) -> tuple[Task, bool]:
-    """Fetch a web page and queue it as a file once; True says that it is new.
+    """Fetch a web page and queue it as a file once; return True for a new one.
 
     Its url is the address at the end of all redirects. Raises NotFetched and InputError, and as
     `receive_whole` does.
@@ -221,7 +221,7 @@ async def _receive(
     *,
     renew: Callable[[], object] | None = None,
 ) -> None:
-    """Write a stream block by block; what came before it broke off is written."""
+    """Write a stream block by block; the data before an interruption is kept."""
     held = bytearray()
     renewed = time.monotonic()
     try:

@@ -148,21 +148,7 @@ async def _choose(
     elif not placed and found.query.notes and only_asks_for_a_place(found.query):
         return _Selection((), "no_results")  # the place does not exist, as a note says
     elif is_answerable(evidence, probability=chance, answer_from=least):
-        late = cosines = None
-        if parts.spans is not None:
-            spans = _score_spans(parts.spans, found, listed, passages)
-            late = await trace.attempt("read", spans, otherwise=None, fallback="words")
-        listed = read_closely(listed, late)
-        if found.encoded is not None and not found.ranked[0].whole and listed.texts:
-            rows = await trace.attempt(
-                "quote",
-                parts.embedder.embed(listed.texts, role="document"),
-                otherwise=None,
-                fallback="words alone",
-            )
-            cosines = None if rows is None else cosines_to(found.encoded.vector, rows)
-        statements = choose_statements(listed, max_sentences=plan.max_sentences, cosines=cosines)
-        statements = with_other_sides(statements, listed)
+        listed, statements = await _select_statements(parts, found, passages, listed, trace=trace)
         weighed = weigh_statements(listed, statements)
         if weighed is not None:
             answers = statement_probability(
@@ -187,6 +173,33 @@ async def _choose(
     if without := aspects_without(listed, statements):
         said = (*said, notice("missing", language=language, names=without))
     return _Selection(statements, status, said)
+
+
+async def _select_statements(
+    parts: Components,
+    found: Retrieved,
+    passages: Sequence[Passage],
+    listed: Shortlist,
+    *,
+    trace: Trace,
+) -> tuple[Shortlist, tuple[Statement, ...]]:
+    """Score the shortlist by vectors; return it with the sentences that answer."""
+    late = cosines = None
+    if parts.spans is not None:
+        spans = _score_spans(parts.spans, found, listed, passages)
+        late = await trace.attempt("read", spans, otherwise=None, fallback="words")
+    listed = read_closely(listed, late)
+    if found.encoded is not None and not found.ranked[0].whole and listed.texts:
+        rows = await trace.attempt(
+            "quote",
+            parts.embedder.embed(listed.texts, role="document"),
+            otherwise=None,
+            fallback="words alone",
+        )
+        cosines = None if rows is None else cosines_to(found.encoded.vector, rows)
+    plan = found.plan
+    statements = choose_statements(listed, max_sentences=plan.max_sentences, cosines=cosines)
+    return listed, with_other_sides(statements, listed)
 
 
 async def _score_spans(

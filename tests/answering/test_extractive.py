@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from quoth.answering.extractive.candidates import LONGEST, cut_at_clauses, quotable_sentences
+from quoth.answering.extractive.candidates import MAX_SENTENCE, cut_at_clauses, quotable_sentences
 from quoth.answering.extractive.score import late_features
 from quoth.answering.extractive.select import (
     Shortlist,
@@ -185,7 +185,7 @@ def test_a_transcript_without_stops_is_cut_at_its_cues() -> None:
     lines = [f"and then we look at the number {word} of the list" for word in "abcdefghijklmnop"]
     text = "\n".join(lines)
     found = quotable_sentences([passage(text, cues=True)])
-    assert max(len(each.text) for each in found) <= LONGEST
+    assert max(len(each.text) for each in found) <= MAX_SENTENCE
     assert all(text[each.start : each.end] == each.text for each in found)
     assert all(each.text.endswith("of the list") for each in found)
 
@@ -241,7 +241,7 @@ def test_a_very_long_sentence_is_cut_behind_its_clauses() -> None:
     text = "The garden has " + "a row of old apple trees, " * 18 + "and a gate."
     found = quotable_sentences([passage(text)])
     assert len(found) > 1
-    assert max(len(each.text) for each in found) <= LONGEST
+    assert max(len(each.text) for each in found) <= MAX_SENTENCE
     assert all(text[each.start : each.end] == each.text for each in found)
     assert [each.text[-1] for each in found[:-1]] == [","] * (len(found) - 1)
     assert all(each.cut for each in found)
@@ -250,7 +250,7 @@ def test_a_very_long_sentence_is_cut_behind_its_clauses() -> None:
 def test_a_long_run_without_spaces_is_cut_all_the_same() -> None:
     spans = list(cut_at_clauses("x" * 1000, 0, 1000))
     assert "".join("x" * (end - start) for start, end in spans) == "x" * 1000
-    assert max(end - start for start, end in spans) <= LONGEST
+    assert max(end - start for start, end in spans) <= MAX_SENTENCE
 
 
 def test_code_and_rows_of_tables_give_way_to_a_statement() -> None:

@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from quoth.answering.fallback_messages import degraded_stages
+from quoth.answering.fallback_messages import describe_degradation
 from quoth.core.errors import GenerationCode
 
 CODES = get_args(GenerationCode)
@@ -16,34 +16,36 @@ CODES = get_args(GenerationCode)
 @pytest.mark.parametrize("code", CODES)
 @pytest.mark.parametrize("fallback", ["extractive", "truncated"])
 def test_every_failure_of_a_model_has_a_sentence(language: str, code: str, fallback: str) -> None:
-    said = degraded_stages(f"generate:{code}:{fallback}", language=language)
+    said = describe_degradation(f"generate:{code}:{fallback}", language=language)
     assert said[0].isupper()
     assert said.endswith(".")
     assert not {code, fallback} & set(said.replace(":", " ").split())
 
 
 def test_a_sentence() -> None:
-    assert degraded_stages("generate:llm_denied:extractive", language="en") == (
+    assert describe_degradation("generate:llm_denied:extractive", language="en") == (
         "The provider of the language model refused the key: the sources are quoted word for word."
     )
 
 
 def test_other_languages_get_english() -> None:
     entry = "rerank:deadline:fused order"
-    assert degraded_stages(entry, language="es") == degraded_stages(entry, language="en")
+    assert describe_degradation(entry, language="es") == describe_degradation(entry, language="en")
 
 
 def test_another_model_that_wrote_is_named() -> None:
-    said = degraded_stages("generate:openai:anthropic:claude-haiku-4-5", language="en")
+    said = describe_degradation("generate:openai:anthropic:claude-haiku-4-5", language="en")
     assert said == "openai did not answer: anthropic:claude-haiku-4-5 wrote the answer."
 
 
 def test_a_collection_that_failed_is_named() -> None:
-    said = degraded_stages("collection talks:retrieval_failed:the other collections", language="en")
+    said = describe_degradation(
+        "collection talks:retrieval_failed:the other collections", language="en"
+    )
     assert said == "A part of the search failed: the collection talks is left out."
 
 
 @pytest.mark.parametrize("entry", ["", "new", "new:reason", "new:reason:something else: more"])
 def test_an_unknown_entry_is_shown_as_it_is(entry: str) -> None:
-    said = degraded_stages(entry, language="en")
+    said = describe_degradation(entry, language="en")
     assert all(part in said for part in entry.split(":", 2))

@@ -18,8 +18,8 @@ from quoth.answering.extractive.candidates import quotable_sentences
 from quoth.answering.verification import (
     Sources,
     StatementCheck,
+    cache_embeddings,
     read_sources,
-    remembering,
     verify,
 )
 from quoth.answering.verification.tokens import concatenate, tokens
@@ -225,7 +225,9 @@ FRENCH = read_sources(
 async def test_another_language_is_compared_by_vectors_numbers_and_negation(
     statement: str, support: str
 ) -> None:
-    verdict = await verify(statement, FRENCH, cited=[1], language="en", embed=remembering(alike))
+    verdict = await verify(
+        statement, FRENCH, cited=[1], language="en", embed=cache_embeddings(alike)
+    )
     assert verdict.support == support
 
 
@@ -241,7 +243,7 @@ async def test_a_sentence_is_embedded_once() -> None:
         asked.extend(texts)
         return await alike(texts)
 
-    once = remembering(embed)
+    once = cache_embeddings(embed)
     for statement in ("Sourdough takes long.", "Yeast takes long."):
         await verify(statement, FRENCH, cited=[1], language="en", embed=once)
     assert len(asked) == len(set(asked))

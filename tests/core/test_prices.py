@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoth.core.prices import (
-    LEAST_CONTEXT,
-    LEAST_TOKENS,
-    OUT_OF_TIME,
+    MIN_ANSWER_TOKENS,
+    MIN_CONTEXT_TOKENS,
+    SKIP_ORDER,
     SMALL_TASK,
     BudgetDecision,
     LatencyEstimator,
@@ -115,13 +115,13 @@ def test_then_the_answer_gets_shorter() -> None:
 
 
 def test_then_there_are_fewer_passages() -> None:
-    found = means(600 * IN + 3000 * IN + LEAST_TOKENS * OUT)
-    assert (found.max_tokens, found.context_tokens) == (LEAST_TOKENS, 3000)
+    found = means(600 * IN + 3000 * IN + MIN_ANSWER_TOKENS * OUT)
+    assert (found.max_tokens, found.context_tokens) == (MIN_ANSWER_TOKENS, 3000)
     assert found.left_out[-1] == ("context", "fewer passages")
 
 
 def test_at_last_there_is_no_model() -> None:
-    found = means(600 * IN + (LEAST_CONTEXT - 1) * IN + LEAST_TOKENS * OUT)
+    found = means(600 * IN + (MIN_CONTEXT_TOKENS - 1) * IN + MIN_ANSWER_TOKENS * OUT)
     assert (found.generate, found.left_out) == (False, (("generate", "extractive"),))
 
 
@@ -166,8 +166,8 @@ def test_what_is_done_costs_no_more_than_the_limit(
     if found.generate:
         extra = tasks * usd(SMALL_TASK) if found.small_tasks else 0
         assert usd(Usage(prompt + found.context_tokens, found.max_tokens)) + extra <= max_usd
-        assert min(tokens, LEAST_TOKENS) <= found.max_tokens <= tokens
-        assert min(context, LEAST_CONTEXT) <= found.context_tokens <= context
+        assert min(tokens, MIN_ANSWER_TOKENS) <= found.max_tokens <= tokens
+        assert min(context, MIN_CONTEXT_TOKENS) <= found.context_tokens <= context
 
 
 @given(st.floats(0, 0.02), st.floats(0, 0.02))
@@ -207,14 +207,14 @@ def test_the_order_is_expansion_reranking_generation(
 
 
 def test_the_rest_of_the_path_needs_its_time_too() -> None:
-    assert skip_for_time(1600, usual_ms=USUAL, least_ms=100) == ("expand",)
+    assert skip_for_time(1600, usual_ms=USUAL, min_ms=100) == ("expand",)
 
 
 def test_what_takes_no_part_is_not_left_out() -> None:
     assert skip_for_time(100, usual_ms={"rerank": 80}) == ()
 
 
-@given(st.floats(0, 3000), st.dictionaries(st.sampled_from(OUT_OF_TIME), st.floats(1, 2000)))
+@given(st.floats(0, 3000), st.dictionaries(st.sampled_from(SKIP_ORDER), st.floats(1, 2000)))
 def test_what_is_kept_fits_and_nothing_that_fits_is_left_out(
     remaining_ms: float, usual: dict[str, float]
 ) -> None:

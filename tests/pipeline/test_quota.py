@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from quoth.answering.fallback_messages import degraded_stages
+from quoth.answering.fallback_messages import describe_degradation
 from quoth.core.errors import GenerationError
 from quoth.core.events import TextAdded
 from quoth.core.trace import Trace
@@ -179,7 +179,7 @@ def test_a_day_begins_at_midnight_utc(address: Path | str) -> None:
 
 
 def test_it_is_told_in_sentences() -> None:
-    assert degraded_stages(ENDED, language="en") == (
+    assert describe_degradation(ENDED, language="en") == (
         "The language model has used up its tokens for today: the sources are quoted word for word."
     )
-    assert "jetons du jour" in degraded_stages(ENDED, language="fr")
+    assert "jetons du jour" in describe_degradation(ENDED, language="fr")

@@ -17,7 +17,7 @@ from quoth.core.plan import Plan
 from quoth.core.settings import Settings
 from quoth.core.types import Filter, Turn
 from quoth.engine import Engine
-from quoth.pipeline.record import MOST, HistoryLevel, Record
+from quoth.pipeline.record import MAX_CANDIDATES, HistoryLevel, Record
 from quoth.pipeline.record_codec import StoredRecord, pack, unpack
 from quoth.pipeline.retrieve import Request
 from quoth.store.catalogue import Catalogue
@@ -120,7 +120,7 @@ async def test_the_library_s_texts_are_in_the_answer_alone(engine: Engine) -> No
 
 
 async def test_the_pool_is_kept_whole(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("quoth.pipeline.record.MOST", 2)
+    monkeypatch.setattr("quoth.pipeline.record.MAX_CANDIDATES", 2)
     record = await record_of_asking(engine, Request(NECTAR, {"rerank_pool": 4, "final_k": 4}))
     (searched,) = record.searched
     assert len([each for each in searched.candidates if each.pool is not None]) == 4
@@ -134,7 +134,7 @@ def test_a_wide_search_is_kept_in_part() -> None:
     legs = {"keyword": LegScore(1000, 12.34567), "semantic": LegScore(1000, 0.876543)}
     rows = tuple(
         CandidateTrace(f"{at:024x}", legs, LegScore(at, 0.54321), "convex", LegScore(at, 0.5), at)
-        for at in range(1, MOST + 1)
+        for at in range(1, MAX_CANDIDATES + 1)
     )
     record = Record(
         Request("Why?"), Plan(), answer(), searched=(CollectionTrace("default", "v", 2000, rows),)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoth.core.types import Query
-from quoth.query.decompose import MOST_PARTS, aspect_questions, parts_of
+from quoth.query.decompose import MAX_PARTS, aspect_questions, sub_questions
 
 
 def asked(text: str, language: str = "en", aspects: tuple[str, ...] = ()) -> Query:
@@ -36,7 +36,7 @@ def asked(text: str, language: str = "en", aspects: tuple[str, ...] = ()) -> Que
 def test_a_question_of_several_clauses_is_taken_apart(
     text: str, language: str, parts: list[str]
 ) -> None:
-    assert list(parts_of(asked(text, language))) == parts
+    assert list(sub_questions(asked(text, language))) == parts
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_a_question_of_several_clauses_is_taken_apart(
     ],
 )
 def test_one_question_stays_whole(text: str) -> None:
-    assert parts_of(asked(text)) == ()
+    assert sub_questions(asked(text)) == ()
 
 
 def test_every_aspect_takes_along_what_is_asked_of_all() -> None:
@@ -61,7 +61,7 @@ def test_every_aspect_takes_along_what_is_asked_of_all() -> None:
         "What is the difference between BERT and GPT in training data?", aspects=("BERT", "GPT")
     )
     assert aspect_questions(query) == ("BERT training data", "GPT training data")
-    assert parts_of(query) == aspect_questions(query)
+    assert sub_questions(query) == aspect_questions(query)
 
 
 def test_an_aspect_within_another_is_not_cut_out_of_it() -> None:
@@ -73,7 +73,7 @@ def test_only_the_first_of_many_aspects_are_searched_for() -> None:
     aspects = tuple(f"model{number}" for number in range(12))
     query = asked(f"Compare {', '.join(aspects)}", aspects=aspects)
     assert aspect_questions(query) == ("model0", "model1", "model2")
-    assert len(parts_of(query)) == MOST_PARTS
+    assert len(sub_questions(query)) == MAX_PARTS
 
 
 def test_a_french_comparison_gives_its_aspects() -> None:
@@ -86,8 +86,8 @@ def test_a_french_comparison_gives_its_aspects() -> None:
 
 
 def test_white_space_costs_no_time() -> None:
-    assert parts_of(asked("what" + " " * 980 + "and how")) == ()
-    assert parts_of(asked("What is a cat?\n\tHow  does\u00a0it purr?")) == (
+    assert sub_questions(asked("what" + " " * 980 + "and how")) == ()
+    assert sub_questions(asked("What is a cat?\n\tHow  does\u00a0it purr?")) == (
         "What is a cat?",
         "How does it purr cat?",
     )
@@ -100,6 +100,6 @@ def test_white_space_costs_no_time() -> None:
     ).map(" ".join)
 )
 def test_parts_are_none_or_two_to_four_and_say_something(text: str) -> None:
-    parts = parts_of(asked(text))
+    parts = sub_questions(asked(text))
     assert len(parts) in (0, 2, 3, 4)
     assert all(any(each.isalnum() for each in part) for part in parts)

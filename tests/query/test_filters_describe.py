@@ -6,7 +6,7 @@ import pytest
 
 from quoth.core.types import Document, Filter
 from quoth.query.filters.describe import describe_filters
-from quoth.query.filters.parse import dropped, parse_filters
+from quoth.query.filters.parse import dropped_fields, parse_filters
 
 BOOKS = {
     "d1": Document("d1", "Inside the hive", "transcript", "ready"),
@@ -44,7 +44,7 @@ def test_the_filters_that_take_it_back_are_named_as_every_door_spells_them() -> 
     (sentence,) = describe_filters(both, documents=BOOKS, language="en")
     lifting = ("time=any", "page=any")
     assert sentence.endswith(f"add the filters {', '.join(lifting)}.")
-    assert dropped(lifting) >= {each.field for each in both}
+    assert dropped_fields(lifting) >= {each.field for each in both}
     assert parse_filters(lifting) == ()
 
 

@@ -13,9 +13,9 @@ from quoth.core.types import Filter, FilterField
 from quoth.query.filters.parse import (
     KEYS,
     MAX_PAGES,
-    dropped,
-    pages_printed,
+    dropped_fields,
     parse_filters,
+    printed_pages_filter,
 )
 
 
@@ -94,7 +94,7 @@ def test_filters_keep_their_order() -> None:
 
 
 def test_as_many_pages_as_are_allowed() -> None:
-    found = pages_printed("1", str(MAX_PAGES))
+    found = printed_pages_filter("1", str(MAX_PAGES))
     assert found is not None
     assert len(found.values) == MAX_PAGES
 
@@ -112,11 +112,11 @@ def test_as_many_pages_as_are_allowed() -> None:
 def test_what_was_read_out_of_the_question_can_be_taken_back(
     texts: list[str], fields: set[str]
 ) -> None:
-    assert dropped(texts) == fields
+    assert dropped_fields(texts) == fields
 
 
 def test_none_takes_back_all() -> None:
-    assert dropped(["none"]) == set(get_args(FilterField))
+    assert dropped_fields(["none"]) == set(get_args(FilterField))
 
 
 def test_taking_back_filters_nothing() -> None:
@@ -129,5 +129,5 @@ def test_any_text_is_a_filter_or_is_refused(text: str) -> None:
         found = parse_filters([text])
     except InputError:
         return
-    assert bool(found) != bool(dropped([text]))
+    assert bool(found) != bool(dropped_fields([text]))
     assert all(each.values for each in found)

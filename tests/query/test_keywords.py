@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from quoth.core.types import Chars, Chunk, Query
 from quoth.query.keywords import (
-    MOST_NAMES,
+    MAX_NAMES,
     capitalised_terms,
     content_words,
     keywords,
@@ -38,7 +38,7 @@ def test_content_words_are_what_the_question_is_about(text: str, language: str, 
 def test_the_rarest_words_that_the_collection_knows_are_the_keywords() -> None:
     counts = {"wing": 90, "flutter": 3, "panel": 40, "quux": 0}
     query = asked("Does the flutter of a quux affect the wing panel?")
-    assert keywords(query, frequency=lambda stem: counts.get(stem, 500), most=2) == (
+    assert keywords(query, frequency=lambda stem: counts.get(stem, 500), limit=2) == (
         "flutter",
         "panel",
     )
@@ -46,7 +46,7 @@ def test_the_rarest_words_that_the_collection_knows_are_the_keywords() -> None:
 
 def test_without_counts_marked_and_long_words_come_first() -> None:
     query = asked("Where do people in Oslo put the GPT4 model and its attention weights?")
-    assert keywords(query, most=3) == ("Oslo", "GPT4", "attention")
+    assert keywords(query, limit=3) == ("Oslo", "GPT4", "attention")
 
 
 def test_names_are_sought_as_links_are_folded_and_entities_first() -> None:
@@ -61,4 +61,4 @@ def test_names_are_sought_as_links_are_folded_and_entities_first() -> None:
 @given(st.text(max_size=200))
 def test_any_question_has_a_bounded_number_of_names(text: str) -> None:
     found = capitalised_terms(asked(text))
-    assert len(found) == len(set(found)) <= MOST_NAMES
+    assert len(found) == len(set(found)) <= MAX_NAMES

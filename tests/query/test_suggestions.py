@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from quoth.query.suggest_rank import (
-    as_written,
     completions,
+    restore_case,
     sort_by_similarity,
     suggest,
 )
@@ -19,7 +19,7 @@ HEADINGS = ["2.4 Tokenizers", "Introduction", "2.5 Decoding text", "3"]
 
 def ask(question: str, *, language: str = "en", **given: list[str]) -> tuple[str, ...]:
     kinds = {"headings": [], "names": [], "asked": [], **given}
-    return suggest(question, language=language, most=3, **kinds)
+    return suggest(question, language=language, limit=3, **kinds)
 
 
 def test_a_heading_becomes_a_question_without_its_number() -> None:
@@ -70,11 +70,11 @@ def test_the_nearest_titles_come_first() -> None:
 @pytest.mark.parametrize("typed", ["When does a c", "when does a c"])
 def test_what_was_typed_is_ended_as_it_was_ended_before(typed: str) -> None:
     asked = ["When does a colony swarm?", "Who?"]
-    assert completions(typed, language="en", headings=[], asked=asked, most=3) == (asked[0],)
+    assert completions(typed, language="en", headings=[], asked=asked, limit=3) == (asked[0],)
 
 
 def test_what_was_typed_finds_headings_by_their_words() -> None:
-    found = completions("decod", language="en", headings=HEADINGS, asked=[], most=3)
+    found = completions("decod", language="en", headings=HEADINGS, asked=[], limit=3)
     assert found == ("What is said about “Decoding text”?",)
 
 
@@ -107,4 +107,4 @@ async def test_titles_and_headings_end_what_is_typed(tmp_path: Path) -> None:
 )
 def test_a_name_is_written_as_the_sources_write_it(name: str, written: str | None) -> None:
     texts = ["The Final hidden state.", "Of Hugging Face comes BERT, not bert."]
-    assert as_written(name, texts) == written
+    assert restore_case(name, texts) == written

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from quoth.core.errors import InputError
 from quoth.core.types import Filter, Turn
 from quoth.query.entity_index import EntityIndex
-from quoth.query.understand import LONGEST, understand, validate
+from quoth.query.understand import MAX_LENGTH, understand, validate
 from tests.support.made_outline import LABELS, NAMES, SHELF
 
 EMPTY = EntityIndex(languages=("en",))
@@ -42,7 +42,7 @@ def test_a_collection_without_names_narrows_nothing() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["why", 'what is C++? "AND" OR *', "to be or not to be", "x" * LONGEST, "東京は?", "a\nbc"],
+    ["why", 'what is C++? "AND" OR *', "to be or not to be", "x" * MAX_LENGTH, "東京は?", "a\nbc"],
 )
 def test_valid_questions_come_back_unchanged(text: str) -> None:
     assert validate(text) == text
@@ -133,8 +133,8 @@ def test_a_long_question_takes_no_longer_than_its_length(piece: str) -> None:
             times.append(time.thread_time() - began)
         return min(times)
 
-    whole = (piece * LONGEST)[:LONGEST]
-    assert spent(whole) < 8 * spent(whole[: LONGEST // 4]) + 0.001
+    whole = (piece * MAX_LENGTH)[:MAX_LENGTH]
+    assert spent(whole) < 8 * spent(whole[: MAX_LENGTH // 4]) + 0.001
 
 
 def test_a_question_is_understood_in_less_than_three_milliseconds() -> None:

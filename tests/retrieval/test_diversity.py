@@ -77,7 +77,7 @@ def test_missing_vectors_are_like_nothing() -> None:
 
 def test_at_most_so_many_per_document() -> None:
     kept = cap_per_document(
-        candidates(5, 4, 3, 2), document_of=lambda each: "d" if each != "c2" else "e", most=2
+        candidates(5, 4, 3, 2), document_of=lambda each: "d" if each != "c2" else "e", limit=2
     )
     assert ids(kept) == ["c0", "c1", "c2"]
 

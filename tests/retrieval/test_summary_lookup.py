@@ -95,24 +95,24 @@ def test_too_much_at_once_is_a_subject_to_search() -> None:
 
 
 def test_a_part_is_covered_by_its_own_summary() -> None:
-    assert coverage_sample(SUMMARIES, [DocumentPart("b", 5, 9)], most=6) == leaves("b", 50, 70)
-    assert coverage_sample(SUMMARIES, [DocumentPart("b", 0, TO_THE_END)], most=6) == leaves(
+    assert coverage_sample(SUMMARIES, [DocumentPart("b", 5, 9)], limit=6) == leaves("b", 50, 70)
+    assert coverage_sample(SUMMARIES, [DocumentPart("b", 0, TO_THE_END)], limit=6) == leaves(
         "b", 0, 50
     )
 
 
 def test_a_part_without_one_is_covered_by_what_it_is_made_of() -> None:
     without = [each for each in SUMMARIES if each.level != 0]
-    assert coverage_sample(without, [DocumentPart("b", 0, TO_THE_END)], most=6) == leaves(
+    assert coverage_sample(without, [DocumentPart("b", 0, TO_THE_END)], limit=6) == leaves(
         "b", 0, 10, 50, 70
     )
 
 
 def test_several_parts_share_the_sentences() -> None:
     parts = [DocumentPart("b", 0, 4), DocumentPart("t", 0, TO_THE_END)]
-    assert coverage_sample(SUMMARIES, parts, most=4) == (*leaves("b", 0, 10), *leaves("t", 1, 4))
+    assert coverage_sample(SUMMARIES, parts, limit=4) == (*leaves("b", 0, 10), *leaves("t", 1, 4))
 
 
 def test_nothing_known_covers_nothing() -> None:
-    assert coverage_sample((), [DocumentPart("b", 0, 4)], most=4) == ()
-    assert coverage_sample(SUMMARIES, [], most=4) == ()
+    assert coverage_sample((), [DocumentPart("b", 0, 4)], limit=4) == ()
+    assert coverage_sample(SUMMARIES, [], limit=4) == ()

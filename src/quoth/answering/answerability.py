@@ -42,7 +42,7 @@ WORDS_NOTHING = 0.36
 """Coverage below which a query is not answered when there are no vectors."""
 WORDS_SOME = 0.5
 """Coverage below which its answer is called partial."""
-FEWEST = 20
+MIN_COMPARED = 20
 """Minimum number of passages for a meaningful gap."""
 
 _NAME = re.compile(r"(?<=\s)[\"'«“(]?(?:[^\W\d_]['’])?([A-ZÀ-ÖØ-Þ][\w.-]*\w)|\b(\w*\d[\w.,]*)\b")
@@ -203,7 +203,7 @@ def _best_coverage(material: QueryContext) -> float:
 
 
 def _gap(cosines: Sequence[float]) -> float | None:
-    if len(cosines) < FEWEST:
+    if len(cosines) < MIN_COMPARED:
         return None
     middle = median(cosines)
     return (max(cosines) - middle) / (1 - middle) if middle < 1 else 0.0

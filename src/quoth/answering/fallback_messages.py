@@ -12,7 +12,7 @@ from quoth.core.translations import translate
 from quoth.core.types import Answer
 
 
-def degraded_stages(entry: str, *, language: str) -> str:
+def describe_degradation(entry: str, *, language: str) -> str:
     """Describe an entry ``stage:reason:fallback`` of `Answer.degraded`.
 
     An entry without a known sentence is shown unchanged.
@@ -50,4 +50,4 @@ def notes(answer: Answer) -> Iterator[str]:
     fates = [add_warning(each, language=language) for each in ("failed", "cut", "refused", "empty")]
     fell_back = any(each.startswith("generate:") for each in answer.degraded)
     yield from (each for each in answer.warnings if not (fell_back and each in fates))
-    yield from (degraded_stages(each, language=language) for each in answer.degraded)
+    yield from (describe_degradation(each, language=language) for each in answer.degraded)

@@ -25,7 +25,7 @@ Note = Literal[
     "unsupported", "dropped", "cut", "refused", "silent", "empty", "failed", "language", "links"
 ]
 
-FEWEST_LETTERS = 40
+MIN_LETTERS = 40
 """Minimum letters for detecting an answer's language."""
 
 
@@ -136,7 +136,7 @@ def _notes(composed: Composed, quoted: Answer) -> list[Note]:
 
 
 def _foreign(text: str, language: str) -> bool:
-    if sum(sign.isalpha() for sign in text) < FEWEST_LETTERS:
+    if sum(sign.isalpha() for sign in text) < MIN_LETTERS:
         return False
     others = ("en", "fr") if language in ("en", "fr") else (language, "en", "fr")
     return detect_language(text, among=others, fallback=language) != language

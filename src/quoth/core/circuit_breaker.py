@@ -14,7 +14,7 @@ State = Literal["closed", "open", "half_open"]
 """All calls pass; no call passes; a single trial call passes and decides."""
 
 
-def every_error(_error: BackendError) -> bool:
+def count_all(_error: BackendError) -> bool:
     """Return True: every error counts."""
     return True
 
@@ -37,7 +37,7 @@ class CircuitBreaker:
         name: str,
         *,
         error: Callable[[str], BackendError] = BackendError,
-        counts: Callable[[BackendError], bool] = every_error,
+        counts: Callable[[BackendError], bool] = count_all,
         failures: int = 5,
         within_s: float = 30.0,
         half_open_s: float = 15.0,

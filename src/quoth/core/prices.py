@@ -19,17 +19,17 @@ Usd = Callable[[Usage], float | None]
 
 TABLE = "genai_prices"
 """The price package; it is part of every extra for a language model."""
-LEAST_TOKENS = 128
+MIN_ANSWER_TOKENS = 128
 """Minimum answer length in tokens."""
-LEAST_CONTEXT = 500
+MIN_CONTEXT_TOKENS = 500
 """Minimum context in tokens: with less, a generated answer is no better than an extractive one."""
 SMALL_TASK = Usage(input_tokens=400, output_tokens=200)
 """Maximum usage of analysing or rewording a query."""
-NEWEST = 0.2
+LATEST_WEIGHT = 0.2
 """Weight of the last call in the usual latency."""
-FADING = 0.98
+SKIP_DECAY = 0.98
 """Decay of a stage's usual latency each time it is skipped."""
-OUT_OF_TIME = ("expand", "rerank", "generate")
+SKIP_ORDER = ("expand", "rerank", "generate")
 """Stages skipped when time is short, least important first."""
 PUBLISHERS: Mapping[str, str] = {
     "anthropic": "anthropic",
@@ -131,11 +131,11 @@ def fit_budget(
     left = tuple((stage, "no model") for stage in small_tasks)
     if fits(context_tokens, max_tokens):
         return BudgetDecision(True, False, max_tokens, context_tokens, left)
-    tokens = most(LEAST_TOKENS, max_tokens, lambda n: fits(context_tokens, n))
+    tokens = most(MIN_ANSWER_TOKENS, max_tokens, lambda n: fits(context_tokens, n))
     left = (*left, ("generate", "a shorter answer"))
     if fits(context_tokens, tokens):
         return BudgetDecision(True, False, tokens, context_tokens, left)
-    context = most(LEAST_CONTEXT, context_tokens, lambda n: fits(n, tokens))
+    context = most(MIN_CONTEXT_TOKENS, context_tokens, lambda n: fits(n, tokens))
     left = (*left, ("context", "fewer passages"))
     if fits(context, tokens):
         return BudgetDecision(True, False, tokens, context, left)
@@ -143,19 +143,19 @@ def fit_budget(
 
 
 def skip_for_time(
-    remaining_ms: float | None, *, usual_ms: Mapping[str, float], least_ms: float = 0.0
+    remaining_ms: float | None, *, usual_ms: Mapping[str, float], min_ms: float = 0.0
 ) -> tuple[str, ...]:
     """Return the stages to skip so that the others fit into the remaining time.
 
-    ``usual_ms`` is the usual latency of each of `OUT_OF_TIME`, for an answer the time to its first
-    token; stages that are not named are ignored. ``least_ms`` is for everything else. As few as
-    possible are skipped, in the order of `OUT_OF_TIME`; one that fits again once a later one is
+    ``usual_ms`` is the usual latency of each of `SKIP_ORDER`, for an answer the time to its first
+    token; stages that are not named are ignored. ``min_ms`` is for everything else. As few as
+    possible are skipped, in the order of `SKIP_ORDER`; one that fits again once a later one is
     skipped stays.
     """
     if remaining_ms is None:
         return ()
-    there = [stage for stage in OUT_OF_TIME if stage in usual_ms]
-    room = remaining_ms - least_ms
+    there = [stage for stage in SKIP_ORDER if stage in usual_ms]
+    room = remaining_ms - min_ms
     out: list[str] = []
     for stage in there:
         if sum(usual_ms[each] for each in there if each not in out) <= room:
@@ -188,8 +188,8 @@ class LatencyEstimator:
     def note(self, stage: str, spent_ms: float) -> None:
         """Record the latency of a stage; for an answer, of its first token."""
         before = self._usual.get(stage, spent_ms)
-        self._usual[stage] = before + NEWEST * (spent_ms - before)
+        self._usual[stage] = before + LATEST_WEIGHT * (spent_ms - before)
 
     def left_out(self, stage: str) -> None:
         """Record a skipped stage, so that it is eventually tried again."""
-        self._usual[stage] *= FADING
+        self._usual[stage] *= SKIP_DECAY

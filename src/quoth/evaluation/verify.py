@@ -16,7 +16,7 @@ from quoth.answering.verification import (
     verify,
 )
 from quoth.answering.verification.align import align
-from quoth.answering.verification.calibration import SIGNS
+from quoth.answering.verification.calibration import FEATURES
 from quoth.core.calibration import Calibration
 from quoth.core.errors import InputError
 from quoth.evaluation.calibration import LabelledScore, calibration_error, fit_calibration
@@ -134,7 +134,7 @@ def fit_words(folder: Path, *, part: Part = "dev", source: str = "") -> Calibrat
         signs = found.signs if found is not None else {}
         kinds = sum(1 for group, true in FITTED.items() if true == case.true and counts[group])
         outcomes.append(LabelledScore(signs, case.true, 1 / (kinds * counts[case.group])))
-    return fit_calibration(outcomes, names=SIGNS, source=source)
+    return fit_calibration(outcomes, names=FEATURES, source=source)
 
 
 def verify_report(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from quoth.answering.fallback_messages import degraded_stages
+from quoth.answering.fallback_messages import describe_degradation
 from quoth.core.plan import Plan
 from quoth.core.types import (
     Answer,
@@ -270,7 +270,7 @@ def _notes(record: Record) -> Iterator[str]:
     if record.answer.counts.invented:
         yield f"Sources that the model named and never saw: {record.answer.counts.invented}."
     language = record.answer.query.language
-    yield from (degraded_stages(each, language=language) for each in record.answer.degraded)
+    yield from (describe_degradation(each, language=language) for each in record.answer.degraded)
 
 
 def _explained(each: CollectionTrace, record: Record, catalogue: Catalogue) -> SearchExplanation:

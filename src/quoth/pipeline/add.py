@@ -43,10 +43,10 @@ PIPELINE = "2"
 LANGUAGES = ("en", "fr", "de", "es", "it", "pt", "nl", "ru", "ar", "zh", "ja", "ko")
 """Languages that document language detection can return."""
 
-AHEAD = 2
+READ_AHEAD = 2
 """Files parsed ahead while another is embedded."""
 
-HELD_PAUSE_S = 0.25
+LEASE_POLL_S = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ async def add_documents(
     claimed: set[str] = set()
     renewing = asyncio.create_task(_renew(parts))
     try:
-        prepared = _prepared(parts, collection, files=files, given=given, claimed=claimed)
+        prepared = _prepare_files(parts, collection, files=files, given=given, claimed=claimed)
         async with aclosing(prepared) as results:
             async for result in results:
                 if isinstance(result, LeasedDocument):
@@ -163,7 +163,7 @@ async def _renew(parts: Components) -> None:
         await asyncio.to_thread(parts.jobs.renew)
 
 
-async def _prepared(
+async def _prepare_files(
     parts: Components,
     collection: Collection,
     *,
@@ -176,7 +176,7 @@ async def _prepared(
     coming = iter(files)
     try:
         while True:
-            while len(waiting) < 1 + AHEAD and (path := next(coming, None)) is not None:
+            while len(waiting) < 1 + READ_AHEAD and (path := next(coming, None)) is not None:
                 said = given.of(path)
                 work = _prepare(parts, collection, path=path, given=said, claimed=claimed)
                 waiting.append(asyncio.create_task(work))
@@ -224,7 +224,7 @@ async def _prepare(
             # It was removed meanwhile, or it came from another file, which may be about to change.
             if known is None or (first and known.source != source):
                 return LeasedDocument(document_id, path)
-            if known.source == source or await asyncio.to_thread(_is_there, known.source):
+            if known.source == source or await asyncio.to_thread(_path_exists, known.source):
                 return replace(known, status="unchanged")
             # The file has moved: read it again, so that links lead to its current path.
         if claim == "poison":
@@ -302,7 +302,7 @@ def file_uri(path: Path) -> str:
     return text if text == text.encode("utf-8", "replace").decode() else path.as_uri()
 
 
-def _is_there(source: str) -> bool:
+def _path_exists(source: str) -> bool:
     return source.startswith("file:") or Path(source).exists()
 
 
@@ -392,4 +392,4 @@ async def _wait_for_lease(
             async for step in write_batch(parts, collection, batch=[result]):
                 yield step
             return
-        await asyncio.sleep(HELD_PAUSE_S)
+        await asyncio.sleep(LEASE_POLL_S)

@@ -22,11 +22,11 @@ from quoth.core.protocols import Matrix
 from quoth.core.types import Answer, Turn
 from quoth.query.paraphrase import MAX_LENGTH, is_paraphrase, normalized_words
 
-MOST = 1000
+MAX_ANSWERS = 1000
 """Maximum number of cached answers of some 10 kB each."""
-LIFE_S = 300.0
+TTL_S = 300.0
 """Time to live of a cached answer, in seconds."""
-NEAREST = 100
+MAX_COMPARED = 100
 """Most recent answers of one key that are compared with a paraphrase."""
 
 Sharing = Literal["session", "tenant"]
@@ -54,7 +54,7 @@ class CacheKey:
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _CachedAnswer:
     question: str
     answer: Answer
     vector: Matrix | None
@@ -105,13 +105,15 @@ class AnswerCache:
     def __init__(
         self,
         *,
-        most: int = MOST,
-        life_s: float = LIFE_S,
+        most: int = MAX_ANSWERS,
+        life_s: float = TTL_S,
         sharing: Sharing = "session",
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self._sharing = sharing
-        self._kept: TTLCache[tuple[CacheKey, str], _Kept] = TTLCache(most, life_s, timer=clock)
+        self._kept: TTLCache[tuple[CacheKey, str], _CachedAnswer] = TTLCache(
+            most, life_s, timer=clock
+        )
         self._lock = Lock()
         self.hits = 0
         self.misses = 0
@@ -134,7 +136,7 @@ class AnswerCache:
         drawer = self._partition(key)
         with self._lock:
             there = [each for (one, _), each in self._kept.items() if one == drawer]
-        newest = there[::-1][:NEAREST]
+        newest = there[::-1][:MAX_COMPARED]
         # Compared outside the lock, so that other threads need not wait.
         scored = [(float(each.vector @ vector), each) for each in newest if each.vector is not None]
         for cosine, each in sorted(scored, key=lambda pair: -pair[0]):
@@ -165,7 +167,7 @@ class AnswerCache:
         with self._lock:
             # New entries are appended, so that the oldest is always first.
             self._kept.pop(place, None)
-            self._kept[place] = _Kept(question, answer, row)
+            self._kept[place] = _CachedAnswer(question, answer, row)
         return True
 
     def clear(self) -> None:
@@ -179,7 +181,7 @@ class AnswerCache:
     def _partition(self, key: CacheKey) -> CacheKey:
         return key if self._sharing == "session" else replace(key, session="")
 
-    def _given(self, kept: _Kept | None) -> Answer | None:
+    def _given(self, kept: _CachedAnswer | None) -> Answer | None:
         if kept is None:
             self.misses += 1
             return None

@@ -12,7 +12,7 @@ from quoth.core.trace import Trace
 
 FRAME_TOKENS = 1500
 """Maximum tokens of instructions, history and query, without the passages."""
-INSTEAD = {"expand": "the question alone", "rerank": "fused order", "generate": "extractive"}
+FALLBACKS = {"expand": "the question alone", "rerank": "fused order", "generate": "extractive"}
 """The fallback of each stage that is skipped for lack of time."""
 
 
@@ -28,10 +28,10 @@ def within_budget(
     ``pace`` estimates the latency of the stages. Passages are assumed to fill the plan's limit, so
     that the answer never costs more than announced.
     """
-    return _in_time(_for_money(plan, generator, trace), generator, trace, pace)
+    return _fit_deadline(_fit_cost(plan, generator, trace), generator, trace, pace)
 
 
-def _for_money(plan: Plan, generator: Generator | None, trace: Trace) -> Plan:
+def _fit_cost(plan: Plan, generator: Generator | None, trace: Trace) -> Plan:
     if generator is None or plan.max_usd is None:
         return plan
     if not plan.generate and not plan.classify and not _expands(plan):
@@ -51,7 +51,7 @@ def _for_money(plan: Plan, generator: Generator | None, trace: Trace) -> Plan:
     for stage, instead in means.left_out:
         trace.note(stage, reason="max_usd", fallback=instead)
     if not means.small_tasks:
-        plan = _asking_nobody(plan)
+        plan = _without_small_tasks(plan)
     if not means.generate:
         return replace(plan, generate=False)
     return replace(plan, max_tokens=means.max_tokens, max_context_tokens=means.context_tokens)
@@ -60,9 +60,9 @@ def _for_money(plan: Plan, generator: Generator | None, trace: Trace) -> Plan:
 def note_withheld(plan: Plan, *, reason: str, trace: Trace, writes: bool) -> None:
     """Note the planned stages without a usable language model; ``writes``: an answer is wanted."""
     if plan.generate and writes:
-        trace.note("generate", reason=reason, fallback=INSTEAD["generate"])
+        trace.note("generate", reason=reason, fallback=FALLBACKS["generate"])
     if _expands(plan):
-        trace.note("expand", reason=reason, fallback=INSTEAD["expand"])
+        trace.note("expand", reason=reason, fallback=FALLBACKS["expand"])
 
 
 def note_pace(pace: LatencyEstimator, timings_ms: Mapping[str, float]) -> None:
@@ -74,7 +74,9 @@ def note_pace(pace: LatencyEstimator, timings_ms: Mapping[str, float]) -> None:
         pace.note("generate", timings_ms["first_token"] - timings_ms["first_evidence"])
 
 
-def _in_time(plan: Plan, generator: Generator | None, trace: Trace, pace: LatencyEstimator) -> Plan:
+def _fit_deadline(
+    plan: Plan, generator: Generator | None, trace: Trace, pace: LatencyEstimator
+) -> Plan:
     there = {
         "expand": generator is not None and _expands(plan),
         "rerank": plan.rerank,
@@ -90,10 +92,10 @@ def _in_time(plan: Plan, generator: Generator | None, trace: Trace, pace: Latenc
     late = skip_for_time(trace.remaining_ms(), usual_ms=usual_ms)
     for stage in late:
         pace.left_out(stage)
-        trace.note(stage, reason="max_ms", fallback=INSTEAD[stage])
+        trace.note(stage, reason="max_ms", fallback=FALLBACKS[stage])
     out = before.union(late)
     if "expand" in out:
-        plan = replace(_asking_nobody(plan), classify=plan.classify)
+        plan = replace(_without_small_tasks(plan), classify=plan.classify)
     return replace(
         plan,
         rerank=plan.rerank and "rerank" not in out,
@@ -105,7 +107,7 @@ def _expands(plan: Plan) -> bool:
     return plan.expansion == "generated" or plan.hyde
 
 
-def _asking_nobody(plan: Plan) -> Plan:
+def _without_small_tasks(plan: Plan) -> Plan:
     """Return the plan without small language model tasks."""
     expansion = "none" if plan.expansion == "generated" else plan.expansion
     return replace(plan, classify=False, hyde=False, expansion=expansion)

@@ -22,7 +22,7 @@ class EgressEntry:
     local: bool
 
 
-USED_UP = "budget_exhausted"
+BUDGET_EXHAUSTED = "budget_exhausted"
 """The reason in `Answer.degraded` when the daily token limit is reached."""
 TOLD = ("the question", "the conversation so far", "the passages that were found for it")
 
@@ -46,7 +46,7 @@ def apply_privacy_settings(parts: Components) -> Components:
     if generator is not None and not generator.local and not holds.may_leave:
         return _without_model(parts)
     if generator is not None and _quota_exceeded(parts):
-        return replace(_without_model(parts), generation_disabled_reason=USED_UP)
+        return replace(_without_model(parts), generation_disabled_reason=BUDGET_EXHAUSTED)
     return parts
 
 

@@ -12,7 +12,7 @@ from quoth.query.entity_index import EntityIndex, build_entity_index
 from quoth.store.catalogue import Catalogue
 from quoth.store.rows import Collection
 
-KEPT = 8
+MAX_ENTRIES = 8
 """Maximum number of cached look-ups, one per set of collections and version."""
 
 
@@ -21,7 +21,7 @@ class OutlineCache:
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
-        self._names: LRUCache[tuple[str, ...], EntityIndex] = LRUCache(KEPT)
+        self._names: LRUCache[tuple[str, ...], EntityIndex] = LRUCache(MAX_ENTRIES)
         self._alone = Lock()  # queries are analysed in threads
 
     def read(
@@ -42,12 +42,14 @@ class OutlineCache:
                 labels = {}
                 for collection, _shelf in found:
                     labels.update(self._catalogue.labels(collection))
-                names = build_entity_index(_one([shelf for _, shelf in found]), labels=labels)
+                names = build_entity_index(
+                    _merge_outlines([shelf for _, shelf in found]), labels=labels
+                )
                 self._names[versions] = names
         return names
 
 
-def _one(shelves: Sequence[CollectionOutline]) -> CollectionOutline:
+def _merge_outlines(shelves: Sequence[CollectionOutline]) -> CollectionOutline:
     """Merge outlines into one, for queries over several collections."""
     if len(shelves) == 1:
         return shelves[0]

@@ -26,7 +26,7 @@ from quoth.answering.contradictions.citations import (
     disagreements,
     with_other_sides,
 )
-from quoth.answering.extractive.lookup import CERTAIN, placed_statements
+from quoth.answering.extractive.lookup import CERTAIN, lookup_statements
 from quoth.answering.extractive.score import cosines_to
 from quoth.answering.extractive.select import (
     Shortlist,
@@ -49,7 +49,7 @@ from quoth.core.types import (
 )
 from quoth.pipeline.components import Components
 from quoth.pipeline.retrieve import RequestContext, Retrieved
-from quoth.query.subject import PLACED, only_asks_for_a_place, strip_locator_words
+from quoth.query.subject import LOCATOR_FIELDS, only_asks_for_a_place, strip_locator_words
 from quoth.retrieval.calibration import (
     answer_probability,
     question_signals,
@@ -61,7 +61,7 @@ from quoth.retrieval.rerank import RERANK
 from quoth.store.rows import now
 from quoth.text.token_count import estimate_tokens
 
-CLOSEST = 3
+MAX_CLOSEST = 3
 """Passages shown, uncited, when the collection has no answer."""
 
 
@@ -100,7 +100,7 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
         text=text,
         sentences=sentences,
         citations=citations,
-        closest=() if citations else found.hits[:CLOSEST],
+        closest=() if citations else found.hits[:MAX_CLOSEST],
         status=chosen.status,
         grounded=bool(citations),
         degraded=trace.degraded,
@@ -129,11 +129,11 @@ async def _choose(
 ) -> _Selection:
     """Select sentences: locator lookup → answerability → selection."""
     plan, subject = found.plan, strip_locator_words(found.query)
-    placed = any(each.field in PLACED for each in plan.filters)
+    placed = any(each.field in LOCATOR_FIELDS for each in plan.filters)
     with trace.stage("judge"):
         listed = shortlist(subject, passages, filters=plan.filters)
         evidence = weigh_evidence(subject, listed, cosines=found.cosines)
-    statements = placed_statements(
+    statements = lookup_statements(
         found.query,
         passages,
         listed,

@@ -22,9 +22,9 @@ from quoth.answering.verification import (
     EvidenceSpan,
     Sources,
     StatementCheck,
+    cache_embeddings,
     is_non_claim,
     read_sources,
-    remembering,
     verify,
 )
 from quoth.core.events import (
@@ -48,7 +48,7 @@ from quoth.pipeline.retrieve import RequestContext, Retrieved
 from quoth.retrieval.prune import prune
 from quoth.store.rows import now
 
-UNCHECKED = StatementCheck("unverified", 0.0, ())
+NON_CLAIM = StatementCheck("unverified", 0.0, ())
 """The check result of a non-claim, such as that the sources do not say."""
 
 
@@ -156,7 +156,7 @@ def _write(
     async def embed(texts: Sequence[str]) -> Matrix:
         return await parts.embedder.embed(texts, role="document")
 
-    remembered = remembering(embed)
+    remembered = cache_embeddings(embed)
     judge = parts.judge if plan.judge else None
     if plan.max_usd is not None and isinstance(judge, AsksModel):
         # The cost of its calls is not known in advance.
@@ -166,7 +166,7 @@ def _write(
     async def check(sentence: str, cited: Sequence[int]) -> StatementCheck:
         query = found.query
         if is_non_claim(sentence, query.language, question=f"{query.original} {query.standalone}"):
-            return UNCHECKED
+            return NON_CLAIM
         return await _verify_statements(
             sentence,
             told.sources,

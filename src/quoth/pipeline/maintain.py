@@ -17,7 +17,7 @@ from quoth.pipeline.commit import (
 from quoth.pipeline.components import Components, embedding_fingerprint, require_same_identity
 from quoth.store.rows import Collection
 
-LEAST_FREE_MB = 500
+MIN_FREE_MB = 500
 DROP_AFTER_S = 1.0
 """Seconds for active queries to finish with an index that was replaced."""
 
@@ -49,7 +49,7 @@ async def health_check(parts: Components, collection: Collection | None) -> Heal
             Check("collection", True, f"'{name}' is empty. Add to it with: quoth add PATH")
         )
     else:
-        checks += [_identity(parts, collection), *await _in_step(parts, collection)]
+        checks += [_identity(parts, collection), *await _check_consistency(parts, collection)]
         if collection.tuning is not None:
             learnt = f"by {collection.tuning.questions} questions; undo with: quoth tune --reset"
             checks.append(Check("tuned", True, learnt))
@@ -59,8 +59,8 @@ async def health_check(parts: Components, collection: Collection | None) -> Heal
 def _home(parts: Components) -> Check:
     home = parts.settings.home
     free = shutil.disk_usage(home).free // 1_000_000
-    advice = f"Free some space: adding needs room, at least {LEAST_FREE_MB} MB."
-    ok = free >= LEAST_FREE_MB
+    advice = f"Free some space: adding needs room, at least {MIN_FREE_MB} MB."
+    ok = free >= MIN_FREE_MB
     return Check("home", ok, f"{home}, {free:,} MB free", None if ok else advice)
 
 
@@ -111,7 +111,7 @@ def _identity(parts: Components, collection: Collection) -> Check:
     return Check("identity", True, "the index was built by this model and analyser")
 
 
-async def _in_step(parts: Components, collection: Collection) -> list[Check]:
+async def _check_consistency(parts: Components, collection: Collection) -> list[Check]:
     documents = await asyncio.to_thread(parts.catalogue.documents, collection)
     rebuild = f"Rebuild the index with: quoth --collection {collection.name} reindex"
     try:

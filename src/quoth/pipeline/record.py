@@ -26,7 +26,7 @@ from quoth.store.privacy_settings import HistoryLevel
 Span = tuple[float, float]
 """Begin and end, in milliseconds since the request began."""
 
-MOST = 300
+MAX_CANDIDATES = 300
 """Maximum candidates stored per query, in addition to those of the pools."""
 FUSED = "fused"
 """The leg under which later stages store the previous score; a record stores ranks separately."""
@@ -132,24 +132,28 @@ def record_of(context: RequestContext, *, answer: Answer, found: Retrieved | Non
     if found is None:
         return record
     shown = {each.chunk_id: each.rank for each in found.hits}
-    most = MOST // max(1, len(found.ranked))
+    most = MAX_CANDIDATES // max(1, len(found.ranked))
     return replace(
         record,
         plan=found.plan,
-        searched=tuple(_searched(each, shown=shown, most=most) for each in found.ranked),
+        searched=tuple(_collection_trace(each, shown=shown, most=most) for each in found.ranked),
         passages=tuple(tuple(c.chunk_id for c in each.chunks) for each in found.passages),
         copies=found.copies,
     )
 
 
-def _searched(ranked: RankedList, *, shown: Mapping[str, int], most: int) -> CollectionTrace:
+def _collection_trace(
+    ranked: RankedList, *, shown: Mapping[str, int], most: int
+) -> CollectionTrace:
     pool = {each.chunk_id: (rank, each) for rank, each in enumerate(ranked.pool, start=1)}
     return CollectionTrace(
         collection=ranked.collection.name,
         version=ranked.collection.index_version,
         found=len(ranked.fused),
         candidates=tuple(
-            _considered(each, rank, pool=pool.get(each.chunk_id), shown=shown.get(each.chunk_id))
+            _candidate_trace(
+                each, rank, pool=pool.get(each.chunk_id), shown=shown.get(each.chunk_id)
+            )
             for rank, each in enumerate(ranked.fused, start=1)
             if rank <= most or each.chunk_id in pool
         ),
@@ -157,7 +161,7 @@ def _searched(ranked: RankedList, *, shown: Mapping[str, int], most: int) -> Col
     )
 
 
-def _considered(
+def _candidate_trace(
     each: Candidate, rank: int, *, pool: tuple[int, Candidate] | None, shown: int | None
 ) -> CandidateTrace:
     last = each if pool is None else pool[1]

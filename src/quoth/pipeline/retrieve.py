@@ -38,13 +38,13 @@ from quoth.pipeline.usage import MeteredGenerator, UsageMeter
 from quoth.query import heads
 from quoth.query.entity_index import EntityIndex
 from quoth.query.filters.describe import describe_filters
-from quoth.query.filters.parse import dropped, parse_filters
+from quoth.query.filters.parse import dropped_fields, parse_filters
 from quoth.query.intent_llm import classify
-from quoth.query.subject import PLACED
+from quoth.query.subject import LOCATOR_FIELDS
 from quoth.query.understand import understand, validate
 from quoth.retrieval.calibration import tuning_for
 from quoth.retrieval.diversity import cap_per_document, collapse_duplicates
-from quoth.retrieval.passages import hit_of, passages_of
+from quoth.retrieval.passages import build_hit, build_passages
 from quoth.retrieval.search import encode_query
 from quoth.store.catalogue import Catalogue
 from quoth.store.rows import ChunkContext, Collection
@@ -205,7 +205,7 @@ async def analyse(context: RequestContext) -> AnalysedQuery:
             names=names,
             vector=_vector_for_heads(context),
             history=request.history,
-            drop=dropped(request.filters),
+            drop=dropped_fields(request.filters),
         )
     if parts.generator is not None and context.plan.classify:
         affordable = within_budget(
@@ -264,9 +264,10 @@ async def retrieve(context: RequestContext, analysed: AnalysedQuery) -> Retrieve
         )
     with trace.stage("neighbours"):
         candidates = tuple(each for each, _ in final if each.chunk_id in around.chunks)
-        passages = passages_of(candidates, around=around, window=plan.context_window)
+        passages = build_passages(candidates, around=around, window=plan.context_window)
         hits = tuple(
-            hit_of(each, rank=rank, around=around) for rank, each in enumerate(candidates, start=1)
+            build_hit(each, rank=rank, around=around)
+            for rank, each in enumerate(candidates, start=1)
         )
     return Retrieved(
         query,
@@ -288,7 +289,7 @@ async def _search_collections(
     trace, query, encoded = context.trace, analysed.query, analysed.encoded
     plan = replace(analysed.plan, filters=filters)
     chosen = {name for name, value in context.request.choices.items() if value is not None}
-    if "context_window" not in chosen and any(each.field in PLACED for each in filters):
+    if "context_window" not in chosen and any(each.field in LOCATOR_FIELDS for each in filters):
         # Neighbours of a requested place were not requested.
         plan = replace(plan, context_window=0)
     searches = []
@@ -361,7 +362,7 @@ def select_hits(ranked: Sequence[RankedList], plan: Plan) -> tuple[Pool, dict[st
         candidates = cap_per_document(
             candidates,
             document_of=lambda key: chunks[key].document_id,
-            most=plan.max_per_document,
+            limit=plan.max_per_document,
         )
     unique = collapse_duplicates(
         candidates,

@@ -19,10 +19,10 @@ from quoth.core.protocols import EncodedQuery, Index, Matrix
 from quoth.core.trace import Trace
 from quoth.core.types import Candidate, Chunk, Query, Variant
 from quoth.pipeline.components import Components
-from quoth.query.decompose import aspect_questions, parts_of
-from quoth.query.expand import MOST_RELATED, generated_variants, local_variants
+from quoth.query.decompose import aspect_questions, sub_questions
+from quoth.query.expand import MAX_RELATED, generated_variants, local_variants
 from quoth.query.keywords import capitalised_terms
-from quoth.query.subject import PLACED, kind_of_source, only_asks_for_a_place
+from quoth.query.subject import LOCATOR_FIELDS, kind_of_source, only_asks_for_a_place
 from quoth.retrieval.aspect_quota import apply_quota
 from quoth.retrieval.calibration import (
     ScoreBaseline,
@@ -37,11 +37,11 @@ from quoth.retrieval.summary_lookup import coverage_sample, named_parts
 from quoth.store.catalogue import Catalogue
 from quoth.store.rows import Collection
 
-BOOST = 0.2
+SOFT_FILTER_WEIGHT = 0.2
 """Weight of a soft filter's results; the query itself has weight 1."""
-IN_CONTEXT = 0.3
+CONTEXT_WEIGHT = 0.3
 """Weight of the query variant with conversation terms (decision 037)."""
-SHARED = 8
+ASPECT_RANKS = 8
 """First ranks among which every aspect of a comparison has one."""
 
 
@@ -83,12 +83,12 @@ async def retrieve_parts(
 ) -> RankedList:
     """Retrieve with the plan's strategy."""
     plan = context.plan
-    placed = any(each.field in PLACED for each in plan.filters)
+    placed = any(each.field in LOCATOR_FIELDS for each in plan.filters)
     if (placed or plan.strategy == "cover") and only_asks_for_a_place(query):
         return await sample_coverage(context, query) or await rank(context, query, encoded)
     if plan.strategy == "look_up":
         return await structural_lookup(context, query) or await rank(context, query, encoded)
-    questions = aspect_questions(query) if plan.strategy == "aspects" else parts_of(query)
+    questions = aspect_questions(query) if plan.strategy == "aspects" else sub_questions(query)
     if len(questions) > 1:
         return await multi_query_round_robin(context, query, encoded, questions)
     return await rank(context, query, encoded)
@@ -180,7 +180,7 @@ async def _verify_index_complete(context: SearchContext) -> None:
 async def structural_lookup(context: SearchContext, query: Query) -> RankedList | None:
     """Return the chunks at a requested place, in order; None if there are too many."""
     plan = context.plan
-    if not any(each.field in PLACED for each in plan.filters):
+    if not any(each.field in LOCATOR_FIELDS for each in plan.filters):
         return None
     chunks = await asyncio.to_thread(
         context.parts.catalogue.look_up,
@@ -204,7 +204,7 @@ async def sample_coverage(context: SearchContext, query: Query) -> RankedList | 
     if wanted:
         documents = [each.document_id for each in wanted]
         summaries = await asyncio.to_thread(catalogue.summaries, context.collection, documents)
-        leaves = coverage_sample(summaries, wanted, most=plan.max_sentences)
+        leaves = coverage_sample(summaries, wanted, limit=plan.max_sentences)
         if leaves:
             ids = list(dict.fromkeys(leaf.chunk_id for leaf in leaves))
             chunks = await asyncio.to_thread(catalogue.chunks, ids)
@@ -251,7 +251,7 @@ async def multi_query_round_robin(
     found = await asyncio.gather(*map(rank_part, questions), rank(context, whole, encoded))
     *parts, together = (each.pool for each in found)
     if query.aspects:
-        within = min(plan.final_k, SHARED)
+        within = min(plan.final_k, ASPECT_RANKS)
         pool = apply_quota(together, aspects=parts, within=within)[: plan.rerank_pool]
     else:
         pool = round_robin([*parts, together], limit=plan.rerank_pool)
@@ -273,13 +273,18 @@ def _query_variants(query: Query, plan: Plan) -> tuple[Variant, ...]:
     The last not in keyword mode, where a query without hits of its own must find nothing.
     """
     guesses = (
-        Variant(query.standalone, weight=BOOST, name=f"{each.field} guessed", filters=(each,))
+        Variant(
+            query.standalone,
+            weight=SOFT_FILTER_WEIGHT,
+            name=f"{each.field} guessed",
+            filters=(each,),
+        )
         for each in query.boosts
     )
     wordings = (Variant(query.standalone), *guesses)
     if not query.in_context or plan.mode == "keyword":
         return wordings
-    return (*wordings, Variant(query.in_context, weight=IN_CONTEXT, name="conversation"))
+    return (*wordings, Variant(query.in_context, weight=CONTEXT_WEIGHT, name="conversation"))
 
 
 async def _expand(context: SearchContext, query: Query) -> tuple[Variant, ...]:
@@ -302,7 +307,7 @@ async def _expand(context: SearchContext, query: Query) -> tuple[Variant, ...]:
     with trace.stage("expand"):
         names = capitalised_terms(query)
         related = await asyncio.to_thread(
-            parts.catalogue.related, context.collection, names, limit=MOST_RELATED
+            parts.catalogue.related, context.collection, names, limit=MAX_RELATED
         )
         return local_variants(query, related=related)[1:]
 

@@ -11,36 +11,36 @@ from quoth.core.types import Answer, Chunk
 from quoth.pipeline.components import Components
 from quoth.query.keywords import capitalised_terms
 from quoth.query.suggest_rank import (
-    as_written,
     completions,
+    restore_case,
     sort_by_similarity,
     suggest,
 )
 from quoth.store.rows import Collection
 from quoth.text.analyzer import detect_language
 
-MOST = 3
-PAST = 200
+MAX_SUGGESTIONS = 3
+MAX_PAST = 200
 """Number of past queries considered, newest first."""
-WORTH = ("answered", "partial")
+SUGGESTED_STATUSES = ("answered", "partial")
 """Statuses of past queries that are worth suggesting."""
-CITED = 2
+MAX_CITATIONS = 2
 """Citations whose surroundings are considered."""
-RELATED = 30
+MAX_RELATED = 30
 """Co-occurring names that are considered."""
 
 
 async def follow_up(
-    parts: Components, answer: Answer, *, collection: str, most: int = MOST
+    parts: Components, answer: Answer, *, collection: str, limit: int = MAX_SUGGESTIONS
 ) -> tuple[str, ...]:
     """Suggest follow-up questions to an answer; none after one without citations."""
     if not answer.citations:
         return ()
-    return await asyncio.to_thread(_follow_up, parts, answer, collection, most)
+    return await asyncio.to_thread(_follow_up, parts, answer, collection, limit)
 
 
 async def complete(
-    parts: Components, beginning: str, *, collection: str, most: int = MOST
+    parts: Components, beginning: str, *, collection: str, limit: int = MAX_SUGGESTIONS
 ) -> tuple[str, ...]:
     """Suggest completions of a typed beginning; raises NotFound for an unknown collection."""
 
@@ -52,22 +52,22 @@ async def complete(
             language=detect_language(beginning, among=("en", "fr"), fallback=shelf.languages[0]),
             headings=[*titles, *(each.title for each in shelf.documents)],
             asked=_asked(parts, found),
-            most=most,
+            limit=limit,
         )
 
     return await asyncio.to_thread(work)
 
 
-def _follow_up(parts: Components, answer: Answer, collection: str, most: int) -> tuple[str, ...]:
+def _follow_up(parts: Components, answer: Answer, collection: str, limit: int) -> tuple[str, ...]:
     found, shelf = parts.shelves.read([collection])[0][0]
-    cited = parts.catalogue.chunks([each.chunk_id for each in answer.citations[:CITED]])
+    cited = parts.catalogue.chunks([each.chunk_id for each in answer.citations[:MAX_CITATIONS]])
     return suggest(
         answer.query.standalone,
         language=answer.query.language,
-        headings=_in_turn([_headings_near(shelf, each) for each in cited.values()]),
+        headings=_round_robin([_headings_near(shelf, each) for each in cited.values()]),
         names=_names(parts, found, answer),
         asked=_asked(parts, found),
-        most=most,
+        limit=limit,
     )
 
 
@@ -78,7 +78,7 @@ def _headings_near(shelf: CollectionOutline, chunk: Chunk) -> Iterator[str]:
     return sort_by_similarity([each.path for each in mine], at=holding[-1] if holding else -1)
 
 
-def _in_turn(queues: Sequence[Iterator[str]]) -> Iterator[str]:
+def _round_robin(queues: Sequence[Iterator[str]]) -> Iterator[str]:
     return (each for row in zip_longest(*queues) for each in row if each)
 
 
@@ -89,13 +89,13 @@ def _names(parts: Components, collection: Collection, answer: Answer) -> list[st
     one that never has a capital is a word, not a name.
     """
     sought = capitalised_terms(answer.query)
-    related = parts.catalogue.related(collection, sought, limit=RELATED) if sought else []
+    related = parts.catalogue.related(collection, sought, limit=MAX_RELATED) if sought else []
     chunks = parts.catalogue.chunks(answer.used_chunks) if related else {}
     texts = [each.text for each in chunks.values()]
-    written = (as_written(name, texts) for name, _count in related)
+    written = (restore_case(name, texts) for name, _count in related)
     return [each for each in written if each is not None]
 
 
 def _asked(parts: Components, collection: Collection) -> Iterator[str]:
-    past = parts.catalogue.asked(limit=PAST, collection=collection.name)
-    return (each.text for each in past if each.status in WORTH)
+    past = parts.catalogue.asked(limit=MAX_PAST, collection=collection.name)
+    return (each.text for each in past if each.status in SUGGESTED_STATUSES)

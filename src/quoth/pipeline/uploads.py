@@ -13,7 +13,7 @@ from quoth.store.database import Database
 from quoth.store.rows import digest
 from quoth.store.uploads import Requirements, UploadStore
 
-KEPT_HOURS = 24.0
+STALE_HOURS = 24.0
 """Hours after which a stalled upload is abandoned."""
 
 
@@ -53,7 +53,7 @@ def forget_documents(parts: Components, ids: Sequence[str]) -> None:
 
 
 def delete_stale_parts(
-    database: Database, *, home: Path, tenant: str, hours: float = KEPT_HOURS
+    database: Database, *, home: Path, tenant: str, hours: float = STALE_HOURS
 ) -> int:
     """Abandon stalled uploads and delete unused files; return their number."""
     blobs = Blobs(home, tenant=tenant)

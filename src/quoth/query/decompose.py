@@ -7,7 +7,7 @@ import re
 from quoth.core.types import Query
 from quoth.query.keywords import content_words
 
-MOST_PARTS = 4
+MAX_PARTS = 4
 MAX_ASPECTS = 3
 """Maximum aspects searched separately."""
 
@@ -44,7 +44,7 @@ _COMPARING = re.compile(
 )
 
 
-def parts_of(query: Query) -> tuple[str, ...]:
+def sub_questions(query: Query) -> tuple[str, ...]:
     """Return the two to four sub-questions of a query; empty if it is a single question.
 
     A comparison gives one for each of its aspects, each with the part shared by all; a query of
@@ -52,12 +52,12 @@ def parts_of(query: Query) -> tuple[str, ...]:
     first one's subject.
     """
     if len(query.aspects) > 1:
-        return aspect_questions(query, most=MOST_PARTS)
+        return aspect_questions(query, limit=MAX_PARTS)
     return _clauses(query)
 
 
-def aspect_questions(query: Query, *, most: int = MAX_ASPECTS) -> tuple[str, ...]:
-    """Return a query for each of the first ``most`` aspects, with the shared part.
+def aspect_questions(query: Query, *, limit: int = MAX_ASPECTS) -> tuple[str, ...]:
+    """Return a query for each of the first ``limit`` aspects, with the shared part.
 
     "What is the difference between BERT and GPT in training?" gives "BERT training" and "GPT
     training". Empty for a query without aspects.
@@ -67,14 +67,14 @@ def aspect_questions(query: Query, *, most: int = MAX_ASPECTS) -> tuple[str, ...
         shared = re.sub(rf"(?<!\w){re.escape(aspect)}(?!\w)", " ", shared, flags=re.IGNORECASE)
     predicate = content_words(_COMPARING.sub(" ", shared), language=query.language)
     distinct = dict.fromkeys(aspect.strip() for aspect in query.aspects if aspect.strip())
-    return tuple(" ".join((aspect, *predicate)) for aspect in list(distinct)[:most])
+    return tuple(" ".join((aspect, *predicate)) for aspect in list(distinct)[:limit])
 
 
 def _clauses(query: Query) -> tuple[str, ...]:
     text = " ".join(query.standalone.split())
     clauses = [clause.strip(" ,;?\t\n\u00a0\u202f") for clause in _SPLIT.split(text)]
     clauses = [clause for clause in clauses if clause]
-    if not 2 <= len(clauses) <= MOST_PARTS or not _OPENS.match(clauses[0]):
+    if not 2 <= len(clauses) <= MAX_PARTS or not _OPENS.match(clauses[0]):
         return ()
     subject = content_words(clauses[0], language=query.language)
     if not subject:

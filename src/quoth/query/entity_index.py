@@ -85,26 +85,26 @@ class EntityIndex:
 
     ``by_spelling`` finds names by the stems of their words joined by a blank, ``longest`` the
     maximum length in words of a name beginning with two stems, or 1 for a stem that is a name,
-    ``called`` speakers by first or last name. ``spread`` counts the documents with a stem in their
-    title or headings. ``chapters`` lists the documents of a chapter number, ``segments`` those with
-    questions or demos, ``chaptered`` the documents and numbers of chapters by title. ``dates`` are
-    first and last days as numbers such as 20261231, ``labels`` the pages as printed, ``printed``
-    all of them, ``spoken`` the seconds of recordings. ``everything`` are all documents,
-    ``by_speaker`` and ``by_language`` those of each.
+    ``speakers_by_name`` speakers by first or last name. ``spread`` counts the documents with a stem
+    in their title or headings. ``chapters`` lists the documents of a chapter number, ``segments``
+    those with questions or demos, ``chapters_by_title`` the documents and numbers of chapters by
+    title. ``dates`` are first and last days as numbers such as 20261231, ``labels`` the pages as
+    printed, ``printed`` all of them, ``spoken`` the seconds of recordings. ``everything`` are all
+    documents, ``by_speaker`` and ``by_language`` those of each.
     """
 
     languages: tuple[str, ...] = ()
     documents: Mapping[str, Document] = field(default_factory=dict)
     by_spelling: Mapping[str, tuple[Entity, ...]] = field(default_factory=dict)
     longest: Mapping[str, int] = field(default_factory=dict)
-    called: Mapping[str, tuple[Entity, ...]] = field(default_factory=dict)
+    speakers_by_name: Mapping[str, tuple[Entity, ...]] = field(default_factory=dict)
     titles: Lookup = Lookup()
     speakers: Lookup = Lookup()
     topics: Lookup = Lookup()
     spread: Mapping[str, int] = field(default_factory=dict)
     chapters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     segments: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    chaptered: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
+    chapters_by_title: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     dates: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     printed: frozenset[str] = frozenset()
@@ -141,14 +141,14 @@ def build_entity_index(
         documents={each.document_id: each for each in documents},
         by_spelling=spelled,
         longest=dict(longest),
-        called=_called(speakers),
+        speakers_by_name=_called(speakers),
         titles=_lookup(titles),
         speakers=_lookup(speakers),
         topics=_lookup(topics),
         spread=_spread(titles, topics),
         chapters=_by_value((each.chapter, each.document_id) for each in outline.headings),
         segments=_by_value((each.segment, each.document_id) for each in outline.headings),
-        chaptered=_chaptered(outline.headings),
+        chapters_by_title=_chaptered(outline.headings),
         dates={each.document_id: days for each in documents if (days := days_of(each.date or ""))},
         labels=pages,
         printed=frozenset([label for each in pages.values() for label in each]),

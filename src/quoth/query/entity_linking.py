@@ -19,7 +19,7 @@ from quoth.query.entity_index import (
 from quoth.query.filters.patterns import word_set
 from quoth.query.tokens import FUNCTION_WORDS, TokenizedQuery, stem
 
-SIMILAR = 75
+MIN_SIMILARITY = 75
 """Similarity, in percent, from which two spellings may mean one person."""
 NEARLY_EQUAL, MIN_LETTERS = 85, 6
 """The similarity, and the length in letters, from which a misspelled name identifies a person."""
@@ -82,7 +82,7 @@ def resolve(words: Sequence[str], lookup: Lookup, *, names: EntityIndex) -> Link
         for w in words
         if w in lookup.acronyms or (w not in FUNCTION_WORDS and w not in word_set("generic"))
     ]
-    known = [spelt for word in told if (spelt := spelt_as(word, lookup))]
+    known = [spelt for word in told if (spelt := correct_word(word, lookup))]
     if not known:
         return None
     places = sorted({lookup.by_word[word] for word in known}, key=len)
@@ -122,14 +122,16 @@ def _most_distinctive(places: frozenset[int], told: frozenset[str], lookup: Look
 
 def resolve_speaker(words: Sequence[str], names: EntityIndex) -> LinkedEntities | None:
     """Return the speakers matching a full, first, last or misspelled name."""
-    called = [names.called.get(word, ()) for word in words]
+    called = [names.speakers_by_name.get(word, ()) for word in words]
     common = [person for person in called[0] if all(person in people for people in called[1:])]
     if common:
         return LinkedEntities(tuple(common), True)
     typed = " ".join(words)
     if len(words) > 1:
         choices = {person: " ".join(person.words) for person in names.speakers.names}
-        found = process.extract(typed, choices, scorer=fuzz.ratio, score_cutoff=SIMILAR, limit=2)
+        found = process.extract(
+            typed, choices, scorer=fuzz.ratio, score_cutoff=MIN_SIMILARITY, limit=2
+        )
         if not found:
             return None
         best = found[0][1]
@@ -138,17 +140,17 @@ def resolve_speaker(words: Sequence[str], names: EntityIndex) -> LinkedEntities 
     if len(typed) < MIN_MISSPELLED:
         return None
     closest = process.extractOne(
-        typed, names.called.keys(), scorer=fuzz.ratio, score_cutoff=SIMILAR
+        typed, names.speakers_by_name.keys(), scorer=fuzz.ratio, score_cutoff=MIN_SIMILARITY
     )
     if not closest:
         return None
     name, score, _ = closest
-    people = names.called[name]
+    people = names.speakers_by_name[name]
     sure = len(people) == 1 and score >= NEARLY_EQUAL and len(typed) >= MIN_LETTERS
     return LinkedEntities(people, sure)
 
 
-def spelt_as(word: str, lookup: Lookup) -> str | None:
+def correct_word(word: str, lookup: Lookup) -> str | None:
     """Return the word as names spell it, if it or its correction is known."""
     if word in lookup.by_word:
         return word

@@ -10,17 +10,17 @@ from dataclasses import replace
 
 from quoth.core.protocols import Generator
 from quoth.core.types import Query, Variant
-from quoth.query.decompose import parts_of
+from quoth.query.decompose import sub_questions
 from quoth.query.expand_llm import ExpansionRequest, ask_for_wordings
 from quoth.query.keywords import Frequency, content_words, keywords
 
-MOST_WEIGHT = 1.0
+MAX_VARIANT_WEIGHT = 1.0
 """Maximum total weight of all variants; the query itself weighs 1."""
 PART_WEIGHT = 0.5
 """Weight of each sub-question."""
 LOCAL_WEIGHT = 0.125
 """Weight of a keyword variant."""
-MOST_RELATED = 5
+MAX_RELATED = 5
 SHORT_QUESTION = 4
 """Maximum content words of a query that co-occurring names improve."""
 LONG_QUESTION = 10
@@ -41,13 +41,13 @@ def local_variants(
     """
     others = [
         Variant(text, PART_WEIGHT, f"part {number}")
-        for number, text in enumerate(parts_of(query), start=1)
+        for number, text in enumerate(sub_questions(query), start=1)
     ]
     content = content_words(query.standalone, language=query.language)
     telling = keywords(query, frequency=frequency)
     if telling and len(content) > (LONG_QUESTION if frequency is None else len(telling)):
         others.append(Variant(" ".join(telling), LOCAL_WEIGHT, "keywords", semantic=False))
-    names = " ".join(name for name, _count in related[:MOST_RELATED])
+    names = " ".join(name for name, _count in related[:MAX_RELATED])
     if names and len(content) <= SHORT_QUESTION:
         others.append(Variant(names, LOCAL_WEIGHT, "related", semantic=False))
     return with_weights(query, others)
@@ -65,7 +65,7 @@ async def generated_variants(
     """
     wanted = ExpansionRequest(
         passage=hyde and query.kind == "conceptual",
-        parts=query.kind == "comparison" or bool(parts_of(query)),
+        parts=query.kind == "comparison" or bool(sub_questions(query)),
     )
     given = await ask_for_wordings(query, wanted, generator=generator, languages=languages)
     others = [
@@ -80,7 +80,7 @@ async def generated_variants(
 
 
 def with_weights(query: Query, others: Iterable[Variant]) -> tuple[Variant, ...]:
-    """Put the query first, with weight 1, and scale the others to `MOST_WEIGHT` in total.
+    """Put the query first, with weight 1, and scale the others to `MAX_VARIANT_WEIGHT` in total.
 
     Variants that repeat the query or one another are left out.
     """
@@ -91,7 +91,7 @@ def with_weights(query: Query, others: Iterable[Variant]) -> tuple[Variant, ...]
             seen.add(_bare(each.text))
             distinct.append(each)
     whole = sum(each.weight for each in distinct)
-    scale = min(1.0, MOST_WEIGHT / whole) if whole > 0 else 1.0
+    scale = min(1.0, MAX_VARIANT_WEIGHT / whole) if whole > 0 else 1.0
     return (
         Variant(query.standalone),
         *(replace(each, weight=each.weight * scale) for each in distinct),

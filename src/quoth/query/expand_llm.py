@@ -12,14 +12,14 @@ from quoth.core.protocols import Generator
 from quoth.core.types import Query
 from quoth.text.analyzer import analyze_query, detect_language
 
-MOST_WORDINGS = 3
-MOST_PARTS = 4
-MOST_KEYWORDS = 8
-LONGEST_WORDING = 300
+MAX_WORDINGS = 3
+MAX_PARTS = 4
+MAX_KEYWORDS = 8
+MAX_WORDING_LENGTH = 300
 """Maximum characters of a paraphrase or sub-question."""
-LONGEST_KEYWORD = 40
-LONGEST_PASSAGE = 1200
-LONGEST_REPLY = 20_000
+MAX_KEYWORD_LENGTH = 40
+MAX_PASSAGE_LENGTH = 1200
+MAX_REPLY_LENGTH = 20_000
 """Maximum characters of a reply."""
 MAX_TOKENS = 300
 MAX_TOKENS_WITH_PASSAGE = 500
@@ -114,31 +114,35 @@ def read_wordings(reply: str, *, query: Query, languages: Sequence[str] = ()) ->
             " ".join(text.split()) for text in fields.get(name, []) if "\n" not in text.strip()
         )
         kept = (
-            text for text in given if fit(text, longest=LONGEST_WORDING, numbers=False, shares=True)
+            text
+            for text in given
+            if fit(text, longest=MAX_WORDING_LENGTH, numbers=False, shares=True)
         )
         return tuple(dict.fromkeys(kept))[:most]
 
     words = (" ".join(text.split()) for text in fields.get("keywords", []))
-    parts = texts("parts", most=MOST_PARTS)
+    parts = texts("parts", most=MAX_PARTS)
     passage = " ".join(" ".join(fields.get("passage", [])[:1]).split())
     return QueryVariants(
-        wordings=texts("wordings", most=MOST_WORDINGS),
+        wordings=texts("wordings", most=MAX_WORDINGS),
         keywords=tuple(
             dict.fromkeys(
                 each
                 for each in words
                 if len(each.split()) <= 5
-                and fit(each, longest=LONGEST_KEYWORD, numbers=False, shares=False)
+                and fit(each, longest=MAX_KEYWORD_LENGTH, numbers=False, shares=False)
             )
-        )[:MOST_KEYWORDS],
+        )[:MAX_KEYWORDS],
         parts=parts if len(parts) > 1 else (),
-        passage=passage if fit(passage, longest=LONGEST_PASSAGE, numbers=True, shares=True) else "",
+        passage=passage
+        if fit(passage, longest=MAX_PASSAGE_LENGTH, numbers=True, shares=True)
+        else "",
     )
 
 
 def _fields(reply: str) -> dict[str, list[str]]:
     """Parse the JSON object of a reply into lists of strings; a bare list is paraphrases."""
-    reply = reply[:LONGEST_REPLY]
+    reply = reply[:MAX_REPLY_LENGTH]
     start = min((at for at in (reply.find("{"), reply.find("[")) if at >= 0), default=-1)
     if start < 0:
         return {}

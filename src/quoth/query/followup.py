@@ -18,7 +18,7 @@ MAX_ELLIPTICAL = 8
 """Maximum words of a query whose opening alone can make it a follow-up."""
 
 
-def recent(history: Sequence[Turn]) -> tuple[Turn, ...]:
+def recent_turns(history: Sequence[Turn]) -> tuple[Turn, ...]:
     """Return the last turns, with answers truncated."""
     return tuple([Turn(turn.question, turn.answer[:MAX_ANSWER]) for turn in history[-MAX_TURNS:]])
 

@@ -23,11 +23,11 @@ from quoth.query.entity_index import Entity, EntityIndex
 from quoth.query.filters.extracted import restrict_to
 from quoth.query.tokens import folded_words, stem
 
-MOST_TOKENS = 300
-LONGEST_REPLY = 20_000
+MAX_TOKENS = 300
+MAX_REPLY_LENGTH = 20_000
 """Maximum characters of a reply."""
-LONGEST_STANDALONE = 1_000
-MOST_NAMES = 5
+MAX_STANDALONE_LENGTH = 1_000
+MAX_NAMES = 5
 """Maximum names in one field of a reply."""
 
 INSTRUCTIONS = """\
@@ -49,8 +49,8 @@ async def classify(query: Query, *, generator: Generator, names: EntityIndex) ->
     that field; the rewrite counts for follow-ups only. Raises GenerationError; the caller limits
     the time.
     """
-    reply = await generator.complete(INSTRUCTIONS, _told(query), max_tokens=MOST_TOKENS)
-    said = _object(reply[:LONGEST_REPLY])
+    reply = await generator.complete(INSTRUCTIONS, _told(query), max_tokens=MAX_TOKENS)
+    said = _object(reply[:MAX_REPLY_LENGTH])
     kind = _kind(said.get("kind"), query.kind)
     stated = {each.field for each in query.filters}
     added = [each for each in _filters(said, names) if each.field not in stated]
@@ -98,7 +98,7 @@ def _standalone(said: object, query: Query) -> str:
         return query.standalone
     text = " ".join(said.split())
     printable = text.isprintable() and not any("\ud800" <= sign <= "\udfff" for sign in text)
-    return text if printable and 3 <= len(text) <= LONGEST_STANDALONE else query.standalone
+    return text if printable and 3 <= len(text) <= MAX_STANDALONE_LENGTH else query.standalone
 
 
 def _aspects(said: object, query: Query) -> tuple[str, ...]:
@@ -131,4 +131,4 @@ def _named(texts: Sequence[str], kind: str, names: EntityIndex) -> list[Entity]:
 def _texts(said: object) -> list[str]:
     if not isinstance(said, list):
         return []
-    return [each.strip() for each in said[:MOST_NAMES] if isinstance(each, str) and each.strip()]
+    return [each.strip() for each in said[:MAX_NAMES] if isinstance(each, str) and each.strip()]

@@ -13,10 +13,10 @@ from quoth.text.analyzer import analyze
 Frequency = Callable[[str], int]
 """Counts the chunks that contain a term (in its analysed form)."""
 
-MOST_KEYWORDS = 5
+MAX_KEYWORDS = 5
 NAME_WORDS = (2, 1, 3, 4)
 """Lengths in words of candidate names, most likely first."""
-MOST_NAMES = 200
+MAX_NAMES = 200
 """Maximum candidate names per query."""
 
 _WORD = re.compile(r"[^\W_](?:[\w.@&/+#-]*[\w+#])?")
@@ -56,9 +56,9 @@ def content_words(text: str, *, language: str) -> list[str]:
 
 
 def keywords(
-    query: Query, *, frequency: Frequency | None = None, most: int = MOST_KEYWORDS
+    query: Query, *, frequency: Frequency | None = None, limit: int = MAX_KEYWORDS
 ) -> tuple[str, ...]:
-    """Return up to ``most`` of the query's most specific words, in query order.
+    """Return up to ``limit`` of the query's most specific words, in query order.
 
     With ``frequency`` these are the rarest that the collection contains; without, words with digits
     or capitals first, then long ones, since frequent words are short (Zipf).
@@ -67,7 +67,8 @@ def keywords(
     if frequency is None:
         first = query.standalone.split(maxsplit=1)[0] if words else ""
         ranked = sorted(
-            range(len(words)), key=lambda at: (-_telling(words[at], first=words[at] == first), at)
+            range(len(words)),
+            key=lambda at: (-_specificity(words[at], first=words[at] == first), at),
         )
     else:
         counts = [
@@ -76,7 +77,7 @@ def keywords(
         ]
         known = [at for at, count in enumerate(counts) if count]
         ranked = sorted(known, key=lambda at: (counts[at], at))
-    return tuple(words[at] for at in sorted(ranked[:most]))
+    return tuple(words[at] for at in sorted(ranked[:limit]))
 
 
 def capitalised_terms(query: Query) -> tuple[str, ...]:
@@ -97,9 +98,9 @@ def capitalised_terms(query: Query) -> tuple[str, ...]:
         for run in runs
         if not {run[0], run[-1]} & FUNCTION_WORDS and len("".join(run)) > 1
     )
-    return tuple(islice(dict.fromkeys([*filter(None, entities), *names]), MOST_NAMES))
+    return tuple(islice(dict.fromkeys([*filter(None, entities), *names]), MAX_NAMES))
 
 
-def _telling(word: str, *, first: bool) -> float:
+def _specificity(word: str, *, first: bool) -> float:
     marked = any(each.isdigit() for each in word) or not word[1:].islower()
     return len(word) + (10 if marked or (word[0].isupper() and not first) else 0)

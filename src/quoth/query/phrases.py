@@ -14,7 +14,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from quoth.query.tokens import HIDDEN, WORD, normalize_query
+from quoth.query.tokens import MASK, WORD, normalize_query
 
 MAX_WORDS = 80
 """Maximum words of a query that are matched: half at its beginning, half at its end."""
@@ -42,7 +42,7 @@ def compile_phrases(phrases: Iterable[str]) -> re.Pattern[str]:
 
 def words_of(text: str) -> list[str]:
     """Return the normalized words of a query; a masked title is one word."""
-    words = [word if word[0] != HIDDEN else HIDDEN for word in WORD.findall(normalize_query(text))]
+    words = [word if word[0] != MASK else MASK for word in WORD.findall(normalize_query(text))]
     return words if len(words) <= MAX_WORDS else words[: MAX_WORDS // 2] + words[-MAX_WORDS // 2 :]
 
 

@@ -19,7 +19,7 @@ from quoth.query.tokens import (
     tokenize_query,
 )
 
-MOST_TERMS = 8
+MAX_TERMS = 8
 """Maximum terms from earlier queries."""
 MOST_SAID, MOST_NAMES = 6, 3
 """Maximum terms from the last answer if referred to, and maximum names otherwise."""
@@ -63,7 +63,7 @@ def rewrite_standalone(
         terms += _fresh(found, seen, barred=barred)
         if len(terms) >= 2 and not is_followup(found.clean, history=turns[:at]):
             break
-    terms = terms[:MOST_TERMS]
+    terms = terms[:MAX_TERMS]
     answer = tokenize_query(turns[-1].answer if turns else "")
     if not meant and not _NOTHING_SAID.match(answer.folded):
         terms += _of_answer(asked, _fresh(answer, seen, barred=barred))

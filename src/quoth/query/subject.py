@@ -12,7 +12,14 @@ from quoth.query.filters.patterns import word_set
 from quoth.text.analyzer import analyze, normalize_name
 from quoth.text.numbers import WORDS
 
-PLACED: tuple[FilterField, ...] = ("label", "page", "seconds", "chapter", "section", "segment")
+LOCATOR_FIELDS: tuple[FilterField, ...] = (
+    "label",
+    "page",
+    "seconds",
+    "chapter",
+    "section",
+    "segment",
+)
 """Fields whose filters name a locator within a document."""
 _NOUNS: Mapping[DocumentKind, frozenset[str]] = {
     "pdf": frozenset(("book", "pdf", "paper", "thesis", "livre", "article", "these")),
@@ -29,7 +36,9 @@ def strip_locator_words(query: Query) -> Query:
 
     "What does page 12 say about bees?" is about bees: no passage need contain "page" and "12".
     """
-    if query.kind != "page_specific" and not any(each.field in PLACED for each in query.filters):
+    if query.kind != "page_specific" and not any(
+        each.field in LOCATOR_FIELDS for each in query.filters
+    ):
         return query
     words = [
         word

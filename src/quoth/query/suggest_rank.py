@@ -10,9 +10,9 @@ from types import MappingProxyType
 from quoth.query.keywords import content_words
 from quoth.text.analyzer import analyze, detect_language, normalize_name
 
-LONGEST = 80
+MAX_LENGTH = 80
 """Maximum characters of a heading or a name that makes a suggestion."""
-ALIKE = 0.6
+MIN_OVERLAP = 0.6
 """Minimum word overlap (Jaccard) of duplicate questions."""
 
 _NUMBERED = re.compile(
@@ -36,9 +36,9 @@ def suggest(
     headings: Iterable[str],
     names: Iterable[str],
     asked: Iterable[str],
-    most: int,
+    limit: int,
 ) -> tuple[str, ...]:
-    """Return up to ``most`` questions, round-robin from history, headings and names.
+    """Return up to ``limit`` questions, round-robin from history, headings and names.
 
     ``headings`` and ``names`` are those near the last answer, nearest first; ``asked`` are past
     questions, newest first, of which those count that share a word with the question. None repeats
@@ -51,18 +51,18 @@ def suggest(
     found: list[str] = []
     for each in chain.from_iterable(zip_longest(past, *subjects)):
         words = content_stems(each or "", language)
-        if each and words and not any(_alike(words, other) for other in taken):
+        if each and words and not any(_is_similar(words, other) for other in taken):
             found.append(each)
             taken.append(words)
-        if len(found) >= most:
+        if len(found) >= limit:
             break
     return tuple(found)
 
 
 def completions(
-    beginning: str, *, language: str, headings: Iterable[str], asked: Iterable[str], most: int
+    beginning: str, *, language: str, headings: Iterable[str], asked: Iterable[str], limit: int
 ) -> tuple[str, ...]:
-    """Return up to ``most`` completions: past questions, then headings.
+    """Return up to ``limit`` completions: past questions, then headings.
 
     A past question must have this prefix; a heading must contain every word, the last one as a
     prefix.
@@ -76,7 +76,7 @@ def completions(
     fitting = [
         each for each in headings if all(word in normalize_name(each).lower() for word in sought)
     ]
-    return tuple(dict.fromkeys([*past, *_about(fitting, language)]))[:most]
+    return tuple(dict.fromkeys([*past, *_about(fitting, language)]))[:limit]
 
 
 def content_stems(text: str, language: str) -> frozenset[str]:
@@ -92,7 +92,7 @@ def _about(subjects: Iterable[str], language: str) -> Iterator[str]:
         subject = " ".join(_NUMBERED.sub("", each).split())
         plain = normalize_name(subject).lower()
         if (
-            not 2 < len(subject) <= LONGEST
+            not 2 < len(subject) <= MAX_LENGTH
             or plain in _EMPTY
             or not re.search(r"[^\W\d_]{3}", plain)
         ):
@@ -103,8 +103,8 @@ def _about(subjects: Iterable[str], language: str) -> Iterator[str]:
             yield _ABOUT.get(language, _ABOUT["en"]).format(subject.rstrip(" .:"))
 
 
-def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    return len(one & other) >= ALIKE * len(one | other)
+def _is_similar(one: frozenset[str], other: frozenset[str]) -> bool:
+    return len(one & other) >= MIN_OVERLAP * len(one | other)
 
 
 def sort_by_similarity(titles: Sequence[Sequence[str]], *, at: int) -> Iterator[str]:
@@ -115,7 +115,7 @@ def sort_by_similarity(titles: Sequence[Sequence[str]], *, at: int) -> Iterator[
             yield titles[place][-1]
 
 
-def as_written(name: str, texts: Iterable[str]) -> str | None:
+def restore_case(name: str, texts: Iterable[str]) -> str | None:
     """Return a normalized name as first capitalised in the texts, None if never."""
     words = name.split()
     for text in texts:

@@ -14,10 +14,10 @@ from quoth.text.analyzer import ENGLISH, FRENCH
 
 MAX_CHARACTERS = 2_000
 """Maximum characters that are analysed; later ones filter nothing."""
-HIDDEN = "\ufffc"
+MASK = "\ufffc"
 """Replaces a masked character, such as one of a quoted title."""
 
-WORD = re.compile(rf"[^\W_]+(?:\+\+|#(?!\w))?|{HIDDEN}+")
+WORD = re.compile(rf"[^\W_]+(?:\+\+|#(?!\w))?|{MASK}+")
 _QUOTED = re.compile(r"\"([^\"]{2,200})\"|«\s*([^»]{2,200}?)\s*»|“([^”]{2,200})”|‘([^’]{2,200})’")
 _SINGLE = re.compile(r"(?<![\w'])'([^'\s][^']{1,200})'(?![\w'])")
 _SPELLED_OUT = {"œ": "oe", "Œ": "Oe", "æ": "ae", "Æ": "Ae", "ß": "ss", "ﬁ": "fi", "ﬂ": "fl"}
@@ -83,7 +83,7 @@ def mask_spans(asked: TokenizedQuery, spans: Iterable[tuple[int, int]]) -> Token
     """Return the query with these spans masked, at the same offsets."""
     folded = asked.folded
     for start, end in spans:
-        folded = folded[:start] + HIDDEN * (end - start) + folded[end:]
+        folded = folded[:start] + MASK * (end - start) + folded[end:]
     return replace(asked, folded=folded) if folded != asked.folded else asked
 
 

@@ -19,10 +19,10 @@ from quoth.query.comparison_aspects import MAX_ASPECTS, aspects_of
 from quoth.query.entity_index import Entity, EntityIndex
 from quoth.query.entity_linking import Mention, mentions
 from quoth.query.filters.date_language import (
-    dates_named,
     extract_dates,
     extract_languages,
-    languages_named,
+    follow_up_dates,
+    follow_up_languages,
 )
 from quoth.query.filters.describe import join_names
 from quoth.query.filters.extracted import (
@@ -39,15 +39,15 @@ from quoth.query.filters.patterns import pattern_tables
 from quoth.query.filters.speaker import extract_speakers
 from quoth.query.filters.time import extract_segments, extract_times
 from quoth.query.filters.title import extract_titles
-from quoth.query.followup import is_bare, is_elliptical, is_followup, recent
+from quoth.query.followup import is_bare, is_elliptical, is_followup, recent_turns
 from quoth.query.intent import classify_intent
 from quoth.query.rewrite import rewrite_standalone
 from quoth.query.spelling import correct_spelling
 from quoth.query.tokens import TokenizedQuery, folded_words, mask_spans, tokenize_query
 from quoth.text.analyzer import detect_language
 
-SHORTEST = 3
-LONGEST = 1000
+MIN_LENGTH = 3
+MAX_LENGTH = 1000
 INTERFACE_LANGUAGES = ("en", "fr")
 MAX_ENTITIES = 10
 MIN_OWN_LETTERS = 4
@@ -100,14 +100,14 @@ def validate(text: str) -> str:
                 f"The question holds a control character (U+{ord(character):04X}) that cannot be "
                 "searched for. Remove it and ask again."
             )
-    if length < SHORTEST:
+    if length < MIN_LENGTH:
         raise InputError(
             f"The question has {length} character{'s' * (length > 1)}; it needs at least "
-            f"{SHORTEST}. Ask in a few words."
+            f"{MIN_LENGTH}. Ask in a few words."
         )
-    if len(text) > LONGEST:
+    if len(text) > MAX_LENGTH:
         raise InputError(
-            f"The question has {len(text):,} characters; at most {LONGEST:,} can be asked at once. "
+            f"The question has {len(text):,} characters; the limit is {MAX_LENGTH:,}. "
             "Shorten it to the point you want to know."
         )
     if not any(character.isalnum() for character in text):
@@ -132,7 +132,7 @@ def understand(
     interface's, else the fallback. ``vector`` is the query's embedding by the default embedder,
     where there is one.
     """
-    turns = recent(history)
+    turns = recent_turns(history)
     query = correct_spelling(tokenize_query(text), names)
     follows_up = is_followup(query.clean, vector=vector, history=turns)
     if follows_up:
@@ -314,9 +314,9 @@ def _replaced(
         if field == "speaker":
             found += restrict_to("speaker", [person.real for person in own.people])
         elif field == "date":
-            found += dates_named(query, entities)
+            found += follow_up_dates(query, entities)
         elif field == "language":
-            found += languages_named(query, entities)
+            found += follow_up_languages(query, entities)
         elif field == "document":
             guesses = [guess for guess in own.soft_filters if guess.field == "document"]
             found += guesses if len(guesses) == 1 and len(guesses[0].values) == 1 else []

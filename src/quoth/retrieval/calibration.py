@@ -33,7 +33,7 @@ Signals = Mapping[str, float]
 """Features of a ranking by name. A higher value never makes relevance or an answer less likely,
 except for the group's indicator, which is 1 for rankings of the group."""
 
-FEWEST = 20
+MIN_COMPARED = 20
 """Minimum vector search results for which scores are meaningful."""
 FIRST_READ, FEWEST_READ = 8, 5
 """First ranks whose reranker scores are compared, and how many of them must have one."""
@@ -52,13 +52,13 @@ QUESTION_SIGNALS = (
     *("unread", "unread_matched", "unread_gap", "unread_best", "unread_meets", "unread_agree"),
     *("foreign_unread", "foreign_unread_gap", "foreign_unread_coverage"),
 )
-UNCOMPARED = 0.9
+UNCOMPARED_PROBABILITY = 0.9
 """The answer probability where the query itself named the few passages searched."""
 CLEAR = 1e-6
 """Probabilities are clipped to this distance from 0 and 1."""
-TOP = 10
+TOP_RANKS = 10
 """The first ranks of both retrievers that are compared."""
-DEPTH = 100
+MAX_RANK = 100
 """The vector search rank from which a keyword hit counts as not found there."""
 FUSED = "fused"
 """The name under which a candidate keeps the score that it was ranked by."""
@@ -91,7 +91,7 @@ class ScoreBaseline:
 
         ``read`` are the `reranker_scores`.
         """
-        if len(semantic) < FEWEST:
+        if len(semantic) < MIN_COMPARED:
             return None
         middle = median(score for _key, score in semantic)
         best = max((score for _key, score in keyword), default=0.0)
@@ -136,7 +136,7 @@ def statement_probability(
     calibration = DEFAULT_STATEMENT_CALIBRATION.get((identity.embedder, identity.revision))
     if calibration is None:
         return None
-    known = min(max(UNCOMPARED if chance is None else chance, CLEAR), 1 - CLEAR)
+    known = min(max(UNCOMPARED_PROBABILITY if chance is None else chance, CLEAR), 1 - CLEAR)
     signals = {"chance": math.log(known / (1 - known)), "cosine": cosine, "held": held}
     return probability(calibration, signals)
 
@@ -176,7 +176,7 @@ def hit_signals(candidate: Candidate, *, rank: int, yardstick: ScoreBaseline) ->
     if keyword is not None and yardstick.best_bm25 > 0:
         words = max(0.0, keyword.score / yardstick.best_bm25) * yardstick.covered
     gap = 0.0 if semantic is None else yardstick.above_middle(semantic.score)
-    return _within(UNREAD, {"gap": gap, "words": words, "place": place})
+    return _prefix_features(UNREAD, {"gap": gap, "words": words, "place": place})
 
 
 def question_signals(
@@ -198,32 +198,38 @@ def question_signals(
     of a cross-lingual query prove little, and are no feature there.
 
     Without a reranker, ``meets`` is the rank of the keyword retriever's best hit in vector search
-    (1 is the top, 0 is rank `DEPTH`, on a logarithmic scale) and ``agree`` the share of the first
-    ten ranks that both retrievers give to the same chunks.
+    (1 is the top, 0 is rank `MAX_RANK`, on a logarithmic scale) and ``agree`` the share of the
+    first ten ranks that both retrievers give to the same chunks.
     """
-    if gap is None or len(semantic) < FEWEST:
+    if gap is None or len(semantic) < MIN_COMPARED:
         return None
     matched = coverage * math.log1p(terms)
     best = max(score for _key, score in semantic)
     if len(read) >= FEWEST_READ:
         signs = {"read": max(read), "ahead": max(read) - median(read)}
-        return _within(FOREIGN, signs) if foreign else {"matched": matched, "best": best, **signs}
+        return (
+            _prefix_features(FOREIGN, signs)
+            if foreign
+            else {"matched": matched, "best": best, **signs}
+        )
     if foreign:
-        return _within(FOREIGN_UNREAD, {"gap": max(0.0, gap), "coverage": coverage})
+        return _prefix_features(FOREIGN_UNREAD, {"gap": max(0.0, gap), "coverage": coverage})
     places = {key: place for place, (key, _score) in enumerate(semantic)}
-    first = places.get(keyword[0][0], DEPTH) if keyword else DEPTH
-    shared = {key for key, _score in keyword[:TOP]} & {key for key, _score in semantic[:TOP]}
+    first = places.get(keyword[0][0], MAX_RANK) if keyword else MAX_RANK
+    shared = {key for key, _score in keyword[:TOP_RANKS]} & {
+        key for key, _score in semantic[:TOP_RANKS]
+    }
     signs = {
         "matched": matched,
         "gap": max(0.0, gap),
         "best": best,
-        "meets": max(0.0, 1 - math.log1p(first) / math.log1p(DEPTH)),
-        "agree": len(shared) / TOP,
+        "meets": max(0.0, 1 - math.log1p(first) / math.log1p(MAX_RANK)),
+        "agree": len(shared) / TOP_RANKS,
     }
-    return _within(UNREAD, signs)
+    return _prefix_features(UNREAD, signs)
 
 
-def _within(group: str, signs: Signals) -> Signals:
+def _prefix_features(group: str, signs: Signals) -> Signals:
     return {group: 1.0, **{f"{group}_{name}": value for name, value in signs.items()}}
 
 

@@ -134,7 +134,7 @@ def maximal_marginal_relevance(
     if mmr_lambda >= 1 or len(candidates) < 2:
         return list(candidates[:limit])
     relevance = _spread(np.array([each.score for each in candidates], dtype=np.float64))
-    likeness = _likeness(candidates, vectors)
+    likeness = _similarity(candidates, vectors)
     nearest = np.zeros(len(candidates))
     open_ = np.ones(len(candidates), dtype=bool)
     picked: list[Candidate] = []
@@ -148,15 +148,15 @@ def maximal_marginal_relevance(
 
 
 def cap_per_document(
-    candidates: Sequence[Candidate], *, document_of: Callable[[str], str], most: int
+    candidates: Sequence[Candidate], *, document_of: Callable[[str], str], limit: int
 ) -> list[Candidate]:
-    """Keep the first ``most`` candidates of every document, in order."""
+    """Keep the first ``limit`` candidates of every document, in order."""
     seen: Counter[str] = Counter()
     kept = []
     for each in candidates:
         document = document_of(each.chunk_id)
         seen[document] += 1
-        if seen[document] <= most:
+        if seen[document] <= limit:
             kept.append(each)
     return kept
 
@@ -178,7 +178,7 @@ def _shingles(text: str) -> frozenset[int]:
     return frozenset(hash(run) for run in runs)
 
 
-def _likeness(candidates: Sequence[Candidate], vectors: Mapping[str, Matrix]) -> Numbers:
+def _similarity(candidates: Sequence[Candidate], vectors: Mapping[str, Matrix]) -> Numbers:
     known = np.array([each.chunk_id in vectors for each in candidates])
     pairs = np.outer(known, known) & ~np.eye(len(candidates), dtype=bool)
     cosines = _cosines(candidates, vectors)

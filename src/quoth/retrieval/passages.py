@@ -8,14 +8,14 @@ from quoth.core.types import Candidate, Hit, Passage
 from quoth.store.rows import ChunkContext
 from quoth.text.locators import link
 
-At = tuple[str, int]
+ChunkPosition = tuple[str, int]
 """A document id and the ordinal of one of its chunks."""
 
 Span = tuple[str, int, int]
 """A document id, and the first and the last ordinal of consecutive chunks, both included."""
 
 
-def hit_of(each: Candidate, *, rank: int, around: ChunkContext) -> Hit:
+def build_hit(each: Candidate, *, rank: int, around: ChunkContext) -> Hit:
     """Return the hit of a ranked chunk: its text, locator and link."""
     chunk = around.chunks[each.chunk_id]
     document = around.documents[chunk.document_id]
@@ -36,7 +36,7 @@ def hit_of(each: Candidate, *, rank: int, around: ChunkContext) -> Hit:
     )
 
 
-def passages_of(
+def build_passages(
     ranking: Sequence[Candidate], *, around: ChunkContext, window: int
 ) -> tuple[Passage, ...]:
     """Widen ranked chunks by their neighbours and number the passages, best first.
@@ -62,7 +62,9 @@ def passages_of(
     return tuple(passages)
 
 
-def widen(hits: Sequence[At], *, window: int, sections: Mapping[At, tuple[str, ...]]) -> list[Span]:
+def widen(
+    hits: Sequence[ChunkPosition], *, window: int, sections: Mapping[ChunkPosition, tuple[str, ...]]
+) -> list[Span]:
     """Add up to ``window`` chunks on either side of every hit, as a union of intervals.
 
     Intervals of one section that overlap or touch become one; none crosses into another section.
@@ -80,7 +82,9 @@ def widen(hits: Sequence[At], *, window: int, sections: Mapping[At, tuple[str, .
     return [span for span, _rank in sorted(spans, key=lambda each: each[1])]
 
 
-def _window(hit: At, window: int, sections: Mapping[At, tuple[str, ...]]) -> Span:
+def _window(
+    hit: ChunkPosition, window: int, sections: Mapping[ChunkPosition, tuple[str, ...]]
+) -> Span:
     document, ordinal = hit
     section = sections.get(hit)
     first = last = ordinal
@@ -92,12 +96,14 @@ def _window(hit: At, window: int, sections: Mapping[At, tuple[str, ...]]) -> Spa
 
 
 def _within(
-    sections: Mapping[At, tuple[str, ...]], place: At, section: tuple[str, ...] | None
+    sections: Mapping[ChunkPosition, tuple[str, ...]],
+    place: ChunkPosition,
+    section: tuple[str, ...] | None,
 ) -> bool:
     return place in sections and sections[place] == section
 
 
-def _joins(left: Span, right: Span, sections: Mapping[At, tuple[str, ...]]) -> bool:
+def _joins(left: Span, right: Span, sections: Mapping[ChunkPosition, tuple[str, ...]]) -> bool:
     if left[0] != right[0] or right[1] > left[2] + 1:
         return False
     return sections.get((left[0], left[2])) == sections.get((right[0], right[1]))

@@ -16,7 +16,7 @@ SHARE = 0.5
 """Share of the passages' characters that is kept."""
 RELEVANCE_WEIGHT = 2.0
 """Maximum score from the passage; the maximum from the query's words is 1."""
-NEIGHBOUR = 0.8
+NEIGHBOUR_WEIGHT = 0.8
 """Share of its passage's score for a sentence outside the retrieved chunks."""
 
 # Anaphoric openings, which refer to the sentence before.
@@ -29,7 +29,7 @@ _LEANING = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class _Sentence:
     """A sentence of a passage: its character span, its stems, and whether it is anaphoric."""
 
     passage: int
@@ -49,42 +49,44 @@ def prune(
     All sentences compete for ``share`` of the characters. A score is the share of the query's words
     in the sentence, weighted by their rarity among the sentences (ln of BM25's idf), the best being
     1, plus `RELEVANCE_WEIGHT` times its passage's score, the best being 1, of which a sentence
-    outside the retrieved chunks gets `NEIGHBOUR`. The best sentence of every passage stays, and so
-    does the one before a kept sentence that opens with a word such as "it" or "cela". Spans are
-    sorted, whole sentences, and joined where only white space separates them.
+    outside the retrieved chunks gets `NEIGHBOUR_WEIGHT`. The best sentence of every passage stays,
+    and so does the one before a kept sentence that opens with a word such as "it" or "cela". Spans
+    are sorted, whole sentences, and joined where only white space separates them.
     """
-    lines = [line for at, passage in enumerate(passages) for line in _lines(at, passage)]
+    lines = [line for at, passage in enumerate(passages) for line in _sentences(at, passage)]
     if not lines:
         return {}
     languages = sorted({query.language, *(each.chunks[0].language for each in passages)})
-    cover = _covers(lines, query, languages=languages)
+    cover = _coverage(lines, query, languages=languages)
     best = max((passage.score for passage in passages), default=0.0)
     worth = {}
     for line, held in zip(lines, cover, strict=True):
         score = passages[line.passage].score / best if best > 0 else 0.0
-        score *= 1.0 if line.found else NEIGHBOUR
+        score *= 1.0 if line.found else NEIGHBOUR_WEIGHT
         worth[line.passage, line.place] = held + RELEVANCE_WEIGHT * max(0.0, score)
-    kept = _kept(lines, worth, share=share)
+    kept = _select(lines, worth, share=share)
     return {
         passage.number: tuple(
-            _joined(passage, (each for each in lines if each.passage == at and _key(each) in kept))
+            _merge_spans(
+                passage, (each for each in lines if each.passage == at and _key(each) in kept)
+            )
         )
         for at, passage in enumerate(passages)
     }
 
 
-def _key(line: _Line) -> tuple[int, int]:
+def _key(line: _Sentence) -> tuple[int, int]:
     return line.passage, line.place
 
 
-def _lines(at: int, passage: Passage) -> Iterator[_Line]:
+def _sentences(at: int, passage: Passage) -> Iterator[_Sentence]:
     text = passage.text
     hits = [(each.start, each.end) for each in passage.chunks if each.chunk_id in passage.hit_ids]
     language = passage.chunks[0].language
     for place, (start, end) in enumerate(sentences(text)):
         said = text[start:end]
         low, high = passage.start + start, passage.start + end
-        yield _Line(
+        yield _Sentence(
             passage=at,
             place=place,
             start=low,
@@ -95,7 +97,7 @@ def _lines(at: int, passage: Passage) -> Iterator[_Line]:
         )
 
 
-def _covers(lines: Sequence[_Line], query: Query, *, languages: Sequence[str]) -> list[float]:
+def _coverage(lines: Sequence[_Sentence], query: Query, *, languages: Sequence[str]) -> list[float]:
     """Return the weighted share of query words in each sentence, the best being 1."""
     sought = analyze_query(query.standalone, languages=languages)
     counts = Counter(stem for line in lines for stem in line.stems)
@@ -109,8 +111,8 @@ def _covers(lines: Sequence[_Line], query: Query, *, languages: Sequence[str]) -
     return [each / best if best > 0 else 0.0 for each in held]
 
 
-def _kept(
-    lines: Sequence[_Line], worth: Mapping[tuple[int, int], float], *, share: float
+def _select(
+    lines: Sequence[_Sentence], worth: Mapping[tuple[int, int], float], *, share: float
 ) -> set[tuple[int, int]]:
     """Select the best that fit, each with its antecedent, and one of every passage."""
     by_key = {_key(line): line for line in lines}
@@ -131,7 +133,7 @@ def _kept(
     return kept | {key for passage, key in best.items() if passage not in there}
 
 
-def _joined(passage: Passage, lines: Iterable[_Line]) -> Iterator[Span]:
+def _merge_spans(passage: Passage, lines: Iterable[_Sentence]) -> Iterator[Span]:
     text, open_ = passage.text, None
     for line in lines:
         if open_ and not text[open_[1] - passage.start : line.start - passage.start].strip():

@@ -28,7 +28,7 @@ from quoth.retrieval.fusion import (
 ReadChunks = Callable[[Sequence[str]], Mapping[str, Chunk]]
 """Returns the existing chunks of the given ids; blocks."""
 
-FIRST = 3
+MAX_KEYWORD_CHECKED = 3
 """Keyword hits considered for the best one: a document being added has no chunks yet."""
 
 
@@ -158,13 +158,16 @@ async def _search_wording(
             otherwise=None,
             fallback="semantic",
         )
-        first = [key for key, _score in (found or [])[:FIRST]]
+        first = [key for key, _score in (found or [])[:MAX_KEYWORD_CHECKED]]
         return found, await asyncio.to_thread(read_chunks, first) if first else {}
 
     dense, (lexical, chunks) = await asyncio.gather(semantic(), keyword())
     if (dense is None and not lexical) or (lexical is None and not dense):
         return None
-    best = next((chunks[key] for key, _score in (lexical or [])[:FIRST] if key in chunks), None)
+    best = next(
+        (chunks[key] for key, _score in (lexical or [])[:MAX_KEYWORD_CHECKED] if key in chunks),
+        None,
+    )
     coverage = term_coverage(variant.text, best=best)
     return RetrieverResults(lexical or [], dense or [], coverage, chunks)
 

@@ -17,9 +17,9 @@ from quoth.text.analyzer import normalize_name
 ABOUT_PARTS = frozenset({"chapter", "section", "segment"})
 ABOUT_DOCUMENTS = frozenset({"document", "kind", "language", "speaker"})
 TO_THE_END = 2**31 - 1
-OWN = 0.9
+MIN_OVERLAP = 0.9
 """The share of chunks that a part and its summary must have in common."""
-MOST_PARTS = 12
+MAX_PARTS = 12
 """More documents than this are searched, not summarized."""
 
 
@@ -56,7 +56,7 @@ def named_parts(
         if filters or kind is not None:
             named = list(_readable(named, language))
         parts = [DocumentPart(each.document_id, 0, TO_THE_END) for each in named]
-        return tuple(parts) if len(parts) <= (MOST_PARTS if filters else 1) else ()
+        return tuple(parts) if len(parts) <= (MAX_PARTS if filters else 1) else ()
     ids = {each.document_id for each in named}
     headings = [
         each
@@ -73,19 +73,21 @@ def named_parts(
         for each in _outermost(headings)
         if each.document_id in kept
     ]
-    return tuple(parts) if len(parts) <= MOST_PARTS else ()
+    return tuple(parts) if len(parts) <= MAX_PARTS else ()
 
 
 def coverage_sample(
-    summaries: Sequence[Summary], parts: Sequence[DocumentPart], *, most: int
+    summaries: Sequence[Summary], parts: Sequence[DocumentPart], *, limit: int
 ) -> tuple[SummarySentence, ...]:
-    """Return summary sentences of the parts, about ``most`` in total, at least one each.
+    """Return summary sentences of the parts, about ``limit`` in total, at least one each.
 
     A part uses its own summary, else those of its subdivisions; sentences keep document order, and
     where there are too many they are sampled at even distances.
     """
-    share = max(1, most // len(parts)) if parts else 0
-    return tuple(leaf for part in parts for leaf in _evenly(_leaves(summaries, part), share))
+    share = max(1, limit // len(parts)) if parts else 0
+    return tuple(
+        leaf for part in parts for leaf in _evenly(_summary_sentences(summaries, part), share)
+    )
 
 
 def _readable(documents: Sequence[Document], language: str) -> Sequence[Document]:
@@ -122,9 +124,9 @@ def _outermost(headings: Sequence[Heading]) -> list[Heading]:
     return kept
 
 
-def _leaves(summaries: Sequence[Summary], part: DocumentPart) -> list[SummarySentence]:
+def _summary_sentences(summaries: Sequence[Summary], part: DocumentPart) -> list[SummarySentence]:
     here = [each for each in summaries if each.document_id == part.document_id]
-    own = [each for each in here if _alike(each, part, end=max(one.last for one in here))]
+    own = [each for each in here if _covers_same(each, part, end=max(one.last for one in here))]
     inside = own or [each for each in here if each.first >= part.first and each.last <= part.last]
     if not inside:
         return []
@@ -133,12 +135,12 @@ def _leaves(summaries: Sequence[Summary], part: DocumentPart) -> list[SummarySen
     return sorted(found, key=lambda leaf: leaf.start)
 
 
-def _alike(summary: Summary, part: DocumentPart, *, end: int) -> bool:
+def _covers_same(summary: Summary, part: DocumentPart, *, end: int) -> bool:
     """Return whether a summary covers the part's chunks, up to a title page."""
     last = min(part.last, end)
     shared = min(last, summary.last) - max(part.first, summary.first) + 1
     whole = max(last, summary.last) - min(part.first, summary.first) + 1
-    return shared >= OWN * whole
+    return shared >= MIN_OVERLAP * whole
 
 
 def _evenly(leaves: Sequence[SummarySentence], most: int) -> list[SummarySentence]:

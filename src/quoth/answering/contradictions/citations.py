@@ -15,7 +15,7 @@ from quoth.answering.extractive.select import (
 from quoth.core.translations import translate
 from quoth.core.types import Citation, Contradiction, Passage
 
-MOST = 2
+MAX_ADDED = 2
 """Maximum number of contradicting sentences added to an answer."""
 
 
@@ -35,7 +35,7 @@ def with_other_sides(statements: Sequence[Statement], listed: Shortlist) -> tupl
     )
     behind: dict[int, Statement] = {}
     for one, two, _about in found:
-        if two >= len(statements) and len(behind) < MOST:
+        if two >= len(statements) and len(behind) < MAX_ADDED:
             behind.setdefault(one, others[two - len(statements)])
     shown = [part for at, each in enumerate(statements) for part in (each, behind.get(at))]
     # One sentence may contradict two that were chosen, and is added once.
@@ -62,7 +62,9 @@ def with_counterparts(
     found = contradictions(_cited(citations, passages), against=_cited(others, passages))
     more = dict.fromkeys(two - len(citations) for _, two, _ in found if two >= len(citations))
     last = max((each.number for each in citations), default=0)
-    added = [replace(others[at], number=last + n) for n, at in enumerate([*more][:MOST], start=1)]
+    added = [
+        replace(others[at], number=last + n) for n, at in enumerate([*more][:MAX_ADDED], start=1)
+    ]
     return (*citations, *added)
 
 

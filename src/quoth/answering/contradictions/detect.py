@@ -17,18 +17,18 @@ from quoth.answering.verification.tokens import NEGATIONS, TextToken, tokens
 from quoth.answering.verification.units import UNITS
 from quoth.answering.verification.values import Kind, Value, read_values
 
-ALIKE = 0.6
+MIN_AGREEMENT = 0.6
 """Minimum share of common words, in order."""
-FEWEST = 3
+MIN_SHARED = 3
 """Minimum number of common content words."""
-EVENT = 8
+SAME_EVENT_WORDS = 8
 """Common content words from which two sentences are about one event, despite different names."""
-SLOT = 6
+MAX_DIFFERENCE = 6
 """Maximum words of a difference on either side."""
-APART = 2000
+MIN_DISTANCE = 2000
 """Distance in characters from which two places of one document count as two sources."""
 
-Found = tuple[int, int, str]
+ContradictingPair = tuple[int, int, str]
 """The indexes of two statements, the earlier first, and what they differ in."""
 
 
@@ -56,7 +56,7 @@ class _AnalyzedStatement:
 
 def contradictions(
     statements: Sequence[ComparedSentence], *, against: Sequence[ComparedSentence] = ()
-) -> tuple[Found, ...]:
+) -> tuple[ContradictingPair, ...]:
     """Return the contradicting pairs from different documents or far apart in one.
 
     Statements are compared with each other and with the sentences ``against``, whose indexes
@@ -86,15 +86,15 @@ def _comparable(
     first: _AnalyzedStatement,
     second: _AnalyzedStatement,
 ) -> bool:
-    if one.language != two.language or len(first.stems & second.stems) < FEWEST:
+    if one.language != two.language or len(first.stems & second.stems) < MIN_SHARED:
         return False
-    return one.document_id != two.document_id or abs(one.start - two.start) >= APART
+    return one.document_id != two.document_id or abs(one.start - two.start) >= MIN_DISTANCE
 
 
 def _difference(one: _AnalyzedStatement, two: _AnalyzedStatement) -> str | None:
     """Return the one difference of two sentences; None where there are none or several."""
     share, codes = overlap(one.tokens, two.tokens)
-    if share < ALIKE or share * len(one.tokens) < ALIKE * len(two.tokens):
+    if share < MIN_AGREEMENT or share * len(one.tokens) < MIN_AGREEMENT * len(two.tokens):
         return None
     agreed = sum(
         bool(part.stem)
@@ -107,9 +107,11 @@ def _difference(one: _AnalyzedStatement, two: _AnalyzedStatement) -> str | None:
         (tuple(_words(one.tokens[i1:i2])), tuple(_words(two.tokens[j1:j2])))
         for _, i1, i2, j1, j2 in changes
     }
-    if agreed < FEWEST or len(different) != 1:
+    if agreed < MIN_SHARED or len(different) != 1:
         return None
-    return _about(one, two, changes[0], begun=agreed >= EVENT or _begun(one, changes[0], codes))
+    return _about(
+        one, two, changes[0], begun=agreed >= SAME_EVENT_WORDS or _begun(one, changes[0], codes)
+    )
 
 
 def _words(parts: Sequence[TextToken]) -> list[str]:
@@ -137,7 +139,7 @@ def _about(
     one: _AnalyzedStatement, two: _AnalyzedStatement, code: Change, *, begun: bool
 ) -> str | None:
     _, i1, i2, j1, j2 = code
-    if i2 - i1 > SLOT or j2 - j1 > SLOT:
+    if i2 - i1 > MAX_DIFFERENCE or j2 - j1 > MAX_DIFFERENCE:
         return None
     ours, theirs = one.tokens[i1:i2], two.tokens[j1:j2]
     if _only_negates(ours, theirs):

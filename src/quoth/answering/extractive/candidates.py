@@ -19,11 +19,11 @@ from quoth.text.discourse import (
 from quoth.text.locators import locate
 from quoth.text.sentences import sentences
 
-LONGEST = 400
+MAX_SENTENCE = 400
 """Characters from which a sentence is cut at its clauses; a printed sentence rarely has more."""
-PIECE = 240
+TARGET_PIECE = 240
 """Target characters of a piece of a cut sentence."""
-LIST = 600
+MAX_LIST = 600
 """Maximum characters of a list quoted with its introduction."""
 
 _OPENING = re.compile(r"(?:[-–—•‣▪◦·*>»#]+|\(?\d{1,2}[.)]|[a-z]\)|[⁰¹²³⁴-⁹]+)\s+")
@@ -147,7 +147,7 @@ def _with_lists(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[i
 
 
 def _joined(group: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    if group and group[-1][1] - group[0][0] <= LIST:
+    if group and group[-1][1] - group[0][0] <= MAX_LIST:
         yield group[0][0], group[-1][1]
     else:
         yield from group
@@ -156,7 +156,7 @@ def _joined(group: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 def _shortened(
     text: str, first: int, last: int, *, cues: Sequence[int]
 ) -> Iterator[tuple[int, int]]:
-    if last - first <= LONGEST:
+    if last - first <= MAX_SENTENCE:
         yield first, last
     else:
         yield from cut_at_clauses(text, first, last, cues=cues)
@@ -169,7 +169,7 @@ def _section_openers(passage: Passage) -> list[Chunk]:
 def cut_at_clauses(
     text: str, first: int, last: int, *, cues: Sequence[int] = ()
 ) -> Iterator[tuple[int, int]]:
-    """Cut a long sentence into spans of about `PIECE` characters, after clauses or cues.
+    """Cut a long sentence into spans of about `TARGET_PIECE` characters, after clauses or cues.
 
     If neither is within reach the cut is made between words, or else between characters.
     """
@@ -177,10 +177,17 @@ def cut_at_clauses(
         {match.end() for match in _CLAUSE.finditer(text, first, last)}
         | {cue for cue in cues if first < cue < last}
     )
-    while last - first > LONGEST:
-        near = [border for border in borders if first + PIECE // 3 < border <= first + PIECE]
-        space = max(text.rfind(" ", first, first + PIECE), text.rfind("\n", first, first + PIECE))
-        cut = near[-1] if near else space + 1 if space > first else first + PIECE
+    while last - first > MAX_SENTENCE:
+        near = [
+            border
+            for border in borders
+            if first + TARGET_PIECE // 3 < border <= first + TARGET_PIECE
+        ]
+        space = max(
+            text.rfind(" ", first, first + TARGET_PIECE),
+            text.rfind("\n", first, first + TARGET_PIECE),
+        )
+        cut = near[-1] if near else space + 1 if space > first else first + TARGET_PIECE
         yield _trimmed(text, first, cut)
         first = _trimmed(text, cut, last)[0]
     yield first, last
@@ -217,7 +224,7 @@ def _fitness(shown: str, folded: str, *, words: int, titles: set[str], question:
     """Score quality by form alone: questions, headings and greetings make poor answers."""
     if question:
         return 0.4
-    if words <= 2 or (len(shown) <= LONGEST and normalize(shown).strip(" .:#") in titles):
+    if words <= 2 or (len(shown) <= MAX_SENTENCE and normalize(shown).strip(" .:#") in titles):
         return 0.3
     if len(_SIGN.findall(shown)) > 0.15 * len(shown) + 3:
         return 0.4

@@ -11,26 +11,26 @@ from quoth.text.analyzer import analyze
 
 MARGIN = 1.2
 """Maximum score distance to the best sentence, in log-odds: about a third as likely."""
-BROAD = 1.6
+BROAD_MARGIN = 1.6
 """The same for a broad question: "Tell me about …"."""
-REACH = 2
+MAX_ANTECEDENT_DISTANCE = 2
 """Maximum distance in sentences of an antecedent."""
-ASPECT = 3.0
+ASPECT_MARGIN = 3.0
 """Maximum score distance of the only sentence about an aspect."""
-READABLE = 0.8
+MIN_STANDALONE_SCORE = 0.8
 """Minimum fitness of an antecedent or added sentence."""
-UNFIT = 4.0
+STANDALONE_PENALTY = 4.0
 """Penalty of a sentence with fitness 0."""
-HANGING = 0.15
+PRONOUN_PENALTY = 0.15
 """Penalty of a sentence that opens with a pronoun without a usable antecedent."""
-SAME = 0.7
+DUPLICATE_OVERLAP = 0.7
 """Minimum word overlap (Jaccard) of duplicate sentences."""
 
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 def select_diverse(
-    material: QueryContext, score_of: Mapping[int, float], *, most: int, margin: float = MARGIN
+    material: QueryContext, score_of: Mapping[int, float], *, limit: int, margin: float = MARGIN
 ) -> list[int]:
     """Select sentences best first, while near the best score and not redundant.
 
@@ -41,15 +41,15 @@ def select_diverse(
     plain = [place for place in ranked if not material.sentences[place].question] or ranked
     kept: list[int] = []
     for place in plain:
-        if len(kept) >= most or score_of[plain[0]] - score_of[place] > margin:
+        if len(kept) >= limit or score_of[plain[0]] - score_of[place] > margin:
             break
-        if kept and material.sentences[place].standalone_score < READABLE:
+        if kept and material.sentences[place].standalone_score < MIN_STANDALONE_SCORE:
             continue
         if place in kept or any(is_duplicate(material, place, other) for other in kept):
             continue
         kept.append(place)
         support = antecedent_of(material, place)
-        if support is not None and len(kept) < most and not _introduced(material, place, kept):
+        if support is not None and len(kept) < limit and not _introduced(material, place, kept):
             kept.append(support)
     return kept
 
@@ -57,7 +57,8 @@ def select_diverse(
 def _introduced(material: QueryContext, place: int, kept: Sequence[int]) -> bool:
     passage = material.sentences[place].passage
     return any(
-        0 < place - other <= REACH and material.sentences[other].passage == passage
+        0 < place - other <= MAX_ANTECEDENT_DISTANCE
+        and material.sentences[other].passage == passage
         for other in kept
     )
 
@@ -68,7 +69,7 @@ def with_aspects(
     *,
     aspects: Sequence[str],
     score_of: Mapping[int, float],
-    most: int,
+    limit: int,
 ) -> list[int]:
     """Guarantee each aspect of a comparison a sentence, replacing others."""
     chosen = list(kept)
@@ -80,10 +81,10 @@ def with_aspects(
             needed.append(there[0])
             continue
         top = max(speak, key=lambda place: score_of[place], default=None)
-        if top is not None and best - score_of[top] <= ASPECT:
+        if top is not None and best - score_of[top] <= ASPECT_MARGIN:
             needed.append(top)
     rest = [place for place in chosen if place not in needed]
-    return [*dict.fromkeys(needed), *rest][: max(most, 1)]
+    return [*dict.fromkeys(needed), *rest][: max(limit, 1)]
 
 
 def speaks_of(material: QueryContext, place: int, aspect: str) -> bool:
@@ -96,8 +97,8 @@ def speaks_of(material: QueryContext, place: int, aspect: str) -> bool:
 def quality_penalty(material: QueryContext, place: int) -> float:
     """Return the score penalty of a sentence that reads badly by itself."""
     each = material.sentences[place]
-    hanging = HANGING if each.anaphoric and antecedent_of(material, place) is None else 0.0
-    return UNFIT * (1 - each.standalone_score) + hanging
+    hanging = PRONOUN_PENALTY if each.anaphoric and antecedent_of(material, place) is None else 0.0
+    return STANDALONE_PENALTY * (1 - each.standalone_score) + hanging
 
 
 def is_duplicate(material: QueryContext, place: int, other: int) -> bool:
@@ -113,7 +114,9 @@ def is_duplicate(material: QueryContext, place: int, other: int) -> bool:
         return False
     shared = len(one & two)
     smaller = min(len(one), len(two))
-    return shared >= SAME * len(one | two) or (smaller >= 4 and shared >= 0.9 * smaller)
+    return shared >= DUPLICATE_OVERLAP * len(one | two) or (
+        smaller >= 4 and shared >= 0.9 * smaller
+    )
 
 
 def _figures(text: str) -> frozenset[str]:
@@ -133,7 +136,11 @@ def antecedent_of(material: QueryContext, place: int) -> int | None:
     ):
         return None
     before = material.sentences[place - 1]
-    if before.passage != here.passage or before.anaphoric or before.standalone_score < READABLE:
+    if (
+        before.passage != here.passage
+        or before.anaphoric
+        or before.standalone_score < MIN_STANDALONE_SCORE
+    ):
         return None
     return place - 1
 

@@ -22,11 +22,11 @@ from quoth.query.subject import only_asks_for_a_place
 
 CERTAIN = AnswerEvidence(coverage=1.0, gap=None, cross_lingual=False)
 """The evidence for an answer by structural lookup: it is at the requested place."""
-FITTEST = 0.8
+MIN_STANDALONE_SCORE = 0.8
 """Minimum fitness of a sentence that represents a page."""
 
 
-def placed_statements(
+def lookup_statements(
     query: Query,
     passages: Sequence[Passage],
     chosen_from: Shortlist,
@@ -138,4 +138,6 @@ def centroid_sentences(
 
 
 def _stands_alone(each: Quotable) -> bool:
-    return not each.question and not each.anaphoric and each.standalone_score >= FITTEST
+    return (
+        not each.question and not each.anaphoric and each.standalone_score >= MIN_STANDALONE_SCORE
+    )

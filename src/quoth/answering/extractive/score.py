@@ -46,9 +46,9 @@ _WEIGHTS = {
 }
 """Log-odds per feature that a sentence belongs to the answer, by whether late interaction and
 vectors are available (docs/decisions/025)."""
-LEAST_SPREAD = 0.008
+MIN_SPREAD = 0.008
 """Minimum standard deviation of cosines: a few of them may be equal."""
-TITLE = 60
+MAX_TITLE = 60
 """Maximum characters of a title that are embedded before a sentence."""
 
 
@@ -86,7 +86,7 @@ class QueryContext:
     def led_text(self, place: int) -> str:
         """Return a sentence on one line after the title of its passage, ready to be embedded."""
         each = self.sentences[place]
-        title = self.titles[each.passage][:TITLE]
+        title = self.titles[each.passage][:MAX_TITLE]
         text = " ".join(each.text.split())
         return f"{title}. {text}" if title else text
 
@@ -208,7 +208,7 @@ def _standard(likeness: Scores) -> Scores:
     known = likeness[~np.isnan(likeness)]
     if known.size < 2:
         return np.zeros_like(likeness)
-    standard: Scores = (likeness - known.mean()) / max(float(known.std()), LEAST_SPREAD)
+    standard: Scores = (likeness - known.mean()) / max(float(known.std()), MIN_SPREAD)
     return np.nan_to_num(standard)
 
 

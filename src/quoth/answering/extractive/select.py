@@ -13,7 +13,7 @@ import numpy as np
 
 from quoth.answering.extractive.candidates import locator_of, quotable_sentences
 from quoth.answering.extractive.diversify import (
-    BROAD,
+    BROAD_MARGIN,
     MARGIN,
     by_aspect,
     quality_penalty,
@@ -203,11 +203,11 @@ def choose_statements(
     scores = total_scores(listed.features, cosines=known)
     score_of = {place: float(scores[place]) - quality_penalty(material, place) for place in places}
     cosine_of = {} if cosines is None else dict(zip(places, map(float, cosines), strict=True))
-    margin = BROAD if query.kind in ("exploratory", "summary") else MARGIN
-    kept = select_diverse(material, score_of, most=max_sentences, margin=margin)
+    margin = BROAD_MARGIN if query.kind in ("exploratory", "summary") else MARGIN
+    kept = select_diverse(material, score_of, limit=max_sentences, margin=margin)
     if len(query.aspects) > 1:
         kept = with_aspects(
-            material, kept, aspects=query.aspects, score_of=score_of, most=max_sentences
+            material, kept, aspects=query.aspects, score_of=score_of, limit=max_sentences
         )
         arranged = by_aspect(material, kept, aspects=query.aspects)
     else:

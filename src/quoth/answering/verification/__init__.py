@@ -12,7 +12,7 @@ verify                     all steps in order
 
 from __future__ import annotations
 
-from quoth.answering.verification.cross_lingual import Embed, remembering
+from quoth.answering.verification.cross_lingual import Embed, cache_embeddings
 from quoth.answering.verification.non_claims import is_non_claim
 from quoth.answering.verification.source_index import Sources, read_sources
 from quoth.answering.verification.verify import EvidenceSpan, StatementCheck, verify
@@ -22,8 +22,8 @@ __all__ = [
     "EvidenceSpan",
     "Sources",
     "StatementCheck",
+    "cache_embeddings",
     "is_non_claim",
     "read_sources",
-    "remembering",
     "verify",
 ]

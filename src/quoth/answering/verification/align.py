@@ -13,7 +13,7 @@ from quoth.answering.verification.value_checks import order_faults, value_faults
 
 MAX_EVIDENCE_SENTENCES = 3
 """Maximum number of sentences that support one statement together."""
-ADDS = 0.12
+MIN_ADDED = 0.12
 """Minimum share of a statement's weight that a further sentence must add."""
 NEAR_QUOTE = 0.6
 """Share of a statement's words, in order, from which it is a quotation with changes."""
@@ -95,7 +95,7 @@ def weighted_recall(claim: Claim, lines: Sequence[SourceSentence]) -> tuple[Sour
             break
         chosen.append(lines[best])
         wanted -= new
-        least = ADDS * claim.weight
+        least = MIN_ADDED * claim.weight
     return tuple(chosen)
 
 

@@ -10,21 +10,21 @@ from quoth.core.calibration import Calibration
 
 SUPPORTED = 0.7
 """The probability from which a statement without faults is supported."""
-HELD = 0.6
+MIN_RECALL = 0.6
 """Minimum share of a statement's words, by weight, that its evidence must contain for more than
 "partly": paraphrases with lower recall are never marked as supported."""
 SURE = 0.8
 """The same where cosines decide: they reflect the topic of a sentence more than its claim."""
 PARTLY = 0.4
 """The probability from which it is partly supported."""
-SIGNS = (
+FEATURES = (
     *("best", "cover", "pairs", "order", "kin", "rarest"),
     *("values", "names", "parity", "changes"),
 )
 """The features of the model (`quoth.answering.verification.align.signals`)."""
-SHARED = 2
+MIN_SHARED_WORDS = 2
 """Minimum number of content words shared with the evidence for any support."""
-WRONG = 0.1
+FAULT_FACTOR = 0.1
 """Factor applied to the probability of a statement with a fault."""
 
 SOURCE = "half of the claims of SciFact, quotations of their evidence, and others beside them"

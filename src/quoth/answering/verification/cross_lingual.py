@@ -27,19 +27,19 @@ from quoth.core.protocols import Matrix
 Embed = Callable[[Sequence[str]], Awaitable[Matrix]]
 """Returns one unit row per text, embedded as documents."""
 
-MOST = 24
+MAX_CANDIDATES = 24
 """Maximum number of embedded sentences of the checked sources."""
-YARDSTICK = 36
+MAX_COMPARED = 36
 """Maximum number of embedded sentences of all sources."""
-FEWEST = 8
+MIN_COMPARED = 8
 """Minimum number of sentences for a meaningful standard score."""
-TELLING = frozenset(("de", "en", "es", "fr"))
+NEGATION_LANGUAGES = frozenset(("de", "en", "es", "fr"))
 """Languages with known negations; in others this check alone supports nothing."""
-BEGINNING = 3
+NAME_PREFIX = 3
 """Prefix length by which names match across languages."""
 
 
-def remembering(embed: Embed) -> Embed:
+def cache_embeddings(embed: Embed) -> Embed:
     """Cache an embedder that receives the same sentences with every statement."""
     known: dict[str, Matrix] = {}
 
@@ -52,7 +52,7 @@ def remembering(embed: Embed) -> Embed:
     return remembered
 
 
-async def align_foreign(
+async def align_cross_lingual(
     statement: str,
     lines: Sequence[SourceSentence],
     *,
@@ -70,10 +70,10 @@ async def align_foreign(
     numbers = {value.key for value in values if value.kind == "number"}
     words = [len(numbers & {part.stem for part in line.tokens}) for line in lines]
     ranked = sorted(range(len(lines)), key=lambda at: -words[at])
-    among = [lines[at] for at in ranked[:MOST]]
+    among = [lines[at] for at in ranked[:MAX_CANDIDATES]]
     others = [each for each in _all(sources) if each not in among]
-    yardstick = others[: max(0, YARDSTICK - len(among))]
-    if len(among) + len(yardstick) < FEWEST:
+    yardstick = others[: max(0, MAX_COMPARED - len(among))]
+    if len(among) + len(yardstick) < MIN_COMPARED:
         return None
     texts = [" ".join(line.text.split()) for line in (*among, *yardstick)]
     vectors = await embed([statement, *texts])
@@ -86,7 +86,7 @@ async def align_foreign(
         "leads": float(cosines[best] - rest.max()) / spread,
     }
     found = list(_faults(statement, parts, values=values, line=read_line(among[best])))
-    unread = {language, among[best].language} - TELLING
+    unread = {language, among[best].language} - NEGATION_LANGUAGES
     found += [Fault(f"language {each}", "doubtful") for each in sorted(unread)]
     return Alignment((among[best],), signs, tuple(found), len(parts))
 
@@ -114,7 +114,7 @@ def _faults(
     names = [
         each.key for each in values if each.kind == "name" and each.sure and each.key.isascii()
     ]
-    known = {word[:BEGINNING] for word in line.words}
-    strange = [name for name in names if name[:BEGINNING] not in known]
+    known = {word[:NAME_PREFIX] for word in line.words}
+    strange = [name for name in names if name[:NAME_PREFIX] not in known]
     if len(strange) * 2 > len(names):
         yield Fault(f"name {strange[0]}", "doubtful")

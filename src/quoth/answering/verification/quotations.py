@@ -7,7 +7,7 @@ import re
 from quoth.answering.verification.source_index import Sources
 from quoth.answering.verification.tokens import tokens
 
-FEWEST = 3
+MIN_WORDS = 3
 """Minimum words of a quotation; fewer in quotation marks may be a term."""
 
 _QUOTED = re.compile(r"“([^“”]+)”|«([^«»]+)»|„([^„“”]+)[“”]|\"([^\"]+)\"")
@@ -22,14 +22,14 @@ def invented_quotation(statement: str, sources: Sources) -> str | None:
     for match in _QUOTED.finditer(statement):
         whole = next(each for each in match.groups() if each is not None)
         for part in _LEFT_OUT.split(whole):
-            if not _stands(part, sources):
+            if not _occurs(part, sources):
                 return " ".join(part.split())
     return None
 
 
-def _stands(part: str, sources: Sources) -> bool:
+def _occurs(part: str, sources: Sources) -> bool:
     return any(
-        len(wanted := tokens(part, language=source.language)) < FEWEST
+        len(wanted := tokens(part, language=source.language)) < MIN_WORDS
         or next(source.find(wanted), None) is not None
         for source in sources.by_number.values()
     )

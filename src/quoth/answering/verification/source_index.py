@@ -22,10 +22,10 @@ from quoth.core.types import Seconds
 from quoth.text.analyzer import normalize_name
 from quoth.text.sentences import Span
 
-FEWEST_LINES = 30
+MIN_SENTENCES = 30
 """Minimum number of sentences for word rarity: among fewer each word would be rare."""
 
-HEADING = 0.3
+MAX_TITLE_SCORE = 0.3
 """Maximum fitness of a title as evidence."""
 
 
@@ -113,7 +113,7 @@ class Sources:
 
     def weight(self, stem: str) -> float:
         """Weight a stem by its rarity, ln(1 + (N − n + .5) / (n + .5)), as BM25 does."""
-        whole = max(self.lines, FEWEST_LINES)
+        whole = max(self.lines, MIN_SENTENCES)
         held = self.counts.get(stem, 0)
         return math.log(1 + (whole - held + 0.5) / (held + 0.5))
 
@@ -167,7 +167,7 @@ def _lines(
         if not any(low <= each.start and each.end <= high for low, high in shown):
             continue
         if (
-            each.standalone_score <= HEADING
+            each.standalone_score <= MAX_TITLE_SCORE
             and normalize_name(" ".join(each.text.split())) in headings
         ):
             continue  # a title names what follows and claims nothing

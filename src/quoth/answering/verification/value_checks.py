@@ -11,14 +11,14 @@ from quoth.answering.verification.source_index import ReadLine, Sources
 from quoth.answering.verification.tokens import TextToken
 from quoth.answering.verification.values import Value
 
-NEAR = 5
+CONTEXT_WORDS = 5
 """Context words on either side of a value."""
 SAME_WORDS = 0.7
 """Share of a statement that a sentence must contain for their word order to be compared."""
-MOST_ORDERED = 16
+MAX_ORDERED = 16
 """Maximum words of a statement whose order is compared."""
 _AGENTS = frozenset("by par von por".split())
-LITTLE = 0.5
+FUNCTION_WORD_WEIGHT = 0.5
 """Weight of a function word in context comparison."""
 ELSEWHERE = 1.2
 """Factor by which a value's context must match another position better than its own."""
@@ -36,7 +36,7 @@ def value_faults(
         if value.kind == "name":
             if not holders and not _is_known(value, chosen, titles):
                 yield Fault(f"name {claim.shown(value)}", "doubtful")
-            elif near and holders and all(_crossed(claim, value, line) for line in holders):
+            elif near and holders and all(_is_displaced(claim, value, line) for line in holders):
                 yield Fault(f"name {claim.shown(value)}", "wrong")
             continue
         if not holders:
@@ -44,7 +44,7 @@ def value_faults(
         elif value.unit and not _unit_fits(value, holders):
             yield Fault(f"unit {claim.shown(value)} {value.unit}", "wrong")
         elif _belongs_elsewhere(claim, value, holders, chosen) or all(
-            _crossed(claim, value, line) for line in holders
+            _is_displaced(claim, value, line) for line in holders
         ):
             yield Fault(f"{value.kind} {claim.shown(value)}", "wrong")
 
@@ -58,7 +58,7 @@ def order_faults(claim: Claim, read: ReadLine) -> Iterator[Fault]:
     if _agents(claim.tokens) != _agents(parts) or claim.recall(read.line.stems) < SAME_WORDS:
         return
     shared = [at for at, part in enumerate(claim.tokens) if part.stem in read.line.stems]
-    if not 2 <= len(shared) <= MOST_ORDERED:
+    if not 2 <= len(shared) <= MAX_ORDERED:
         return
     ours = {claim.tokens[at].stem: _around(claim.tokens, at, at) for at in shared}
     places = {part.stem: at for at, part in enumerate(parts) if part.stem in ours}
@@ -101,7 +101,7 @@ def _belongs_elsewhere(
 ) -> bool:
     """Return whether a sentence without the value matches its context better."""
     parts = claim.tokens
-    low, high = max(0, value.first - NEAR), value.last + 1 + NEAR
+    low, high = max(0, value.first - CONTEXT_WORDS), value.last + 1 + CONTEXT_WORDS
     around = {part.stem for part in parts[low:high] if part.stem}
     around -= {part.stem for part in parts[value.first : value.last + 1]}
 
@@ -112,7 +112,7 @@ def _belongs_elsewhere(
     return max(map(held, others), default=0.0) > ELSEWHERE * max(map(held, holders))
 
 
-def _crossed(claim: Claim, value: Value, line: ReadLine) -> bool:
+def _is_displaced(claim: Claim, value: Value, line: ReadLine) -> bool:
     """Return whether another value of the sentence is in this value's position.
 
     Each position is scored by the words around it, weighted by proximity on the same side.
@@ -128,8 +128,8 @@ def _crossed(claim: Claim, value: Value, line: ReadLine) -> bool:
 
 def _around(parts: Sequence[TextToken], first: int, last: int) -> list[tuple[str, int]]:
     """Return the words near a token range with their distance, negative before it."""
-    before = [part.stem or part.word for part in parts[max(0, first - NEAR) : first]]
-    after = [part.stem or part.word for part in parts[last + 1 : last + 1 + NEAR]]
+    before = [part.stem or part.word for part in parts[max(0, first - CONTEXT_WORDS) : first]]
+    after = [part.stem or part.word for part in parts[last + 1 : last + 1 + CONTEXT_WORDS]]
     return [
         *((stem, -at) for at, stem in enumerate(reversed(before), start=1)),
         *((stem, at) for at, stem in enumerate(after, start=1)),
@@ -144,5 +144,5 @@ def _fit(
     found = 0.0
     for stem, at in ours:
         near = [1 / (1 + abs(at - other)) for word, other in theirs if word == stem]
-        found += weights.get(stem, LITTLE) * max(near, default=0.0) / abs(at)
+        found += weights.get(stem, FUNCTION_WORD_WEIGHT) * max(near, default=0.0) / abs(at)
     return found

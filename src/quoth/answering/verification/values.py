@@ -140,14 +140,14 @@ def _names(
         mixed = any(sign.isdecimal() for sign in raw)
         inside = any(sign.isupper() for sign in raw[1:]) and not (shouted and raw.isupper())
         if mixed or inside:
-            yield Value("name", part.word, at, at, parts=_telling(raw))
+            yield Value("name", part.word, at, at, parts=_capitalised_parts(raw))
         elif raw[0].isupper() and not shouted and language not in _CAPITALISED_NOUNS:
             before = text[: part.start - offset].rstrip()[-1:]
             sure = bool(before) and before not in _SENTENCE_FIRST
-            yield Value("name", part.word, at, at, sure=sure, parts=_telling(raw))
+            yield Value("name", part.word, at, at, sure=sure, parts=_capitalised_parts(raw))
 
 
-def _telling(raw: str) -> frozenset[str]:
+def _capitalised_parts(raw: str) -> frozenset[str]:
     """Return the capitalised parts of a hyphenated word; empty if a part is a number."""
     parts = raw.split("-")
     if len(parts) < 2 or any(part.isdecimal() for part in parts):

@@ -14,19 +14,19 @@ from dataclasses import dataclass, replace
 
 from quoth.answering.verification.align import Alignment, align
 from quoth.answering.verification.calibration import (
+    FAULT_FACTOR,
     FOREIGN,
-    HELD,
+    MIN_RECALL,
+    MIN_SHARED_WORDS,
     PARTLY,
-    SHARED,
     SUPPORTED,
     SURE,
     WORDS,
-    WRONG,
     support_probability,
 )
 from quoth.answering.verification.combine_judge import combine_with_judge
 from quoth.answering.verification.contradiction_rules import unsupported_negation
-from quoth.answering.verification.cross_lingual import Embed, align_foreign
+from quoth.answering.verification.cross_lingual import Embed, align_cross_lingual
 from quoth.answering.verification.quotations import invented_quotation
 from quoth.answering.verification.source_index import IndexedSource, Sources, SourceSentence
 from quoth.answering.verification.tokens import tokens
@@ -128,7 +128,9 @@ async def _checked(
     if foreign and embed is None and not best.faults:
         best = _better(best, UNVERIFIED)
     elif foreign and embed is not None and best.support != "supported":
-        beside = await align_foreign(statement, foreign, sources=sources, language=own, embed=embed)
+        beside = await align_cross_lingual(
+            statement, foreign, sources=sources, language=own, embed=embed
+        )
         verdict = UNVERIFIED if beside is None else _verdict(beside, model=FOREIGN, supported=SURE)
         if _better(best, verdict) is verdict:
             best, found = verdict, beside
@@ -194,11 +196,11 @@ def _verdict(
     score = support_probability(found.signs, model=model)
     named = tuple(dict.fromkeys(fault.what for fault in found.faults))
     if any(fault.severity == "wrong" for fault in found.faults):
-        return StatementCheck("unsupported", WRONG * score, (), faults=named)
+        return StatementCheck("unsupported", FAULT_FACTOR * score, (), faults=named)
     least = SUPPORTED if named else PARTLY
-    if score < least or found.shared < SHARED:
+    if score < least or found.shared < MIN_SHARED_WORDS:
         return StatementCheck("unsupported", score, (), faults=named)
-    if named or score < supported or found.signs.get("told", 1.0) < HELD:
+    if named or score < supported or found.signs.get("told", 1.0) < MIN_RECALL:
         return StatementCheck("partly", min(score, supported), _proofs(found.lines), faults=named)
     return StatementCheck("supported", score, _proofs(found.lines))
 

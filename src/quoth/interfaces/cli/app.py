@@ -189,7 +189,7 @@ async def search(
     settings: Choices = None,
 ) -> int:
     """Show the passages that match best, ranked."""
-    from quoth.answering.fallback_messages import degraded_stages
+    from quoth.answering.fallback_messages import describe_degradation
     from quoth.core.trace import Trace
     from quoth.interfaces.cli.render import hit_list
     from quoth.pipeline.retrieve import Request
@@ -207,7 +207,7 @@ async def search(
     for line in found.warnings:
         session.say(f"Note: {line}")
     for line in trace.degraded:
-        session.say(f"Note: {degraded_stages(line, language=found.query.language)}")
+        session.say(f"Note: {describe_degradation(line, language=found.query.language)}")
     return DONE
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from quoth.answering.fallback_messages import degraded_stages, notes
+from quoth.answering.fallback_messages import describe_degradation, notes
 from quoth.answering.generative.sanitize import Characters
 from quoth.core.types import (
     Answer,
@@ -155,7 +155,7 @@ def search_result(
     address: Address,
 ) -> SearchResult:
     """Show what a search found."""
-    without = (degraded_stages(each, language=language) for each in degraded)
+    without = (describe_degradation(each, language=language) for each in degraded)
     return SearchResult(
         tuple(found_passage(each, address=address) for each in hits), (*said, *without)
     )

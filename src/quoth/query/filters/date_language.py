@@ -74,7 +74,7 @@ def extract_dates(query: TokenizedQuery, context: ExtractionContext) -> Extracte
     return ExtractedFilters(notes=(note,))
 
 
-def dates_named(query: TokenizedQuery, entities: EntityIndex) -> tuple[Filter, ...]:
+def follow_up_dates(query: TokenizedQuery, entities: EntityIndex) -> tuple[Filter, ...]:
     """Return the date that a follow-up substitutes for another: "and in 2022?"."""
     found = (_range(match) for match in find_matches("date_alone", query.folded))
     return bounding_range(
@@ -82,7 +82,7 @@ def dates_named(query: TokenizedQuery, entities: EntityIndex) -> tuple[Filter, .
     )
 
 
-def languages_named(query: TokenizedQuery, entities: EntityIndex) -> tuple[Filter, ...]:
+def follow_up_languages(query: TokenizedQuery, entities: EntityIndex) -> tuple[Filter, ...]:
     """Return the language that a follow-up substitutes for another: "and the French ones?"."""
     known = mapping("languages")
     codes = [known[word] for word in query.words if word in known]

@@ -32,7 +32,7 @@ def parse_filters(texts: Sequence[str]) -> tuple[Filter, ...]:
     return tuple([_parse(text) for text in texts if not _removed_fields(text)])
 
 
-def dropped(texts: Sequence[str]) -> frozenset[FilterField]:
+def dropped_fields(texts: Sequence[str]) -> frozenset[FilterField]:
     """Return the fields for which no filters shall be inferred."""
     return frozenset([field for text in texts for field in _removed_fields(text)])
 
@@ -45,7 +45,7 @@ def _removed_fields(text: str) -> tuple[FilterField, ...]:
     return FIELDS.get(key, ()) if value == ANY else ()
 
 
-def pages_printed(first: str, last: str) -> Filter | None:
+def printed_pages_filter(first: str, last: str) -> Filter | None:
     """Return the filter for pages with these printed labels, both included.
 
     None where the labels are not a range; raises InputError for one that is too long or backwards.
@@ -89,7 +89,7 @@ def _exactly(field: FilterField, value: str) -> Filter:
 def _page(value: str) -> Filter:
     # What looks like a range but is not may be one label, such as "A-3" in an appendix.
     first, last = _ends(value)
-    found = pages_printed(first, last)
+    found = printed_pages_filter(first, last)
     letters = RANGE.match(value) and not any(map(str.isdecimal, value))
     if found is None and letters and min(len(first), len(last)) == 1:
         raise InputError(f"'{value}' is not a page or a range of them. Write 12, 12-14 or ix-xi.")

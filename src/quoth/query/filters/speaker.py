@@ -70,7 +70,7 @@ def _spots(query: TokenizedQuery, context: ExtractionContext) -> list[Spot]:
         if found.last - found.first > 1 or of_kind(found, "speaker")
         for place in range(found.first, found.last)
     }
-    called = context.entities.called
+    called = context.entities.speakers_by_name
     for place, word in enumerate(query.words):
         if place in taken or word not in called or word in FUNCTION_WORDS:
             continue

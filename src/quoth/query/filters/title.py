@@ -23,7 +23,7 @@ from quoth.query.filters.extracted import (
     restrict_to,
 )
 from quoth.query.filters.patterns import MAX_MATCHES, find_matches, has_match, rules, word_set
-from quoth.query.tokens import FUNCTION_WORDS, HIDDEN, TokenizedQuery, stem
+from quoth.query.tokens import FUNCTION_WORDS, MASK, TokenizedQuery, stem
 
 MIN_CASED_WORDS = 3
 """Minimum words of a title that is announced only by a preposition and its capitals."""
@@ -105,7 +105,7 @@ def _chapter(sections: Sequence[Entity], context: ExtractionContext) -> tuple[Fi
     heads = [
         head
         for name in sections
-        for head in context.entities.chaptered.get(name.real, ())
+        for head in context.entities.chapters_by_title.get(name.real, ())
         if head[0] in context.documents
     ]
     if len(heads) != 1:
@@ -196,7 +196,7 @@ def _spells_all(words: Sequence[str], resolved: LinkedEntities) -> bool:
 def _title_words(query: TokenizedQuery, first: int, last: int) -> tuple[str, ...]:
     words: list[str] = []
     for word in query.words[first:last]:
-        if word.startswith(HIDDEN) or (words and word in word_set("title_stops")):
+        if word.startswith(MASK) or (words and word in word_set("title_stops")):
             break
         words.append(word)
     return tuple(words)

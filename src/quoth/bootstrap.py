@@ -140,8 +140,8 @@ class ProcessResources:
 
     def close_indexes(self) -> None:
         """Close the tenants' indexes that are still open."""
-        for each in self.indexes:
-            each.close()
+        for index in self.indexes:
+            index.close()
 
 
 def tenant_engine(settings: Settings, shared: ProcessResources, *, database: Database) -> Engine:

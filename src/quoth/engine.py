@@ -153,7 +153,7 @@ class Engine:
     ) -> Answer:
         """Answer a query: the last event of `stream`."""
         async with aclosing(self.stream(request, keep=keep)) as events:
-            answers = [each.answer async for each in events if isinstance(each, AnswerCompleted)]
+            answers = [event.answer async for event in events if isinstance(event, AnswerCompleted)]
         return answers[-1]
 
     async def answer_all(self, requests: Sequence[Request | str]) -> list[Answer]:

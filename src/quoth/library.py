@@ -101,7 +101,7 @@ class Library:
 
     def ask_all(self, questions: Sequence[str], **choices: Any) -> list[Answer]:
         """Answer many questions concurrently, in their order."""
-        requests = [self._request(each, choices=choices) for each in questions]
+        requests = [self._request(question, choices=choices) for question in questions]
         return self._run(self._engine.answer_all(requests))
 
     def stream(

@@ -286,7 +286,7 @@ class ScriptedGenerator:
                 if isinstance(piece, BackendError):
                     raise piece
                 yield piece
-            told = sum(self.count_tokens([each.text for each in messages]))
+            told = sum(self.count_tokens([message.text for message in messages]))
             usage = Usage(told, sum(len(str(each).split()) for each in self._pieces))
             yield Finish(self._reason, usage, self.provider, self.model)
         finally:
@@ -384,9 +384,9 @@ def _labels(chunk: Chunk) -> set[str]:
     locators = [chunk.locator, *(place.locator for place in chunk.places)]
     return {
         label_key(label)
-        for each in locators
-        if isinstance(each, Pages)
-        for label in (each.label_first, each.label_last)
+        for locator in locators
+        if isinstance(locator, Pages)
+        for label in (locator.label_first, locator.label_last)
     }
 
 

@@ -21,7 +21,7 @@ REFUSED = {
     "nothing": ("", "is empty"),
     "white space": (" \t\n ", "is empty"),
     "two characters": ("ab", "at least 3"),
-    "5,000 characters": ("word " * 1000, "at most 1,000"),
+    "5,000 characters": ("word " * 1000, "the limit is 1,000"),
     "only punctuation": ("?!... --- ***", "no letter and no digit"),
     "only emoji": ("\U0001f41d\U0001f36f\U0001f44d\U0001f3fd", "no letter and no digit"),
     "NUL": ("what is\x00this", "U+0000"),

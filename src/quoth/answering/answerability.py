@@ -78,7 +78,7 @@ def weigh_evidence(
     """Compute the evidence from the passages; ``cosines`` are vector search's, None without it."""
     material = chosen_from.material
     foreign = bool(material.sentences) and all(
-        each.language != query.language for each in material.sentences
+        sentence.language != query.language for sentence in material.sentences
     )
     return AnswerEvidence(
         coverage=_best_coverage(material),
@@ -110,13 +110,13 @@ def weigh_statements(
     A comparison finds its words in the passages of all its sentences together.
     """
     material = listed.material
-    cosines = [each.cosine for each in statements if each.cosine is not None]
+    cosines = [statement.cosine for statement in statements if statement.cosine is not None]
     best = max(statements, key=lambda each: each.score, default=None)
-    languages = {each.chunk_id: each.language for each in material.sentences}
+    languages = {sentence.chunk_id: sentence.language for sentence in material.sentences}
     if best is None or not cosines or languages[best.chunk_id] != listed.query.language:
         return None
     compared = len(listed.query.aspects) > 1
-    passages = {each.passage for each in statements} if compared else {best.passage}
+    passages = {statement.passage for statement in statements} if compared else {best.passage}
     stems = frozenset[str]().union(
         *(
             material.stems[place] | material.around[place]

@@ -49,5 +49,5 @@ def notes(answer: Answer) -> Iterator[str]:
     language = answer.query.language
     fates = [add_warning(each, language=language) for each in ("failed", "cut", "refused", "empty")]
     fell_back = any(each.startswith("generate:") for each in answer.degraded)
-    yield from (each for each in answer.warnings if not (fell_back and each in fates))
+    yield from (warning for warning in answer.warnings if not (fell_back and warning in fates))
     yield from (describe_degradation(each, language=language) for each in answer.degraded)

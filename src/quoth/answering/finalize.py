@@ -49,22 +49,22 @@ def finalize_answer(
         usage=usage,
         counts=replace(quoted.counts, invented=composed.invented),
     )
-    claims = [each for each in composed.sentences if each.support != "unverified"]
-    proved = [each for each in claims if each.citations]
+    claims = [sentence for sentence in composed.sentences if sentence.support != "unverified"]
+    proved = [claim for claim in claims if claim.citations]
     refused = finish is not None and finish.reason == "refusal"
     if refused or not proved:
         return _has_support(known, composed, refused=refused, silent=not claims)
     language = quoted.query.language
     citations = with_counterparts(composed.citations, quoted.citations, passages=passages)
     disputed = disagreements(citations, passages=passages)
-    warnings = [add_warning(each, language=language) for each in _notes(composed, quoted)]
+    warnings = [add_warning(note, language=language) for note in _notes(composed, quoted)]
     # The contradiction notice of the verbatim sentences uses other numbers.
     before = [
-        each
-        for each in quoted.warnings
-        if each not in conflict_notice(quoted.contradictions, language=language)
+        warning
+        for warning in quoted.warnings
+        if warning not in conflict_notice(quoted.contradictions, language=language)
     ]
-    used = tuple(chunk.chunk_id for each in passages for chunk in each.chunks)
+    used = tuple(chunk.chunk_id for passage in passages for chunk in passage.chunks)
     return replace(
         known,
         text=composed.text,
@@ -72,12 +72,12 @@ def finalize_answer(
         citations=citations,
         contradictions=disputed,
         status=_status(quoted.status, composed, claims=claims),
-        grounded=all(each.citations for each in claims),
+        grounded=all(claim.citations for claim in claims),
         warnings=(*before, *warnings, *conflict_notice(disputed, language=language)),
         counts=replace(
             known.counts,
             in_context=len(used),
-            cited=len({each.chunk_id for each in citations}),
+            cited=len({citation.chunk_id for citation in citations}),
         ),
         used_chunks=used,
         provider=finish.provider if finish else writer and writer[0],
@@ -116,13 +116,13 @@ def _status(
     finish = composed.finish
     whole = finish is not None and finish.reason != "length" and not composed.dropped
     return (
-        "answered" if whole and all(each.support == "supported" for each in claims) else "partial"
+        "answered" if whole and all(claim.support == "supported" for claim in claims) else "partial"
     )
 
 
 def _notes(composed: Composed, quoted: Answer) -> list[Note]:
     found: list[Note] = []
-    if any(each.support == "unsupported" for each in composed.sentences):
+    if any(sentence.support == "unsupported" for sentence in composed.sentences):
         found.append("unsupported")
     if composed.dropped:
         found.append("dropped")

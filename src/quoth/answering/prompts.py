@@ -181,7 +181,7 @@ def _check_placeholders(name: str, text: str) -> None:
             "twice: {{ or }}."
         ) from None
     if unknown:
-        names = ", ".join(f"{{{each}}}" for each in PLACEHOLDERS)
+        names = ", ".join(f"{{{placeholder}}}" for placeholder in PLACEHOLDERS)
         raise ConfigError(
             f"The prompt '{name}' names {{{unknown[0]}}}, which is not a placeholder. A prompt "
             f"may contain {names}; write a literal brace twice: {{{{ or }}}}."

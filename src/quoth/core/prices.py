@@ -88,7 +88,7 @@ def price_table() -> PriceTable | None:
     from genai_prices.data_snapshot import get_snapshot
 
     today = datetime.now(UTC).date()
-    days = _days([model for each in get_snapshot().providers for model in each.models])
+    days = _days([model for provider in get_snapshot().providers for model in provider.models])
     newest = max((day for day in days if day <= today), default=date.min)
     return PriceTable("genai-prices", __version__, newest)
 

@@ -247,8 +247,8 @@ def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
         _json(_environment().get("plan", "")),
         given.get("plan"),
     )
-    if all(isinstance(each, dict | None) for each in tables):
-        below["plan"] = {name: value for each in tables for name, value in (each or {}).items()}
+    if all(isinstance(table, dict | None) for table in tables):
+        below["plan"] = {name: value for table in tables for name, value in (table or {}).items()}
         given.pop("plan", None)
     try:
         settings = Settings(**{**theirs, **below, **given})
@@ -287,7 +287,7 @@ def _environment() -> dict[str, str]:
 
 def _provider_keys() -> dict[str, str]:
     found = {
-        name: next((os.environ[each] for each in variables if os.environ.get(each)), "")
+        name: next((os.environ[variable] for variable in variables if os.environ.get(variable)), "")
         for name, variables in PROVIDER_VARIABLES.items()
     }
     return {name: key for name, key in found.items() if key}

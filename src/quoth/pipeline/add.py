@@ -284,7 +284,7 @@ def rename(reading: ParsedDocument, name: str | None, *, path: Path) -> ParsedDo
         reading,
         title=file_title(name) if nameless else reading.title,
         date=reading.date or date_from_file_name(Path(name)),
-        warnings=tuple(_called(each, name, path=path) for each in reading.warnings),
+        warnings=tuple(_called(warning, name, path=path) for warning in reading.warnings),
     )
 
 

@@ -37,7 +37,7 @@ async def write_batch(
     parts: Components, collection: Collection, *, batch: Sequence[Entry]
 ) -> AsyncIterator[Document | IngestProgress]:
     """Embed, summarize, index and commit a batch; return its documents once stored."""
-    chunks = [each for entry in batch for each in entry.chunks]
+    chunks = [chunk for entry in batch for chunk in entry.chunks]
     source = batch[0].document.title
     vectors: list[Matrix] = []
     tokens: list[TokenRows] = []
@@ -84,8 +84,8 @@ async def embed_chunks(
 async def chunk_vectors(chunks: Sequence[Chunk], *, embedder: Embedder) -> Matrix:
     """Embed chunks for the index, shape (chunks, dimension); raises EmbeddingError."""
     return await prefixed_vectors(
-        [each.indexed for each in chunks],
-        prefixes=[each.prefix for each in chunks],
+        [chunk.indexed for chunk in chunks],
+        prefixes=[chunk.prefix for chunk in chunks],
         embedder=embedder,
     )
 

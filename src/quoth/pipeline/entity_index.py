@@ -54,8 +54,8 @@ def _merge_outlines(shelves: Sequence[CollectionOutline]) -> CollectionOutline:
     if len(shelves) == 1:
         return shelves[0]
     return CollectionOutline(
-        version=" ".join(each.version for each in shelves),
-        languages=tuple(dict.fromkeys(one for each in shelves for one in each.languages)),
-        documents=tuple(one for each in shelves for one in each.documents),
-        headings=tuple(one for each in shelves for one in each.headings),
+        version=" ".join(shelf.version for shelf in shelves),
+        languages=tuple(dict.fromkeys(one for shelf in shelves for one in shelf.languages)),
+        documents=tuple(one for shelf in shelves for one in shelf.documents),
+        headings=tuple(one for shelf in shelves for one in shelf.headings),
     )

@@ -107,11 +107,13 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
         warnings=(*found.warnings, *chosen.said, *conflict_notice(disputed, language=language)),
         counts=Counts(
             retrieved=sum(len(each.fused) for each in found.ranked),
-            reranked=sum(RERANK in each.legs for one in found.ranked for each in one.pool),
-            in_context=sum(len(each.chunks) for each in passages),
-            cited=len({each.chunk_id for each in citations}),
+            reranked=sum(
+                RERANK in candidate.legs for one in found.ranked for candidate in one.pool
+            ),
+            in_context=sum(len(passage.chunks) for passage in passages),
+            cited=len({citation.chunk_id for citation in citations}),
         ),
-        used_chunks=tuple(c.chunk_id for each in passages for c in each.chunks),
+        used_chunks=tuple(c.chunk_id for passage in passages for c in passage.chunks),
         timings_ms=trace.timings_ms(),
         profile=plan.profile,
         index_version=" ".join(each.collection.index_version for each in found.ranked),
@@ -129,7 +131,7 @@ async def _choose(
 ) -> _Selection:
     """Select sentences: locator lookup → answerability → selection."""
     plan, subject = found.plan, strip_locator_words(found.query)
-    placed = any(each.field in LOCATOR_FIELDS for each in plan.filters)
+    placed = any(filter_.field in LOCATOR_FIELDS for filter_ in plan.filters)
     with trace.stage("judge"):
         listed = shortlist(subject, passages, filters=plan.filters)
         evidence = weigh_evidence(subject, listed, cosines=found.cosines)

@@ -130,7 +130,7 @@ async def _build_prompt(
     kept = prune(found.passages, query=found.query) if plan.prune else None
 
     def work() -> tuple[Context, Sources]:
-        frame = sum(generator.count_tokens([each.text for each in messages("")]))
+        frame = sum(generator.count_tokens([message.text for message in messages("")]))
         room = generator.window - frame - plan.max_tokens
         context = build_context(
             found.passages,

@@ -95,11 +95,11 @@ def _breakers_open(parts: Components) -> list[Check]:
         Check(
             "left alone",
             False,
-            f"{each.name} keeps failing; next attempt in {each.waits_s:.0f} s",
+            f"{breaker.name} keeps failing; next attempt in {breaker.waits_s:.0f} s",
             "Answers are made without it until then.",
         )
-        for each in parts.breakers
-        if each.state != "closed"
+        for breaker in parts.breakers
+        if breaker.state != "closed"
     ]
 
 
@@ -118,8 +118,12 @@ async def _check_consistency(parts: Components, collection: Collection) -> list[
         stored = await parts.open_index(collection.table).document_ids()
     except IndexCorrupt as error:
         return [Check("index", False, str(error).partition(". ")[0], rebuild)]
-    ready = {each.document_id: each.chunks for each in documents if each.status == "ready"}
-    failed = [each for each in documents if each.status == "failed"]
+    ready = {
+        document.document_id: document.chunks
+        for document in documents
+        if document.status == "ready"
+    }
+    failed = [document for document in documents if document.status == "failed"]
     lacking = [key for key, chunks in ready.items() if stored.get(key, 0) != chunks]
     orphans = set(stored) - set(ready)
     return [

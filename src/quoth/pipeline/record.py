@@ -131,13 +131,13 @@ def record_of(context: RequestContext, *, answer: Answer, found: Retrieved | Non
     )
     if found is None:
         return record
-    shown = {each.chunk_id: each.rank for each in found.hits}
+    shown = {hit.chunk_id: hit.rank for hit in found.hits}
     most = MAX_CANDIDATES // max(1, len(found.ranked))
     return replace(
         record,
         plan=found.plan,
         searched=tuple(_collection_trace(each, shown=shown, most=most) for each in found.ranked),
-        passages=tuple(tuple(c.chunk_id for c in each.chunks) for each in found.passages),
+        passages=tuple(tuple(c.chunk_id for c in passage.chunks) for passage in found.passages),
         copies=found.copies,
     )
 

@@ -56,7 +56,7 @@ def save_record(
     if record.keeping != "off":
         kept = pack(record)
         kept = replace(kept, spent=replace(kept.spent, key_id=key_id, upload_id=upload_id))
-        catalogue.record(**{each.name: getattr(kept, each.name) for each in fields(kept)})
+        catalogue.record(**{field.name: getattr(kept, field.name) for field in fields(kept)})
 
 
 def pack(record: Record) -> StoredRecord:
@@ -153,8 +153,8 @@ def unpack(
     """
     chosen, said = decode_json(Plan, json.loads(plan)), decode_json(Answer, json.loads(answer))
     if record is None:
-        read = {each for each in said.query.filters}
-        given = tuple(each for each in chosen.filters if each not in read)
+        read = {filter_ for filter_ in said.query.filters}
+        given = tuple(filter_ for filter_ in chosen.filters if filter_ not in read)
         request = Request(
             said.query.original,
             {"filters": given} if given else {},

@@ -289,7 +289,9 @@ async def _search_collections(
     trace, query, encoded = context.trace, analysed.query, analysed.encoded
     plan = replace(analysed.plan, filters=filters)
     chosen = {name for name, value in context.request.choices.items() if value is not None}
-    if "context_window" not in chosen and any(each.field in LOCATOR_FIELDS for each in filters):
+    if "context_window" not in chosen and any(
+        filter_.field in LOCATOR_FIELDS for filter_ in filters
+    ):
         # Neighbours of a requested place were not requested.
         plan = replace(plan, context_window=0)
     searches = []
@@ -325,7 +327,7 @@ async def _search_collections(
     )
     found = [ranked for ranked in await asyncio.gather(*attempts) if ranked is not None]
     if not found:
-        if all(":deadline:" in each or OutOfTime.code in each for each in trace.failures):
+        if all(":deadline:" in failure or OutOfTime.code in failure for failure in trace.failures):
             raise OutOfTime("No collection was searched in time. Allow more time (max_ms).")
         raise RetrievalError("None of the collections can be searched now. Look at: quoth doctor")
     return searches[0].plan, found
@@ -368,7 +370,7 @@ def select_hits(ranked: Sequence[RankedList], plan: Plan) -> tuple[Pool, dict[st
         candidates,
         cosine=plan.duplicate_cosine,
         vectors=vectors,
-        texts={each.chunk_id: chunks[each.chunk_id].text for each in candidates},
+        texts={candidate.chunk_id: chunks[candidate.chunk_id].text for candidate in candidates},
         limit=plan.final_k,
     )
     copies = {key: kept for kept, repeats in unique.copies.items() for key in repeats}

@@ -83,7 +83,7 @@ async def retrieve_parts(
 ) -> RankedList:
     """Retrieve with the plan's strategy."""
     plan = context.plan
-    placed = any(each.field in LOCATOR_FIELDS for each in plan.filters)
+    placed = any(filter_.field in LOCATOR_FIELDS for filter_ in plan.filters)
     if (placed or plan.strategy == "cover") and only_asks_for_a_place(query):
         return await sample_coverage(context, query) or await rank(context, query, encoded)
     if plan.strategy == "look_up":
@@ -180,7 +180,7 @@ async def _verify_index_complete(context: SearchContext) -> None:
 async def structural_lookup(context: SearchContext, query: Query) -> RankedList | None:
     """Return the chunks at a requested place, in order; None if there are too many."""
     plan = context.plan
-    if not any(each.field in LOCATOR_FIELDS for each in plan.filters):
+    if not any(filter_.field in LOCATOR_FIELDS for filter_ in plan.filters):
         return None
     chunks = await asyncio.to_thread(
         context.parts.catalogue.look_up,
@@ -276,10 +276,10 @@ def _query_variants(query: Query, plan: Plan) -> tuple[Variant, ...]:
         Variant(
             query.standalone,
             weight=SOFT_FILTER_WEIGHT,
-            name=f"{each.field} guessed",
-            filters=(each,),
+            name=f"{boost.field} guessed",
+            filters=(boost,),
         )
-        for each in query.boosts
+        for boost in query.boosts
     )
     wordings = (Variant(query.standalone), *guesses)
     if not query.in_context or plan.mode == "keyword":

@@ -46,11 +46,11 @@ async def complete(
 
     def work() -> tuple[str, ...]:
         found, shelf = parts.shelves.read([collection])[0][0]
-        titles = [each.path[-1] for each in shelf.headings if each.path]
+        titles = [heading.path[-1] for heading in shelf.headings if heading.path]
         return completions(
             beginning,
             language=detect_language(beginning, among=("en", "fr"), fallback=shelf.languages[0]),
-            headings=[*titles, *(each.title for each in shelf.documents)],
+            headings=[*titles, *(document.title for document in shelf.documents)],
             asked=_asked(parts, found),
             limit=limit,
         )
@@ -60,7 +60,9 @@ async def complete(
 
 def _follow_up(parts: Components, answer: Answer, collection: str, limit: int) -> tuple[str, ...]:
     found, shelf = parts.shelves.read([collection])[0][0]
-    cited = parts.catalogue.chunks([each.chunk_id for each in answer.citations[:MAX_CITATIONS]])
+    cited = parts.catalogue.chunks(
+        [citation.chunk_id for citation in answer.citations[:MAX_CITATIONS]]
+    )
     return suggest(
         answer.query.standalone,
         language=answer.query.language,
@@ -73,7 +75,7 @@ def _follow_up(parts: Components, answer: Answer, collection: str, limit: int) -
 
 def _headings_near(shelf: CollectionOutline, chunk: Chunk) -> Iterator[str]:
     """Return the headings of the chunk's document, nearest first."""
-    mine = [each for each in shelf.headings if each.document_id == chunk.document_id]
+    mine = [heading for heading in shelf.headings if heading.document_id == chunk.document_id]
     holding = [at for at, each in enumerate(mine) if each.first <= chunk.ordinal <= each.last]
     return sort_by_similarity([each.path for each in mine], at=holding[-1] if holding else -1)
 
@@ -91,7 +93,7 @@ def _names(parts: Components, collection: Collection, answer: Answer) -> list[st
     sought = capitalised_terms(answer.query)
     related = parts.catalogue.related(collection, sought, limit=MAX_RELATED) if sought else []
     chunks = parts.catalogue.chunks(answer.used_chunks) if related else {}
-    texts = [each.text for each in chunks.values()]
+    texts = [chunk.text for chunk in chunks.values()]
     written = (restore_case(name, texts) for name, _count in related)
     return [each for each in written if each is not None]
 

@@ -67,7 +67,7 @@ class MeteredGenerator:
     ) -> AsyncIterator[Written]:
         """Stream the answer and count its usage, also when interrupted."""
         pieces = self._generator.stream(messages, writing=writing)
-        texts, told = [each.text for each in messages], len(messages)
+        texts, told = [message.text for message in messages], len(messages)
         counted = left = False
         try:
             async with aclosing(cast(AsyncGenerator[Written, None], pieces)):

@@ -122,9 +122,13 @@ def build_entity_index(
     A paged document without labels is assumed to count its pages from 1.
     """
     documents = outline.documents
-    titles = _collected("title", [(each.title, each.document_id) for each in documents])
-    speakers = _collected("speaker", [(each.speaker or "", each.document_id) for each in documents])
-    headings = [(each.path[-1], each.document_id) for each in outline.headings if each.path]
+    titles = _collected("title", [(document.title, document.document_id) for document in documents])
+    speakers = _collected(
+        "speaker", [(document.speaker or "", document.document_id) for document in documents]
+    )
+    headings = [
+        (heading.path[-1], heading.document_id) for heading in outline.headings if heading.path
+    ]
     topics = _collected("topic", headings)
     spelled = _spelled((*titles, *speakers, *topics))
     longest: dict[str, int] = defaultdict(int)
@@ -138,7 +142,7 @@ def build_entity_index(
         languages=tuple(
             dict.fromkeys([*outline.languages, *(d.language for d in documents if d.language)])
         ),
-        documents={each.document_id: each for each in documents},
+        documents={document.document_id: document for document in documents},
         by_spelling=spelled,
         longest=dict(longest),
         speakers_by_name=_called(speakers),
@@ -146,16 +150,26 @@ def build_entity_index(
         speakers=_lookup(speakers),
         topics=_lookup(topics),
         spread=_spread(titles, topics),
-        chapters=_by_value((each.chapter, each.document_id) for each in outline.headings),
-        segments=_by_value((each.segment, each.document_id) for each in outline.headings),
+        chapters=_by_value((heading.chapter, heading.document_id) for heading in outline.headings),
+        segments=_by_value((heading.segment, heading.document_id) for heading in outline.headings),
         chapters_by_title=_chaptered(outline.headings),
-        dates={each.document_id: days for each in documents if (days := days_of(each.date or ""))},
+        dates={
+            document.document_id: days
+            for document in documents
+            if (days := days_of(document.date or ""))
+        },
         labels=pages,
-        printed=frozenset([label for each in pages.values() for label in each]),
-        everything=tuple(each.document_id for each in documents),
-        by_speaker=_by_value((each.speaker or "", each.document_id) for each in documents),
-        by_language=_by_value((each.language or "", each.document_id) for each in documents),
-        spoken={each.document_id: each.seconds for each in documents if each.seconds},
+        printed=frozenset([label for page in pages.values() for label in page]),
+        everything=tuple(document.document_id for document in documents),
+        by_speaker=_by_value(
+            (document.speaker or "", document.document_id) for document in documents
+        ),
+        by_language=_by_value(
+            (document.language or "", document.document_id) for document in documents
+        ),
+        spoken={
+            document.document_id: document.seconds for document in documents if document.seconds
+        },
     )
 
 
@@ -315,9 +329,9 @@ def _counted_pages(count: int) -> tuple[str, ...]:
 def _chaptered(headings: Iterable[Heading]) -> dict[str, tuple[tuple[str, str], ...]]:
     """Index chapters by title: their documents and numbers."""
     index: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for each in headings:
-        if len(each.path) == 1 and each.chapter:
-            index[each.path[0]].append((each.document_id, each.chapter))
+    for heading in headings:
+        if len(heading.path) == 1 and heading.chapter:
+            index[heading.path[0]].append((heading.document_id, heading.chapter))
     return {title: tuple(dict.fromkeys(found)) for title, found in index.items()}
 
 

@@ -127,10 +127,10 @@ def read_wordings(reply: str, *, query: Query, languages: Sequence[str] = ()) ->
         wordings=texts("wordings", most=MAX_WORDINGS),
         keywords=tuple(
             dict.fromkeys(
-                each
-                for each in words
-                if len(each.split()) <= 5
-                and fit(each, longest=MAX_KEYWORD_LENGTH, numbers=False, shares=False)
+                word
+                for word in words
+                if len(word.split()) <= 5
+                and fit(word, longest=MAX_KEYWORD_LENGTH, numbers=False, shares=False)
             )
         )[:MAX_KEYWORDS],
         parts=parts if len(parts) > 1 else (),

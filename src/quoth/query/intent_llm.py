@@ -52,8 +52,8 @@ async def classify(query: Query, *, generator: Generator, names: EntityIndex) ->
     reply = await generator.complete(INSTRUCTIONS, _told(query), max_tokens=MAX_TOKENS)
     said = _object(reply[:MAX_REPLY_LENGTH])
     kind = _kind(said.get("kind"), query.kind)
-    stated = {each.field for each in query.filters}
-    added = [each for each in _filters(said, names) if each.field not in stated]
+    stated = {filter_.field for filter_ in query.filters}
+    added = [filter_ for filter_ in _filters(said, names) if filter_.field not in stated]
     lifted = {each.field for each in added}
     return replace(
         query,
@@ -61,7 +61,7 @@ async def classify(query: Query, *, generator: Generator, names: EntityIndex) ->
         standalone=_standalone(said.get("standalone"), query),
         aspects=_aspects(said.get("aspects"), query) if kind == "comparison" else query.aspects,
         filters=(*query.filters, *added),
-        boosts=tuple([each for each in query.boosts if each.field not in lifted]),
+        boosts=tuple([boost for boost in query.boosts if boost.field not in lifted]),
     )
 
 
@@ -87,7 +87,7 @@ def _object(reply: str) -> Mapping[str, Any]:
 def _kind(said: object, otherwise: QueryKind) -> QueryKind:
     # Pages are looked up by label, which the model cannot know.
     kinds: Sequence[QueryKind] = get_args(QueryKind)
-    allowed = [each for each in kinds if each != "page_specific"]
+    allowed = [kind for kind in kinds if kind != "page_specific"]
     if otherwise == "page_specific":
         return otherwise
     return next((each for each in allowed if each == said), otherwise)
@@ -102,7 +102,7 @@ def _standalone(said: object, query: Query) -> str:
 
 
 def _aspects(said: object, query: Query) -> tuple[str, ...]:
-    found = [each for each in _texts(said) if each.isprintable() and len(each) <= MAX_ASPECT]
+    found = [text for text in _texts(said) if text.isprintable() and len(text) <= MAX_ASPECT]
     known = {stem(word) for word in folded_words(f"{query.original} {query.standalone}")}
     # An aspect that the query does not name is invented.
     found = [each for each in found if known.intersection(map(stem, folded_words(each)))]
@@ -115,7 +115,7 @@ def _filters(said: Mapping[str, Any], names: EntityIndex) -> list[Filter]:
     people = _named(_texts(said.get("speakers")), "speaker", names)
     chapter = said.get("chapter")
     fields: list[tuple[FilterField, list[str]]] = [
-        ("document", [one for each in titles for one in each.documents]),
+        ("document", [one for title in titles for one in title.documents]),
         ("speaker", [each.real for each in people]),
         ("chapter", [chapter] if isinstance(chapter, str) and chapter in names.chapters else []),
     ]
@@ -124,7 +124,7 @@ def _filters(said: Mapping[str, Any], names: EntityIndex) -> list[Filter]:
 
 def _named(texts: Sequence[str], kind: str, names: EntityIndex) -> list[Entity]:
     """Return the real names that the texts match exactly."""
-    keys = [" ".join(map(stem, folded_words(each[:300]))) for each in texts]
+    keys = [" ".join(map(stem, folded_words(text[:300]))) for text in texts]
     return [each for key in keys for each in names.by_spelling.get(key, ()) if each.kind == kind]
 
 

@@ -86,7 +86,7 @@ def capitalised_terms(query: Query) -> tuple[str, ...]:
     Linked entities come first. Which of the others are names of the collection is left to its
     catalogue.
     """
-    entities = [" ".join(folded_words(each)) for each in query.entities]
+    entities = [" ".join(folded_words(entity)) for entity in query.entities]
     words = folded_words(query.standalone)
     runs = (
         words[start : start + length]

@@ -90,7 +90,7 @@ def _fresh(asked: TokenizedQuery, seen: set[str], *, barred: Collection[str]) ->
     """
     fresh = []
     for start, end, words in _joined(asked):
-        stems = {stem(each) for each in words}
+        stems = {stem(word) for word in words}
         if any(map(is_content_bearing, words)) and not stems <= seen and stems.isdisjoint(barred):
             seen |= stems
             fresh.append(asked.clean[start:end])
@@ -120,7 +120,7 @@ def _meant(asked: TokenizedQuery, turns: Sequence[Turn]) -> tuple[TokenizedQuery
         things = _noun_phrases(tokenize_query(text))
         at = len(things) - 1 if place is None else place
         if len(things) > max(1, at):
-            words = {word for each in things for word in tokenize_query(each).words}
+            words = {word for thing in things for word in tokenize_query(thing).words}
             return tokenize_query(things[at]), sorted(
                 words.difference(tokenize_query(things[at]).words)
             )
@@ -132,8 +132,8 @@ def _noun_phrases(asked: TokenizedQuery) -> list[str]:
     cuts = list(_PARTED.finditer(asked.folded))
     if not cuts or cuts[-1].group() == ", ":
         return []
-    starts = [0, *(each.end() for each in cuts)]
-    ends = [*(each.start() for each in cuts), len(asked.folded)]
+    starts = [0, *(cut.end() for cut in cuts)]
+    ends = [*(cut.start() for cut in cuts), len(asked.folded)]
     things = [
         _run(asked, start, end, last=not start) for start, end in zip(starts, ends, strict=True)
     ]

@@ -37,7 +37,7 @@ def strip_locator_words(query: Query) -> Query:
     "What does page 12 say about bees?" is about bees: no passage need contain "page" and "12".
     """
     if query.kind != "page_specific" and not any(
-        each.field in LOCATOR_FIELDS for each in query.filters
+        filter_.field in LOCATOR_FIELDS for filter_ in query.filters
     ):
         return query
     words = [
@@ -50,7 +50,7 @@ def strip_locator_words(query: Query) -> Query:
 
 def only_asks_for_a_place(query: Query) -> bool:
     """Return whether a query names only a place: "What is on page 12 of the guide?"."""
-    titles = {word for each in query.entities for word in _words(each)}
+    titles = {word for entity in query.entities for word in _words(entity)}
     words = _words(query.standalone)
     return not any(
         analyze(word, language=query.language)

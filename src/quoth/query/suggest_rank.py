@@ -74,7 +74,9 @@ def completions(
     sought = [normalize_name(each).lower() for each in words]
     past = [each for each in asked if normalize_name(each).lower().startswith(typed)]
     fitting = [
-        each for each in headings if all(word in normalize_name(each).lower() for word in sought)
+        heading
+        for heading in headings
+        if all(word in normalize_name(heading).lower() for word in sought)
     ]
     return tuple(dict.fromkeys([*past, *_about(fitting, language)]))[:limit]
 

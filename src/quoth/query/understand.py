@@ -154,9 +154,9 @@ def understand(
         language=analysis.language,
         kind=analysis.kind,
         is_followup=follows_up,
-        filters=tuple(each for each in extracted.filters if each.field not in drop),
+        filters=tuple(filter_ for filter_ in extracted.filters if filter_.field not in drop),
         entities=analysis.entities,
-        boosts=tuple(each for each in extracted.soft_filters if each.field not in drop),
+        boosts=tuple(filter_ for filter_ in extracted.soft_filters if filter_.field not in drop),
         aspects=aspects[:MAX_ASPECTS],
         in_context=in_context if in_context != query.clean else "",
         notes=notes,
@@ -182,7 +182,7 @@ def _analyse(
         places += extract(masked, context)
     kind = classify_intent(masked.folded, language=language, vector=vector)
     if names_a_page(masked):
-        if kind != "comparison" and any(each.field == "label" for each in places.filters):
+        if kind != "comparison" and any(filter_.field == "label" for filter_ in places.filters):
             kind = "page_specific"
         elif kind == "exploratory":
             kind = "factual"  # "Is there anything on page 900?" does not ask for an overview.

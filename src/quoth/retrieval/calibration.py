@@ -144,7 +144,7 @@ def statement_probability(
 def group_of(signals: Iterable[str]) -> str:
     """Return the group of features by their names, "" for reranked, same-language queries."""
     name = f"{next(iter(signals), '')}_"
-    return max((each for each in GROUPS if name.startswith(f"{each}_")), key=len, default="")
+    return max((group for group in GROUPS if name.startswith(f"{group}_")), key=len, default="")
 
 
 def reranker_scores(

@@ -107,7 +107,9 @@ def round_robin(rankings: Sequence[Sequence[Candidate]], *, limit: int) -> list[
     while left and len(taken) < limit:
         still = []
         for ranking in left:
-            fresh = next((each for each in ranking if each.chunk_id not in taken), None)
+            fresh = next(
+                (candidate for candidate in ranking if candidate.chunk_id not in taken), None
+            )
             if fresh is None:
                 continue
             still.append(ranking)
@@ -133,7 +135,7 @@ def maximal_marginal_relevance(
     """
     if mmr_lambda >= 1 or len(candidates) < 2:
         return list(candidates[:limit])
-    relevance = _spread(np.array([each.score for each in candidates], dtype=np.float64))
+    relevance = _spread(np.array([candidate.score for candidate in candidates], dtype=np.float64))
     likeness = _similarity(candidates, vectors)
     nearest = np.zeros(len(candidates))
     open_ = np.ones(len(candidates), dtype=bool)
@@ -153,18 +155,18 @@ def cap_per_document(
     """Keep the first ``limit`` candidates of every document, in order."""
     seen: Counter[str] = Counter()
     kept = []
-    for each in candidates:
-        document = document_of(each.chunk_id)
+    for candidate in candidates:
+        document = document_of(candidate.chunk_id)
         seen[document] += 1
         if seen[document] <= limit:
-            kept.append(each)
+            kept.append(candidate)
     return kept
 
 
 def _cosines(candidates: Sequence[Candidate], vectors: Mapping[str, Matrix]) -> Numbers:
     width = next((row.shape[-1] for row in vectors.values()), 1)
     blank = np.zeros(width, dtype=np.float32)
-    rows = [vectors.get(each.chunk_id, blank) for each in candidates]
+    rows = [vectors.get(candidate.chunk_id, blank) for candidate in candidates]
     stacked = np.stack(rows) if rows else np.zeros((0, width), dtype=np.float32)
     return (stacked @ stacked.T).astype(np.float64)
 
@@ -179,7 +181,7 @@ def _shingles(text: str) -> frozenset[int]:
 
 
 def _similarity(candidates: Sequence[Candidate], vectors: Mapping[str, Matrix]) -> Numbers:
-    known = np.array([each.chunk_id in vectors for each in candidates])
+    known = np.array([candidate.chunk_id in vectors for candidate in candidates])
     pairs = np.outer(known, known) & ~np.eye(len(candidates), dtype=bool)
     cosines = _cosines(candidates, vectors)
     spread = np.zeros_like(cosines)

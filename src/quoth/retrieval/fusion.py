@@ -104,11 +104,11 @@ def weighted_sum(
     sums: dict[str, float] = {}
     first: dict[str, Candidate] = {}
     for ranking, variant in zip(rankings, variants, strict=True):
-        for each in ranking:
-            share = variant.weight * each.score / whole
-            sums[each.chunk_id] = sums.get(each.chunk_id, 0.0) + share
-            if each.chunk_id not in first:
-                first[each.chunk_id] = _named(each, variant.name)
+        for candidate in ranking:
+            share = variant.weight * candidate.score / whole
+            sums[candidate.chunk_id] = sums.get(candidate.chunk_id, 0.0) + share
+            if candidate.chunk_id not in first:
+                first[candidate.chunk_id] = _named(candidate, variant.name)
     best_first = sorted(sums, key=lambda chunk_id: (-sums[chunk_id], chunk_id))
     return [first[chunk_id]._replace(score=sums[chunk_id]) for chunk_id in best_first]
 

@@ -43,15 +43,15 @@ def build_passages(
 
     Hits with overlapping neighbourhoods become one passage with the best one's score.
     """
-    known = {(each.document_id, each.ordinal): each for each in around.chunks.values()}
-    hits = [around.chunks[each.chunk_id] for each in ranking]
+    known = {(chunk.document_id, chunk.ordinal): chunk for chunk in around.chunks.values()}
+    hits = [around.chunks[candidate.chunk_id] for candidate in ranking]
     spans = widen(
         [(hit.document_id, hit.ordinal) for hit in hits],
         window=window,
         sections={place: (*each.section, each.segment) for place, each in known.items()},
     )
-    scores = {each.chunk_id: each.score for each in ranking}
-    likely = bool(ranking) and all(each.score_kind == "probability" for each in ranking)
+    scores = {candidate.chunk_id: candidate.score for candidate in ranking}
+    likely = bool(ranking) and all(candidate.score_kind == "probability" for candidate in ranking)
     passages = []
     for number, (document_id, first, last) in enumerate(spans, start=1):
         within = tuple(known[document_id, ordinal] for ordinal in range(first, last + 1))

@@ -81,7 +81,9 @@ def _key(line: _Sentence) -> tuple[int, int]:
 
 def _sentences(at: int, passage: Passage) -> Iterator[_Sentence]:
     text = passage.text
-    hits = [(each.start, each.end) for each in passage.chunks if each.chunk_id in passage.hit_ids]
+    hits = [
+        (chunk.start, chunk.end) for chunk in passage.chunks if chunk.chunk_id in passage.hit_ids
+    ]
     language = passage.chunks[0].language
     for place, (start, end) in enumerate(sentences(text)):
         said = text[start:end]

@@ -59,7 +59,7 @@ async def rerank(
     known = [at for at, each in enumerate(candidates) if each.chunk_id in chunks]
     if not known:
         return list(candidates)
-    first = spread([each.score for each in candidates])
+    first = spread([candidate.score for candidate in candidates])
     block = reranker.block if isinstance(reranker, ProgressiveReranker) else len(known)
     raw: list[float] = []
     for start in range(0, len(known), block):

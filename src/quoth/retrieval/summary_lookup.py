@@ -44,12 +44,12 @@ def named_parts(
     Without filters: the only document, or the only one of its ``kind``. Empty for filters on places
     within pages or seconds, and where they name too much.
     """
-    fields = {each.field for each in filters}
+    fields = {filter_.field for filter_ in filters}
     if fields - ABOUT_PARTS - ABOUT_DOCUMENTS:
         return ()
-    about = [each for each in filters if each.field in ABOUT_DOCUMENTS]
-    named = [each for each in shelf.documents if all(_is(each, one) for one in about)]
-    within = [each for each in filters if each.field in ABOUT_PARTS]
+    about = [filter_ for filter_ in filters if filter_.field in ABOUT_DOCUMENTS]
+    named = [document for document in shelf.documents if all(_is(document, one) for one in about)]
+    within = [filter_ for filter_ in filters if filter_.field in ABOUT_PARTS]
     if not within:
         if not filters and kind is not None:
             named = [each for each in named if each.kind == kind]
@@ -59,11 +59,11 @@ def named_parts(
         return tuple(parts) if len(parts) <= (MAX_PARTS if filters else 1) else ()
     ids = {each.document_id for each in named}
     headings = [
-        each
-        for each in shelf.headings
-        if each.document_id in ids and all(_stands(each, one) for one in within)
+        heading
+        for heading in shelf.headings
+        if heading.document_id in ids and all(_stands(heading, one) for one in within)
     ]
-    ids = {each.document_id for each in headings}
+    ids = {heading.document_id for heading in headings}
     kept = {
         each.document_id
         for each in _readable([each for each in named if each.document_id in ids], language)
@@ -91,7 +91,7 @@ def coverage_sample(
 
 
 def _readable(documents: Sequence[Document], language: str) -> Sequence[Document]:
-    return [each for each in documents if each.language == language] or documents
+    return [document for document in documents if document.language == language] or documents
 
 
 def _is(document: Document, condition: Filter) -> bool:
@@ -116,16 +116,16 @@ def _stands(heading: Heading, condition: Filter) -> bool:
 def _outermost(headings: Sequence[Heading]) -> list[Heading]:
     """Remove headings nested within another one of them."""
     kept: list[Heading] = []
-    for each in sorted(headings, key=lambda one: (one.document_id, one.first, -one.last)):
+    for heading in sorted(headings, key=lambda one: (one.document_id, one.first, -one.last)):
         around = kept[-1] if kept else None
-        if around and around.document_id == each.document_id and each.last <= around.last:
+        if around and around.document_id == heading.document_id and heading.last <= around.last:
             continue
-        kept.append(each)
+        kept.append(heading)
     return kept
 
 
 def _summary_sentences(summaries: Sequence[Summary], part: DocumentPart) -> list[SummarySentence]:
-    here = [each for each in summaries if each.document_id == part.document_id]
+    here = [summary for summary in summaries if summary.document_id == part.document_id]
     own = [each for each in here if _covers_same(each, part, end=max(one.last for one in here))]
     inside = own or [each for each in here if each.first >= part.first and each.last <= part.last]
     if not inside:

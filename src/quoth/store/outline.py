@@ -33,9 +33,7 @@ class OutlineReader(TenantConnection):
         if kept is None:
             found = self._read_shelf(collection)
             kept = found, {document.document_id: document for document in found.documents}
-            others = {
-                key: shelve for key, shelve in self._shelves.items() if key[0] != collection.id
-            }
+            others = {key: shelf for key, shelf in self._shelves.items() if key[0] != collection.id}
             self._shelves = {**others, state: kept}
         return kept[0]
 

@@ -25,12 +25,12 @@ def with_other_sides(statements: Sequence[Statement], listed: Shortlist) -> tupl
     The shortlist contains the other side where it was relevant at all.
     """
     material = listed.material
-    chosen = {span_of(each) for each in statements}
+    chosen = {span_of(statement) for statement in statements}
     others = [statement_at(material, place, score=0.0, cosine=None) for place in listed.places]
     others = [each for each in others if span_of(each) not in chosen]
-    languages = {each.chunk_id: each.language for each in material.sentences}
+    languages = {sentence.chunk_id: sentence.language for sentence in material.sentences}
     found = contradictions(
-        [_said(each, languages) for each in statements],
+        [_said(statement, languages) for statement in statements],
         against=[_said(each, languages) for each in others],
     )
     behind: dict[int, Statement] = {}
@@ -57,11 +57,11 @@ def with_counterparts(
     citations: Sequence[Citation], known: Sequence[Citation], *, passages: Sequence[Passage]
 ) -> tuple[Citation, ...]:
     """Return the citations with the contradicting ones of ``known``, numbered on."""
-    cited = {each.id for each in citations}
+    cited = {citation.id for citation in citations}
     others = [each for each in known if each.id not in cited]
     found = contradictions(_cited(citations, passages), against=_cited(others, passages))
     more = dict.fromkeys(two - len(citations) for _, two, _ in found if two >= len(citations))
-    last = max((each.number for each in citations), default=0)
+    last = max((citation.number for citation in citations), default=0)
     added = [
         replace(others[at], number=last + n) for n, at in enumerate([*more][:MAX_ADDED], start=1)
     ]
@@ -89,10 +89,13 @@ def _said(each: Statement, languages: Mapping[str, str]) -> ComparedSentence:
 
 
 def _cited(citations: Sequence[Citation], passages: Sequence[Passage]) -> list[ComparedSentence]:
-    languages = {chunk.chunk_id: chunk.language for each in passages for chunk in each.chunks}
+    languages = {chunk.chunk_id: chunk.language for passage in passages for chunk in passage.chunks}
     return [
         ComparedSentence(
-            each.snippet, each.document_id, each.snippet_start, languages.get(each.chunk_id, "en")
+            citation.snippet,
+            citation.document_id,
+            citation.snippet_start,
+            languages.get(citation.chunk_id, "en"),
         )
-        for each in citations
+        for citation in citations
     ]

@@ -168,10 +168,13 @@ def by_aspect(
     """
     ordered = reading_order(material, kept)
     about = {
-        place: [each for each in aspects if speaks_of(material, place, each)] for place in ordered
+        place: [aspect for aspect in aspects if speaks_of(material, place, aspect)]
+        for place in ordered
     }
     shared = [("", place) for place in ordered if len(about[place]) != 1]
-    single = [(each, place) for each in aspects for place in ordered if about[place] == [each]]
+    single = [
+        (aspect, place) for aspect in aspects for place in ordered if about[place] == [aspect]
+    ]
     if len({each for each, _ in single}) < 2:
         return [("", place) for place in ordered]
     return shared + single

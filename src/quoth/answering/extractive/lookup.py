@@ -44,7 +44,7 @@ def lookup_statements(
         return statements_of(leaves, passages)
     if not looked_up or not only_asks_for_a_place(query):
         return ()
-    asked = any(each.field == "segment" and "qa" in each.values for each in plan.filters)
+    asked = any(filter_.field == "segment" and "qa" in filter_.values for filter_ in plan.filters)
     return centroid_sentences(
         chosen_from.material, max_sentences=plan.max_sentences, questions=asked
     )
@@ -94,9 +94,9 @@ def part_titles(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     so that no headings are used then.
     """
     depth = 0
-    while paths and all(len(each) > depth for each in paths) and len({p[depth] for p in paths}) < 2:
+    while paths and all(len(path) > depth for path in paths) and len({p[depth] for p in paths}) < 2:
         depth += 1
-    titles = [each[depth] if len(each) > depth else "" for each in paths]
+    titles = [path[depth] if len(path) > depth else "" for path in paths]
     runs = [title for title, _ in groupby(titles)]
     torn = len(runs) != len(set(runs))
     return tuple("" if torn or not all(titles) else title for title in titles)

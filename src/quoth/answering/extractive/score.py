@@ -104,9 +104,11 @@ def collect_features(
 
     The weight is ln(1 + (N − n + .5) / (n + .5)), as in BM25, with n counted among the N sentences.
     """
-    stems = tuple(frozenset(analyze(each.text, language=each.language)) for each in sentences)
+    stems = tuple(
+        frozenset(analyze(sentence.text, language=sentence.language)) for sentence in sentences
+    )
     counts, documents = Counter(stem for held in stems for stem in held), len(stems)
-    asked = _question_forms(query, {each.language for each in sentences})
+    asked = _question_forms(query, {sentence.language for sentence in sentences})
     weighed = []
     for word, forms, parts in asked:
         n = max((counts[form] for form in forms), default=0)
@@ -244,7 +246,7 @@ def _defined_subject(material: QueryContext, question: str) -> re.Pattern[str] |
     if not material.terms or len(material.terms) > 4 or not DEFINING.match(question):
         return None
     words = dict.fromkeys(term.word.removesuffix("s") for term in material.terms)
-    return re.compile(r"[\s'-]+".join(re.escape(each) + r"s?" for each in words))
+    return re.compile(r"[\s'-]+".join(re.escape(word) + r"s?" for word in words))
 
 
 _BEFORE_SUBJECT = re.compile(

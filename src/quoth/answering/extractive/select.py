@@ -107,9 +107,9 @@ def shortlist(
     cross-lingual queries, where no word is shared and only vectors can match.
     """
     sentences = tuple(
-        each
-        for each in quotable_sentences(passages)
-        if is_within_filters(locator_of(each, passages[each.passage]), filters)
+        sentence
+        for sentence in quotable_sentences(passages)
+        if is_within_filters(locator_of(sentence, passages[sentence.passage]), filters)
     )
     material = collect_features(query, passages, sentences=sentences)
     features = word_features(query, material, passages=passages)
@@ -136,13 +136,13 @@ def spans_of(
     A span is the index of its chunk and the characters of that chunk's text; the part of a sentence
     after the end of its chunk is left out.
     """
-    chunks = {chunk.chunk_id: chunk for each in passages for chunk in each.chunks}
+    chunks = {chunk.chunk_id: chunk for passage in passages for chunk in passage.chunks}
     at = {key: place for place, key in enumerate(chunks)}
     spans = []
-    for each in listed.material.sentences:
-        chunk = chunks[each.chunk_id]
-        end = min(each.end - chunk.start, len(chunk.text))
-        spans.append((at[each.chunk_id], each.start - chunk.start, end))
+    for sentence in listed.material.sentences:
+        chunk = chunks[sentence.chunk_id]
+        end = min(sentence.end - chunk.start, len(chunk.text))
+        spans.append((at[sentence.chunk_id], sentence.start - chunk.start, end))
     return tuple(chunks.values()), tuple(spans)
 
 
@@ -225,7 +225,7 @@ def choose_statements(
 
 def aspects_without(listed: Shortlist, statements: Sequence[Statement]) -> tuple[str, ...]:
     """Return the aspects that no statement covers."""
-    spans = {span_of(each) for each in statements}
+    spans = {span_of(statement) for statement in statements}
     said = [
         place
         for place, each in enumerate(listed.material.sentences)

@@ -20,7 +20,7 @@ def invented_quotation(statement: str, sources: Sources) -> str | None:
     The parts around "…" and around square brackets are searched separately.
     """
     for match in _QUOTED.finditer(statement):
-        whole = next(each for each in match.groups() if each is not None)
+        whole = next(group for group in match.groups() if group is not None)
         for part in _LEFT_OUT.split(whole):
             if not _occurs(part, sources):
                 return " ".join(part.split())

@@ -163,23 +163,23 @@ def _lines(
     starts = [part.start for part in parts]
     headings = {normalize_name(each) for chunk in block.passage.chunks for each in chunk.section}
     language = block.passage.chunks[0].language
-    for each in quotable_sentences([block.passage]):
-        if not any(low <= each.start and each.end <= high for low, high in shown):
+    for sentence in quotable_sentences([block.passage]):
+        if not any(low <= sentence.start and sentence.end <= high for low, high in shown):
             continue
         if (
-            each.standalone_score <= MAX_TITLE_SCORE
-            and normalize_name(" ".join(each.text.split())) in headings
+            sentence.standalone_score <= MAX_TITLE_SCORE
+            and normalize_name(" ".join(sentence.text.split())) in headings
         ):
             continue  # a title names what follows and claims nothing
-        held = tuple(parts[bisect_left(starts, each.start) : bisect_left(starts, each.end)])
-        if each.language != language:
-            held = tokens(each.text, language=each.language, offset=each.start)
+        held = tuple(parts[bisect_left(starts, sentence.start) : bisect_left(starts, sentence.end)])
+        if sentence.language != language:
+            held = tokens(sentence.text, language=sentence.language, offset=sentence.start)
         yield SourceSentence(
             number=block.number,
-            start=each.start,
-            end=each.end,
-            text=each.text,
-            language=each.language,
+            start=sentence.start,
+            end=sentence.end,
+            text=sentence.text,
+            language=sentence.language,
             tokens=held,
             stems=frozenset(part.stem for part in held if part.stem),
         )

@@ -87,7 +87,9 @@ async def verify(
     made_up = invented_quotation(statement, sources)
     if made_up is not None:
         return replace(NOTHING, faults=(f"quotation {made_up}",))
-    named = [sources.by_number[each] for each in dict.fromkeys(cited) if each in sources.by_number]
+    named = [
+        sources.by_number[number] for number in dict.fromkeys(cited) if number in sources.by_number
+    ]
     others = [source for source in sources.by_number.values() if source not in named]
     best = NOTHING
     for among in (named, others):

@@ -104,7 +104,7 @@ def _page_number(value: str) -> Filter:
 
 
 def _time(value: str) -> Filter:
-    first, last = (_clock(each) for each in _ends(value))
+    first, last = (_clock(end) for end in _ends(value))
     return _overlap("seconds", first, last, given=value)
 
 
@@ -129,7 +129,7 @@ def _clock(text: str) -> float:
 
 
 def _chapter(value: str) -> Filter:
-    first, last = (_chapter_number(each) for each in _ends(value))
+    first, last = (_chapter_number(end) for end in _ends(value))
     if first.isdecimal() and last.isdecimal():
         if not 0 <= int(last) - int(first) <= MAX_PAGES:
             raise InputError(f"'{value}' is not a range of at most {MAX_PAGES} chapters.")

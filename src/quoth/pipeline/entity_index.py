@@ -55,7 +55,9 @@ def _merge_outlines(shelves: Sequence[CollectionOutline]) -> CollectionOutline:
         return shelves[0]
     return CollectionOutline(
         version=" ".join(shelf.version for shelf in shelves),
-        languages=tuple(dict.fromkeys(one for shelf in shelves for one in shelf.languages)),
-        documents=tuple(one for shelf in shelves for one in shelf.documents),
-        headings=tuple(one for shelf in shelves for one in shelf.headings),
+        languages=tuple(
+            dict.fromkeys(language for shelf in shelves for language in shelf.languages)
+        ),
+        documents=tuple(document for shelf in shelves for document in shelf.documents),
+        headings=tuple(heading for shelf in shelves for heading in shelf.headings),
     )

@@ -214,7 +214,7 @@ def _pack_searched(each: CollectionTrace, names: dict[str, int]) -> dict[str, An
         "version": each.version,
         "found": each.found,
         "whole": each.whole,
-        "candidates": [_pack_candidate(one, names) for one in each.candidates],
+        "candidates": [_pack_candidate(candidate, names) for candidate in each.candidates],
     }
 
 

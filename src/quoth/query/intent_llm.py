@@ -115,7 +115,7 @@ def _filters(said: Mapping[str, Any], names: EntityIndex) -> list[Filter]:
     people = _named(_texts(said.get("speakers")), "speaker", names)
     chapter = said.get("chapter")
     fields: list[tuple[FilterField, list[str]]] = [
-        ("document", [one for title in titles for one in title.documents]),
+        ("document", [document for title in titles for document in title.documents]),
         ("speaker", [each.real for each in people]),
         ("chapter", [chapter] if isinstance(chapter, str) and chapter in names.chapters else []),
     ]

@@ -161,7 +161,7 @@ def _date(value: str) -> Filter:
     given = [each and days_of(each) for each in span.group("first", "last")] if span else []
     known = [days for days in given if days]
     wrong = len(known) < len([each for each in given if each is not None]) or not known
-    if not span or wrong or not all(is_day(one) for days in known for one in days):
+    if not span or wrong or not all(is_day(day) for days in known for day in days):
         raise InputError(
             f"'{value}' is not a date. Write 2024, 2024-03, 2024-03-01, or two of them as in "
             "2023..2024; leave one out for an open end."

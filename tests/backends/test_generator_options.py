@@ -91,7 +91,7 @@ async def test_what_is_left_out_is_said_once(caplog: pytest.LogCaptureFixture) -
     async with Server(*replies) as server, opened("openai", "gpt-4.1", server) as generator:
         await say(generator)
         await say(generator)
-    assert caplog.messages == ["openai:gpt-4.1 goes on without 'temperature'"]
+    assert caplog.messages == ["openai:gpt-4.1 continues without 'temperature'"]
 
 
 async def test_a_model_that_refuses_all_options_gives_up_in_the_end() -> None:

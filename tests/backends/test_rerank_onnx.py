@@ -355,7 +355,7 @@ def test_an_unknown_name_is_answered_with_those_there_are(tmp_path: Path) -> Non
 
 
 def test_late_needs_an_embedder_that_shows_tokens(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="shows none"):
+    with pytest.raises(ConfigError, match="provides none"):
         open_named("late", models=tmp_path)
 
 

@@ -67,7 +67,7 @@ class Metrics:
             "quoth_stage_errors", "Failures of a stage.", ("stage", "reason"), registry=made
         )
         self._degraded = Counter(
-            "quoth_degraded", "Stages that were done another way.", ("stage",), registry=made
+            "quoth_degraded", "Stages replaced by a fallback.", ("stage",), registry=made
         )
         self._tokens = Counter(
             "quoth_tokens", "Tokens of language models.", ("provider", "direction"), registry=made

@@ -243,7 +243,7 @@ def verify_chain(
         reason = f"the rows before number {first} are gone, and no checkpoint vouches for them"
         return ChainVerification(False, count, first, head, first - 1, reason)
     if not seen_kept and kept is not None and kept.number >= first:
-        reason = f"the rows after number {head.number} are gone: number {kept.number} was there"
+        reason = f"the rows after number {head.number} are missing: number {kept.number} existed"
         return ChainVerification(False, count, first, head, head.number + 1, reason)
     return ChainVerification(True, count, first, head)
 

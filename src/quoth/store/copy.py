@@ -59,7 +59,7 @@ def fill(database: Database, file: Path) -> int:
                 if target.execute(select(func.count()).select_from(table)).scalar_one():
                     raise InputError(
                         f"The database holds a library already (rows in '{table.name}'). Name an "
-                        "empty one: nothing is ever written over."
+                        "empty one: existing data is never overwritten."
                     )
             count = copy_rows(rows, target)
             if not database.is_file:

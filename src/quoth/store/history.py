@@ -182,13 +182,13 @@ class QueryHistory(TenantConnection):
             found = [row.id for row in connection.execute(statement)]
         if not found or len(given) < len("q_") + 1:
             raise NotFound(
-                f"There is no question with the id '{beginning}'. See what was asked with: "
+                f"There is no question with the id '{beginning}'. List the questions with: "
                 "quoth history"
             )
         if len(found) > 1 and given not in found:
             more = " …" if len(found) > LISTED else ""
             raise InputError(
-                f"The id '{beginning}' fits several questions: {', '.join(found[:LISTED])}{more}. "
-                "Write more of it."
+                f"The id '{beginning}' matches several questions: {', '.join(found[:LISTED])}"
+                f"{more}. Give more of it."
             )
         return given if given in found else str(found[0])

@@ -87,8 +87,8 @@ def _backup_copy(file: Path) -> Path:
         sqlite.copy_to(file, copy)
     except OSError as error:
         raise StorageFull(
-            f"There is no room beside {file} for the copy that is made of a catalogue before it is "
-            f"brought to a new version ({error.strerror}). Free some space; nothing was changed."
+            f"There is no room next to {file} for the copy that is made of a catalogue before "
+            f"it is migrated ({error.strerror}). Free some space; nothing was changed."
         ) from error
     return copy
 
@@ -97,6 +97,6 @@ def _check_encoding(connection: Connection) -> None:
     found: Any = connection.execute(text("SHOW server_encoding")).scalar()
     if found != "UTF8":
         raise ConfigError(
-            f"The catalogue's database keeps texts as {found}; quoth needs UTF8. Make another one "
+            f"The catalogue's database keeps texts as {found}; quoth needs UTF8. Create one "
             "with: CREATE DATABASE quoth ENCODING 'UTF8' TEMPLATE template0"
         )

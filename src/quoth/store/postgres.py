@@ -100,7 +100,7 @@ def translate_driver_error(error: Any) -> QuothError:
         )
     if state.startswith(IN_USE):
         return Busy(
-            "The catalogue's database is in other hands. Try again later.",
+            "The catalogue's database is locked. Try again later.",
             retryable=True,
             retry_after_s=1.0,
         )
@@ -117,7 +117,7 @@ def translate_driver_error(error: Any) -> QuothError:
             retryable=True,
         )
     if "NUL" in first and type(error).__name__ == "DataError":
-        return InputError("A text holds the character NUL, which nothing can store or find.")
+        return InputError("A text contains the character NUL, which cannot be stored.")
     return RetrievalError(f"The catalogue failed: {first}.")
 
 

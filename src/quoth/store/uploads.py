@@ -67,8 +67,8 @@ class UploadStore(Tasks):
             if row.state == "receiving":
                 if row.owner not in (None, self.owner) and not self.abandoned(row):
                     raise Busy(
-                        "Another request is sending bytes of this upload. Ask where it stands "
-                        "with HEAD, and go on from there.",
+                        "Another request is sending bytes of this upload. Ask for its offset "
+                        "with HEAD, and continue from there.",
                         status=429,
                         retry_after_s=1,
                     )

@@ -41,7 +41,7 @@ def locate(places: Sequence[SpanLocator], start: int, end: int) -> Locator:
     are no places.
     """
     if not places:
-        raise ValueError("A document without places cannot say where a span stands.")
+        raise ValueError("A document without places has no locators.")
     inside = [
         clip(place, start, end) for place in places if max(place.start, start) < min(place.end, end)
     ]

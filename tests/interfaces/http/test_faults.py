@@ -62,7 +62,7 @@ async def test_only_the_file_that_was_added_is_given_out(
     assert head.headers["content-length"] == whole.headers["content-length"]
     assert (changed.status_code, changed.json()["code"]) == (410, "gone")
     assert changed.json()["detail"].endswith("Add it again.")
-    assert "not here any more" in gone.json()["detail"]
+    assert "no longer exists" in gone.json()["detail"]
 
 
 # --- an empty library -------------------------------------------------------------------------

@@ -57,7 +57,7 @@ _MEANINGS: tuple[tuple[type[ModelAPIError], GenerationCode, bool, str], ...] = (
      "says that the text is longer than the model's window. Set 'llm_window' to the "
      "window's tokens, or 'max_context_tokens' to less"),
     (ModelQuotaExceededError, "llm_limited", False,
-     "says that the account has nothing left to spend. Look at its plan and credit"),
+     "says that the account has no credit left. Check its plan and credit"),
     (ModelRateLimitError, "llm_limited", True,
      "gets too many requests at the moment. Try again later"),
     (ModelTimeoutError, "llm_timeout", True, "did not answer in time. Try again"),
@@ -150,7 +150,7 @@ def empty_answer(provider: str, *, used_up: bool) -> GenerationError:
     if used_up:
         tells = "used all its tokens up before the first word. Allow more with 'max_tokens'"
     else:
-        tells = "wrote nothing. Try again or name another model"
+        tells = "returned no text. Try again or choose another model"
     return _made("llm_empty", provider, tells, not used_up, None)
 
 

@@ -231,7 +231,7 @@ class GuardedGenerator:
             except TimeoutError:
                 if not limit.expired():
                     raise
-        what = f"wrote nothing for {limit_s:g} s" if limit_s < left else "was not done in time"
+        what = f"sent nothing for {limit_s:g} s" if limit_s < left else "was not done in time"
         raise self._error(what, code="llm_timeout")
 
     def _measure(self, piece: str, *, already: int, max_tokens: int) -> int:

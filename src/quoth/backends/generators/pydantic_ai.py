@@ -229,7 +229,7 @@ class ModelGenerator:
 
     def _drop(self, options: frozenset[Option]) -> None:
         for option in sorted(options - self.dropped):
-            _log.info("%s:%s goes on without '%s'", self.provider, self.model, option)
+            _log.info("%s:%s continues without '%s'", self.provider, self.model, option)
         self.dropped |= options
 
 

@@ -45,7 +45,7 @@ def open_generator(
     if not wanted or set(NONE) & set(wanted):
         raise ConfigError(
             f"'{names}' names no language models. Name one, such as ollama:qwen3:8b, or several "
-            "set apart by commas, or say none."
+            "separated by commas, or none."
         )
     accesses = [_access(each, settings, alone=len(wanted) == 1) for each in wanted]
     if settings.llm_base_url and not any(
@@ -53,7 +53,7 @@ def open_generator(
     ):
         raise ConfigError(
             "The setting 'llm_base_url' belongs to one language model, and none of those named "
-            "takes it. Write the address behind the name, as in openai:MODEL@https://HOST/v1."
+            "takes it. Write the address after the name, as in openai:MODEL@https://HOST/v1."
         )
     opened = [guard(LazyGenerator(access)) for access in accesses]
     return opened[0] if len(opened) == 1 else FallbackGenerator(*opened)
@@ -72,7 +72,7 @@ def _access(name: str, settings: Settings, *, alone: bool) -> Access:
     if url is None:
         raise ConfigError(
             f"The generator '{provider}' needs an address. Set 'llm_base_url', such as "
-            f"http://127.0.0.1:8080/v1, or write it behind the name: {provider}@http://…"
+            f"http://127.0.0.1:8080/v1, or write it after the name: {provider}@http://…"
         )
     host_of(url)
     secret = getattr(settings, known.key)

@@ -80,9 +80,9 @@ def find_folder(name: str, *, models: Path) -> Path:
         if place.is_dir():
             return place
     raise ConfigError(
-        f"The reranker {known} is not there, and quoth downloads nothing. Put its model.onnx (or "
-        f"onnx/model.onnx), tokenizer.json and config.json into {places[-1]}, as an export to ONNX "
-        "writes them, or choose the reranker 'late', which needs no files."
+        f"The reranker {known} is not installed, and quoth downloads nothing. Put its model.onnx "
+        f"(or onnx/model.onnx), tokenizer.json and config.json into {places[-1]}, as "
+        "exported to ONNX, or choose the reranker 'late', which needs no files."
     )
 
 

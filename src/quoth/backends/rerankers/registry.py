@@ -26,7 +26,7 @@ class Rerankers:
     def __init__(self, names: str, *, models: Path, threads: int) -> None:
         wanted = [each.strip() for each in names.split(",") if each.strip()]
         if not wanted:
-            raise ConfigError("No reranker is named. Name one, such as late, or say none.")
+            raise ConfigError("No reranker is configured. Name one, such as late, or none.")
         self._models: list[Reranker] = []
         self._makes = [self._make(each, models=models, threads=threads) for each in wanted]
 
@@ -66,7 +66,7 @@ def _late(vectors: TokenVectors | None, _store: Path | None) -> Reranker:
     if vectors is None:
         raise ConfigError(
             "The reranker 'late' compares the embedder's token vectors, and this embedder "
-            "shows none. Choose another embedder, or another reranker."
+            "provides none. Choose another embedder, or another reranker."
         )
     late: Reranker = backend("reranker", "late")(vectors)
     return late

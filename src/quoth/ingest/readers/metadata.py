@@ -81,7 +81,7 @@ def read_sidecar(path: Path) -> tuple[Metadata, list[str]]:
     except (ValueError, OSError, RecursionError):
         return Metadata(), [f"{beside.name} is not valid JSON and was not used."]
     if not isinstance(values, dict):
-        return Metadata(), [f"{beside.name} does not hold an object of JSON and was not used."]
+        return Metadata(), [f"{beside.name} is not a JSON object and was not used."]
     return make_meta(values, where=beside.name)
 
 

@@ -38,7 +38,7 @@ Admin = Annotated[Principal, Depends(allowed("admin"))]
 def owner(caller: Reader) -> Principal:
     """Return a caller with full access to the tenant; raises Denied for a share."""
     if caller.collection is not None:
-        raise Denied("A share opens one collection, and nothing else.")
+        raise Denied("A share gives access to one collection only.")
     return caller
 
 

@@ -14,10 +14,10 @@ belongs to one tenant and reaches nothing of any other. What is another tenant's
 answer like what is not there."""
 
 TAGS = [
-    {"name": "questions", "description": "Asking, searching, and what was asked."},
+    {"name": "questions", "description": "Questions, search and query history."},
     {"name": "library", "description": "Collections and their documents."},
     {"name": "use", "description": "Feedback, suggestions and figures."},
-    {"name": "privacy", "description": "What is kept, what leaves, taking and deleting it."},
+    {"name": "privacy", "description": "Privacy settings, export and deletion."},
     {"name": "keys", "description": "Keys and shares of the caller's tenant."},
     {"name": "others", "description": "Clients of OpenAI, and agents."},
     {"name": "operation", "description": "Whether it runs, and its counters."},
@@ -44,14 +44,14 @@ COMMON_PROBLEMS = {
     "413": "The request is over a limit, which the detail names.",
     "421": "The service does not answer under this host name.",
     "422": "The request cannot be served as it stands; the detail names the fields.",
-    "429": "This key asks too much at once; Retry-After says when to try again.",
+    "429": "Too many requests with this key; Retry-After says when to try again.",
     "431": "The head of the request is over the limit, which the detail names.",
     "500": "An internal error.",
     "503": "A component is down, or too many queries; Retry-After says when to retry.",
 }
 """The problems of any operation, by status."""
 NOT_FOUND = "This name or id does not exist, or it is another tenant's."
-TOO_SLOW = "The body did not come in within its time."
+TOO_SLOW = "The body did not arrive in time."
 OLD_INDEX = "The collection was indexed by another model and has to be rebuilt."
 NO_SPACE = "No disk space is left."
 

@@ -78,7 +78,7 @@ class RequestState:
         """Return the token of the request, or ""; raises Denied for more than one."""
         if any(len(self.headers.getlist(name)) > 1 for name in ("authorization", "x-api-key")):
             # A proxy may have verified the other one.
-            raise Denied("More than one key came with this request. Send one.", status=401)
+            raise Denied("This request has more than one key. Send one.", status=401)
         scheme, _blank, token = self.headers.get("authorization", "").partition(" ")
         if scheme.casefold() == "bearer":
             return token.strip()

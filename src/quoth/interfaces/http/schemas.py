@@ -78,7 +78,7 @@ OneCollection = Annotated[
     Line, Path(min_length=1, max_length=100, examples=["default"], description="Its name.")
 ]
 Skip = Annotated[int, Query(ge=0, le=1_000_000, description="How many to leave out.")]
-Limit = Annotated[int, Query(ge=1, le=MAX_PAGE_SIZE, description="How many to give at most.")]
+Limit = Annotated[int, Query(ge=1, le=MAX_PAGE_SIZE, description="Maximum number of results.")]
 InCollection = Annotated[
     Line | None, Query(min_length=1, max_length=100, description="Only of this collection.")
 ]
@@ -201,7 +201,7 @@ class AskRequest(SearchRequest):
     max_context_tokens: Annotated[int | None, Field(ge=50, le=100_000)] = None
     max_usd: Annotated[float | None, Field(ge=0, le=1000, allow_inf_nan=False)] = None
     cache: Literal["none", "exact", "semantic"] | None = None
-    store: Annotated[bool, Field(description="False keeps nothing of this question.")] = True
+    store: Annotated[bool, Field(description="False stores nothing of this query.")] = True
     session: Annotated[
         str,
         Field(pattern=r"^[A-Za-z0-9_.:-]{0,100}$", description="Names the conversation."),
@@ -211,7 +211,7 @@ class AskRequest(SearchRequest):
 def require_path_segment(name: str) -> str:
     """Return a collection's name that fits into a path; raises ValueError."""
     if "/" in name or "\\" in name or name in (".", ".."):
-        raise ValueError("a collection's name is part of its address and has no slash in it")
+        raise ValueError("a collection's name is part of its URL and cannot contain a slash")
     return name
 
 

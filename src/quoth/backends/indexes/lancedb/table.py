@@ -86,7 +86,7 @@ class LanceStore:
             return None  # its folder is there, and another process is just filling it
         if (await table.schema()).names != self._schema.names:
             raise IndexMismatch(
-                "The index was made by an older version of quoth, which kept less of each passage. "
+                "The index was made by an older version of quoth, which stored less per passage. "
                 "Rebuild it with: quoth reindex"
             )
         return None if await _lacking(table) else table

@@ -106,7 +106,7 @@ def _open(path: Path) -> pdfium2.PdfDocument:
             ) from None
         if b"%PDF-" not in head:
             raise DocumentError(
-                "unsupported", f"{name} is not a PDF file, whatever its name says."
+                "unsupported", f"{name} is not a PDF file, despite its name."
             ) from None
         raise DocumentError(
             "damaged",

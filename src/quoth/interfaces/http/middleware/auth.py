@@ -92,7 +92,7 @@ class AuthMiddleware:
         async def receive_while_valid() -> Message:
             message = await receive()
             if message["type"] == "http.request":
-                await check("This key was revoked while the body came in.")
+                await check("This key was revoked while the body was received.")
             return message
 
         async def send_while_valid(message: Message) -> None:

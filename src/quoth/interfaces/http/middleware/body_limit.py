@@ -59,7 +59,7 @@ class BodyLimitMiddleware:
                 async with asyncio.timeout(seconds if is_file else deadline - monotonic()):
                     message = await receive()
             except TimeoutError:
-                slow = f"The body did not come in within {seconds:g} s. Send it again."
+                slow = f"The body did not arrive within {seconds:g} s. Send it again."
                 raise refuse(TooSlow(slow)) from None
             count += len(message.get("body", b""))
             request.body_complete = not message.get("more_body", False)

@@ -84,7 +84,7 @@ class ConcurrencyLimit:
         if full or hopeless or not await self._slots.acquire(tenant, timeout_s=self.bounds.wait_s):
             self.shed += 1
             raise Busy(
-                "More queries come in than can be answered at the moment. Try again later.",
+                "Too many queries at the moment. Try again later.",
                 retryable=True,
                 retry_after_s=min(MAX_RETRY_S, max(MIN_RETRY_S, ceil(self.expected_wait_s))),
             )

@@ -113,7 +113,8 @@ class RequestQuota:
         wait = self._rate.take(name)
         if wait:
             raise Busy(
-                f"This key has its limit of {self._rate.per_minute:,.0f} {self._unit} a minute, "
+                f"This key has reached its limit of {self._rate.per_minute:,.0f} {self._unit} a "
+                "minute, "
                 f"{self._rate.burst} of them at once. Try again in {ceil(wait)} s.",
                 status=429,
                 retry_after_s=wait,

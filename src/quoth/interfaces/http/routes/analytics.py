@@ -20,7 +20,7 @@ router = APIRouter(tags=["use"])
 @router.get("/v1/analytics", summary="Show figures", response_model=Analytics)
 async def analytics(
     caller: Owner,
-    days: Annotated[int, Query(ge=1, le=366, description="How far to look back.")] = 30,
+    days: Annotated[int, Query(ge=1, le=366, description="The number of days to include.")] = 30,
     collection: InCollection = None,
 ) -> Response:
     """Count queries, latencies, cost and feedback, and list queries without an answer.

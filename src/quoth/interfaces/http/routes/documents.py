@@ -41,7 +41,7 @@ SAFE_TYPES = ("application/pdf", "audio/*", "video/*", "text/plain", "applicatio
 """Media types that a file is sent as; a browser executes none of them."""
 SAFE_PREFIXES = tuple(kind.removesuffix("*") for kind in SAFE_TYPES)
 SANDBOX = "default-src 'none'; sandbox"
-FILE_GONE = "The file of this document is not here any more. Its extracted text still is."
+FILE_GONE = "The file of this document no longer exists. Its extracted text does."
 FILE_CHANGED = "The file is not the one any more that was added. Add it again."
 
 
@@ -131,14 +131,14 @@ async def delete(document_id: OneId, caller: Writer) -> Response:
     response_class=FileResponse,
     responses={
         200: {
-            "description": "The file as it came, always as an attachment.",
+            "description": "The original file, always as an attachment.",
             "content": {
                 kind: {"schema": {"type": "string", "format": "binary"}}
                 for kind in ("application/octet-stream", *SAFE_TYPES)
             },
         },
-        206: {"description": "A part of the file."},
-        410: {"description": "The file is gone, or is not the one any more that was added."},
+        206: {"description": "A byte range of the file."},
+        410: {"description": "The file is gone, or has changed since it was added."},
         416: {"description": "There is no such part."},
     },
 )

@@ -41,7 +41,7 @@ async def export(
     query_id: OneId,
     caller: Owner,
     request: Request,
-    form: Annotated[Format, Query(alias="format", description="What it is written as.")] = "md",
+    form: Annotated[Format, Query(alias="format", description="The output format.")] = "md",
 ) -> Response:
     """Return an answer with its citations and sources as Markdown, HTML, JSON or CSV."""
     record = await load_query(query_id, caller)

@@ -28,7 +28,7 @@ async def healthz() -> JSONResponse:
     "/readyz",
     tags=["operation"],
     summary="Whether questions can be answered",
-    responses={503: {"description": "It starts or stops, or its store is out of reach."}},
+    responses={503: {"description": "It is starting or stopping, or its store is unavailable."}},
 )
 async def readyz(request: Request, caller: Reader) -> ApiResponse:
     """Check the stores, circuit breakers, queries and uploads; 503 where it cannot answer."""

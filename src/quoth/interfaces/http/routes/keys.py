@@ -56,7 +56,8 @@ async def make_key(request: Request, caller: Admin, wanted: KeyRequest) -> ApiRe
     """Create a key; its token is in this response and nowhere else."""
     beyond = set(wanted.scopes) - caller.scopes
     if beyond:
-        raise Denied(f"A key cannot give what it may not do itself: {', '.join(sorted(beyond))}.")
+        missing = ", ".join(sorted(beyond))
+        raise Denied(f"A key cannot grant scopes that it does not have: {missing}.")
     made = await asyncio.to_thread(
         _keys(caller).add,
         label=wanted.label,
@@ -89,7 +90,7 @@ async def revoke_key(caller: Admin, key_id: OneId) -> Response:
 async def make_share(request: Request, caller: Admin, wanted: ShareRequest) -> ApiResponse:
     """Create a token that opens one collection for reading; it is in this response only."""
     if "read" not in caller.scopes:
-        raise Denied("A share gives what this key may not do itself: read.")
+        raise Denied("A share grants the scope 'read', which this key does not have.")
     made = await asyncio.to_thread(
         _shares(caller).add, collection=wanted.collection, expires_days=wanted.expires_days
     )

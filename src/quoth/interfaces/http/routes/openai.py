@@ -99,7 +99,7 @@ def openai_problem(error: Exception, *, request_id: str) -> ProblemResponse:
     return to_openai_error(found)
 
 
-@router.get("/v1/models", summary="List what can be asked", response_model=Models)
+@router.get("/v1/models", summary="List models", response_model=Models)
 async def list_models(caller: Reader) -> Response:
     """List the models: one for each collection, and ``quoth`` for the default one."""
     listing = listing_of(caller.engine)

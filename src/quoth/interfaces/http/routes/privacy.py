@@ -72,15 +72,13 @@ class Deleted:
     complete: bool
 
 
-@router.get("/v1/privacy", summary="Show what is kept and what leaves", response_model=PrivacyView)
+@router.get("/v1/privacy", summary="Show the privacy settings", response_model=PrivacyView)
 async def show(caller: Owner) -> Response:
     """Show what is stored of this tenant, for how long, and which texts are sent where."""
     return ApiResponse(await asyncio.to_thread(_holding, caller.engine))
 
 
-@router.put(
-    "/v1/privacy", summary="Decide what is kept and what leaves", response_model=PrivacyView
-)
+@router.put("/v1/privacy", summary="Change the privacy settings", response_model=PrivacyView)
 async def decide(caller: Admin, wanted: PrivacyUpdate) -> Response:
     """Change the settings of the whole tenant, from the next query on."""
     engine = caller.engine

@@ -42,7 +42,7 @@ EXAMPLE = {
         "value": {"query": "What is transfer learning?", "collection": "default"},
     },
     "stream": {
-        "summary": "The same as it comes",
+        "summary": "The same as a stream",
         "value": {"query": "What is transfer learning?", "stream": True},
     },
     "narrow": {

@@ -19,7 +19,7 @@ router = APIRouter(tags=["questions"])
 
 EXAMPLE = {
     "search": {
-        "summary": "Five passages by words alone",
+        "summary": "Five passages by keywords only",
         "value": {"query": "tokenizer training", "mode": "keyword", "top_k": 5},
     }
 }

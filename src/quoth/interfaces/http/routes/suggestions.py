@@ -32,7 +32,7 @@ async def suggestions(
     beginning: Annotated[
         str,
         AfterValidator(require_plain_text),
-        Query(alias="q", max_length=200, description="What was typed so far."),
+        Query(alias="q", max_length=200, description="The text typed so far."),
     ] = "",
     after: Annotated[
         Id | None, Query(description="The id of a question that was answered.")

@@ -181,7 +181,7 @@ class Step:
     summary="Send a file",
     responses={
         200: {"description": "The same file is there already: its upload.", "model": Upload},
-        201: {"description": "An upload in pieces was opened.", "model": Upload},
+        201: {"description": "A resumable upload was created.", "model": Upload},
     },
 )
 async def begin_upload(
@@ -251,7 +251,7 @@ async def send_bytes(
 
 
 @router.head("/v1/uploads/{upload_id}", include_in_schema=False)
-@router.get("/v1/uploads/{upload_id}", summary="See where an upload stands")
+@router.get("/v1/uploads/{upload_id}", summary="Show the state of an upload")
 async def read_upload(response: Response, caller: Ingesting, upload_id: OneId) -> Upload:
     """Show an upload: the bytes received, the progress of ingest, and its result."""
     return await _found(caller.engine.parts, upload_id, response)

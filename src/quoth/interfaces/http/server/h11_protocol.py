@@ -29,7 +29,7 @@ SILENCE_S = 30.0
 CHECK_S = 1.0
 """Seconds between two checks of all connections."""
 MALFORMED = (
-    "This is not a request of HTTP/1.1: something in it is malformed, the header Host is not "
+    "This is not a valid HTTP/1.1 request: it is malformed, the header Host is not "
     f"there exactly once, or its head has more than {MAX_HEAD_BYTES // 1024} kB."
 )
 

@@ -113,7 +113,7 @@ async def file_of(
                 part, text = item, b""
                 files += item.file is not None
                 if files > 1:
-                    raise InputError("A form can bring one file. Send the others by themselves.")
+                    raise InputError("A form can contain one file. Send the others separately.")
                 if item.file:
                     fields.setdefault("name", item.file)
             elif part is not None and part.file is not None:

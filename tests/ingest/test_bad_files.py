@@ -47,7 +47,7 @@ BAD: dict[str, tuple[Write, str, str]] = {
     "spaces.md": (text(" \n\t\n"), "empty", "spaces.md"),
     "nothing.pdf": (text(b""), "empty", "nothing.pdf"),
     "blank.pdf": (pdf("blank.pdf"), "empty", "no text"),
-    "huge.txt": (huge, "too_large", "the most is 2 MB"),
+    "huge.txt": (huge, "too_large", "the limit is 2 MB"),
     "locked.pdf": (pdf("locked.pdf"), "encrypted", "password"),
     "torn.pdf": (torn, "damaged", "repair"),
     "scan.pdf": (pdf("scan.pdf"), "needs_ocr", "OCR"),

@@ -255,7 +255,7 @@ def test_uploads_under_way_are_bounded(hall: Hall, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("quoth.store.uploads.MAX_RECEIVING", 2)
     for tenant in ("ada", "ada", "bob"):
         hall.arrivals(tenant).begin(name="", collection="c", given={}, size=9, key_id="k")
-    with pytest.raises(Busy, match="uploads under way") as caught:
+    with pytest.raises(Busy, match="uploads in progress") as caught:
         hall.arrivals("ada").begin(name="", collection="c", given={}, size=9, key_id="k")
     assert caught.value.status == 429
 

@@ -169,7 +169,7 @@ def tenant_engine(settings: Settings, shared: ProcessResources, *, database: Dat
             settings=settings,
             catalogue=catalogue,
             jobs=Jobs(catalogue),
-            shelves=OutlineCache(catalogue),
+            outlines=OutlineCache(catalogue),
             embedder=shared.asked,
             open_index=indexes,
             readers=shared.readers,

@@ -205,10 +205,12 @@ async def test_rows_go_from_a_server_too(tmp_path: Path, server: Server) -> None
         path.write_text(text, encoding="utf-8")
     database = open_database(server.migrated())
     catalogue = Catalogue(database, tenant="local")
-    jobs, shelves = Jobs(catalogue), OutlineCache(catalogue)
+    jobs, outlines = Jobs(catalogue), OutlineCache(catalogue)
     try:
         async with open_engine(Settings(home=tmp_path / "home", embedder="fake")) as opened:
-            engine = Engine(replace(opened.parts, catalogue=catalogue, jobs=jobs, shelves=shelves))
+            engine = Engine(
+                replace(opened.parts, catalogue=catalogue, jobs=jobs, outlines=outlines)
+            )
             assert [each async for each in engine.add(sources) if isinstance(each, Document)]
             await engine.answer(f"Who carved the {CANARY}?")
             assert _rows_holding(database) > 0

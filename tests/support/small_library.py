@@ -144,7 +144,7 @@ async def open_tour(
                 settings=chosen,
                 catalogue=catalogue,
                 jobs=Jobs(catalogue),
-                shelves=OutlineCache(catalogue),
+                outlines=OutlineCache(catalogue),
                 embedder=embedder or HashEmbedder(),
                 open_index=open_index,
                 readers=ReadHere(),

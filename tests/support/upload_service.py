@@ -72,7 +72,7 @@ async def open_quickly(
                 settings=own,
                 catalogue=catalogue,
                 jobs=Jobs(catalogue),
-                shelves=OutlineCache(catalogue),
+                outlines=OutlineCache(catalogue),
                 embedder=chosen,
                 open_index=indexes,
                 readers=reads,

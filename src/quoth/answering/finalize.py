@@ -104,8 +104,8 @@ def _has_support(quoted: Answer, composed: Composed, *, refused: bool, silent: b
         kind = "empty"
     if kind in ("refused", "empty"):  # failures are in the trace already
         degraded = (*degraded, f"generate:{kind}:extractive")
-    said = add_warning(kind, language=quoted.query.language)
-    return replace(quoted, status=status, warnings=(*quoted.warnings, said), degraded=degraded)
+    warning = add_warning(kind, language=quoted.query.language)
+    return replace(quoted, status=status, warnings=(*quoted.warnings, warning), degraded=degraded)
 
 
 def _status(

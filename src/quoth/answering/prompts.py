@@ -143,8 +143,8 @@ def system_text(prompt: Prompt, *, language: str, about: str = "") -> str:
 
 def prompt_hash(messages: Sequence[Message], *, fence: str) -> str:
     """Return the hash of the messages, independent of the random fence."""
-    told = [[message.speaker, message.text.replace(fence, "")] for message in messages]
-    return hashlib.sha256(json.dumps(told, ensure_ascii=True).encode()).hexdigest()[:32]
+    contents = [[message.speaker, message.text.replace(fence, "")] for message in messages]
+    return hashlib.sha256(json.dumps(contents, ensure_ascii=True).encode()).hexdigest()[:32]
 
 
 def _told(history: Sequence[Turn]) -> list[Message]:

@@ -143,8 +143,8 @@ async def add_documents(
             async for step in write_batch(parts, collection, batch=batch):
                 yield _with_progress(step, files=done, of_files=len(files))
         for each in held:
-            said = given.of(each.path)
-            after = _wait_for_lease(parts, collection, held=each, given=said, claimed=claimed)
+            metadata = given.of(each.path)
+            after = _wait_for_lease(parts, collection, leased=each, given=metadata, claimed=claimed)
             async for step in after:
                 yield step
         # Read again: a rebuild may have activated another table.
@@ -177,8 +177,8 @@ async def _prepare_files(
     try:
         while True:
             while len(waiting) < 1 + READ_AHEAD and (path := next(coming, None)) is not None:
-                said = given.of(path)
-                work = _prepare(parts, collection, path=path, given=said, claimed=claimed)
+                metadata = given.of(path)
+                work = _prepare(parts, collection, path=path, given=metadata, claimed=claimed)
                 waiting.append(asyncio.create_task(work))
             if not waiting:
                 return
@@ -376,14 +376,14 @@ async def _wait_for_lease(
     parts: Components,
     collection: Collection,
     *,
-    held: LeasedDocument,
+    leased: LeasedDocument,
     given: DocumentMetadata,
     claimed: set[str],
 ) -> AsyncIterator[Document | IngestProgress]:
     """Wait for the process that leases a document, and take over if it gives up."""
     while True:
         result = await _prepare(
-            parts, collection, path=held.path, given=given, claimed=claimed, first=False
+            parts, collection, path=leased.path, given=given, claimed=claimed, first=False
         )
         if isinstance(result, Document):
             yield result

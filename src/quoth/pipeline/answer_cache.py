@@ -80,11 +80,11 @@ def key_of(
     revisions; ``prompt`` is the hash of the instructions; ``session`` is empty where there is none.
     """
     chosen = {name: repr(each) for name, each in (choices or {}).items() if each is not None}
-    told = repr(tuple(history))
+    turns = repr(tuple(history))
     return CacheKey(
         tenant=tenant,
         session=session,
-        history=sha256(told.encode(errors="surrogatepass")).hexdigest(),
+        history=sha256(turns.encode(errors="surrogatepass")).hexdigest(),
         collections=tuple(collections),
         filters=tuple(filters),
         chosen=tuple(sorted(chosen.items())),

@@ -61,7 +61,7 @@ class Components:
     embedder: Embedder
     open_index: Callable[[str], Index]
     readers: FileParser
-    shelves: OutlineCache
+    outlines: OutlineCache
     reranker: Reranker | None = None
     tokens: TokenVectorStore | None = None
     spans: SpanScorer | None = None

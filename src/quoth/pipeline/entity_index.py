@@ -35,7 +35,7 @@ class OutlineCache:
         return found, self._look_up(found)
 
     def _look_up(self, found: Sequence[tuple[Collection, CollectionOutline]]) -> EntityIndex:
-        versions = tuple(f"{each.id} {shelf.version}" for each, shelf in found)
+        versions = tuple(f"{each.id} {outline.version}" for each, outline in found)
         with self._alone:
             names = self._names.get(versions)
             if names is None:
@@ -43,21 +43,21 @@ class OutlineCache:
                 for collection, _shelf in found:
                     labels.update(self._catalogue.labels(collection))
                 names = build_entity_index(
-                    _merge_outlines([shelf for _, shelf in found]), labels=labels
+                    _merge_outlines([outline for _, outline in found]), labels=labels
                 )
                 self._names[versions] = names
         return names
 
 
-def _merge_outlines(shelves: Sequence[CollectionOutline]) -> CollectionOutline:
+def _merge_outlines(outlines: Sequence[CollectionOutline]) -> CollectionOutline:
     """Merge outlines into one, for queries over several collections."""
-    if len(shelves) == 1:
-        return shelves[0]
+    if len(outlines) == 1:
+        return outlines[0]
     return CollectionOutline(
-        version=" ".join(shelf.version for shelf in shelves),
+        version=" ".join(outline.version for outline in outlines),
         languages=tuple(
-            dict.fromkeys(language for shelf in shelves for language in shelf.languages)
+            dict.fromkeys(language for outline in outlines for language in outline.languages)
         ),
-        documents=tuple(document for shelf in shelves for document in shelf.documents),
-        headings=tuple(heading for shelf in shelves for heading in shelf.headings),
+        documents=tuple(document for outline in outlines for document in outline.documents),
+        headings=tuple(heading for outline in outlines for heading in outline.headings),
     )

@@ -71,7 +71,7 @@ class _Selection:
 
     statements: tuple[Statement, ...]
     status: AnswerStatus
-    said: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
 
 
 async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer:
@@ -104,7 +104,7 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
         status=chosen.status,
         grounded=bool(citations),
         degraded=trace.degraded,
-        warnings=(*found.warnings, *chosen.said, *conflict_notice(disputed, language=language)),
+        warnings=(*found.warnings, *chosen.notices, *conflict_notice(disputed, language=language)),
         counts=Counts(
             retrieved=sum(len(each.fused) for each in found.ranked),
             reranked=sum(
@@ -171,10 +171,10 @@ async def _choose(
     if status == "no_results":
         return _Selection((), status)
     language = found.query.language
-    said = status_notices(status, evidence, language=language)
+    notices = status_notices(status, evidence, language=language)
     if without := aspects_without(listed, statements):
-        said = (*said, notice("missing", language=language, names=without))
-    return _Selection(statements, status, said)
+        notices = (*notices, notice("missing", language=language, names=without))
+    return _Selection(statements, status, notices)
 
 
 async def _select_statements(

@@ -143,15 +143,22 @@ async def _build_prompt(
 
     with request.trace.stage("prompt"):
         context, sources = await asyncio.to_thread(work)
-    said = messages(context.text)
-    return PromptInput(said, context, sources, prompt_hash(said, fence=fence), fence)
+    prompt_messages = messages(context.text)
+    return PromptInput(
+        prompt_messages, context, sources, prompt_hash(prompt_messages, fence=fence), fence
+    )
 
 
 def _write(
-    parts: Components, found: Retrieved, told: PromptInput, *, generator: Generator, trace: Trace
+    parts: Components,
+    found: Retrieved,
+    prompt_input: PromptInput,
+    *,
+    generator: Generator,
+    trace: Trace,
 ) -> AsyncGenerator[Event | Composed, None]:
     """Run the model; parse, verify and cite sentence by sentence."""
-    plan, passages = found.plan, told.passages
+    plan, passages = found.plan, prompt_input.passages
 
     async def embed(texts: Sequence[str]) -> Matrix:
         return await parts.embedder.embed(texts, role="document")
@@ -169,7 +176,7 @@ def _write(
             return NON_CLAIM
         return await _verify_statements(
             sentence,
-            told.sources,
+            prompt_input.sources,
             cited=cited,
             language=query.language,
             embed=remembered,
@@ -192,7 +199,7 @@ def _write(
     pieces = trace.wrap_stream(
         "generate",
         generator.stream(
-            told.messages,
+            prompt_input.messages,
             writing=GenerationParams(temperature=plan.temperature, max_tokens=plan.max_tokens),
         ),
         fallback="extractive",
@@ -200,7 +207,7 @@ def _write(
     )
     return compose(
         pieces,
-        reader=AnswerReader(passages, secret=told.fence),
+        reader=AnswerReader(passages, secret=prompt_input.fence),
         check=check,
         cite=cite,
         policy=plan.policy,

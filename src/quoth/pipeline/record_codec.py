@@ -112,14 +112,14 @@ def load_record(catalogue: Catalogue, query_id: str) -> Record:
         ) from None
 
 
-def decode_record(kept: QueryRow) -> Record:
+def decode_record(row: QueryRow) -> Record:
     """Decode a stored record; raises ValueError if it is invalid."""
     return unpack(
-        plan=kept.plan,
-        answer=kept.answer,
-        record=kept.record,
-        created_at=kept.created_at,
-        collection=kept.collection,
+        plan=row.plan,
+        answer=row.answer,
+        record=row.record,
+        created_at=row.created_at,
+        collection=row.collection,
     )
 
 
@@ -151,21 +151,21 @@ def unpack(
 
     Raises ValueError for invalid data.
     """
-    chosen, said = decode_json(Plan, json.loads(plan)), decode_json(Answer, json.loads(answer))
+    chosen, decoded = decode_json(Plan, json.loads(plan)), decode_json(Answer, json.loads(answer))
     if record is None:
-        read = {filter_ for filter_ in said.query.filters}
+        read = {filter_ for filter_ in decoded.query.filters}
         given = tuple(filter_ for filter_ in chosen.filters if filter_ not in read)
         request = Request(
-            said.query.original,
+            decoded.query.original,
             {"filters": given} if given else {},
             collections=(collection,) if collection else (),
         )
-        return Record(request, chosen, said, created_at=created_at, collection=collection)
+        return Record(request, chosen, decoded, created_at=created_at, collection=collection)
     about = json.loads(record)
     return Record(
         request=_request(about["request"]),
         plan=chosen,
-        answer=said,
+        answer=decoded,
         searched=tuple(_unpack_searched(each, about["names"]) for each in about["searched"]),
         passages=tuple(tuple(each) for each in about["passages"]),
         copies=about["copies"],
@@ -208,27 +208,27 @@ def _without_texts(record: Record) -> Record:
     )
 
 
-def _pack_searched(each: CollectionTrace, names: dict[str, int]) -> dict[str, Any]:
+def _pack_searched(trace: CollectionTrace, names: dict[str, int]) -> dict[str, Any]:
     return {
-        "collection": each.collection,
-        "version": each.version,
-        "found": each.found,
-        "whole": each.whole,
-        "candidates": [_pack_candidate(candidate, names) for candidate in each.candidates],
+        "collection": trace.collection,
+        "version": trace.version,
+        "found": trace.found,
+        "whole": trace.whole,
+        "candidates": [_pack_candidate(candidate, names) for candidate in trace.candidates],
     }
 
 
-def _pack_candidate(each: CandidateTrace, names: dict[str, int]) -> list[Any]:
+def _pack_candidate(candidate: CandidateTrace, names: dict[str, int]) -> list[Any]:
     """Encode a candidate as a list with repeated words as numbers: a third of the size."""
-    pool, shown = each.pool, each.shown
+    pool, shown = candidate.pool, candidate.shown
     return [
-        each.chunk_id,
-        names.setdefault(each.kind, len(names)),
+        candidate.chunk_id,
+        names.setdefault(candidate.kind, len(names)),
         [
             [names.setdefault(leg, len(names)), one.rank, _short(one.score)]
-            for leg, one in each.legs.items()
+            for leg, one in candidate.legs.items()
         ],
-        [each.fused.rank, _short(each.fused.score)],
+        [candidate.fused.rank, _short(candidate.fused.score)],
         *([] if pool is None else [[pool.rank, _short(pool.score)]]),
         *([] if pool is None or shown is None else [shown]),
     ]

@@ -100,14 +100,14 @@ class RequestContext:
 class AnalysedQuery:
     """An analysed query, with the plan of its kind and its vectors.
 
-    ``encoded`` belongs to ``query.standalone``; ``given`` holds the filters of the request, which
-    the plan does not contain yet.
+    ``encoded`` belongs to ``query.standalone``; ``explicit_filters`` holds the filters of the
+    request, which the plan does not contain yet.
     """
 
     query: Query
     plan: Plan
     encoded: EncodedQuery | None
-    given: tuple[Filter, ...]
+    explicit_filters: tuple[Filter, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +183,7 @@ def _read_tenant(
             judge = judge.with_generator(generator)
         parts = replace(parts, generator=generator, judge=judge)
     names = tuple(dict.fromkeys(request.collections)) or (parts.settings.collection,)
-    return parts, CollectionView(*parts.shelves.read(names))
+    return parts, CollectionView(*parts.outlines.read(names))
 
 
 def _vector_for_heads(context: RequestContext) -> Matrix | None:
@@ -238,16 +238,16 @@ async def retrieve(context: RequestContext, analysed: AnalysedQuery) -> Retrieve
 
     Inferred filters without any match are dropped with a warning; explicit ones stay.
     """
-    query, given = analysed.query, analysed.given
+    query, given = analysed.query, analysed.explicit_filters
     plan, ranked = await _search_collections(context, analysed, (*query.filters, *given))
     documents = context.view.names.documents
-    said = describe_filters(query.filters, documents=documents, language=query.language)
+    notices = describe_filters(query.filters, documents=documents, language=query.language)
     if query.filters and not any(each.fused for each in ranked):
         query = replace(query, filters=())
         plan, ranked = await _search_collections(context, replace(analysed, query=query), given)
-        said = (translate("pipeline.filters_dropped", query.language),)
+        notices = (translate("pipeline.filters_dropped", query.language),)
     if given and not any(each.fused for each in ranked):
-        said = (translate("pipeline.no_match", query.language),)
+        notices = (translate("pipeline.no_match", query.language),)
     if all(each.whole for each in ranked):
         plan = replace(
             plan,
@@ -277,7 +277,7 @@ async def retrieve(context: RequestContext, analysed: AnalysedQuery) -> Retrieve
         candidates,
         hits,
         passages,
-        warnings=(*said, *query.notes),
+        warnings=(*notices, *query.notes),
         copies=copies,
     )
 

@@ -45,12 +45,12 @@ async def complete(
     """Suggest completions of a typed beginning; raises NotFound for an unknown collection."""
 
     def work() -> tuple[str, ...]:
-        found, shelf = parts.shelves.read([collection])[0][0]
-        titles = [heading.path[-1] for heading in shelf.headings if heading.path]
+        found, outline = parts.outlines.read([collection])[0][0]
+        titles = [heading.path[-1] for heading in outline.headings if heading.path]
         return completions(
             beginning,
-            language=detect_language(beginning, among=("en", "fr"), fallback=shelf.languages[0]),
-            headings=[*titles, *(document.title for document in shelf.documents)],
+            language=detect_language(beginning, among=("en", "fr"), fallback=outline.languages[0]),
+            headings=[*titles, *(document.title for document in outline.documents)],
             asked=_asked(parts, found),
             limit=limit,
         )
@@ -59,23 +59,23 @@ async def complete(
 
 
 def _follow_up(parts: Components, answer: Answer, collection: str, limit: int) -> tuple[str, ...]:
-    found, shelf = parts.shelves.read([collection])[0][0]
+    found, outline = parts.outlines.read([collection])[0][0]
     cited = parts.catalogue.chunks(
         [citation.chunk_id for citation in answer.citations[:MAX_CITATIONS]]
     )
     return suggest(
         answer.query.standalone,
         language=answer.query.language,
-        headings=_round_robin([_headings_near(shelf, each) for each in cited.values()]),
+        headings=_round_robin([_headings_near(outline, each) for each in cited.values()]),
         names=_names(parts, found, answer),
         asked=_asked(parts, found),
         limit=limit,
     )
 
 
-def _headings_near(shelf: CollectionOutline, chunk: Chunk) -> Iterator[str]:
+def _headings_near(outline: CollectionOutline, chunk: Chunk) -> Iterator[str]:
     """Return the headings of the chunk's document, nearest first."""
-    mine = [heading for heading in shelf.headings if heading.document_id == chunk.document_id]
+    mine = [heading for heading in outline.headings if heading.document_id == chunk.document_id]
     holding = [at for at, each in enumerate(mine) if each.first <= chunk.ordinal <= each.last]
     return sort_by_similarity([each.path for each in mine], at=holding[-1] if holding else -1)
 

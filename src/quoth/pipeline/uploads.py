@@ -29,18 +29,18 @@ def upload_store(parts: Components) -> UploadStore:
 
 def content_key(parts: Components, *, collection: str, sha256: str, given: DocumentMetadata) -> str:
     """Return the content key of an upload, equal for uploads that make the same document."""
-    said = ["" if each is None else f"={each}" for each in given.cleaned().values()]
+    fields = ["" if each is None else f"={each}" for each in given.cleaned().values()]
     version = PIPELINE, str(parts.settings.chunk_tokens)
-    return digest("upload", parts.settings.tenant, collection, sha256, *version, *said)
+    return digest("upload", parts.settings.tenant, collection, sha256, *version, *fields)
 
 
-def metadata_of(said: Mapping[str, str], *, name: str | None = None) -> DocumentMetadata:
+def metadata_of(fields: Mapping[str, str], *, name: str | None = None) -> DocumentMetadata:
     """Return the metadata given for an uploaded file of this name."""
     return DocumentMetadata(
-        title=said.get("title"),
-        url=said.get("url"),
-        speaker=said.get("speaker"),
-        language=said.get("language"),
+        title=fields.get("title"),
+        url=fields.get("url"),
+        speaker=fields.get("speaker"),
+        language=fields.get("language"),
         name=name,
     )
 

@@ -67,7 +67,7 @@ class MeteredGenerator:
     ) -> AsyncIterator[Written]:
         """Stream the answer and count its usage, also when interrupted."""
         pieces = self._generator.stream(messages, writing=writing)
-        texts, told = [message.text for message in messages], len(messages)
+        texts, prompt_length = [message.text for message in messages], len(messages)
         counted = left = False
         try:
             async with aclosing(cast(AsyncGenerator[Written, None], pieces)):
@@ -83,7 +83,7 @@ class MeteredGenerator:
             raise
         finally:
             # A model that failed before its first word has used nothing.
-            if not counted and (left or len(texts) > told):
+            if not counted and (left or len(texts) > prompt_length):
                 self._meter.add_interrupted(sum(self._generator.count_tokens(texts)))
 
     async def complete(self, instructions: str, text: str, *, max_tokens: int) -> str:

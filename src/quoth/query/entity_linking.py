@@ -77,23 +77,23 @@ def of_kind(mention: Mention, kind: NameKind) -> tuple[Entity, ...]:
 
 def resolve(words: Sequence[str], lookup: Lookup, *, names: EntityIndex) -> LinkedEntities | None:
     """Return the titles or headings that a phrase matches by some of their words."""
-    told = [
+    content = [
         stem(w)
         for w in words
         if w in lookup.acronyms or (w not in FUNCTION_WORDS and w not in word_set("generic"))
     ]
-    known = [spelt for word in told if (spelt := correct_word(word, lookup))]
+    known = [spelt for word in content if (spelt := correct_word(word, lookup))]
     if not known:
         return None
     places = sorted({lookup.by_word[word] for word in known}, key=len)
     common = places[0].intersection(*places[1:])
-    whole = len(known) == len(told)
+    whole = len(known) == len(content)
     if common:
         exact = [p for p in common if len(lookup.names[p].distinctive_words) == len(set(known))]
         told_all = frozenset(map(stem, words)).union(known)
         chosen = sorted(exact or _most_distinctive(common, told_all, lookup))
         found = tuple([lookup.names[place] for place in chosen])
-        misspelled = len(known) == 1 and known != told
+        misspelled = len(known) == 1 and known != content
         half = 2 * len(found[0].distinctive_words & told_all) >= len(found[0].distinctive_words)
         enough = half or (not misspelled and _is_distinctive(found[0], known, names))
         sure = whole and (bool(exact) or (len(found) == 1 and enough))
@@ -107,16 +107,16 @@ def resolve(words: Sequence[str], lookup: Lookup, *, names: EntityIndex) -> Link
                 scores[place] = scores.get(place, 0) + 1
     best = max(scores.values(), default=0)
     chosen = sorted(place for place, score in scores.items() if score == best)
-    if not chosen or 2 * best < len(told) or len(chosen) > MAX_GUESSES:
+    if not chosen or 2 * best < len(content) or len(chosen) > MAX_GUESSES:
         return None
     return LinkedEntities(tuple([lookup.names[place] for place in chosen]), False)
 
 
-def _most_distinctive(places: frozenset[int], told: frozenset[str], lookup: Lookup) -> list[int]:
+def _most_distinctive(places: frozenset[int], words: frozenset[str], lookup: Lookup) -> list[int]:
     """Keep the names with the most matched words, including the word for the source."""
     if len(places) > MAX_GUESSES:
         return sorted(places)
-    counts = {place: len(lookup.names[place].distinctive_words & told) for place in places}
+    counts = {place: len(lookup.names[place].distinctive_words & words) for place in places}
     return [place for place in places if counts[place] == max(counts.values())]
 
 

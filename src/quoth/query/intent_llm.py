@@ -50,26 +50,26 @@ async def classify(query: Query, *, generator: Generator, names: EntityIndex) ->
     the time.
     """
     reply = await generator.complete(INSTRUCTIONS, _told(query), max_tokens=MAX_TOKENS)
-    said = _object(reply[:MAX_REPLY_LENGTH])
-    kind = _kind(said.get("kind"), query.kind)
+    fields = _object(reply[:MAX_REPLY_LENGTH])
+    kind = _kind(fields.get("kind"), query.kind)
     stated = {filter_.field for filter_ in query.filters}
-    added = [filter_ for filter_ in _filters(said, names) if filter_.field not in stated]
+    added = [filter_ for filter_ in _filters(fields, names) if filter_.field not in stated]
     lifted = {each.field for each in added}
     return replace(
         query,
         kind=kind,
-        standalone=_standalone(said.get("standalone"), query),
-        aspects=_aspects(said.get("aspects"), query) if kind == "comparison" else query.aspects,
+        standalone=_standalone(fields.get("standalone"), query),
+        aspects=_aspects(fields.get("aspects"), query) if kind == "comparison" else query.aspects,
         filters=(*query.filters, *added),
         boosts=tuple([boost for boost in query.boosts if boost.field not in lifted]),
     )
 
 
 def _told(query: Query) -> str:
-    told = {"question": query.original}
+    payload = {"question": query.original}
     if query.is_followup:
-        told["with words of the conversation"] = query.standalone
-    return json.dumps(told, ensure_ascii=False)
+        payload["with words of the conversation"] = query.standalone
+    return json.dumps(payload, ensure_ascii=False)
 
 
 def _object(reply: str) -> Mapping[str, Any]:
@@ -84,25 +84,25 @@ def _object(reply: str) -> Mapping[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _kind(said: object, otherwise: QueryKind) -> QueryKind:
+def _kind(value: object, otherwise: QueryKind) -> QueryKind:
     # Pages are looked up by label, which the model cannot know.
     kinds: Sequence[QueryKind] = get_args(QueryKind)
     allowed = [kind for kind in kinds if kind != "page_specific"]
     if otherwise == "page_specific":
         return otherwise
-    return next((each for each in allowed if each == said), otherwise)
+    return next((each for each in allowed if each == value), otherwise)
 
 
-def _standalone(said: object, query: Query) -> str:
-    if not query.is_followup or not isinstance(said, str):
+def _standalone(value: object, query: Query) -> str:
+    if not query.is_followup or not isinstance(value, str):
         return query.standalone
-    text = " ".join(said.split())
+    text = " ".join(value.split())
     printable = text.isprintable() and not any("\ud800" <= sign <= "\udfff" for sign in text)
     return text if printable and 3 <= len(text) <= MAX_STANDALONE_LENGTH else query.standalone
 
 
-def _aspects(said: object, query: Query) -> tuple[str, ...]:
-    found = [text for text in _texts(said) if text.isprintable() and len(text) <= MAX_ASPECT]
+def _aspects(value: object, query: Query) -> tuple[str, ...]:
+    found = [text for text in _texts(value) if text.isprintable() and len(text) <= MAX_ASPECT]
     known = {stem(word) for word in folded_words(f"{query.original} {query.standalone}")}
     # An aspect that the query does not name is invented.
     found = [each for each in found if known.intersection(map(stem, folded_words(each)))]
@@ -110,10 +110,10 @@ def _aspects(said: object, query: Query) -> tuple[str, ...]:
     return tuple(found) if len(found) > 1 else query.aspects
 
 
-def _filters(said: Mapping[str, Any], names: EntityIndex) -> list[Filter]:
-    titles = _named(_texts(said.get("titles")), "title", names)
-    people = _named(_texts(said.get("speakers")), "speaker", names)
-    chapter = said.get("chapter")
+def _filters(reply: Mapping[str, Any], names: EntityIndex) -> list[Filter]:
+    titles = _named(_texts(reply.get("titles")), "title", names)
+    people = _named(_texts(reply.get("speakers")), "speaker", names)
+    chapter = reply.get("chapter")
     fields: list[tuple[FilterField, list[str]]] = [
         ("document", [document for title in titles for document in title.documents]),
         ("speaker", [each.real for each in people]),
@@ -128,7 +128,7 @@ def _named(texts: Sequence[str], kind: str, names: EntityIndex) -> list[Entity]:
     return [each for key in keys for each in names.by_spelling.get(key, ()) if each.kind == kind]
 
 
-def _texts(said: object) -> list[str]:
-    if not isinstance(said, list):
+def _texts(value: object) -> list[str]:
+    if not isinstance(value, list):
         return []
-    return [each.strip() for each in said[:MAX_NAMES] if isinstance(each, str) and each.strip()]
+    return [each.strip() for each in value[:MAX_NAMES] if isinstance(each, str) and each.strip()]

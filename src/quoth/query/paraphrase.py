@@ -23,19 +23,21 @@ MAX_LENGTH = 1000
 _WORD = re.compile(r"[^\W\d_]+|\d+(?:[.,:]\d+)*|[%€£$+#<>=]")
 
 
-def is_paraphrase(one: str, other: str, *, cosine: float, min_cosine: float = MIN_COSINE) -> bool:
+def is_paraphrase(
+    first: str, second: str, *, cosine: float, min_cosine: float = MIN_COSINE
+) -> bool:
     """Return whether two questions share an answer; ``cosine`` compares their vectors."""
-    return cosine >= min_cosine and have_equal_words(one, other)
+    return cosine >= min_cosine and have_equal_words(first, second)
 
 
-def have_equal_words(one: str, other: str) -> bool:
+def have_equal_words(first: str, second: str) -> bool:
     """Return whether two questions have the same words, except for meaningless ones."""
-    if one.split() == other.split():
+    if first.split() == second.split():
         return True
-    if max(len(one), len(other)) > MAX_LENGTH:
+    if max(len(first), len(second)) > MAX_LENGTH:
         return False
-    words = normalized_words(one)
-    return bool(words) and words == normalized_words(other)
+    words = normalized_words(first)
+    return bool(words) and words == normalized_words(second)
 
 
 @lru_cache(maxsize=2000)

@@ -99,16 +99,16 @@ def _fresh(asked: TokenizedQuery, seen: set[str], *, barred: Collection[str]) ->
 
 def _joined(asked: TokenizedQuery) -> Iterator[tuple[int, int, list[str]]]:
     """Yield each word with those joined to it by hyphens, and its position."""
-    held: tuple[int, int, list[str]] | None = None
+    pending: tuple[int, int, list[str]] | None = None
     for start, end, word in zip(asked.starts, asked.ends, asked.words, strict=True):
-        if held and word not in FUNCTION_WORDS and asked.folded[held[1] : start] == "-":
-            held = (held[0], end, [*held[2], word])
+        if pending and word not in FUNCTION_WORDS and asked.folded[pending[1] : start] == "-":
+            pending = (pending[0], end, [*pending[2], word])
             continue
-        if held:
-            yield held
-        held = None if word in FUNCTION_WORDS else (start, end, [word])
-    if held:
-        yield held
+        if pending:
+            yield pending
+        pending = None if word in FUNCTION_WORDS else (start, end, [word])
+    if pending:
+        yield pending
 
 
 def _meant(asked: TokenizedQuery, turns: Sequence[Turn]) -> tuple[TokenizedQuery | None, list[str]]:

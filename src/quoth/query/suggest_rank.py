@@ -105,8 +105,8 @@ def _about(subjects: Iterable[str], language: str) -> Iterator[str]:
             yield _ABOUT.get(language, _ABOUT["en"]).format(subject.rstrip(" .:"))
 
 
-def _is_similar(one: frozenset[str], other: frozenset[str]) -> bool:
-    return len(one & other) >= MIN_OVERLAP * len(one | other)
+def _is_similar(first: frozenset[str], second: frozenset[str]) -> bool:
+    return len(first & second) >= MIN_OVERLAP * len(first | second)
 
 
 def sort_by_similarity(titles: Sequence[Sequence[str]], *, at: int) -> Iterator[str]:

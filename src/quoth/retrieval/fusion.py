@@ -113,10 +113,12 @@ def weighted_sum(
     return [first[chunk_id]._replace(score=sums[chunk_id]) for chunk_id in best_first]
 
 
-def _named(each: Candidate, name: str) -> Candidate:
+def _named(candidate: Candidate, name: str) -> Candidate:
     if not name:
-        return each
-    return each._replace(legs={f"{name}: {leg}": score for leg, score in each.legs.items()})
+        return candidate
+    return candidate._replace(
+        legs={f"{name}: {leg}": score for leg, score in candidate.legs.items()}
+    )
 
 
 def passthrough(rankings: Rankings, *, leg: str, kind: ScoreKind) -> list[Candidate]:

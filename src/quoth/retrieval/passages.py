@@ -15,13 +15,13 @@ Span = tuple[str, int, int]
 """A document id, and the first and the last ordinal of consecutive chunks, both included."""
 
 
-def build_hit(each: Candidate, *, rank: int, around: ChunkContext) -> Hit:
+def build_hit(candidate: Candidate, *, rank: int, around: ChunkContext) -> Hit:
     """Return the hit of a ranked chunk: its text, locator and link."""
-    chunk = around.chunks[each.chunk_id]
+    chunk = around.chunks[candidate.chunk_id]
     document = around.documents[chunk.document_id]
     return Hit(
         rank=rank,
-        chunk_id=each.chunk_id,
+        chunk_id=candidate.chunk_id,
         document_id=chunk.document_id,
         document=document.title,
         collection=document.collection,
@@ -30,9 +30,9 @@ def build_hit(each: Candidate, *, rank: int, around: ChunkContext) -> Hit:
         link=link(
             chunk.locator, url=document.url, source=document.source, seconds=document.seconds
         ),
-        score=each.score,
-        score_kind=each.score_kind,
-        legs=each.legs,
+        score=candidate.score,
+        score_kind=candidate.score_kind,
+        legs=candidate.legs,
     )
 
 

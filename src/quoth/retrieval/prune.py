@@ -86,15 +86,15 @@ def _sentences(at: int, passage: Passage) -> Iterator[_Sentence]:
     ]
     language = passage.chunks[0].language
     for place, (start, end) in enumerate(sentences(text)):
-        said = text[start:end]
+        sentence = text[start:end]
         low, high = passage.start + start, passage.start + end
         yield _Sentence(
             passage=at,
             place=place,
             start=low,
             end=high,
-            stems=frozenset(analyze(said, language=language)),
-            leaning=_LEANING.match(said) is not None,
+            stems=frozenset(analyze(sentence, language=language)),
+            leaning=_LEANING.match(sentence) is not None,
             found=any(low < last and high > first for first, last in hits),
         )
 
@@ -120,19 +120,19 @@ def _select(
     by_key = {_key(line): line for line in lines}
     ranked = sorted(by_key, key=lambda key: (-worth[key], key))
     budget = share * sum(line.end - line.start for line in lines)
-    kept: set[tuple[int, int]] = set()
+    selected: set[tuple[int, int]] = set()
     for key in ranked:
         before = (key[0], key[1] - 1)
         group = {key, before} if by_key[key].leaning and before in by_key else {key}
-        cost = sum(by_key[each].end - by_key[each].start for each in group - kept)
+        cost = sum(by_key[each].end - by_key[each].start for each in group - selected)
         if cost <= budget:
-            kept |= group
+            selected |= group
             budget -= cost
     best: dict[int, tuple[int, int]] = {}
     for key in ranked:
         best.setdefault(key[0], key)
-    there = {passage for passage, _place in kept}
-    return kept | {key for passage, key in best.items() if passage not in there}
+    there = {passage for passage, _place in selected}
+    return selected | {key for passage, key in best.items() if passage not in there}
 
 
 def _merge_spans(passage: Passage, lines: Iterable[_Sentence]) -> Iterator[Span]:

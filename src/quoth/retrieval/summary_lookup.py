@@ -33,7 +33,7 @@ class DocumentPart:
 
 
 def named_parts(
-    shelf: CollectionOutline,
+    outline: CollectionOutline,
     filters: Sequence[Filter],
     *,
     language: str,
@@ -48,7 +48,7 @@ def named_parts(
     if fields - ABOUT_PARTS - ABOUT_DOCUMENTS:
         return ()
     about = [filter_ for filter_ in filters if filter_.field in ABOUT_DOCUMENTS]
-    named = [document for document in shelf.documents if all(_is(document, one) for one in about)]
+    named = [document for document in outline.documents if all(_is(document, one) for one in about)]
     within = [filter_ for filter_ in filters if filter_.field in ABOUT_PARTS]
     if not within:
         if not filters and kind is not None:
@@ -60,7 +60,7 @@ def named_parts(
     ids = {each.document_id for each in named}
     headings = [
         heading
-        for heading in shelf.headings
+        for heading in outline.headings
         if heading.document_id in ids and all(_stands(heading, one) for one in within)
     ]
     ids = {heading.document_id for heading in headings}
@@ -143,7 +143,7 @@ def _covers_same(summary: Summary, part: DocumentPart, *, end: int) -> bool:
     return shared >= MIN_OVERLAP * whole
 
 
-def _evenly(leaves: Sequence[SummarySentence], most: int) -> list[SummarySentence]:
-    if len(leaves) <= most:
-        return list(leaves)
-    return [leaves[at * len(leaves) // most] for at in range(most)]
+def _evenly(sentences: Sequence[SummarySentence], limit: int) -> list[SummarySentence]:
+    if len(sentences) <= limit:
+        return list(sentences)
+    return [sentences[at * len(sentences) // limit] for at in range(limit)]

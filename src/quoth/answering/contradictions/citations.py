@@ -30,8 +30,8 @@ def with_other_sides(statements: Sequence[Statement], listed: Shortlist) -> tupl
     others = [each for each in others if span_of(each) not in chosen]
     languages = {sentence.chunk_id: sentence.language for sentence in material.sentences}
     found = contradictions(
-        [_said(statement, languages) for statement in statements],
-        against=[_said(each, languages) for each in others],
+        [_compared_sentence(statement, languages) for statement in statements],
+        against=[_compared_sentence(each, languages) for each in others],
     )
     behind: dict[int, Statement] = {}
     for one, two, _about in found:
@@ -46,10 +46,10 @@ def disagreements(
     citations: Sequence[Citation], *, passages: Sequence[Passage]
 ) -> tuple[Contradiction, ...]:
     """Return the contradictions between citations, by their numbers."""
-    said = _cited(citations, passages)
+    sentences = _cited(citations, passages)
     return tuple(
         Contradiction(citations[one].number, citations[two].number, about)
-        for one, two, about in contradictions(said)
+        for one, two, about in contradictions(sentences)
     )
 
 
@@ -82,9 +82,12 @@ def conflict_notice(found: Sequence[Contradiction], *, language: str) -> tuple[s
     )
 
 
-def _said(each: Statement, languages: Mapping[str, str]) -> ComparedSentence:
+def _compared_sentence(statement: Statement, languages: Mapping[str, str]) -> ComparedSentence:
     return ComparedSentence(
-        each.text, each.document_id, each.start, languages.get(each.chunk_id, "en")
+        statement.text,
+        statement.document_id,
+        statement.start,
+        languages.get(statement.chunk_id, "en"),
     )
 
 

@@ -62,22 +62,24 @@ def contradictions(
     Statements are compared with each other and with the sentences ``against``, whose indexes
     continue theirs; those are not compared among themselves.
     """
-    said = [*statements, *against]
-    read = [_read(each) for each in said]
+    sentences = [*statements, *against]
+    read = [_analyze(each) for each in sentences]
     found = []
-    for one, two in combinations(range(len(said)), 2):
-        if one < len(statements) and _comparable(said[one], said[two], read[one], read[two]):
+    for one, two in combinations(range(len(sentences)), 2):
+        if one < len(statements) and _comparable(
+            sentences[one], sentences[two], read[one], read[two]
+        ):
             about = _difference(read[one], read[two])
             if about is not None:
                 found.append((one, two, about))
     return tuple(found)
 
 
-def _read(said: ComparedSentence) -> _AnalyzedStatement:
-    parts = tokens(said.text, language=said.language)
-    values = read_values(said.text, parts, language=said.language)
+def _analyze(sentence: ComparedSentence) -> _AnalyzedStatement:
+    parts = tokens(sentence.text, language=sentence.language)
+    values = read_values(sentence.text, parts, language=sentence.language)
     stems = frozenset(part.stem for part in parts if part.stem)
-    return _AnalyzedStatement(parts, values, said.text, stems)
+    return _AnalyzedStatement(parts, values, sentence.text, stems)
 
 
 def _comparable(

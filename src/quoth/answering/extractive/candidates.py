@@ -66,10 +66,10 @@ class Quotable:
     cut: bool = False
 
 
-def locator_of(each: Quotable, passage: Passage) -> Locator:
+def locator_of(sentence: Quotable, passage: Passage) -> Locator:
     """Return the locator of a sentence in its source."""
     places = [place for chunk in passage.chunks for place in chunk.places]
-    return locate(places, each.start, each.end) if places else passage.chunks[0].locator
+    return locate(places, sentence.start, sentence.end) if places else passage.chunks[0].locator
 
 
 def quotable_sentences(passages: Sequence[Passage]) -> tuple[Quotable, ...]:

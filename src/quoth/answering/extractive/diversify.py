@@ -39,40 +39,44 @@ def select_diverse(
     """
     ranked = sorted(score_of, key=lambda place: -score_of[place])
     plain = [place for place in ranked if not material.sentences[place].question] or ranked
-    kept: list[int] = []
+    selected: list[int] = []
     for place in plain:
-        if len(kept) >= limit or score_of[plain[0]] - score_of[place] > margin:
+        if len(selected) >= limit or score_of[plain[0]] - score_of[place] > margin:
             break
-        if kept and material.sentences[place].standalone_score < MIN_STANDALONE_SCORE:
+        if selected and material.sentences[place].standalone_score < MIN_STANDALONE_SCORE:
             continue
-        if place in kept or any(is_duplicate(material, place, other) for other in kept):
+        if place in selected or any(is_duplicate(material, place, other) for other in selected):
             continue
-        kept.append(place)
+        selected.append(place)
         support = antecedent_of(material, place)
-        if support is not None and len(kept) < limit and not _introduced(material, place, kept):
-            kept.append(support)
-    return kept
+        if (
+            support is not None
+            and len(selected) < limit
+            and not _introduced(material, place, selected)
+        ):
+            selected.append(support)
+    return selected
 
 
-def _introduced(material: QueryContext, place: int, kept: Sequence[int]) -> bool:
+def _introduced(material: QueryContext, place: int, selected: Sequence[int]) -> bool:
     passage = material.sentences[place].passage
     return any(
         0 < place - other <= MAX_ANTECEDENT_DISTANCE
         and material.sentences[other].passage == passage
-        for other in kept
+        for other in selected
     )
 
 
 def with_aspects(
     material: QueryContext,
-    kept: Sequence[int],
+    selected: Sequence[int],
     *,
     aspects: Sequence[str],
     score_of: Mapping[int, float],
     limit: int,
 ) -> list[int]:
     """Guarantee each aspect of a comparison a sentence, replacing others."""
-    chosen = list(kept)
+    chosen = list(selected)
     best = max(score_of.values(), default=0.0)
     needed: list[int] = []
     for aspect in aspects:
@@ -145,13 +149,13 @@ def antecedent_of(material: QueryContext, place: int) -> int | None:
     return place - 1
 
 
-def reading_order(material: QueryContext, kept: Sequence[int]) -> list[int]:
+def reading_order(material: QueryContext, selected: Sequence[int]) -> list[int]:
     """Order documents by their best sentence, and sentences as in their document."""
     first: dict[str, int] = {}
-    for rank, place in enumerate(kept):
+    for rank, place in enumerate(selected):
         first.setdefault(material.sentences[place].document_id, rank)
     return sorted(
-        kept,
+        selected,
         key=lambda place: (
             first[material.sentences[place].document_id],
             material.sentences[place].start,
@@ -160,13 +164,13 @@ def reading_order(material: QueryContext, kept: Sequence[int]) -> list[int]:
 
 
 def by_aspect(
-    material: QueryContext, kept: Sequence[int], *, aspects: Sequence[str]
+    material: QueryContext, selected: Sequence[int], *, aspects: Sequence[str]
 ) -> list[tuple[str, int]]:
     """Group sentences by aspect: first those of several or none, then each under its heading.
 
     Headings are only used where at least two aspects have a sentence of their own.
     """
-    ordered = reading_order(material, kept)
+    ordered = reading_order(material, selected)
     about = {
         place: [aspect for aspect in aspects if speaks_of(material, place, aspect)]
         for place in ordered

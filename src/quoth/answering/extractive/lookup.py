@@ -137,7 +137,9 @@ def centroid_sentences(
     )
 
 
-def _stands_alone(each: Quotable) -> bool:
+def _stands_alone(sentence: Quotable) -> bool:
     return (
-        not each.question and not each.anaphoric and each.standalone_score >= MIN_STANDALONE_SCORE
+        not sentence.question
+        and not sentence.anaphoric
+        and sentence.standalone_score >= MIN_STANDALONE_SCORE
     )

@@ -226,7 +226,7 @@ def choose_statements(
 def aspects_without(listed: Shortlist, statements: Sequence[Statement]) -> tuple[str, ...]:
     """Return the aspects that no statement covers."""
     spans = {span_of(statement) for statement in statements}
-    said = [
+    places = [
         place
         for place, each in enumerate(listed.material.sentences)
         if (each.document_id, each.start, each.end) in spans
@@ -234,7 +234,7 @@ def aspects_without(listed: Shortlist, statements: Sequence[Statement]) -> tuple
     return tuple(
         aspect
         for aspect in listed.query.aspects
-        if not any(speaks_of(listed.material, place, aspect) for place in said)
+        if not any(speaks_of(listed.material, place, aspect) for place in places)
     )
 
 

@@ -189,8 +189,8 @@ def _described(
 
 def _spells_all(words: Sequence[str], resolved: LinkedEntities) -> bool:
     """Return whether a title, possibly misspelled, is complete after "the talk"."""
-    told = sum(word not in FUNCTION_WORDS for word in words)
-    return resolved.unambiguous and 2 <= len(resolved.names[0].distinctive_words) <= told
+    count = sum(word not in FUNCTION_WORDS for word in words)
+    return resolved.unambiguous and 2 <= len(resolved.names[0].distinctive_words) <= count
 
 
 def _title_words(query: TokenizedQuery, first: int, last: int) -> tuple[str, ...]:

@@ -86,6 +86,7 @@ def test_chunks_partition_the_text(reading: ParsedDocument, target: int) -> None
     assert [each.ordinal for each in chunks] == list(range(len(chunks)))
 
 
+@settings(max_examples=100)
 @given(readings, targets)
 def test_every_word_is_in_a_chunk_whose_locator_contains_it(
     reading: ParsedDocument, target: int

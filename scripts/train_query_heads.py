@@ -30,7 +30,7 @@ from quoth.query.entity_index import EntityIndex, build_entity_index
 from quoth.query.followup import followup_cues
 from quoth.query.heads import VECTOR_WEIGHT, Array, embed_features
 from quoth.query.intent import KINDS, phrase_cues
-from quoth.query.phrases import words_of
+from quoth.query.phrases import normalized_query_words
 
 ROOT = Path(__file__).parent.parent
 EVAL = ROOT / "eval"
@@ -64,7 +64,7 @@ def _intent_row(text: str, kinds: Sequence[str], names: EntityIndex, weight: flo
     with patch.object(reading, "classify_intent", return_value="factual") as classify:
         reading.understand(text, names=names)
     call = classify.call_args
-    words = words_of(call.args[0])
+    words = normalized_query_words(call.args[0])
     classes = tuple(KINDS.index(kind) for kind in kinds if kind in KINDS)
     features = embed_features(words, phrase_cues(words, call.kwargs["language"]))
     return Row(text, features, classes, weight)
@@ -86,7 +86,7 @@ def followup_rows() -> list[Row]:
         found[row["text"]] = (row["is_followup"], 2.0)
     rows = []
     for text, (is_followup, weight) in found.items():
-        words = words_of(text)
+        words = normalized_query_words(text)
         features = embed_features(words, followup_cues(words))
         rows.append(Row(text, features, (int(is_followup),), weight))
     return rows

@@ -37,7 +37,7 @@ from quoth.core.types import (
 from quoth.pipeline import maintain as upkeep
 from quoth.pipeline import suggest
 from quoth.pipeline.add import DocumentMetadata, add_documents
-from quoth.pipeline.answer_cache import CacheKey, key_of
+from quoth.pipeline.answer_cache import CacheKey, make_cache_key
 from quoth.pipeline.budget import note_pace
 from quoth.pipeline.commit import IngestProgress
 from quoth.pipeline.components import (
@@ -49,7 +49,7 @@ from quoth.pipeline.components import (
 from quoth.pipeline.egress import count_tokens
 from quoth.pipeline.extract import extractive_answer, new_query_id
 from quoth.pipeline.generate import generate_answer, whole_answer_events
-from quoth.pipeline.record import Record, record_of
+from quoth.pipeline.record import Record, build_record
 from quoth.pipeline.record_codec import save_record
 from quoth.pipeline.retrieve import (
     Request,
@@ -90,7 +90,7 @@ class Engine:
         found = await asyncio.to_thread(catalogue.make_collection, name, identity=identity)
         require_same_identity(found, self.parts.embedder)
         for key in await upkeep.reconcile(self.parts, found):
-            async for at, of in upkeep.copy(self.parts, found.table, document_id=key):
+            async for at, of in upkeep.copy_chunks(self.parts, found.table, document_id=key):
                 yield IngestProgress(key, 0, 0, at, of)
         about = (given or DocumentMetadata()).cleaned()
         steps = add_documents(self.parts, found, sources=sources, given=about)
@@ -247,7 +247,7 @@ class Engine:
     def _cache_key(self, context: RequestContext) -> CacheKey:
         """Return everything but the query text that the answer depends on."""
         parts, plan, request = context.parts, context.plan, context.request
-        return key_of(
+        return make_cache_key(
             plan=plan,
             collections=[
                 (each.name, each.index_version, repr(each.tuning))
@@ -285,7 +285,7 @@ class Engine:
         keep: Callable[[Record], None] | None,
     ) -> Answer:
         """Store the query in the history; a failure is noted in the answer."""
-        record = record_of(context, answer=answer, found=found)
+        record = build_record(context, answer=answer, found=found)
         keep = keep or partial(save_record, catalogue=self.parts.catalogue)
         after = Trace()
         saved = asyncio.to_thread(keep, record)

@@ -17,11 +17,11 @@ from quoth.answering.extractive.select import (
     aspects_without,
     choose_statements,
     read_closely,
+    sentence_spans,
     shortlist,
-    spans_of,
     write_answer,
 )
-from quoth.answering.extractive.wording import asking_place
+from quoth.answering.extractive.wording import question_word_offset
 from quoth.core.types import (
     Chars,
     Chunk,
@@ -281,7 +281,7 @@ def test_without_late_interaction_the_shortlist_stays() -> None:
 def test_spans_are_where_the_sentences_stand_in_their_chunks() -> None:
     passages = [passage(TREES), passage("Rain falls. Snow lies.", number=2)]
     listed = shortlist(Query("rain", "rain", "en"), passages)
-    chunks, spans = spans_of(listed, passages)
+    chunks, spans = sentence_spans(listed, passages)
     assert [chunks[at].text[start:end] for at, start, end in spans] == [
         each.text for each in listed.material.sentences
     ]
@@ -374,4 +374,4 @@ def test_a_list_that_speaks_of_itself_is_less_fit(text: str) -> None:
     ],
 )
 def test_a_question_asks_from_its_asking_word_on(question: str, asking: str) -> None:
-    assert question[asking_place(question) :].startswith(asking)
+    assert question[question_word_offset(question) :].startswith(asking)

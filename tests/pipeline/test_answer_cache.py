@@ -21,7 +21,7 @@ from quoth.core.types import (
     Query,
     Turn,
 )
-from quoth.pipeline.answer_cache import AnswerCache, CacheKey, key_of
+from quoth.pipeline.answer_cache import AnswerCache, CacheKey, make_cache_key
 
 QUESTION = "How do I reset my password?"
 REWORDED = "Please, how can I reset my password?"
@@ -69,7 +69,7 @@ def key(choices: Mapping[str, Any] | None = None, **changes: Any) -> CacheKey:
         "choices": chosen,
         "session": "s1",
     }
-    return key_of(**{**values, **changes})
+    return make_cache_key(**{**values, **changes})
 
 
 def test_the_same_question_gets_the_same_answer() -> None:

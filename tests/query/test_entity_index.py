@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from quoth.core.outline import CollectionOutline, Heading
 from quoth.core.types import Document
-from quoth.query.entity_index import build_entity_index, days_of
+from quoth.query.entity_index import build_entity_index, date_bounds
 from quoth.query.entity_linking import resolve, resolve_speaker
 from quoth.query.tokens import folded_words, normalize_query, tokenize_query
 from quoth.query.understand import understand
@@ -68,7 +68,7 @@ def test_a_speaker_is_found_by_a_name(name: str, real: set[str], sure: bool) -> 
     ],
 )
 def test_a_date_is_read_as_days(date: str, days: tuple[int, int] | None) -> None:
-    assert days_of(date) == days
+    assert date_bounds(date) == days
 
 
 @given(st.text(max_size=60))

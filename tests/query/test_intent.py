@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from quoth.query.comparison_aspects import aspects_of
+from quoth.query.comparison_aspects import extract_aspects
 from quoth.query.phrases import PhraseMatcher
 from quoth.query.tokens import tokenize_query
 from quoth.query.understand import understand
@@ -74,7 +74,7 @@ def test_phrases_match_whole_words(phrase: str, text: str, found: bool) -> None:
 def test_most_of_what_is_compared_is_found() -> None:
     rows = [json.loads(line) for line in PHRASES.read_text("utf-8").splitlines()]
     rows = [row for row in rows if "aspects" in row]
-    found = [(aspects_of(tokenize_query(row["text"])), row) for row in rows]
+    found = [(extract_aspects(tokenize_query(row["text"])), row) for row in rows]
     right = [_bare(aspects) == _bare(row["aspects"]) for aspects, row in found]
     assert sum(right) >= 0.65 * len(rows)
 
@@ -113,4 +113,4 @@ def test_of_many_aspects_three_are_kept_and_a_note_says_so() -> None:
 
 @pytest.mark.parametrize("text", ["What is rain?", "Compare the encoders"])
 def test_nothing_is_compared_where_nothing_is_named(text: str) -> None:
-    assert aspects_of(tokenize_query(text)) == ()
+    assert extract_aspects(tokenize_query(text)) == ()

@@ -27,14 +27,14 @@ from quoth.retrieval.calibration import (
     READER,
     ScoreBaseline,
     answer_probability,
-    calibrated,
-    group_of,
+    apply_calibration,
+    feature_group,
+    find_tuning,
     hit_signals,
     probability,
     question_signals,
     reranker_scores,
     statement_probability,
-    tuning_for,
 )
 from quoth.retrieval.calibration_default import DEFAULT_CALIBRATION, E5
 from quoth.retrieval.rerank import RERANK
@@ -165,7 +165,7 @@ def test_a_questions_signs_are_of_one_group_and_named_among_all(
 ) -> None:
     found = signals_of(foreign=foreign, read=scores)
     assert found.keys() <= set(QUESTION_SIGNALS)
-    assert {group_of([name]) for name in found} == {group_of(found)}
+    assert {feature_group([name]) for name in found} == {feature_group(found)}
 
 
 class Scorer:
@@ -205,14 +205,14 @@ def test_too_few_passages_give_no_signs_and_no_yardstick() -> None:
 
 def test_the_order_stays_and_no_probability_exceeds_the_one_above() -> None:
     ranked = [candidate("s5"), candidate("best"), candidate("s1"), candidate("nowhere")]
-    found = calibrated(ranked, calibration=RELEVANCE, yardstick=yardstick())
+    found = apply_calibration(ranked, calibration=RELEVANCE, yardstick=yardstick())
     assert [each.chunk_id for each in found] == ["s5", "best", "s1", "nowhere"]
     assert [each.score for each in found] == sorted((each.score for each in found), reverse=True)
     assert {each.score_kind for each in found} == {"probability"}
 
 
 def test_the_score_before_is_kept() -> None:
-    (found,) = calibrated(
+    (found,) = apply_calibration(
         [candidate("best", score=0.87)], calibration=RELEVANCE, yardstick=yardstick()
     )
     assert found.legs[FUSED] == LegScore(1, 0.87)
@@ -238,23 +238,25 @@ def test_a_good_hit_is_more_likely_than_not_and_a_bad_one_is_not(
 
 def test_a_calibration_that_knows_no_reranker_goes_by_the_legs() -> None:
     model = Calibration(0.0, {"unread": 0.0, "unread_gap": 1.0})
-    (found,) = calibrated([read("best", 0.6)], calibration=model, yardstick=yardstick(read=READ))
+    (found,) = apply_calibration(
+        [read("best", 0.6)], calibration=model, yardstick=yardstick(read=READ)
+    )
     assert found.score == pytest.approx(probability(model, {"unread_gap": 0.5}))
 
 
 def test_a_calibration_is_bound_to_its_embedder() -> None:
     other = replace(IDENTITY, revision="another")
-    assert tuning_for(IDENTITY, mode="hybrid", tuned=None) == SHIPPED_E5
-    assert tuning_for(other, mode="hybrid", tuned=None) is None
+    assert find_tuning(IDENTITY, mode="hybrid", tuned=None) == SHIPPED_E5
+    assert find_tuning(other, mode="hybrid", tuned=None) is None
 
 
 @pytest.mark.parametrize("mode", ["semantic", "keyword"])
 def test_one_leg_alone_claims_nothing(mode: str) -> None:
-    assert tuning_for(IDENTITY, mode=mode, tuned=Tuning()) is None  # type: ignore[arg-type]
+    assert find_tuning(IDENTITY, mode=mode, tuned=Tuning()) is None  # type: ignore[arg-type]
 
 
 def test_what_a_collection_learnt_goes_before_what_is_shipped() -> None:
-    found = tuning_for(IDENTITY, mode="hybrid", tuned=Tuning({"en": 0.3}, answer_from=0.7))
+    found = find_tuning(IDENTITY, mode="hybrid", tuned=Tuning({"en": 0.3}, answer_from=0.7))
     assert found is not None
     assert (found.answer_from, found.dense_weight) == (0.7, {"en": 0.3})
     assert found.answerable == ANSWERABLE

@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 
-from quoth.answering.extractive.select import Statement, number_spans, span_of
+from quoth.answering.extractive.select import Statement, number_spans, statement_span
 from quoth.core.types import (
     Citation,
     Locator,
@@ -37,7 +37,7 @@ def cite_statements(
     ``created_at`` is an ISO 8601 time.
     """
     numbers = number_spans(statements)
-    first = {span_of(statement): statement for statement in reversed(statements)}
+    first = {statement_span(statement): statement for statement in reversed(statements)}
     return tuple(
         make_citation(
             passages[first[span].passage],

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from quoth.core.calibration import Calibration
-from quoth.retrieval.calibration import Signals, group_of
+from quoth.retrieval.calibration import Signals, feature_group
 
 BINS = 10
 STEPS = 100
@@ -115,7 +115,7 @@ def merge_calibrations(groups: Mapping[str, Calibration]) -> Calibration:
 
 def split_groups(calibration: Calibration) -> dict[str, Calibration]:
     """Take a calibration apart into those of its groups of signs: what `joined` joins."""
-    groups = sorted({group_of([name]) for name in calibration.weights})
+    groups = sorted({feature_group([name]) for name in calibration.weights})
     return {
         group: replace(
             calibration,
@@ -123,7 +123,7 @@ def split_groups(calibration: Calibration) -> dict[str, Calibration]:
             weights={
                 name: weight
                 for name, weight in calibration.weights.items()
-                if group_of([name]) == group and name != group
+                if feature_group([name]) == group and name != group
             },
         )
         for group in groups

@@ -33,10 +33,10 @@ from quoth.retrieval.calibration import (
     QUESTION_SIGNALS,
     UNREAD,
     ScoreBaseline,
-    group_of,
+    feature_group,
+    find_tuning,
     hit_signals,
     probability,
-    tuning_for,
 )
 from quoth.store.rows import Collection, now
 
@@ -173,7 +173,7 @@ def _learn(
         for language, found in sorted(by_language.items())
         if len(found) >= LEAST
     }
-    known = tuning_for(scope.identity, mode="hybrid", tuned=None)
+    known = find_tuning(scope.identity, mode="hybrid", tuned=None)
     learnt = learn_chance(asked, other, known=known)
     tuning = replace(
         learnt or Tuning(),
@@ -201,7 +201,7 @@ def learn_chance(
     kinds = {True: _own(asked), False: _own(other)}
     if min(map(len, kinds.values())) < LEAST:
         return None
-    group = group_of(kinds[True][0])
+    group = feature_group(kinds[True][0])
     priors = {} if known is None or known.answerable is None else split_groups(known.answerable)
     fitted = fit_calibration(
         [
@@ -228,7 +228,7 @@ def _relevance(asked: Sequence[ProbeResult], other: Sequence[ProbeResult]) -> Ca
     """Fit the chance of relevance, for an embedder that comes without a calibration."""
     groups: dict[str, list[LabelledScore]] = {}
     for hit in (outcome for each in (*asked, *other) for outcome in _hits(each)):
-        groups.setdefault(group_of(hit.signals), []).append(hit)
+        groups.setdefault(feature_group(hit.signals), []).append(hit)
     fitted = {
         group: fit_calibration(
             hits, names=_signs(HIT_SIGNALS, group), strength=STRENGTH, source=SOURCE
@@ -240,14 +240,14 @@ def _relevance(asked: Sequence[ProbeResult], other: Sequence[ProbeResult]) -> Ca
 
 
 def _signs(names: Sequence[str], group: str) -> list[str]:
-    return [name for name in names if group_of([name]) == group != name]
+    return [name for name in names if feature_group([name]) == group != name]
 
 
 def _own(asked: Sequence[ProbeResult]) -> list[Mapping[str, float]]:
     """Return the signs of questions in the collection's languages, of those of one group."""
     found = [each.signals for each in asked if each.signals]
-    read = [each for each in found if group_of(each) == ""]
-    return read or [each for each in found if group_of(each) == UNREAD]
+    read = [each for each in found if feature_group(each) == ""]
+    return read or [each for each in found if feature_group(each) == UNREAD]
 
 
 def _hits(asked: ProbeResult, *, most: int = 10) -> list[LabelledScore]:

@@ -12,7 +12,7 @@ from contextlib import aclosing
 from urllib.parse import quote, urlsplit
 
 from quoth.answering.fallback_messages import notes
-from quoth.answering.generative.assemble import marks
+from quoth.answering.generative.assemble import format_markers
 from quoth.answering.generative.sanitize import plain_quotation
 from quoth.core.events import (
     AnswerCompleted,
@@ -97,7 +97,7 @@ async def to_markdown(
                 citation = event.citation
                 links[citation.number] = address(citation.link, citation.document_id)
             elif isinstance(event, SentenceVerified):
-                said = tokens.removesuffix(marks(event.citations)) if event.kept else ""
+                said = tokens.removesuffix(format_markers(event.citations)) if event.kept else ""
                 tokens = ""
                 held += said and _sentence(
                     said if sent or held else said.lstrip(),

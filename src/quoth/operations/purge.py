@@ -24,7 +24,7 @@ from quoth.operations.tenant_data import DeletionReceipt, TenantData
 from quoth.pipeline.commit import chunk_vectors
 from quoth.pipeline.components import Components, require_same_identity
 from quoth.pipeline.maintain import DROP_AFTER_S
-from quoth.pipeline.uploads import blobs_of, delete_stale_parts, upload_store
+from quoth.pipeline.uploads import delete_stale_parts, tenant_blobs, upload_store
 from quoth.store.erase import compact
 from quoth.store.folders import index_folder
 from quoth.store.rows import Collection
@@ -160,7 +160,7 @@ def _referenced_files(parts: Components) -> set[str]:
 def _clear_blobs(parts: Components) -> int:
     database, settings = parts.catalogue.database, parts.settings
     gone = delete_stale_parts(database, home=settings.home, tenant=settings.tenant)
-    blobs = blobs_of(parts)
+    blobs = tenant_blobs(parts)
 
     def deserted(needs: Requirements) -> int:
         blobs.clear_parts(needs.uploads, older_s=SENDING_S)

@@ -26,7 +26,7 @@ from quoth.core.types import Document, Problem
 from quoth.engine import Engine
 from quoth.pipeline.add import DocumentMetadata
 from quoth.pipeline.commit import IngestProgress
-from quoth.pipeline.uploads import blobs_of, delete_stale_parts, metadata_of
+from quoth.pipeline.uploads import delete_stale_parts, metadata_of, tenant_blobs
 from quoth.store.blobs import stored_name
 from quoth.store.ingest_jobs import MAX_ATTEMPTS, POISON
 from quoth.store.leases import new_owner
@@ -223,7 +223,7 @@ class WorkerPool:
         with the same content from another source stays.
         """
         engine = self._tenants.engine(tenant)
-        path = blobs_of(engine.parts).path(task.sha256 or "", name=task.name)
+        path = tenant_blobs(engine.parts).path(task.sha256 or "", name=task.name)
         ours = stored_name(document.source) == path.name
         if ours and not await asyncio.to_thread(path.is_file):
             with suppress(NotFound):
@@ -279,7 +279,7 @@ async def ingest_batch(
     One pass over the index for all of them saves most of the time. A task without a document,
     because another source had added it before, must be added separately.
     """
-    blobs = blobs_of(engine.parts)
+    blobs = tenant_blobs(engine.parts)
     named: dict[str, Task] = {}
     said: dict[Path, DocumentMetadata] = {}
     for task in hand.tasks.values():
@@ -301,7 +301,7 @@ async def ingest_batch(
 
 async def add_file(engine: Engine, task: Task, hand: LeasedTasks) -> Document:
     """Add the file of a task to its collection; return the document, which may have failed."""
-    blobs = blobs_of(engine.parts)
+    blobs = tenant_blobs(engine.parts)
     path = blobs.path(task.sha256 or "", name=task.name)
     if not path.is_file():
         raise DocumentError("not_found", GONE)

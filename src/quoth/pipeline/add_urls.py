@@ -17,7 +17,7 @@ from quoth.ingest.sources.http import (
 )
 from quoth.pipeline.add import DocumentMetadata
 from quoth.pipeline.components import Components
-from quoth.pipeline.uploads import blobs_of
+from quoth.pipeline.uploads import tenant_blobs
 
 
 def is_address(source: str) -> bool:
@@ -56,7 +56,7 @@ async def fetch_urls(
 
 def _keep(parts: Components, page: Fetched) -> Path:
     data = page.path.read_bytes()
-    blobs = blobs_of(parts)
+    blobs = tenant_blobs(parts)
     found = sha256(data).hexdigest()
     # Copied, since a file cannot be moved across file systems.
     part = blobs.part(found)

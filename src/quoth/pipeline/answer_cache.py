@@ -35,7 +35,7 @@ Sharing = Literal["session", "tenant"]
 
 @dataclass(frozen=True, slots=True)
 class CacheKey:
-    """Everything but the query that an answer depends on; made by `key_of`.
+    """Everything but the query that an answer depends on; made by `make_cache_key`.
 
     ``collections`` holds names with their index versions, in request order; ``chosen`` holds the
     caller's own plan overrides, which plans for other kinds of query apply differently.
@@ -60,7 +60,7 @@ class _CachedAnswer:
     vector: Matrix | None
 
 
-def key_of(
+def make_cache_key(
     *,
     plan: Plan,
     collections: Iterable[tuple[str, ...]],

@@ -27,7 +27,7 @@ BUDGET_EXHAUSTED = "budget_exhausted"
 TOLD = ("the question", "the conversation so far", "the passages that were found for it")
 
 
-def privacy_of(parts: Components) -> PrivacySettings:
+def read_privacy(parts: Components) -> PrivacySettings:
     """Return the privacy settings of the tenant; reads one row."""
     return PrivacyStore.of(parts.catalogue).current(most=parts.settings.history)
 
@@ -39,7 +39,7 @@ def apply_privacy_settings(parts: Components) -> Components:
     local ones stay. If the daily token limit is reached, all language models are removed. Blocks
     for one or two look-ups.
     """
-    holds, settings = privacy_of(parts), parts.settings
+    holds, settings = read_privacy(parts), parts.settings
     if holds.history != settings.history:
         parts = replace(parts, settings=settings.model_copy(update={"history": holds.history}))
     generator = parts.generator
@@ -76,16 +76,16 @@ def list_egress(parts: Components) -> tuple[EgressEntry, ...]:
         return ()
     return tuple(
         EgressEntry(each.endpoint, each.provider, each.model, TOLD, each.local)
-        for each in models_within(parts.generator)
+        for each in unwrap_models(parts.generator)
         if each.endpoint
     )
 
 
-def models_within(generator: Generator) -> Iterator[Generator]:
+def unwrap_models(generator: Generator) -> Iterator[Generator]:
     """Return the models behind a generator: a chain's, a guard's, or itself."""
     within: tuple[Generator, ...] = getattr(generator, "generators", ())
     inner: Generator | None = getattr(generator, "inner", None)
     for one in within or (() if inner is None else (inner,)):
-        yield from models_within(one)
+        yield from unwrap_models(one)
     if not within and inner is None:
         yield generator

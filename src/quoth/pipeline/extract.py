@@ -34,11 +34,11 @@ from quoth.answering.extractive.select import (
     aspects_without,
     choose_statements,
     read_closely,
+    sentence_spans,
     shortlist,
-    spans_of,
     write_answer,
 )
-from quoth.answering.extractive.wording import asking_place
+from quoth.answering.extractive.wording import question_word_offset
 from quoth.core.protocols import Reranker, SpanScorer
 from quoth.core.trace import Trace
 from quoth.core.types import (
@@ -207,13 +207,13 @@ async def _select_statements(
 async def _score_spans(
     spans: SpanScorer, found: Retrieved, listed: Shortlist, passages: Sequence[Passage]
 ) -> tuple[list[float], list[float]]:
-    chunks, places = spans_of(listed, passages)
+    chunks, places = sentence_spans(listed, passages)
     question = found.query.standalone
     return await spans.score(
         question,
         chunks,
         spans=places,
-        asking=asking_place(question) or 0,
+        asking=question_word_offset(question) or 0,
         tokens=None if found.encoded is None else found.encoded.tokens,
     )
 

@@ -208,7 +208,7 @@ async def rebuild(parts: Components, collection: Collection) -> AsyncIterator[In
         await index.delete(sorted(written - ready))
         missing = sorted(ready - written)
         for done, key in enumerate(missing):
-            async for at, of in copy(parts, table, document_id=key):
+            async for at, of in copy_chunks(parts, table, document_id=key):
                 yield IngestProgress(key, done, len(missing), at, of)
         written = ready
         await index.optimize()
@@ -225,7 +225,7 @@ async def rebuild(parts: Components, collection: Collection) -> AsyncIterator[In
     await parts.open_index(collection.table).drop()
 
 
-async def copy(
+async def copy_chunks(
     parts: Components, table: str, *, document_id: str
 ) -> AsyncIterator[tuple[int, int]]:
     """Embed a document's stored chunks into an index; yields the number done and the total."""

@@ -116,7 +116,7 @@ def _release() -> str:
         return ""
 
 
-def record_of(context: RequestContext, *, answer: Answer, found: Retrieved | None) -> Record:
+def build_record(context: RequestContext, *, answer: Answer, found: Retrieved | None) -> Record:
     """Return the record of an answered query; ``found`` is None for a cached answer."""
     parts, request = context.parts, context.request
     names = tuple(dict.fromkeys(request.collections)) or (parts.settings.collection,)

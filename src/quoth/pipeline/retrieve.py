@@ -42,7 +42,7 @@ from quoth.query.filters.parse import dropped_fields, parse_filters
 from quoth.query.intent_llm import classify
 from quoth.query.subject import LOCATOR_FIELDS
 from quoth.query.understand import understand, validate
-from quoth.retrieval.calibration import tuning_for
+from quoth.retrieval.calibration import find_tuning
 from quoth.retrieval.diversity import cap_per_document, collapse_duplicates
 from quoth.retrieval.passages import build_hit, build_passages
 from quoth.retrieval.search import encode_query
@@ -308,7 +308,7 @@ async def _search_collections(
                 collection,
                 outline,
                 index=context.parts.open_index(collection.table),
-                tuning=tuning_for(collection.identity, mode=plan.mode, tuned=collection.tuning),
+                tuning=find_tuning(collection.identity, mode=plan.mode, tuned=collection.tuning),
                 plan=own,
                 trace=trace,
             )

@@ -26,7 +26,7 @@ from quoth.query.subject import LOCATOR_FIELDS, kind_of_source, only_asks_for_a_
 from quoth.retrieval.aspect_quota import apply_quota
 from quoth.retrieval.calibration import (
     ScoreBaseline,
-    calibrated,
+    apply_calibration,
     reranker_scores,
 )
 from quoth.retrieval.diversity import maximal_marginal_relevance, round_robin
@@ -340,5 +340,5 @@ def _calibrate(
     )
     if tuning is None or tuning.relevance is None or yardstick is None:
         return ranking
-    found = calibrated(ranking, calibration=tuning.relevance, yardstick=yardstick)
+    found = apply_calibration(ranking, calibration=tuning.relevance, yardstick=yardstick)
     return [each for each in found if each.score >= context.plan.min_probability]

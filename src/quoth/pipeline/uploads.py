@@ -17,7 +17,7 @@ STALE_HOURS = 24.0
 """Hours after which a stalled upload is abandoned."""
 
 
-def blobs_of(parts: Components) -> Blobs:
+def tenant_blobs(parts: Components) -> Blobs:
     """Return the tenant's blob store."""
     return Blobs(parts.settings.home, tenant=parts.settings.tenant)
 

@@ -17,7 +17,7 @@ MAX_ASPECT = 60
 Span = tuple[int, int]
 
 
-def aspects_of(query: TokenizedQuery) -> tuple[str, ...]:
+def extract_aspects(query: TokenizedQuery) -> tuple[str, ...]:
     """Return the aspects of a comparison as the user wrote them: two or more, or none.
 
     Masked spans of ``query`` are not split. Without a clear pattern the whole query is searched.

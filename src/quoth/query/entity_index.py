@@ -156,7 +156,7 @@ def build_entity_index(
         dates={
             document.document_id: days
             for document in documents
-            if (days := days_of(document.date or ""))
+            if (days := date_bounds(document.date or ""))
         },
         labels=pages,
         printed=frozenset([label for page in pages.values() for label in page]),
@@ -173,7 +173,7 @@ def build_entity_index(
     )
 
 
-def days_of(date: str) -> tuple[int, int] | None:
+def date_bounds(date: str) -> tuple[int, int] | None:
     """Return the first and last day of a complete or partial ISO 8601 date, else None.
 
     A month or day that does not exist is accepted (see `is_day`).

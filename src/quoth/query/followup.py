@@ -8,7 +8,7 @@ from functools import cache
 from quoth.core.protocols import Matrix
 from quoth.core.types import Turn
 from quoth.query.heads import scores
-from quoth.query.phrases import PhraseMatcher, languages_of, read_table, words_of
+from quoth.query.phrases import PhraseMatcher, normalized_query_words, read_table, table_languages
 from quoth.query.tokens import FUNCTION_WORDS, TokenizedQuery
 
 MAX_TURNS = 3
@@ -28,7 +28,7 @@ def is_followup(text: str, *, vector: Matrix | None = None, history: Sequence[Tu
 
     ``vector`` is its embedding by the default embedder, where there is one.
     """
-    words = words_of(text)
+    words = normalized_query_words(text)
     if not history or not words:
         return False
     return bool(scores("followup", words, cues=followup_cues(words), vector=vector)[0] > 0)
@@ -50,15 +50,15 @@ def followup_cues(words: Sequence[str]) -> list[bool]:
 
 def is_elliptical(query: TokenizedQuery) -> bool:
     """Return whether a follow-up has no subject of its own: "and on page 12?", "why?"."""
-    words = words_of(query.clean)
+    words = normalized_query_words(query.clean)
     if len(words) > MAX_ELLIPTICAL:
         return False
     return _openings().matches(words) or not any(map(is_content_bearing, words))
 
 
-def is_bare(query: TokenizedQuery) -> bool:
+def has_only_question_words(query: TokenizedQuery) -> bool:
     """Return whether there are only question words: "why?", "et quand ?"."""
-    return _only_asks(words_of(query.clean))
+    return _only_asks(normalized_query_words(query.clean))
 
 
 def is_content_bearing(word: str) -> bool:
@@ -72,11 +72,11 @@ def _only_asks(words: Sequence[str]) -> bool:
 
 @cache
 def _words(name: str) -> frozenset[str]:
-    tables = [read_table("followup", language) for language in languages_of("followup")]
+    tables = [read_table("followup", language) for language in table_languages("followup")]
     return frozenset(word for table in tables for word in table[name].split())
 
 
 @cache
 def _openings() -> PhraseMatcher:
-    tables = [read_table("followup", language) for language in languages_of("followup")]
+    tables = [read_table("followup", language) for language in table_languages("followup")]
     return PhraseMatcher([phrase for table in tables for phrase in table["openings"]])

@@ -7,7 +7,7 @@ from functools import cache
 from quoth.core.protocols import Matrix
 from quoth.core.types import QueryKind
 from quoth.query.heads import scores
-from quoth.query.phrases import PhraseMatcher, languages_of, read_table, words_of
+from quoth.query.phrases import PhraseMatcher, normalized_query_words, read_table, table_languages
 
 KINDS: tuple[QueryKind, ...] = (
     "factual", "conceptual", "comparison", "summary", "exploratory"
@@ -20,7 +20,7 @@ def classify_intent(text: str, *, language: str, vector: Matrix | None = None) -
 
     ``vector`` is the query's embedding by the default embedder, where there is one.
     """
-    words = words_of(text)
+    words = normalized_query_words(text)
     found = scores("intent", words, cues=phrase_cues(words, language), vector=vector)
     return KINDS[int(found.argmax())]
 
@@ -36,7 +36,7 @@ def phrase_cues(words: list[str], language: str) -> list[bool]:
 
 @cache
 def _matchers(language: str) -> tuple[PhraseMatcher, ...]:
-    tables = [read_table("intent", each) for each in languages_of("intent")]
+    tables = [read_table("intent", each) for each in table_languages("intent")]
     tables = [read_table("intent", language)] if language else tables
     return tuple(
         PhraseMatcher([phrase for table in tables for phrase in table.get(kind, ())])

@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Sequence
 from functools import cache, lru_cache
 
-from quoth.query.phrases import compile_phrases, languages_of, read_table
+from quoth.query.phrases import compile_phrases, read_table, table_languages
 from quoth.text.analyzer import analyze, detect_language, normalize_name
 
 MIN_COSINE = 0.98
@@ -44,7 +44,7 @@ def have_equal_words(first: str, second: str) -> bool:
 def normalized_words(text: str) -> tuple[str, ...]:
     """Return the stems of a question in order; names, numbers and negations unstemmed."""
     text = unicodedata.normalize("NFC", text).replace("’", "'")
-    language = detect_language(text, among=languages_of("paraphrase"), fallback="en")
+    language = detect_language(text, among=table_languages("paraphrase"), fallback="en")
     raw = _WORD.findall(_spell_out(text))
     names = {normalize_name(word): word for word in raw[1:] if _is_name(word, text)}
     words = _canonical([normalize_name(word) for word in raw], language)

@@ -29,18 +29,18 @@ def read_table(topic: str, language: str) -> Mapping[str, Any]:
 
 
 @cache
-def languages_of(topic: str) -> tuple[str, ...]:
+def table_languages(topic: str) -> tuple[str, ...]:
     """Return the languages that have a table of a topic."""
     names = sorted(path.name for path in _DATA.iterdir())
     return tuple(name.split(".")[1] for name in names if name.startswith(f"{topic}."))
 
 
 def compile_phrases(phrases: Iterable[str]) -> re.Pattern[str]:
-    """Compile one pattern for `words_of` joined by spaces, with a trailing space."""
+    """Compile one pattern for `normalized_query_words` joined by spaces, with a trailing space."""
     return re.compile("|".join(map(_pattern, phrases)) or r"(?!)")
 
 
-def words_of(text: str) -> list[str]:
+def normalized_query_words(text: str) -> list[str]:
     """Return the normalized words of a query; a masked title is one word."""
     words = [word if word[0] != MASK else MASK for word in WORD.findall(normalize_query(text))]
     return words if len(words) <= MAX_WORDS else words[: MAX_WORDS // 2] + words[-MAX_WORDS // 2 :]

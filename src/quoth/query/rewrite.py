@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from quoth.core.types import Turn
-from quoth.query.followup import is_bare, is_content_bearing, is_followup
+from quoth.query.followup import has_only_question_words, is_content_bearing, is_followup
 from quoth.query.tokens import (
     FUNCTION_WORDS,
     TokenizedQuery,
@@ -78,7 +78,7 @@ def _of_answer(asked: TokenizedQuery, fresh: Sequence[str]) -> Sequence[str]:
     "Who bought it?" refers to the previous subject, "What does that mean?" and "Why?" to the
     previous answer.
     """
-    if _SAID.search(asked.folded) or is_bare(asked):
+    if _SAID.search(asked.folded) or has_only_question_words(asked):
         return fresh[:MOST_SAID]
     return [each for each in fresh if not each.islower()][:MOST_NAMES]
 

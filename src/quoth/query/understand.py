@@ -15,7 +15,7 @@ from quoth.core.errors import InputError
 from quoth.core.protocols import Matrix
 from quoth.core.translations import translate
 from quoth.core.types import Filter, FilterField, Query, QueryKind, Turn
-from quoth.query.comparison_aspects import MAX_ASPECTS, aspects_of
+from quoth.query.comparison_aspects import MAX_ASPECTS, extract_aspects
 from quoth.query.entity_index import Entity, EntityIndex
 from quoth.query.entity_linking import Mention, mentions
 from quoth.query.filters.date_language import (
@@ -39,7 +39,7 @@ from quoth.query.filters.patterns import pattern_tables
 from quoth.query.filters.speaker import extract_speakers
 from quoth.query.filters.time import extract_segments, extract_times
 from quoth.query.filters.title import extract_titles
-from quoth.query.followup import is_bare, is_elliptical, is_followup, recent_turns
+from quoth.query.followup import has_only_question_words, is_elliptical, is_followup, recent_turns
 from quoth.query.intent import classify_intent
 from quoth.query.rewrite import rewrite_standalone
 from quoth.query.spelling import correct_spelling
@@ -189,7 +189,7 @@ def _analyse(
     aspects: tuple[str, ...] = ()
     if kind == "comparison":
         visible = mask_spans(query, (*query.quoted, *titles.spans))
-        found = aspects_of(visible)
+        found = extract_aspects(visible)
         aspects = tuple(dict.fromkeys(_real_name(aspect, sources.people) for aspect in found))
     named = [*sources.people, *(name for mention in mentioned for name in mention.names)]
     real = tuple(dict.fromkeys(name.real for name in named))[:MAX_ENTITIES]
@@ -247,7 +247,7 @@ def _with_history(
     standalone = rewrite_standalone(analysis.query, turns, without=without)
     if not is_elliptical(analysis.query):
         return analysis, standalone
-    if (analysis.kind, is_bare(analysis.query)) == ("factual", False) and (
+    if (analysis.kind, has_only_question_words(analysis.query)) == ("factual", False) and (
         previous.kind != "page_specific"
     ):
         # "And chapter 5?" asks the same about another place.

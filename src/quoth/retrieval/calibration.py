@@ -141,7 +141,7 @@ def statement_probability(
     return probability(calibration, signals)
 
 
-def group_of(signals: Iterable[str]) -> str:
+def feature_group(signals: Iterable[str]) -> str:
     """Return the group of features by their names, "" for reranked, same-language queries."""
     name = f"{next(iter(signals), '')}_"
     return max((group for group in GROUPS if name.startswith(f"{group}_")), key=len, default="")
@@ -233,7 +233,7 @@ def _prefix_features(group: str, signs: Signals) -> Signals:
     return {group: 1.0, **{f"{group}_{name}": value for name, value in signs.items()}}
 
 
-def calibrated(
+def apply_calibration(
     candidates: Sequence[Candidate], *, calibration: Calibration, yardstick: ScoreBaseline
 ) -> list[Candidate]:
     """Replace the scores of a ranking by probabilities of relevance; the order stays.
@@ -254,7 +254,7 @@ def calibrated(
     return found
 
 
-def tuning_for(identity: IndexIdentity, *, mode: Mode, tuned: Tuning | None) -> Tuning | None:
+def find_tuning(identity: IndexIdentity, *, mode: Mode, tuned: Tuning | None) -> Tuning | None:
     """Return the applicable calibration: the collection's own, else the default one.
 
     A calibration is bound to the embedder's name and revision and to hybrid search; None means that

@@ -9,8 +9,8 @@ from quoth.answering.contradictions.detect import ComparedSentence, contradictio
 from quoth.answering.extractive.select import (
     Shortlist,
     Statement,
-    span_of,
     statement_at,
+    statement_span,
 )
 from quoth.core.translations import translate
 from quoth.core.types import Citation, Contradiction, Passage
@@ -25,9 +25,9 @@ def with_other_sides(statements: Sequence[Statement], listed: Shortlist) -> tupl
     The shortlist contains the other side where it was relevant at all.
     """
     material = listed.material
-    chosen = {span_of(statement) for statement in statements}
+    chosen = {statement_span(statement) for statement in statements}
     others = [statement_at(material, place, score=0.0, cosine=None) for place in listed.places]
-    others = [each for each in others if span_of(each) not in chosen]
+    others = [each for each in others if statement_span(each) not in chosen]
     languages = {sentence.chunk_id: sentence.language for sentence in material.sentences}
     found = contradictions(
         [_compared_sentence(statement, languages) for statement in statements],
@@ -39,7 +39,7 @@ def with_other_sides(statements: Sequence[Statement], listed: Shortlist) -> tupl
             behind.setdefault(one, others[two - len(statements)])
     shown = [part for at, each in enumerate(statements) for part in (each, behind.get(at))]
     # One sentence may contradict two that were chosen, and is added once.
-    return tuple({span_of(each): each for each in shown if each is not None}.values())
+    return tuple({statement_span(each): each for each in shown if each is not None}.values())
 
 
 def disagreements(

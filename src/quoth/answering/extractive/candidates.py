@@ -66,7 +66,7 @@ class Quotable:
     cut: bool = False
 
 
-def locator_of(sentence: Quotable, passage: Passage) -> Locator:
+def sentence_locator(sentence: Quotable, passage: Passage) -> Locator:
     """Return the locator of a sentence in its source."""
     places = [place for chunk in passage.chunks for place in chunk.places]
     return locate(places, sentence.start, sentence.end) if places else passage.chunks[0].locator

@@ -41,7 +41,7 @@ def lookup_statements(
     all the content of the place, and little else: a chunk may begin a page before.
     """
     if leaves:
-        return statements_of(leaves, passages)
+        return summary_statements(leaves, passages)
     if not looked_up or not only_asks_for_a_place(query):
         return ()
     asked = any(filter_.field == "segment" and "qa" in filter_.values for filter_ in plan.filters)
@@ -50,7 +50,7 @@ def lookup_statements(
     )
 
 
-def statements_of(
+def summary_statements(
     leaves: Sequence[SummarySentence], passages: Sequence[Passage]
 ) -> tuple[Statement, ...]:
     """Make statements of a summary's sentences whose chunks are in the passages.

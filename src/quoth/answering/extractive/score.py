@@ -83,7 +83,7 @@ class QueryContext:
     around: tuple[frozenset[str], ...]
     titles: tuple[str, ...]
 
-    def led_text(self, place: int) -> str:
+    def titled_text(self, place: int) -> str:
         """Return a sentence on one line after the title of its passage, ready to be embedded."""
         each = self.sentences[place]
         title = self.titles[each.passage][:MAX_TITLE]

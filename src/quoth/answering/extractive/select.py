@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from quoth.answering.extractive.candidates import locator_of, quotable_sentences
+from quoth.answering.extractive.candidates import quotable_sentences, sentence_locator
 from quoth.answering.extractive.diversify import (
     BROAD_MARGIN,
     MARGIN,
@@ -31,7 +31,7 @@ from quoth.answering.extractive.score import (
     total_scores,
     word_features,
 )
-from quoth.answering.extractive.wording import asking_place
+from quoth.answering.extractive.wording import question_word_offset
 from quoth.answering.generative.sanitize import plain_quotation
 from quoth.core.types import (
     Chunk,
@@ -88,7 +88,7 @@ class Shortlist:
     @property
     def texts(self) -> tuple[str, ...]:
         """Return the texts to embed, in the order of `places`, each after its title."""
-        return tuple(self.material.led_text(place) for place in self.places)
+        return tuple(self.material.titled_text(place) for place in self.places)
 
 
 def shortlist(
@@ -109,7 +109,7 @@ def shortlist(
     sentences = tuple(
         sentence
         for sentence in quotable_sentences(passages)
-        if is_within_filters(locator_of(sentence, passages[sentence.passage]), filters)
+        if is_within_filters(sentence_locator(sentence, passages[sentence.passage]), filters)
     )
     material = collect_features(query, passages, sentences=sentences)
     features = word_features(query, material, passages=passages)
@@ -128,7 +128,7 @@ def _ranked(material: QueryContext, scores: Scores) -> list[int]:
     return [int(place) for place in np.argsort(-fit, kind="stable")]
 
 
-def spans_of(
+def sentence_spans(
     listed: Shortlist, passages: Sequence[Passage]
 ) -> tuple[tuple[Chunk, ...], tuple[tuple[int, int, int], ...]]:
     """Return the passages' chunks, and the sentences as spans of their texts.
@@ -154,14 +154,14 @@ def read_closely(
 ) -> Shortlist:
     """Reselect the shortlist by late interaction; unchanged without scores.
 
-    ``scores`` are two for each sentence, in the order of `spans_of`: similarity to the whole query,
-    and to its question word.
+    ``scores`` are two for each sentence, in the order of `sentence_spans`: similarity to the whole
+    query, and to its question word.
     """
     if scores is None or not listed.places:
         return listed
     whole, asked = scores
     # Claims have no question word, nor has "Qu'est-ce que …" one for the kind of thing.
-    asks = asking_place(listed.query.standalone) is not None
+    asks = question_word_offset(listed.query.standalone) is not None
     late = late_features(listed.material, whole=whole, asked=asked if asks else None)
     features = {**listed.features, **late}
     ranked = _ranked(listed.material, total_scores(features))
@@ -225,7 +225,7 @@ def choose_statements(
 
 def aspects_without(listed: Shortlist, statements: Sequence[Statement]) -> tuple[str, ...]:
     """Return the aspects that no statement covers."""
-    spans = {span_of(statement) for statement in statements}
+    spans = {statement_span(statement) for statement in statements}
     places = [
         place
         for place, each in enumerate(listed.material.sentences)
@@ -275,20 +275,20 @@ def write_answer(statements: Sequence[Statement]) -> tuple[str, tuple[Sentence, 
         elif text:
             text += " "
         shown = shown_text(statement)
-        number = numbers[span_of(statement)]
+        number = numbers[statement_span(statement)]
         found.append(Sentence(len(text), len(text) + len(shown), (number,), "supported", 1.0))
         text += f"{shown} [{number}]"
     return text, tuple(found)
 
 
-def span_of(statement: Statement) -> tuple[str, int, int]:
+def statement_span(statement: Statement) -> tuple[str, int, int]:
     """Return the span that identifies a source: document, start and end."""
     return statement.document_id, statement.start, statement.end
 
 
 def number_spans(statements: Sequence[Statement]) -> dict[tuple[str, int, int], int]:
     """Number the distinct spans from 1, in the order of the statements."""
-    spans = dict.fromkeys(map(span_of, statements))
+    spans = dict.fromkeys(map(statement_span, statements))
     return {span: number for number, span in enumerate(spans, start=1)}
 
 

@@ -59,7 +59,7 @@ _ASKING_WORD = re.compile(
 )
 
 
-def asking_place(question: str) -> int | None:
+def question_word_offset(question: str) -> int | None:
     """Return the offset of a question's question word, None without one."""
     found = _ASKING_WORD.search(question)
     return found.start() if found else None

@@ -68,12 +68,12 @@ class _AnswerDraft:
         start = len(self.text) + len(lead)
         end = start + len(part.text)
         self.sentences.append(Sentence(start, end, numbers, verdict.support, verdict.score))
-        shown = lead + part.text + marks(numbers)
+        shown = lead + part.text + format_markers(numbers)
         self.text += shown
         return shown
 
 
-def marks(numbers: Sequence[int]) -> str:
+def format_markers(numbers: Sequence[int]) -> str:
     """Format citation numbers as markers."""
     return "".join(f" [{number}]" for number in numbers)
 

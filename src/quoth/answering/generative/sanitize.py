@@ -210,7 +210,7 @@ def close_gaps(text: str) -> str:
     return re.sub(rf"(\s*){MARKER}(\s*)((?!{MARKER})\S|\Z)?", gap, text.replace(MARKER * 2, MARKER))
 
 
-def even(text: str) -> str:
+def collapse_white_space(text: str) -> str:
     """Collapse white space: at most one blank line, and eight blanks on a line."""
 
     def shorten(found: re.Match[str]) -> str:

@@ -19,7 +19,13 @@ from quoth.answering.generative.citation_markers import (
     marker_in,
     without_broken_marker,
 )
-from quoth.answering.generative.sanitize import TAG, Characters, Sanitizer, close_gaps, even
+from quoth.answering.generative.sanitize import (
+    TAG,
+    Characters,
+    Sanitizer,
+    close_gaps,
+    collapse_white_space,
+)
 from quoth.text.sentences import _OPENERS, _STOP, _ends
 
 CLAUSE_LIMIT, WORD_LIMIT, LONGEST = 600, 750, 900
@@ -322,7 +328,7 @@ class AnswerReader:
         marked, code = self._sanitizer.strip_markup(raw)
         unmarked, numbers = self._markers.extract(marked)
         text = self._sanitizer.finish(close_gaps(unmarked), code)
-        text = even(text).strip()
+        text = collapse_white_space(text).strip()
         self._lead += self._text[:begin]
         if re.search(r"\w", text):
             self._add(text, numbers, "sentence")
@@ -331,7 +337,7 @@ class AnswerReader:
         self._begin, self._new_line = None, False
 
     def _add(self, text: str, numbers: tuple[int, ...], kind: Literal["sentence", "code"]) -> None:
-        lead = even(self._lead) if self._started else self._lead.lstrip()
+        lead = collapse_white_space(self._lead) if self._started else self._lead.lstrip()
         self._out.append(ParsedSentence(lead, text, numbers, kind))
         self._lead, self._started = "", True
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from quoth.answering.verification.claim import Change, Claim
 from quoth.answering.verification.source_index import ReadLine
-from quoth.answering.verification.tokens import NEGATIONS, TextToken, negated
+from quoth.answering.verification.tokens import NEGATIONS, TextToken, negations
 
 CLAUSE = 8
 """Words before a fragment that may change its meaning."""
@@ -37,7 +37,7 @@ class Fault:
 def negation_faults(claim: Claim, chosen: Sequence[ReadLine]) -> Iterator[Fault]:
     """Yield a fault where a paraphrasing statement negates its sentences."""
     parts = [part for each in chosen for part in each.line.tokens]
-    ours, theirs = negated(claim.tokens), negated(parts)
+    ours, theirs = negations(claim.tokens), negations(parts)
     if bool(ours) != bool(theirs):
         yield Fault(f"negation {(ours or theirs)[0]}", "doubtful")
 
@@ -47,7 +47,7 @@ def change_faults(
 ) -> Iterator[Fault]:
     """Check each change that turns the first sentence into the statement."""
     parts = chosen[0].line.tokens
-    elsewhere = any(negated(each.line.tokens) for each in chosen[1:])
+    elsewhere = any(negations(each.line.tokens) for each in chosen[1:])
     same = [code for code in codes if code[0] == "equal"]
     for code in codes:
         tag, i1, i2, j1, j2 = code
@@ -59,7 +59,7 @@ def change_faults(
             yield from _denied(ours, theirs)
         elif not (len(ours) > SLOT and elsewhere):
             # Words omitted at the ends may negate something else.
-            yield from _denied(ours, theirs if negated(ours) else ())
+            yield from _denied(ours, theirs if negations(ours) else ())
         if i2 <= same[0][1]:
             yield from _left_open(ours, theirs[-CLAUSE:])
         yield from _compared(ours, theirs)
@@ -81,7 +81,7 @@ def _left_open(ours: Sequence[TextToken], before: Sequence[TextToken]) -> Iterat
 
 
 def _denied(ours: Sequence[TextToken], theirs: Sequence[TextToken]) -> Iterator[Fault]:
-    mine, other = negated(ours), negated(theirs)
+    mine, other = negations(ours), negations(theirs)
     if len(mine) % 2 != len(other) % 2:
         yield Fault(f"negation {(mine or other)[0]}", "wrong")
 

@@ -20,7 +20,7 @@ from quoth.answering.verification.source_index import (
     SourceSentence,
     read_line,
 )
-from quoth.answering.verification.tokens import TextToken, negated, tokens
+from quoth.answering.verification.tokens import TextToken, negations, tokens
 from quoth.answering.verification.values import Value, is_number, read_values
 from quoth.core.protocols import Matrix
 
@@ -108,7 +108,7 @@ def _faults(
             # A number in words may be an article or a pronoun in the other language.
             digits = is_number(parts[value.first])
             yield Fault(f"number {shown}", "wrong" if digits else "doubtful")
-    ours, theirs = negated(parts), negated(line.line.tokens)
+    ours, theirs = negations(parts), negations(line.line.tokens)
     if bool(ours) != bool(theirs):
         yield Fault(f"negation {(ours or theirs)[0]}", "doubtful")
     names = [

@@ -95,7 +95,7 @@ def concatenate(parts: Sequence[TextToken]) -> str:
     return BETWEEN + BETWEEN.join(part.word for part in parts) + BETWEEN
 
 
-def negated(parts: Sequence[TextToken]) -> list[str]:
+def negations(parts: Sequence[TextToken]) -> list[str]:
     """Return the words that negate."""
     return [part.word for part in parts if part.word in NEGATIONS]
 

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 
 from quoth.core.translations import translate
 from quoth.core.types import Filter
-from quoth.query.entity_index import EntityIndex, days_of, is_day
+from quoth.query.entity_index import EntityIndex, date_bounds, is_day
 from quoth.query.filters.extracted import (
     NOTHING,
     ExtractedFilters,
@@ -125,7 +125,7 @@ def _days(text: str) -> Days | None:
     else:
         iso = _ISO.search(text)
         text = iso.group() if iso else ""
-    days = days_of(text) if text else None
+    days = date_bounds(text) if text else None
     return days if days and is_day(days[0]) and is_day(days[1]) else None
 
 

@@ -11,7 +11,7 @@ from functools import partial
 
 from quoth.core.errors import InputError
 from quoth.core.types import Filter, FilterField
-from quoth.query.entity_index import days_of, is_day
+from quoth.query.entity_index import date_bounds, is_day
 from quoth.text.numbers import from_roman, labels_between, to_roman
 
 RANGE = re.compile(r"^\s*+(\S.*?)\s*(?:-|–|\.\.)\s*+(\S.*?)\s*$")
@@ -158,7 +158,7 @@ def _segment(value: str) -> Filter:
 
 def _date(value: str) -> Filter:
     span = DATES.fullmatch(value.strip())
-    given = [each and days_of(each) for each in span.group("first", "last")] if span else []
+    given = [each and date_bounds(each) for each in span.group("first", "last")] if span else []
     known = [days for days in given if days]
     wrong = len(known) < len([each for each in given if each is not None]) or not known
     if not span or wrong or not all(is_day(day) for days in known for day in days):

@@ -31,7 +31,7 @@ from quoth.interfaces.http.schemas import (
     OneId,
     Skip,
 )
-from quoth.pipeline.uploads import blobs_of
+from quoth.pipeline.uploads import tenant_blobs
 from quoth.store.blobs import clean_name, source_name
 from quoth.text.locators import link
 
@@ -192,7 +192,7 @@ async def _found(document_id: str, caller: Principal) -> Document:
 def _file(document: Document, caller: Principal) -> Path:
     """Return the file named in the catalogue; no part of the request is used. Raises Gone."""
     source = document.source
-    kept = blobs_of(caller.engine.parts).original(source)
+    kept = tenant_blobs(caller.engine.parts).original(source)
     if kept is not None:
         return kept
     # The operator added it from the disk. Paths are stored without symbolic links: a link there

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from quoth.interfaces.http.dependencies import Owner
 from quoth.interfaces.http.schemas import FeedbackRequest
 from quoth.pipeline.components import Components
-from quoth.pipeline.egress import privacy_of
+from quoth.pipeline.egress import read_privacy
 from quoth.store.analytics import AnalyticsReader
 
 router = APIRouter(tags=["use"])
@@ -32,5 +32,5 @@ async def feedback(
 
 
 def _rate(parts: Components, body: FeedbackRequest) -> None:
-    comment = body.comment if privacy_of(parts).history == "full" else ""
+    comment = body.comment if read_privacy(parts).history == "full" else ""
     AnalyticsReader.of(parts.catalogue).rate(body.query_id, rating=body.rating, comment=comment)

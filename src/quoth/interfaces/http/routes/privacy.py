@@ -18,7 +18,7 @@ from quoth.interfaces.http.responses import ApiResponse, to_json
 from quoth.interfaces.http.schemas import Body
 from quoth.operations.purge import PurgeReport, delete_everything, purge
 from quoth.operations.tenant_data import DeletionReceipt, TenantData
-from quoth.pipeline.egress import EgressEntry, list_egress, privacy_of
+from quoth.pipeline.egress import EgressEntry, list_egress, read_privacy
 from quoth.store.privacy_settings import (
     AUDIT_DAYS,
     MAX_DAYS,
@@ -132,7 +132,7 @@ def _lines(everything: TenantData) -> Iterator[bytes]:
 
 
 def _holding(engine: Engine) -> PrivacyView:
-    holds = privacy_of(engine.parts)
+    holds = read_privacy(engine.parts)
     return PrivacyView(
         history=holds.history,
         retention_days=holds.retention_days,

@@ -40,7 +40,7 @@ from quoth.interfaces.http.uploads.receive import (
     received,
 )
 from quoth.pipeline.components import Components
-from quoth.pipeline.uploads import blobs_of, delete_stale_parts, upload_store
+from quoth.pipeline.uploads import delete_stale_parts, tenant_blobs, upload_store
 from quoth.store.blobs import clean_name
 from quoth.store.upload_tasks import State, Task
 
@@ -283,7 +283,7 @@ async def stop_upload(caller: Ingesting, upload_id: OneId) -> None:
 
     def stop() -> None:
         task = upload_store(parts).drop(upload_id)
-        blobs_of(parts).part(task.id).unlink(missing_ok=True)
+        tenant_blobs(parts).part(task.id).unlink(missing_ok=True)
         settings = parts.settings
         delete_stale_parts(parts.catalogue.database, home=settings.home, tenant=settings.tenant)
 
@@ -332,7 +332,7 @@ def _shown(task: Task, parts: Components, response: Response) -> Upload:
 def _upload(task: Task, parts: Components) -> Upload:
     there = task.received
     if task.state == "receiving":
-        there = received(blobs_of(parts).part(task.id))
+        there = received(tenant_blobs(parts).part(task.id))
     return Upload(
         id=task.id,
         state=task.state,

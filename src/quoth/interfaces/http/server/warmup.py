@@ -10,7 +10,7 @@ from typing import Any
 from quoth.core.errors import BackendError, QuothError
 from quoth.engine import Engine
 from quoth.pipeline.components import no_op
-from quoth.pipeline.egress import models_within
+from quoth.pipeline.egress import unwrap_models
 from quoth.pipeline.record import Record
 from quoth.pipeline.retrieve import Request
 
@@ -25,7 +25,7 @@ async def warm(engine: Engine) -> None:
     which then reports it.
     """
     if engine.parts.generator is not None:
-        for model in models_within(engine.parts.generator):
+        for model in unwrap_models(engine.parts.generator):
             with suppress(BackendError):
                 await _open(model)
     with suppress(BackendError):

@@ -20,9 +20,9 @@ from quoth.core.errors import (
 from quoth.ingest.sources.http import Connect, Resolve, fetch
 from quoth.pipeline.components import Components
 from quoth.pipeline.uploads import (
-    blobs_of,
     content_key,
     metadata_of,
+    tenant_blobs,
     upload_store,
 )
 from quoth.store.blobs import BLOCK, PartialUpload, clean_name
@@ -75,7 +75,7 @@ async def receive_whole(
     ``about`` returns its metadata after the last byte. An error leaves nothing behind. Raises
     InputError, TooLarge and StorageFull.
     """
-    blobs, arrivals = blobs_of(parts), upload_store(parts)
+    blobs, arrivals = tenant_blobs(parts), upload_store(parts)
     part = blobs.part(uuid4().hex)
     most = parts.settings.max_upload_mb * 2**20
     async with _growing(part, offset=0, most=most) as growing:
@@ -141,7 +141,7 @@ async def receive_more(
     Bytes received before a client disconnected stay. Raises NotFound, Busy, TooLarge, WrongOffset,
     and StorageFull, after which the upload starts over.
     """
-    blobs, arrivals = blobs_of(parts), upload_store(parts)
+    blobs, arrivals = tenant_blobs(parts), upload_store(parts)
     task = await asyncio.to_thread(arrivals.take, key)
     if task.state != "receiving":
         # A client that missed the response to its last bytes sends them again.
@@ -193,7 +193,7 @@ def check_size(parts: Components, size: int) -> None:
 
 
 def _complete(parts: Components, arrivals: UploadStore, task: Task, sha256: str) -> Task:
-    blobs = blobs_of(parts)
+    blobs = tenant_blobs(parts)
     part = blobs.part(task.id)
     return arrivals.complete(
         task.id,

@@ -48,6 +48,6 @@ def notes(answer: Answer) -> Iterator[str]:
     """Yield the notes on an answer for its user, without repetition."""
     language = answer.query.language
     fates = [add_warning(each, language=language) for each in ("failed", "cut", "refused", "empty")]
-    fell_back = any(each.startswith("generate:") for each in answer.degraded)
+    fell_back = any(entry.startswith("generate:") for entry in answer.degraded)
     yield from (warning for warning in answer.warnings if not (fell_back and warning in fates))
-    yield from (describe_degradation(each, language=language) for each in answer.degraded)
+    yield from (describe_degradation(entry, language=language) for entry in answer.degraded)

@@ -83,7 +83,7 @@ def _fit_deadline(
         "generate": generator is not None and plan.generate,
     }
     # A request has one plan per search; a stage counts as skipped if any plan skipped it.
-    before = {each.partition(":")[0] for each in trace.degraded if ":max_ms:" in each}
+    before = {entry.partition(":")[0] for entry in trace.degraded if ":max_ms:" in entry}
     usual_ms = {
         stage: spent
         for stage, spent in pace.usual_ms.items()

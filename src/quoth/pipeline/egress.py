@@ -75,9 +75,9 @@ def list_egress(parts: Components) -> tuple[EgressEntry, ...]:
     if parts.generator is None:
         return ()
     return tuple(
-        EgressEntry(each.endpoint, each.provider, each.model, TOLD, each.local)
-        for each in unwrap_models(parts.generator)
-        if each.endpoint
+        EgressEntry(model.endpoint, model.provider, model.model, TOLD, model.local)
+        for model in unwrap_models(parts.generator)
+        if model.endpoint
     )
 
 

@@ -106,7 +106,7 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
         degraded=trace.degraded,
         warnings=(*found.warnings, *chosen.notices, *conflict_notice(disputed, language=language)),
         counts=Counts(
-            retrieved=sum(len(each.fused) for each in found.ranked),
+            retrieved=sum(len(ranking.fused) for ranking in found.ranked),
             reranked=sum(
                 RERANK in candidate.legs for one in found.ranked for candidate in one.pool
             ),
@@ -116,7 +116,7 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
         used_chunks=tuple(c.chunk_id for passage in passages for c in passage.chunks),
         timings_ms=trace.timings_ms(),
         profile=plan.profile,
-        index_version=" ".join(each.collection.index_version for each in found.ranked),
+        index_version=" ".join(ranking.collection.index_version for ranking in found.ranked),
         contradictions=disputed,
     )
 
@@ -222,7 +222,7 @@ def _answer_probability(
     found: Retrieved, evidence: AnswerEvidence, *, reranker: Reranker | None, trace: Trace
 ) -> tuple[float | None, float | None]:
     """Return the probability that the collection answers, and its threshold."""
-    failed = any(each.startswith(("embed:", "semantic:", "keyword:")) for each in trace.degraded)
+    failed = any(entry.startswith(("embed:", "semantic:", "keyword:")) for entry in trace.degraded)
     if failed or len(found.ranked) != 1:
         return None, None
     legs, tuning = found.ranked[0].legs, found.ranked[0].tuning

@@ -136,7 +136,9 @@ def build_record(context: RequestContext, *, answer: Answer, found: Retrieved | 
     return replace(
         record,
         plan=found.plan,
-        searched=tuple(_collection_trace(each, shown=shown, most=most) for each in found.ranked),
+        searched=tuple(
+            _collection_trace(ranking, shown=shown, most=most) for ranking in found.ranked
+        ),
         passages=tuple(tuple(c.chunk_id for c in passage.chunks) for passage in found.passages),
         copies=found.copies,
     )
@@ -145,7 +147,9 @@ def build_record(context: RequestContext, *, answer: Answer, found: Retrieved | 
 def _collection_trace(
     ranked: RankedList, *, shown: Mapping[str, int], most: int
 ) -> CollectionTrace:
-    pool = {each.chunk_id: (rank, each) for rank, each in enumerate(ranked.pool, start=1)}
+    pool = {
+        candidate.chunk_id: (rank, candidate) for rank, candidate in enumerate(ranked.pool, start=1)
+    }
     return CollectionTrace(
         collection=ranked.collection.name,
         version=ranked.collection.index_version,

@@ -242,13 +242,13 @@ async def retrieve(context: RequestContext, analysed: AnalysedQuery) -> Retrieve
     plan, ranked = await _search_collections(context, analysed, (*query.filters, *given))
     documents = context.view.names.documents
     notices = describe_filters(query.filters, documents=documents, language=query.language)
-    if query.filters and not any(each.fused for each in ranked):
+    if query.filters and not any(ranking.fused for ranking in ranked):
         query = replace(query, filters=())
         plan, ranked = await _search_collections(context, replace(analysed, query=query), given)
         notices = (translate("pipeline.filters_dropped", query.language),)
-    if given and not any(each.fused for each in ranked):
+    if given and not any(ranking.fused for ranking in ranked):
         notices = (translate("pipeline.no_match", query.language),)
-    if all(each.whole for each in ranked):
+    if all(ranking.whole for ranking in ranked):
         plan = replace(
             plan,
             context_window=0,
@@ -266,8 +266,8 @@ async def retrieve(context: RequestContext, analysed: AnalysedQuery) -> Retrieve
         candidates = tuple(each for each, _ in final if each.chunk_id in around.chunks)
         passages = build_passages(candidates, around=around, window=plan.context_window)
         hits = tuple(
-            build_hit(each, rank=rank, around=around)
-            for rank, each in enumerate(candidates, start=1)
+            build_hit(candidate, rank=rank, around=around)
+            for rank, candidate in enumerate(candidates, start=1)
         )
     return Retrieved(
         query,
@@ -355,8 +355,8 @@ def select_hits(ranked: Sequence[RankedList], plan: Plan) -> tuple[Pool, dict[st
 
     Candidates whose document is not committed, or is gone, have no chunk: others take their place.
     """
-    chunks = {key: chunk for each in ranked for key, chunk in each.chunks.items()}
-    vectors = {key: row for each in ranked for key, row in each.vectors.items()}
+    chunks = {key: chunk for ranking in ranked for key, chunk in ranking.chunks.items()}
+    vectors = {key: row for ranking in ranked for key, row in ranking.vectors.items()}
     pool = [pair for pair in _interleave(ranked) if pair[0].chunk_id in chunks]
     collection_of = {each.chunk_id: collection for each, collection in pool}
     candidates = [each for each, _ in pool]
@@ -382,7 +382,7 @@ def _interleave(ranked: Sequence[RankedList]) -> Pool:
 
     Scores of different collections cannot be compared unless they are probabilities.
     """
-    pools = [[(candidate, each.collection) for candidate in each.pool] for each in ranked]
+    pools = [[(candidate, ranking.collection) for candidate in ranking.pool] for ranking in ranked]
     rounds = [pair for pairs in zip_longest(*pools) for pair in pairs if pair is not None]
     if all(candidate.score_kind == "probability" for candidate, _ in rounds):
         return sorted(rounds, key=lambda pair: -pair[0].score) if len(pools) > 1 else rounds
@@ -394,13 +394,13 @@ def _read_context(
 ) -> ChunkContext:
     """Return the final chunks, their neighbours and their documents."""
     context = ChunkContext({}, {})
-    for each in ranked:
+    for ranking in ranked:
         hits = [
-            each.chunks[candidate.chunk_id]
+            ranking.chunks[candidate.chunk_id]
             for candidate, collection in final
-            if collection.id == each.collection.id
+            if collection.id == ranking.collection.id
         ]
-        found = catalogue.chunk_contexts(each.collection, hits, window=window)
+        found = catalogue.chunk_contexts(ranking.collection, hits, window=window)
         context.chunks.update(found.chunks)
         context.documents.update(found.documents)
     return context

@@ -163,8 +163,8 @@ def _strings(value: Any) -> list[str]:
 def _harmless(text: str, *, longest: int) -> bool:
     return (
         2 <= len(text) <= longest
-        and any(each.isalpha() for each in text)
-        and all(each.isprintable() for each in text)
+        and any(character.isalpha() for character in text)
+        and all(character.isprintable() for character in text)
         and not _UNSAFE.search(text)
     )
 

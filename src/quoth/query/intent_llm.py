@@ -116,7 +116,7 @@ def _filters(reply: Mapping[str, Any], names: EntityIndex) -> list[Filter]:
     chapter = reply.get("chapter")
     fields: list[tuple[FilterField, list[str]]] = [
         ("document", [document for title in titles for document in title.documents]),
-        ("speaker", [each.real for each in people]),
+        ("speaker", [person.real for person in people]),
         ("chapter", [chapter] if isinstance(chapter, str) and chapter in names.chapters else []),
     ]
     return [made for field, values in fields for made in restrict_to(field, values)]

@@ -113,7 +113,7 @@ def _joined(asked: TokenizedQuery) -> Iterator[tuple[int, int, list[str]]]:
 
 def _meant(asked: TokenizedQuery, turns: Sequence[Turn]) -> tuple[TokenizedQuery | None, list[str]]:
     """Return the item that an ordinal selects ("the second one"), and the others' words."""
-    place = next((at for at, each in enumerate(_ORDINALS) if each.search(asked.folded)), None)
+    place = next((at for at, ordinal in enumerate(_ORDINALS) if ordinal.search(asked.folded)), None)
     if place is None and not _LAST.search(asked.folded):
         return None, []
     for text in (turns[-1].question, turns[-1].answer) if turns else ():

@@ -29,7 +29,7 @@ def smooth_scores(
     the same query). ``candidates`` are best first and stay so, ties in their old order; weight 0
     changes nothing. Scores stay within their original range.
     """
-    known = [at for at, each in enumerate(candidates[:depth]) if each.chunk_id in vectors]
+    known = [at for at, candidate in enumerate(candidates[:depth]) if candidate.chunk_id in vectors]
     nearest = min(neighbours, len(known) - 1)
     if weight <= 0 or nearest < 1:
         return list(candidates)

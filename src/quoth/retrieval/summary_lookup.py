@@ -105,7 +105,7 @@ def _is(document: Document, condition: Filter) -> bool:
 
 
 def _stands(heading: Heading, condition: Filter) -> bool:
-    values = [str(each) for each in condition.values]
+    values = [str(value) for value in condition.values]
     if condition.field == "chapter":
         return heading.chapter in values
     if condition.field == "segment":

@@ -63,7 +63,7 @@ def contradictions(
     continue theirs; those are not compared among themselves.
     """
     sentences = [*statements, *against]
-    read = [_analyze(each) for each in sentences]
+    read = [_analyze(sentence) for sentence in sentences]
     found = []
     for one, two in combinations(range(len(sentences)), 2):
         if one < len(statements) and _comparable(

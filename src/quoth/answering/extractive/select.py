@@ -228,8 +228,8 @@ def aspects_without(listed: Shortlist, statements: Sequence[Statement]) -> tuple
     spans = {statement_span(statement) for statement in statements}
     places = [
         place
-        for place, each in enumerate(listed.material.sentences)
-        if (each.document_id, each.start, each.end) in spans
+        for place, sentence in enumerate(listed.material.sentences)
+        if (sentence.document_id, sentence.start, sentence.end) in spans
     ]
     return tuple(
         aspect

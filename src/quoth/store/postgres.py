@@ -85,7 +85,7 @@ def connect(address: str, *, patience_s: float) -> Engine:
 
 
 def acquire_lock(connection: Connection, name: str) -> None:
-    """Acquire the advisory lock of this name until the end of the transaction."""
+    """Acquire the advisory lock of a tenant or of migrations until the end of the transaction."""
     key = int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "big", signed=True)
     connection.execute(select(func.pg_advisory_xact_lock(key)))
 

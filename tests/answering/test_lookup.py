@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from quoth.answering.extractive.lookup import centroid_sentences, part_titles, statements_of
+from quoth.answering.extractive.lookup import centroid_sentences, part_titles, summary_statements
 from quoth.answering.extractive.select import shortlist
 from quoth.core.outline import SummarySentence
 from quoth.core.types import (
@@ -43,7 +43,7 @@ def test_the_questions_are_told_where_they_are_asked_for() -> None:
 def test_a_summary_is_made_of_its_sentences() -> None:
     start = 100 + TEXT.index("Worker")
     end = 100 + TEXT.index(" Is it")
-    (statement,) = statements_of(
+    (statement,) = summary_statements(
         [SummarySentence("c", start, end), SummarySentence("gone", 0, 5)], [PASSAGE]
     )
     assert statement.text == "Worker bees carry nectar to the hive."

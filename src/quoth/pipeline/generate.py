@@ -35,6 +35,7 @@ from quoth.core.events import (
     TextAdded,
 )
 from quoth.core.messages import GenerationParams, Message
+from quoth.core.plan import Plan
 from quoth.core.protocols import (
     AsksModel,
     EntailmentModel,
@@ -149,6 +150,15 @@ async def _build_prompt(
     )
 
 
+def _affordable_judge(parts: Components, plan: Plan, *, trace: Trace) -> EntailmentModel | None:
+    """Return the entailment model; none where its cost is limited but not known in advance."""
+    judge = parts.judge if plan.judge else None
+    if plan.max_usd is not None and isinstance(judge, AsksModel):
+        trace.note("verify", reason="max_usd", fallback="words alone")
+        return None
+    return judge
+
+
 def _write(
     parts: Components,
     found: Retrieved,
@@ -164,11 +174,7 @@ def _write(
         return await parts.embedder.embed(texts, role="document")
 
     remembered = cache_embeddings(embed)
-    judge = parts.judge if plan.judge else None
-    if plan.max_usd is not None and isinstance(judge, AsksModel):
-        # The cost of its calls is not known in advance.
-        trace.note("verify", reason="max_usd", fallback="words alone")
-        judge = None
+    judge = _affordable_judge(parts, plan, trace=trace)
 
     async def check(sentence: str, cited: Sequence[int]) -> StatementCheck:
         query = found.query

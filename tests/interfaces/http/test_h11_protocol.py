@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 from quoth.interfaces.http.server import h11_protocol as connections
 from quoth.interfaces.http.server.h11_protocol import LimitedH11Protocol, close_slow_connections
-from quoth.interfaces.http.server.run import Server
+from quoth.interfaces.http.server.run import HttpServer
 
 ENOUGH_S = 3.0
 
@@ -33,7 +33,7 @@ async def listening(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[int]:
     config = uvicorn.Config(
         application, port=0, http=LimitedH11Protocol, lifespan="off", log_config=None
     )
-    server = Server(config)
+    server = HttpServer(config)
     serving = asyncio.create_task(server.serve())
     while not server.started:  # noqa: ASYNC110  uvicorn tells it by no event
         await asyncio.sleep(0.01)

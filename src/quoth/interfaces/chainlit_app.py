@@ -151,7 +151,7 @@ def serve_sources(engine: Engine, found: Answer) -> dict[int, Any]:
 
 
 def unique_pages(pages: Mapping[int, Any]) -> list[Any]:
-    """Give each page once."""
+    """Return each page once."""
     return list({page.name: page for page in pages.values()}.values())
 
 

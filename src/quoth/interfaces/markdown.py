@@ -28,7 +28,7 @@ from quoth.text.analyzer import detect_language
 from quoth.text.locators import label
 
 Address = Callable[[str | None, str], str | None]
-"""Gives the address that may be shown for a link of the engine and its document's id."""
+"""Return the address that may be shown for a link of the engine and its document's id."""
 
 DOUBTS: Mapping[str, str] = {"en": "no source supports this", "fr": "aucune source ne l'appuie"}
 """What is written behind a sentence that no source supports."""
@@ -42,7 +42,7 @@ _LIVE = re.compile(r"(\](?=[(:\[])|<(?=[A-Za-z/!?|]))")
 
 
 def web_link(link: str | None, _document_id: str) -> str | None:
-    """Give a link that leads into the web; one to a file of this machine is not shown."""
+    """Return a link that leads into the web; one to a file of this machine is not shown."""
     try:
         return link if link and urlsplit(link).scheme in ("http", "https") else None
     except ValueError:
@@ -80,7 +80,7 @@ def markdown_sentences(answer: Answer, *, address: Address) -> list[str]:
 async def to_markdown(
     events: AsyncGenerator[Event, None], *, address: Address
 ) -> AsyncGenerator[str | Answer, None]:
-    """Give an answer's Markdown as it comes, then the answer; the texts joined are `linked`'s.
+    """Return an answer's Markdown as it comes, then the answer; the texts joined are `linked`'s.
 
     A sentence is yielded once it is verified, with its links, and none before the first is
     supported: until then the extractive answer may still replace the generated one. Where a model
@@ -116,7 +116,7 @@ async def to_markdown(
 
 
 def _rest(whole: list[str], sent: str) -> Iterator[str]:
-    """Give what is left of the pieces behind what was sent, or all where it is another text."""
+    """Return what is left of the pieces behind what was sent, or all where it is another text."""
     if not sent:
         yield from filter(None, whole)
         return

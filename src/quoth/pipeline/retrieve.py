@@ -11,25 +11,13 @@ from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
-from quoth.core.errors import (
-    IndexCorrupt,
-    InputError,
-    OutOfTime,
-    RetrievalError,
-)
+from quoth.core.errors import IndexCorrupt, InputError, OutOfTime, RetrievalError
 from quoth.core.outline import CollectionOutline, SummarySentence
 from quoth.core.plan import Plan, plan_for_kind
 from quoth.core.protocols import AsksModel, EncodedQuery, Matrix
 from quoth.core.trace import Trace
 from quoth.core.translations import translate
-from quoth.core.types import (
-    Candidate,
-    Filter,
-    Hit,
-    Passage,
-    Query,
-    Turn,
-)
+from quoth.core.types import Candidate, Filter, Hit, Passage, Query, Turn
 from quoth.pipeline.budget import note_withheld, within_budget
 from quoth.pipeline.components import Components, require_same_identity
 from quoth.pipeline.egress import apply_privacy_settings

@@ -17,12 +17,7 @@ from quoth.store.database import Database
 from quoth.store.history import QueryHistory
 from quoth.store.outline import OutlineReader
 from quoth.store.outline_queries import write_map
-from quoth.store.prepared import (
-    COLLECTION,
-    NEAR,
-    OF_CHUNKS,
-    OF_DOCUMENTS,
-)
+from quoth.store.prepared import COLLECTION, NEAR, OF_CHUNKS, OF_DOCUMENTS
 from quoth.store.rows import (
     ChunkContext,
     Collection,
@@ -37,15 +32,7 @@ from quoth.store.rows import (
     now,
     pack_tuning,
 )
-from quoth.store.schema import (
-    chunks,
-    collections,
-    documents,
-    jobs,
-    queries,
-    shares,
-    tasks,
-)
+from quoth.store.schema import chunks, collections, documents, jobs, queries, shares, tasks
 from quoth.text.json_codec import dump
 
 T = TypeVar("T")

@@ -191,6 +191,18 @@ def test_chapters_without_numbers_are_counted_without_what_stands_around_them() 
     assert numbers(*titles) == ["", "", "", "1", "2", "3", "", ""]
 
 
+def test_a_chapter_that_only_has_its_number_is_one_of_those_that_say_so() -> None:
+    titles = ("Introduction", "Chapter One: Creators", "2 Copyists", "3: Catalogs", '4: "Pirates"')
+    assert numbers(*titles) == ["", "1", "2", "3", "4"]
+
+
+def test_numbers_below_a_chapter_in_words_are_none() -> None:
+    paths = [("Chapter 1 Seeds",), ("Chapter 1 Seeds", "1 Sow"), ("Chapter 1 Seeds", "2 Reap")]
+    assert [heading.chapter for heading in contents(*paths, ("Chapter 2 Water",))] == [
+        *("1", "1", "1", "2"),
+    ]
+
+
 def test_french_front_matter_is_not_counted() -> None:
     titles = [
         "Table des matières",

@@ -28,7 +28,7 @@ def test_main_text_without_furniture() -> None:
         "le soir",
         "Tailler",
         "mois | outil",
-        "mars | cisaille",
+        "mois: mars | outil: cisaille",
         "for haie in jardin:\n    tailler(haie)",
         "Soin",
         "texte nu",
@@ -37,10 +37,36 @@ def test_main_text_without_furniture() -> None:
 
 def test_what_a_page_says_of_itself() -> None:
     reading = read(GUIDE)
-    assert (reading.kind, reading.title, reading.language, reading.url) == (
-        *("html", "Le guide & la haie", "fr"),
-        "https://example.org/docs/guide.html",
-    )
+    assert (reading.kind, reading.title, reading.language) == ("html", "Le guide & la haie", "fr")
+
+
+def test_a_file_is_not_the_page_that_it_names_as_its_address() -> None:
+    assert 'rel="canonical"' in GUIDE.read_text(encoding="utf-8")
+    assert read(GUIDE).url is None
+    assert read(GUIDE, Metadata(url="https://example.org/g")).url == "https://example.org/g"
+
+
+def test_what_the_pages_of_a_site_repeat_is_left_out(tmp_path: Path) -> None:
+    titles = ("Hedges", "Ponds", "Bees", "Ants")
+    for number, title in enumerate(titles):
+        before, after = titles[number - 1], titles[(number + 1) % 4]
+        (tmp_path / f"{title}.html").write_text(
+            f"""<title>{title}</title><div><a href=x>Download the book</a></div>
+            <table><tr><th>{title}</th></tr></table>
+            <ul><li><a href=p><b>Prev</b>{before}</a><li>The garden<li><a href=n><b>Next</b>
+            {after}</a></ul><h1>{title}</h1><p>Note</p><p>All about {title.lower()}.</p>
+            <ul><li><a href=m>More on {title.lower()}</a></ul><p>Note</p><p>Enough of {title}.</p>
+            <p>Next: <a href=n>{after}</a>, Up: <a href=u>Contents</a></p><p>© 20{number}</p>"""
+        )
+    assert read(tmp_path / "Bees.html").text.split("\n\n") == [
+        *("Bees", "Note", "All about bees.", "More on bees", "Note", "Enough of Bees."),
+    ]
+
+
+def test_a_row_carries_the_header_of_its_table_and_of_no_other() -> None:
+    page = """<table><tr><th>name<th>size<tr><td>ant<td>3 mm<tr><td colspan=2>insects</table>
+    <table><tr><td>bee<td>12 mm</table>"""
+    assert text_of(page) == ["name | size", "name: ant | size: 3 mm", "insects", "bee | 12 mm"]
 
 
 def test_anchors_are_own_surrounding_and_preceding_ids() -> None:

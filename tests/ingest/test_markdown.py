@@ -26,7 +26,7 @@ def test_text_without_markup() -> None:
         "Quoted words.",
         "Planting & care",
         "month | tool",
-        "March | shears",
+        "month: March | tool: shears",
         "for hedge in garden:\n    trim(hedge)",
         "Odds",
         "A green hedge",

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from bisect import bisect_right
 from collections.abc import Callable
 from pathlib import Path
@@ -10,13 +11,15 @@ import pypdfium2
 import pytest
 
 from quoth.core.errors import DocumentError
-from quoth.core.types import Pages, ParsedDocument
+from quoth.core.types import Box, Pages, ParsedDocument
+from quoth.ingest.readers.pdf.lines import PrintedLine
+from quoth.ingest.readers.pdf.outline import PdfOutlineEntry, find_lines
 from quoth.ingest.readers.pdf.reader import read_pdf
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 PDFS = FIXTURES / "pdf"
 SHARED = Path(__file__).parents[2].parent / "shared" / "data"
-READABLE = ("book.pdf", "columns.pdf", "partly_scanned.pdf", "turned.pdf")
+READABLE = ("book.pdf", "furnished.pdf", "columns.pdf", "partly_scanned.pdf", "turned.pdf")
 
 
 def shared(*names: str) -> Path:
@@ -121,6 +124,20 @@ def test_running_heads_and_page_numbers_are_left_out() -> None:
     assert not {"i", "ii", "1", "2", "3"} & set(lines)
 
 
+def test_what_repeats_on_pages_is_left_out_and_cuts_no_sentence() -> None:
+    reading = read_pdf(PDFS / "furnished.pdf")
+    cover, text = reading.text.split("\n\n", 1)
+    make = maker()
+    story = " ".join([make.PARAGRAPH, make.SECOND, make.THIRD] * 3)
+    assert cover == "The Lighthouse Book"
+    assert re.sub(r"\W", "", text) == re.sub(r"\W", "", story.replace("\x01", "fi"))
+    assert "\n\n" not in text
+
+
+def test_numbers_printed_on_the_pages_are_their_labels() -> None:
+    assert read_pdf(PDFS / "furnished.pdf").labels == ("[1]", "1", "2", "3", "4", "5", "6")
+
+
 def test_page_labels_and_numbers() -> None:
     reading = read_pdf(PDFS / "book.pdf")
     assert reading.pages == 5
@@ -144,6 +161,30 @@ def test_outline_becomes_sections_with_their_paths() -> None:
     ]
     heads = [reading.text[s.start : s.end].split("\n\n")[0] for s in reading.sections]
     assert heads == ["Preface", "1 The Keeper", "1.1 The Boats"]
+
+
+def test_a_title_bears_the_number_that_is_printed_before_it() -> None:
+    def line(text: str, height: float) -> PrintedLine:
+        edges = (70.0, height, 300.0, height + 10)
+        return PrintedLine(1, text, Box(1, *edges), *edges, baseline=height, size=10.0)
+
+    lines = [
+        *(line("CHAPTER TWO", 700), line("Keepers of the", 680), line("Light", 668)),
+        *(line("The light was lit.", 640), line("2.1 Oil", 600), line("A can of oil.", 580)),
+    ]
+    outline = [
+        PdfOutlineEntry(("Keepers of the Light",), 1, 690.0),
+        PdfOutlineEntry(("Keepers of the Light", "Oil"), 1, 612.0),
+    ]
+    found = find_lines(outline, {1: lines})
+    assert [entry.path for entry in found] == [
+        ("CHAPTER TWO Keepers of the Light",),
+        ("CHAPTER TWO Keepers of the Light", "2.1 Oil"),
+    ]
+    assert [(entry.line, entry.tail) for entry in found] == [
+        (lines[0], lines[2]),
+        (lines[4], lines[4]),
+    ]
 
 
 def test_columns_are_read_one_after_the_other() -> None:
@@ -180,6 +221,20 @@ def test_a_page_that_is_an_image_is_named_in_a_warning() -> None:
     (warning,) = read_pdf(PDFS / "partly_scanned.pdf").warnings
     assert warning.startswith("Page 2:")
     assert "OCR" in warning
+
+
+def test_a_page_whose_fonts_have_no_unicode_map_is_said_to_be_unreadable(tmp_path: Path) -> None:
+    reading = read_pdf(PDFS / "unmapped.pdf")
+    assert reading.text == maker().COLUMN_ONE.strip()
+    assert reading.warnings == (
+        "Page 2: unreadable, because the fonts do not say which characters they show; these pages "
+        "were left out and need OCR to be found.",
+    )
+    path = tmp_path / "hive.pdf"
+    path.write_bytes(maker().unmapped(readable=False))
+    with pytest.raises(DocumentError, match="unreadable") as failure:
+        read_pdf(path)
+    assert failure.value.code == "needs_ocr"
 
 
 def write(name: str, content: bytes) -> Callable[[Path], Path]:

@@ -60,6 +60,11 @@ def test_stop_words_of_the_own_language_only_are_left_out() -> None:
     assert analyze_query("How does a car work?", languages=["en", "fr"]) == ["car", "work"]
 
 
+def test_a_language_whose_index_keeps_all_words_loses_its_function_words_in_queries() -> None:
+    assert analyze_query("Wie kann ich mich infizieren?", languages=("de",)) == ["infizi"]
+    assert "wie" in analyze("Wie kann ich mich infizieren?", language="de")
+
+
 def test_a_question_of_stop_words_keeps_them() -> None:
     assert analyze_query("to be or not to be", languages=["en"]) == "to be or not to be".split()
 

@@ -45,6 +45,7 @@ CASES = [
     "Cela vaut 3,5 c.-à-d. peu.|Non !|Si !",
     "C'est le n. 4 de la rue St. Jean.|Oui…|Enfin.",
     "Le modèle A est entraîné pour la tâche A.|Supposons un modèle B.",
+    "The rule ends here.¹|Next we see “more.”³²|Done.[3]|And so on.",
     "A heading without a stop\n\n|The text below it.",
     "- first thing\n\n|- second thing",
     "これは文です。|次の文です。",

@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import Stemmer
+from stop_words import StopWordError, get_stop_words
 
 from quoth.core.errors import StorageFull
 
@@ -57,7 +58,8 @@ _FRENCH = """
 ENGLISH = frozenset(_ENGLISH.split())
 FRENCH = frozenset(_FRENCH.split())
 STOP_WORDS: Mapping[str, frozenset[str]] = MappingProxyType({"en": ENGLISH, "fr": FRENCH})
-"""Words that carry no subject, per language; a language without a list keeps all its words."""
+"""Words that carry no subject, per language; the terms of an index are without them. Another
+language keeps all its words in the index; queries lose those of `query_stop_words`."""
 
 STEMMERS: Mapping[str, str] = MappingProxyType(
     {
@@ -110,9 +112,8 @@ def analyze(text: str, *, language: str) -> list[str]:
     compounds yield their parts and the joined form; scripts without spaces yield character bigrams.
     No term contains white space.
     """
-    stop = STOP_WORDS.get(language, frozenset())
-    found = [_analysed(token, language, language) for token in _tokens(text) if token not in stop]
-    return " ".join(found).split()
+    without = language if language in STOP_WORDS else ""
+    return " ".join([_analysed(token, language, without) for token in _tokens(text)]).split()
 
 
 def analyze_query(text: str, *, languages: Sequence[str]) -> list[str]:
@@ -136,6 +137,17 @@ def analyze_query(text: str, *, languages: Sequence[str]) -> list[str]:
         if any(found):
             break
     return [term for terms in found for term in terms]
+
+
+@cache
+def query_stop_words(language: str) -> frozenset[str]:
+    """Return the words of a language that no query is about; empty for an unknown language."""
+    if not language:
+        return frozenset()
+    try:
+        return STOP_WORDS.get(language) or frozenset(get_stop_words(language))
+    except StopWordError:
+        return frozenset()
 
 
 def normalize_name(text: str) -> str:
@@ -176,9 +188,11 @@ def _tokens(text: str) -> list[str]:
 @lru_cache(maxsize=250_000)
 def _analysed(token: str, language: str, without: str) -> str:
     """Return the terms of one token, separated by spaces, without stop words of a language."""
-    stop = STOP_WORDS.get(without, frozenset())
+    stop = query_stop_words(without)
+    if token in stop:
+        return ""
     if _PLAIN.fullmatch(token):
-        return "" if token in stop else _stemmed(token, language)
+        return _stemmed(token, language)
     if _NUMBER.fullmatch(token):
         return _cut(token.replace(",", ""))
     if token.endswith(("++", "#")):

@@ -271,5 +271,7 @@ def _within(locator: Locator, condition: Filter) -> bool:
         return not labels.isdisjoint(str(value).casefold() for value in condition.values)
     low, high = (float(value) for value in condition.values)
     if condition.field == "seconds":
-        return isinstance(locator, Seconds) and locator.start < high and locator.end > low
+        if not isinstance(locator, Seconds):
+            return False
+        return locator.start <= low < locator.end or (locator.start < high and locator.end > low)
     return isinstance(locator, Pages) and locator.first <= high and locator.last >= low

@@ -81,6 +81,7 @@ def _french() -> Iterator[tuple[str, int]]:
 WORDS: Mapping[str, int] = MappingProxyType(dict([*_english(), *_french()]))
 """Cardinal numbers from 1 to 99 in English and French, folded, their parts joined by spaces."""
 
+_JOINED = {words.replace(" ", ""): number for words, number in WORDS.items()}
 _IRREGULAR = {
     "one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth",
     "nine": "ninth", "twelve": "twelfth", "cinq": "cinquieme", "neuf": "neuvieme",
@@ -123,7 +124,7 @@ def number_of(text: str) -> int | None:
     if digits := _DIGITS.fullmatch(plain):
         return int(digits[1])
     words = " ".join(plain.replace("-", " ").split())
-    known = WORDS.get(words) or ORDINALS.get(words) or roman_number(plain)
+    known = WORDS.get(words) or ORDINALS.get(words) or roman_number(plain) or _JOINED.get(words)
     return known or (_spoken_number(words) if words.replace(" ", "").isalpha() else None)
 
 

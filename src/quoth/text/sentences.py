@@ -17,7 +17,8 @@ Span = tuple[int, int]
 
 _PARAGRAPH = re.compile(r"\n[^\S\n]*\n\s*")
 _STOP = re.compile(
-    r"(?P<mark>[.!?…](?<![.!?…].)[.!?…]*+)(?:[^\S\n]?»|[\"'”’)\]])*(?=\s|$)|(?P<wide>[。！？]+[」』”）]*)"
+    r"(?P<mark>[.!?…](?<![.!?…].)[.!?…]*+)(?:[^\S\n]?»|[\"'”’)\]⁰¹²³⁴⁵⁶⁷⁸⁹]|\[\d{1,3}\])*(?=\s|$)"
+    r"|(?P<wide>[。！？]+[」』”）]*)"
 )
 # A lookbehind only at punctuation is ten times as fast as at every character.
 _AFTER_STOP = re.compile(r"[.?!](?<=[^\W\d_]{3}.)\s+([^\W\d_])")

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from quoth.core.outline import Heading
-from quoth.core.types import Chunk, ParsedDocument
+from quoth.core.types import Chunk, Pages, ParsedDocument
 from quoth.text.analyzer import normalize_name
 from quoth.text.numbers import WORDS, number_of, roman_number
 
 MIN_CHAPTERS = 3
 """Top sections from which their places are taken for chapter numbers, where none is printed."""
 
-_WORDS = "|".join(sorted((w.replace(" ", "[ -]") for w in WORDS), key=len, reverse=True))
+_WORDS = "|".join(sorted((w.replace(" ", "[ -]?") for w in WORDS), key=len, reverse=True))
 _NUMBER = rf"(?:\d{{1,3}}(?:er|ere|re)?|[ivxlc]{{1,8}}|{_WORDS})"
 _CHAPTER = re.compile(rf"(?:chapter|chapitre|chap\.?|ch\.)\s*+(?:n[o°]\s*+)?({_NUMBER})(?![\w'])")
 _APPENDIX = re.compile(
@@ -24,7 +24,7 @@ _APPENDIX = re.compile(
 _PART = re.compile(rf"(?:part|partie|book|livre|volume|tome)\s+({_NUMBER})(?![\w'])|"
                    r"\w+ partie\b")  # fmt: skip
 _DOTTED = re.compile(r"(\d{1,3}|[a-z])\.\d{1,3}(?:\.\d{1,3}){0,3}\.?(?=\s|$)")
-_BARE = re.compile(r"(\d{1,3})(?:[.:)]|\s*[-–—]\s|\s)\s*(?=\S)")
+_BARE = re.compile(r"(\d{1,3})(?:[.:)](?!\d)|\s*[-–—]\s|\s)\s*(?=\S)")
 _ALONE = re.compile(r"\d{1,2}[.:]\s*(?=[^\W\d])")
 _BARE_ROMAN = re.compile(r"([ivxl]{1,7})(?:[.:)]|\s+[-–—]\s|\s)\s*(?=\S)")
 _BARE_LETTER = re.compile(r"([a-z])(?:[.:)]|\s)\s*(?=\S)")
@@ -70,8 +70,8 @@ def headings_of(reading: ParsedDocument, chunks: Sequence[Chunk]) -> tuple[Headi
     found = list(_nested(chunks))
     numbering = _numbering([each.path for each in found])
     numbered = [replace(each, chapter=_chapter(each.path, numbering)) for each in found]
-    if reading.pages is not None and not any(each.chapter for each in numbered):
-        numbered = _by_position(numbered)
+    if reading.pages is not None and not any(each.chapter.isdecimal() for each in numbered):
+        numbered = _by_position(numbered, in_front=_in_front(chunks))
     return tuple(numbered)
 
 
@@ -121,7 +121,8 @@ def _numbering(paths: Sequence[tuple[str, ...]]) -> _Numbering:
     # Releases are listed backwards, chapters are not.
     dotted = bool(rows) and all(before <= after for before, after in pairwise(rows))
     if words:
-        return _Numbering(words, dotted, roman_appendices=roman_appendices)
+        bare = _mixed_depth(titles)
+        return _Numbering(words, dotted, bare, roman_appendices=roman_appendices)
     top = [title for depth, title in titles if depth == 1]
     if len(top) == 1 < len(titles) and _ALONE.match(top[0]):
         return _Numbering(words, dotted, bare=1, roman_appendices=roman_appendices)
@@ -136,6 +137,19 @@ def _numbering(paths: Sequence[tuple[str, ...]]) -> _Numbering:
                 letters = frozenset(_letters(titles, depth, {match[1] for match in dots}))
                 return _Numbering(words, dotted, depth, roman, letters, roman_appendices)
     return _Numbering(words, dotted, roman_appendices=roman_appendices)
+
+
+def _mixed_depth(titles: Sequence[tuple[int, str]]) -> int | None:
+    """Return the depth at which some chapters say so and others only have their number."""
+    for depth in sorted({depth for depth, title in titles if _CHAPTER.match(title)}):
+        row = [
+            number_of(match[1])
+            for at, title in titles
+            if at == depth and (match := _CHAPTER.match(title) or _BARE.match(title))
+        ]
+        if _is_row([number for number in row if number is not None]):
+            return depth
+    return None
 
 
 def _parts(dotted: str) -> list[int]:
@@ -203,9 +217,22 @@ def _letter(name: str, *, roman: bool) -> str:
 # --- numbers by position ----------------------------------------------------------------------
 
 
-def _by_position(headings: Sequence[Heading]) -> list[Heading]:
+def _in_front(chunks: Sequence[Chunk]) -> int:
+    """Return how many chunks stand on the pages in front that have Roman numbers."""
+    labels = [c.locator.label_first if isinstance(c.locator, Pages) else "" for c in chunks]
+    first = next((at for at, label in enumerate(labels) if label == "1"), 0)
+    return first if any(roman_number(label) for label in labels[:first]) else 0
+
+
+def _by_position(headings: Sequence[Heading], *, in_front: int) -> list[Heading]:
     """Number the chapters of a book whose titles have no numbers."""
-    chapters = [heading for heading in tops(headings) if not is_front_or_back_matter(heading)]
+    chapters = [
+        heading
+        for heading in tops(headings)
+        if heading.first >= in_front
+        and not heading.chapter
+        and not is_front_or_back_matter(heading)
+    ]
     if len(chapters) < MIN_CHAPTERS:
         return list(headings)
     numbers = {(chapter.path, chapter.first): str(n) for n, chapter in enumerate(chapters, start=1)}
@@ -250,7 +277,8 @@ def tops(headings: Sequence[Heading]) -> list[Heading]:
 
 def is_front_or_back_matter(heading: Heading) -> bool:
     """Return whether a heading is front or back matter: contents, preface, index."""
-    return _OUTSIDE.fullmatch(normalize_name(heading.path[-1])) is not None
+    title = _PART.sub("", normalize_name(heading.path[-1])).strip()
+    return _OUTSIDE.fullmatch(title) is not None
 
 
 def _is_part(heading: Heading) -> bool:

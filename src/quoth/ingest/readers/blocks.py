@@ -25,12 +25,14 @@ _RUN = re.compile(r"\s+")
 class Block:
     """One paragraph, heading, list item, table row or code block.
 
-    ``level`` is that of a heading (1 is the highest), 0 for anything else.
+    ``level`` is that of a heading (1 is the highest), 0 for anything else. ``links`` is what a
+    block or the cells of a row begin with that are mostly links.
     """
 
     text: str
     level: int = 0
     anchor: str | None = None
+    links: tuple[str, ...] = ()
 
 
 def normalize_whitespace(text: str) -> str:
@@ -42,6 +44,14 @@ def normalize_whitespace(text: str) -> str:
 def to_plain_text(text: str) -> str:
     """Collapse runs of white space into one space; keep a single non-breaking space."""
     return _RUN.sub(lambda run: run[0] if run[0] in "\u00a0\u202f" else " ", text).strip()
+
+
+def under_header(cells: Sequence[str], header: Sequence[str]) -> list[str]:
+    """Return the cells of a row, each with the header of its column: "Size: 3 MB"."""
+    if len(cells) != len(header) or list(cells) == list(header):
+        return list(cells)
+    named = zip(header, cells, strict=True)
+    return [f"{name}: {cell}" if name and cell else cell for name, cell in named]
 
 
 def assemble(blocks: Sequence[Block]) -> tuple[str, tuple[SpanLocator, ...], tuple[Section, ...]]:

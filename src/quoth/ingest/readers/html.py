@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from urllib.parse import urljoin
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -15,14 +14,11 @@ from quoth.ingest.readers.blocks import (
     assemble,
     normalize_whitespace,
     to_plain_text,
+    under_header,
 )
 from quoth.ingest.readers.dates import normalize_date
-from quoth.ingest.readers.metadata import (
-    Metadata,
-    file_title,
-    normalize_language,
-    normalize_url,
-)
+from quoth.ingest.readers.metadata import Metadata, file_title, normalize_language
+from quoth.ingest.readers.navigation import without_navigation
 
 CELL_GAP = " | "
 MAX_DEPTH = 1000
@@ -64,10 +60,16 @@ _SPACE = re.compile(r"[ \t\n\r\f]+")
 _WORD = re.compile(r"\w")
 
 
-def read_html(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
-    """Read a page; the ``name`` of the file is the last resort for a title."""
+def read_html(
+    text: str, *, meta: Metadata, name: str, repeated: frozenset[str] = frozenset()
+) -> ParsedDocument:
+    """Read a page; the ``name`` of the file is the last resort for a title.
+
+    ``repeated`` are the keys of blocks that other pages of the site have, too. The address is the
+    given one: a page that says where on the web it belongs may be another edition of that.
+    """
     tree = LexborHTMLParser(_shallow(text))
-    blocks = list(_blocks(tree))
+    blocks = without_navigation(list(_blocks(tree)), repeated)
     stored, places, sections = assemble(blocks)
     own = _own_meta(tree)
     heading = next((block.text for block in blocks if block.level == 1), None)
@@ -113,25 +115,42 @@ class _BlockDraft:
     parts: list[str] = field(default_factory=list)
     cells: list[str] = field(default_factory=list)
     rows: list[bool] = field(default_factory=list)
+    heads: int = 0
+    header: list[str] = field(default_factory=list)
     level: int = 0
     anchor: str | None = None
     pending: str | None = None
     pre: int = 0
+    inside_link: int = 0
+    linked: int = 0
+    links: list[str] = field(default_factory=list)
 
     def take(self) -> Block | None:
         """Close the block; None when it has no text or is a cell of the current row."""
         text = normalize_whitespace("".join(self.parts))
-        self.parts = []
+        words = [part.strip() for part in self.parts if part.strip()]
+        links = words[:1] if 2 * self.linked > sum(map(len, words)) else []
+        self.parts, self.linked = [], 0
         if not self.pre:
             text = "\n".join(line for part in text.split("\n") if (line := to_plain_text(part)))
         if not text.strip():
             return None
         if self.rows and self.rows[-1]:
             self.cells.append(to_plain_text(text))
+            self.links += links
             return None
         anchor = (self.anchor or self.pending) if self.level else None
         self.pending = None
-        return Block(to_plain_text(text) if self.level else text, level=self.level, anchor=anchor)
+        text = to_plain_text(text) if self.level else text
+        return Block(text, level=self.level, anchor=anchor, links=tuple(links))
+
+    def row(self) -> Block:
+        """Close a row of a table; its cells carry those of the header."""
+        cells, self.cells = self.cells, []
+        links, self.links = self.links, []
+        if self.heads == len(cells) > 1:
+            self.header = cells
+        return Block(CELL_GAP.join(under_header(cells, self.header)), links=tuple(links))
 
 
 def _blocks(tree: LexborHTMLParser) -> Iterator[Block]:
@@ -145,11 +164,14 @@ def _blocks(tree: LexborHTMLParser) -> Iterator[Block]:
             if entering:
                 text = node.text(deep=False) or ""
                 draft.parts.append(text if draft.pre else _SPACE.sub(" ", text))
+                draft.linked += len(text.strip()) if draft.inside_link else 0
         elif tag == "br":
             draft.parts.append("\n" if entering else "")
         else:
             if entering:
                 draft.pending = _name(node) or draft.pending
+            if tag == "a" and node.attributes.get("href"):
+                draft.inside_link += 1 if entering else -1
             if tag in _BLOCKS:
                 yield from _cross(draft, node, entering=entering)
     last = draft.take()
@@ -172,9 +194,13 @@ def _cross(draft: _BlockDraft, node: LexborNode, *, entering: bool) -> Iterator[
         # A layout table contains tables, headings and lists in its cells.
         layout = node.css_first("table, ul, ol, pre, h1, h2, h3, h4, h5, h6, p + p") is not None
         draft.rows.append(not layout and not any(draft.rows))
+        draft.heads = 0
+    elif tag in ("th", "td"):
+        draft.heads += entering and tag == "th"
+    elif tag == "table" and entering:
+        draft.header = []
     elif tag == "tr" and draft.rows.pop() and draft.cells:
-        cells, draft.cells = draft.cells, []
-        yield Block(CELL_GAP.join(cells))
+        yield draft.row()
 
 
 def _walk(root: LexborNode, *, inner: bool) -> Iterator[tuple[LexborNode, bool]]:
@@ -229,17 +255,10 @@ def _own_meta(tree: LexborHTMLParser) -> Metadata:
     title = tree.css_first("head title")
     root = tree.css_first("html")
     language = (root.attributes.get("lang") if root is not None else None) or ""
-    canonical = _attribute(tree, "link[rel=canonical]", "href")
-    base = _attribute(tree, "base", "href")
-    try:
-        address = normalize_url(urljoin(base, canonical))
-    except ValueError:
-        address = None
     return Metadata(
         title=(to_plain_text(normalize_whitespace(title.text(deep=True) or "")) or None)
         if title is not None
         else None,
-        url=address,
         language=normalize_language(language),
         date=_published(tree),
     )

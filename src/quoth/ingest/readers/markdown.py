@@ -16,6 +16,7 @@ from quoth.ingest.readers.blocks import (
     assemble,
     normalize_whitespace,
     to_plain_text,
+    under_header,
 )
 from quoth.ingest.readers.html import html_blocks
 from quoth.ingest.readers.metadata import Metadata, file_title
@@ -74,6 +75,7 @@ def markdown_blocks(text: str) -> Iterator[Block]:
     tokens = make_parser().parse(text)
     slugs: Counter[str] = Counter()
     row: list[str] = []
+    header: list[str] = []
     for number, token in enumerate(tokens):
         match token.type:
             case "inline" if number and tokens[number - 1].type == "heading_open":
@@ -83,9 +85,12 @@ def markdown_blocks(text: str) -> Iterator[Block]:
                 row.append(to_plain_text(inline_text(token.children or [])))
             case "inline":
                 yield Block(normalize_whitespace(inline_text(token.children or [])))
-            case "tr_close":
-                yield Block(CELL_GAP.join(cell for cell in row if cell))
+            case "tr_open":
                 row = []
+            case "tr_close":
+                yield Block(CELL_GAP.join(filter(None, under_header(row, header))))
+            case "thead_close":
+                header = row
             case "fence" | "code_block":
                 yield Block(token.content)
             case "html_block":

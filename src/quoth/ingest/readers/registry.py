@@ -30,6 +30,7 @@ from quoth.ingest.readers.metadata import (
     read_sidecar,
     sidecar,
 )
+from quoth.ingest.readers.neighbours import repeated_beside
 from quoth.ingest.readers.pdf.reader import read_pdf
 from quoth.ingest.readers.spoken_markdown import read_spoken
 from quoth.ingest.readers.text import read_plain
@@ -64,7 +65,7 @@ def _parse(text: str, found: Format, *, meta: Metadata, path: Path) -> ParsedDoc
     name = path.name
     match found:
         case "html":
-            return read_html(text, meta=meta, name=name)
+            return read_html(text, meta=meta, name=name, repeated=repeated_beside(path))
         case "markdown":
             return read_markdown(text, meta=meta, name=name)
         case "spoken":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from itertools import product
@@ -37,10 +38,25 @@ def find_files(sources: Sequence[Path]) -> Iterator[Path]:
                 yield real
 
 
+def left_out(sources: Sequence[Path]) -> Counter[str]:
+    """Count the files below the given folders that are not read, by suffix in small letters."""
+    return Counter(
+        path.suffix.lower()
+        for source in sources
+        if isdir(source)
+        for path in _visible(source)
+        if not is_wanted(path) and not path.name.lower().endswith(SIDECAR)
+    )
+
+
 def _below(folder: Path) -> Iterator[Path]:
+    return (path for path in _visible(folder) if is_wanted(path))
+
+
+def _visible(folder: Path) -> Iterator[Path]:
     for path in sorted(folder.rglob("*")):
         hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
-        if not hidden and isfile(path) and is_wanted(path):
+        if not hidden and isfile(path):
             yield path
 
 

@@ -24,6 +24,14 @@ _BULLETS = {"\uf0b7": "•", "\uf0a7": "▪", "\uf0d8": "‣", "\uf0fc": "✓"}
 _CODE_FONT = re.compile(
     rb"mono|courier|consol|typewriter|cmtt|lmtt|nimbusmon|menlo|inconsolata", re.I
 )
+SAMPLE = 400
+"""Characters of a page that tell whether its fonts say which characters they are."""
+MIN_MEASURED = 60
+"""Characters below which a page is too short to tell."""
+MAX_UNMAPPED = 0.3
+MIN_LETTERS, MIN_VOWELS = 0.5, 0.22
+"""Least shares of letters in text without spaces, and of vowels in Latin letters; every language
+that is written with them has more than a third."""
 COLUMN_GAP = 1.0
 """Ems of white space that may lie between two columns; words of a justified line are closer."""
 
@@ -79,6 +87,29 @@ def clean_text(text: str) -> str:
     """Clean a title or label as the text of the pages is cleaned, on one line."""
     kept = "".join(_clean(character) for character in text)
     return unicodedata.normalize("NFC", " ".join(kept.split()))
+
+
+def is_unreadable(textpage: object) -> bool:
+    """Return whether a page has fonts without a Unicode map, and its characters make no words.
+
+    Without a map PDFium guesses that glyphs are numbered as characters are, which is often right.
+    """
+    count = pdfium.FPDFText_CountChars(textpage)
+    sample = [
+        index
+        for index in range(0, count, max(1, count // SAMPLE))
+        if pdfium.FPDFText_IsGenerated(textpage, index) != 1
+    ]
+    unmapped = sum(pdfium.FPDFText_HasUnicodeMapError(textpage, index) == 1 for index in sample)
+    if len(sample) < MIN_MEASURED or unmapped < MAX_UNMAPPED * len(sample):
+        return False
+    text = [character for character in _characters(textpage) if not character.isspace()]
+    letters = [character.lower() for character in text if character.isalpha()]
+    if len(letters) < MIN_LETTERS * len(text):
+        return True
+    latin = [letter for letter in letters if "a" <= letter <= "z"]
+    vowels = sum(letter in "aeiouy" for letter in latin)
+    return 2 * len(latin) > len(letters) and vowels < MIN_VOWELS * len(latin)
 
 
 def page_runs(textpage: object) -> Iterator[Run]:

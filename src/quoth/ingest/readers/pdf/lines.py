@@ -40,7 +40,7 @@ _SPACING_ACCENTS = {
 _DOTLESS = {"\u0131": "i", "\u0237": "j"}
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _MARK_BEFORE = re.compile(r"^[⁰¹²³⁴⁵⁶⁷⁸⁹]+(?=[^\W\d_])")
-_MARK_AFTER = re.compile(r"(?<=[^\W\d_]{4})(?=[⁰¹²³⁴⁵⁶⁷⁸⁹])")
+_MARK_AFTER = re.compile(r"(?<=[^\W\d_]{4})(?=[⁰¹²³⁴⁵⁶⁷⁸⁹])|(?<=[^\W\d_]{2})(?=[⁰¹²³⁴⁵⁶⁷⁸⁹]{2})")
 _DESCENDING = frozenset("gjpqyQJ,;()[]{}|/@$_")
 
 
@@ -74,12 +74,19 @@ class PrintedLine:
     """Whether wide gaps part the line, as they part the cells of a table."""
 
 
-def page_lines(textpage: object, *, page: int) -> list[PrintedLine]:
-    """Return the lines of a page in reading order; `textpage` is a raw PDFium text page."""
+def page_pieces(textpage: object, *, page: int) -> list[PrintedLine]:
+    """Return the pieces of a page's lines, parted at wide gaps; `textpage` is raw PDFium's."""
     pieces = [
         piece for run in page_runs(textpage) if (piece := _piece(run, page=page, textpage=textpage))
     ]
-    cells = _join(pieces, across_gaps=False)
+    return _join(pieces, across_gaps=False)
+
+
+def page_lines(pieces: Sequence[PrintedLine]) -> list[PrintedLine]:
+    """Return the lines of a page in reading order."""
+    if not pieces:
+        return []
+    cells = list(pieces)
     gutters = _column_gaps(cells)
     if gutters:
         cells = [replace(cell, column=_column(cell, gutters)) for cell in cells]

@@ -15,11 +15,14 @@ from quoth.core.types import Section
 from quoth.ingest.readers.pdf.glyphs import clean_text
 from quoth.ingest.readers.pdf.lines import PrintedLine
 from quoth.ingest.readers.pdf.reflow import body_size
+from quoth.text.numbers import WORDS
 
 _MAX_ENTRIES = 20_000
 _MAX_HEADING = 160
+_IN_WORDS = "|".join(word.replace(" ", "") for word in WORDS)
 _NUMBERING = re.compile(
-    r"(?:chapter|section|part|appendix|kapitel|chapitre|anhang|annexe|partie)?[0-9ivxlcdm]{0,8}[a-z]?"
+    r"(?:chapter|section|part|appendix|kapitel|chapitre|anhang|annexe|partie|lecture)?"
+    rf"(?:[0-9ivxlcdm]{{0,8}}[a-z]?|{_IN_WORDS})"
 )
 _TOP_PARAMETER = {
     pdfium.PDFDEST_VIEW_XYZ: 1,
@@ -35,7 +38,8 @@ class PdfOutlineEntry:
 
     ``page`` is 1-based, ``top`` is a height in the page's user space; None where the entry does
     not say. ``line`` is the line that begins it, once found; ``tail`` is the last line of the title
-    as it is printed, None where the title is not on the page.
+    as it is printed, None where the title is not on the page; ``number`` is what is printed before
+    it and not in the outline, as "Chapter 2" or "3.5".
     """
 
     path: tuple[str, ...]
@@ -43,6 +47,7 @@ class PdfOutlineEntry:
     top: float | None = None
     line: PrintedLine | None = None
     tail: PrintedLine | None = None
+    number: str = ""
 
 
 def read_outline(document: pdfium2.PdfDocument) -> list[PdfOutlineEntry]:
@@ -96,20 +101,39 @@ def find_lines(
             continue
         lines = pages.get(heading.page, ())
         match = _by_words(heading, lines, keys.get(heading.page, ()))
-        line, tail = match or (_by_height(heading, lines), None)
+        line, tail, number = match or (_by_height(heading, lines), None, "")
         page = heading.page
         while line is None and page < last:
             page += 1
             line = next(iter(pages.get(page, ())), None)
         if line is not None:
-            found.append(replace(heading, line=line, tail=tail))
+            found.append(replace(heading, line=line, tail=tail, number=number))
     found.sort(key=lambda heading: order[heading.line])  # type: ignore[index]
     begun: dict[PrintedLine | None, PdfOutlineEntry] = {}
     for heading in found:
         before = begun.get(heading.line)
         if before is None or before.tail is None or heading.tail is not None:
             begun[heading.line] = heading
-    return list(begun.values())
+    return _with_numbers(list(begun.values()))
+
+
+def _with_numbers(headings: Sequence[PdfOutlineEntry]) -> list[PdfOutlineEntry]:
+    """Return the headings with the numbers that are printed before their titles."""
+    titles = {
+        heading.path: f"{heading.number} {heading.path[-1]}"
+        for heading in headings
+        if heading.number
+    }
+    return [
+        replace(
+            heading,
+            path=tuple(
+                titles.get(heading.path[: depth + 1], title)
+                for depth, title in enumerate(heading.path)
+            ),
+        )
+        for heading in headings
+    ]
 
 
 def _key(text: str) -> str:
@@ -118,11 +142,12 @@ def _key(text: str) -> str:
 
 def _by_words(
     heading: PdfOutlineEntry, lines: Sequence[PrintedLine], keys: Sequence[str]
-) -> tuple[PrintedLine, PrintedLine] | None:
+) -> tuple[PrintedLine, PrintedLine, str] | None:
+    """Return the first and last line of a title as printed, and the number before it."""
     wanted = _key(heading.path[-1])
     if not wanted:
         return None
-    matches = []
+    matches: dict[PrintedLine, tuple[PrintedLine, PrintedLine, str]] = {}
     for start, line in enumerate(lines):
         joined = ""
         for end in range(start, min(start + 4, len(lines))):
@@ -130,14 +155,26 @@ def _by_words(
             if len(joined) > len(wanted) + 20:
                 break
             if _same_title(joined, wanted):
-                matches.append((line, lines[end]))
+                # The same title may be found with the number on the line above, and without it.
+                printed = " ".join(each.text for each in lines[start : end + 1])
+                number = _beginning(printed, letters=len(joined) - len(wanted))
+                matches.setdefault(lines[end], (line, lines[end], number))
                 break
     if not matches:
         return None
     top = heading.top
     if top is None:
-        return max(matches, key=lambda match: match[1].size)
-    return min(matches, key=lambda match: abs(match[0].box.y1 - top))
+        return max(matches.values(), key=lambda match: match[1].size)
+    return min(matches.values(), key=lambda match: abs(match[0].box.y1 - top))
+
+
+def _beginning(printed: str, *, letters: int) -> str:
+    """Return the words of a title that its first letters and digits belong to."""
+    for place, character in enumerate(printed):
+        if letters <= 0:
+            return printed[:place].rstrip(" .:–—|-")
+        letters -= len(_key(character))
+    return ""
 
 
 def _same_title(printed: str, wanted: str) -> bool:

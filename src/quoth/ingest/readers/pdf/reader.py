@@ -12,6 +12,7 @@ from __future__ import annotations
 import ctypes
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pypdfium2 as pdfium2
@@ -19,8 +20,9 @@ import pypdfium2.raw as pdfium
 
 from quoth.core.errors import DocumentError
 from quoth.core.types import ParsedDocument
-from quoth.ingest.readers.pdf.glyphs import clean_text
-from quoth.ingest.readers.pdf.lines import PrintedLine, page_lines
+from quoth.ingest.readers.pdf.furniture import find_furniture, printed_labels
+from quoth.ingest.readers.pdf.glyphs import clean_text, is_unreadable
+from quoth.ingest.readers.pdf.lines import PrintedLine, page_lines, page_pieces
 from quoth.ingest.readers.pdf.outline import (
     PdfOutlineEntry,
     find_headings,
@@ -28,7 +30,7 @@ from quoth.ingest.readers.pdf.outline import (
     read_outline,
     sections,
 )
-from quoth.ingest.readers.pdf.reflow import body_size, flow, without_running_heads
+from quoth.ingest.readers.pdf.reflow import body_size, flow
 
 _SCAN_CHARACTERS = 25
 """A page with an image and fewer characters than this is taken for a scan without a text layer."""
@@ -49,14 +51,21 @@ def read_pdf(
     document = _open(path)
     try:
         numbers = range(1, len(document) + 1)
-        pages, scans, broken = _pages(document)
-        _refuse_without_text(path, pages, scans=scans, broken=broken)
+        pages, left_out = _pages(document)
+        _refuse_without_text(path, pages, left_out)
         labels = {n: clean_text(_label(document, n - 1))[:40] for n in numbers}
         outline = read_outline(document)
         stated = clean_text(_metadata(document, b"Title"))
     finally:
         document.close()
-    kept = without_running_heads(pages, labels)
+    furniture = find_furniture(pages, labels=labels, body=body_size(_all(pages)))
+    kept = {
+        page: lines
+        for page, pieces in pages.items()
+        if (lines := page_lines([piece for piece in pieces if piece not in furniture.pieces]))
+    }
+    if all(label in ("", str(page)) for page, label in labels.items()):
+        labels = printed_labels(furniture.folios, pages=len(numbers)) or labels
     headings = find_lines(outline, kept)
     if not headings:
         headings = find_headings(kept)
@@ -76,7 +85,7 @@ def read_pdf(
         url=url,
         pages=len(numbers),
         labels=tuple(labels[n] or str(n) for n in numbers) if any(labels.values()) else (),
-        warnings=_warnings(pages, scans=scans, broken=broken),
+        warnings=_warnings(left_out),
     )
 
 
@@ -114,28 +123,41 @@ def _open(path: Path) -> pdfium2.PdfDocument:
         ) from None
 
 
-def _pages(
-    document: pdfium2.PdfDocument,
-) -> tuple[dict[int, list[PrintedLine]], set[int], set[int]]:
-    """Return the lines of each page that has any, the pages that are scans, and the broken ones."""
+@dataclass(slots=True)
+class _LeftOut:
+    """The pages whose text cannot be had, or only in part."""
+
+    scans: set[int] = field(default_factory=set)
+    unmapped: set[int] = field(default_factory=set)
+    broken: set[int] = field(default_factory=set)
+
+
+def _pages(document: pdfium2.PdfDocument) -> tuple[dict[int, list[PrintedLine]], _LeftOut]:
+    """Return the pieces of the lines of each page that has any, and the pages without text."""
     pages: dict[int, list[PrintedLine]] = {}
-    scans: set[int] = set()
-    broken: set[int] = set()
+    left_out = _LeftOut()
     for index in range(len(document)):
         page = pdfium.FPDF_LoadPage(document.raw, index)
         textpage = pdfium.FPDFText_LoadPage(page) if page else None
-        if textpage:
-            lines = page_lines(textpage, page=index + 1)
-            if lines:
-                pages[index + 1] = lines
-            if sum(len(ln.text) for ln in lines) < _SCAN_CHARACTERS and _has_image(page):
-                scans.add(index + 1)
-            pdfium.FPDFText_ClosePage(textpage)
+        if textpage and is_unreadable(textpage):
+            left_out.unmapped.add(index + 1)
+        elif textpage:
+            pieces = page_pieces(textpage, page=index + 1)
+            if pieces:
+                pages[index + 1] = pieces
+            if sum(len(piece.text) for piece in pieces) < _SCAN_CHARACTERS and _has_image(page):
+                left_out.scans.add(index + 1)
         else:
-            broken.add(index + 1)
+            left_out.broken.add(index + 1)
+        if textpage:
+            pdfium.FPDFText_ClosePage(textpage)
         if page:
             pdfium.FPDF_ClosePage(page)
-    return pages, scans, broken
+    return pages, left_out
+
+
+def _all(pages: Mapping[int, Sequence[PrintedLine]]) -> list[PrintedLine]:
+    return [line for lines in pages.values() for line in lines]
 
 
 def _has_image(page: object) -> bool:
@@ -157,18 +179,22 @@ def _has_image(page: object) -> bool:
 
 
 def _refuse_without_text(
-    path: Path, pages: Mapping[int, Sequence[PrintedLine]], *, scans: set[int], broken: set[int]
+    path: Path, pages: Mapping[int, Sequence[PrintedLine]], left_out: _LeftOut
 ) -> None:
-    texts = set(pages) - scans
-    if texts:
+    if set(pages) - left_out.scans:
         return
-    if scans:
+    if left_out.scans or left_out.unmapped:
+        why = "are images without text"
+        if not left_out.scans:
+            why = (
+                "have fonts that do not say which characters they show, so their text is unreadable"
+            )
         raise DocumentError(
             "needs_ocr",
-            f"The pages of {path.name} are images without text; run OCR on the file first "
-            "(for example with ocrmypdf) and add the result.",
+            f"The pages of {path.name} {why}; run OCR on the file first "
+            "(for example with ocrmypdf --force-ocr) and add the result.",
         )
-    if broken:
+    if left_out.broken:
         raise DocumentError(
             "damaged", f"No page of {path.name} can be opened; get the file again or repair it."
         )
@@ -202,7 +228,7 @@ def _title(
         return stated[:300]
     first = next(iter(pages.values()), ())
     largest = max((line.size for line in first), default=0.0)
-    if largest > 1.15 * body_size([line for lines in pages.values() for line in lines]):
+    if largest > 1.15 * body_size(_all(pages)):
         lines = [line for line in first if line.size > 0.95 * largest][:3]
         found = " ".join(line.text + line.hyphen for line in lines)
         if sum(character.isalpha() for character in found) >= 3:
@@ -210,17 +236,17 @@ def _title(
     return headings[0].path[0] if headings else None
 
 
-def _warnings(
-    pages: Mapping[int, Sequence[PrintedLine]], *, scans: set[int], broken: set[int]
-) -> tuple[str, ...]:
-    found = []
-    if scans:
-        found.append(
-            f"{_named(scans)}: an image with almost no text; these pages need OCR to be found."
-        )
-    if broken:
-        found.append(f"{_named(broken)}: damaged, and left out.")
-    return tuple(found)
+def _warnings(left_out: _LeftOut) -> tuple[str, ...]:
+    reasons = (
+        (left_out.scans, "an image with almost no text; these pages need OCR to be found."),
+        (
+            left_out.unmapped,
+            "unreadable, because the fonts do not say which characters they show; these pages "
+            "were left out and need OCR to be found.",
+        ),
+        (left_out.broken, "damaged, and left out."),
+    )
+    return tuple(f"{_named(pages)}: {reason}" for pages, reason in reasons if pages)
 
 
 def _named(pages: set[int]) -> str:

@@ -1,8 +1,8 @@
 """Build running text from printed lines: paragraphs that span columns and pages.
 
-Three things split the sentences of a book, and are undone here: running heads and page numbers
-(removed), footnotes at the bottom of a page (moved before the paragraph that continues on the next
-page), and words broken by a hyphen (joined, when the document gives no reason to think that
+Running heads are gone already (`furniture`). Two more things split the sentences of a book, and
+are undone here: footnotes at the bottom of a page (moved before the paragraph that continues on the
+next page), and words broken by a hyphen (joined, when the document gives no reason to think that
 the hyphen belongs to the word). Lines that were broken on purpose (code, lists, verse, tables)
 stay lines: they are set apart by a line feed, paragraphs by an empty line, everything else by a
 space.
@@ -11,7 +11,7 @@ space.
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -23,8 +23,6 @@ _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _LAST_PART = re.compile(r"(?<![^\W\d_])[^\W\d_]+$")
 _LAST_WORD = re.compile(r"(?<![^\W\d_])(?<![^\W\d_]-)[^\W\d_]+(?:-[^\W\d_]+)*+$")
 _FIRST_WORD = re.compile(r"^[^\W\d_]+")
-_NUMBER = re.compile(r"\d+")
-_BARE_NUMBER = re.compile(r"^\W*+(?:page|seite|p\.?)?\s*+(\d+|[ivxlcdm]+)\W*$", re.I)
 _BULLET = re.compile(r"^[•▪◦‣●○■*]\s")
 _ITEM = re.compile(r"^(?:\(?\d{1,3}[.)]|\(?[a-zA-Z][.)]|\[\d+\]|[–—-])\s")
 _NOTE = re.compile(r"^(?:[⁰¹²³⁴⁵⁶⁷⁸⁹]+|[*†‡§∗]+|\d{1,3})\s?[^\W\d_(“\"‘']")
@@ -59,67 +57,6 @@ class _Block:
     left: float
     right: float
     justified: bool
-
-
-# --- what is left out -------------------------------------------------------------------------
-
-
-def without_running_heads(
-    pages: Mapping[int, Sequence[PrintedLine]], labels: Mapping[int, str]
-) -> dict[int, list[PrintedLine]]:
-    """Remove page numbers, running headers and running footers.
-
-    A line is removed when it is the outermost of its page and is the page's number or label, or
-    when the same words (except numbers) occur at the same height on most pages, or on a nearby page
-    while most pages have such a line at that height. Two rounds, for heads of two lines. Where most
-    pages have only one line, that line is the text, and is kept.
-    """
-    kept = {page: list(lines) for page, lines in pages.items()}
-    may_empty = 2 * sum(len(lines) > 1 for lines in kept.values()) > len(kept)
-    for _ in range(2):
-        for top in (True, False):
-            edges = {page: _edge(lines, top=top) for page, lines in kept.items() if lines}
-            for page, line in _repeated(edges, labels=labels).items():
-                if may_empty or len(kept[page]) > 1:
-                    kept[page].remove(line)
-    return kept
-
-
-def _edge(lines: Sequence[PrintedLine], *, top: bool) -> PrintedLine:
-    level = [line for line in lines if line.turn == lines[0].turn]
-    return max(level, key=lambda line: line.baseline if top else -line.baseline)
-
-
-def _repeated(
-    edges: Mapping[int, PrintedLine], *, labels: Mapping[int, str]
-) -> dict[int, PrintedLine]:
-    keys = {page: _NUMBER.sub("#", line.text.casefold()) for page, line in edges.items()}
-    near: dict[tuple[str, int], list[int]] = defaultdict(list)
-    for page, line in edges.items():
-        near[keys[page], round(line.baseline / 6)].append(page)
-    gone: dict[int, PrintedLine] = {}
-    echoes: dict[int, PrintedLine] = {}
-    for page, line in edges.items():
-        if _is_page_number(line.text, page=page, label=labels.get(page, "")):
-            gone[page] = line
-            continue
-        slot = round(line.baseline / 6)
-        same = [p for s in (slot - 1, slot, slot + 1) for p in near.get((keys[page], s), ())]
-        if len(same) >= 3 and len(same) >= 0.5 * len(edges):
-            gone[page] = line
-        elif any(0 < abs(other - page) <= 2 for other in same):
-            echoes[page] = line
-    heights = Counter(round(line.baseline / 6) for line in (*echoes.values(), *gone.values()))
-    for page, line in echoes.items():
-        slot = round(line.baseline / 6)
-        if sum(heights[s] for s in (slot - 1, slot, slot + 1)) >= max(4, 0.5 * len(edges)):
-            gone[page] = line
-    return gone
-
-
-def _is_page_number(text: str, *, page: int, label: str) -> bool:
-    found = _BARE_NUMBER.match(text)
-    return bool(found) and found[1].casefold() in (str(page), label.casefold())  # type: ignore[index]
 
 
 # --- the order of notes -----------------------------------------------------------------------

@@ -30,6 +30,8 @@ from tests.support.fault_server import (
 )
 
 MESSAGES = (Message("system", "Answer from the sources."), Message("user", "When does it boil?"))
+MAX_READING_S = 0.3
+"""More than a local model is given to read these short prompts."""
 QUICK = Limits(first_token_s=0.3, between_tokens_s=0.3, total_s=0.5)
 SLOW: tuple[Fault, ...] = (
     "hang_before_headers",
@@ -180,7 +182,8 @@ def test_a_fault_is_one_typed_error(call: Call, fault: Fault) -> None:
 @Ways
 @Faults
 def test_a_fault_is_told_in_time(call: Call, fault: Fault) -> None:
-    assert call.seconds < (0.8 if fault in SLOW else 3)
+    # A server on this machine is given time to read the prompt, beside the limits.
+    assert call.seconds < (0.8 + MAX_READING_S if fault in SLOW else 3)
 
 
 @Ways

@@ -12,7 +12,7 @@ from quoth.backends.late_interaction.binary_quantization import quantize_nbits
 from quoth.backends.late_interaction.span_scorer import LateSpans
 from quoth.backends.late_interaction.token_space import TokenSpace
 from quoth.backends.late_interaction.token_vectors import open_vectors
-from quoth.core.protocols import Matrix, Role
+from quoth.core.protocols import Matrix, Role, SpanScores
 from quoth.core.types import Chars, Chunk
 
 WORDS = ("mill", "owl", "corn", "salt")
@@ -54,27 +54,33 @@ def spans(embedder: Words, folder: Path | None = None) -> LateSpans:
 
 async def test_the_span_that_holds_the_word_is_nearest() -> None:
     text = "mill mill owl owl corn corn"
-    found, _ = await spans(Words()).score(
+    found = await spans(Words()).score(
         "owl", [chunk(text)], spans=[(0, 0, 9), (0, 10, 17), (0, 18, 27)]
     )
-    assert int(np.argmax(found)) == 1
+    assert [int(np.argmax(each)) for each in (found.whole, found.asked, found.pooled)] == [1] * 3
 
 
 async def test_titles_in_front_do_not_shift_the_spans() -> None:
     titled = chunk("mill mill owl owl", prefix="salt salt")
-    found, _ = await spans(Words()).score("owl", [titled], spans=[(0, 0, 9), (0, 10, 17)])
-    assert int(np.argmax(found)) == 1
+    found = await spans(Words()).score("owl", [titled], spans=[(0, 0, 9), (0, 10, 17)])
+    assert int(np.argmax(found.whole)) == 1
 
 
 async def test_spans_of_several_chunks_are_compared() -> None:
     chunks = [chunk("mill mill"), chunk("owl corn", at=1)]
-    found, _ = await spans(Words()).score("owl", chunks, spans=[(0, 0, 9), (1, 0, 8)])
-    assert found[1] > found[0]
+    found = await spans(Words()).score("owl", chunks, spans=[(0, 0, 9), (1, 0, 8)])
+    assert found.whole[1] > found.whole[0]
+
+
+async def test_a_mean_vector_is_compared_by_its_direction() -> None:
+    parts = [(0, 0, 8), (0, 0, 4), (0, 5, 8)]
+    found = await spans(Words()).score("mill mill owl", [chunk("mill owl")], spans=parts)
+    assert found.pooled == pytest.approx([3 / 10**0.5, 2 / 5**0.5, 1 / 5**0.5], abs=0.05)
 
 
 async def test_no_span_needs_no_vector() -> None:
     embedder = Words()
-    assert await spans(embedder).score("owl", [chunk("mill")], spans=[]) == ([], [])
+    assert await spans(embedder).score("owl", [chunk("mill")], spans=[]) == SpanScores((), (), ())
     assert embedder.read == []
 
 
@@ -91,12 +97,12 @@ async def test_kept_vectors_are_not_made_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize("end", [0, 1, 4])
 async def test_even_the_shortest_span_has_a_token(end: int) -> None:
     found = await spans(Words()).score("mill", [chunk("mill owl")], spans=[(0, 0, end)])
-    assert [len(each) for each in found] == [1, 1]
+    assert [len(each) for each in (found.whole, found.asked, found.pooled)] == [1, 1, 1]
 
 
 async def test_what_is_asked_for_is_scored_by_itself() -> None:
     text, parts = "mill mill owl owl", [(0, 0, 9), (0, 10, 17)]
     question = "owl owl owl owl mill"
-    _, opening = await spans(Words()).score(question, [chunk(text)], spans=parts)
-    _, closing = await spans(Words()).score(question, [chunk(text)], spans=parts, asking=16)
-    assert (int(np.argmax(opening)), int(np.argmax(closing))) == (1, 0)
+    opening = await spans(Words()).score(question, [chunk(text)], spans=parts)
+    closing = await spans(Words()).score(question, [chunk(text)], spans=parts, asking=16)
+    assert (int(np.argmax(opening.asked)), int(np.argmax(closing.asked))) == (1, 0)

@@ -441,3 +441,13 @@ async def test_a_speaker_may_be_called_anything(index: Index) -> None:
         filters = [Filter("speaker", "in", (name,))]
         found = await index.nearest(units(1)[0], limit=9, filters=filters)
         assert [key for key, _ in found] == [f"c{at}"]
+
+
+@pytest.mark.parametrize("typo", ["forrest", "forst", "froest", "foreest"])
+async def test_an_unknown_word_is_searched_as_the_nearest_known_one(
+    filled: Index, typo: str
+) -> None:
+    meant = await filled.match("forest", languages=LANGUAGES, limit=9)
+    found = await filled.match(typo, languages=LANGUAGES, limit=9)
+    assert [key for key, _score in found] == [key for key, _score in meant] != []
+    assert all(less < full for (_, less), (_, full) in zip(found, meant, strict=True))

@@ -17,7 +17,7 @@ from quoth.core.types import (
     QueryKind,
     Variant,
 )
-from quoth.query.expand import generated_variants, local_variants, with_weights
+from quoth.query.expand import generated_variants, with_weights
 from quoth.query.expand_llm import QueryVariants, read_wordings
 
 QUESTION = "How does a heat pump keep a house warm at 5 degrees?"
@@ -57,38 +57,6 @@ def reply(**fields: object) -> str:
 
 def read(text: str, query: Query | None = None) -> QueryVariants:
     return read_wordings(text, query=query or asked())
-
-
-# --- local forms ------------------------------------------------------------------------------
-
-
-def test_a_plain_question_is_searched_with_as_it_is() -> None:
-    assert local_variants(asked("What is a heat pump?")) == (Variant("What is a heat pump?"),)
-
-
-def test_related_names_go_to_the_keyword_leg_only() -> None:
-    found = local_variants(asked("What is a pump?"), related=[("compressor", 4), ("coolant", 2)])
-    assert [(each.text, each.semantic, each.keyword) for each in found[1:]] == [
-        ("compressor coolant", False, True)
-    ]
-
-
-def test_a_long_question_is_searched_by_its_rarest_words_too() -> None:
-    query = asked("Which valve of the big pump in the old mill near Oslo leaked oil last winter?")
-    counts = {"valv": 2, "pump": 90, "mill": 4, "oslo": 1, "leak": 3, "oil": 70, "winter": 5}
-    found = local_variants(query, frequency=lambda stem: counts.get(stem, 0))
-    assert found[1] == Variant("valve mill Oslo leaked winter", 0.125, "keywords", semantic=False)
-
-
-def test_without_counts_only_a_very_long_question_is_shortened() -> None:
-    long = "valve pump mill river leaked winter barrel copper engine bridge tunnel harbour"
-    assert [len(each.text.split()) for each in local_variants(asked(long))] == [12, 5]
-    assert len(local_variants(asked("valve pump mill river leaked winter barrel"))) == 1
-
-
-def test_a_question_of_two_is_searched_by_each() -> None:
-    found = local_variants(asked("What is LoRA and why is DoRA better?"))
-    assert [each.text for each in found[1:3]] == ["What is LoRA?", "why is DoRA better?"]
 
 
 # --- weights ----------------------------------------------------------------------------------

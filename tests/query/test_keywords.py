@@ -9,7 +9,6 @@ from quoth.query.keywords import (
     MAX_NAMES,
     capitalised_terms,
     content_words,
-    keywords,
 )
 
 
@@ -33,20 +32,6 @@ def chunk(text: str, language: str = "en") -> Chunk:
 )
 def test_content_words_are_what_the_question_is_about(text: str, language: str, words: str) -> None:
     assert content_words(text, language=language) == words.split()
-
-
-def test_the_rarest_words_that_the_collection_knows_are_the_keywords() -> None:
-    counts = {"wing": 90, "flutter": 3, "panel": 40, "quux": 0}
-    query = asked("Does the flutter of a quux affect the wing panel?")
-    assert keywords(query, frequency=lambda stem: counts.get(stem, 500), limit=2) == (
-        "flutter",
-        "panel",
-    )
-
-
-def test_without_counts_marked_and_long_words_come_first() -> None:
-    query = asked("Where do people in Oslo put the GPT4 model and its attention weights?")
-    assert keywords(query, limit=3) == ("Oslo", "GPT4", "attention")
 
 
 def test_names_are_sought_as_links_are_folded_and_entities_first() -> None:

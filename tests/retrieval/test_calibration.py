@@ -34,7 +34,6 @@ from quoth.retrieval.calibration import (
     probability,
     question_signals,
     reranker_scores,
-    statement_probability,
 )
 from quoth.retrieval.calibration_default import DEFAULT_CALIBRATION, E5
 from quoth.retrieval.rerank import RERANK
@@ -64,8 +63,8 @@ def candidate(key: str, *, score: float = 0.5) -> Candidate:
     return Candidate(key, score, "convex", legs)
 
 
-def yardstick(covered: float = 1.0, *, read: Sequence[float] = ()) -> ScoreBaseline:
-    found = ScoreBaseline.of(keyword=KEYWORD, semantic=SEMANTIC, covered=covered, read=read)
+def yardstick(*, read: Sequence[float] = ()) -> ScoreBaseline:
+    found = ScoreBaseline.of(keyword=KEYWORD, semantic=SEMANTIC, read=read)
     assert found is not None
     return found
 
@@ -102,8 +101,8 @@ def test_the_signs_of_a_hit_that_was_read() -> None:
 
 
 def test_the_signs_of_a_hit_that_was_not() -> None:
-    assert hit_signals(candidate("best"), rank=1, yardstick=yardstick(0.5)) == pytest.approx(
-        {"unread": 1.0, "unread_gap": 0.5, "unread_words": 0.5, "unread_place": 1.0}
+    assert hit_signals(candidate("best"), rank=1, yardstick=yardstick()) == pytest.approx(
+        {"unread": 1.0, "unread_gap": 0.5, "unread_words": 1.0, "unread_place": 1.0}
     )
     assert hit_signals(candidate("s1"), rank=3, yardstick=yardstick()) == pytest.approx(
         {"unread": 1.0, "unread_gap": 0.0, "unread_words": 0.5, "unread_place": 0.5}
@@ -128,7 +127,7 @@ def signals_of(*, foreign: bool, read: tuple[float, ...] = ()) -> dict[str, floa
 
 def test_the_signs_of_a_question() -> None:
     assert signals_of(foreign=False, read=READ) == pytest.approx(
-        {"matched": 0.6931, "best": 0.9, "read": 0.6, "ahead": 0.2}, abs=1e-4
+        {"covered": 0.5, "matched": 0.6931, "best": 0.9, "read": 0.6, "ahead": 0.2}, abs=1e-4
     )
     assert signals_of(foreign=True, read=READ) == pytest.approx(
         {"foreign": 1.0, "foreign_read": 0.6, "foreign_ahead": 0.2}
@@ -192,7 +191,7 @@ def test_the_scores_of_one_reranker_are_signs_and_those_of_others_are_not() -> N
 
 def test_too_few_passages_give_no_signs_and_no_yardstick() -> None:
     few = SEMANTIC[:19]
-    assert ScoreBaseline.of(keyword=KEYWORD, semantic=few, covered=1.0) is None
+    assert ScoreBaseline.of(keyword=KEYWORD, semantic=few) is None
     assert (
         question_signals(keyword=[], semantic=few, coverage=1, terms=1, gap=0.9, foreign=False)
         is None
@@ -275,33 +274,3 @@ def test_a_calibration_claims_nothing_about_a_group_that_it_has_not_seen(group: 
     assert answer_probability(tuned, {"read": 0.0}) == 0.5
     assert answer_probability(tuned, signals) is None
     assert answer_probability(SHIPPED_E5, signals) is not None
-
-
-# --- by the best sentence ---------------------------------------------------------------------
-
-MADE = IndexIdentity(E5[0], E5[1], 384, "query: ", "passage: ", "terms")
-
-
-def said(chance: float | None = 0.9, *, cosine: float = 0.87, held: float = 1.0) -> float:
-    found = statement_probability(MADE, chance=chance, cosine=cosine, held=held)
-    assert found is not None
-    return found
-
-
-@given(st.floats(0, 1), st.floats(0.7, 0.95), st.floats(0, 1))
-def test_more_of_a_sign_never_makes_what_is_said_less_likely(
-    chance: float, cosine: float, held: float
-) -> None:
-    least = said(chance, cosine=cosine, held=held)
-    assert said(min(1.0, chance + 0.1), cosine=cosine, held=held) >= least
-    assert said(chance, cosine=cosine + 0.01, held=held) >= least
-    assert said(chance, cosine=cosine, held=min(1.0, held + 0.1)) >= least
-
-
-def test_what_was_not_compared_is_taken_as_likely() -> None:
-    assert said(None) == said(0.9)
-
-
-def test_nothing_is_said_of_the_sentences_of_an_unknown_embedder() -> None:
-    other = replace(MADE, embedder="other")
-    assert statement_probability(other, chance=0.9, cosine=0.9, held=1.0) is None

@@ -11,7 +11,6 @@ from quoth.retrieval.diversity import (
     cap_per_document,
     collapse_duplicates,
     maximal_marginal_relevance,
-    round_robin,
 )
 
 
@@ -169,27 +168,3 @@ def test_every_candidate_is_kept_or_stands_behind_a_better_one(
         assert all(ids(given_).index(kept) < ids(given_).index(each) for each in copies)
     if given_:
         assert found.kept[0] == given_[0]
-
-
-def test_rankings_take_turns_and_no_chunk_comes_twice() -> None:
-    first, second, third = candidates(5, 4, 3), candidates(9, 8)[::-1], candidates(1, 1, 1, 1)[3:]
-    found = round_robin([first, second, third], limit=9)
-    assert ids(found) == ["c0", "c1", "c3", "c2"]
-
-
-def test_each_aspect_has_its_share() -> None:
-    rankings = [[Candidate(f"{name}{i}", 1.0, "rrf") for i in range(20)] for name in "abc"]
-    assert ids(round_robin(rankings, limit=7)) == ["a0", "b0", "c0", "a1", "b1", "c1", "a2"]
-
-
-@given(
-    st.lists(st.lists(st.integers(0, 12), unique=True, max_size=8), max_size=5), st.integers(0, 20)
-)
-def test_a_merge_holds_everything_once_up_to_its_limit(
-    numbers: list[list[int]], limit: int
-) -> None:
-    rankings = [[Candidate(f"c{n}", 1.0, "rrf") for n in each] for each in numbers]
-    found = ids(round_robin(rankings, limit=limit))
-    everything = {f"c{n}" for each in numbers for n in each}
-    assert len(found) == len(set(found)) == min(limit, len(everything))
-    assert set(found) <= everything

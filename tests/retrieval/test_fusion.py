@@ -7,8 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoth.core.types import (
-    Chars,
-    Chunk,
     LegScore,
     Scored,
 )
@@ -16,7 +14,6 @@ from quoth.retrieval.fusion import (
     convex_combination,
     passthrough,
     reciprocal_rank_fusion,
-    term_coverage,
 )
 
 KEYWORD = [("a", 8.0), ("b", 4.0), ("c", 2.0)]
@@ -77,32 +74,17 @@ def test_convex_by_hand() -> None:
     assert [each.chunk_id for each in found] == ["b", "a", "d", "c"]
 
 
-def test_coverage_takes_weight_from_the_keyword_leg() -> None:
-    found = convex_combination(BOTH, dense_weight=0.4, coverage=0.0)
-    assert [each.chunk_id for each in found] == ["b", "d", "a", "c"]
-    half = convex_combination(BOTH, dense_weight=0.4, coverage=0.25)
-    whole = convex_combination(BOTH, dense_weight=0.4 / (0.4 + 0.6 * 0.5))
-    assert [(c.chunk_id, c.score) for c in half] == [
-        (c.chunk_id, pytest.approx(c.score)) for c in whole
-    ]
-
-
-def test_half_of_the_terms_is_enough_for_full_trust() -> None:
-    whole = convex_combination(BOTH, dense_weight=0.4, coverage=1.0)
-    assert convex_combination(BOTH, dense_weight=0.4, coverage=0.5) == whole
-
-
 @pytest.mark.parametrize(("weight", "leg"), [(0.0, KEYWORD), (1.0, SEMANTIC)])
 def test_the_ends_of_the_weight_are_the_legs(weight: float, leg: list[Scored]) -> None:
     found = convex_combination(BOTH, dense_weight=weight)
     assert [each.chunk_id for each in found][:2] == [chunk_id for chunk_id, _ in leg][:2]
 
 
-@given(legs, st.floats(0, 1), st.floats(0, 1))
+@given(legs, st.floats(0, 1))
 def test_convex_scores_lie_between_0_and_1(
-    rankings: dict[str, list[Scored]], weight: float, coverage: float
+    rankings: dict[str, list[Scored]], weight: float
 ) -> None:
-    found = convex_combination(rankings, dense_weight=weight, coverage=coverage)
+    found = convex_combination(rankings, dense_weight=weight)
     scores = [each.score for each in found]
     assert scores == sorted(scores, reverse=True)
     assert all(-1e-9 <= score <= 1 + 1e-9 for score in scores)
@@ -144,17 +126,3 @@ def test_one_leg_keeps_its_own_scores() -> None:
 def test_nothing_found_is_nothing() -> None:
     assert convex_combination({}, dense_weight=0.5) == []
     assert reciprocal_rank_fusion({"keyword": []}) == []
-
-
-def chunk(text: str, *, prefix: str = "", language: str = "en") -> Chunk:
-    place = Chars(0, len(text))
-    return Chunk("c", "d", 0, 0, len(text), text, place, "text", prefix=prefix, language=language)
-
-
-def test_coverage_is_the_share_of_the_questions_terms() -> None:
-    best = chunk("Snakes have scales.", prefix="Reptiles")
-    assert term_coverage("Do snakes and other reptiles shed scales?", best=best) == pytest.approx(
-        3 / 4
-    )
-    assert term_coverage("¿Cuántas escamas tienen las serpientes?", best=best) == 0
-    assert term_coverage("snakes", best=None) == 0

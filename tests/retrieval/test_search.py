@@ -105,7 +105,6 @@ async def ask(
         wordings,
         plan,
         index=index,
-        read_chunks=lambda _ids: {},
         languages=["en"],
         trace=trace,
     )

@@ -43,6 +43,7 @@ _HEADED = re.compile(
     re.IGNORECASE,
 )
 """What precedes the actual title of a chapter: "Chapter 5: Locks", "2 SQL"."""
+_SECTION_NUMBER = re.compile(r"(?:\w{4,10}\s)?((?:\d{1,3}|[a-z])(?:\.\d{1,3}){1,4})\.?(?!\S)")
 HONORIFICS = word_set("honorifics")
 
 UMLAUTS = str.maketrans(dict(zip("äöüÄÖÜåøß", "ae oe ue Ae Oe Ue aa oe ss".split(), strict=True)))
@@ -88,7 +89,8 @@ class EntityIndex:
     ``speakers_by_name`` speakers by first or last name. ``spread`` counts the documents with a stem
     in their title or headings. ``chapters`` lists the documents of a chapter number, ``segments``
     those with questions or demos, ``chapters_by_title`` the documents and numbers of chapters by
-    title. ``dates`` are first and last days as numbers such as 20261231, ``labels`` the pages as
+    title, ``sections`` the documents and titles of dotted numbers.
+    ``dates`` are first and last days as numbers such as 20261231, ``labels`` the pages as
     printed, ``printed`` all of them, ``spoken`` the seconds of recordings. ``everything`` are all
     documents, ``by_speaker`` and ``by_language`` those of each.
     """
@@ -105,6 +107,7 @@ class EntityIndex:
     chapters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     segments: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     chapters_by_title: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
+    sections: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     dates: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     printed: frozenset[str] = frozenset()
@@ -153,6 +156,7 @@ def build_entity_index(
         chapters=_by_value((heading.chapter, heading.document_id) for heading in outline.headings),
         segments=_by_value((heading.segment, heading.document_id) for heading in outline.headings),
         chapters_by_title=_chaptered(outline.headings),
+        sections=_numbered(outline.headings),
         dates={
             document.document_id: days
             for document in documents
@@ -333,6 +337,16 @@ def _chaptered(headings: Iterable[Heading]) -> dict[str, tuple[tuple[str, str], 
         if len(heading.path) == 1 and heading.chapter:
             index[heading.path[0]].append((heading.document_id, heading.chapter))
     return {title: tuple(dict.fromkeys(found)) for title, found in index.items()}
+
+
+def _numbered(headings: Iterable[Heading]) -> dict[str, tuple[tuple[str, str], ...]]:
+    """Index sections by the dotted number before their title: their documents and titles."""
+    index: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for heading in headings:
+        found = _SECTION_NUMBER.match(heading.path[-1].casefold()) if heading.path else None
+        if found:
+            index[found[1]].append((heading.document_id, heading.path[-1]))
+    return {number: tuple(dict.fromkeys(found)) for number, found in index.items()}
 
 
 def _by_value(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from itertools import islice
 
 from quoth.core.types import Query
 from quoth.query.tokens import FUNCTION_WORDS, folded_words
 from quoth.text.analyzer import analyze
 
-Frequency = Callable[[str], int]
-"""Counts the chunks that contain a term (in its analysed form)."""
-
-MAX_KEYWORDS = 5
 NAME_WORDS = (2, 1, 3, 4)
 """Lengths in words of candidate names, most likely first."""
 MAX_NAMES = 200
@@ -55,31 +50,6 @@ def content_words(text: str, *, language: str) -> list[str]:
     return list(found.values())
 
 
-def keywords(
-    query: Query, *, frequency: Frequency | None = None, limit: int = MAX_KEYWORDS
-) -> tuple[str, ...]:
-    """Return up to ``limit`` of the query's most specific words, in query order.
-
-    With ``frequency`` these are the rarest that the collection contains; without, words with digits
-    or capitals first, then long ones, since frequent words are short (Zipf).
-    """
-    words = content_words(query.standalone, language=query.language)
-    if frequency is None:
-        first = query.standalone.split(maxsplit=1)[0] if words else ""
-        ranked = sorted(
-            range(len(words)),
-            key=lambda at: (-_specificity(words[at], first=words[at] == first), at),
-        )
-    else:
-        counts = [
-            max((frequency(stem) for stem in analyze(word, language=query.language)), default=0)
-            for word in words
-        ]
-        known = [at for at, count in enumerate(counts) if count]
-        ranked = sorted(known, key=lambda at: (counts[at], at))
-    return tuple(words[at] for at in sorted(ranked[:limit]))
-
-
 def capitalised_terms(query: Query) -> tuple[str, ...]:
     """Return runs of up to four words that may be names, normalized as links are.
 
@@ -99,8 +69,3 @@ def capitalised_terms(query: Query) -> tuple[str, ...]:
         if not {run[0], run[-1]} & FUNCTION_WORDS and len("".join(run)) > 1
     )
     return tuple(islice(dict.fromkeys([*filter(None, entities), *names]), MAX_NAMES))
-
-
-def _specificity(word: str, *, first: bool) -> float:
-    marked = any(each.isdigit() for each in word) or not word[1:].islower()
-    return len(word) + (10 if marked or (word[0].isupper() and not first) else 0)

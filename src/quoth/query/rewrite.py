@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from quoth.core.translations import translate
 from quoth.core.types import Turn
 from quoth.query.followup import has_only_question_words, is_content_bearing, is_followup
 from quoth.query.tokens import (
@@ -27,11 +28,8 @@ _SAID = re.compile(
     r"(?<![\w'-])(?:that|this|these|those|each|them|ca|cela|ceci|c'est|ce|cette|cet|ces|eux|elles)"
     r"(?![\w'-])"
 )
-_NOTHING_SAID = re.compile(
-    r"the collection (?:says nothing|is empty)|la collection (?:ne (?:contient|dit) rien|est vide)"
-)
-"""Openings of answers without content (`quoth.answering.answerability.notice`)."""
-
+NOTICE_START = 30
+"""Characters by which a notice is recognized: answers of the history are cut."""
 _THE = r"\b(?:the|l[ae]|du|au) "
 """Required for ordinals: "When was it first seen?" selects nothing."""
 _NO_TIME = (
@@ -65,11 +63,21 @@ def rewrite_standalone(
             break
     terms = terms[:MAX_TERMS]
     answer = tokenize_query(turns[-1].answer if turns else "")
-    if not meant and not _NOTHING_SAID.match(answer.folded):
+    if not meant and not _says_nothing(answer.clean):
         terms += _of_answer(asked, _fresh(answer, seen, barred=barred))
     if not terms:
         return asked.clean
     return f"{asked.clean.rstrip()} ({' '.join(terms)})"
+
+
+def _says_nothing(answer: str) -> bool:
+    """Return whether an answer is one of the notices that there is none."""
+    notices = (
+        translate(f"answering.{kind}", language)
+        for kind in ("no_results", "nothing", "low_relevance", "empty")
+        for language in ("en", "fr")
+    )
+    return any(answer.startswith(notice[:NOTICE_START]) for notice in notices)
 
 
 def _of_answer(asked: TokenizedQuery, fresh: Sequence[str]) -> Sequence[str]:

@@ -15,6 +15,7 @@ from quoth.core.errors import InputError
 from quoth.core.protocols import Matrix
 from quoth.core.translations import translate
 from quoth.core.types import Filter, FilterField, Query, QueryKind, Turn
+from quoth.query.asking import direct_question
 from quoth.query.comparison_aspects import MAX_ASPECTS, extract_aspects
 from quoth.query.entity_index import Entity, EntityIndex
 from quoth.query.entity_linking import Mention, mentions
@@ -34,7 +35,12 @@ from quoth.query.filters.extracted import (
     merge_filters,
     restrict_to,
 )
-from quoth.query.filters.page import extract_chapters, extract_pages, names_a_page
+from quoth.query.filters.page import (
+    extract_chapters,
+    extract_pages,
+    extract_sections,
+    names_a_page,
+)
 from quoth.query.filters.patterns import pattern_tables
 from quoth.query.filters.speaker import extract_speakers
 from quoth.query.filters.time import extract_segments, extract_times
@@ -57,6 +63,7 @@ SOURCE_EXTRACTORS: tuple[Extractor, ...] = (extract_speakers, extract_languages,
 """Extractors that restrict the documents, and with them the candidate titles."""
 PLACE_EXTRACTORS: tuple[Extractor, ...] = (
     extract_pages,
+    extract_sections,
     extract_chapters,
     extract_times,
     extract_segments,
@@ -143,6 +150,8 @@ def understand(
         analysis, standalone = _with_history(analysis, turns, names)
     elif turns:
         in_context = rewrite_standalone(query, turns)
+    if analysis.kind not in ("summary", "page_specific", "comparison"):
+        standalone = direct_question(tokenize_query(standalone), language=analysis.language)
     extracted, aspects, notes = analysis.extracted, analysis.aspects, analysis.extracted.notes
     if len(aspects) > MAX_ASPECTS:
         there = join_names(aspects[:MAX_ASPECTS], analysis.language)

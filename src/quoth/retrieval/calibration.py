@@ -26,7 +26,7 @@ from quoth.core.types import (
     Mode,
     Scored,
 )
-from quoth.retrieval.calibration_default import DEFAULT_CALIBRATION, DEFAULT_STATEMENT_CALIBRATION
+from quoth.retrieval.calibration_default import DEFAULT_CALIBRATION
 from quoth.retrieval.rerank import RERANK
 
 Signals = Mapping[str, float]
@@ -47,15 +47,11 @@ HIT_SIGNALS = (
     *("unread", "unread_gap", "unread_words", "unread_place"),
 )
 QUESTION_SIGNALS = (
-    *("matched", "best", "read", "ahead"),
+    *("covered", "matched", "best", "read", "ahead"),
     *("foreign", "foreign_read", "foreign_ahead"),
     *("unread", "unread_matched", "unread_gap", "unread_best", "unread_meets", "unread_agree"),
     *("foreign_unread", "foreign_unread_gap", "foreign_unread_coverage"),
 )
-UNCOMPARED_PROBABILITY = 0.9
-"""The answer probability where the query itself named the few passages searched."""
-CLEAR = 1e-6
-"""Probabilities are clipped to this distance from 0 and 1."""
 TOP_RANKS = 10
 """The first ranks of both retrievers that are compared."""
 MAX_RANK = 100
@@ -69,13 +65,11 @@ class ScoreBaseline:
     """Baseline that a query's hits are compared with.
 
     ``middle`` is the median cosine of vector search, ``best_bm25`` the highest keyword score,
-    ``covered`` the share of the query's terms that its best hit contains, ``read_middle`` the
-    median of the reranker's first scores, None where it has scored too few.
+    ``read_middle`` the median of the reranker's first scores, None where it has scored too few.
     """
 
     middle: float
     best_bm25: float
-    covered: float
     read_middle: float | None = None
 
     @classmethod
@@ -84,7 +78,6 @@ class ScoreBaseline:
         *,
         keyword: Sequence[Scored],
         semantic: Sequence[Scored],
-        covered: float,
         read: Sequence[float] = (),
     ) -> ScoreBaseline | None:
         """Compute the baseline from both retrievers, best first; None for too few scores.
@@ -95,7 +88,7 @@ class ScoreBaseline:
             return None
         middle = median(score for _key, score in semantic)
         best = max((score for _key, score in keyword), default=0.0)
-        return cls(middle, best, covered, median(read) if len(read) >= FEWEST_READ else None)
+        return cls(middle, best, median(read) if len(read) >= FEWEST_READ else None)
 
     def above_middle(self, cosine: float) -> float:
         """Return how far a cosine exceeds the median, as a share of the maximum."""
@@ -125,22 +118,6 @@ def answer_probability(tuning: Tuning | None, signals: Signals | None) -> float 
     return probability(tuning.answerable, signals)
 
 
-def statement_probability(
-    identity: IndexIdentity, *, chance: float | None, cosine: float, held: float
-) -> float | None:
-    """Return the probability that the selected statements answer; None for an unknown embedder.
-
-    ``chance`` is the `answer_probability`, None for too few scores; ``cosine`` and ``held`` are
-    those of `quoth.answering.answerability.StatementEvidence`.
-    """
-    calibration = DEFAULT_STATEMENT_CALIBRATION.get((identity.embedder, identity.revision))
-    if calibration is None:
-        return None
-    known = min(max(UNCOMPARED_PROBABILITY if chance is None else chance, CLEAR), 1 - CLEAR)
-    signals = {"chance": math.log(known / (1 - known)), "cosine": cosine, "held": held}
-    return probability(calibration, signals)
-
-
 def feature_group(signals: Iterable[str]) -> str:
     """Return the group of features by their names, "" for reranked, same-language queries."""
     name = f"{next(iter(signals), '')}_"
@@ -165,7 +142,7 @@ def hit_signals(candidate: Candidate, *, rank: int, yardstick: ScoreBaseline) ->
 
     ``place`` is 1 / log2(1 + rank). If reranked, ``read`` is the reranker's score, a cosine, and
     ``ahead`` how far it exceeds the median. Otherwise ``gap`` is the hit's cosine above the median,
-    ``words`` its share of the best BM25 score times the query coverage of the best hit.
+    ``words`` its share of the best BM25 score.
     """
     place, read = 1 / math.log2(1 + rank), candidate.legs.get(RERANK)
     if read is not None and yardstick.read_middle is not None:
@@ -174,7 +151,7 @@ def hit_signals(candidate: Candidate, *, rank: int, yardstick: ScoreBaseline) ->
     semantic, keyword = candidate.legs.get("semantic"), candidate.legs.get("keyword")
     words = 0.0
     if keyword is not None and yardstick.best_bm25 > 0:
-        words = max(0.0, keyword.score / yardstick.best_bm25) * yardstick.covered
+        words = max(0.0, keyword.score / yardstick.best_bm25)
     gap = 0.0 if semantic is None else yardstick.above_middle(semantic.score)
     return _prefix_features(UNREAD, {"gap": gap, "words": words, "place": place})
 
@@ -192,9 +169,10 @@ def question_signals(
     """Return the features of answerability; None for too few scores.
 
     ``coverage``, ``terms``, ``gap`` and ``foreign`` are those of
-    `quoth.answering.answerability.AnswerEvidence`, ``read`` the `reranker_scores`. ``matched`` is
-    coverage · ln(1 + terms), since half of eight words is more than half of two; ``best`` the best
-    cosine, ``read`` the reranker's best score and ``ahead`` how far that exceeds the median. Words
+    `quoth.answering.answerability.AnswerEvidence`, ``read`` the `reranker_scores`. ``covered``
+    is the coverage, ``matched`` coverage · ln(1 + terms), as in calibrations of earlier versions,
+    which punishes a short question; ``best`` the best cosine,
+    ``read`` the reranker's best score and ``ahead`` how far that exceeds the median. Words
     of a cross-lingual query prove little, and are no feature there.
 
     Without a reranker, ``meets`` is the rank of the keyword retriever's best hit in vector search
@@ -210,7 +188,7 @@ def question_signals(
         return (
             _prefix_features(FOREIGN, signs)
             if foreign
-            else {"matched": matched, "best": best, **signs}
+            else {"covered": coverage, "matched": matched, "best": best, **signs}
         )
     if foreign:
         return _prefix_features(FOREIGN_UNREAD, {"gap": max(0.0, gap), "coverage": coverage})

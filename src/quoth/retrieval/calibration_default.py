@@ -32,22 +32,22 @@ DEFAULT_CALIBRATION: Mapping[tuple[str, str], Tuning] = MappingProxyType(
                 source=SOURCE,
             ),
             answerable=Calibration(
-                bias=-26.156,
+                bias=-20.87,
                 weights=MappingProxyType(
                     {
-                        "matched": 0.707,
-                        "best": 17.43,
-                        "read": 23.413,
-                        "ahead": 17.913,
-                        "foreign": 10.025,
+                        "covered": 2.485,
+                        "best": 18.806,
+                        "read": 3.157,
+                        "ahead": 13.081,
+                        "foreign": 3.15,
                         "foreign_read": 33.432,
                         "foreign_ahead": 33.785,
-                        "unread": 2.147,
+                        "unread": -4.73,
                         "unread_matched": 1.846,
                         "unread_gap": 11.466,
                         "unread_best": 24.137,
                         "unread_meets": 0.94,
-                        "foreign_unread": 20.955,
+                        "foreign_unread": 14.08,
                         "foreign_unread_gap": 23.203,
                         "foreign_unread_coverage": 4.795,
                     }
@@ -55,19 +55,7 @@ DEFAULT_CALIBRATION: Mapping[tuple[str, str], Tuning] = MappingProxyType(
                 questions=7425,
                 source=SOURCE,
             ),
-            answer_from=0.55,
+            answer_from=0.2,
         )
     }
 )
-
-DEFAULT_STATEMENT_CALIBRATION: Mapping[tuple[str, str], Calibration] = MappingProxyType(
-    {
-        E5: Calibration(
-            bias=-37.23,
-            weights=MappingProxyType({"chance": 0.63, "cosine": 35.81, "held": 6.4}),
-            questions=857,
-            source="three judged sets, a third of the other questions near to what is there",
-        )
-    }
-)
-"""Probability that the selected statements answer, by the best sentence; docs/decisions/025."""

@@ -97,28 +97,6 @@ def collapse_duplicates(
     return Deduplicated(tuple(kept), {key: tuple(ids) for key, ids in copies.items()})
 
 
-def round_robin(rankings: Sequence[Sequence[Candidate]], *, limit: int) -> list[Candidate]:
-    """Merge the rankings of different queries round-robin, without repeating a chunk.
-
-    A ranking whose next chunk is already taken gives its next one, and an exhausted one is skipped.
-    """
-    left = [iter(ranking) for ranking in rankings]
-    taken: dict[str, Candidate] = {}
-    while left and len(taken) < limit:
-        still = []
-        for ranking in left:
-            fresh = next(
-                (candidate for candidate in ranking if candidate.chunk_id not in taken), None
-            )
-            if fresh is None:
-                continue
-            still.append(ranking)
-            if len(taken) < limit:
-                taken[fresh.chunk_id] = fresh
-        left = still
-    return list(taken.values())
-
-
 def maximal_marginal_relevance(
     candidates: Sequence[Candidate],
     *,

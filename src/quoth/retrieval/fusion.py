@@ -7,19 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from quoth.core.types import (
     Candidate,
-    Chunk,
     LegScore,
     Scored,
     ScoreKind,
     Variant,
 )
-from quoth.text.analyzer import analyze, analyze_query
 
 KEYWORD = "keyword"
 SEMANTIC = "semantic"
 
-FULL_TRUST = 0.5
-"""Coverage from which keyword search keeps its full weight."""
 FULL_SPREAD = 0.05
 """Cosine difference of the first and the last of `FULL_LIST` hits, from which vector search keeps
 its full weight."""
@@ -46,23 +42,17 @@ def reciprocal_rank_fusion(
     return _ordered(sums, rankings=rankings, kind="rrf")
 
 
-def convex_combination(
-    rankings: Rankings, *, dense_weight: float, coverage: float = 1.0
-) -> list[Candidate]:
+def convex_combination(rankings: Rankings, *, dense_weight: float) -> list[Candidate]:
     """Mix the retrievers' normalized scores by weight (Bruch et al., TOIS 2023); returns 0 to 1.
 
     Cosines are normalized from 0 (the last of the list) to 1 (the first), because models use only a
     narrow band of them; BM25 scores, which have a meaningful zero, are divided by the best. A chunk
-    that a retriever did not find has 0 there. ``dense_weight`` is the weight of vector search, as
-    long as ``coverage`` (0 to 1, see `term_coverage`) is at least `FULL_TRUST`; below, keyword
-    search loses its weight in proportion, down to none at 0. Vector search loses the part of its
-    weight that its cosines do not separate (`score_separation`). Equal scores are ordered by chunk
-    id.
+    that a retriever did not find has 0 there. ``dense_weight`` is the weight of vector search, of
+    which it loses the part that its cosines do not separate (`score_separation`). Equal scores are
+    ordered by chunk id.
     """
-    keyword_weight = (1.0 - dense_weight) * min(1.0, coverage / FULL_TRUST)
-    dense_weight *= score_separation(rankings.get(SEMANTIC, ()))
-    whole = dense_weight + keyword_weight
-    share = dense_weight / whole if whole > 0 else 0.0
+    trusted = dense_weight * score_separation(rankings.get(SEMANTIC, ()))
+    share = trusted / (1.0 - dense_weight + trusted) if trusted > 0 else 0.0
     sums: dict[str, float] = {}
     for leg, weight, low in (
         (SEMANTIC, share, _last(rankings.get(SEMANTIC, ()))),
@@ -113,6 +103,21 @@ def weighted_sum(
     return [first[chunk_id]._replace(score=sums[chunk_id]) for chunk_id in best_first]
 
 
+def lift(ranking: Sequence[Candidate], *, above: Sequence[Candidate]) -> list[Candidate]:
+    """Reorder a ranking by reciprocal rank fusion with another one of some of its candidates.
+
+    Scores are redistributed in the new order; candidates keep their retriever scores.
+    """
+    legs = {
+        name: [(each.chunk_id, each.score) for each in candidates]
+        for name, candidates in (("all", ranking), ("above", above))
+    }
+    known = {each.chunk_id: each for each in (*above, *ranking)}
+    order = [known[each.chunk_id] for each in reciprocal_rank_fusion(legs)]
+    scores = sorted((each.score for each in order), reverse=True)
+    return [each._replace(score=score) for each, score in zip(order, scores, strict=True)]
+
+
 def _named(candidate: Candidate, name: str) -> Candidate:
     if not name:
         return candidate
@@ -124,19 +129,6 @@ def _named(candidate: Candidate, name: str) -> Candidate:
 def passthrough(rankings: Rankings, *, leg: str, kind: ScoreKind) -> list[Candidate]:
     """Turn one retriever's ranking into candidates with its own scores."""
     return _ordered(dict(rankings.get(leg, ())), rankings=rankings, kind=kind)
-
-
-def term_coverage(question: str, *, best: Chunk | None) -> float:
-    """Return the share of the query's terms that the best keyword hit contains, 0 to 1.
-
-    It measures the reliability of keyword search without relevance judgments: where query and
-    collection do not share a language, even the best hit shares little more than names.
-    """
-    if best is None:
-        return 0.0
-    sought = set(analyze_query(question, languages=(best.language,)))
-    found = set(analyze(f"{best.prefix}\n{best.text}", language=best.language))
-    return sum(term in found for term in sought) / len(sought) if sought else 0.0
 
 
 def _last(ranking: Sequence[Scored]) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -13,7 +13,6 @@ from quoth.core.protocols import Embedder, EncodedQuery, Index, Matrix
 from quoth.core.trace import Trace
 from quoth.core.types import (
     Candidate,
-    Chunk,
     Scored,
     Variant,
 )
@@ -21,15 +20,8 @@ from quoth.retrieval.fusion import (
     convex_combination,
     passthrough,
     reciprocal_rank_fusion,
-    term_coverage,
     weighted_sum,
 )
-
-ReadChunks = Callable[[Sequence[str]], Mapping[str, Chunk]]
-"""Returns the existing chunks of the given ids; blocks."""
-
-MAX_KEYWORD_CHECKED = 3
-"""Keyword hits considered for the best one: a document being added has no chunks yet."""
 
 
 class Wording(NamedTuple):
@@ -41,16 +33,10 @@ class Wording(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RetrieverResults:
-    """Keyword and vector search results of one query variant, best first.
-
-    ``coverage`` is the share of the variant's terms that the best keyword hit contains
-    (`quoth.retrieval.fusion.term_coverage`); ``chunks`` are those read to measure it.
-    """
+    """Keyword and vector search results of one query variant, best first."""
 
     keyword: list[Scored] = field(default_factory=list)
     semantic: list[Scored] = field(default_factory=list)
-    coverage: float = 0.0
-    chunks: Mapping[str, Chunk] = field(default_factory=dict)
 
 
 async def encode_query(text: str, *, embedder: Embedder, trace: Trace) -> EncodedQuery | None:
@@ -94,7 +80,6 @@ async def search(
     plan: Plan,
     *,
     index: Index,
-    read_chunks: ReadChunks,
     languages: Sequence[str],
     trace: Trace,
 ) -> list[RetrieverResults]:
@@ -109,7 +94,6 @@ async def search(
                 wording,
                 plan,
                 index=index,
-                read_chunks=read_chunks,
                 languages=languages,
                 trace=trace,
             )
@@ -129,7 +113,6 @@ async def _search_wording(
     plan: Plan,
     *,
     index: Index,
-    read_chunks: ReadChunks,
     languages: Sequence[str],
     trace: Trace,
 ) -> RetrieverResults | None:
@@ -149,27 +132,20 @@ async def _search_wording(
             fallback="keyword",
         )
 
-    async def keyword() -> tuple[list[Scored] | None, Mapping[str, Chunk]]:
+    async def keyword() -> list[Scored] | None:
         if plan.mode == "semantic" or not variant.keyword:
-            return [], {}
-        found = await trace.attempt(
+            return []
+        return await trace.attempt(
             "keyword",
             index.match(variant.text, languages=languages, limit=limit, filters=filters),
             otherwise=None,
             fallback="semantic",
         )
-        first = [key for key, _score in (found or [])[:MAX_KEYWORD_CHECKED]]
-        return found, await asyncio.to_thread(read_chunks, first) if first else {}
 
-    dense, (lexical, chunks) = await asyncio.gather(semantic(), keyword())
+    dense, lexical = await asyncio.gather(semantic(), keyword())
     if (dense is None and not lexical) or (lexical is None and not dense):
         return None
-    best = next(
-        (chunks[key] for key, _score in (lexical or [])[:MAX_KEYWORD_CHECKED] if key in chunks),
-        None,
-    )
-    coverage = term_coverage(variant.text, best=best)
-    return RetrieverResults(lexical or [], dense or [], coverage, chunks)
+    return RetrieverResults(lexical or [], dense or [])
 
 
 def merge(
@@ -190,4 +166,4 @@ def _fused(results: RetrieverResults, plan: Plan) -> list[Candidate]:
         return passthrough(rankings, leg="semantic", kind="cosine")
     if plan.fusion == "rrf":
         return reciprocal_rank_fusion(rankings, k=plan.rrf_k)
-    return convex_combination(rankings, dense_weight=plan.dense_weight, coverage=results.coverage)
+    return convex_combination(rankings, dense_weight=plan.dense_weight)

@@ -1,4 +1,4 @@
-"""Entailment model in ONNX form, on the CPU (docs/decisions/024).
+"""Entailment model in ONNX form, on the CPU (docs/decisions/046).
 
 Three kinds are supported: NLI models, whose labels (``id2label``) include one for entailment;
 models with one logit, whose logistic is the probability (HHEM); and models that mark each token of

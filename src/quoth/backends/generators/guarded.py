@@ -43,6 +43,8 @@ class Limits:
     retry_within_s: float = 2.0
 
 
+LOCAL_TOKENS_PER_S = 50.0
+"""Tokens of a prompt that a slow computer reads per second; a local model gets that much longer."""
 FIRST_PAUSE_S = 0.5
 """The longest wait before the first retry; twice as long before the second."""
 FIRST = "first piece"
@@ -187,7 +189,9 @@ class GuardedGenerator:
         self, messages: Sequence[Message], *, writing: GenerationParams, began: float
     ) -> AsyncGenerator[Written, None]:
         """Make one call: yield its pieces, then `Finish`."""
-        tried, size, limit_s, said = self._clock(), 0, self.limits.first_token_s, False
+        tried, size, said = self._clock(), 0, False
+        reading = self._reading_s(messages)
+        limit_s, began = self.limits.first_token_s + reading, began + reading
         inner = cast(AsyncGenerator[Written, None], self.inner.stream(messages, writing=writing))
         with self._passing():
             async with aclosing(inner):
@@ -210,6 +214,13 @@ class GuardedGenerator:
                     raise self._error("wrote nothing", code="llm_empty")
         yield self._priced(piece)
 
+    def _reading_s(self, messages: Sequence[Message]) -> float:
+        """Return the time that a local model is given to read a prompt, in seconds."""
+        if not self.local:
+            return 0.0
+        tokens = self.inner.count_tokens([message.text for message in messages])
+        return sum(tokens) / LOCAL_TOKENS_PER_S
+
     @contextmanager
     def _passing(self) -> Iterator[None]:
         if self.breaker is None:
@@ -231,7 +242,11 @@ class GuardedGenerator:
             except TimeoutError:
                 if not limit.expired():
                     raise
-        what = f"sent nothing for {limit_s:g} s" if limit_s < left else "was not done in time"
+        what = (
+            f"sent nothing for {limit_s:g} s (setting llm_first_seconds)"
+            if limit_s < left
+            else "was not done in time (setting llm_seconds)"
+        )
         raise self._error(what, code="llm_timeout")
 
     def _measure(self, piece: str, *, already: int, max_tokens: int) -> int:

@@ -13,10 +13,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from quoth.backends.late_interaction.maxsim import best_matches, sum_matches, weighted_maxsim
+from quoth.backends.late_interaction.maxsim import (
+    best_matches,
+    normalize_rows,
+    sum_matches,
+    weighted_maxsim,
+)
 from quoth.backends.late_interaction.token_store import Packed
 from quoth.backends.late_interaction.token_vectors import TokenVectors
-from quoth.core.protocols import Matrix
+from quoth.core.protocols import Matrix, SpanScores
 from quoth.core.types import Chunk
 
 Span = tuple[int, int, int]
@@ -31,7 +36,7 @@ ASKED = 3
 
 
 class LateSpans:
-    """Scores spans of chunks as the late reranker scores chunks; docs/decisions/025."""
+    """Scores spans of chunks as the late reranker scores chunks; docs/decisions/042."""
 
     def __init__(self, vectors: TokenVectors) -> None:
         self._vectors = vectors
@@ -44,21 +49,24 @@ class LateSpans:
         spans: Sequence[Span],
         asking: int = 0,
         tokens: Matrix | None = None,
-    ) -> tuple[list[float], list[float]]:
-        """Return two scores per span, cosines, higher is better; raises EmbeddingError.
+    ) -> SpanScores:
+        """Return the scores of each span, cosines, higher is better; raises EmbeddingError.
 
-        The first are for the whole query, the second for `ASKED` of its tokens from the character
-        ``asking`` on.
+        ``asked`` is for `ASKED` tokens of the query from the character ``asking`` on.
         """
         if not spans:
-            return [], []
+            return SpanScores((), (), ())
         asked, kept = await asyncio.gather(
             self._vectors.question(question, tokens=tokens), self._vectors.passages(chunks)
         )
-        matches = await asyncio.to_thread(self._matches, asked, kept, chunks=chunks, spans=spans)
+        matches, pooled = await asyncio.to_thread(
+            self._matches, asked, kept, chunks=chunks, spans=spans
+        )
         share = len(asked) / max(1, len(_PIECE.findall(question)))
         first = min(round(len(_PIECE.findall(question[:asking])) * share), len(asked) - 1)
-        return weighted_maxsim(matches), sum_matches(matches[first : first + ASKED])
+        return SpanScores(
+            weighted_maxsim(matches), sum_matches(matches[first : first + ASKED]), pooled
+        )
 
     def _matches(
         self,
@@ -67,7 +75,7 @@ class LateSpans:
         *,
         chunks: Sequence[Chunk],
         spans: Sequence[Span],
-    ) -> Matrix:
+    ) -> tuple[Matrix, list[float]]:
         rows = [self._vectors.form.unpack(packed) for packed in kept]
         pieces = [[match.start() for match in _PIECE.finditer(chunk.indexed)] for chunk in chunks]
         found = []
@@ -79,4 +87,6 @@ class LateSpans:
             high = max(low + 1, round(bisect_left(starts, ahead + end) * share))
             found.append(rows[place][low:high])
         sizes = [len(each) for each in found]
-        return best_matches(asked, np.concatenate(found), sizes=sizes)
+        means = np.array([each.mean(axis=0) if len(each) else asked[0] * 0 for each in found])
+        pooled = normalize_rows(means) @ normalize_rows(asked.mean(axis=0))
+        return best_matches(asked, np.concatenate(found), sizes=sizes), pooled.tolist()

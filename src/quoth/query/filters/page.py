@@ -126,6 +126,19 @@ def _appendix(letter: str) -> str:
     return chr(ord("a") + number - 1) if 0 < number <= 26 else letter
 
 
+def extract_sections(query: TokenizedQuery, context: ExtractionContext) -> ExtractedFilters:
+    """Extract sections named by their dotted number ("section 3.5"); only existing ones filter."""
+    numbers = [match.groups["number"] for match in find_matches("section", query.folded)]
+    reach = frozenset(context.documents)
+    titles = [
+        title
+        for number in numbers
+        for document_id, title in context.entities.sections.get(number, ())
+        if document_id in reach
+    ]
+    return ExtractedFilters(restrict_to("section", titles))
+
+
 def _last_chapter(owners: dict[str, tuple[str, ...]]) -> list[str]:
     """Return the number of the last chapter, if all chapters are of one document."""
     numbers = [int(chapter) for chapter in owners if chapter.isdecimal()]

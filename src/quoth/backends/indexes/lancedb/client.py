@@ -46,6 +46,18 @@ _defer_client()
 import lancedb  # noqa: E402
 from lancedb.expr import Expr, col, lit  # noqa: E402
 from lancedb.index import FTS, BTree, HnswSq  # noqa: E402
-from lancedb.query import MatchQuery  # noqa: E402
+from lancedb.query import BooleanQuery, FullTextQuery, MatchQuery, Occur  # noqa: E402
 
-__all__ = ["FTS", "BTree", "Expr", "HnswSq", "MatchQuery", "col", "lancedb", "lit"]
+__all__ = [
+    "FTS",
+    "BTree",
+    "BooleanQuery",
+    "Expr",
+    "FullTextQuery",
+    "HnswSq",
+    "MatchQuery",
+    "Occur",
+    "col",
+    "lancedb",
+    "lit",
+]

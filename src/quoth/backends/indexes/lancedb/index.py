@@ -17,6 +17,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from quoth.backends.indexes.near_terms import weigh_terms
 from quoth.backends.indexes.snapshot.store import (
     SnapshotReader,
     activate,
@@ -148,8 +149,11 @@ class LanceIndex:
             snapshot = await self._snapshots.current()
             if snapshot is None:
                 terms = analyze_query(text, languages=languages)
+                if not terms:
+                    return []
                 store = await self._table()
-                return await store.match(terms, limit=limit, filters=filters) if terms else []
+                near = await self._near(store, terms)
+                return await store.match(terms, near=near, limit=limit, filters=filters)
             return await self._run(
                 lambda: snapshot.match(
                     analyze_query(text, languages=languages), limit=limit, filters=filters
@@ -181,6 +185,14 @@ class LanceIndex:
         with _translated():
             snapshot = await self._snapshots.current()
             return snapshot.count if snapshot else await (await self._table()).count()
+
+    async def _near(self, store: LanceStore, terms: Sequence[str]) -> list[str]:
+        """Return what unknown terms may misspell; none while a large table has no snapshot."""
+        if await store.count() >= self._vector_rows:
+            return []
+        known = await store.dictionary()
+        unknown = [term for term in terms if term not in known]
+        return list(weigh_terms(unknown, known=sorted(known))) if unknown else []
 
     async def _run(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)

@@ -13,7 +13,14 @@ import pyarrow as pa
 from filelock import FileLock, Timeout
 
 from quoth.backends.indexes.lancedb.checksums import TableChecksums
-from quoth.backends.indexes.lancedb.client import MatchQuery, col, lancedb
+from quoth.backends.indexes.lancedb.client import (
+    BooleanQuery,
+    FullTextQuery,
+    MatchQuery,
+    Occur,
+    col,
+    lancedb,
+)
 from quoth.backends.indexes.lancedb.schema import (
     INDEXED,
     column_index,
@@ -21,6 +28,7 @@ from quoth.backends.indexes.lancedb.schema import (
     rows,
     schema,
 )
+from quoth.backends.indexes.near_terms import NEAR_WEIGHT
 from quoth.core.errors import IndexCorrupt, IndexMismatch
 from quoth.core.protocols import Matrix
 from quoth.core.types import Chunk, Filter, Scored
@@ -46,6 +54,7 @@ class LanceStore:
         self._on_operation = on_operation
         self._sums = TableChecksums(folder, table)
         self._table: Any = None
+        self._terms: tuple[int, frozenset[str]] | None = None
         self._opening = asyncio.Lock()
 
     async def found(self) -> Any:
@@ -159,13 +168,20 @@ class LanceStore:
         return [(key, 1.0 - each) for key, each in zip(found["id"].to_pylist(), far, strict=True)]
 
     async def match(
-        self, words: Sequence[str], *, limit: int, filters: Sequence[Filter]
+        self,
+        words: Sequence[str],
+        *,
+        near: Sequence[str] = (),
+        limit: int,
+        filters: Sequence[Filter],
     ) -> list[Scored]:
-        """Rank chunks by BM25 (k1 1.2, b .75), best first."""
+        """Rank chunks by BM25 (k1 1.2, b .75), best first; ``near`` are words of less weight."""
         table = await self.there()
-        query = table.query().nearest_to_text(
-            MatchQuery(" ".join(words), "terms")  # type: ignore[call-arg]
-        )
+        wanted: FullTextQuery = MatchQuery(" ".join(words), "terms")  # type: ignore[call-arg]
+        if near:
+            less = MatchQuery(" ".join(near), "terms", boost=NEAR_WEIGHT)  # type: ignore[call-arg]
+            wanted = BooleanQuery([(Occur.SHOULD, wanted), (Occur.SHOULD, less)])
+        query = table.query().nearest_to_text(wanted)
         if filters:
             query = query.where(predicate(filters))
         found = await query.limit(limit).select(["id", "_score"]).to_arrow()
@@ -179,6 +195,15 @@ class LanceStore:
         query = table.query().where(col("id").isin(list(chunk_ids)))
         found = await query.select(["id", "vector"]).to_arrow()
         return dict(zip(found["id"].to_pylist(), matrix_of(found["vector"]), strict=True))
+
+    async def dictionary(self) -> frozenset[str]:
+        """Return every term of the table; reads all rows, once per version."""
+        table = await self.there()
+        version = await table.version()
+        if self._terms is None or self._terms[0] != version:
+            column = (await table.query().select(["terms"]).to_arrow())["terms"]
+            self._terms = version, frozenset(" ".join(column.to_pylist()).split())
+        return self._terms[1]
 
     async def document_ids(self) -> dict[str, int]:
         """Return the number of chunks per document; empty for a missing table."""

@@ -49,11 +49,13 @@ def columns_to_arrays(columns: pa.Table) -> Arrays:
     ids = [chunk_id.encode("utf-8", "surrogatepass") for chunk_id in columns["id"].to_pylist()]
     id_keys = np.array([encode_key("id", chunk_id) for chunk_id in ids], np.uint64)
     order = np.argsort(id_keys)
+    dictionary = " ".join(sorted(pc.unique(words).to_pylist())).encode("utf-8", "surrogatepass")
     return {
         "id_text": np.frombuffer(b"".join(ids), np.uint8),
         "id_at": np.cumsum([0, *map(len, ids)], dtype=np.int64),
         "id_keys": id_keys[order],
         "id_rows": order.astype(np.int32),
+        "term_text": np.frombuffer(dictionary, np.uint8),
         "term_keys": found.keys,
         "term_at": found.at,
         "term_rows": found.rows,

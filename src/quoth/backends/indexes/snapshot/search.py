@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any
 
@@ -17,6 +18,7 @@ import numpy.typing as npt
 import onnxruntime
 
 from quoth.backends.indexes.filter_columns import LISTS, RANGES, column_value
+from quoth.backends.indexes.near_terms import NEAR_WEIGHT, near_terms
 from quoth.core.protocols import Matrix
 from quoth.core.types import Filter, Scored
 
@@ -61,14 +63,17 @@ class Snapshot:
     def match(
         self, terms: Sequence[str], *, limit: int, filters: Sequence[Filter] = ()
     ) -> list[Scored]:
-        """Rank chunks by BM25, best first; a repeated term counts as often as it is repeated."""
+        """Rank chunks by BM25, best first; a repeated term counts as often as it is repeated.
+
+        An unknown term is searched as its nearest known ones (`near_terms`).
+        """
         sums = np.zeros(self.count, np.float32)
         for term, times in Counter(terms).items():
-            postings = self._postings("term", encode_key("", term))
-            rows = self._arrays["term_rows"][postings]
-            if len(rows):
-                idf = times * math.log(1 + (self.count - len(rows) + 0.5) / (len(rows) + 0.5))
-                sums[rows] += self._arrays["term_weights"][postings] * np.float32(idf)
+            if self._add(sums, term, times):
+                continue
+            near = near_terms(term, known=self._dictionary)
+            for known in near:
+                self._add(sums, known, times * NEAR_WEIGHT / len(near))
         held = sums > 0
         found = np.flatnonzero(held & self._mask(filters) if filters else held)
         return self._scored(found, sums[found], limit=limit)
@@ -85,6 +90,20 @@ class Snapshot:
             chunk_id for chunk_id, is_here in zip(chunk_ids, there.tolist(), strict=True) if is_here
         ]
         return dict(zip(found, self._vectors(self._arrays["id_rows"][at[there]]), strict=True))
+
+    @cached_property
+    def _dictionary(self) -> list[str]:
+        """Every term of the index, sorted; read when a query has an unknown one."""
+        return self._arrays["term_text"].tobytes().decode("utf-8", "surrogatepass").split()
+
+    def _add(self, sums: Numbers, term: str, times: float) -> bool:
+        """Add a term's BM25 scores to those of the rows; return whether the term is known."""
+        postings = self._postings("term", encode_key("", term))
+        rows = self._arrays["term_rows"][postings]
+        if len(rows):
+            idf = times * math.log(1 + (self.count - len(rows) + 0.5) / (len(rows) + 0.5))
+            sums[rows] += self._arrays["term_weights"][postings] * np.float32(idf)
+        return len(rows) > 0
 
     def _scored(self, rows: Numbers, scores: Numbers, *, limit: int) -> list[Scored]:
         order = top_k(scores, limit)

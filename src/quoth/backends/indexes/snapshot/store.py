@@ -24,7 +24,7 @@ import numpy as np
 from quoth.backends.indexes.checksum import file_checksum
 from quoth.backends.indexes.snapshot.search import PACKED, Numbers, Snapshot
 
-FORMAT = 2
+FORMAT = 3
 SETTLED_S = 2.0
 
 Version = tuple[str, ...]

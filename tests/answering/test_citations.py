@@ -10,7 +10,6 @@ from quoth.answering.citations import SNIPPET, cite_statements, make_citation, s
 from quoth.answering.extractive.select import Statement
 from quoth.core.types import (
     Box,
-    Chars,
     Chunk,
     Citation,
     Document,
@@ -20,6 +19,7 @@ from quoth.core.types import (
     SpanLocator,
 )
 from tests.support.citation_checks import check_spans
+from tests.support.passages import passage
 
 TEXT = "Water is split.\nThe light makes sugar in the leaf. Roots drink."
 
@@ -40,9 +40,9 @@ def book() -> Passage:
     return Passage(1, document, (first, second), ("c1",), 1.0)
 
 
-def cite(passage: Passage, start: int, end: int, number: int = 1) -> Citation:
+def cite(source: Passage, start: int, end: int, number: int = 1) -> Citation:
     return make_citation(
-        passage,
+        source,
         start=start,
         end=end,
         number=number,
@@ -112,38 +112,66 @@ def test_a_short_span_is_its_own_snippet() -> None:
 
 
 def test_a_long_span_is_cut_at_a_clause() -> None:
-    span = "word " * 30 + "and an end, " + "word " * 30
+    span = "word " * 180 + "and an end, " + "word " * 40
     assert span[: snippet_length(span)].endswith("and an end,")
 
 
 def test_a_long_span_without_clauses_is_cut_at_a_word() -> None:
-    length = snippet_length("wörter " * 60)
+    length = snippet_length("wörter " * 200)
     assert length <= SNIPPET
-    assert ("wörter " * 60)[:length].endswith("wörter")
+    assert ("wörter " * 200)[:length].endswith("wörter")
 
 
 def test_text_without_spaces_is_not_cut_inside_a_character() -> None:
     family = "👩\u200d👩\u200d👧"
-    span = family * 60
+    span = family * 200
     assert snippet_length(span) % len(family) == 0
 
 
 def test_the_snippet_of_a_long_sentence_ends_before_it() -> None:
-    text = "The tall tree " + "grows slowly " * 20 + "here."
-    chunk = Chunk("c", "d", 0, 0, len(text), text, Chars(0, len(text)), "text")
-    long = Passage(1, Document("d", "Notes", "text", "ready"), (chunk,), ("c",), 1.0)
-    citation = cite(long, 0, len(text))
-    assert len(citation.snippet) <= SNIPPET
+    text = "The tall tree " + "grows slowly " * 100 + "here."
+    citation = cite(passage(text), 0, len(text))
+    assert len(citation.snippet) <= SNIPPET < len(text)
     assert text[: citation.snippet_end] == citation.snippet
 
 
 def test_equal_spans_are_cited_once() -> None:
-    same = Statement("d", "c1", 16, 50, TEXT[16:50], 0, 1.0, 1.0, None)
-    other = Statement("d", "c1", 51, 63, TEXT[51:63], 0, 0.9, 1.0, None)
+    same = Statement("d", "c1", 16, 50, TEXT[16:50], 0)
+    other = Statement("d", "c1", 51, 63, TEXT[51:63], 0)
     citations = cite_statements(
         [same, other, same], [book()], retrieval_method="keyword", created_at="now"
     )
     assert [(each.number, each.snippet_start) for each in citations] == [(1, 16), (2, 51)]
+
+
+@pytest.mark.parametrize(
+    ("marked", "shown"),
+    [
+        ((16, 50), "The light makes sugar in the leaf."),
+        ((51, 63), "Roots drink."),
+        ((16, 63), None),
+        ((0, 15), None),
+        ((51, 64), None),
+        (None, None),
+    ],
+)
+def test_the_marked_part_counts_characters_of_the_snippet(
+    marked: tuple[int, int] | None, shown: str | None
+) -> None:
+    statement = Statement("d", "c1", 16, 63, TEXT[16:63], 0, marked=marked)
+    (citation,) = cite_statements(
+        [statement], [book()], retrieval_method="keyword", created_at="now"
+    )
+    assert (citation.marked and citation.snippet[slice(*citation.marked)]) == shown
+
+
+def test_a_mark_behind_the_end_of_the_snippet_is_left_out() -> None:
+    text = "The tall tree " + "grows slowly " * 100 + "here. It is old."
+    statement = Statement("d1", "c1", 0, len(text), text, 0, marked=(len(text) - 10, len(text)))
+    (citation,) = cite_statements(
+        [statement], [passage(text)], retrieval_method="keyword", created_at="now"
+    )
+    assert citation.marked is None
 
 
 def test_whole_citations_pass_the_check() -> None:

@@ -79,6 +79,11 @@ async def test_a_quotation_is_proved_by_its_whole_sentence() -> None:
     assert proved(verdict) == ["The tower was built in 1889 for the fair in Paris."]
 
 
+async def test_an_opening_is_no_part_of_a_quotation() -> None:
+    assert (await check("In the text, the tower was built in 1889")).score == 1.0
+    assert (await check("If not, the tower was built in 1889")).score < 1.0
+
+
 async def test_a_quotation_over_two_sentences_has_two_proofs() -> None:
     verdict = await check("Berlin is the capital of Germany. The wall fell on 9 November 1989.")
     assert [proof.number for proof in verdict.proofs] == [2, 2]
@@ -88,9 +93,7 @@ async def test_a_quotation_over_two_sentences_has_two_proofs() -> None:
     "statement",
     [
         "The tower is 330 meters tall.",
-        "The tower weighs 10100 tonnes.",
         "According to the source, sourdough needs about twenty-four hours.",
-        "The wall fell in November 1989.",
         "The wall fell on 9 november 1989, while Berlin is the capital of Germany.",
         "Yeast bread needs 3 hours.",
     ],
@@ -105,7 +108,7 @@ async def test_the_same_in_other_words_is_supported(statement: str) -> None:
     [
         ("The tower was built in 1989 for the fair in Paris.", "number 1989"),
         ("It is 330 kilometres tall and weighs 10,100 tonnes.", "unit 330 km"),
-        ("It is 10,100 metres tall and weighs 330 tonnes.", "number 10,100"),
+        ("It is 10,100 metres tall and weighs 330 tonnes.", "unit 10,100 m"),
         ("The tower was not built in 1889 for the fair in Paris.", "negation not"),
         ("Paris is the capital of Germany.", "name Paris"),
         ("The wall fell on 9 December 1989.", "date December"),
@@ -218,7 +221,7 @@ FRENCH = read_sources(
     [
         ("Sourdough takes 24 hours.", "supported"),
         ("Sourdough takes 48 hours.", "unsupported"),
-        ("Yeast works in the cold.", "partly"),
+        ("Yeast works in the cold.", "unverified"),
         ("A zebra has stripes.", "unsupported"),
     ],
 )
@@ -272,7 +275,7 @@ class Opinion:
     ("statement", "probability", "support"),
     [
         ("The tower stood at the fair in Paris.", 0.97, "supported"),
-        ("The tower is 330 meters tall.", 0.01, "partly"),
+        ("The tower is 330 meters tall.", 0.01, "unsupported"),
         ("The tower was built in 1989 for the fair in Paris.", 0.99, "unsupported"),
         ("The tower was not built in 1889 for the fair in Paris.", 0.99, "unsupported"),
     ],

@@ -1,11 +1,10 @@
-"""Verification of statements against the model's sources (docs/decisions/024).
+"""Verification of statements against the model's sources (docs/decisions/046).
 
 tokens, units, values      tokenization: words, measures, numbers and names
+word_classes               words that change what a clause says, from files in ``data``
 source_index, claim        the sources and a statement, tokenized alike
-align                      the source sentences that may support a statement
-contradiction_rules, value_checks   differences that change the meaning
+evidence, features, head   the sentences that may support it, and the trained probability
 cross_lingual              the same without words in common
-calibration, combine_judge the support probability, and a judge's share in it
 quotations, non_claims     quotations within statements, and statements without a claim
 verify                     all steps in order
 """

@@ -9,6 +9,7 @@ from difflib import SequenceMatcher
 from quoth.answering.verification.source_index import Sources
 from quoth.answering.verification.tokens import TextToken, tokens
 from quoth.answering.verification.values import Value, read_values
+from quoth.answering.verification.word_classes import word_classes
 
 ROOT = 6
 """Common prefix in letters of related words."""
@@ -50,18 +51,13 @@ class Claim:
         return self.text[self.tokens[value.first].start : self.tokens[value.last].end]
 
 
-_REPORTING = frozenset(
-    "according mention mentioned mentions said say says source sources tell tells told write "
-    "writes written wrote dit disent ecrit ecrivent ecrivit mentionne mentionnent selon".split()
-)
-
-
 def read_claim(text: str, *, language: str, sources: Sources) -> Claim:
     """Tokenize a statement like its sources."""
     parts = tokens(text, language=language)
     stems = dict.fromkeys(part.stem for part in parts if part.stem)
     # The speaker's name counts; the verb of saying proves nothing.
-    empty = {part.stem for part in parts if part.word in _REPORTING}
+    reporting = word_classes(language).reporting
+    empty = {part.stem for part in parts if part.word in reporting}
     return Claim(
         text=text,
         tokens=parts,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from quoth.answering.verification.tokens import negations, tokens
+from quoth.answering.verification.word_classes import word_classes
 from quoth.text.analyzer import normalize_name
 
 _KINDS = (
@@ -86,6 +88,8 @@ def is_non_claim(statement: str, language: str, *, question: str = "") -> bool:
     known = question.casefold()
     if any(each.rstrip(".,").casefold() not in known for each in _VALUE.findall(statement)):
         return False
+    if _adds_nothing(statement, language, question=question):
+        return True
     text = normalize_name(statement).strip(" \"'«»*#")
     if _LEAD_IN.fullmatch(text):
         return _LEADING.search(text) is not None
@@ -93,3 +97,20 @@ def is_non_claim(statement: str, language: str, *, question: str = "") -> bool:
     if not any(pattern.search(text) for pattern in patterns):
         return False
     return _BUT.search(text) is None
+
+
+def _adds_nothing(statement: str, language: str, *, question: str) -> bool:
+    """Return whether a sentence denies that something is said, with no word but the question's."""
+    if not question:
+        return False
+    words = word_classes(language)
+    parts = tokens(statement, language=language)
+    if not negations(parts) or not any(part.word in words.telling for part in parts):
+        return False
+    asked = tokens(question, language=language)
+    known = {part.stem for part in asked} | {part.word for part in asked}
+    own = words.telling | words.source_names | words.reporting
+    return all(
+        not part.stem or part.stem in known or part.word in known or part.word in own
+        for part in parts
+    )

@@ -1,39 +1,35 @@
 """Verifies statements against the sources in the prompt and locates the evidence.
 
-A statement that occurs verbatim in a source is supported by it. Any other is aligned with the
-sentences that share most with it; its numbers, dates, units and names must occur in them, nothing
-may be negated or swapped, and a calibrated model estimates the support of the rest
-(docs/decisions/024). The cited sources are tried first, then all others in the prompt.
+A statement that occurs verbatim in a source is supported by it. Any other is compared with the one
+to three sentences that share most with it, and a trained head gives the probability that they
+support it (docs/decisions/046). The cited sources are tried first, then all others in the prompt.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from quoth.answering.verification.align import Alignment, align
-from quoth.answering.verification.calibration import (
-    FAULT_FACTOR,
-    FOREIGN,
-    MIN_RECALL,
-    MIN_SHARED_WORDS,
-    PARTLY,
-    SUPPORTED,
-    SURE,
-    WORDS,
-    support_probability,
-)
-from quoth.answering.verification.combine_judge import combine_with_judge
-from quoth.answering.verification.contradiction_rules import unsupported_negation
 from quoth.answering.verification.cross_lingual import Embed, align_cross_lingual
+from quoth.answering.verification.evidence import FAULT_FACTOR, ScoredClaim, score_claim
+from quoth.answering.verification.head import support_head
 from quoth.answering.verification.quotations import invented_quotation
 from quoth.answering.verification.source_index import IndexedSource, Sources, SourceSentence
-from quoth.answering.verification.tokens import tokens
-from quoth.core.calibration import Calibration
+from quoth.answering.verification.tokens import TextToken, tokens
+from quoth.answering.verification.word_classes import word_classes
 from quoth.core.protocols import EntailmentModel
 from quoth.core.types import Support
 from quoth.text.analyzer import detect_language
+
+JUDGE_SHARE = 0.5
+"""The judge's weight relative to the head."""
+MIN_JUDGED = 0.1
+"""Probability below which no judge can lift a claim."""
+SUREST = 0.99
+CLAUSE = 8
+"""Words before a quotation that may negate it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +45,10 @@ class EvidenceSpan:
 class StatementCheck:
     """The verification result of a statement.
 
-    ``score`` is the probability of support, 0 to 1. ``proofs`` is empty where nothing was found.
-    ``repaired`` means that they are in other sources than those cited. ``faults`` name what the
-    evidence does not support, such as "number 45".
+    ``score`` is the probability of support, 0 to 1. ``proofs`` are the sentences that decided,
+    empty where nothing supports it. ``repaired`` means that they are in other sources than those
+    cited. ``faults`` name what the evidence does not have, such as "number 45". ``declines`` marks
+    a sentence that only says that the sources do not answer.
     """
 
     support: Support
@@ -59,13 +56,17 @@ class StatementCheck:
     proofs: tuple[EvidenceSpan, ...]
     repaired: bool = False
     faults: tuple[str, ...] = ()
+    declines: bool = False
 
 
+_BOUNDARIES = tuple(".!?:;…•")
+"""Signs after which a part of a line is a sentence of its own."""
 _OPENING = re.compile(r"^\s*(?:[-*•–]|\d{1,2}[.)])\s+")
 MAX_QUOTED_SENTENCES = 100
 """Maximum sentences of one quotation; more than any statement has."""
 NOTHING = StatementCheck("unsupported", 0.0, ())
 UNVERIFIED = StatementCheck("unverified", 0.0, ())
+_RANK = {"supported": 2, "unverified": 1, "unsupported": 0}
 
 
 async def verify(
@@ -102,12 +103,9 @@ async def verify(
     return best
 
 
-_RANK = {"supported": 3, "partly": 2, "unverified": 1, "unsupported": 0}
-
-
-def _better(*verdicts: StatementCheck) -> StatementCheck:
-    """Return the best verdict; of equal ones the earlier."""
-    return max(verdicts, key=lambda each: (_RANK[each.support], each.score))
+def _better(*checks: StatementCheck) -> StatementCheck:
+    """Return the best check; of equal ones the earlier."""
+    return max(checks, key=lambda each: (_RANK[each.support], each.score))
 
 
 async def _checked(
@@ -119,26 +117,30 @@ async def _checked(
     embed: Embed | None,
     judge: EntailmentModel | None,
 ) -> StatementCheck:
-    quoted = _quoted(statement, among)
+    quoted = find_quotation(statement, among)
+    bare = without_introduction(statement, language=language)
+    if quoted is None and bare != statement:
+        quoted = find_quotation(bare, among)
     if quoted is not None:
         return quoted
     lines = [line for source in among for line in source.lines]
     own = _own_language(statement, lines, language=language)
-    found = align(statement, [line for line in lines if line.language == own], sources=sources)
-    best = NOTHING if found is None else _verdict(found)
+    same = [line for line in lines if line.language == own]
+    scored = score_claim(statement, same, sources=sources)
+    best = NOTHING if scored is None else await _decide(statement, scored, judge=judge)
     foreign = [line for line in lines if line.language != own]
-    if foreign and embed is None and not best.faults:
-        best = _better(best, UNVERIFIED)
-    elif foreign and embed is not None and best.support != "supported":
-        beside = await align_cross_lingual(
-            statement, foreign, sources=sources, language=own, embed=embed
-        )
-        verdict = UNVERIFIED if beside is None else _verdict(beside, model=FOREIGN, supported=SURE)
-        if _better(best, verdict) is verdict:
-            best, found = verdict, beside
-    if judge is None or found is None:
+    if not foreign or best.support == "supported":
         return best
-    return await _judged(statement, best, found=found, judge=judge)
+    if embed is None:
+        return UNVERIFIED if scored is None or not scored.missing else best
+    across = await align_cross_lingual(
+        statement, foreign, sources=sources, language=own, embed=embed
+    )
+    if across is None:
+        return _better(best, UNVERIFIED)
+    proofs = _proofs(across.lines) if across.support == "supported" else ()
+    other = StatementCheck(across.support, across.score, proofs, faults=across.missing)
+    return _better(best, other)
 
 
 def _own_language(statement: str, lines: Sequence[SourceSentence], *, language: str) -> str:
@@ -149,62 +151,80 @@ def _own_language(statement: str, lines: Sequence[SourceSentence], *, language: 
     return detect_language(statement, among=(language, *sorted(others)), fallback=language)
 
 
-async def _judged(
-    statement: str, verdict: StatementCheck, *, found: Alignment, judge: EntailmentModel
+async def _decide(
+    statement: str, scored: ScoredClaim, *, judge: EntailmentModel | None
 ) -> StatementCheck:
-    """Let a judge change a verdict by one step, unless it is clearly unsupported."""
-    if any(
-        fault.severity == "wrong" or fault.what.startswith("negation") for fault in found.faults
-    ):
-        return verdict
-    evidence = " ".join(" ".join(line.text.split()) for line in found.lines)
-    (probability,) = await judge.judge([(evidence, statement)])
-    score = combine_with_judge(verdict.score, probability)
-    if score < PARTLY and verdict.support == "unsupported":
-        return replace(verdict, score=score)
-    sure = score >= SUPPORTED and verdict.support != "unsupported"
-    return StatementCheck(
-        "supported" if sure else "partly", score, _proofs(found.lines), faults=verdict.faults
-    )
+    """Decide on a claim by the head, together with a judge where there is one."""
+    score = scored.score
+    if judge is not None and score >= MIN_JUDGED:
+        evidence = " ".join(" ".join(line.text.split()) for line in scored.lines)
+        (probability,) = await judge.judge([(evidence, statement)])
+        score = combine_with_judge(score, probability)
+    elif not scored.covered:
+        score *= FAULT_FACTOR
+    if score < support_head().threshold:
+        return StatementCheck("unsupported", score, (), faults=scored.missing)
+    return StatementCheck("supported", score, _proofs(scored.lines))
 
 
-def _quoted(statement: str, among: Sequence[IndexedSource]) -> StatementCheck | None:
+def combine_with_judge(words: float, judge: float, *, share: float = JUDGE_SHARE) -> float:
+    """Return the mean of two probabilities in logit space, weighted by the judge's share.
+
+    A logarithmic opinion pool (Genest and Zidek, 1986).
+    """
+    odds = (1 - share) * _log_odds(words) + share * _log_odds(judge)
+    return 1 / (1 + math.exp(-odds))
+
+
+def _log_odds(probability: float) -> float:
+    held = min(SUREST, max(1 - SUREST, probability))
+    return math.log(held / (1 - held))
+
+
+def find_quotation(statement: str, among: Sequence[IndexedSource]) -> StatementCheck | None:
     """Find a statement verbatim in a source, preferably as a complete sentence."""
     best: tuple[EvidenceSpan, ...] = ()
     fewest = MAX_QUOTED_SENTENCES + 1
     for source in among:
         for start, end in source.find(tokens(statement, language=source.language)):
             held = source.around(start, end)
-            if held and unsupported_negation(
-                [part for part in held[0].tokens if part.end <= start]
-            ):
-                continue
             whole = bool(held) and held[0].tokens[0].start == start
+            if held and not whole and _negated(held[0], start):
+                continue
             whole = whole and held[-1].tokens[-1].end == end
             if whole and len(held) == 1:
                 return StatementCheck("supported", 1.0, _proofs(held))
             sentences = len(held) if whole else MAX_QUOTED_SENTENCES
             if sentences < fewest:
-                best, fewest = (
-                    _proofs(held) or (EvidenceSpan(source.number, start, end),),
-                    sentences,
-                )
+                span = (EvidenceSpan(source.number, start, end),)
+                best, fewest = _proofs(held) or span, sentences
     return StatementCheck("supported", 1.0, best) if best else None
 
 
-def _verdict(
-    found: Alignment, *, model: Calibration = WORDS, supported: float = SUPPORTED
-) -> StatementCheck:
-    score = support_probability(found.signs, model=model)
-    named = tuple(dict.fromkeys(fault.what for fault in found.faults))
-    if any(fault.severity == "wrong" for fault in found.faults):
-        return StatementCheck("unsupported", FAULT_FACTOR * score, (), faults=named)
-    least = SUPPORTED if named else PARTLY
-    if score < least or found.shared < MIN_SHARED_WORDS:
-        return StatementCheck("unsupported", score, (), faults=named)
-    if named or score < supported or found.signs.get("told", 1.0) < MIN_RECALL:
-        return StatementCheck("partly", min(score, supported), _proofs(found.lines), faults=named)
-    return StatementCheck("supported", score, _proofs(found.lines))
+def without_introduction(statement: str, *, language: str) -> str:
+    """Return a statement without an opening such as "According to the source,".
+
+    An opening has only function words and words of reporting, and none that changes what follows.
+    """
+    opening, comma, rest = statement.partition(",")
+    words = word_classes(language)
+    changing = words.negations | words.conditions | words.quantifiers
+    parts = tokens(opening, language=language)
+    empty = all(
+        part.word not in changing and (not part.stem or part.word in words.reporting)
+        for part in parts
+    )
+    return rest.lstrip() if comma and rest.strip() and empty else statement
+
+
+def _negated(line: SourceSentence, start: int) -> bool:
+    """Return whether what stands before a part of a sentence may negate it."""
+    ahead = line.text[: start - line.start].rstrip()
+    if ahead.endswith(_BOUNDARIES):
+        return False
+    before: list[TextToken] = [part for part in line.tokens if part.end <= start][-CLAUSE:]
+    words = word_classes(line.language)
+    return any(part.word in words.negations | words.conditions for part in before)
 
 
 def _proofs(lines: Sequence[SourceSentence]) -> tuple[EvidenceSpan, ...]:

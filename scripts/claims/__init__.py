@@ -1,0 +1,1 @@
+"""Statements about passages, true and false."""

@@ -4,50 +4,62 @@ from __future__ import annotations
 
 import pytest
 
-from quoth.answering.extractive.lookup import centroid_sentences, part_titles, summary_statements
-from quoth.answering.extractive.select import shortlist
-from quoth.core.outline import SummarySentence
-from quoth.core.types import (
-    Chars,
-    Chunk,
-    Document,
-    Passage,
-    Query,
+from quoth.answering.extractive.lookup import (
+    MAX_PLACE_CHARACTERS,
+    MAX_PLACE_PASSAGES,
+    part_titles,
+    place_statements,
+    summary_statements,
 )
+from quoth.answering.extractive.select import Statement, collect_sentences
+from quoth.core.outline import SummarySentence
+from quoth.core.types import Query
+from tests.support.passages import passage
 
 TEXT = (
     "Bees make honey from nectar. The weather was fine. Worker bees carry nectar to the hive. "
     "Is it not odd? Honey keeps for years because bees dry the nectar."
 )
-CHUNK = Chunk("c", "d", 0, 100, 100 + len(TEXT), TEXT, Chars(100, 100 + len(TEXT)), "text")
-PASSAGE = Passage(1, Document("d", "Bees", "text", "ready"), (CHUNK,), ("c",), 1.0)
+QUERY = Query("What is on page 2?", "What is on page 2?", "en")
 
 
-def test_what_stands_there_is_told_by_its_central_sentences_in_order() -> None:
-    material = shortlist(
-        Query("What is on page 2?", "What is on page 2?", "en"), [PASSAGE]
-    ).material
-    said = [each.text for each in centroid_sentences(material, max_sentences=2)]
-    assert said == [
-        "Bees make honey from nectar.",
-        "Honey keeps for years because bees dry the nectar.",
+def quoted(*texts: str, questions: bool = False) -> tuple[Statement, ...]:
+    passages = [passage(text, start=100, number=n) for n, text in enumerate(texts, start=1)]
+    return place_statements(collect_sentences(QUERY, passages), passages, questions=questions)
+
+
+def test_what_stands_at_a_place_is_quoted_whole() -> None:
+    (statement,) = quoted(TEXT)
+    assert statement.text == TEXT
+    assert (statement.start, statement.end, len(statement.parts)) == (100, 100 + len(TEXT), 5)
+
+
+def test_a_long_place_is_quoted_from_its_beginning() -> None:
+    (statement,) = quoted(" ".join([TEXT] * 10))
+    assert statement.text.startswith(TEXT)
+    assert len(statement.text) <= MAX_PLACE_CHARACTERS
+
+
+def test_a_place_of_many_passages_is_quoted_by_the_first_ones() -> None:
+    found = quoted(*[TEXT] * (MAX_PLACE_PASSAGES + 1))
+    assert [each.document_id for each in found] == ["d1", "d2", "d3"]
+
+
+def test_the_questions_are_quoted_where_they_are_asked_for() -> None:
+    assert [each.text for each in quoted(TEXT, questions=True)] == ["Is it not odd?"]
+
+
+def test_a_summary_is_made_of_its_sentences_and_what_follows_each() -> None:
+    part = passage(TEXT + "\n\nWasps do not.", start=100)
+    first, second, third = (100 + TEXT.index(word) for word in ("Worker", "Is it", "Honey keeps"))
+    leaves = [
+        SummarySentence("c1", first, second - 1),
+        SummarySentence("gone", 0, 5),
+        SummarySentence("c1", third, 100 + len(TEXT)),
     ]
-
-
-def test_the_questions_are_told_where_they_are_asked_for() -> None:
-    material = shortlist(Query("What was asked?", "What was asked?", "en"), [PASSAGE]).material
-    said = centroid_sentences(material, max_sentences=2, questions=True)
-    assert [each.text for each in said] == ["Is it not odd?"]
-
-
-def test_a_summary_is_made_of_its_sentences() -> None:
-    start = 100 + TEXT.index("Worker")
-    end = 100 + TEXT.index(" Is it")
-    (statement,) = summary_statements(
-        [SummarySentence("c", start, end), SummarySentence("gone", 0, 5)], [PASSAGE]
-    )
-    assert statement.text == "Worker bees carry nectar to the hive."
-    assert (statement.start, statement.end, statement.passage) == (start, end, 0)
+    (statement,) = summary_statements(leaves, collect_sentences(QUERY, [part]), [part])
+    assert statement.text == TEXT[first - 100 :]
+    assert (statement.start, statement.end, statement.passage) == (first, 100 + len(TEXT), 0)
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import combinations, pairwise
 
+import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quoth.answering.citations import cite_statements
-from quoth.answering.extractive.select import choose_statements, shortlist, write_answer
+from quoth.answering.extractive.runs import MAX_LIST
+from quoth.answering.extractive.select import (
+    MAX_CHARACTERS,
+    Statement,
+    choose_statements,
+    collect_sentences,
+)
+from quoth.answering.extractive.write import write_answer
 from quoth.answering.generative.sanitize import plain_quotation
 from quoth.core.types import (
     Box,
@@ -34,7 +42,7 @@ ODD = (
     "\u0645\u0631\u062d\u0628\u0627 \u05e9\u05dc\u05d5\u05dd. \u200fRTL\u200e "
     "\u6c34\u662f\u751f\u547d\u3002 \u6771\u4eac\u306f\u5927\u304d\u3044 \ud55c\uad6d\uc5b4 "
     "\u0939\u093f\u0928\u094d\u0926\u0940 word Stop. Why? e.g. 3.14 \u201cQuoted.\u201d "
-    "[Music] \u2022 - a, b; It Cette"
+    "[Music] \u2022 - a, b; It Cette [12, 13]"
 )
 """Marks, soft hyphens, ligatures, joined emoji, writing from the right and without spaces."""
 WORDS = st.sampled_from([*ODD.split(), "\u00a0", "\u2009", "z" * 60])
@@ -127,27 +135,52 @@ def test_every_sentence_of_every_chunk_can_be_cited(
         assert all(inside(citation.locator, place) for place in places)
 
 
-@settings(max_examples=80, deadline=None)
-@given(readings(), LINES, st.integers(1, 3))
-def test_every_sentence_of_an_answer_is_the_text_it_cites(
-    reading: ParsedDocument, question: str, width: int
+@settings(max_examples=120, deadline=None)
+@given(readings(), st.integers(8, 60), st.integers(1, 3), st.integers(0, 99), st.integers(1, 12))
+def test_every_run_of_an_answer_is_the_text_it_cites(
+    reading: ParsedDocument, target: int, width: int, seed: int, most: int
 ) -> None:
-    passages = passages_of(reading, target=30, width=width)
-    query = Query(question, question, "en")
-    statements = choose_statements(shortlist(query, passages), max_sentences=4)
+    """Whatever the scores are, here any numbers."""
+    passages = passages_of(reading, target=target, width=width)
+    query = Query("word?", "word?", "en")
+    material = collect_sentences(query, passages)
+    scores = np.random.default_rng(seed).normal(scale=3, size=len(material.sentences))
+    statements = choose_statements(
+        query, material, scores=scores, passages=passages, max_sentences=most
+    )
     citations = cite_statements(
         statements, passages, retrieval_method="hybrid", created_at="2026-01-01T00:00:00Z"
     )
     text, sentences = write_answer(statements)
-    by_number = {citation.number: citation for citation in citations}
     assert check_spans(citations, lambda _: reading.text) == []
-    assert len(sentences) == len(statements)
-    for sentence, statement in zip(sentences, statements, strict=True):
-        (number,) = sentence.citations
-        citation = by_number[number]
+    assert len(sentences) == len(statements) == len(citations)
+    assert sum(len(each.parts) for each in statements) <= most
+    for one, two in combinations(statements, 2):
+        assert one.end <= two.start or two.end <= one.start
+    for sentence, statement, citation in zip(sentences, statements, citations, strict=True):
+        check_run(statement, passages[statement.passage])
+        assert sentence.citations == (citation.number,)
         shown = text[sentence.start : sentence.end].removeprefix("… ").removesuffix(" …")
         stored = reading.text[statement.start : statement.end]
         # What nobody sees is in the snippet alone; nothing that is seen is missing.
         assert shown.split() == plain_quotation(stored).split()
         assert stored.startswith(citation.snippet)
-        assert text[sentence.end :].startswith(f" [{number}]")
+        assert text[sentence.end :].startswith(f" [{citation.number}]")
+        if citation.marked:
+            start, end = (at + citation.snippet_start for at in citation.marked)
+            assert (start, end) in statement.parts
+            assert citation.snippet_start <= start < end <= citation.snippet_end
+
+
+def check_run(statement: Statement, passage: Passage) -> None:
+    """Check that a run is of its passage, of consecutive sentences, and not too long."""
+    end = passage.start + len(passage.text)
+    assert passage.start <= statement.start < statement.end <= end
+    assert (statement.parts[0][0], statement.parts[-1][1]) == (statement.start, statement.end)
+    between = [
+        passage.text[one[1] - passage.start : two[0] - passage.start]
+        for one, two in pairwise(statement.parts)
+    ]
+    listed = any(gap.strip() for gap in between)
+    longest = MAX_LIST if listed else MAX_CHARACTERS
+    assert len(statement.parts) == 1 or statement.end - statement.start <= longest

@@ -64,6 +64,7 @@ SUPPORTED = {
     "The last keeper, Maud Ferris, left the tower in 1968.",
     "Its keeper was Maud Ferris.",
     "Its last keeper was Maud Ferris.",
+    "**Maud Ferris** was the last.",
     "Its lamp is electric.",
     "The lamp has 1,000 watts.",
     "then by an electric lamp",
@@ -339,11 +340,22 @@ async def test_an_answer_in_another_language_says_so(home: Path) -> None:
     assert "language of the question" in " ".join(french.warnings)
 
 
-async def test_where_nothing_is_found_no_model_is_asked(home: Path) -> None:
-    model = ScriptedGenerator(*HONEST)
+async def test_the_model_is_asked_whatever_the_extractive_answer_says(home: Path) -> None:
+    model = ScriptedGenerator("How to descale an espresso machine is not mentioned.")
     question = "How do I descale an espresso machine with vinegar?"
     answer = done(await events_of(home, model, question=question))
-    assert (answer.status, model.told) == ("no_results", [])
+    assert len(model.told) == 1
+    assert (answer.status, answer.rejected) == ("low_relevance", ())
+    assert answer.warnings[-1].startswith("The language model finds no answer")
+
+
+async def test_what_was_not_proved_is_kept_and_can_be_looked_at(home: Path) -> None:
+    answer = await answer_of(home, FALSE)
+    assert [each.text for each in answer.rejected] == [
+        "It was moved to Norway in 1999 by forty men."
+    ]
+    assert "Norway" not in answer.text
+    assert answer.warnings[-1].endswith(f"`quoth explain {answer.query_id}` shows what it wrote.")
 
 
 # --- what it is told --------------------------------------------------------------------------

@@ -6,7 +6,8 @@ import hashlib
 import re
 from collections.abc import Sequence
 
-from quoth.answering.extractive.select import Statement, number_spans, statement_span
+from quoth.answering.extractive.select import Statement
+from quoth.answering.extractive.write import number_spans, statement_span
 from quoth.core.types import (
     Citation,
     Locator,
@@ -18,7 +19,7 @@ from quoth.core.types import (
 )
 from quoth.text.locators import link, locate
 
-SNIPPET = 200
+SNIPPET = 1000
 """Maximum characters of a snippet."""
 
 _WORD_BORDER = re.compile(r"\s+")
@@ -46,6 +47,7 @@ def cite_statements(
             number=number,
             retrieval_method=retrieval_method,
             created_at=created_at,
+            marked=first[span].marked,
         )
         for span, number in numbers.items()
     )
@@ -61,12 +63,15 @@ def make_citation(
     created_at: str,
     support: Support = "supported",
     support_score: float = 1.0,
+    marked: tuple[int, int] | None = None,
 ) -> Citation:
     """Cite the characters from `start` to `end` of the passage's document.
 
-    The locator and the link are those of the whole span; the snippet is the span itself, or its
-    beginning up to a clause or a word when it is longer than `SNIPPET`. A verbatim sentence is its
-    own evidence: the support is 1. The relevance is the passage's where that is a probability.
+    The locator is that of the whole span, the link opens its telling part; the snippet is
+    the span itself, or its beginning up to a clause or a word when it is longer than `SNIPPET`. A
+    verbatim sentence is its own evidence: the support is 1. ``marked`` is the telling part, in
+    characters of the document.
+    The relevance is the passage's where that is a probability.
     Raises ValueError for a span that is empty or not inside the passage.
     """
     document, text = passage.document, passage.text
@@ -76,6 +81,7 @@ def make_citation(
     snippet = span[: snippet_length(span)]
     chunk = next(chunk for chunk in reversed(passage.chunks) if chunk.start <= start)
     locator = _locator(passage, start=start, end=end)
+    told = _locator(passage, start=marked[0], end=marked[1]) if marked else locator
     paged = locator if isinstance(locator, Pages) else None
     heading = chunk.section[-1] if chunk.section else locator.section
     return Citation(
@@ -91,13 +97,21 @@ def make_citation(
         snippet=snippet,
         snippet_start=start,
         snippet_end=start + len(snippet),
-        link=link(locator, url=document.url, source=document.source, seconds=document.seconds),
+        link=link(told, url=document.url, source=document.source, seconds=document.seconds),
         relevance_score=passage.probability,
         support=support,
         support_score=support_score,
         retrieval_method=retrieval_method,
         created_at=created_at,
+        marked=_within(marked, start, start + len(snippet)),
     )
+
+
+def _within(marked: tuple[int, int] | None, start: int, end: int) -> tuple[int, int] | None:
+    """Return a part of a snippet in its own characters; None for the whole of it."""
+    if marked is None or marked == (start, end) or not start <= marked[0] < marked[1] <= end:
+        return None
+    return marked[0] - start, marked[1] - start
 
 
 def citation_id(document_id: str, *, start: int, end: int) -> str:

@@ -48,12 +48,14 @@ def finalize_answer(
         quoted,
         usage=usage,
         counts=replace(quoted.counts, invented=composed.invented),
+        rejected=composed.rejected,
     )
     claims = [sentence for sentence in composed.sentences if sentence.support != "unverified"]
     proved = [claim for claim in claims if claim.citations]
     refused = finish is not None and finish.reason == "refusal"
     if refused or not proved:
-        return _has_support(known, composed, refused=refused, silent=not claims)
+        silent = composed.declined > 0 and not composed.rejected
+        return _without_support(known, composed, refused=refused, silent=silent)
     language = quoted.query.language
     citations = with_counterparts(composed.citations, quoted.citations, passages=passages)
     disputed = disagreements(citations, passages=passages)
@@ -61,7 +63,7 @@ def finalize_answer(
     # The contradiction notice of the verbatim sentences uses other numbers.
     before = [
         warning
-        for warning in quoted.warnings
+        for warning in (quoted.warnings if quoted.status == "answered" else ())
         if warning not in conflict_notice(quoted.contradictions, language=language)
     ]
     used = tuple(chunk.chunk_id for passage in passages for chunk in passage.chunks)
@@ -72,6 +74,7 @@ def finalize_answer(
         citations=citations,
         contradictions=disputed,
         status=_status(quoted.status, composed, claims=claims),
+        closest=(),
         grounded=all(claim.citations for claim in claims),
         warnings=(*before, *warnings, *conflict_notice(disputed, language=language)),
         counts=replace(
@@ -85,33 +88,34 @@ def finalize_answer(
     )
 
 
-def add_warning(kind: Note, *, language: str) -> str:
+def add_warning(kind: Note, *, language: str, query_id: str = "") -> str:
     """Return the warning about a generated answer."""
-    return translate(f"answering.model_{kind}", language)
+    values = {"query_id": query_id} if kind == "empty" else {}
+    return translate(f"answering.model_{kind}", language, **values)
 
 
-def _has_support(quoted: Answer, composed: Composed, *, refused: bool, silent: bool) -> Answer:
+def _without_support(quoted: Answer, composed: Composed, *, refused: bool, silent: bool) -> Answer:
     """Return the verbatim answer with the reason for using it."""
     status, degraded = quoted.status, quoted.degraded
     kind: Note
     if refused:
         kind = "refused"
-    elif composed.finish is None or not (composed.sentences or composed.dropped):
+    elif composed.finish is None or not (composed.rejected or composed.declined):
         kind = "failed"
-    elif silent and not composed.dropped and composed.finish.reason != "length":
+    elif silent and composed.finish.reason != "length":
         kind, status = "silent", "low_relevance"
     else:
         kind = "empty"
     if kind in ("refused", "empty"):  # failures are in the trace already
         degraded = (*degraded, f"generate:{kind}:extractive")
-    warning = add_warning(kind, language=quoted.query.language)
+    warning = add_warning(kind, language=quoted.query.language, query_id=quoted.query_id)
     return replace(quoted, status=status, warnings=(*quoted.warnings, warning), degraded=degraded)
 
 
 def _status(
     status: AnswerStatus, composed: Composed, *, claims: Sequence[Sentence]
 ) -> AnswerStatus:
-    if status != "answered":
+    if status == "degraded":
         return status
     finish = composed.finish
     whole = finish is not None and finish.reason != "length" and not composed.dropped

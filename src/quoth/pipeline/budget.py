@@ -109,5 +109,4 @@ def _expands(plan: Plan) -> bool:
 
 def _without_small_tasks(plan: Plan) -> Plan:
     """Return the plan without small language model tasks."""
-    expansion = "none" if plan.expansion == "generated" else plan.expansion
-    return replace(plan, classify=False, hyde=False, expansion=expansion)
+    return replace(plan, classify=False, hyde=False, expansion="none")

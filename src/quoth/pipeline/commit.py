@@ -24,13 +24,19 @@ EMBED_CHUNKS = 64
 
 @dataclass(frozen=True, slots=True)
 class IngestProgress:
-    """Ingestion progress: files done of all files, and chunks of the current batch."""
+    """Ingestion progress: files done of all files, and chunks of the current batch of files."""
 
     source: str
     files: int
     of_files: int
     chunks: int
     of_chunks: int
+    in_batch: int = 1
+
+    @property
+    def done(self) -> float:
+        """Return the files done, with the share of the batch that is."""
+        return self.files + self.in_batch * self.chunks / max(1, self.of_chunks)
 
 
 async def write_batch(
@@ -42,7 +48,7 @@ async def write_batch(
     vectors: list[Matrix] = []
     tokens: list[TokenRows] = []
     for at in range(0, len(chunks), EMBED_CHUNKS):
-        yield IngestProgress(source, 0, 0, at, len(chunks))
+        yield IngestProgress(source, 0, 0, at, len(chunks), len(batch))
         part = chunks[at : at + EMBED_CHUNKS]
         rows, own = await embed_chunks(parts, part)
         vectors.append(rows)
@@ -52,7 +58,7 @@ async def write_batch(
     await commit_entries(
         parts, collection.name, entries=summed, chunks=chunks, vectors=rows, tokens=tokens
     )
-    yield IngestProgress(source, 0, 0, len(chunks), len(chunks))
+    yield IngestProgress(source, 0, 0, len(chunks), len(chunks), len(batch))
     for entry in batch:
         yield entry.document
 

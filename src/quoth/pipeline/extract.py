@@ -1,4 +1,4 @@
-"""Extractive answer: context → answerability → sentence selection → citations.
+"""Extractive answer: context → sentences → answerability → selection → citations.
 
 Made for every query: before a generated answer it is shown first, and it replaces one when the
 model fails or its output is unsupported.
@@ -7,17 +7,18 @@ model fails or its output is unsupported.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import uuid4
+
+import numpy as np
 
 from quoth.answering.answerability import (
     AnswerEvidence,
+    Notice,
     decide_status,
-    is_answerable,
     notice,
     status_notices,
     weigh_evidence,
-    weigh_statements,
 )
 from quoth.answering.citations import cite_statements
 from quoth.answering.context import build_context
@@ -26,25 +27,29 @@ from quoth.answering.contradictions.citations import (
     disagreements,
     with_other_sides,
 )
-from quoth.answering.extractive.lookup import CERTAIN, lookup_statements
-from quoth.answering.extractive.score import cosines_to
+from quoth.answering.extractive.lookup import place_statements, summary_statements
+from quoth.answering.extractive.score import (
+    QueryContext,
+    Scores,
+    cosines_to,
+    sentence_scores,
+)
 from quoth.answering.extractive.select import (
-    Shortlist,
     Statement,
     aspects_without,
     choose_statements,
-    read_closely,
+    collect_sentences,
     sentence_spans,
-    shortlist,
-    write_answer,
 )
 from quoth.answering.extractive.wording import question_word_offset
-from quoth.core.protocols import Reranker, SpanScorer
+from quoth.answering.extractive.write import write_answer
+from quoth.core.protocols import Reranker, SpanScorer, SpanScores
 from quoth.core.trace import Trace
 from quoth.core.types import (
     Answer,
     AnswerStatus,
     Counts,
+    Hit,
     Passage,
 )
 from quoth.pipeline.components import Components
@@ -54,7 +59,6 @@ from quoth.retrieval.calibration import (
     answer_probability,
     question_signals,
     reranker_scores,
-    statement_probability,
 )
 from quoth.retrieval.prune import prune
 from quoth.retrieval.rerank import RERANK
@@ -63,15 +67,20 @@ from quoth.text.token_count import estimate_tokens
 
 MAX_CLOSEST = 3
 """Passages shown, uncited, when the collection has no answer."""
+CLOSEST_SENTENCES = 12
+"""Sentences among which the other side of a contradiction is looked for, and which are embedded
+where there are no token vectors."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Selection:
-    """Selected sentences, the answer's status, and its notices."""
+    """Selected statements, the answer's status, its notices, and the score of each sentence."""
 
     statements: tuple[Statement, ...]
     status: AnswerStatus
+    material: QueryContext
     notices: tuple[str, ...] = ()
+    scores: Scores | None = None
 
 
 async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer:
@@ -93,14 +102,16 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
         )
         disputed = disagreements(citations, passages=passages)
     if not citations:
-        text = notice("no_results" if found.hits else "nothing", language=language)
+        unsure = chosen.status == "low_relevance"
+        kind: Notice = "low_relevance" if unsure else "no_results" if found.hits else "nothing"
+        text = notice(kind, language=language)
     return Answer(
         query_id=new_query_id(),
         query=found.query,
         text=text,
         sentences=sentences,
         citations=citations,
-        closest=() if citations else found.hits[:MAX_CLOSEST],
+        closest=() if citations else _closest(found, chosen),
         status=chosen.status,
         grounded=bool(citations),
         degraded=trace.degraded,
@@ -126,88 +137,99 @@ def new_query_id() -> str:
     return f"q_{uuid4().hex[:12]}"
 
 
+def _closest(found: Retrieved, chosen: _Selection) -> tuple[Hit, ...]:
+    """Return the first hits, the best sentence of each marked unless nothing was found."""
+    starts = {chunk.chunk_id: chunk for passage in found.passages for chunk in passage.chunks}
+    closest = []
+    for hit in found.hits[:MAX_CLOSEST]:
+        places = [
+            at
+            for at, each in enumerate(chosen.material.sentences)
+            if each.chunk_id == hit.chunk_id and hit.chunk_id in starts
+        ]
+        if places and chosen.scores is not None and chosen.status == "low_relevance":
+            best = chosen.material.sentences[max(places, key=chosen.scores.__getitem__)]
+            start = starts[hit.chunk_id].start
+            hit = replace(hit, marked=(best.start - start, min(best.end - start, len(hit.text))))
+        closest.append(hit)
+    return tuple(closest)
+
+
 async def _choose(
     parts: Components, found: Retrieved, passages: Sequence[Passage], *, trace: Trace
 ) -> _Selection:
-    """Select sentences: locator lookup → answerability → selection."""
-    plan, subject = found.plan, strip_locator_words(found.query)
-    placed = any(filter_.field in LOCATOR_FIELDS for filter_ in plan.filters)
+    """Select statements: locator lookup, else answerability → selection."""
+    plan, subject, language = found.plan, strip_locator_words(found.query), found.query.language
     with trace.stage("judge"):
-        listed = shortlist(subject, passages, filters=plan.filters)
-        evidence = weigh_evidence(subject, listed, cosines=found.cosines)
-    statements = lookup_statements(
-        found.query,
-        passages,
-        listed,
-        leaves=found.summary_sentences,
-        looked_up=found.from_summaries,
-        plan=plan,
-    )
-    chance, least = _answer_probability(found, evidence, reranker=parts.reranker, trace=trace)
-    answers: float | None = None
+        material = collect_sentences(subject, passages, filters=plan.filters)
+    placed = any(filter_.field in LOCATOR_FIELDS for filter_ in plan.filters)
+    only_place = only_asks_for_a_place(found.query)
+    statements: tuple[Statement, ...] = ()
+    if found.summary_sentences:
+        statements = summary_statements(found.summary_sentences, material, passages)
+    elif material.sentences and only_place and (placed or found.from_summaries):
+        asked = any(each.field == "segment" and "qa" in each.values for each in plan.filters)
+        statements = place_statements(material, passages, questions=asked)
     if statements:
-        evidence, chance = CERTAIN, None
-    elif not placed and found.query.notes and only_asks_for_a_place(found.query):
-        return _Selection((), "no_results")  # the place does not exist, as a note says
-    elif is_answerable(evidence, probability=chance, answer_from=least):
-        listed, statements = await _select_statements(parts, found, passages, listed, trace=trace)
-        weighed = weigh_statements(listed, statements)
-        if weighed is not None:
-            answers = statement_probability(
-                found.ranked[0].collection.identity,
-                chance=chance,
-                cosine=weighed.cosine,
-                held=weighed.held,
-            )
-    # Decided last, since the final steps may have been degraded, too.
+        return _Selection(statements, "degraded" if trace.failures else "answered", material)
+    if not placed and found.query.notes and only_place:
+        # The place does not exist, as a note says.
+        return _Selection((), "no_results", material)
+    scores = await _score_sentences(parts, found, passages, material, trace=trace)
+    evidence = weigh_evidence(subject, material, cosines=found.cosines)
+    chance, least = _answer_probability(found, evidence, reranker=parts.reranker, trace=trace)
     status = decide_status(
-        evidence,
-        probability=chance,
-        answer_from=least,
-        statement_probability=answers,
-        degraded=bool(trace.failures),
-        cited=bool(statements),
+        evidence, probability=chance, answer_from=least, degraded=bool(trace.failures)
     )
-    if status == "no_results":
-        return _Selection((), status)
-    language = found.query.language
+    if placed and material.sentences and status in ("no_results", "low_relevance"):
+        # What stands at an explicit place is the answer.
+        status = "degraded" if trace.failures else "partial" if evidence.missing else "answered"
+    if status in ("no_results", "low_relevance") or not material.sentences:
+        return _Selection((), status, material, (), scores)
+    statements = choose_statements(
+        found.query, material, scores=scores, passages=passages, max_sentences=plan.max_sentences
+    )
+    near = [int(at) for at in np.argsort(-scores)[:CLOSEST_SENTENCES]]
+    statements = with_other_sides(statements, material, near=near, passages=passages)
     notices = status_notices(status, evidence, language=language)
-    if without := aspects_without(listed, statements):
+    if without := aspects_without(found.query, material, statements):
         notices = (*notices, notice("missing", language=language, names=without))
-    return _Selection(statements, status, notices)
+    return _Selection(statements, status, material, notices, scores)
 
 
-async def _select_statements(
+async def _score_sentences(
     parts: Components,
     found: Retrieved,
     passages: Sequence[Passage],
-    listed: Shortlist,
+    material: QueryContext,
     *,
     trace: Trace,
-) -> tuple[Shortlist, tuple[Statement, ...]]:
-    """Score the shortlist by vectors; return it with the sentences that answer."""
-    late = cosines = None
-    if parts.spans is not None:
-        spans = _score_spans(parts.spans, found, listed, passages)
-        late = await trace.attempt("read", spans, otherwise=None, fallback="words")
-    listed = read_closely(listed, late)
-    if found.encoded is not None and not found.ranked[0].whole and listed.texts:
+) -> Scores:
+    """Score the sentences by token vectors, else by their own vectors, else by words."""
+    spans: SpanScores | None = None
+    cosines: Scores | None = None
+    if parts.spans is not None and material.sentences:
+        scoring = _score_spans(parts.spans, found, material, passages)
+        spans = await trace.attempt("read", scoring, otherwise=None, fallback="words")
+    elif found.encoded is not None and material.sentences:
+        scores = sentence_scores(found.query, material, passages=passages)
+        best = np.argsort(-scores)[:CLOSEST_SENTENCES]
         rows = await trace.attempt(
             "quote",
-            parts.embedder.embed(listed.texts, role="document"),
+            parts.embedder.embed([material.titled_text(int(at)) for at in best], role="document"),
             otherwise=None,
             fallback="words alone",
         )
-        cosines = None if rows is None else cosines_to(found.encoded.vector, rows)
-    plan = found.plan
-    statements = choose_statements(listed, max_sentences=plan.max_sentences, cosines=cosines)
-    return listed, with_other_sides(statements, listed)
+        if rows is not None:
+            cosines = np.full(len(scores), np.nan)
+            cosines[best] = cosines_to(found.encoded.vector, rows)
+    return sentence_scores(found.query, material, passages=passages, spans=spans, cosines=cosines)
 
 
 async def _score_spans(
-    spans: SpanScorer, found: Retrieved, listed: Shortlist, passages: Sequence[Passage]
-) -> tuple[list[float], list[float]]:
-    chunks, places = sentence_spans(listed, passages)
+    spans: SpanScorer, found: Retrieved, material: QueryContext, passages: Sequence[Passage]
+) -> SpanScores:
+    chunks, places = sentence_spans(material, passages)
     question = found.query.standalone
     return await spans.score(
         question,

@@ -49,7 +49,9 @@ from quoth.pipeline.retrieve import RequestContext, Retrieved
 from quoth.retrieval.prune import prune
 from quoth.store.rows import now
 
-NON_CLAIM = StatementCheck("unverified", 0.0, ())
+LOCAL_CONTEXT_TOKENS = 1500
+"""Tokens of passages that a local model reads unless the request says otherwise."""
+NON_CLAIM = StatementCheck("unverified", 0.0, (), declines=True)
 """The check result of a non-claim, such as that the sources do not say."""
 
 
@@ -77,7 +79,8 @@ async def generate_answer(
     The last item is the extractive answer if the model failed before its first word.
     """
     trace = context.trace
-    yield EvidenceFound(extractive.text, extractive.sentences, extractive.citations)
+    if extractive.citations:
+        yield EvidenceFound(extractive.text, extractive.sentences, extractive.citations)
     yield StageStarted("generate")
     prompt = await _build_prompt(context, found, generator=generator)
     events = _write(context.parts, found, prompt, generator=generator, trace=trace)
@@ -132,10 +135,12 @@ async def _build_prompt(
 
     def work() -> tuple[Context, Sources]:
         frame = sum(generator.count_tokens([message.text for message in messages("")]))
-        room = generator.window - frame - plan.max_tokens
+        room = min(plan.max_context_tokens, generator.window - frame - plan.max_tokens)
+        if generator.local and "max_context_tokens" not in request.request.choices:
+            room = min(room, LOCAL_CONTEXT_TOKENS)
         context = build_context(
             found.passages,
-            max_tokens=max(1, min(plan.max_context_tokens, room)),
+            max_tokens=max(1, room),
             count_tokens=generator.count_tokens,
             order=plan.context_order,
             kept=kept,

@@ -204,6 +204,7 @@ def _without_texts(record: Record) -> Record:
             closest=(),
             warnings=(),
             contradictions=(),
+            rejected=(),
         ),
     )
 

@@ -21,7 +21,14 @@ from quoth.core.types import Candidate, Filter, Hit, Passage, Query, Turn
 from quoth.pipeline.budget import note_withheld, within_budget
 from quoth.pipeline.components import Components, require_same_identity
 from quoth.pipeline.egress import apply_privacy_settings
-from quoth.pipeline.strategies import RankedList, SearchContext, retrieve_parts
+from quoth.pipeline.strategies import (
+    RankedList,
+    SearchContext,
+    found_little,
+    fuse_with,
+    learned_weight,
+    retrieve_parts,
+)
 from quoth.pipeline.usage import MeteredGenerator, UsageMeter
 from quoth.query import heads
 from quoth.query.entity_index import EntityIndex
@@ -224,7 +231,8 @@ async def analyse(context: RequestContext) -> AnalysedQuery:
 async def retrieve(context: RequestContext, analysed: AnalysedQuery) -> Retrieved:
     """Find the passages for a query.
 
-    Inferred filters without any match are dropped with a warning; explicit ones stay.
+    Inferred filters without any match are dropped with a warning; where they leave little, both
+    rankings are fused. Explicit ones stay.
     """
     query, given = analysed.query, analysed.explicit_filters
     plan, ranked = await _search_collections(context, analysed, (*query.filters, *given))
@@ -234,6 +242,9 @@ async def retrieve(context: RequestContext, analysed: AnalysedQuery) -> Retrieve
         query = replace(query, filters=())
         plan, ranked = await _search_collections(context, replace(analysed, query=query), given)
         notices = (translate("pipeline.filters_dropped", query.language),)
+    elif found_little(query, ranked):
+        _, wide = await _search_collections(context, analysed, given)
+        ranked = fuse_with(ranked, wide)
     if given and not any(ranking.fused for ranking in ranked):
         notices = (translate("pipeline.no_match", query.language),)
     if all(ranking.whole for ranking in ranked):
@@ -328,14 +339,6 @@ async def _search_one_of_several(
         return await retrieve_parts(search, query, encoded)
     except IndexCorrupt as error:
         raise RetrievalError(str(error)) from error
-
-
-def learned_weight(collection: Collection, language: str) -> float | None:
-    """Return the vector search weight calibrated on the collection for a language."""
-    if collection.tuning is None:
-        return None
-    weights = collection.tuning.dense_weight
-    return weights.get(language, weights.get(""))
 
 
 def select_hits(ranked: Sequence[RankedList], plan: Plan) -> tuple[Pool, dict[str, str]]:

@@ -1,8 +1,8 @@
 """Retrieval strategies for one collection, by the kind of query.
 
 Most queries go through `rank`: expand → search → fuse → rerank → calibrate → diversify. The other
-strategies return the same `RankedList`: structural lookup returns a requested place, a summary
-covers its document, and a query made of several questions ranks for each of them.
+strategies return the same `RankedList`: structural lookup returns a requested place, and a summary
+covers its document.
 """
 
 from __future__ import annotations
@@ -19,30 +19,26 @@ from quoth.core.protocols import EncodedQuery, Index, Matrix
 from quoth.core.trace import Trace
 from quoth.core.types import Candidate, Chunk, Query, Variant
 from quoth.pipeline.components import Components
-from quoth.query.decompose import aspect_questions, sub_questions
-from quoth.query.expand import MAX_RELATED, generated_variants, local_variants
-from quoth.query.keywords import capitalised_terms
+from quoth.query.expand import generated_variants
 from quoth.query.subject import LOCATOR_FIELDS, kind_of_source, only_asks_for_a_place
-from quoth.retrieval.aspect_quota import apply_quota
 from quoth.retrieval.calibration import (
     ScoreBaseline,
     apply_calibration,
     reranker_scores,
 )
-from quoth.retrieval.diversity import maximal_marginal_relevance, round_robin
+from quoth.retrieval.diversity import maximal_marginal_relevance
+from quoth.retrieval.fusion import lift
 from quoth.retrieval.rerank import rerank
-from quoth.retrieval.score_regularization import DEPTH, smooth_scores
-from quoth.retrieval.search import RetrieverResults, embed_variants, encode_query, merge, search
+from quoth.retrieval.search import RetrieverResults, embed_variants, merge, search
 from quoth.retrieval.summary_lookup import coverage_sample, named_parts
-from quoth.store.catalogue import Catalogue
 from quoth.store.rows import Collection
 
 SOFT_FILTER_WEIGHT = 0.2
 """Weight of a soft filter's results; the query itself has weight 1."""
+FEW = 3
+"""Fewer hits than this, with filters read from the query, and it is searched without them, too."""
 CONTEXT_WEIGHT = 0.3
 """Weight of the query variant with conversation terms (decision 037)."""
-ASPECT_RANKS = 8
-"""First ranks among which every aspect of a comparison has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +84,6 @@ async def retrieve_parts(
         return await sample_coverage(context, query) or await rank(context, query, encoded)
     if plan.strategy == "look_up":
         return await structural_lookup(context, query) or await rank(context, query, encoded)
-    questions = aspect_questions(query) if plan.strategy == "aspects" else sub_questions(query)
-    if len(questions) > 1:
-        return await multi_query_round_robin(context, query, encoded, questions)
     return await rank(context, query, encoded)
 
 
@@ -103,21 +96,17 @@ async def rank(context: SearchContext, query: Query, encoded: EncodedQuery | Non
         wordings,
         plan,
         index=context.index,
-        read_chunks=parts.catalogue.chunks,
         languages=context.outline.languages,
         trace=trace,
     )
     await _verify_index_complete(context)
     with trace.stage("fuse"):
         fused = merge(wordings, found, plan)
-    vectors = await _stored_vectors(context, fused[: max(DEPTH, plan.rerank_pool)])
-    if plan.mode == "hybrid":
-        with trace.stage("smooth"):
-            fused = smooth_scores(fused, vectors=vectors, weight=plan.smoothing)
     pool = fused[: plan.rerank_pool]
+    vectors = await _stored_vectors(context, pool)
     with trace.stage("fetch"):
         ids = [candidate.chunk_id for candidate in pool]
-        chunks = await asyncio.to_thread(read_missing, parts.catalogue, ids, found[0].chunks)
+        chunks = await asyncio.to_thread(parts.catalogue.chunks, ids)
     if parts.reranker is not None and plan.rerank:
         pool = await trace.attempt(
             "rerank",
@@ -141,14 +130,6 @@ async def rank(context: SearchContext, query: Query, encoded: EncodedQuery | Non
     return RankedList(
         context.collection, context.tuning, found[0], tuple(fused), tuple(pool), chunks, vectors
     )
-
-
-def read_missing(
-    catalogue: Catalogue, ids: Sequence[str], known: Mapping[str, Chunk]
-) -> dict[str, Chunk]:
-    """Return the existing chunks of these ids, reading those not known yet."""
-    missing = [key for key in ids if key not in known]
-    return {**known, **(catalogue.chunks(missing) if missing else {})}
 
 
 async def _verify_index_complete(context: SearchContext) -> None:
@@ -229,44 +210,6 @@ def _whole(
     )
 
 
-async def multi_query_round_robin(
-    context: SearchContext, query: Query, encoded: EncodedQuery | None, questions: Sequence[str]
-) -> RankedList:
-    """Rank for each sub-question and for the whole query.
-
-    One joined query hides its weaker half, so sub-questions are interleaved round-robin (decision
-    019). A comparison ranks best as a whole; each aspect only has a quota among the first hits
-    (decision 016).
-    """
-    plan = context.plan
-    whole = replace(query, aspects=())
-    part = replace(whole, boosts=(), in_context="")
-
-    async def rank_part(text: str) -> RankedList:
-        row = None
-        if plan.mode != "keyword":
-            row = await encode_query(text, embedder=context.parts.embedder, trace=context.trace)
-        return await rank(context, replace(part, standalone=text), row)
-
-    found = await asyncio.gather(*map(rank_part, questions), rank(context, whole, encoded))
-    *parts, together = (each.pool for each in found)
-    if query.aspects:
-        within = min(plan.final_k, ASPECT_RANKS)
-        pool = apply_quota(together, aspects=parts, within=within)[: plan.rerank_pool]
-    else:
-        pool = round_robin([*parts, together], limit=plan.rerank_pool)
-    fused: dict[str, Candidate] = {}
-    for candidate in (each for ranked in reversed(found) for each in ranked.fused):
-        fused.setdefault(candidate.chunk_id, candidate)
-    return replace(
-        found[-1],
-        fused=tuple(fused.values()),
-        pool=tuple(pool),
-        chunks={key: chunk for each in found for key, chunk in each.chunks.items()},
-        vectors={key: row for each in found for key, row in each.vectors.items()},
-    )
-
-
 def _query_variants(query: Query, plan: Plan) -> tuple[Variant, ...]:
     """Return the query, its variants within guessed places, and one with conversation terms.
 
@@ -288,28 +231,20 @@ def _query_variants(query: Query, plan: Plan) -> tuple[Variant, ...]:
 
 
 async def _expand(context: SearchContext, query: Query) -> tuple[Variant, ...]:
-    """Return other wordings, as far as the plan wants them and time permits."""
-    parts, plan, trace = context.parts, context.plan, context.trace
-    if parts.generator is not None and (plan.expansion == "generated" or plan.hyde):
-        wordings = generated_variants(
-            query, generator=parts.generator, hyde=plan.hyde, languages=context.outline.languages
-        )
-        found = await trace.attempt(
-            "expand",
-            wordings,
-            otherwise=(),
-            fallback="the question alone",
-            limit_ms=plan.expansion_ms,
-        )
-        return found[1:]
-    if plan.expansion == "none":
+    """Return a language model's other wordings, as far as the plan wants them and time permits."""
+    generator, plan = context.parts.generator, context.plan
+    if generator is None or not (plan.expansion == "generated" or plan.hyde):
         return ()
-    with trace.stage("expand"):
-        names = capitalised_terms(query)
-        related = await asyncio.to_thread(
-            parts.catalogue.related, context.collection, names, limit=MAX_RELATED
-        )
-        return local_variants(query, related=related)[1:]
+    found = await context.trace.attempt(
+        "expand",
+        generated_variants(
+            query, generator=generator, hyde=plan.hyde, languages=context.outline.languages
+        ),
+        otherwise=(),
+        fallback="the question alone",
+        limit_ms=plan.expansion_ms,
+    )
+    return found[1:]
 
 
 async def _stored_vectors(
@@ -317,8 +252,7 @@ async def _stored_vectors(
 ) -> Mapping[str, Matrix]:
     """Return the stored vectors that later stages compare; empty if unavailable."""
     plan = context.plan
-    smooths = plan.mode == "hybrid" and plan.smoothing > 0
-    if not smooths and plan.mmr_lambda >= 1 and plan.duplicate_cosine >= 1:
+    if plan.mmr_lambda >= 1 and plan.duplicate_cosine >= 1:
         return {}
     ids = [candidate.chunk_id for candidate in ranking]
     empty: Mapping[str, Matrix] = {}
@@ -335,10 +269,37 @@ def _calibrate(
     yardstick = ScoreBaseline.of(
         keyword=legs.keyword,
         semantic=legs.semantic,
-        covered=legs.coverage,
         read=reranker_scores(ranking, reranker=context.parts.reranker),
     )
     if tuning is None or tuning.relevance is None or yardstick is None:
         return ranking
     found = apply_calibration(ranking, calibration=tuning.relevance, yardstick=yardstick)
     return [each for each in found if each.score >= context.plan.min_probability]
+
+
+def found_little(query: Query, ranked: Sequence[RankedList]) -> bool:
+    """Return whether filters read from a query, other than places, left fewer than `FEW` hits."""
+    if not query.filters or any(each.field in LOCATOR_FIELDS for each in query.filters):
+        return False
+    return sum(len(each.pool) for each in ranked) < FEW and not any(each.whole for each in ranked)
+
+
+def fuse_with(ranked: Sequence[RankedList], wide: Sequence[RankedList]) -> list[RankedList]:
+    """Return the wide rankings with the narrow ones' hits lifted by reciprocal rank fusion."""
+    narrow = {ranking.collection.id: ranking for ranking in ranked}
+    return [
+        ranking
+        if ranking.collection.id not in narrow
+        else replace(
+            ranking, pool=tuple(lift(ranking.pool, above=narrow[ranking.collection.id].pool))
+        )
+        for ranking in wide
+    ]
+
+
+def learned_weight(collection: Collection, language: str) -> float | None:
+    """Return the vector search weight calibrated on the collection for a language."""
+    if collection.tuning is None:
+        return None
+    weights = collection.tuning.dense_weight
+    return weights.get(language, weights.get(""))

@@ -6,12 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from quoth.answering.contradictions.detect import ComparedSentence, contradictions
-from quoth.answering.extractive.select import (
-    Shortlist,
-    Statement,
-    statement_at,
-    statement_span,
-)
+from quoth.answering.extractive.score import QueryContext
+from quoth.answering.extractive.select import Statement, statement_of
+from quoth.answering.extractive.write import statement_span
 from quoth.core.translations import translate
 from quoth.core.types import Citation, Contradiction, Passage
 
@@ -19,15 +16,23 @@ MAX_ADDED = 2
 """Maximum number of contradicting sentences added to an answer."""
 
 
-def with_other_sides(statements: Sequence[Statement], listed: Shortlist) -> tuple[Statement, ...]:
-    """Add after each statement the shortlisted sentence that contradicts it, if any.
+def with_other_sides(
+    statements: Sequence[Statement],
+    material: QueryContext,
+    *,
+    near: Sequence[int],
+    passages: Sequence[Passage],
+) -> tuple[Statement, ...]:
+    """Add after each statement the sentence that contradicts it, if any.
 
-    The shortlist contains the other side where it was relevant at all.
+    ``near`` are the indexes of the sentences closest to the query: the other side is one of them
+    where it is relevant at all.
     """
-    material = listed.material
-    chosen = {statement_span(statement) for statement in statements}
-    others = [statement_at(material, place, score=0.0, cosine=None) for place in listed.places]
-    others = [each for each in others if statement_span(each) not in chosen]
+    others = [
+        statement_of([each], passages[each.passage])
+        for each in (material.sentences[at] for at in near)
+        if not any(_contains(statement, each.document_id, each.start) for statement in statements)
+    ]
     languages = {sentence.chunk_id: sentence.language for sentence in material.sentences}
     found = contradictions(
         [_compared_sentence(statement, languages) for statement in statements],
@@ -40,6 +45,10 @@ def with_other_sides(statements: Sequence[Statement], listed: Shortlist) -> tupl
     shown = [part for at, each in enumerate(statements) for part in (each, behind.get(at))]
     # One sentence may contradict two that were chosen, and is added once.
     return tuple({statement_span(each): each for each in shown if each is not None}.values())
+
+
+def _contains(statement: Statement, document_id: str, at: int) -> bool:
+    return statement.document_id == document_id and statement.start <= at < statement.end
 
 
 def disagreements(
@@ -83,10 +92,11 @@ def conflict_notice(found: Sequence[Contradiction], *, language: str) -> tuple[s
 
 
 def _compared_sentence(statement: Statement, languages: Mapping[str, str]) -> ComparedSentence:
+    start, end = statement.marked or (statement.start, statement.end)
     return ComparedSentence(
-        statement.text,
+        statement.text[start - statement.start : end - statement.start],
         statement.document_id,
-        statement.start,
+        start,
         languages.get(statement.chunk_id, "en"),
     )
 
@@ -95,10 +105,15 @@ def _cited(citations: Sequence[Citation], passages: Sequence[Passage]) -> list[C
     languages = {chunk.chunk_id: chunk.language for passage in passages for chunk in passage.chunks}
     return [
         ComparedSentence(
-            citation.snippet,
+            marked_text(citation),
             citation.document_id,
-            citation.snippet_start,
+            citation.snippet_start + (citation.marked[0] if citation.marked else 0),
             languages.get(citation.chunk_id, "en"),
         )
         for citation in citations
     ]
+
+
+def marked_text(citation: Citation) -> str:
+    """Return the telling part of a citation's snippet, or the whole of it."""
+    return citation.snippet[slice(*citation.marked)] if citation.marked else citation.snippet

@@ -3,7 +3,7 @@
 Two sentences contradict one another where they agree word by word but for one thing: a number, a
 date, a name or a "not". Sentences with two differences are about two things; another name at the
 beginning is another subject, unless so much agrees that it must be one event. Precision is high,
-and contradictions in other words are not found (docs/decisions/024).
+and contradictions in other words are not found (docs/decisions/046).
 """
 
 from __future__ import annotations

@@ -5,86 +5,72 @@ Nothing is ranked against the query here, because it names a place. Summaries ar
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from quoth.answering.answerability import AnswerEvidence
 from quoth.answering.extractive.candidates import Quotable
-from quoth.answering.extractive.diversify import is_duplicate, reading_order
 from quoth.answering.extractive.score import QueryContext
-from quoth.answering.extractive.select import Shortlist, Statement, statement_at
+from quoth.answering.extractive.select import Statement, statement_of
 from quoth.core.outline import SummarySentence
-from quoth.core.plan import Plan
-from quoth.core.types import Passage, Query
-from quoth.query.subject import only_asks_for_a_place
+from quoth.core.types import Passage
 
-CERTAIN = AnswerEvidence(coverage=1.0, gap=None, cross_lingual=False)
-"""The evidence for an answer by structural lookup: it is at the requested place."""
-MIN_STANDALONE_SCORE = 0.8
-"""Minimum fitness of a sentence that represents a page."""
-
-
-def lookup_statements(
-    query: Query,
-    passages: Sequence[Passage],
-    chosen_from: Shortlist,
-    *,
-    leaves: Sequence[SummarySentence],
-    looked_up: bool,
-    plan: Plan,
-) -> tuple[Statement, ...]:
-    """Answer a structural query; return no statements for any other query.
-
-    ``leaves`` are the sentences of the requested summary; ``looked_up`` means that the passages are
-    all the content of the place, and little else: a chunk may begin a page before.
-    """
-    if leaves:
-        return summary_statements(leaves, passages)
-    if not looked_up or not only_asks_for_a_place(query):
-        return ()
-    asked = any(filter_.field == "segment" and "qa" in filter_.values for filter_ in plan.filters)
-    return centroid_sentences(
-        chosen_from.material, max_sentences=plan.max_sentences, questions=asked
-    )
+MAX_PLACE_CHARACTERS = 900
+"""Length of what is quoted from each passage of a requested place."""
+MAX_PLACE_PASSAGES = 3
+MAX_SUMMARY_CHARACTERS = 320
+"""Length up to which a sentence of a summary takes those after it along."""
 
 
 def summary_statements(
-    leaves: Sequence[SummarySentence], passages: Sequence[Passage]
+    leaves: Sequence[SummarySentence], material: QueryContext, passages: Sequence[Passage]
 ) -> tuple[Statement, ...]:
-    """Make statements of a summary's sentences whose chunks are in the passages.
+    """Quote a summary's sentences, each with what follows it in its paragraph.
 
-    Those of several parts get the title of their part as heading.
+    Those of several parts get the title of their part as heading. A sentence that was quoted with
+    the one before is not quoted again.
     """
-    held = {
-        chunk.chunk_id: (place, chunk)
-        for place, passage in enumerate(passages)
-        for chunk in passage.chunks
-    }
-    found = []
-    paths = []
+    found: list[Statement] = []
+    paths: list[tuple[str, ...]] = []
     for leaf in leaves:
-        if leaf.chunk_id not in held:
+        at = _sentence_at(material, leaf)
+        if at is None or any(_holds(each, material.sentences[at]) for each in found):
             continue
-        place, chunk = held[leaf.chunk_id]
-        paths.append((passages[place].document.title, *chunk.section))
-        text = chunk.text[leaf.start - chunk.start : leaf.end - chunk.start]
-        found.append(
-            Statement(
-                document_id=chunk.document_id,
-                chunk_id=chunk.chunk_id,
-                start=leaf.start,
-                end=leaf.end,
-                text=text,
-                passage=place,
-                score=1.0,
-                coverage=1.0,
-                cosine=None,
-            )
-        )
+        parts = _paragraph(material, at, longest=MAX_SUMMARY_CHARACTERS)
+        passage = passages[parts[0].passage]
+        chunk = next(each for each in passage.chunks if each.chunk_id == parts[0].chunk_id)
+        paths.append((passage.document.title, *chunk.section))
+        found.append(statement_of(parts, passage))
     titles = part_titles(paths)
     return tuple(replace(each, heading=title) for each, title in zip(found, titles, strict=True))
+
+
+def _sentence_at(material: QueryContext, leaf: SummarySentence) -> int | None:
+    return next(
+        (
+            at
+            for at, each in enumerate(material.sentences)
+            if each.chunk_id == leaf.chunk_id and each.start < leaf.end and leaf.start < each.end
+        ),
+        None,
+    )
+
+
+def _holds(statement: Statement, sentence: Quotable) -> bool:
+    same = statement.document_id == sentence.document_id
+    return same and statement.start <= sentence.start < statement.end
+
+
+def _paragraph(material: QueryContext, at: int, *, longest: int) -> list[Quotable]:
+    """Return the sentence and those after it in its paragraph that fit."""
+    parts = [material.sentences[at]]
+    for each in material.sentences[at + 1 :]:
+        if each.passage != parts[0].passage or not each.joined:
+            break
+        if each.end - parts[0].start > longest:
+            break
+        parts.append(each)
+    return parts
 
 
 def part_titles(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
@@ -102,44 +88,24 @@ def part_titles(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     return tuple("" if torn or not all(titles) else title for title in titles)
 
 
-def centroid_sentences(
-    material: QueryContext, *, max_sentences: int, questions: bool = False
+def place_statements(
+    material: QueryContext, passages: Sequence[Passage], *, questions: bool = False
 ) -> tuple[Statement, ...]:
-    """Select the most central sentences, in their own order.
+    """Quote what stands at a requested place, in its order, from the beginning of each passage.
 
-    ``questions`` means that questions are requested. A sentence's weight is the mean frequency of
-    its words over the sentences of the place (as in SumBasic, Nenkova and Vanderwende 2005), times
-    its fitness.
+    ``questions`` means that the questions of a discussion are requested.
     """
-    counts = Counter(stem for stems in material.stems for stem in stems)
-    whole = max(1, len(material.stems))
-
-    def weight(place: int) -> float:
-        stems = material.stems[place]
-        if not stems:
-            return 0.0
-        mean = sum(counts[stem] for stem in stems) / (len(stems) * whole)
-        return mean * material.sentences[place].standalone_score
-
-    places = range(len(material.sentences))
-    fit = [place for place in places if _stands_alone(material.sentences[place])]
-    if questions:
-        fit = [place for place in places if material.sentences[place].question]
-    kept: list[int] = []
-    for place in sorted(fit or places, key=lambda one: -weight(one)):
-        if len(kept) == max_sentences:
-            break
-        if not any(is_duplicate(material, place, other) for other in kept):
-            kept.append(place)
-    return tuple(
-        statement_at(material, place, score=weight(place), cosine=None)
-        for place in reading_order(material, kept)
-    )
-
-
-def _stands_alone(sentence: Quotable) -> bool:
-    return (
-        not sentence.question
-        and not sentence.anaphoric
-        and sentence.standalone_score >= MIN_STANDALONE_SCORE
-    )
+    if questions and (asked := [each for each in material.sentences if each.question]):
+        return tuple(
+            statement_of([each], passages[each.passage]) for each in asked[: 2 * MAX_PLACE_PASSAGES]
+        )
+    found = []
+    groups = groupby(material.sentences, key=lambda each: each.passage)
+    for passage, group in sorted(
+        ((passages[index], list(group)) for index, group in groups),
+        key=lambda pair: (pair[0].document.document_id, pair[0].start),
+    )[:MAX_PLACE_PASSAGES]:
+        first = group[0].start
+        parts = [each for each in group if each.end - first <= MAX_PLACE_CHARACTERS]
+        found.append(statement_of(parts or group[:1], passage))
+    return tuple(found)

@@ -1,4 +1,4 @@
-"""Features of candidate sentences, and their weights."""
+"""Scores of candidate sentences: a linear model over a few features."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ import numpy.typing as npt
 from quoth.answering.extractive.candidates import Quotable
 from quoth.answering.extractive.wording import (
     ASKING_WEIGHT,
-    COPULA,
-    DEFINING,
     INVERTED,
     normalize,
+    question_word_offset,
 )
-from quoth.core.protocols import Matrix
+from quoth.core.protocols import Matrix, SpanScores
 from quoth.core.types import Passage, Query
 from quoth.query.filters.patterns import word_set
 from quoth.text.analyzer import analyze
@@ -32,22 +31,27 @@ _SIGNS = " .,;:!?\"'()[]«»“”…¿¡"
 Features = Mapping[str, Scores]
 """One row per feature, one column per sentence; higher is better.
 
-``words``, ``around`` and ``passage`` are shares from 0 to 1: of the query's words in the sentence,
-of those around it, and of the passage's score; ``definition`` is 0 or 1. ``late``, ``asked`` and
-``beside`` are standard scores of late interaction: with the whole query, with its question word,
-and of the adjacent sentences; ``cosine`` is the standard score of the vectors.
+``words`` and ``around`` are shares from 0 to 1 of the query's words: in the sentence, and only in
+its titles or the sentence before it. ``passage`` is the score of its passage as a share of the best
+one. ``question`` is 1 for a question. ``late``, ``asked`` and ``pooled`` are standard scores of
+`quoth.core.protocols.SpanScores`, ``near`` the highest ``late`` of its passage.
 """
-_NAMES = ("words", "around", "passage", "definition", "late", "asked", "beside", "cosine")
-_WEIGHTS = {
-    (False, False): (4.3, 0.85, 5.0, 2.0, 0.0, 0.0, 0.0, 0.0),
-    (True, False): (2.0, 1.15, 3.7, 2.0, 1.0, 0.5, 0.5, 0.0),
-    (False, True): (2.5, 1.2, 4.0, 2.0, 0.0, 0.0, 0.0, 1.2),
-    (True, True): (1.3, 1.2, 3.0, 2.0, 0.7, 0.5, 0.5, 0.8),
+WITH_TOKENS = {
+    "late": 0.86,
+    "asked": 0.27,
+    "pooled": 0.23,
+    "near": 0.34,
+    "words": 4.78,
+    "around": 3.15,
+    "passage": 1.83,
+    "question": -0.94,
 }
-"""Log-odds per feature that a sentence belongs to the answer, by whether late interaction and
-vectors are available (docs/decisions/025)."""
+"""Log-odds that a sentence is evidence, fitted by scripts/train_answers.py leaving each of five
+judged sets out in turn (docs/decisions/042)."""
+WITHOUT_TOKENS = {"pooled": 0.99, "words": 6.96, "around": 3.2, "passage": 2.41, "question": -0.85}
+"""The same for an embedder without token vectors, or for words alone."""
 MIN_SPREAD = 0.008
-"""Minimum standard deviation of cosines: a few of them may be equal."""
+"""Minimum standard deviation of similarities: a few of them may be equal."""
 MAX_TITLE = 60
 """Maximum characters of a title that are embedded before a sentence."""
 
@@ -174,39 +178,66 @@ def _surroundings(
     return tuple(found)
 
 
-def late_features(
-    material: QueryContext, *, whole: Sequence[float], asked: Sequence[float] | None
-) -> Features:
-    """Return the late interaction features, from its scores for every sentence.
+def sentence_scores(
+    query: Query,
+    material: QueryContext,
+    *,
+    passages: Sequence[Passage],
+    spans: SpanScores | None = None,
+    cosines: Scores | None = None,
+) -> Scores:
+    """Return the log-odds, up to a constant, that each sentence is evidence for an answer.
 
-    Without ``asked`` only similarity to the whole query counts. Where one sentence repeats the
-    query, an adjacent sentence may answer: ``beside`` is half the sum of its neighbours.
+    ``spans`` are late interaction's scores of the sentences. Without them ``cosines`` of the
+    sentences' own vectors are used, NaN where unknown, or the words alone.
     """
-    near = _standard(np.array(whole, np.float64))
-    if asked is None:
-        return {"late": near}
-    passages = np.array([sentence.passage for sentence in material.sentences])
-    follows = passages[1:] == passages[:-1]
-    beside = np.zeros_like(near)
-    beside[1:] += follows * near[:-1] / 2
-    beside[:-1] += follows * near[1:] / 2
-    return {"late": near, "asked": _standard(np.array(asked, np.float64)), "beside": beside}
-
-
-def total_scores(features: Features, *, cosines: Scores | None = None) -> Scores:
-    """Return the weighted sum of the features of each sentence.
-
-    Cosines of one embedder lie close together and those of another far apart; the standard score
-    makes one weight fit both. An unknown cosine is NaN and counts as the mean.
-    """
-    if cosines is not None:
-        features = {**features, "cosine": _standard(cosines)}
-    weights = dict(zip(_NAMES, _WEIGHTS["late" in features, cosines is not None], strict=True))
+    if not material.sentences:
+        return np.zeros(0)
+    features = feature_rows(query, material, passages=passages, spans=spans, cosines=cosines)
+    weights = WITHOUT_TOKENS if spans is None else WITH_TOKENS
     total: Scores = np.sum([weights[name] * row for name, row in features.items()], axis=0)
     return total
 
 
+def feature_rows(
+    query: Query,
+    material: QueryContext,
+    *,
+    passages: Sequence[Passage],
+    spans: SpanScores | None = None,
+    cosines: Scores | None = None,
+) -> Features:
+    """Return the features of every sentence."""
+    best = max((passage.score for passage in passages), default=0.0) or 1.0
+    held = np.array([material.coverage(stems) for stems in material.stems])
+    with_titles = [
+        material.coverage(stems | around)
+        for stems, around in zip(material.stems, material.around, strict=True)
+    ]
+    passage = np.array([sentence.passage for sentence in material.sentences], int)
+    shares = np.array([max(0.0, each.score / best) for each in passages])
+    features = {
+        "words": held,
+        "around": np.array(with_titles) - held,
+        "passage": shares[passage],
+        "question": np.array([float(sentence.question) for sentence in material.sentences]),
+    }
+    if spans is not None:
+        late = _standard(np.array(spans.whole, np.float64))
+        near = np.full(len(passages), -np.inf)
+        np.maximum.at(near, passage, late)
+        features |= {"late": late, "near": near[passage]}
+        features["pooled"] = _standard(np.array(spans.pooled, np.float64))
+        # Claims have no question word, nor has "Qu'est-ce que …" one for the kind of thing.
+        if question_word_offset(query.standalone) is not None:
+            features["asked"] = _standard(np.array(spans.asked, np.float64))
+    elif cosines is not None:
+        features["pooled"] = _standard(cosines)
+    return features
+
+
 def _standard(likeness: Scores) -> Scores:
+    """Return standard scores; an unknown similarity is NaN and counts as the mean."""
     known = likeness[~np.isnan(likeness)]
     if known.size < 2:
         return np.zeros_like(likeness)
@@ -214,53 +245,7 @@ def _standard(likeness: Scores) -> Scores:
     return np.nan_to_num(standard)
 
 
-def word_features(query: Query, material: QueryContext, *, passages: Sequence[Passage]) -> Features:
-    """Return the lexical features of every sentence."""
-    best = max((passage.score for passage in passages), default=0.0) or 1.0
-    subject = _defined_subject(material, normalize(query.standalone))
-    rows = []
-    for sentence, stems, around in zip(
-        material.sentences, material.stems, material.around, strict=True
-    ):
-        held = material.coverage(stems)
-        rows.append(
-            (
-                held,
-                material.coverage(stems | around) - held,
-                max(0.0, passages[sentence.passage].score / best),
-                float(subject is not None and _defines(subject, normalize(sentence.text))),
-            )
-        )
-    columns = np.array(rows, np.float64).reshape(len(rows), 4).T
-    return dict(zip(_NAMES[:4], columns, strict=True))
-
-
 def cosines_to(question: Matrix, vectors: Matrix) -> Scores:
     """Return the cosine of each unit row with the question's unit vector."""
     found: Scores = vectors.astype(np.float64) @ question.astype(np.float64).ravel()
     return found
-
-
-def _defined_subject(material: QueryContext, question: str) -> re.Pattern[str] | None:
-    """For "What is X?" return the pattern of X."""
-    if not material.terms or len(material.terms) > 4 or not DEFINING.match(question):
-        return None
-    words = dict.fromkeys(term.word.removesuffix("s") for term in material.terms)
-    return re.compile(r"[\s'-]+".join(re.escape(word) + r"s?" for word in words))
-
-
-_BEFORE_SUBJECT = re.compile(
-    r"(?:(?:an?|the|une?|les?|la|des|du|l'|d')\s*+)?[\"«'(]?\s*(?:[\w'-]+\s+){0,2}"
-)
-_BEHIND_SUBJECT = re.compile(
-    r"[\"»')]?(?:\s*\([^)]*\))?,?(?:\s+[\w'-]+){0,3}?\s+(?:ne |n')?" + COPULA
-)
-
-
-def _defines(subject: re.Pattern[str], sentence: str) -> bool:
-    """Return whether a sentence opens with "(The) X … is"."""
-    return any(
-        _BEFORE_SUBJECT.fullmatch(sentence, 0, found.start())
-        and _BEHIND_SUBJECT.match(sentence, found.end())
-        for found in subject.finditer(sentence)
-    )

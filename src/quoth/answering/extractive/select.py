@@ -1,7 +1,7 @@
-"""Sentence selection for extractive answers.
+"""Selection of the quotations of an extractive answer: runs of sentences, not lone ones.
 
-Plain steps, so that model-based ones can fail or be skipped: `shortlist` by words, `read_closely`
-by late interaction, the caller's vectors, `choose_statements`.
+A run grows from the sentence with the highest score to its neighbours while these score well, so
+that a definition brings the sentence that it explains and a list its items.
 """
 
 from __future__ import annotations
@@ -9,55 +9,44 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from quoth.answering.extractive.candidates import quotable_sentences, sentence_locator
-from quoth.answering.extractive.diversify import (
-    BROAD_MARGIN,
-    MARGIN,
-    by_aspect,
-    quality_penalty,
-    reading_order,
-    select_diverse,
-    speaks_of,
-    with_aspects,
-)
-from quoth.answering.extractive.score import (
-    Features,
-    QueryContext,
-    Scores,
-    collect_features,
-    late_features,
-    total_scores,
-    word_features,
-)
-from quoth.answering.extractive.wording import question_word_offset
-from quoth.answering.generative.sanitize import plain_quotation
+from quoth.answering.extractive.candidates import Quotable, quotable_sentences, sentence_locator
+from quoth.answering.extractive.overlap import are_linked, is_duplicate, speaks_of
+from quoth.answering.extractive.runs import SentenceRun, grow
+from quoth.answering.extractive.score import QueryContext, Scores, collect_features
 from quoth.core.types import (
     Chunk,
     Filter,
     Passage,
     Query,
-    Sentence,
+    QueryKind,
 )
 from quoth.text.locators import is_within_filters
 
-READ_SHORTLIST = 6
-"""Sentences to embed where late interaction has scored them all."""
-SHORTLIST = 12
-"""Sentences to embed where the query's words occur: about 5 ms each on a core."""
-FOREIGN_SHORTLIST = 24
-"""Sentences to embed where none contains half of the query, as across languages."""
+MARGIN = 1.0
+"""Maximum distance of the best sentence of a further run from the best of all."""
+LINK_MARGIN = 6.0
+"""The same for a document that names the first one, or is named by it: a second step."""
+ASPECT_MARGIN = 3.0
+"""The same for the only sentence about an aspect of a comparison."""
+FOREIGN_PENALTY = 1.0
+"""What a sentence in another language than the query's loses where both are there."""
+MAX_RUNS = 3
+MAX_CHARACTERS = 600
+"""Maximum length of a run that has more than one sentence."""
+BROAD_CHARACTERS = 900
+"""The same for a question that asks for more than a fact."""
+MIN_STANDALONE_SCORE = 0.5
+"""Minimum fitness of the sentence that a run grows from: no question, heading or noise."""
+BROAD: frozenset[QueryKind] = frozenset(("exploratory", "summary", "comparison"))
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence chosen for the answer, with its exact span in the document's stored text.
+    """A run of sentences chosen for the answer, with its exact span in the document's stored text.
 
-    ``coverage`` is its share of the query's words, weighted by their rarity, in [0, 1]; ``cosine``
-    is its similarity to the query, None without vectors. ``passage`` is the index of its passage.
-    ``heading`` is its heading in the answer, such as the aspect it is about; it is not part of the
-    statement.
+    ``marked`` is the span of the sentence that tells most, ``parts`` are those of all sentences.
+    ``passage`` is the index of its passage. ``heading`` is its heading in the answer, such as the
+    aspect it is about; it is not part of the statement.
     """
 
     document_id: str
@@ -66,70 +55,31 @@ class Statement:
     end: int
     text: str
     passage: int
-    score: float
-    coverage: float
-    cosine: float | None
+    score: float = 1.0
+    parts: tuple[tuple[int, int], ...] = ()
+    marked: tuple[int, int] | None = None
     cut: bool = False
     heading: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Shortlist:
-    """The most promising sentences, best first, and the material they come from.
-
-    ``places`` are their indexes in ``material.sentences``, ``features`` those of all sentences.
-    """
-
-    query: Query
-    material: QueryContext
-    features: Features
-    places: tuple[int, ...]
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """Return the texts to embed, in the order of `places`, each after its title."""
-        return tuple(self.material.titled_text(place) for place in self.places)
-
-
-def shortlist(
-    query: Query,
-    passages: Sequence[Passage],
-    *,
-    limit: int | None = None,
-    filters: Sequence[Filter] = (),
-) -> Shortlist:
-    """Select up to `limit` sentences worth embedding, or more where needed.
+def collect_sentences(
+    query: Query, passages: Sequence[Passage], *, filters: Sequence[Filter] = ()
+) -> QueryContext:
+    """Split the passages into sentences and prepare the query's terms.
 
     Only sentences on the pages and in the seconds that ``filters`` name count: a passage may begin
     a page before.
-
-    At least half are the best by words, the rest are taken round-robin from the passages, for
-    cross-lingual queries, where no word is shared and only vectors can match.
     """
     sentences = tuple(
         sentence
         for sentence in quotable_sentences(passages)
         if is_within_filters(sentence_locator(sentence, passages[sentence.passage]), filters)
     )
-    material = collect_features(query, passages, sentences=sentences)
-    features = word_features(query, material, passages=passages)
-    ranked = _ranked(material, total_scores(features))
-    if limit is None:
-        limit = SHORTLIST if features["words"].max(initial=0.0) >= 0.5 else FOREIGN_SHORTLIST
-    held = sum(1 for place in ranked[:limit] if features["words"][place] > 0)
-    chosen = ranked[: max(limit // 2, held)]
-    chosen += _in_turn(material, ranked, taken=set(chosen), limit=limit - len(chosen))
-    rank = {place: at for at, place in enumerate(ranked)}
-    return Shortlist(query, material, features, tuple(sorted(chosen, key=rank.__getitem__)))
-
-
-def _ranked(material: QueryContext, scores: Scores) -> list[int]:
-    fit = scores - np.array([quality_penalty(material, place) for place in range(len(scores))])
-    return [int(place) for place in np.argsort(-fit, kind="stable")]
+    return collect_features(query, passages, sentences=sentences)
 
 
 def sentence_spans(
-    listed: Shortlist, passages: Sequence[Passage]
+    material: QueryContext, passages: Sequence[Passage]
 ) -> tuple[tuple[Chunk, ...], tuple[tuple[int, int, int], ...]]:
     """Return the passages' chunks, and the sentences as spans of their texts.
 
@@ -139,164 +89,206 @@ def sentence_spans(
     chunks = {chunk.chunk_id: chunk for passage in passages for chunk in passage.chunks}
     at = {key: place for place, key in enumerate(chunks)}
     spans = []
-    for sentence in listed.material.sentences:
+    for sentence in material.sentences:
         chunk = chunks[sentence.chunk_id]
         end = min(sentence.end - chunk.start, len(chunk.text))
         spans.append((at[sentence.chunk_id], sentence.start - chunk.start, end))
     return tuple(chunks.values()), tuple(spans)
 
 
-def read_closely(
-    listed: Shortlist,
-    scores: tuple[Sequence[float], Sequence[float]] | None,
-    *,
-    limit: int = READ_SHORTLIST,
-) -> Shortlist:
-    """Reselect the shortlist by late interaction; unchanged without scores.
-
-    ``scores`` are two for each sentence, in the order of `sentence_spans`: similarity to the whole
-    query, and to its question word.
-    """
-    if scores is None or not listed.places:
-        return listed
-    whole, asked = scores
-    # Claims have no question word, nor has "Qu'est-ce que …" one for the kind of thing.
-    asks = question_word_offset(listed.query.standalone) is not None
-    late = late_features(listed.material, whole=whole, asked=asked if asks else None)
-    features = {**listed.features, **late}
-    ranked = _ranked(listed.material, total_scores(features))
-    return replace(listed, places=tuple(ranked[:limit]), features=features)
-
-
-def _in_turn(
-    material: QueryContext, ranked: Sequence[int], *, taken: set[int], limit: int
-) -> list[int]:
-    queues: dict[int, list[int]] = {}
-    for place in ranked:
-        if place not in taken:
-            queues.setdefault(material.sentences[place].passage, []).append(place)
-    rounds = [
-        place
-        for turn in range(max(map(len, queues.values()), default=0))
-        for _, queue in sorted(queues.items())
-        for place in queue[turn : turn + 1]
-    ]
-    return rounds[:limit]
-
-
 def choose_statements(
-    listed: Shortlist, *, max_sentences: int, cosines: Scores | None = None
+    query: Query,
+    material: QueryContext,
+    *,
+    scores: Scores,
+    passages: Sequence[Passage],
+    max_sentences: int,
 ) -> tuple[Statement, ...]:
-    """Choose the best sentences of a shortlist, in reading order.
+    """Choose up to `MAX_RUNS` runs of sentences, in the order of their documents.
 
-    ``cosines`` are those of the shortlist's texts with the query, None to use words alone. The
-    document of the best sentence comes first; within a document the sentences keep its order. An
-    anaphoric sentence adds its antecedent. A comparison is arranged by aspect.
+    The document of the best one comes first; one that is linked to it follows, since a question may
+    need both. A comparison has a run for each of its aspects, under its name. A run that repeats
+    another one is left out. ``scores`` are those of `sentence_scores`.
     """
-    material, places, query = listed.material, listed.places, listed.query
-    if not places:
+    if not material.sentences:
         return ()
-    known: Scores | None = None
-    if cosines is not None:
-        known = np.full(len(material.sentences), np.nan)
-        known[list(places)] = cosines
-    scores = total_scores(listed.features, cosines=known)
-    score_of = {place: float(scores[place]) - quality_penalty(material, place) for place in places}
-    cosine_of = {} if cosines is None else dict(zip(places, map(float, cosines), strict=True))
-    margin = BROAD_MARGIN if query.kind in ("exploratory", "summary") else MARGIN
-    kept = select_diverse(material, score_of, limit=max_sentences, margin=margin)
-    if len(query.aspects) > 1:
-        kept = with_aspects(
-            material, kept, aspects=query.aspects, score_of=score_of, limit=max_sentences
-        )
-        arranged = by_aspect(material, kept, aspects=query.aspects)
-    else:
-        arranged = [("", place) for place in reading_order(material, kept)]
+    scores = _in_query_language(query, material, scores)
+    order = [int(place) for place in (-scores).argsort(kind="stable")]
+    sound = [at for at in order if material.sentences[at].standalone_score >= MIN_STANDALONE_SCORE]
+    order = sound or order
+    best = scores[order[0]]
+    language = material.sentences[order[0]].language
+    about = {
+        at: name
+        for at, name in _best_of_aspects(query, material, order).items()
+        if best - scores[at] <= ASPECT_MARGIN
+    }
+    about = about if len(about) > 1 else {}
+    seeds = about | {at: "" for at in order if at not in about and best - scores[at] <= MARGIN}
+    limit = max(MAX_RUNS, len(about))
+    longest = BROAD_CHARACTERS if query.kind in BROAD else MAX_CHARACTERS
+    chooser = _Chooser(material, scores, passages, max_sentences=max_sentences, longest=longest)
+    for seed in seeds:
+        if len(chooser.runs) < limit and not chooser.repeats(seed, language=language):
+            chooser.add(seed)
+    second = _linked_seed(material, order, chooser.runs, passages)
+    if second is not None and best - scores[second] <= LINK_MARGIN:
+        chooser.keep(limit - 1)
+        chooser.add(second)
+    runs = chooser.runs if about else chooser.by_document()
     return tuple(
-        replace(
-            statement_at(
-                material, place, score=score_of.get(place, 0.0), cosine=cosine_of.get(place)
-            ),
-            heading=heading,
+        _statement(
+            material,
+            run,
+            seed,
+            score=float(scores[seed]),
+            passages=passages,
+            name=seeds.get(seed, ""),
         )
-        for heading, place in arranged
+        for run, seed in runs
     )
 
 
-def aspects_without(listed: Shortlist, statements: Sequence[Statement]) -> tuple[str, ...]:
+class _Chooser:
+    """Runs of sentences chosen so far, each with the sentence that it grew from."""
+
+    def __init__(
+        self,
+        material: QueryContext,
+        scores: Scores,
+        passages: Sequence[Passage],
+        *,
+        max_sentences: int,
+        longest: int,
+    ) -> None:
+        self.runs: list[tuple[range, int]] = []
+        self._material = material
+        self._scores = scores
+        self._passages = passages
+        self._max_sentences = max_sentences
+        self._longest = longest
+        self._used: set[int] = set()
+
+    def repeats(self, seed: int, *, language: str) -> bool:
+        """Return whether a sentence says what a run says, or is in another language."""
+        material = self._material
+        foreign = bool(self.runs) and material.sentences[seed].language != language
+        return foreign or any(is_duplicate(material, seed, other) for other in self._used)
+
+    def add(self, seed: int) -> None:
+        """Grow a run from a sentence that is in none yet."""
+        left = self._max_sentences - len(self._used)
+        if left > 0 and seed not in self._used:
+            passage = self._passages[self._material.sentences[seed].passage]
+            start = SentenceRun(self._material, passage, self._used, left, first=seed, last=seed)
+            run = grow(start, scores=self._scores, longest=self._longest)
+            self._used.update(run)
+            self.runs.append((run, seed))
+
+    def keep(self, count: int) -> None:
+        """Keep the first runs only."""
+        for run, _ in self.runs[count:]:
+            self._used.difference_update(run)
+        del self.runs[count:]
+
+    def by_document(self) -> list[tuple[range, int]]:
+        """Return the runs in the order of their documents and in reading order within each."""
+        sentences = self._material.sentences
+        documents = [sentences[seed].document_id for _, seed in self.runs]
+        return sorted(
+            self.runs,
+            key=lambda pair: (
+                documents.index(sentences[pair[1]].document_id),
+                sentences[pair[0][0]].start,
+            ),
+        )
+
+
+def _linked_seed(
+    material: QueryContext,
+    order: Sequence[int],
+    runs: Sequence[tuple[range, int]],
+    passages: Sequence[Passage],
+) -> int | None:
+    """Return the best sentence of another document that is linked to the only one quoted."""
+    quoted = {material.sentences[seed].document_id for _, seed in runs}
+    if len(quoted) != 1:
+        return None
+    run, seed = runs[0]
+    text = " ".join(material.sentences[at].text for at in run)
+    title = passages[material.sentences[seed].passage].document.title
+    for at in order:
+        other = material.sentences[at]
+        document = passages[other.passage].document
+        if other.document_id not in quoted and are_linked(
+            title, text, other_title=document.title, other_text=other.text
+        ):
+            return at
+    return None
+
+
+def _in_query_language(query: Query, material: QueryContext, scores: Scores) -> Scores:
+    foreign = [sentence.language != query.language for sentence in material.sentences]
+    penalties = [FOREIGN_PENALTY * each for each in foreign]
+    return scores if all(foreign) else scores - penalties
+
+
+def _best_of_aspects(query: Query, material: QueryContext, order: Sequence[int]) -> dict[int, str]:
+    """Return the best sentence of each aspect of a comparison, with the aspect's name."""
+    found: dict[int, str] = {}
+    for aspect in query.aspects:
+        speaking = (at for at in order if at not in found and speaks_of(material, at, aspect))
+        place = next(speaking, None)
+        if place is not None:
+            found[place] = aspect
+    return found
+
+
+def _statement(
+    material: QueryContext,
+    run: range,
+    seed: int,
+    *,
+    score: float,
+    passages: Sequence[Passage],
+    name: str,
+) -> Statement:
+    parts = [material.sentences[at] for at in run]
+    made = statement_of(parts, passages[parts[0].passage], score=score)
+    told = material.sentences[seed]
+    return replace(made, marked=(told.start, told.end), heading=name)
+
+
+def statement_of(parts: Sequence[Quotable], passage: Passage, *, score: float = 1.0) -> Statement:
+    """Make a statement of consecutive sentences of a passage."""
+    start, end = parts[0].start, parts[-1].end
+    return Statement(
+        document_id=parts[0].document_id,
+        chunk_id=parts[0].chunk_id,
+        start=start,
+        end=end,
+        text=passage.text[start - passage.start : end - passage.start],
+        passage=parts[0].passage,
+        score=score,
+        parts=tuple((each.start, each.end) for each in parts),
+        cut=parts[0].cut or parts[-1].cut,
+    )
+
+
+def aspects_without(
+    query: Query, material: QueryContext, statements: Sequence[Statement]
+) -> tuple[str, ...]:
     """Return the aspects that no statement covers."""
-    spans = {statement_span(statement) for statement in statements}
     places = [
         place
-        for place, sentence in enumerate(listed.material.sentences)
-        if (sentence.document_id, sentence.start, sentence.end) in spans
+        for place, sentence in enumerate(material.sentences)
+        if any(
+            sentence.document_id == each.document_id and each.start <= sentence.start < each.end
+            for each in statements
+        )
     ]
     return tuple(
         aspect
-        for aspect in listed.query.aspects
-        if not any(speaks_of(listed.material, place, aspect) for place in places)
+        for aspect in query.aspects
+        if not any(speaks_of(material, place, aspect) for place in places)
     )
-
-
-def statement_at(
-    material: QueryContext, place: int, *, score: float, cosine: float | None
-) -> Statement:
-    """Make a statement of the sentence at an index of the material."""
-    each = material.sentences[place]
-    return Statement(
-        document_id=each.document_id,
-        chunk_id=each.chunk_id,
-        start=each.start,
-        end=each.end,
-        text=each.text,
-        passage=each.passage,
-        score=score,
-        coverage=material.coverage(material.stems[place]),
-        cosine=cosine,
-        cut=each.cut,
-    )
-
-
-def write_answer(statements: Sequence[Statement]) -> tuple[str, tuple[Sentence, ...]]:
-    """Join the statements to a text with citation markers, and locate each sentence in it.
-
-    Numbers follow the order of the text; the same span has the same number. White space inside a
-    sentence becomes single spaces, and a piece of a longer sentence is shown between ellipses;
-    nothing else differs from the source. Headings are on lines of their own, in no sentence.
-    """
-    text = ""
-    found: list[Sentence] = []
-    numbers = number_spans(statements)
-    heading = ""
-    for statement in statements:
-        if statement.heading != heading:
-            heading = statement.heading
-            text += ("\n\n" if text else "") + (f"{plain_quotation(heading)}:\n" if heading else "")
-        elif text:
-            text += " "
-        shown = shown_text(statement)
-        number = numbers[statement_span(statement)]
-        found.append(Sentence(len(text), len(text) + len(shown), (number,), "supported", 1.0))
-        text += f"{shown} [{number}]"
-    return text, tuple(found)
-
-
-def statement_span(statement: Statement) -> tuple[str, int, int]:
-    """Return the span that identifies a source: document, start and end."""
-    return statement.document_id, statement.start, statement.end
-
-
-def number_spans(statements: Sequence[Statement]) -> dict[tuple[str, int, int], int]:
-    """Number the distinct spans from 1, in the order of the statements."""
-    spans = dict.fromkeys(map(statement_span, statements))
-    return {span: number for number, span in enumerate(spans, start=1)}
-
-
-def shown_text(statement: Statement) -> str:
-    """Return the statement as displayed: on one line, pieces marked by ellipses."""
-    shown = plain_quotation(statement.text)
-    if not statement.cut:
-        return shown
-    opening = "… " if shown[:1].islower() else ""
-    closing = "" if shown[-1:] in ".!?…" else " …"
-    return f"{opening}{shown}{closing}"

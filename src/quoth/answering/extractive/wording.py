@@ -11,35 +11,15 @@ import unicodedata
 
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'"})
 
-DEFINING = re.compile(
-    r"(?:what(?:'s| is| are| was| were| does| do)?|define|definition of|meaning of"
-    r"|qu'est[- ]ce (?:que|qu')(?: c'est)?|c'est quoi|que (?:signifie|veut dire|sont|designe)"
-    r"|quelle est la definition d[eu']|definition d[eu']|definir|definis)\b"
-)
-"""Openings of a question that may ask for a definition."""
-
 NEGATION = re.compile(
     r"\b(?:not|no|never|none|neither|cannot|without|ne|pas|jamais|aucune?|sans|non)\b|n't\b|\bn'"
 )
 """Negations."""
 
-PRONOUN = re.compile(
-    r"(?:it|its|it's|they|they're|their|he|she|his|her|il|ils|elle|elles|cela|ca|c'est|son|sa|ses"
-    r"|leur|leurs)(?![\w-])"
-)
-"""Anaphoric openings; "this theory" repeats its antecedent."""
-
 ASKING_WEIGHT = 0.3
 """Weight of a question word relative to its rarity."""
 INVERTED = re.compile(r"-(?:t-)?(?:ils?|elles?|on|je|tu|nous|vous|ce)(?=\W*$)")
 """The inverted subject of a French question ("sait-il")."""
-
-COPULA = (
-    r"(?:is|are|was|were|means|refers to|stands for|describes|denotes|consists of|is called"
-    r"|est|sont|etait|designe|signifie|consiste|correspond a|represente|permet|c'est|ce sont)\b"
-)
-"""What separates subject and definition in a defining sentence."""
-
 
 _ACCENTS = re.compile("[\u0300-\u036f]+")
 

@@ -12,7 +12,7 @@ from quoth.answering.verification import EvidenceSpan, StatementCheck
 from quoth.core.events import CitationAdded, SentenceVerified, TextAdded
 from quoth.core.messages import Finish, Written
 from quoth.core.plan import Policy
-from quoth.core.types import Citation, Sentence
+from quoth.core.types import Citation, RejectedSentence, Sentence
 
 TORN = StatementCheck("unverified", 0.0, ())
 """The check result of an unfinished sentence, which cannot be verified."""
@@ -28,9 +28,10 @@ Cite = Callable[[EvidenceSpan, StatementCheck, int], Citation]
 class Composed:
     """A complete generated answer, with the verification of each sentence.
 
-    ``dropped`` counts the sentences removed as unsupported, ``invented`` the cited sources that do
-    not exist, ``cleaned`` the links and tags removed. ``finish`` is None where the stream was
-    interrupted.
+    ``dropped`` counts the sentences removed as unsupported, ``declined`` those that only say that
+    the sources do not answer; ``rejected`` are all that no source supports, shown or not.
+    ``invented`` counts the cited sources that do not exist, ``cleaned`` the links and tags removed.
+    ``finish`` is None where the stream was interrupted.
     """
 
     text: str
@@ -40,6 +41,8 @@ class Composed:
     dropped: int = 0
     invented: int = 0
     cleaned: int = 0
+    declined: int = 0
+    rejected: tuple[RejectedSentence, ...] = ()
 
 
 @dataclass(slots=True)
@@ -49,7 +52,10 @@ class _AnswerDraft:
     text: str = ""
     sentences: list[Sentence] = field(default_factory=list)
     citations: dict[str, Citation] = field(default_factory=dict)
+    rejected: list[RejectedSentence] = field(default_factory=list)
+    number: int = 0
     dropped: int = 0
+    declined: int = 0
 
     def cite(self, verdict: StatementCheck, make: Cite) -> tuple[list[Citation], tuple[int, ...]]:
         """Return the new citations, and the numbers of all; one span has one number."""
@@ -89,7 +95,7 @@ async def compose(
     """Parse, verify and cite sentence by sentence; yield `Composed` last.
 
     A sentence is shown once it is verified. With the policy "mark" every sentence stays, with its
-    support; "drop" and "strict" remove unsupported ones.
+    support; "drop" removes those that no source supports, "strict" all that are not supported.
     """
     draft = _AnswerDraft()
     finish: Finish | None = None
@@ -109,6 +115,8 @@ async def compose(
         dropped=draft.dropped,
         invented=reader.invented,
         cleaned=reader.cleaned,
+        declined=draft.declined,
+        rejected=tuple(draft.rejected),
     )
 
 
@@ -121,15 +129,24 @@ def _closed(
     policy: Policy,
 ) -> Iterator[TextAdded | CitationAdded | SentenceVerified]:
     """Append a verified sentence to the answer, or drop it."""
-    kept = policy == "mark" or not (part.torn or verdict.support == "unsupported")
+    draft.number += 1
+    draft.declined += verdict.declines
+    kept = _is_kept(part, verdict, policy=policy)
     new, numbers = draft.cite(verdict, cite) if kept else ([], ())
-    number = len(draft.sentences) + draft.dropped + 1
+    if verdict.support != "supported" and not verdict.declines:
+        draft.rejected.append(RejectedSentence(part.text, verdict.score, verdict.faults))
     if kept:
         yield TextAdded(draft.add(part, verdict, numbers))
         yield from map(CitationAdded, new)
-    else:
+    elif not verdict.declines:
         draft.dropped += 1
-    yield SentenceVerified(number, part.text, numbers, verdict.support, verdict.score, kept)
+    yield SentenceVerified(draft.number, part.text, numbers, verdict.support, verdict.score, kept)
+
+
+def _is_kept(part: ParsedSentence, verdict: StatementCheck, *, policy: Policy) -> bool:
+    if policy == "strict":
+        return verdict.support == "supported"
+    return policy == "mark" or not (part.torn or verdict.support == "unsupported")
 
 
 def _is_torn(part: ParsedSentence) -> bool:

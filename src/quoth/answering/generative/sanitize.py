@@ -232,4 +232,9 @@ def plain_quotation(text: str) -> str:
     """
     clean = " ".join(Characters().feed(text, final=True).split())
     parted = _LIVE.sub(r"\1 ", clean)
-    return " ".join(_FOOTNOTE.sub(r"‹\1›", without_heads(parted)).split()) or "…"
+    return " ".join(plain_footnotes(without_heads(parted)).split()) or "…"
+
+
+def plain_footnotes(text: str) -> str:
+    """Return the text with other brackets around numbers that could be taken for citations."""
+    return _FOOTNOTE.sub(r"‹\1›", text)

@@ -1,0 +1,79 @@
+"""The text of an extractive answer: quotations with citation markers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from quoth.answering.extractive.select import Statement
+from quoth.answering.generative.sanitize import plain_footnotes, plain_quotation
+from quoth.core.types import Sentence
+
+WRAPPED = 50
+"""Minimum characters of a line that was wrapped."""
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+"""Signs that a terminal would obey; what stands on either side is not joined."""
+_ITEM = re.compile(r"\s*(?:[-–—•‣▪◦·*|]|\(?\d{1,3}[.)]|[a-z]\))\s|\s{2,}")
+
+
+def write_answer(statements: Sequence[Statement]) -> tuple[str, tuple[Sentence, ...]]:
+    """Join the statements to a text with citation markers, and locate each sentence in it.
+
+    Numbers follow the order of the text; the same span has the same number. Each statement is a
+    paragraph with its marker at the end. White space inside a sentence becomes single spaces, lines
+    of lists, tables and code stay lines, and a piece of a longer sentence is shown between
+    ellipses; nothing else differs from the source. Headings are on lines of their own, in no
+    sentence.
+    """
+    text = ""
+    found: list[Sentence] = []
+    numbers = number_spans(statements)
+    heading = ""
+    for statement in statements:
+        text += "\n\n" if text else ""
+        if statement.heading != heading:
+            heading = statement.heading
+            text += f"{plain_quotation(heading)}:\n" if heading else ""
+        number = numbers[statement_span(statement)]
+        shown = shown_text(statement)
+        found.append(Sentence(len(text), len(text) + len(shown), (number,), "supported", 1.0))
+        text += f"{shown} [{number}]"
+    return text, tuple(found)
+
+
+def statement_span(statement: Statement) -> tuple[str, int, int]:
+    """Return the span that identifies a source: document, start and end."""
+    return statement.document_id, statement.start, statement.end
+
+
+def number_spans(statements: Sequence[Statement]) -> dict[tuple[str, int, int], int]:
+    """Number the distinct spans from 1, in the order of the statements."""
+    spans = dict.fromkeys(map(statement_span, statements))
+    return {span: number for number, span in enumerate(spans, start=1)}
+
+
+def shown_text(statement: Statement) -> str:
+    """Return the statement as displayed: pieces of sentences are marked by ellipses."""
+    shown = quotation_lines(statement.text)
+    if not statement.cut:
+        return shown
+    opening = "… " if shown[:1].islower() else ""
+    closing = "" if shown[-1:] in ".!?…" else " …"
+    return f"{opening}{shown}{closing}"
+
+
+def quotation_lines(text: str) -> str:
+    """Return a quotation with the lines of its lists, tables and code, and no others.
+
+    A line break behind a long line is one of a wrapped paragraph, unless a list item follows.
+    """
+    shown, before = "", ""
+    for line in plain_footnotes(_CONTROL.sub(" ", text)).splitlines():
+        if not line.strip():
+            before = ""
+            continue
+        indent = line[: len(line) - len(line.lstrip())].expandtabs(4)
+        wrapped = len(before) >= WRAPPED and not _ITEM.match(line)
+        shown += (" " if wrapped else f"\n{indent}") + plain_quotation(line)
+        before = line
+    return shown.strip() or "…"

@@ -1,0 +1,233 @@
+"""The stored text around a citation, page, time, section or range of characters."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from quoth.core.errors import InputError, NotFound
+from quoth.core.outline import Heading
+from quoth.core.types import Chunk, Document, Locator, Pages, Seconds, SpanLocator
+from quoth.pipeline.references import find_document
+from quoth.store.catalogue import Catalogue
+from quoth.store.document_list import DocumentLists
+from quoth.text.analyzer import normalize_name
+from quoth.text.locators import format_timestamp, link, locate
+
+_TIME = re.compile(
+    r"(?:(?P<hours>\d{1,4}):)?(?P<minutes>\d{1,3}):(?P<seconds>\d{2})|(?P<only>\d{1,7}) ?s"
+)
+_PAGE = re.compile(r"(?P<pdf>pdf )?(?:p\.? ?|page )?(?P<first>\w+)(?:[-–](?P<last>\w+))?", re.I)
+_CHARS = re.compile(r"(?P<start>\d{1,12})[-–](?P<end>\d{1,12})")
+_CITED = re.compile(r"(?P<query>(?:q_?)?[0-9a-f]+)(?::(?P<number>\d+))?", re.I)
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Characters `start` to `end` of a document's stored text; ``marked`` are those referred to.
+
+    ``link`` opens the marked characters where there are some, else the whole.
+    """
+
+    document_id: str
+    document: str
+    start: int
+    end: int
+    text: str
+    marked: Span | None
+    locator: Locator
+    section: str | None
+    link: str | None
+
+
+def find_excerpt(
+    catalogue: Catalogue, reference: str, *, documents: Sequence[Document], window: int = 1
+) -> Excerpt:
+    """Return the text that a reference leads to, with ``window`` chunks on either side.
+
+    A reference is the id of a citation, ``QUERY_ID:NUMBER``, or ``DOCUMENT[:PLACE]``: a place is
+    a page (its label, else the number of the PDF page; ``pdf 12``), a time (``1:41``, ``90s``), a
+    range of characters, or a section's title or ``chapter 3``. Raises NotFound and InputError.
+    """
+    if reference.startswith(("q_", "c_")):
+        return _cited(catalogue, reference, window=window)
+    try:
+        document, place = _split(documents, reference)
+    except NotFound:
+        if _CITED.fullmatch(reference) is None:
+            raise
+        return _cited(catalogue, reference, window=window)
+    chunks = catalogue.document_chunks(document.document_id)
+    if not chunks:
+        raise NotFound(f"'{document.title}' holds no text: it is {document.status}.")
+    if not place:
+        return _excerpt(document, chunks[: 2 * window + 1], span=None)
+    headings = catalogue.headings(catalogue.collection(document.collection), [document.document_id])
+    span, whole = find_place(chunks, place, headings=headings)
+    if whole:
+        return _excerpt(document, chunks, span=span)
+    return _excerpt(document, _around(chunks, span, window=window), span=None, marked=span)
+
+
+def find_place(
+    chunks: Sequence[Chunk], place: str, *, headings: Sequence[Heading]
+) -> tuple[Span, bool]:
+    """Return the characters of a place in a document, and whether they are all of it.
+
+    A moment or a range of characters lies within more; a page and a section are shown whole.
+    Raises NotFound.
+    """
+    spots = [spot for chunk in chunks for spot in chunk.places]
+    time, chars, page = (pattern.fullmatch(place.strip()) for pattern in (_TIME, _CHARS, _PAGE))
+    kind = chunks[0].locator.kind
+    if time is not None and kind == "seconds":
+        return _at_time(spots, time), False
+    if page is not None and kind == "pages":
+        found = _on_pages(spots, page)
+        if found is not None:
+            return found, True
+    if chars is not None and kind != "pages":
+        start, end = int(chars["start"]), int(chars["end"])
+        if start < end <= chunks[-1].end:
+            return (start, end), False
+    return _in_section(chunks, place, headings=headings), True
+
+
+def _at_time(spots: Sequence[SpanLocator], time: re.Match[str]) -> Span:
+    at = int(time["only"] or 0) or (
+        3600 * int(time["hours"] or 0) + 60 * int(time["minutes"] or 0) + int(time["seconds"] or 0)
+    )
+    last = 0.0
+    for spot in spots:
+        if isinstance(spot.locator, Seconds):
+            last = spot.locator.end
+            if at < last:
+                return spot.start, spot.end
+    raise NotFound(f"There is no {format_timestamp(at)}: it ends at {format_timestamp(last)}.")
+
+
+def _on_pages(spots: Sequence[SpanLocator], page: re.Match[str]) -> Span | None:
+    first, last = (name.casefold() for name in (page["first"], page["last"] or page["first"]))
+    paged = [(spot, spot.locator) for spot in spots if isinstance(spot.locator, Pages)]
+
+    def numbers(name: str) -> set[int]:
+        labels = {at.first for _spot, at in paged if at.label_first.casefold() == name}
+        if labels and not page["pdf"]:
+            return labels
+        return {int(name)} if name.isdecimal() else set()
+
+    low, high = min(numbers(first), default=None), max(numbers(last), default=None)
+    if low is None or high is None:
+        return None
+    on = [spot for spot, at in paged if low <= at.first <= high]
+    return (on[0].start, on[-1].end) if on else None
+
+
+def _in_section(chunks: Sequence[Chunk], place: str, *, headings: Sequence[Heading]) -> Span:
+    name = normalize_name(place)
+    chapter = name.removeprefix("chapter ").removeprefix("chapitre ")
+    titles = [(normalize_name(each.path[-1]), each) for each in headings if each.path]
+    found = [each for title, each in titles if title == name]
+    found = found or [each for each in headings if each.chapter == chapter != ""]
+    found = found or [each for title, each in titles if name and name in title]
+    if not found:
+        raise NotFound(
+            f"There is no '{place}' in it. Give a page, a time, a range of characters such as "
+            "100-250, or the title of a section."
+        )
+    least = min(found, key=lambda each: len(each.path))
+    held = [
+        chunk
+        for chunk in chunks
+        if least.first <= chunk.ordinal <= least.last
+        and chunk.section[: len(least.path)] == least.path
+    ]
+    held = held or [each for each in chunks if least.first <= each.ordinal <= least.last]
+    return held[0].start, held[-1].end
+
+
+def _cited(catalogue: Catalogue, reference: str, *, window: int) -> Excerpt:
+    return cited_excerpt(catalogue, _citation(catalogue, reference), window=window)
+
+
+def cited_excerpt(catalogue: Catalogue, cited: Mapping[str, Any], *, window: int = 1) -> Excerpt:
+    """Return the text around a citation, given as JSON; raises NotFound."""
+    lists = DocumentLists.of(catalogue)
+    try:
+        document = lists.document(cited["document_id"])
+    except NotFound:
+        raise NotFound(
+            f"'{cited['document_name']}' was removed or replaced since. It was cited with: "
+            f"“{cited['snippet']}”"
+        ) from None
+    span = (cited["snippet_start"], cited["snippet_end"])
+    chunks = _around(catalogue.document_chunks(document.document_id), span, window=window)
+    return _excerpt(document, chunks, span=None, marked=span)
+
+
+def _citation(catalogue: Catalogue, reference: str) -> dict[str, Any]:
+    """Return a stored citation as JSON; raises NotFound and InputError."""
+    if reference.startswith("c_"):
+        stored, number = json.loads(catalogue.citing(reference)), None
+    else:
+        parts = _CITED.fullmatch(reference)
+        if parts is None:
+            raise InputError(f"'{reference}' is not a citation. Write QUERY_ID:NUMBER.")
+        stored = json.loads(catalogue.recorded(parts["query"]).answer)
+        number = int(parts["number"] or 1)
+    citations = stored.get("citations", ())
+    for each in citations:
+        if each["number"] == number or each["id"] == reference:
+            found: dict[str, Any] = each
+            return found
+    raise NotFound(f"The answer has {len(citations)} citations, and none is '{reference}'.")
+
+
+def _split(documents: Sequence[Document], reference: str) -> tuple[Document, str]:
+    """Split ``DOCUMENT:PLACE`` at the colon before which there is a document."""
+    problem: Exception | None = None
+    for end in (len(reference), *reversed([at for at, c in enumerate(reference) if c == ":"])):
+        try:
+            return find_document(documents, reference[:end]), reference[end + 1 :].strip()
+        except (NotFound, InputError) as error:
+            problem = error if problem is None or isinstance(error, InputError) else problem
+    assert problem is not None
+    raise problem
+
+
+def _around(chunks: Sequence[Chunk], span: Span, *, window: int) -> list[Chunk]:
+    held = [at for at, each in enumerate(chunks) if each.start < span[1] and each.end > span[0]]
+    return list(chunks[max(0, held[0] - window) : held[-1] + window + 1])
+
+
+def _excerpt(
+    document: Document, chunks: Sequence[Chunk], *, span: Span | None, marked: Span | None = None
+) -> Excerpt:
+    start, end = span or (chunks[0].start, chunks[-1].end)
+    text = "".join(_pieces(chunks, start, end))
+    told = marked or (start, end)
+    spots = [spot for chunk in chunks for spot in chunk.places]
+    locator = locate(spots, *told) if spots else chunks[0].locator
+    first = next((each for each in chunks if each.end > told[0]), chunks[0])
+    return Excerpt(
+        document_id=document.document_id,
+        document=document.title,
+        start=start,
+        end=end,
+        text=text,
+        marked=marked,
+        locator=locator,
+        section=first.section[-1] if first.section else locator.section,
+        link=link(locator, url=document.url, source=document.source, seconds=document.seconds),
+    )
+
+
+def _pieces(chunks: Sequence[Chunk], start: int, end: int) -> Iterator[str]:
+    for each in chunks:
+        if each.start < end and each.end > start:
+            yield each.text[max(0, start - each.start) : end - each.start]

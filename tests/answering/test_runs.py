@@ -1,0 +1,331 @@
+"""Runs of sentences: what is quoted together, and how an answer shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from quoth.answering.contradictions.citations import with_other_sides
+from quoth.answering.extractive.overlap import are_linked
+from quoth.answering.extractive.score import sentence_scores
+from quoth.answering.extractive.select import (
+    MAX_CHARACTERS,
+    MAX_RUNS,
+    Statement,
+    aspects_without,
+    choose_statements,
+    collect_sentences,
+)
+from quoth.answering.extractive.write import quotation_lines, write_answer
+from quoth.core.types import Query, QueryKind
+from tests.support.passages import passage
+
+QUERY = Query("tin?", "tin?", "en")
+
+
+def runs(
+    *texts: str, scores: Mapping[str, float], query: Query = QUERY, most: int = 12, source: str = ""
+) -> tuple[Statement, ...]:
+    """The runs chosen from one document per text, by the scores of sentences with these words.
+
+    Sentences with none of them are far off. ``source`` is the language of the last text.
+    """
+    languages = ["en"] * (len(texts) - 1) + [source or "en"]
+    passages = [
+        passage(text, number=n, language=language)
+        for n, (text, language) in enumerate(zip(texts, languages, strict=True), start=1)
+    ]
+    material = collect_sentences(query, passages)
+    found = [
+        next((score for word, score in scores.items() if word in each.text), -9.0)
+        for each in material.sentences
+    ]
+    return choose_statements(
+        query, material, scores=np.array(found), passages=passages, max_sentences=most
+    )
+
+
+def said(statements: Sequence[Statement]) -> list[str]:
+    return [statement.text for statement in statements]
+
+
+LONG = "Rain fell on all of the old roofs of the town for the whole of that very long night."
+"""A sentence long enough to stand alone, about nothing."""
+CLOSURE = "A closure is a function that keeps the variables of the place where it was made, all."
+
+
+def test_a_neighbour_that_tells_as_much_comes_along_and_another_does_not() -> None:
+    near = CLOSURE.replace("A closure", "Another")
+    (run,) = runs(f"{LONG} {near} {CLOSURE} {LONG}", scores={"A closure": 0, "Another": -2})
+    assert run.text == f"{near} {CLOSURE}"
+    start = run.start + len(near) + 1
+    assert run.parts == ((run.start, start - 1), (start, run.end))
+    assert run.marked == (start, run.end)
+
+
+def test_a_definition_comes_along_with_the_joke_before_it() -> None:
+    query = Query("What is a closure?", "What is a closure?", "en")
+    joke = "A closure is no door, and nobody who met one was ever hurt by it, as far as we know."
+    text = f"{joke} It {CLOSURE[10:]}\n\n{LONG}"
+    material = collect_sentences(query, [passage(text)])
+    scores = sentence_scores(query, material, passages=[passage(text)])
+    (run,) = choose_statements(
+        query, material, scores=scores, passages=[passage(text)], max_sentences=12
+    )
+    assert run.text == f"{joke} It {CLOSURE[10:]}"
+
+
+def test_a_short_sentence_brings_the_one_after_it_else_the_one_before() -> None:
+    snow = LONG.replace("Rain", "Snow")
+    scores = {"closure": 0, "Snow": -7, "Rain": -8}
+    (run,) = runs(f"{snow} {CLOSURE} {LONG}", scores=scores)
+    assert run.text == f"{CLOSURE} {LONG}"
+    (run,) = runs(f"{snow} {CLOSURE}", scores=scores)
+    assert run.text == f"{snow} {CLOSURE}"
+
+
+def test_a_heading_brings_what_stands_below_it() -> None:
+    (run,) = runs(f"The closure of a function\n\n{CLOSURE}\n\n{LONG}", scores={"The closure": 0})
+    assert run.text == f"The closure of a function\n\n{CLOSURE}"
+
+
+@pytest.mark.parametrize("opening", ["It", "This", "They"])
+def test_an_opening_that_refers_back_brings_the_sentence_before(opening: str) -> None:
+    text = f"The kakapo lives in New Zealand. {opening} can not fly. {LONG}"
+    (run,) = runs(text, scores={"fly": 0})
+    assert run.text.startswith("The kakapo lives in New Zealand. ")
+
+
+def test_a_reference_does_not_reach_over_a_paragraph() -> None:
+    (run,) = runs(f"{LONG}\n\nIt {CLOSURE[2:]}", scores={"function": 0})
+    assert run.text == f"It {CLOSURE[2:]}"
+
+
+STEPS = "\n".join(f"- {what}." for what in (
+    "Mix the flour with warm water", "Add a little salt", "Knead it all for very long", "Bake it"
+))  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", ["needs these", "Knead"])
+def test_a_list_is_quoted_with_all_items_from_the_one_that_tells(seed: str) -> None:
+    text = f"Bread needs these steps.\n\n{STEPS}\n\n{LONG}"
+    (run,) = runs(text, scores={seed: 0})
+    assert run.text.endswith("- Bake it." if seed == "needs these" else "Bake it.")
+    assert LONG not in run.text
+
+
+def test_a_list_may_be_longer_than_other_runs() -> None:
+    items = "\n".join(f"- Item {n} of the list is about as long as this." for n in range(15))
+    (run,) = runs(f"These are all of them here.\n\n{items}\n\n{LONG}", scores={"These": 0}, most=16)
+    assert run.text.endswith("Item 14 of the list is about as long as this.")
+    assert len(run.text) > MAX_CHARACTERS
+
+
+def test_a_run_without_a_list_ends_at_its_maximum_length() -> None:
+    (run, *_) = runs(" ".join([CLOSURE] * 12), scores={"closure": 0})
+    assert MAX_CHARACTERS - len(CLOSURE) <= len(run.text) <= MAX_CHARACTERS
+
+
+@pytest.mark.parametrize("kind", ["exploratory", "summary", "comparison"])
+def test_a_broad_question_gets_longer_runs(kind: QueryKind) -> None:
+    broad = replace(QUERY, kind=kind)
+    (run, *_) = runs(" ".join([CLOSURE] * 12), scores={"closure": 0}, query=broad)
+    assert len(run.text) > MAX_CHARACTERS
+
+
+def test_a_run_never_leaves_its_passage() -> None:
+    texts = ("Tin melts early on.", "It is soft and grey.")
+    found = runs(*texts, scores={"melts": 0, "soft": -1})
+    assert said(found) == list(texts)
+
+
+def test_runs_never_overlap_and_are_no_more_than_allowed() -> None:
+    text = "\n\n".join(f"Number {word}, which is a word. It is {word}." for word in "abcdefgh")
+    found = runs(text, scores={"Number": 0, "It is": -1})
+    assert len(found) == MAX_RUNS
+    assert all(one.end <= two.start for one, two in combinations(found, 2))
+
+
+@pytest.mark.parametrize("most", [1, 2, 5])
+def test_all_runs_together_have_no_more_sentences_than_allowed(most: int) -> None:
+    words = ("Iron may rust.", "Copper turns green.", "Gold stays bright.", "Tin is soft.")
+    found = runs(*words, " ".join(words), scores=dict.fromkeys(("rust", "Gold", "soft"), 0.0),
+                 most=most)  # fmt: skip
+    assert 1 <= sum(len(run.parts) for run in found) <= most
+
+
+def test_the_document_of_the_best_sentence_comes_first_and_keeps_its_order() -> None:
+    one = f"Tin melts early in a fire.\n\n{LONG}\n\nLead is grey and soft, as all know."
+    found = runs("Zinc is blue.", one, scores={"Lead": 0, "Zinc": -0.5, "Tin": -1})
+    assert [run.text.split()[0] for run in found] == ["Tin", "Lead", "Zinc"]
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("Copper conducts heat very well.", "Copper conducts heat very well."),
+        ("Old copper pipes conduct heat in winter.", "Old copper pipes conduct heat in houses."),
+    ],
+)
+def test_what_is_said_twice_is_quoted_once(one: str, two: str) -> None:
+    assert said(runs(one, two, scores={"opper": 0})) == [one]
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("The old tower is 300 metres tall.", "The old tower is 310 metres tall."),
+        ("The old tower is tall in winter.", "The old tower is not tall in winter."),
+    ],
+)
+def test_sentences_that_contradict_one_another_are_both_quoted(one: str, two: str) -> None:
+    assert said(runs(one, two, scores={"tower": 0})) == [one, two]
+
+
+def test_the_other_side_is_added_even_where_it_told_less() -> None:
+    texts = ("Our shop sold 40 bikes that year.", "Our shop sold 60 bikes that year.")
+    passages = [passage(text, number=n) for n, text in enumerate(texts, start=1)]
+    material = collect_sentences(QUERY, passages)
+    found = runs(*texts, scores={"40": 0, "60": -2})
+    assert said(found) == [texts[0]]
+    both = with_other_sides(found, material, near=[0, 1], passages=passages)
+    assert said(both) == list(texts)
+    assert said(with_other_sides(both, material, near=[0, 1], passages=passages)) == list(texts)
+
+
+def test_the_language_of_the_question_wins_among_equals() -> None:
+    french = Query("radio ?", "radio ?", "fr")
+    found = runs("Radio waves travel.", "Les ondes voyagent.", query=french, source="fr",
+                 scores={"Radio": 0.5, "ondes": 0})  # fmt: skip
+    assert said(found) == ["Les ondes voyagent."]
+
+
+def test_another_language_is_quoted_where_it_tells_much_more() -> None:
+    french = Query("radio ?", "radio ?", "fr")
+    found = runs("Radio waves travel.", "Les ondes voyagent.", query=french, source="fr",
+                 scores={"Radio": 3, "ondes": 0})  # fmt: skip
+    assert said(found) == ["Radio waves travel."]
+
+
+def test_a_question_or_heading_is_no_seed_while_there_is_a_statement() -> None:
+    (run,) = runs(f"Is tin soft?\n\n{CLOSURE}", scores={"soft": 5, "closure": 0})
+    assert run.text == CLOSURE
+
+
+def test_a_document_that_the_first_one_names_is_a_second_step() -> None:
+    told, other = "The tower was built by Ada Lee.", "She was born in Oslo in a cold winter."
+    titled = [passage(told, title="Tower"), passage(other, number=2, title="Ada Lee (builder)")]
+    for last, found in ((titled[1], [told, other]), (passage(other, number=2), [told])):
+        passages = [titled[0], last]
+        material = collect_sentences(QUERY, passages)
+        scores = np.array([0.0, -4.0])
+        statements = choose_statements(
+            QUERY, material, scores=scores, passages=passages, max_sentences=12
+        )
+        assert said(statements) == found
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "other_title", "linked"),
+    [
+        ("Tower", "It was built by Ada Lee.", "Ada Lee (builder)", True),
+        ("Tower", "It was built by Ada Leeds.", "Ada Lee", False),
+        ("Ada Lee, part 1", "Of Ada Lee.", "Ada Lee", False),
+        ("Tower", "It is of no use.", "No", False),
+        ("Tower", "It stands.", "", False),
+    ],
+)
+def test_documents_are_linked_by_the_title_of_one_in_the_other(
+    title: str, text: str, other_title: str, linked: bool
+) -> None:
+    assert are_linked(title, text, other_title=other_title, other_text="Rain.") is linked
+    assert are_linked(other_title, "Rain.", other_title=title, other_text=text) is linked
+
+
+COMPARED = replace(QUERY, kind="comparison", aspects=("lead", "tin"))
+
+
+def test_a_comparison_has_a_heading_per_aspect() -> None:
+    texts = ("Tin melts early.\n\nTin is soft.", "Lead melts late.")
+    found = runs(*texts, scores={"melts early": 0, "soft": 0, "Lead": -2}, query=COMPARED, most=2)
+    assert [(run.heading, run.text) for run in found] == [
+        ("lead", "Lead melts late."),
+        ("tin", "Tin melts early."),
+    ]
+
+
+def test_an_aspect_that_is_alone_is_no_heading_and_the_other_is_named() -> None:
+    texts = ("Tin melts early.",)
+    found = runs(*texts, scores={"Tin": 0}, query=COMPARED)
+    assert [run.heading for run in found] == [""]
+    material = collect_sentences(COMPARED, [passage(texts[0])])
+    assert aspects_without(COMPARED, material, found) == ("lead",)
+
+
+@pytest.mark.parametrize("text", ["", " \n ", "[Music]"])
+def test_nothing_to_choose_from_gives_nothing(text: str) -> None:
+    assert runs(text, scores={}) == ()
+
+
+# --- the text of an answer --------------------------------------------------------------------
+
+
+def statement(text: str, *, start: int = 0, cut: bool = False, heading: str = "") -> Statement:
+    return Statement("d", "c", start, start + len(text), text, 0, cut=cut, heading=heading)
+
+
+def test_every_run_is_a_paragraph_with_its_marker_at_the_end() -> None:
+    text, sentences = write_answer(
+        [statement("Trees grow. They sing."), statement("Birds sing.", start=50)]
+    )
+    assert text == "Trees grow. They sing. [1]\n\nBirds sing. [2]"
+    assert [text[each.start : each.end] for each in sentences] == [
+        "Trees grow. They sing.",
+        "Birds sing.",
+    ]
+    assert [each.citations for each in sentences] == [(1,), (2,)]
+
+
+def test_the_same_span_has_the_same_number() -> None:
+    text, _ = write_answer([statement("Trees grow."), statement("Trees grow.")])
+    assert text == "Trees grow. [1]\n\nTrees grow. [1]"
+
+
+def test_a_piece_of_a_sentence_is_shown_as_one() -> None:
+    text, _ = write_answer([statement("and the roots go deep,", cut=True)])
+    assert text == "… and the roots go deep, … [1]"
+
+
+def test_headings_stand_outside_of_the_sentences() -> None:
+    text, sentences = write_answer(
+        [statement("Tin melts.", heading="tin"), statement("Lead melts.", start=50, heading="lead")]
+    )
+    assert text == "tin:\nTin melts. [1]\n\nlead:\nLead melts. [2]"
+    assert [text[each.start : each.end] for each in sentences] == ["Tin melts.", "Lead melts."]
+
+
+WRAPPED = "A paragraph of a printed book is broken into lines\nthat say nothing by themselves."
+
+
+@pytest.mark.parametrize(
+    ("stored", "shown"),
+    [
+        (WRAPPED, WRAPPED.replace("\n", " ")),
+        (f"Bread.\n\n{STEPS}", f"Bread.\n{STEPS}"),
+        (f"{LONG}\n1. Mix.\n2. Bake.", f"{LONG}\n1. Mix.\n2. Bake."),
+        ("def f():\n\tif x:\n\t\treturn  1", "def f():\n    if x:\n        return 1"),
+        ("| tin | 232 |\n| lead | 327 |", "| tin | 232 |\n| lead | 327 |"),
+        ("Trees   grow.\n", "Trees grow."),
+        ("It is shown by all of the others who looked at it [12,\n13] and so on.",
+         "It is shown by all of the others who looked at it ‹12, 13› and so on."),
+        ("They wrote [12,\n13].", "They wrote ‹12,\n13›."),
+    ],
+)  # fmt: skip
+def test_paragraphs_are_unwrapped_and_lists_and_code_keep_their_lines(
+    stored: str, shown: str
+) -> None:
+    assert quotation_lines(stored) == shown

@@ -1,0 +1,100 @@
+"""The text around a citation, page, time or section is the stored text, and marks what is cited."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from quoth.core.errors import InputError, NotFound
+from quoth.core.types import Document
+from quoth.pipeline.excerpt import Excerpt, find_excerpt
+from quoth.pipeline.references import documents_in, find_document
+from quoth.store.catalogue import Catalogue
+from quoth.store.database import open_database
+from tests.support.cli import quoth
+
+
+@pytest.fixture(scope="module")
+def catalogue(small_library: Path) -> Iterator[Catalogue]:
+    opened = Catalogue(open_database(small_library / "home" / "catalogue.sqlite"), tenant="local")
+    yield opened
+    opened.close()
+
+
+def excerpt(catalogue: Catalogue, reference: str, *, window: int = 0) -> Excerpt:
+    documents = documents_in(catalogue, "default")
+    found = find_excerpt(catalogue, reference, documents=documents, window=window)
+    stored = "".join(each.text for each in catalogue.document_chunks(found.document_id))
+    assert found.text == stored[found.start : found.end]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("reference", "shown", "link"),
+    [
+        ("inside the hive:0:15", "Honey is made from nectar", "&t=12"),
+        ("Inside the hive:25s", "They fan it", "&t=21"),
+        ("notes.md:winter", "fifteen kilograms", "notes.md#"),
+        ("Keeping bees:Swarms", "becomes too small", "#swarms"),
+        ("Keeping bees:5-40", "", "notes.md"),
+        ("book.pdf:pdf 2", "", "book.pdf#page=2"),
+    ],
+)
+def test_a_place_is_shown_in_the_stored_text(
+    catalogue: Catalogue, reference: str, shown: str, link: str
+) -> None:
+    found = excerpt(catalogue, reference)
+    low, high = found.marked or (found.start, found.end)
+    assert shown in found.text[low - found.start : high - found.start]
+    assert link in (found.link or "")
+
+
+def test_a_printed_page_label_comes_before_the_number_of_the_pdf_page(catalogue: Catalogue) -> None:
+    documents = documents_in(catalogue, "default")
+    book = find_document(documents, "book.pdf")
+    labels = catalogue.labels(catalogue.collection("default"))[book.document_id]
+    at = next(i for i, each in enumerate(labels) if each != str(i + 1))
+    assert (excerpt(catalogue, f"book.pdf:{labels[at]}").link or "").endswith(f"#page={at + 1}")
+
+
+@pytest.mark.parametrize(
+    ("reference", "error"),
+    [
+        ("book.pdf:9999", NotFound),
+        ("Inside the hive:59:59", NotFound),
+        ("notes.md:honeymoon", NotFound),
+        ("nothing of this name", NotFound),
+        ("c_0000000000000000", NotFound),
+        ("q_zz", InputError),
+    ],
+)
+def test_what_is_not_there_is_a_sentence(
+    catalogue: Catalogue, reference: str, error: type[Exception]
+) -> None:
+    with pytest.raises(error, match=r"\.$|quoth "):
+        excerpt(catalogue, reference)
+
+
+def test_an_ambiguous_reference_names_the_candidates() -> None:
+    documents = [Document(f"{n}abcd", f"Bees, part {n}", "text", "ready") for n in range(7)]
+    with pytest.raises(InputError, match=r"0abcd  Bees, part 0[\s\S]*and 2 more"):
+        find_document(documents, "bees")
+    assert find_document(documents, "3abc").title == "Bees, part 3"
+
+
+def test_a_citation_is_shown_and_opened_from_the_command_line(home: Path) -> None:
+    answer = quoth(home, "--json", "ask", "How much honey does a colony need in winter?").json
+    cited = answer["citations"][0]
+    for reference in (f"{answer['query_id']}:1", f"{answer['query_id'][2:9]}:1", cited["id"]):
+        shown = quoth(home, "--json", "show", reference).json
+        low, high = (at - shown["start"] for at in shown["marked"])
+        assert shown["text"][low:high] == cited["snippet"]
+        assert json.dumps(shown["link"]) == json.dumps(cited["link"])
+    assert f">>> {cited['snippet']} <<<" in quoth(home, "show", f"{answer['query_id']}:1").out
+    opened = quoth(home, "open", "--print", f"{answer['query_id']}:1")
+    assert (opened.code, opened.out.strip()) == (0, cited["link"])
+    quoth(home, "remove", cited["document_name"])
+    assert cited["snippet"] in " ".join(quoth(home, "show", cited["id"]).err.split())

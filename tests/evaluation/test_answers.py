@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from quoth.core.errors import InputError
+from quoth.core.types import Turn
 from quoth.evaluation.answers import (
     Judged,
     Reference,
@@ -129,10 +129,28 @@ def test_a_set_is_read(folder: Path) -> None:
     assert first.references[0].selected == ("The mill was built in 1790 .",)
 
 
-def test_an_answerable_question_needs_a_selected_sentence(folder: Path) -> None:
+def test_a_question_without_selected_sentences_counts_only_as_answered(
+    tmp_path: Path, folder: Path
+) -> None:
     write(folder, references=[{"query_id": "q1", "answerable": True, "answers": []}])
-    with pytest.raises(InputError, match="no selected sentence"):
-        load_judged(folder)
+    assert load_judged(folder)[0].answerable
+    found = json.loads(quoth(tmp_path, "--json", "eval", "answers", str(folder)).out)
+    assert found["answerable"]["answered"] == 1.0
+    assert found["unanswerable"]["questions"] == 1
+
+
+def test_the_turns_before_a_question_are_read(folder: Path) -> None:
+    said = [
+        ("assistant", "Hello."),
+        ("user", "Who built the mill?"),
+        ("assistant", "Nobody"),
+        ("assistant", "knows."),
+        ("user", "Why?"),
+    ]
+    history = [{"role": role, "text": text} for role, text in said]
+    row = {"id": "q1", "text": "When was it built?", "answerable": True, "history": history}
+    (judged,) = load_judged(write(folder, queries=[row]))
+    assert judged.history == (Turn("Who built the mill?", "Nobody knows."), Turn("Why?", ""))
 
 
 def test_the_command_prints_what_the_contract_names(tmp_path: Path, folder: Path) -> None:

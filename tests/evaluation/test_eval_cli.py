@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from quoth.evaluation import report as pages
 from tests.conftest import ROOT
 from tests.support.cli import quoth
 
@@ -114,7 +113,7 @@ def test_a_report_is_written(tmp_path: Path, folder: Path) -> None:
 def test_a_report_needs_its_library(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pages, "find_spec", lambda _name: None)
+    monkeypatch.setattr("quoth.core.extras.find_spec", lambda _name: None)
     page = tmp_path / "report.html"
     said = quoth(tmp_path, "eval", "cache", str(folder), "--report", str(page))
     assert said.code == 3

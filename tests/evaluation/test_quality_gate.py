@@ -120,7 +120,7 @@ def found(
         talked.share_of_rewrite,
         talked.topics_kept,
         sum(map(cites_the_answer, answerable)) / len(answerable),
-        sum(each.answer.status == "no_results" for each in hopeless) / len(hopeless),
+        sum(not each.answer.citations for each in hopeless) / len(hopeless),
     )
     return dict(zip(FOUND, values, strict=True))
 

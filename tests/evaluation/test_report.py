@@ -78,6 +78,6 @@ def test_a_page_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 
 
 def test_without_the_library_the_install_line_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages, "find_spec", lambda _name: None)
+    monkeypatch.setattr("quoth.core.extras.find_spec", lambda _name: None)
     with pytest.raises(MissingExtra, match=r"pip install 'quoth\[eval\]'"):
         pages.require_plots()

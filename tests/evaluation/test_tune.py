@@ -34,13 +34,11 @@ from tests.support.small_library import add, open_tour
 KEYS = [f"c{each}" for each in range(12)]
 
 
-def asked(
-    keyword: list[str], semantic: list[str], *, gold: str, covered: float = 1.0
-) -> ProbeResult:
+def asked(keyword: list[str], semantic: list[str], *, gold: str) -> ProbeResult:
     def scored(keys: list[str]) -> tuple[Scored, ...]:
         return tuple((key, 1.0 - place / 20) for place, key in enumerate(keys))
 
-    return ProbeResult("en", scored(keyword), scored(semantic), covered, frozenset({gold}), None)
+    return ProbeResult("en", scored(keyword), scored(semantic), frozenset({gold}), None)
 
 
 def sharp_and_blind(count: int, *, sharp: str) -> list[ProbeResult]:
@@ -63,7 +61,6 @@ questions = st.lists(
         st.permutations(KEYS),
         st.permutations(KEYS),
         gold=st.sampled_from(KEYS),
-        covered=st.floats(0, 1),
     ),
     min_size=LEAST,
     max_size=30,

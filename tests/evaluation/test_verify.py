@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from quoth.answering.verification.calibration import WORDS
 from quoth.core.errors import InputError
-from quoth.evaluation.verify import auc_of, evaluate_verify, fit_words
+from quoth.evaluation.verify import auc_of, evaluate_verify
 from quoth.evaluation.verify_cases import (
     claim_cases,
     load_evidence,
@@ -111,15 +110,6 @@ def test_halves_stay_the_same() -> None:
 
 
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the development data is not here")
-
-
-@needs_data
-@pytest.mark.soak
-def test_the_shipped_model_is_the_fitted_one() -> None:
-    made = fit_words(DATA)
-    assert made.questions == WORDS.questions
-    assert made.bias == pytest.approx(WORDS.bias, abs=0.01)
-    assert dict(made.weights) == pytest.approx(dict(WORDS.weights), abs=0.01)
 
 
 @needs_data

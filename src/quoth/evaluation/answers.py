@@ -12,22 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from quoth.core.errors import InputError
 from quoth.core.settings import Settings
 from quoth.core.types import Answer, Chars, Citation
 from quoth.engine import Engine
 from quoth.evaluation.corpus import Progress, open_corpus
-from quoth.evaluation.datasets import CorpusRow, Question, load_corpus
-from quoth.evaluation.jsonl import (
-    Row,
-    locate_file,
-    objects,
-    optional,
-    read_rows,
-    text,
-    texts,
-    truth,
-)
+from quoth.evaluation.datasets import CorpusRow, load_corpus
+from quoth.evaluation.judged import Judged, Reference, load_judged
 from quoth.evaluation.significance import latency_ms, mean_of
 from quoth.evaluation.spans import (
     Folded,
@@ -41,23 +31,6 @@ from quoth.text.sentences import sentences
 
 NUGGET = 0.6
 """The part of a nugget's words that an answer must hold, beside all of its numbers."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """One way to answer a question, and the sentences that it was taken from."""
-
-    answer: str
-    selected: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """A question with its references; none where the corpus does not answer it."""
-
-    question: Question
-    answerable: bool
-    references: tuple[Reference, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +124,8 @@ async def evaluate_answers(
         for at, each in enumerate(judged):
             progress("Asking", at, len(judged))
             began = time.perf_counter()
-            answers.append(await engine.answer(Request(each.question.text, choices, checked=False)))
+            request = Request(each.question.text, choices, history=each.history, checked=False)
+            answers.append(await engine.answer(request))
             spent.append(round((time.perf_counter() - began) * 1000, 2))
     return report_on(judged, answers, corpus=corpus, sources=sources, latencies_ms=spent)
 
@@ -159,43 +133,6 @@ async def evaluate_answers(
 async def _warm(engine: Engine, question: str, choices: Mapping[str, Any]) -> None:
     """Ask once without counting: what is loaded on first use is no part of an answer."""
     await engine.answer(Request(question, choices, checked=False))
-
-
-def load_judged(folder: Path) -> tuple[Judged, ...]:
-    """Read ``queries.jsonl`` and ``references.jsonl``, plain or gzipped; raises InputError.
-
-    A query that does not say whether it is answerable is what its references say.
-    """
-    path = locate_file(folder, "references.jsonl")
-    references: dict[str, tuple[Row, str]] = {}
-    for row, at in read_rows(path):
-        references[_id(row, "query_id", at)] = (row, at)
-    judged = []
-    for row, at in read_rows(locate_file(folder, "queries.jsonl")):
-        question = Question(text(row, "id", at), text(row, "text", at))
-        held, where = references.get(question.id, ({}, at))
-        answers = tuple(
-            Reference(optional(each, "answer", where), texts(each, "selected_sentences", where))
-            for each in objects(held, "answers", where)
-        )
-        named = row if "answerable" in row else held
-        answerable = truth(named, "answerable", at)
-        if answerable and not any(each.selected for each in answers):
-            raise InputError(
-                f"The question '{question.id}' ({at}) is answerable and has no selected sentence "
-                f"in {path}."
-            )
-        judged.append(Judged(question, answerable, answers if answerable else ()))
-    if not judged:
-        raise InputError(f"There is no question in {folder}.")
-    return tuple(judged)
-
-
-def _id(row: Row, key: str, at: str) -> str:
-    value = row.get(key)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    return text(row, key, at)
 
 
 def report_on(
@@ -220,7 +157,7 @@ def report_on(
             each.references, spans[each.question.id], answer=answer.text, folded=folded
         )
         for each, answer in zip(judged, answers, strict=True)
-        if each.answerable
+        if each.answerable and any(one.selected for one in each.references)
     }
     everything = [span for each in spans.values() for span in each]
     statuses: dict[str, int] = {}
@@ -234,6 +171,8 @@ def report_on(
         questions=len(judged),
         answerable={
             **_answerable(list(scores.values())),
+            "questions": sum(each.answerable for each in judged),
+            "answered": _mean(not silent[each.question.id] for each in judged if each.answerable),
             **({"answer_held": _mean(held.values())} if held else {}),
         },
         unanswerable={"questions": len(others), "abstained": _mean(others)},
@@ -241,7 +180,7 @@ def report_on(
         statuses=statuses,
         latency_ms=latency_ms(latencies_ms),
         misses=_misses(judged, answers, scores=scores),
-        per_question={**_per_question(scores, silent), "answer_held": held},
+        per_question={**_per_question(judged, scores, silent), "answer_held": held},
         latencies_ms=latencies_ms,
     )
 
@@ -336,8 +275,6 @@ def _answerable(scores: Sequence[Scores]) -> dict[str, float]:
         ),
     }
     return {
-        "questions": len(scores),
-        "answered": _mean(bool(each.cited) for each in scores),
         "citation_precision": _mean(each.precision for each in answered),
         "citation_recall": _mean(each.recall for each in scores),
         "nugget_recall": _mean(each.nuggets for each in scores),
@@ -352,15 +289,23 @@ def _answerable(scores: Sequence[Scores]) -> dict[str, float]:
 
 
 def _per_question(
-    scores: Mapping[str, Scores], silent: Mapping[str, bool]
+    judged: Sequence[Judged], scores: Mapping[str, Scores], silent: Mapping[str, bool]
 ) -> dict[str, dict[str, float]]:
     answered = {key: each for key, each in scores.items() if each.cited}
     return {
-        "answered": {key: float(bool(each.cited)) for key, each in scores.items()},
+        "answered": {
+            each.question.id: float(not silent[each.question.id])
+            for each in judged
+            if each.answerable
+        },
         "citation_precision": {key: round(each.precision, 4) for key, each in answered.items()},
         "citation_recall": {key: round(each.recall, 4) for key, each in scores.items()},
         "nugget_recall": {key: round(each.nuggets, 4) for key, each in scores.items()},
-        "abstained": {key: float(each) for key, each in silent.items() if key not in scores},
+        "abstained": {
+            each.question.id: float(silent[each.question.id])
+            for each in judged
+            if not each.answerable
+        },
     }
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from importlib.resources import files
 
 from quoth.answering.answerability import weigh_evidence
-from quoth.answering.extractive.select import shortlist
+from quoth.answering.extractive.select import collect_sentences
 from quoth.core.protocols import Matrix
 from quoth.core.types import (
     Candidate,
@@ -39,7 +39,6 @@ from quoth.retrieval.fusion import (
     KEYWORD,
     SEMANTIC,
     convex_combination,
-    term_coverage,
 )
 from quoth.retrieval.rerank import rerank
 from quoth.store.rows import Collection
@@ -70,7 +69,6 @@ class ProbeResult:
     language: str
     keyword: tuple[Scored, ...]
     semantic: tuple[Scored, ...]
-    covered: float
     accepted: frozenset[str]
     signals: Signals | None
     pool: tuple[Candidate, ...] = ()
@@ -81,7 +79,6 @@ class ProbeResult:
         return convex_combination(
             {KEYWORD: self.keyword, SEMANTIC: self.semantic},
             dense_weight=dense_weight,
-            coverage=self.covered,
         )
 
 
@@ -235,13 +232,10 @@ class Prober:
     ) -> ProbeResult:
         """Put together what was found, with the signs of an answer at the starting weight."""
         seen = {} if made is None else {made.chunk.chunk_id: made.chunk}
-        best = {**await self._chunks([key for key, _score in keyword[:1]]), **seen}
-        share = term_coverage(text, best=best[keyword[0][0]] if keyword else None)
         asked = ProbeResult(
             language,
             tuple(keyword),
             tuple(semantic),
-            share,
             frozenset() if made is None else made.accepted,
             None,
         )
@@ -253,7 +247,7 @@ class Prober:
             if (chunk := chunks.get(each.chunk_id)) and chunk.document_id in self._documents
         ]
         evidence = weigh_evidence(
-            query, shortlist(query, passages), cosines=[score for _key, score in semantic]
+            query, collect_sentences(query, passages), cosines=[score for _key, score in semantic]
         )
         read = reranker_scores(pool, reranker=self._parts.reranker)
         signals = question_signals(

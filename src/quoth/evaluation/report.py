@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib.util import find_spec
 from pathlib import Path
 
-from quoth.core.errors import InputError, MissingExtra
+from quoth.core.errors import InputError
+from quoth.core.extras import require_extra
 from quoth.core.types import Json
 from quoth.evaluation.significance import (
     Comparison,
@@ -18,7 +18,6 @@ from quoth.evaluation.significance import (
 )
 from quoth.text.html_page import render_page
 
-INSTALL = "The plots of --report need matplotlib. Install it with: pip install 'quoth[eval]'"
 _COMPARED = ("series", "questions", "before", "now", "difference", "95 % interval", "p", "test")
 
 
@@ -39,8 +38,7 @@ class ReportTable:
 
 def require_plots() -> None:
     """Raise MissingExtra where matplotlib is not installed, before anything is measured."""
-    if find_spec("matplotlib") is None:
-        raise MissingExtra(INSTALL)
+    require_extra("eval", module="matplotlib", what="The page of --report")
 
 
 def write_report(

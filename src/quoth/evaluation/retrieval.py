@@ -1,5 +1,7 @@
 """Retrieval on judged questions: every leg, their fusion, and the profile's whole chain.
 
+Beside them stand reciprocal rank fusion and an even mix of the same legs (`baselines`).
+
 The corpus is indexed once, by the same path as any document, and kept under the hash of its
 content and of everything that shapes an index.
 """
@@ -18,6 +20,7 @@ from quoth.core.plan import Plan
 from quoth.core.settings import Settings
 from quoth.core.trace import Trace
 from quoth.engine import Engine
+from quoth.evaluation.baselines import fuse_ranks, mix_evenly
 from quoth.evaluation.corpus import Progress, open_corpus
 from quoth.evaluation.datasets import RetrievalSet, load_retrieval_set
 from quoth.evaluation.measures import document_ranking, mean, per_question
@@ -91,6 +94,8 @@ async def _run(
         rankings: Mapping[str, Sequence[str]] = {
             "keyword": [key for key, _ in found.legs.keyword],
             "semantic": [key for key, _ in found.legs.semantic],
+            "rrf": fuse_ranks(found.legs.keyword, found.legs.semantic),
+            "mix": mix_evenly(found.legs.keyword, found.legs.semantic),
             "hybrid": [each.chunk_id for each in found.fused],
             # What the reranker did not see keeps its place behind what it saw.
             "full": [each.chunk_id for each in (*found.pool, *found.fused)],

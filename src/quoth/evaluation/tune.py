@@ -251,9 +251,7 @@ def _own(asked: Sequence[ProbeResult]) -> list[Mapping[str, float]]:
 
 
 def _hits(asked: ProbeResult, *, most: int = 10) -> list[LabelledScore]:
-    yardstick = ScoreBaseline.of(
-        keyword=asked.keyword, semantic=asked.semantic, covered=asked.covered, read=asked.read
-    )
+    yardstick = ScoreBaseline.of(keyword=asked.keyword, semantic=asked.semantic, read=asked.read)
     if yardstick is None:
         return []
     return [

@@ -15,15 +15,11 @@ from quoth.answering.verification import (
     read_sources,
     verify,
 )
-from quoth.answering.verification.align import align
-from quoth.answering.verification.calibration import FEATURES
-from quoth.core.calibration import Calibration
 from quoth.core.errors import InputError
-from quoth.evaluation.calibration import LabelledScore, calibration_error, fit_calibration
+from quoth.evaluation.calibration import calibration_error
 from quoth.evaluation.significance import latency_ms, mean_of
 from quoth.evaluation.verify_cases import (
     Case,
-    Part,
     as_block,
     claim_cases,
     load_evidence,
@@ -33,17 +29,6 @@ from quoth.evaluation.verify_cases import (
 
 MISSES = 50
 """Misses that a report lists."""
-FITTED: Mapping[str, bool] = {
-    "claim support": True,
-    "claim own passage": True,
-    "quote opened": True,
-    "quote shortened": True,
-    "claim contradict": False,
-    "claim same document": False,
-    "claim other document": False,
-    "claim other passage": False,
-}
-"""The groups of cases that the model is fitted on, each with the same say within its kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,21 +105,6 @@ def load_cases(folder: Path, *, split: str = "all") -> tuple[Case, ...]:
 def _sources(sentences: tuple[str, ...], language: str) -> Sources:
     """Read the sources of a statement; those that follow mostly have the same."""
     return read_sources([as_block(sentences, language=language)])
-
-
-def fit_words(folder: Path, *, part: Part = "dev", source: str = "") -> Calibration:
-    """Fit the model of `calibration` on one half of a set; raises InputError."""
-    cases = [case for case in load_cases(folder, split=part) if case.group in FITTED]
-    counts = {group: sum(case.group == group for case in cases) for group in FITTED}
-    outcomes = []
-    for case in cases:
-        sources = _sources(case.sentences, case.language)
-        lines = sources.by_number[1].lines
-        found = align(case.statement, lines, sources=sources)
-        signs = found.signs if found is not None else {}
-        kinds = sum(1 for group, true in FITTED.items() if true == case.true and counts[group])
-        outcomes.append(LabelledScore(signs, case.true, 1 / (kinds * counts[case.group])))
-    return fit_calibration(outcomes, names=FEATURES, source=source)
 
 
 def verify_report(

@@ -1,0 +1,146 @@
+"""Measure retrieval on every judged set and write the table in docs/results.md.
+
+    python scripts/results_table.py --data ../shared/data --home .eval [SET…]
+
+Indexes, document vectors and the figures of each set are kept in the home folder; a set is measured
+again with ``--again``, or when its figures are not there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+
+from quoth.bootstrap import open_embedder
+from quoth.core.settings import Settings
+from quoth.evaluation.baselines import measure_baselines
+from quoth.evaluation.datasets import load_retrieval_set
+from quoth.evaluation.retrieval import evaluate_retrieval
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "results.md"
+BEGIN, END = "<!-- retrieval: begin -->", "<!-- retrieval: end -->"
+SETS: Mapping[str, tuple[str, str | None]] = {
+    "cranfield": ("cranfield", None),
+    "scifact": ("scifact", None),
+    "cnil-fr": ("cnil-fr", None),
+    "xquad en": ("xquad/en", None),
+    "xquad es → en": ("xquad/en", "xquad/es"),
+    "medline": ("medline", None),
+    "lisa": ("lisa", None),
+    "trec-dl-slice": ("trec-dl-slice", None),
+    "covid-faq-fr": ("covid-faq-fr", None),
+    "covid-faq-de-en": ("covid-faq-de-en", None),
+    "debian-faq en": ("debian-faq/en", None),
+    "debian-faq fr": ("debian-faq/fr", None),
+    "debian-faq de": ("debian-faq/de", None),
+    "debian-faq fr → en": ("debian-faq/en", "debian-faq/fr"),
+    "debian-faq en → fr": ("debian-faq/fr", "debian-faq/en"),
+    "fquad": ("fquad", None),
+    "culture-num-fr": ("culture-num-fr", None),
+    "squad2": ("squad2", None),
+    "hotpotqa-100": ("hotpotqa-100", None),
+    "doc2dial": ("doc2dial", None),
+    "qmsum": ("qmsum", None),
+}
+"""Folders of the corpus and of the questions, None for the same."""
+BASELINES = ("bm25", "vectors", "rrf", "mix")
+LEGS = ("keyword", "semantic", "rrf", "mix", "hybrid", "full")
+
+Row = Mapping[str, float]
+
+
+async def measure(name: str, *, data: Path, home: Path) -> dict[str, float]:
+    """Return nDCG@10 of every baseline and leg on one set, and the counts."""
+    corpus, queries = SETS[name]
+    settings = Settings(home=home)
+    asked = data / queries if queries else None
+    found = await evaluate_retrieval(
+        data / corpus, queries=asked, settings=settings, choices={}, progress=_quiet
+    )
+    embedder = open_embedder(settings)
+    try:
+        plain = await measure_baselines(
+            load_retrieval_set(data / corpus, queries=asked),
+            embedder=embedder,
+            folder=home / "eval",
+            progress=_quiet,
+        )
+    finally:
+        embedder.close()
+    return {
+        "documents": found.documents,
+        "questions": found.queries,
+        **{f"whole {leg}": plain[leg]["ndcg@10"] for leg in BASELINES},
+        **{leg: found.legs[leg]["ndcg@10"] for leg in LEGS},
+        "p50": found.latency_ms["p50"],
+    }
+
+
+def best_baseline(row: Row) -> float:
+    """Return the best figure of the plain baselines, on whole documents or on quoth's chunks."""
+    return max(
+        *(row[f"whole {leg}"] for leg in BASELINES),
+        *(row[leg] for leg in ("keyword", "semantic", "rrf", "mix")),
+    )
+
+
+def table(rows: Mapping[str, Row]) -> str:
+    """Return the Markdown table with the mean over the sets and the worst of them."""
+    columns = [*(f"whole {leg}" for leg in BASELINES), *LEGS]
+    head = ["set", "documents", "questions", *columns, "full − best baseline"]
+    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    for name, row in rows.items():
+        cells = [name, f"{row['documents']:,.0f}", f"{row['questions']:,.0f}"]
+        cells += [f"{row[column]:.3f}" for column in columns]
+        lines.append("| " + " | ".join([*cells, f"{row['full'] - best_baseline(row):+.3f}"]) + " |")
+    means = {column: fmean(row[column] for row in rows.values()) for column in columns}
+    gain = fmean(row["full"] - best_baseline(row) for row in rows.values())
+    cells = [
+        "**mean**",
+        "",
+        "",
+        *(f"**{means[column]:.3f}**" for column in columns),
+        f"{gain:+.3f}",
+    ]
+    lines.append("| " + " | ".join(cells) + " |")
+    worst = min(rows, key=lambda name: rows[name]["full"] - best_baseline(rows[name]))
+    lines += ["", f"Worst set against its best baseline: {worst}."]
+    return "\n".join(lines)
+
+
+def _quiet(_what: str, _done: int, _of: int) -> None:
+    return None
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure the sets that are asked for, then write the table of all that are measured."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("sets", nargs="*", metavar="SET", help=f"of: {', '.join(SETS)}")
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--home", type=Path, required=True)
+    parser.add_argument("--again", action="store_true", help="measure what is measured already")
+    given = parser.parse_args(arguments)
+    kept = given.home / "results.json"
+    rows: dict[str, dict[str, float]] = json.loads(kept.read_text()) if kept.is_file() else {}
+    for name in given.sets or SETS:
+        if name in rows and not given.again:
+            continue
+        if not (given.data / SETS[name][0]).is_dir():
+            print(f"{name}: not there")
+            continue
+        rows[name] = asyncio.run(measure(name, data=given.data, home=given.home))
+        kept.write_text(json.dumps(rows, indent=1))
+        print(name, {key: round(value, 4) for key, value in rows[name].items()}, flush=True)
+    before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
+    after = rest.partition(END)[2]
+    ordered = {name: rows[name] for name in SETS if name in rows}
+    PAGE.write_text(f"{before}{BEGIN}\n{table(ordered)}\n{END}{after}", "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -21,7 +21,7 @@ help: ## list the targets
 		apt-get install -y -q python3-venv && $(PYTHON) -m venv .venv; }
 
 .venv/.ready: requirements.lock pyproject.toml | .venv/bin/python
-	@echo "Installing the pinned packages (about half a gigabyte, once) …"
+	@echo "Installing the pinned packages (0.8 GB, once) …"
 	@$(PIP) --require-hashes --requirement requirements.lock
 	@$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
@@ -95,19 +95,17 @@ format: dev ## put the code into its form
 	@$(BIN)/ruff format .
 
 EVAL_DATA ?= ../shared/data
-eval: setup ## measure retrieval on the evaluation sets (EVAL_DATA=folder)
-	@for set in cranfield scifact cnil-fr xquad/en; do \
-		echo "$$set"; $(BIN)/quoth --home .demo eval retrieval $(EVAL_DATA)/$$set; done
-	@echo "xquad, Spanish questions on English text"
-	@$(BIN)/quoth --home .demo eval retrieval $(EVAL_DATA)/xquad/en --queries $(EVAL_DATA)/xquad/es
+eval: dev ## measure retrieval on the evaluation sets (EVAL_DATA=folder)
+	@$(BIN)/python scripts/results_table.py --data $(EVAL_DATA) --home .demo --again
 	@$(BIN)/quoth --home .demo eval ingest $(EVAL_DATA)/pdfs
 	@$(BIN)/quoth --home .demo eval understanding eval/understanding
 	@$(BIN)/quoth --home .demo eval conversation eval/conversation --corpus tests/data/hf-course
 	@for part in . dev heldout; do $(BIN)/quoth --home .demo eval cache eval/cache/$$part; done
 	@for part in dev heldout; do $(BIN)/quoth --home .demo eval answers eval/answers/$$part; done
+	@$(BIN)/quoth --home .demo eval people eval/people
 	@$(BIN)/quoth --home .demo eval verify $(EVAL_DATA)/scifact --split heldout
 
-bench: setup ## measure quoth beside its peers, as ratios in one run
+bench: dev ## measure quoth beside its peers, as ratios in one run
 	@$(BIN)/python -m bench
 
 .venv-chainlit/.ready: requirements-chainlit.lock pyproject.toml | .venv/bin/python
@@ -124,7 +122,7 @@ soak: dev chromium chainlit models ## the long tests: kills, citations by the te
 
 lock: ## write the lock files from pyproject.toml (needs uv)
 	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
-		--no-emit-index-url --no-header --no-annotate --extra eval --extra build --extra mcp pyproject.toml \
+		--no-emit-index-url --no-header --no-annotate --extra build --extra mcp pyproject.toml \
 		-o requirements.lock
 	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-header --no-annotate --extra eval --extra build --extra mcp --extra dev --extra llm --extra postgres \

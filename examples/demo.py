@@ -33,7 +33,7 @@ def run(*words: str) -> None:
 
 def main() -> None:
     """Add the samples, ask, and say how to go on."""
-    run("add", str(Path("examples") / "hf-course"))
+    run("add", *(str(Path("examples") / "hf-course" / part) for part in ("books", "talks")))
     for question in QUESTIONS:
         run("ask", question)
     sys.stdout.write(

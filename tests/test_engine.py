@@ -80,7 +80,7 @@ async def test_an_answer_cites_the_second_at_which_it_was_said(engine: Engine) -
     answer = await engine.answer(NECTAR)
     assert answer.status == "answered"
     assert answer.grounded
-    assert answer.text.startswith("Honey is made from nectar, which the workers carry home")
+    assert "Honey is made from nectar, which the workers carry home" in answer.text
     (citation,) = answer.citations
     assert citation.document_name == "Inside the hive"
     assert citation.link == "https://www.youtube.com/watch?v=aaaaaaaaaaa&t=12"
@@ -135,6 +135,8 @@ async def test_a_snippet_is_the_stored_text_byte_for_byte(engine: Engine, questi
     answer = await engine.answer(question)
     assert answer.citations
     for each in answer.citations:
+        if each.marked is not None:
+            assert 0 <= each.marked[0] < each.marked[1] <= len(each.snippet)
         chunks = engine.parts.catalogue.document_chunks(each.document_id)
         stored = "".join(chunk.text for chunk in chunks)
         assert stored[each.snippet_start : each.snippet_end] == each.snippet
@@ -166,8 +168,8 @@ async def test_an_answer_says_how_it_came_about(engine: Engine) -> None:
 @pytest.mark.parametrize(
     ("question", "said"),
     [
-        ("What is the capital of Mongolia?", "The collection says nothing about this"),
-        ("Quelle est la capitale de la Mongolie ?", "La collection ne contient rien"),
+        ("What is the capital of Mongolia?", "I found nothing on this in the documents"),
+        ("Quelle est la capitale de la Mongolie ?", "Je n'ai rien trouvé à ce sujet"),
     ],
 )
 async def test_what_is_not_there_is_not_answered(engine: Engine, question: str, said: str) -> None:
@@ -178,6 +180,21 @@ async def test_what_is_not_there_is_not_answered(engine: Engine, question: str, 
     assert answer.sentences == ()
     assert not answer.grounded
     assert 1 <= len(answer.closest) <= 3
+
+
+async def test_where_it_is_not_sure_the_closest_passages_are_marked_and_none_is_cited(
+    engine: Engine,
+) -> None:
+    answer = await engine.answer("Who sells honey in Rome?")
+    assert answer.status == "low_relevance"
+    assert answer.text.startswith("I am not sure that the documents answer this.")
+    assert answer.citations == answer.sentences == ()
+    assert not answer.grounded
+    first = answer.closest[0]
+    assert first.marked is not None
+    assert first.text[slice(*first.marked)] == (
+        "A strong colony needs fifteen kilograms of honey to live until spring."
+    )
 
 
 async def test_an_unknown_collection_names_those_there_are(engine: Engine) -> None:

@@ -15,7 +15,6 @@ from bench.systems import quoth_engine
 BARE = {
     "candidates_per_leg": CANDIDATES,
     "strategy": "rank",
-    "smoothing": 0.0,
     "mmr_lambda": 1.0,
     "duplicate_cosine": 1.0,
     "context_window": 0,

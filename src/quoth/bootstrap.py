@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from quoth.answering.prompts import Prompt, operator_prompts
-from quoth.backends.registry import backend, require
+from quoth.backends.registry import BACKENDS, Part, backend, require
 from quoth.core.circuit_breaker import CircuitBreaker
 from quoth.core.errors import ConfigError, InputError
+from quoth.core.extras import is_installed
 from quoth.core.plan import make_plan, profile
 from quoth.core.prices import LatencyEstimator
 from quoth.core.protocols import (
@@ -202,6 +203,29 @@ def check_profile(settings: Settings) -> None:
         backend("reranker", chosen.reranker)
     if chosen.generator != "extractive" and settings.generator is None:
         require("generator", chosen.generator)
+
+
+def missing_parts(settings: Settings, name: str) -> list[str]:
+    """Return what a profile needs that is not here, a phrase for each part."""
+    chosen = profile(name)
+    wanted: list[tuple[Part, str | None]] = [
+        ("embedder", chosen.embedder),
+        ("store", chosen.store),
+        ("reranker", chosen.reranker),
+        ("generator", None if chosen.generator == "extractive" else chosen.generator),
+    ]
+    missing = []
+    for part, called in wanted:
+        row = None if called is None else BACKENDS[part][called]
+        if row is None or called in (None, DEFAULT_EMBEDDER):
+            continue
+        if row.module is None:
+            missing.append(f"the {part} {called}, which this version does not have")
+        elif not all(map(is_installed, row.needs)):
+            missing.append(f"the {part} {called}: pip install 'quoth[{row.extra}]'")
+        elif part in ("embedder", "reranker") and not (settings.models / called).is_dir():
+            missing.append(f"the {part} {called}: a folder {settings.models / called}")
+    return missing
 
 
 def open_embedder(

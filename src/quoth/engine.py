@@ -51,6 +51,7 @@ from quoth.pipeline.extract import extractive_answer, new_query_id
 from quoth.pipeline.generate import generate_answer, whole_answer_events
 from quoth.pipeline.record import Record, build_record
 from quoth.pipeline.record_codec import save_record
+from quoth.pipeline.references import documents_in
 from quoth.pipeline.retrieve import (
     Request,
     RequestContext,
@@ -114,11 +115,8 @@ class Engine:
 
         Raises NotFound for an unknown collection, unless the library is new.
         """
-        found = await self._find(collection)
-        if found is None and not await asyncio.to_thread(self.parts.catalogue.collections):
-            return []
-        found = found or await self._collection(collection)
-        return await asyncio.to_thread(self.parts.catalogue.documents, found)
+        name = collection or self.parts.settings.collection
+        return await asyncio.to_thread(documents_in, self.parts.catalogue, name)
 
     async def remove(self, ids: Sequence[str], *, collection: str | None = None) -> list[str]:
         """Delete documents with their uploaded files; return the ids found."""
@@ -213,7 +211,7 @@ class Engine:
                 answer = await extractive_answer(context, found)
                 trace.mark("first_evidence")
                 generator = context.parts.generator
-                if generator is None or not found.plan.generate or answer.status == "no_results":
+                if generator is None or not found.plan.generate or not found.passages:
                     for event in whole_answer_events(answer):
                         yield event
                 else:

@@ -18,6 +18,7 @@ from itertools import pairwise
 import numpy as np
 
 from quoth.backends.indexes.filter_columns import day_number, label_key, title_key
+from quoth.backends.indexes.near_terms import weigh_terms
 from quoth.core.errors import (
     BackendError,
     EmbeddingError,
@@ -334,21 +335,21 @@ def passes(chunk: Chunk, filters: Sequence[Filter]) -> bool:
 
 
 def bm25(query: str, texts: Mapping[str, str]) -> dict[str, float]:
-    """Score the texts that share a word with the query; repeated words count repeatedly.
+    """Score the texts by BM25, k1 1.2, b .75, the idf never negative (Robertson, Zaragoza, 2009).
 
-    BM25 with k1 = 1.2, b = 0.75 and the idf that is never negative; Robertson and Zaragoza, 2009,
-    https://doi.org/10.1561/1500000019.
+    https://doi.org/10.1561/1500000019
     """
     counts = {at: Counter(_words(text)) for at, text in texts.items()}
     mean = sum(count.total() for count in counts.values()) / max(1, len(counts))
     scores: dict[str, float] = {}
-    for word, times in Counter(_words(query)).items():
+    known = sorted({word for count in counts.values() for word in count})
+    for word, weight in weigh_terms(_words(query), known=known).items():
         holders = [at for at, count in counts.items() if word in count]
         idf = math.log(1 + (len(counts) - len(holders) + 0.5) / (len(holders) + 0.5))
         for at in holders:
             often = counts[at][word]
             norm = K1 * (1 - B + B * counts[at].total() / mean)
-            scores[at] = scores.get(at, 0.0) + times * idf * often * (K1 + 1) / (often + norm)
+            scores[at] = scores.get(at, 0.0) + weight * idf * often * (K1 + 1) / (often + norm)
     return scores
 
 

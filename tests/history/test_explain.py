@@ -102,7 +102,7 @@ async def test_the_choices_of_the_asker_are_told_apart(engine: Engine) -> None:
     _record, found = await explained(engine, request)
     choices = {each.name: each for each in found.choices}
     assert (choices["final_k"].chosen, choices["final_k"].asked) == ("5", True)
-    assert (choices["strategy"].chosen, choices["strategy"].asked) == ("aspects", False)
+    assert (choices["max_per_document"].chosen, choices["max_per_document"].asked) == ("2", False)
 
 
 async def test_how_the_question_was_read_is_told(engine: Engine) -> None:
@@ -172,10 +172,10 @@ async def why(engine: Engine, request: Request | str, text: str) -> MissedPassag
 
 
 async def test_a_passage_outside_a_filter_of_the_question(engine: Engine) -> None:
-    found = await why(engine, "What does Ada say about the winter?", "kilograms of HONEY")
+    found = await why(engine, "What is said at 0:05 about bees?", "kilograms of HONEY")
     assert found.reason == "filtered"
     assert "read out of the question" in found.why
-    assert found.advice == "add the filter speaker=any"
+    assert found.advice == "add the filter time=any"
 
 
 async def test_a_passage_outside_a_filter_that_was_given(engine: Engine) -> None:
@@ -368,7 +368,7 @@ def test_the_command_shows_the_ways_and_writes_a_page(home: Path, tmp_path: Path
 
 
 def test_the_command_says_why_not(home: Path) -> None:
-    query_id = quoth(home, "ask", "What does Ada say about honey?", "--json").json["query_id"]
+    query_id = quoth(home, "ask", "What is said at 0:05 about bees?", "--json").json["query_id"]
     said = quoth(home, "explain", query_id, "--why-not", "fifteen kilograms")
     assert "does not pass the filter" in said.out
     found = quoth(home, "explain", query_id, "--why-not", "fifteen kilograms", "--json").json

@@ -36,10 +36,11 @@ NAMES: dict[type[Any], str] = {
     Box: "page x0 y0 x1 y1",
     Seconds: "kind start end speaker section",
     Chars: "kind start end section",
-    Hit: "rank chunk_id document_id document collection text locator link score score_kind legs",
+    Hit: "rank chunk_id document_id document collection text locator link score score_kind legs "
+    "marked",
     Citation: "id number document_id document_name chunk_id section_heading locator page "
     "page_number snippet snippet_start snippet_end link relevance_score support support_score "
-    "retrieval_method created_at",
+    "retrieval_method created_at marked",
     Query: "original standalone language kind is_followup filters entities",
     Sentence: "start end citations support",
     Answer: "query_id query text sentences citations closest status grounded degraded warnings "

@@ -78,8 +78,9 @@ async def test_search_then_open_then_ask(house: House, mode: str) -> None:
         assert f"> {cited['snippet']}" in said(answer)
         proof = await values(client, "open_passage", passage_id=cited["passage_id"])
         assert proof["text"] == cited["snippet"]
-        assert proof["before"].endswith("every bee in it.")
-        assert proof["place"] == "0:12–0:21"
+        assert "Honey is made from nectar" in proof["text"]
+        assert proof["place"] == "0:05–0:30"
+        assert cited["link"].endswith("&t=12")
 
 
 async def test_a_follow_up_is_read_with_the_turns_before_it(house: House) -> None:

@@ -36,10 +36,10 @@ class Said:
         return [json.loads(line) for line in self.out.splitlines()]
 
 
-def quoth(home: Path, *words: str, embedder: str | None = "fake") -> Said:
-    """Run a command in this process."""
+def quoth(home: Path, *words: str, embedder: str | None = "fake", typed: str = "") -> Said:
+    """Run a command in this process; ``typed`` is its standard input."""
     runner = CliRunner(env={**COLUMNS, "QUOTH_HOME": str(home), "QUOTH_EMBEDDER": embedder})
-    result = runner.invoke(with_evaluation(app), list(words))
+    result = runner.invoke(with_evaluation(app), list(words), input=typed)
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return Said(result.exit_code, result.stdout, result.stderr)

@@ -110,8 +110,7 @@ def _quoted(run: Run, text: str, hit: re.Match[str]) -> bool:
     verbatim = [each.text for each in run.events if isinstance(each, EvidenceFound)]
     if run.answer.model is None:
         verbatim += [run.answer.text, run.streamed]
-    start = text.rfind(" ", 0, hit.start()) + 1
-    address = text[start:].split(" ", 1)[0]
+    address = text[hit.start() :].split(maxsplit=1)[0]
     named = ":" in hit.group() or "//" in hit.group() or "." in hit.group()
     return named and text in verbatim and any(address in each for each in run.stored.values())
 

@@ -23,6 +23,7 @@ class Terminal:
 
     def __init__(self, home: Path, *words: str, **variables: str) -> None:
         self.seen = ""
+        self._at = 0
         self._ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 80, 0, 0))
         named = {"QUOTH_HOME": str(home), "QUOTH_EMBEDDER": "fake", "TERM": "xterm-256color"}
@@ -40,11 +41,14 @@ class Terminal:
 
     async def until(self, words: str) -> str:
         """Wait until the screen shows the words behind what was waited for; gives what came."""
-        begun = len(self.seen)
-        async with asyncio.timeout(PATIENCE_S):
-            while words not in self.seen[begun:]:
-                self.seen += await self._more()
-        return self.seen[begun:]
+        begun = self._at
+        async with asyncio.timeout(PATIENCE_S), self._news:
+            while (found := self.seen.find(words, begun)) < 0:
+                if self._reading.done():
+                    raise AssertionError(f"It ended too early:\n{self.seen}")
+                await self._news.wait()
+        self._at = found + len(words)
+        return self.seen[begun : self._at]
 
     def enter(self, words: str) -> None:
         """Type words; an entered line ends with a line break."""
@@ -57,19 +61,24 @@ class Terminal:
     async def end(self) -> int:
         """Wait for the end; gives the exit code."""
         async with asyncio.timeout(PATIENCE_S):
-            while piece := await self._more(last=True):
-                self.seen += piece
+            await self._reading
             return await asyncio.to_thread(self._process.wait)
 
-    async def _more(self, *, last: bool = False) -> str:
-        try:
-            return (await asyncio.to_thread(os.read, self._ours, 65536)).decode(errors="replace")
-        except OSError:  # the other side is closed
-            if last:
-                return ""
-            raise AssertionError(f"It ended too early:\n{self.seen}") from None
+    async def _read(self) -> None:
+        """Read all the time: a program waits for its terminal to take what it wrote."""
+        piece = b" "
+        while piece:
+            try:
+                piece = await asyncio.to_thread(os.read, self._ours, 65536)
+            except OSError:  # the other side is closed
+                piece = b""
+            async with self._news:
+                self.seen += piece.decode(errors="replace")
+                self._news.notify_all()
 
     async def __aenter__(self) -> Self:
+        self._news = asyncio.Condition()
+        self._reading = asyncio.create_task(self._read())
         return self
 
     async def __aexit__(
@@ -81,4 +90,5 @@ class Terminal:
         if self._process.poll() is None:
             self._process.kill()
         self._process.wait()
+        await self._reading
         os.close(self._ours)

@@ -6,6 +6,7 @@ ablation is ``replace(plan, …)``.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
@@ -21,9 +22,9 @@ from quoth.core.types import (
 
 Fusion = Literal["convex", "rrf"]
 ContextOrder = Literal["best_first", "edges", "document"]
-Strategy = Literal["rank", "look_up", "cover", "aspects"]
-"""Retrieval strategy: ranking, structural lookup, coverage of a document, or per aspect."""
-Expansion = Literal["none", "local", "generated"]
+Strategy = Literal["rank", "look_up", "cover"]
+"""Retrieval strategy: ranking, structural lookup, or coverage of a document."""
+Expansion = Literal["none", "generated"]
 Policy = Literal["mark", "drop", "strict"]
 Caching = Literal["none", "exact", "semantic"]
 
@@ -51,11 +52,8 @@ class Plan:
     """Search depth of both retrievers."""
     fusion: Fusion = "convex"
     dense_weight: float = 0.55
-    """Weight of vector search in a convex combination; keyword search has the rest, as far as its
-    best hit covers the query."""
+    """Weight of vector search in a convex combination; keyword search has the rest."""
     rrf_k: int = 60
-    smoothing: float = 0.2
-    """Score regularization: how far similar passages reinforce each other; 0 turns it off."""
     rerank_pool: int = 30
     """Candidates kept after fusion for reranking and diversity."""
     final_k: int = 8
@@ -66,15 +64,15 @@ class Plan:
     """Neighbouring chunks added on either side of a hit."""
     max_context_tokens: int = 8000
     context_order: ContextOrder = "best_first"
-    max_sentences: int = 4
-    """Sentences of an extractive answer."""
+    max_sentences: int = 12
+    """Sentences of an extractive answer, over all its quotations."""
     deadline_ms: float | None = None
     filters: tuple[Filter, ...] = ()
     classify: bool = False
     """Whether the generator, where there is one, may correct the query analysis."""
     strategy: Strategy = "rank"
     expansion: Expansion = "none"
-    """Query variants to search with: none, from the collection itself, or by the generator."""
+    """Query variants to search with: none, or by the generator."""
     hyde: bool = False
     """Search also with a hypothetical answer, in vector search only."""
     expansion_ms: float = 300.0
@@ -82,7 +80,7 @@ class Plan:
     ignored."""
     rerank: bool = True
     """Whether the reranker, where there is one, reorders the pool."""
-    rerank_weight: float = 0.4
+    rerank_weight: float = 0.5
     """Weight of the reranker against the first stage."""
     min_probability: float = 0.0
     """Hits with a lower probability of relevance are left out; needs a calibration."""
@@ -127,7 +125,6 @@ class Profile:
 STRATEGIES: Mapping[QueryKind, Strategy] = {
     "page_specific": "look_up",
     "summary": "cover",
-    "comparison": "aspects",
 }
 """Retrieval strategy by kind of query, in every profile; ranking where none is named."""
 
@@ -217,7 +214,6 @@ PROFILES: Mapping[str, Profile] = {
             "final_k": 3,
             "context_window": 0,
             "deadline_ms": 500.0,
-            "expansion": "local",
         },
     ),
 }
@@ -226,7 +222,6 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
     "candidates_per_leg": (1, 1000),
     "dense_weight": (0, 1),
     "rrf_k": (1, 1000),
-    "smoothing": (0, 1),
     "rerank_pool": (1, 2000),
     "final_k": (1, 100),
     "mmr_lambda": (0, 1),
@@ -255,6 +250,12 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "policy": get_args(Policy),
     "cache": get_args(Caching),
 }
+RETIRED: Mapping[str, Mapping[Any, Any] | None] = {
+    "smoothing": None,
+    "expansion": {"local": "none"},
+    "strategy": {"aspects": "rank"},
+}
+"""Fields that have no effect any more (None), and values with what replaces them."""
 SWITCHES = ("classify", "hyde", "rerank", "prune", "generate", "judge")
 
 
@@ -273,7 +274,7 @@ def make_plan(profile_name: str, *, overrides: Mapping[str, Any] | None = None) 
     Later values override earlier ones: the defaults of `Plan`, the profile, ``overrides`` (where
     None means "not given"). The kind of the query changes it once more: `plan_for_kind`.
     """
-    given = {name: value for name, value in (overrides or {}).items() if value is not None}
+    given = _without_retired(overrides or {})
     _refuse_unknown(given)
     values = {**profile(profile_name).plan, **given}
     if "mode" in values:
@@ -327,6 +328,24 @@ def _filters(given: Any) -> tuple[Filter, ...]:
                 "every other field takes 'in' and texts."
             )
     return tuple(given)
+
+
+def _without_retired(overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the given values, with a warning for each field or value of `RETIRED`."""
+    given = {name: value for name, value in overrides.items() if value is not None}
+    for name, replaced in RETIRED.items():
+        if name not in given or (replaced is not None and given[name] not in replaced):
+            continue
+        warnings.warn(
+            f"'{name}={given[name]}' has no effect any more and will be refused later.",
+            DeprecationWarning,
+            stacklevel=3,
+        )
+        if replaced is None:
+            del given[name]
+        else:
+            given[name] = replaced[given[name]]
+    return given
 
 
 def _refuse_unknown(given: Mapping[str, Any]) -> None:

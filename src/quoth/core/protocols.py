@@ -158,6 +158,19 @@ class Reranker(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class SpanScores:
+    """Similarities of spans to a query, one of each kind per span.
+
+    ``whole`` is the late interaction with the whole query, ``asked`` that with its question word
+    and the words right after it, ``pooled`` the cosine of the mean token vectors.
+    """
+
+    whole: Sequence[float]
+    asked: Sequence[float]
+    pooled: Sequence[float]
+
+
 class SpanScorer(Protocol):
     """Scores spans of chunks against the query, from stored token vectors."""
 
@@ -169,13 +182,12 @@ class SpanScorer(Protocol):
         spans: Sequence[tuple[int, int, int]],
         asking: int = 0,
         tokens: Matrix | None = None,
-    ) -> tuple[list[float], list[float]]:
-        """Return two scores per span, higher is better; raises EmbeddingError.
+    ) -> SpanScores:
+        """Return the scores of each span, higher is better; raises EmbeddingError.
 
-        The first are for the whole query, the second for its question word, at the character
-        ``asking``, and the words right after it. A span is the index of its chunk in ``chunks`` and
-        the characters of that chunk's text. ``tokens`` holds the query's token vectors as
-        `Embedder.encode` returned them, None to compute them.
+        ``asking`` is the character of the query at which its question word stands. A span is the
+        index of its chunk in ``chunks`` and the characters of that chunk's text. ``tokens`` holds
+        the query's token vectors as `Embedder.encode` returned them, None to compute them.
         """
         ...
 

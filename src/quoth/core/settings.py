@@ -121,8 +121,8 @@ class Settings(BaseSettings):
     max_file_mb: int = Field(default=500, ge=1)
     """Maximum size of a file."""
     allow_urls: bool = False
-    """Whether web addresses may be added: quoth fetches them itself, from the public internet
-    only."""
+    """Whether the service fetches web addresses that its users add, from the public internet only;
+    the command line does unless this is set to false."""
     parser_seconds: float = Field(default=120, gt=0)
     """Time limit for parsing one file, in CPU seconds; the limit in wall time is four times as
     long."""

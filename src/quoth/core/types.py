@@ -304,7 +304,11 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A ranked chunk with its text and locator, ready to be shown."""
+    """A ranked chunk with its text and locator, ready to be shown.
+
+    ``marked`` is the part of the text that comes closest to the query, in characters of the text;
+    only the closest passages of an unanswered query have one.
+    """
 
     rank: int
     chunk_id: str
@@ -317,6 +321,7 @@ class Hit:
     score: float
     score_kind: ScoreKind
     legs: Mapping[str, LegScore] = field(default_factory=dict)
+    marked: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,7 +371,8 @@ class Citation:
     """The evidence for a sentence: an exact span of a stored text and the link to it.
 
     ``snippet`` is the stored text from `snippet_start` to `snippet_end`, byte for byte. ``page`` is
-    the printed label and ``page_number`` the 1-based PDF page.
+    the printed label and ``page_number`` the 1-based PDF page. ``marked`` is the part of the
+    snippet that tells most: characters of the snippet, None for the whole.
     """
 
     id: str
@@ -387,6 +393,7 @@ class Citation:
     support_score: float | None
     retrieval_method: Mode
     created_at: str
+    marked: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -422,6 +429,19 @@ class Contradiction:
 
 
 @dataclass(frozen=True, slots=True)
+class RejectedSentence:
+    """A sentence that a language model wrote and no source was found to support.
+
+    ``score`` is the probability of support, ``reasons`` what the sources do not have, such as
+    "number 45".
+    """
+
+    text: str
+    score: float
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """A cited answer, and everything needed to see how it came about.
 
@@ -449,6 +469,8 @@ class Answer:
     prompt: str | None = None
     contradictions: tuple[Contradiction, ...] = ()
     cached: bool = False
+    rejected: tuple[RejectedSentence, ...] = ()
+    """What a language model wrote without the support of a source, shown or not."""
 
 
 Scored = tuple[str, float]

@@ -263,6 +263,9 @@ def _notes(record: Record) -> Iterator[str]:
     elif not record.searched:
         yield "The candidates of this question are not stored."
     yield from record.answer.warnings
+    for each in record.answer.rejected:
+        reasons = f" Not in the sources: {', '.join(each.reasons)}." if each.reasons else ""
+        yield f"The model wrote, without proof ({each.score:.2f}): “{each.text}”{reasons}"
     yield from (
         f"Sources {each.first} and {each.second} differ about {each.about}."
         for each in record.answer.contradictions

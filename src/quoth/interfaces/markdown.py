@@ -33,7 +33,7 @@ Address = Callable[[str | None, str], str | None]
 DOUBTS: Mapping[str, str] = {"en": "no source supports this", "fr": "aucune source ne l'appuie"}
 """What is written behind a sentence that no source supports."""
 NOTE: Mapping[str, str] = {"en": "Note: ", "fr": "Remarque\u202f: "}
-NEAR = 300
+NEAR = 1200
 """Characters of a passage that is shown because nothing better was found."""
 _SAFE = "%/:=&?~+!$,;'@#"
 _ADDRESS = re.compile(r"(?i)(?<=://)(?=\S)|(?<=\bwww\.)(?=\S)")

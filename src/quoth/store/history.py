@@ -121,6 +121,25 @@ class QueryHistory(TenantConnection):
             raise NotFound(f"There is no question with the id '{query_id}'.")
         return str(found)
 
+    def citing(self, citation_id: str) -> str:
+        """Return the newest stored answer that holds this citation, as JSON; raises NotFound."""
+        statement = (
+            select(answers.c.answer)
+            .join_from(answers, queries, answers.c.query_id == queries.c.id)
+            .where(
+                answers.c.tenant == self.tenant,
+                queries.c.tenant == self.tenant,
+                answers.c.answer.contains(f'"id":"{citation_id}"', autoescape=True),
+            )
+            .order_by(queries.c.created_at.desc())
+            .limit(1)
+        )
+        with self.reading() as connection:
+            found = connection.execute(statement).scalar()
+        if found is None:
+            raise NotFound(f"No stored answer holds the citation '{citation_id}'.")
+        return str(found)
+
     def asked(
         self,
         *,

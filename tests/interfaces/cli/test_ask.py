@@ -8,6 +8,9 @@ import pytest
 
 import quoth as package
 from quoth.core.calibration import Tuning
+from quoth.evaluation.tune import BestWeight, Tuned
+from quoth.interfaces.cli import tune
+from quoth.interfaces.cli.render import marked_parts
 from tests.support.cli import quoth
 from tests.support.small_library import write_sources
 
@@ -43,6 +46,24 @@ def test_the_asker_is_told_where_the_search_looked_and_takes_it_back(home: Path)
     said = quoth(home, "ask", "What is on page 3?")
     assert "Searched only in page 3" in said.err
     assert "Searched only" not in quoth(home, "ask", "What is on page 3?", "--filter", "none").err
+
+
+def test_a_question_that_may_not_be_answered_shows_the_closest_passages_whole(home: Path) -> None:
+    said = quoth(home, "--json", "ask", "Who sells honey in Rome?")
+    assert (said.code, said.json["status"], said.json["citations"]) == (1, "low_relevance", [])
+    first = said.json["closest"][0]
+    assert first["text"][slice(*first["marked"])].endswith(".")
+    shown = quoth(home, "ask", "Who sells honey in Rome?").out
+    assert " ".join(first["text"].split()) in shown
+
+
+def test_the_marked_part_of_a_passage_stands_between_what_surrounds_it() -> None:
+    assert marked_parts("Bees  sing.\nWe\nlisten. Then", (12, 22)) == (
+        "Bees sing. ",
+        "We listen.",
+        " Then",
+    )
+    assert marked_parts("Bees.", (0, 5)) == ("", "Bees.", "")
 
 
 def test_a_choice_for_one_question(home: Path) -> None:
@@ -82,6 +103,16 @@ def test_a_conversation_from_python(home: Path) -> None:
         assert "honey" in answer.query.standalone.casefold()
         both = library.ask_all([NECTAR, first], final_k=2)
     assert [each.query.original for each in both] == [NECTAR, first]
+
+
+def test_what_tune_found_is_said_in_sentences() -> None:
+    scores = {"keyword": 0.5, "semantic": 0.4, "before": 0.55, "after": 0.6}
+    weights = {"en": BestWeight(0.4, 120, scores, 0.01, True)}
+    silent, answered = {"before": 0.9, "after": 0.95}, {"before": 0.7, "after": 0.8}
+    said = " ".join(tune.lines(Tuned(Tuning({"en": 0.4}), weights, silent, answered)))
+    assert "en: 120 questions" in said
+    assert "Changed: meaning now counts 40%, words the rest; both now 0.60." in said
+    assert "From now on, 95% of the questions about other things" in said
 
 
 def test_what_was_learnt_is_shown_and_taken_back(home: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from quoth.interfaces.cli.app import app
-from tests.support.cli import COLUMNS, Said
+from tests.support.cli import COLUMNS, Said, quoth
 from tests.support.llm_servers import OPENAI, Server
 from tests.support.terminal import Terminal
 
@@ -87,12 +87,26 @@ async def test_people_are_told_what_they_may_ask_next_once(home: Path) -> None:
         first = await screen.until("\n> ")
         screen.enter("When does a colony swarm?\n")
         second = await screen.until("\n> ")
+        screen.enter("/show 1\n")
+        assert "A colony swarms when" in await screen.until("\n> ")
+        screen.enter("/show 9\n")
+        assert "takes the number of a citation" in await screen.until("\n> ")
         screen.interrupt()  # between answers it ends the conversation
+        screen.enter("\n")  # a signal that comes before readline waits is seen at the next key
         assert await screen.end() == 0
     suggested = {line for line in first.splitlines() if "→" in line}
     assert suggested
     assert not suggested & set(second.splitlines())
     assert screen.seen.rstrip().endswith(">")
+
+
+def test_the_last_conversation_is_continued(home: Path, tmp_path: Path) -> None:
+    assert chat(home, WINTER, words=("--json",)).code == 0
+    continued = "And why does it need that?\n"
+    said = quoth(home, "--json", "chat", "--continue", typed=continued)
+    assert said.json["query"]["is_followup"] is True
+    assert f"Continuing after: {WINTER}" in said.err
+    assert "No earlier conversation" in quoth(tmp_path, "chat", "-c", typed="/exit\n").err
 
 
 async def test_a_stopped_answer_ends_its_call_and_the_next_question_knows_of_it(home: Path) -> None:
@@ -102,8 +116,8 @@ async def test_a_stopped_answer_ends_its_call_and_the_next_question_knows_of_it(
         async with Terminal(home, "chat", "--llm", MODEL, **address) as screen:
             await screen.until("> ")
             screen.enter(f"{WINTER}\n")
+            await screen.until("is reading")  # readline goes on only where its output is read
             await server.came.wait()
-            await screen.until("is reading")
             screen.interrupt()
             await screen.until("Stopped.")
             await server.left.wait()
@@ -111,7 +125,7 @@ async def test_a_stopped_answer_ends_its_call_and_the_next_question_knows_of_it(
             await screen.until("quoth explain")
             screen.enter("/nonsense\n")
             await screen.until("/new starts again")
-            screen.enter("\x04")
+            screen.enter("/exit\n")
             assert await screen.end() == 0
         asked = json.dumps(server.asked[-1].body)
     assert WINTER in asked

@@ -187,7 +187,7 @@ async def test_sources_that_stand_for_a_failed_model_are_shown_once(home: Path) 
     address = {"QUOTH_LLM_BASE_URL": "http://127.0.0.1:9/v1"}
     async with Terminal(home, "ask", ASKED, *MODEL, **address) as screen:
         assert await screen.end() == 0
-    assert screen.seen.count("Honey is made from nectar") == 2  # the answer, and its source
+    assert screen.seen.count("carry home in their stomachs") == 2  # the answer, and its source
 
 
 async def test_what_the_policy_drops_is_never_shown(home: Path, server: Server) -> None:

@@ -15,11 +15,17 @@ from typer.core import TyperGroup
 
 from quoth import __version__
 from quoth.core.errors import ConfigError, InputError
-from quoth.core.settings import load_settings
 from quoth.interfaces.cli import audit, backup, keys
-from quoth.interfaces.cli.add import add
+from quoth.interfaces.cli.add import add, sync
 from quoth.interfaces.cli.chainlit import chainlit
-from quoth.interfaces.cli.doctor import doctor
+from quoth.interfaces.cli.doctor import doctor, profiles
+from quoth.interfaces.cli.documents import (
+    collections,
+    list_documents,
+    reindex,
+    remove,
+    set_metadata,
+)
 from quoth.interfaces.cli.explain import explain
 from quoth.interfaces.cli.export import export
 from quoth.interfaces.cli.history import history
@@ -35,6 +41,7 @@ from quoth.interfaces.cli.options import (
     Question,
     SearchMode,
     answering,
+    question_of,
     with_model,
 )
 from quoth.interfaces.cli.purge import purge
@@ -51,6 +58,7 @@ from quoth.interfaces.cli.session import (
     report,
     run,
 )
+from quoth.interfaces.cli.show import open_reference, show
 from quoth.interfaces.cli.tune import tune
 from quoth.interfaces.cli.work import work
 
@@ -124,6 +132,8 @@ def start(
     ] = False,
 ) -> None:
     """Read the settings for whichever command follows."""
+    from quoth.core.settings import load_settings
+
     tell_late()
     err = Screen(stderr=True)
     try:
@@ -145,37 +155,14 @@ def start(
 
 
 app.command()(add)
+app.command()(sync)
 
 
-@app.command("list")
-@command
-async def list_documents(session: CliSession) -> int:
-    """List the documents of the collection."""
-    from quoth.interfaces.cli.render import document_list
-
-    async with engine_of(session) as engine:
-        documents = await engine.documents()
-    session.show(documents, document_list)
-    return DONE
-
-
-@app.command()
-@command
-async def remove(
-    session: CliSession,
-    ids: Annotated[list[str], typer.Argument(help="Document ids, as `quoth list` shows them.")],
-) -> int:
-    """Remove documents completely: texts, vectors and terms."""
-    async with engine_of(session) as engine:
-        gone = await engine.remove(ids)
-    missing = [each for each in ids if each not in gone]
-    if session.json:
-        session.put({"removed": gone, "not_found": missing})
-    for each in gone:
-        session.say(f"Removed {each}.")
-    for each in missing:
-        session.warn(f"There is no document {each}. See: quoth list")
-    return FAILED if missing else DONE
+app.command("list")(list_documents)
+app.command()(collections)
+app.command()(remove)
+app.command()(show)
+app.command("open")(open_reference)
 
 
 @app.command()
@@ -188,7 +175,7 @@ async def search(
     filters: Filters = None,
     settings: Choices = None,
 ) -> int:
-    """Show the passages that match best, ranked."""
+    """Show the passages that match best, ranked; exit code 1 where there are none."""
     from quoth.answering.fallback_messages import describe_degradation
     from quoth.core.trace import Trace
     from quoth.interfaces.cli.render import hit_list
@@ -196,7 +183,7 @@ async def search(
 
     trace = Trace()
     request = Request(
-        question,
+        question_of(question),
         choices=read_choices(settings, final_k=k, mode=mode.value if mode else None),
         filters=tuple(filters or ()),
         collections=session.collections,
@@ -208,7 +195,7 @@ async def search(
         session.say(f"Note: {line}")
     for line in trace.degraded:
         session.say(f"Note: {describe_degradation(line, language=found.query.language)}")
-    return DONE
+    return DONE if found.hits else FAILED
 
 
 @app.command()
@@ -230,12 +217,15 @@ async def ask(
     filters: Filters = None,
     settings: Choices = None,
 ) -> int:
-    """Answer a question; every sentence cites the exact place it comes from."""
+    """Answer a question; every sentence cites the exact place it comes from.
+
+    The exit code is 1 where nothing was found that answers it.
+    """
     from quoth.interfaces.cli.ask import ask_question
     from quoth.pipeline.retrieve import Request
 
     request = Request(
-        question,
+        question_of(question),
         choices=read_choices(settings, **answering(policy, max_ms, max_usd, llm)),
         filters=tuple(filters or ()),
         collections=session.collections,
@@ -247,6 +237,9 @@ async def ask(
 @command
 def chat(
     session: CliSession,
+    resumed: Annotated[
+        bool, typer.Option("--continue", "-c", help="Go on with the last conversation.")
+    ] = False,
     llm: Llm = None,
     policy: Policies = None,
     max_ms: MaxMs = None,
@@ -258,29 +251,13 @@ def chat(
     from quoth.interfaces.cli.chat import chat as converse
 
     choices = read_choices(settings, **answering(policy, max_ms, max_usd, llm))
-    return converse(with_model(session, llm), choices=choices, filters=tuple(filters or ()))
+    return converse(
+        with_model(session, llm), choices=choices, filters=tuple(filters or ()), resumed=resumed
+    )
 
 
-@app.command()
-@command
-async def reindex(
-    session: CliSession,
-    embedder: Annotated[
-        str | None, typer.Option(help="Embedder by name, or a folder with an ONNX model.")
-    ] = None,
-) -> int:
-    """Rebuild the collection's index; searches continue meanwhile."""
-    from quoth.interfaces.cli.render import rebuilding
-
-    if embedder is not None:
-        settings = session.settings.model_copy(update={"embedder": embedder})
-        session = CliSession(settings, session.json, session.quiet, session.out, session.err)
-    async with engine_of(session) as engine:
-        count = await rebuilding(session, engine.reindex())
-    if session.json:
-        session.put({"reindexed": count, "collection": session.settings.collection})
-    session.say(f"Rebuilt the index of '{session.settings.collection}': {count} documents.")
-    return DONE
+app.command("set")(set_metadata)
+app.command()(reindex)
 
 
 @app.command()
@@ -299,6 +276,7 @@ def models(
 
 
 app.command()(doctor)
+app.command()(profiles)
 app.command()(tune)
 app.command()(history)
 app.command()(export)

@@ -9,7 +9,7 @@ from rich.text import Text
 from quoth.core.events import AnswerCompleted, Event
 from quoth.core.types import Answer
 from quoth.interfaces.cli.render import answer_sources, answer_text
-from quoth.interfaces.cli.session import DONE, CliSession, engine_of
+from quoth.interfaces.cli.session import DONE, FAILED, CliSession, engine_of
 from quoth.interfaces.cli.stream_view import Watching
 from quoth.pipeline.retrieve import Request
 from quoth.text.analyzer import detect_language
@@ -17,10 +17,14 @@ from quoth.text.json_codec import to_json
 
 
 async def ask_question(session: CliSession, request: Request, *, stream: bool | None) -> int:
-    """Answer one question and show it; a program gets one object, or with --stream its events."""
+    """Answer one question and show it; return the exit code, 1 where nothing is cited.
+
+    A program gets one object, or with --stream its events.
+    """
     async with engine_of(session) as engine:
-        await show_answer(session, engine.stream(request), question=request.question, stream=stream)
-    return DONE
+        events = engine.stream(request)
+        answer = await show_answer(session, events, question=request.question, stream=stream)
+    return DONE if answer.citations else FAILED
 
 
 async def show_answer(

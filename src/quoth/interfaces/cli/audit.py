@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from quoth.interfaces.cli.history import catalogue_of
-from quoth.interfaces.cli.session import DONE, FAILED, CliSession, command
+from quoth.interfaces.cli.session import DONE, FAILED, CliSession, catalogue_of, command
 from quoth.text.json_codec import to_json
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import AsyncGenerator, Iterator, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
@@ -14,6 +14,7 @@ from rich.text import Text
 
 from quoth.core.errors import ConfigError, QuothError
 from quoth.core.events import Event, EvidenceFound
+from quoth.core.extras import is_installed
 from quoth.core.types import Answer, Turn
 from quoth.engine import Engine
 from quoth.interfaces.cli.ask import show_answer
@@ -25,10 +26,19 @@ from quoth.interfaces.cli.session import (
     report,
 )
 from quoth.pipeline.retrieve import Request
+from quoth.text.json_codec import to_json
 
 REMEMBERED = 20
 """Turns that are stored; the query analysis and the language model use the newest of them."""
-HELP = "/new starts again, /quit ends (or Ctrl-D); Ctrl-C stops an answer."
+HELP = (
+    "/show N shows the text around citation N, /open N opens it; /new starts again, /help shows "
+    "this, /exit ends (or /quit, Ctrl-D); Ctrl-C stops an answer."
+)
+COMMANDS = ("/help", "/show ", "/open ", "/new", "/exit", "/quit")
+SEARCHED = 100
+"""Newest questions among which the last conversation is looked for."""
+TYPED = 1000
+"""Lines of typed questions that are kept."""
 
 
 @dataclass(slots=True)
@@ -45,6 +55,7 @@ class Talk:
     suggested: set[str] = field(default_factory=set)
     name: str = field(default_factory=lambda: uuid4().hex)
     failed: bool = False
+    last: Answer | None = None
 
     def request(self, question: str) -> Request:
         """Ask a question as part of the conversation."""
@@ -64,10 +75,18 @@ class Talk:
     def reset(self) -> None:
         """Forget what was said."""
         self.history.clear()
+        self.name = uuid4().hex
+        self.last = None
         self.suggested.clear()
 
 
-def chat(session: CliSession, *, choices: Mapping[str, Any], filters: tuple[str, ...]) -> int:
+def chat(
+    session: CliSession,
+    *,
+    choices: Mapping[str, Any],
+    filters: tuple[str, ...],
+    resumed: bool = False,
+) -> int:
     """Answer the lines of standard input, one question each, until it ends.
 
     With --json every answer is one line of JSON. A question that cannot be answered says why,
@@ -82,14 +101,14 @@ def chat(session: CliSession, *, choices: Mapping[str, Any], filters: tuple[str,
         try:
             if talk.alone:
                 session.say(f"Ask about {_asked(session)}. {HELP}")
-            for line in _lines(talk):
-                if line == "/new":
-                    talk.reset()
-                    session.say("A new conversation.")
-                elif line.startswith("/"):
-                    session.say(HELP)
-                elif line:
-                    _answered(runner, talk, line)
+            if resumed:
+                resume(talk)
+            with line_editing(session) as edited:
+                for line in _lines(talk, edited=edited):
+                    if line.startswith("/"):
+                        _obey(talk, line)
+                    elif line:
+                        _answered(runner, talk, line)
         finally:
             runner.run(opened.__aexit__(None, None, None))
     return FAILED if talk.failed and not talk.alone else DONE
@@ -100,14 +119,106 @@ def _asked(session: CliSession) -> str:
     return ", ".join(f"'{each}'" for each in names)
 
 
-def _lines(talk: Talk) -> Iterator[str]:
+def resume(talk: Talk) -> None:
+    """Go on with the last conversation, where its questions are stored."""
+    from quoth.pipeline.record_codec import load_record
+
+    catalogue = talk.engine.parts.catalogue
+    turns: list[Turn] = []
+    name = ""
+    for each in catalogue.asked(limit=SEARCHED):
+        record = load_record(catalogue, each.query_id)
+        name = name or record.request.session
+        if name and record.request.session == name and record.request.question:
+            turns.append(Turn(record.request.question, record.answer.text))
+            talk.last = talk.last or record.answer
+    if not turns:
+        talk.session.say("No earlier conversation is stored; this is a new one.")
+        return
+    talk.name, talk.history = name, turns[:REMEMBERED][::-1]
+    talk.session.say(f"Continuing after: {turns[0].question}")
+
+
+def _obey(talk: Talk, line: str) -> None:
+    """Do what a line that begins with a slash says."""
+    from quoth.interfaces.cli.show import open_excerpt, show_excerpt
+    from quoth.pipeline.excerpt import cited_excerpt
+
+    session, (word, _, number) = talk.session, line.partition(" ")
+    if word == "/new":
+        talk.reset()
+        session.say("A new conversation.")
+    elif word in ("/show", "/open"):
+        cited = () if talk.last is None else talk.last.citations
+        found = next((each for each in cited if str(each.number) == number.strip()), None)
+        if found is None:
+            session.say(f"{word} takes the number of a citation of the last answer.")
+            return
+        try:
+            excerpt = cited_excerpt(talk.engine.parts.catalogue, to_json(found))
+        except QuothError as error:
+            report(error, err=session.err, as_json=session.json)
+            return
+        if word == "/show":
+            session.show(excerpt, show_excerpt)
+        else:
+            open_excerpt(session, excerpt, only_print=False)
+    else:
+        session.say(HELP)
+
+
+@contextmanager
+def line_editing(session: CliSession) -> Iterator[bool]:
+    """Edit typed lines, with the lines of earlier conversations; yields whether this is possible.
+
+    They are kept in the library's folder, where its history keeps questions.
+    """
+    at_terminal = sys.stdin.isatty() and sys.stdout.isatty() and not session.json
+    if not at_terminal or not is_installed("readline"):
+        yield False
+        return
+    import readline
+
+    file = session.settings.home / "chat_history"
+    kept = session.settings.history == "full"
+    readline.set_completer_delims("")
+    readline.set_completer(
+        lambda text, at: (
+            dict(enumerate(each for each in COMMANDS if each.startswith(text))).get(at)
+            if text
+            else None
+        )
+    )
+    readline.parse_and_bind("tab: complete")
+    readline.parse_and_bind("set enable-bracketed-paste off")
+    readline.set_history_length(TYPED)
+    if kept and file.is_file():
+        readline.read_history_file(file)
+    try:
+        yield True
+    finally:
+        if kept and session.settings.home.is_dir():
+            readline.write_history_file(file)
+
+
+def _typed(*, edited: bool) -> str:
+    """Read one line as typed, with its end; empty where the input ends."""
+    if not edited:
+        return sys.stdin.readline()
+    try:
+        return f"{input('> ')}\n"
+    except EOFError:
+        return ""
+
+
+def _lines(talk: Talk, *, edited: bool) -> Iterator[str]:
     """Read the questions until the input or the user ends; those of a script are shown."""
     session = talk.session
     while True:
         try:
             if talk.alone:
-                session.err.print("\n> ", end="", highlight=False)
-            line = sys.stdin.readline()
+                session.err.print("" if edited else "\n> ", end="\n" * edited, highlight=False)
+            line = _typed(edited=edited)
         except KeyboardInterrupt:
             line = ""
         if not line and talk.alone:
@@ -135,6 +246,7 @@ def _answered(runner: asyncio.Runner, talk: Talk, question: str) -> None:
         talk.failed = True
     else:
         talk.said(question, answer.text)
+        talk.last = answer
 
 
 async def _answer(talk: Talk, question: str, seen: list[str]) -> Answer:

@@ -1,6 +1,8 @@
-"""`quoth doctor`: whether everything is as it should be."""
+"""`quoth doctor`, `quoth profiles`: whether everything is as it should be, and what could be."""
 
 from __future__ import annotations
+
+from rich.text import Text
 
 from quoth.interfaces.cli.options import Llm, with_model
 from quoth.interfaces.cli.session import DONE, FAILED, CliSession, command, engine_of
@@ -16,3 +18,21 @@ async def doctor(session: CliSession, llm: Llm = None) -> int:
         health = await engine.health()
     session.show(health, health_report)
     return DONE if health.ok else FAILED
+
+
+@command
+def profiles(session: CliSession) -> int:
+    """List the profiles, and what each needs that is not here."""
+    from quoth.bootstrap import missing_parts
+    from quoth.core.plan import PROFILES
+
+    found = {name: missing_parts(session.settings, name) for name in PROFILES}
+    if session.json:
+        session.put([{"name": name, "missing": list(each)} for name, each in found.items()])
+        return DONE
+    for name, missing in found.items():
+        line = Text(f"{name:<11}")
+        line.append("needs" if missing else "ready", style="yellow" if missing else "green")
+        line.append(f" {'; '.join(missing)}")
+        session.out.print(line, soft_wrap=True)
+    return DONE

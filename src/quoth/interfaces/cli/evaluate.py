@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from quoth.core.errors import InputError
+from quoth.core.extras import require_extra
 from quoth.core.types import Json
 from quoth.interfaces.cli.session import DONE, CliSession, command, read_choices
 from quoth.interfaces.cli.tables import ReportSummary, show_comparisons, show_summary
@@ -33,19 +37,46 @@ Ablation = Annotated[
 ]
 
 
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """How to measure, and what a person is shown of the report."""
+
+    measure: Callable[[Progress], Awaitable[Any]]
+    summary: Callable[[Any], ReportSummary]
+
+
+def evaluation(prepare: Callable[..., Measurement]) -> Callable[..., None]:
+    """Make a command of a function that prepares a measurement; adds --report and --baseline."""
+
+    @wraps(prepare)
+    async def work(
+        session: CliSession, report: Path | None, baseline: Path | None, **given: Any
+    ) -> int:
+        prepared = prepare(session, **given)
+        return await _evaluate(session, prepared, report=report, baseline=baseline)
+
+    added = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+        for name, kind in (("report", Report), ("baseline", Baseline))
+    ]
+    own = signature(prepare, eval_str=True).parameters.values()
+    work.__signature__ = Signature([*own, *added])  # type: ignore[attr-defined]
+    work.__annotations__ = {**prepare.__annotations__, "report": Report, "baseline": Baseline}
+    return command(work)
+
+
 @app.command()
-@command
-async def retrieval(
+@evaluation
+def retrieval(
     session: CliSession,
     folder: Folder,
     queries: Annotated[
         Path | None, typer.Option(help="Folder with other questions, such as another language.")
     ] = None,
     settings: Ablation = None,
-    report: Report = None,
-    baseline: Baseline = None,
-) -> int:
+) -> Measurement:
     """Judge the rankings: nDCG, recall and MRR of each leg, their fusion and the whole chain."""
+    require_extra("eval", module="ir_measures", what="This measurement")
     from quoth.evaluation.retrieval import evaluate_retrieval
 
     def summary(found: Any) -> ReportSummary:
@@ -55,8 +86,7 @@ async def retrieval(
             text=f"{found.documents} documents, {found.queries} questions, {_times(found)}",
         )
 
-    return await _evaluate(
-        session,
+    return Measurement(
         lambda progress: evaluate_retrieval(
             folder,
             queries=queries,
@@ -64,21 +94,17 @@ async def retrieval(
             choices=read_choices(settings),
             progress=progress,
         ),
-        summary=summary,
-        report=report,
-        baseline=baseline,
+        summary,
     )
 
 
 @app.command()
-@command
-async def understanding(
+@evaluation
+def understanding(
     session: CliSession,
     folder: Folder,
     split: Split = "heldout",
-    report: Report = None,
-    baseline: Baseline = None,
-) -> int:
+) -> Measurement:
     """Judge how questions are understood: filters, types, languages, follow-ups, time."""
     from quoth.evaluation.understanding import evaluate_understanding
 
@@ -96,28 +122,24 @@ async def understanding(
         text = f"{found.questions} questions ({found.split}), {_times(found)}"
         return ReportSummary(shares, misses=found.misses, text=text)
 
-    return await _evaluate(
-        session,
+    return Measurement(
         lambda _progress: evaluate_understanding(folder, split=split, settings=session.settings),
-        summary=summary,
-        report=report,
-        baseline=baseline,
+        summary,
     )
 
 
 @app.command()
-@command
-async def conversation(
+@evaluation
+def conversation(
     session: CliSession,
     folder: Folder,
     corpus: Annotated[
         Path | None, typer.Option(help="Folder with the corpus, where it is another one.")
     ] = None,
     split: Split = "heldout",
-    report: Report = None,
-    baseline: Baseline = None,
-) -> int:
+) -> Measurement:
     """Judge follow-ups: what the standalone question finds, against a rewrite by hand."""
+    require_extra("eval", module="ir_measures", what="This measurement")
     from quoth.evaluation.conversation import evaluate_conversations
 
     def summary(found: Any) -> ReportSummary:
@@ -130,26 +152,21 @@ async def conversation(
         text = f"{found.conversations} conversations ({found.split})"
         return ReportSummary(shares, misses=found.lost, text=text)
 
-    return await _evaluate(
-        session,
+    return Measurement(
         lambda progress: evaluate_conversations(
             folder, corpus=corpus, split=split, settings=session.settings, progress=progress
         ),
-        summary=summary,
-        report=report,
-        baseline=baseline,
+        summary,
     )
 
 
 @app.command()
-@command
-async def answers(
+@evaluation
+def answers(
     session: CliSession,
     folder: Folder,
     settings: Ablation = None,
-    report: Report = None,
-    baseline: Baseline = None,
-) -> int:
+) -> Measurement:
     """Judge whole answers: what they cite against reference sentences, and when they are silent."""
     from quoth.evaluation.answers import evaluate_answers
 
@@ -164,28 +181,56 @@ async def answers(
         )
         return ReportSummary(shares, misses=found.misses, text=text)
 
-    return await _evaluate(
-        session,
+    return Measurement(
         lambda progress: evaluate_answers(
             folder, settings=session.settings, choices=read_choices(settings), progress=progress
         ),
-        summary=summary,
-        report=report,
-        baseline=baseline,
+        summary,
     )
 
 
 @app.command()
-@command
-async def cache(
+@evaluation
+def people(
+    session: CliSession,
+    folder: Folder,
+    settings: Ablation = None,
+) -> Measurement:
+    """Judge answers to people's questions: what a right answer holds, refusals, silence."""
+    from quoth.evaluation.people import evaluate_people
+
+    def summary(found: Any) -> ReportSummary:
+        shares = {
+            "gold in answer": found.gold_in_answer,
+            "gold in top 3": found.gold_in_top3,
+            "refused, answerable": found.refused_answerable,
+            "answered, unanswerable": found.answered_unanswerable,
+        }
+        return ReportSummary(
+            shares,
+            head=("answerable", "number", "gold in answer", "gold in top 3", "refused"),
+            rows=[(name, *each.values()) for name, each in found.groups.items()],
+            text=f"{found.documents} documents ({len(found.failed)} failed), {found.questions} "
+            f"questions, {_times(found)}",
+        )
+
+    return Measurement(
+        lambda progress: evaluate_people(
+            folder, settings=session.settings, choices=read_choices(settings), progress=progress
+        ),
+        summary,
+    )
+
+
+@app.command()
+@evaluation
+def cache(
     session: CliSession,
     folder: Folder,
     threshold: Annotated[
         float, typer.Option(min=0, max=1, help="Cosine from which questions may share an answer.")
     ] = 0.98,
-    report: Report = None,
-    baseline: Baseline = None,
-) -> int:
+) -> Measurement:
     """Judge which questions may share an answer: hits on paraphrases, wrong hits on others."""
     from quoth.evaluation.cache import evaluate_cache
 
@@ -206,26 +251,25 @@ async def cache(
             f"paraphrases hit, {found.false_hits} of {found.different} others do.",
         )
 
-    return await _evaluate(
-        session,
+    return Measurement(
         lambda _progress: evaluate_cache(folder, settings=session.settings, threshold=threshold),
-        summary=summary,
-        report=report,
-        baseline=baseline,
+        summary,
     )
 
 
 @app.command()
-@command
-async def verify(
+@evaluation
+def verify(
     session: CliSession,
     folder: Folder,
     split: Annotated[str, typer.Option(help="The part of the set: heldout, dev or all.")] = "all",
-    report: Report = None,
-    baseline: Baseline = None,
-) -> int:
-    """Judge the check of answers: claims against their evidence, quotations with one exchange."""
+) -> Measurement:
+    """Judge the check of answers: claims against their source or their evidence."""
+    from quoth.evaluation.claims import evaluate_claims, has_claims
     from quoth.evaluation.verify import evaluate_verify
+
+    if has_claims(folder):
+        return Measurement(lambda _progress: evaluate_claims(folder), _claims_summary)
 
     def summary(found: Any) -> ReportSummary:
         return ReportSummary(
@@ -241,20 +285,26 @@ async def verify(
             f"{found.false_alarms:.4f}; {_times(found)}",
         )
 
-    return await _evaluate(
-        session,
+    return Measurement(
         lambda _progress: evaluate_verify(folder, split=split),
-        summary=summary,
-        report=report,
-        baseline=baseline,
+        summary,
+    )
+
+
+def _claims_summary(found: Any) -> ReportSummary:
+    return ReportSummary(
+        {"true, supported": found.true_supported, "false, supported": found.false_supported},
+        head=("change", "number", "supported"),
+        rows=[(name, each.n, each.supported) for name, each in found.by_change.items()],
+        misses=found.misses,
+        text=f"{found.claims} claims, {found.true_supported:.4f} of the true and "
+        f"{found.false_supported:.4f} of the false supported; {_times(found)}",
     )
 
 
 @app.command()
-@command
-async def ingest(
-    session: CliSession, folder: Folder, report: Report = None, baseline: Baseline = None
-) -> int:
+@evaluation
+def ingest(session: CliSession, folder: Folder) -> Measurement:
     """Read every file of a folder and compare with its manifest.jsonl where there is one."""
     from quoth.evaluation.ingest import evaluate_ingest
 
@@ -276,29 +326,21 @@ async def ingest(
         head = ("file", "status", "code", "pages", "outline", "s", "MB")
         return ReportSummary(head=head, rows=rows)
 
-    return await _evaluate(
-        session,
+    return Measurement(
         lambda _progress: evaluate_ingest(
             folder, seconds=limits.parser_seconds, memory_mb=limits.parser_memory_mb
         ),
-        summary=summary,
-        report=report,
-        baseline=baseline,
+        summary,
     )
 
 
 async def _evaluate(
-    session: CliSession,
-    measure: Callable[[Progress], Awaitable[Any]],
-    *,
-    summary: Callable[[Any], ReportSummary],
-    report: Path | None,
-    baseline: Path | None,
+    session: CliSession, prepared: Measurement, *, report: Path | None, baseline: Path | None
 ) -> int:
     """Measure, compare, write and show; what cannot work is refused before anything is measured."""
     from quoth.evaluation.report import require_plots, write_report
     from quoth.evaluation.significance import compare, read_baseline, series_of
-    from quoth.interfaces.cli.render import reporting
+    from quoth.interfaces.cli.documents_view import reporting
 
     if report is not None:
         require_plots()
@@ -306,7 +348,7 @@ async def _evaluate(
             raise InputError(f"There is no folder {report.parent} to write the report to.")
     before = None if baseline is None else read_baseline(baseline)
     with reporting(session, "Loading") as progress:
-        found = await measure(progress)
+        found = await prepared.measure(progress)
     made: Json = to_json(found)
     comparisons = () if before is None else compare(series_of(made), before)
     if report is not None:
@@ -317,7 +359,7 @@ async def _evaluate(
         compared = {"comparison": [to_json(each) for each in comparisons]} if before else {}
         session.put({**made, **compared})
         return DONE
-    show_summary(session, summary(found))
+    show_summary(session, prepared.summary(found))
     if comparisons:
         show_comparisons(session, comparisons)
     return DONE

@@ -12,8 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from quoth.interfaces.cli.export import write
-from quoth.interfaces.cli.history import QueryId, catalogue_of, record_from
-from quoth.interfaces.cli.session import DONE, CliSession, command, engine_of
+from quoth.interfaces.cli.history import QueryId, record_from
+from quoth.interfaces.cli.session import DONE, CliSession, catalogue_of, command, engine_of
 from quoth.text.json_codec import to_json
 
 if TYPE_CHECKING:

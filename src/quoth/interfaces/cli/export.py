@@ -11,8 +11,8 @@ from typing import Annotated
 import typer
 
 from quoth.core.errors import InputError
-from quoth.interfaces.cli.history import QueryId, catalogue_of, record_from
-from quoth.interfaces.cli.session import DONE, CliSession, command
+from quoth.interfaces.cli.history import QueryId, record_from
+from quoth.interfaces.cli.session import DONE, CliSession, catalogue_of, command
 
 
 class ExportFormat(StrEnum):

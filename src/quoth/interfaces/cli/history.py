@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
-from quoth.interfaces.cli.session import DONE, CliSession, command
+from quoth.interfaces.cli.session import DONE, CliSession, catalogue_of, command
 
 if TYPE_CHECKING:
     from quoth.pipeline.record import Record
@@ -53,21 +51,6 @@ def show(session: CliSession, asked: list[QuerySummary]) -> None:
         line.append(f"{each.status:<{WIDTH}}  ", style=f"not dim {COLOURS.get(each.status, '')}")
         line.append(" ".join(each.text.split()), style="not dim")
         session.out.print(line, soft_wrap=True)
-
-
-@contextmanager
-def catalogue_of(session: CliSession) -> Iterator[Catalogue]:
-    """Open the catalogue alone: history needs no model and no index."""
-    from quoth.store.catalogue import Catalogue
-    from quoth.store.database import open_database
-
-    settings = session.settings
-    database = open_database(settings.catalogue)
-    catalogue = Catalogue(database, tenant=settings.tenant)
-    try:
-        yield catalogue
-    finally:
-        catalogue.close()
 
 
 def record_from(catalogue: Catalogue, query_id: str) -> Record:

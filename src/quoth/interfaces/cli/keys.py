@@ -10,8 +10,7 @@ import typer
 from rich.text import Text
 
 from quoth.core.errors import InputError
-from quoth.interfaces.cli.history import catalogue_of
-from quoth.interfaces.cli.session import DONE, CliSession, command
+from quoth.interfaces.cli.session import DONE, CliSession, catalogue_of, command
 from quoth.text.json_codec import to_json
 
 if TYPE_CHECKING:

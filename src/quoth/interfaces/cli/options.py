@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 
+from quoth.core.errors import InputError
 from quoth.interfaces.cli.session import CliSession
 
 
@@ -27,7 +30,10 @@ class Policy(StrEnum):
     strict = "strict"
 
 
-Question = Annotated[str, typer.Argument(help="The question, in quotes.")]
+Question = Annotated[
+    list[str],
+    typer.Argument(help="The question, with or without quotes; - reads it from standard input."),
+]
 Filters = Annotated[
     list[str] | None,
     typer.Option(
@@ -49,6 +55,14 @@ Policies = Annotated[
 ]
 MaxMs = Annotated[int | None, typer.Option(help="Milliseconds the answer may take.")]
 MaxUsd = Annotated[float | None, typer.Option(help="Dollars the answer may cost.")]
+
+
+def question_of(words: Sequence[str]) -> str:
+    """Return the question that the words of the command line make; raises InputError for none."""
+    question = sys.stdin.read() if list(words) == ["-"] else " ".join(words)
+    if not question.strip():
+        raise InputError("There is no question. Write it behind the command.")
+    return question.strip()
 
 
 def answering(

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.style import Style
 from rich.text import Text
 
-from quoth.answering.fallback_messages import notes
 from quoth.core.types import (
     Answer,
-    Document,
     Hit,
     Locator,
 )
 from quoth.interfaces.cli.session import CliSession
-from quoth.pipeline.commit import IngestProgress
-from quoth.pipeline.maintain import Health
-from quoth.text.locators import format_timestamp, label
+from quoth.text.locators import label
+
+if TYPE_CHECKING:
+    from quoth.pipeline.maintain import Health
 
 SNIPPET = 150
 """Characters of a snippet that a person is shown."""
@@ -29,88 +27,6 @@ WIDEST = 110
 """Columns of an answer on the widest terminal; longer lines are hard to read."""
 TIE = "\ue000"
 """Stands for a blank at which no line may end."""
-
-NOTHING = (
-    "Nothing to add: there is no file here that quoth reads. It reads PDF, Markdown, HTML, plain "
-    "text, and transcripts in SRT, WebVTT, SBV or JSON."
-)
-
-
-def progress_bar(session: CliSession) -> Progress:
-    """A bar on stderr, so that stdout stays the result's."""
-    return Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("files"),
-        TimeElapsedColumn(),
-        console=session.err,
-        disable=session.quiet,
-        transient=True,
-    )
-
-
-@contextmanager
-def reporting(session: CliSession, description: str) -> Iterator[Callable[[str, int, int], None]]:
-    """Show a bar; yields a function that takes what is done, how many are done, and of how many."""
-    with progress_bar(session) as bar:
-        task = bar.add_task(description, total=None)
-        yield lambda what, done, of: bar.update(task, description=what, completed=done, total=of)
-
-
-async def adding(
-    session: CliSession, steps: AsyncIterator[Document | IngestProgress]
-) -> list[Document]:
-    """Follow the adding of documents with a bar and a line for each."""
-    documents: list[Document] = []
-    with progress_bar(session) as bar:
-        task = bar.add_task("Reading", total=None)
-        async for step in steps:
-            if isinstance(step, Document):
-                documents.append(step)
-                if step.error is not None or not session.quiet:
-                    bar.console.print(_document_line(step), soft_wrap=True)
-                bar.update(task, completed=len(documents))
-            else:
-                bar.update(
-                    task,
-                    total=step.of_files,
-                    description=f"{_short(step.source)} · {step.chunks}/{step.of_chunks} passages",
-                )
-    counts = {
-        word: sum(each.status == status for each in documents)
-        for status, word in (("ready", "added"), ("unchanged", "unchanged"), ("failed", "failed"))
-    }
-    if not documents:
-        session.err.print(NOTHING, highlight=False, markup=False, soft_wrap=True)
-    else:
-        session.say(", ".join(f"{count} {word}" for word, count in counts.items() if count))
-    return documents
-
-
-async def rebuilding(session: CliSession, steps: AsyncIterator[IngestProgress]) -> int:
-    """Follow a rebuild with a bar; gives the number of documents."""
-    count = 0
-    with progress_bar(session) as bar:
-        task = bar.add_task("Embedding", total=None)
-        async for step in steps:
-            count = max(count, step.of_files)
-            bar.update(task, completed=step.files, total=step.of_files)
-    return count
-
-
-def document_list(session: CliSession, documents: Sequence[Document]) -> None:
-    """Show documents, one line for each: its id, its status, its title and what it is."""
-    if not documents:
-        session.say("Nothing here yet. Add something with: quoth add PATH")
-    for each in documents:
-        line = Text(f"{each.document_id}  ", style="dim")
-        status = each.status if each.error is None else f"{each.status}: {each.error.code}"
-        line.append(f"{status}  ", style="not dim red" if each.error else "not dim green")
-        line.append(each.title, style="not dim")
-        if each.status == "ready":
-            line.append(f" · {_about(each)}")
-        session.out.print(line, soft_wrap=True)
 
 
 def hit_list(session: CliSession, hits: Sequence[Hit]) -> None:
@@ -122,7 +38,21 @@ def hit_list(session: CliSession, hits: Sequence[Hit]) -> None:
         head.append(hit.document, style="bold")
         head.append(_where(hit.document, hit.locator, hit.locator.section)).append("  ")
         session.out.print(head.append(_link(session.out, hit.link)), soft_wrap=True)
-        session.out.print(Text(f"     “{trim(hit.text)}”", style="dim"), soft_wrap=True)
+        shown = Text(f"“{trim(hit.text)}”")
+        if hit.marked is not None:
+            # A passage that may not answer is shown in full, its closest part in bold.
+            before, told, after = marked_parts(hit.text, hit.marked)
+            shown = Text("“").append(before).append(told, style="bold not dim").append(f"{after}”")
+        session.out.print(Text("     ", style="dim").append(shown), soft_wrap=True)
+
+
+def marked_parts(text: str, span: tuple[int, int]) -> tuple[str, str, str]:
+    """Return what stands before the marked part, the part and what follows, on one line."""
+    lines = [
+        " ".join(part.split()) for part in (text[: span[0]], text[slice(*span)], text[span[1] :])
+    ]
+    before, told, after = lines
+    return f"{before} " if before else "", told, f" {after}" if after else ""
 
 
 def answer_text(session: CliSession, answer: Answer) -> None:
@@ -162,6 +92,8 @@ def wrap_text(screen: Console, text: Text) -> Text:
 
 def answer_sources(session: CliSession, answer: Answer) -> None:
     """Show what an answer cites, or the closest passages, and how it came about."""
+    from quoth.answering.fallback_messages import notes
+
     out = session.out
     out.print()
     for each in answer.citations:
@@ -171,7 +103,8 @@ def answer_sources(session: CliSession, answer: Answer) -> None:
         if each.support == "partly":
             head.append(" · in part", style="yellow")
         out.print(head.append("  ").append(_link(out, each.link)), soft_wrap=True)
-        out.print(Text(f"     “{trim(each.snippet)}”", style="dim"), soft_wrap=True)
+        told = each.snippet[slice(*each.marked)] if each.marked else each.snippet
+        out.print(Text(f"     “{trim(told)}”", style="dim"), soft_wrap=True)
     if answer.closest and not answer.citations:
         hit_list(session, answer.closest)
     for line in notes(answer):
@@ -208,29 +141,6 @@ def trim(text: str) -> str:
     return line[:SNIPPET].rsplit(" ", 1)[0] + " …"
 
 
-def _document_line(each: Document) -> Text:
-    if each.error is not None:
-        return Text(
-            f"failed     {each.title}: {each.error.message} [{each.error.code}]", style="red"
-        )
-    line = Text(f"{each.status:<10} {each.title}")
-    line.append(f" · {_about(each)}", style="dim")
-    for warning in each.warnings:
-        line.append(f"\n           note: {warning}", style="yellow")
-    return line
-
-
-def _about(each: Document) -> str:
-    passages = f"{each.chunks} passage{'' if each.chunks == 1 else 's'}"
-    return ", ".join(filter(None, (each.kind, each.language, _length(each), passages)))
-
-
-def _length(each: Document) -> str:
-    if each.pages is not None:
-        return f"{each.pages} page{'' if each.pages == 1 else 's'}"
-    return "" if each.seconds is None else format_timestamp(each.seconds)
-
-
 def _where(document: str, locator: Locator, section: str | None) -> str:
     """Name a place within a document, nothing of it twice."""
     known = [document]
@@ -247,7 +157,3 @@ def _link(screen: Console, address: str | None) -> Text:
     clickable = screen.is_terminal and address.startswith("file:")
     shown = unquote(address.rpartition("/")[2]) if clickable else address
     return Text(shown, style=Style(color="blue", link=address))
-
-
-def _short(title: str) -> str:
-    return title if len(title) <= 40 else title[:39] + "…"

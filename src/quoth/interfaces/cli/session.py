@@ -6,8 +6,8 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from inspect import Signature, iscoroutinefunction, signature
@@ -17,11 +17,12 @@ import typer
 from rich.console import Console
 
 from quoth.core.errors import ConfigError, InputError, QuothError
-from quoth.core.settings import Settings
 from quoth.text.json_codec import to_json
 
 if TYPE_CHECKING:
+    from quoth.core.settings import Settings
     from quoth.engine import Engine
+    from quoth.store.catalogue import Catalogue
 
 DONE, FAILED, USAGE, CONFIGURATION = 0, 1, 2, 3
 INTERRUPTED = 130
@@ -88,6 +89,21 @@ async def engine_of(session: CliSession) -> AsyncIterator[Engine]:
 
     async with open_engine(session.settings, progress=session.say) as engine:
         yield engine
+
+
+@contextmanager
+def catalogue_of(session: CliSession) -> Iterator[Catalogue]:
+    """Open the catalogue alone: what only reads it needs no model and no index."""
+    from quoth.store.catalogue import Catalogue
+    from quoth.store.database import open_database
+
+    settings = session.settings
+    database = open_database(settings.catalogue)
+    catalogue = Catalogue(database, tenant=settings.tenant)
+    try:
+        yield catalogue
+    finally:
+        catalogue.close()
 
 
 def run(

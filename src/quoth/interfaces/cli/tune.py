@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
 
 from quoth.core.errors import InputError
 from quoth.interfaces.cli.session import (
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from quoth.evaluation.tune import Tuned
 
 
+PATIENCE_S = 3600.0
+"""Time limit of the reranker for one question."""
+
+
 @command
 async def tune(
     session: CliSession,
@@ -30,10 +35,13 @@ async def tune(
 ) -> int:
     """Learn the weight of both legs and the threshold for answering from the collection itself."""
     from quoth.evaluation.tune import tune as learn
-    from quoth.interfaces.cli.render import reporting
+    from quoth.interfaces.cli.documents_view import reporting
 
     if reset:
         return await forget(session)
+    # Nobody waits for these questions: on a slow machine they take the time that they need.
+    patient = session.settings.model_copy(update={"rerank_seconds": PATIENCE_S})
+    session = replace(session, settings=patient)
     async with engine_of(session) as engine:
         catalogue = engine.parts.catalogue
         found = await asyncio.to_thread(catalogue.collection, session.settings.collection)
@@ -63,25 +71,34 @@ async def forget(session: CliSession) -> int:
 
 
 def show(session: CliSession, tuned: Tuned) -> None:
-    """Show the mean reciprocal rank of the made questions and the weights, before and after."""
-    if tuned.note:
-        session.out.print(tuned.note, highlight=False, markup=False)
-        return
-    table = Table(
-        "language", "questions", "keyword", "semantic", "before", "after", "weight", box=None
-    )
+    """Say what was asked, found and changed."""
+    for line in (tuned.note,) if tuned.note else lines(tuned):
+        session.out.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def lines(tuned: Tuned) -> Iterator[str]:
+    """Return what was asked, found and changed, a sentence or two in each line."""
     for language, each in tuned.languages.items():
-        values = (f"{value:.3f}" for value in each.scores.values())
-        weight = f"{each.dense_weight:.2f}" + ("" if each.moved else " as shipped")
-        table.add_row(language, str(each.questions), *values, weight)
-    session.out.print(table)
-    for when in tuned.silent:
-        if when == "before" and tuned.silent[when] == tuned.silent.get("after"):
-            continue
-        session.out.print(
-            f"{when}: {tuned.silent[when]:.0%} of the questions about other things left "
-            f"unanswered, {tuned.answered[when]:.0%} of the made ones answered",
-            highlight=False,
-            markup=False,
-            soft_wrap=True,
+        found = each.scores
+        yield (
+            f"{language}: {each.questions} questions were made of the collection's own text. How "
+            "near to the top the right passage came (1: always first): words alone "
+            f"{found['keyword']:.2f}, meaning alone {found['semantic']:.2f}, both as shipped "
+            f"{found['before']:.2f}."
         )
+        if each.moved:
+            yield (
+                f"  Changed: meaning now counts {each.dense_weight:.0%}, words the rest; both now "
+                f"{found['after']:.2f}."
+            )
+        else:
+            yield "  Unchanged: no other weight of the two is better by more than chance."
+    if not tuned.languages:
+        yield "Too few questions to weigh words against meaning; that stays as shipped."
+    for when, word in (("before", "As shipped"), ("after", "From now on")):
+        if when in tuned.silent:
+            yield (
+                f"{word}, {tuned.silent[when]:.0%} of the questions about other things are left "
+                f"unanswered and {tuned.answered[when]:.0%} of the made ones answered."
+            )
+    yield "Take it back with: quoth tune --reset"

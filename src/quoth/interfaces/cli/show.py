@@ -1,0 +1,101 @@
+"""`quoth show` and `quoth open`: the text around a citation, page or time, and its address."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from quoth.interfaces.cli.session import DONE, FAILED, CliSession, catalogue_of, command
+from quoth.text.locators import label
+
+if TYPE_CHECKING:
+    from quoth.pipeline.excerpt import Excerpt
+    from quoth.store.catalogue import Catalogue
+
+MARKS = (">>> ", " <<<")
+"""What stands around a cited span where there are no colours."""
+
+Reference = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="REF",
+        help="QUERY_ID:NUMBER, the id of a citation, or DOCUMENT[:PLACE]: a document by id, title "
+        "or file name, a place as page (12, pdf 14), time (1:41), characters (100-250), section "
+        "title or 'chapter 3'.",
+    ),
+]
+
+
+@command
+async def show(
+    session: CliSession,
+    reference: Reference,
+    window: Annotated[
+        int, typer.Option(min=0, max=50, help="Passages on either side of a citation or time.")
+    ] = 1,
+) -> int:
+    """Show the text around a citation, a page, a time or a section, what is cited marked."""
+    found = await find(session, reference, window=window)
+    session.show(found, show_excerpt)
+    return DONE
+
+
+@command
+async def open_reference(
+    session: CliSession,
+    reference: Reference,
+    only_print: Annotated[
+        bool, typer.Option("--print", help="Print the address instead of opening it.")
+    ] = False,
+) -> int:
+    """Open a citation, page, time or section: the video at its second, the PDF at its page."""
+    return open_excerpt(session, await find(session, reference), only_print=only_print)
+
+
+async def find(session: CliSession, words: list[str], *, window: int = 1) -> Excerpt:
+    """Return the text that a reference leads to, in the collections named, else in all."""
+    from quoth.pipeline.excerpt import find_excerpt
+
+    def look(catalogue: Catalogue) -> Excerpt:
+        names = session.collections or [each.name for each in catalogue.collections()]
+        there = [
+            document
+            for name in names
+            for document in catalogue.documents(catalogue.collection(name))
+        ]
+        return find_excerpt(catalogue, " ".join(words), documents=there, window=window)
+
+    with catalogue_of(session) as catalogue:
+        return await asyncio.to_thread(look, catalogue)
+
+
+def show_excerpt(session: CliSession, found: Excerpt) -> None:
+    """Show where a text stands, and the text, what is cited marked."""
+    where = [found.document, label(found.locator), found.section or "", found.link or ""]
+    head = " · ".join(dict.fromkeys(part for part in where if part))
+    session.out.print(Text(head, style="bold"), soft_wrap=True)
+    text = Text("\n")
+    low, high = found.marked or (found.end, found.end)
+    low, high = (min(max(at, found.start), found.end) - found.start for at in (low, high))
+    before, after = ("", "") if session.out.is_terminal or low == high else MARKS
+    text.append(found.text[:low]).append(before)
+    text.append(found.text[low:high], style="bold yellow").append(after).append(found.text[high:])
+    session.out.print(text, soft_wrap=True)
+
+
+def open_excerpt(session: CliSession, found: Excerpt, *, only_print: bool) -> int:
+    """Open the address of a text in the browser, or print it; return the exit code."""
+    import webbrowser
+
+    if found.link is None:
+        session.warn(f"'{found.document}' has no address to open. See it with: quoth show")
+        return FAILED
+    if session.json:
+        session.put({"link": found.link})
+    opened = not only_print and webbrowser.open(found.link)
+    if not session.json and not opened:
+        session.out.print(Text(found.link), soft_wrap=True)
+    return DONE if opened or only_print else FAILED

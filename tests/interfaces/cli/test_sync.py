@@ -1,0 +1,133 @@
+"""`quoth sync`, `quoth set` and what `quoth add` says of files that it leaves out."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from quoth.core.settings import Settings
+from quoth.core.types import Document
+from quoth.interfaces.cli.add import add_all, of_owner, remove_gone
+from quoth.interfaces.cli.session import CliSession, Screen
+from quoth.pipeline import add_urls
+from tests.ingest.test_outbound import open_world, page
+from tests.support.cli import quoth
+from tests.support.small_library import NOTES, open_tour, write_sources
+
+WASPS = "# Wasps\n\nWasps make paper from wood.\n"
+
+
+def titles(home: Path) -> list[str]:
+    return sorted(each["title"] for each in quoth(home, "--json", "list").json)
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Path:
+    return write_sources(tmp_path / "sources")
+
+
+@pytest.fixture
+def home(sources: Path, tmp_path: Path) -> Path:
+    """A library of these sources, which a test may change."""
+    assert quoth(tmp_path / "home", "add", str(sources)).code == 0
+    return tmp_path / "home"
+
+
+def test_sync_adds_updates_and_removes_what_came_from_the_folder(
+    home: Path, sources: Path, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "elsewhere.md"
+    elsewhere.write_text("# Elsewhere\n\nAnts farm fungi.\n")
+    quoth(home, "add", str(elsewhere))
+    elsewhere.unlink()
+    before = titles(home)
+    (sources / "wasps.md").write_text(WASPS)
+    (sources / "notes.md").write_text(NOTES + "\nA hive has one entrance.\n")
+    (sources / "miel.md").unlink()
+    foreseen = quoth(home, "--json", "sync", str(sources), "--dry-run").json
+    assert [Path(each).name for each in foreseen["add"]] == ["wasps.md"]
+    assert [Path(each).name for each in foreseen["update"]] == ["notes.md"]
+    assert [Path(each).name for each in foreseen["remove"]] == ["miel.md"]
+    assert titles(home) == before
+    done = quoth(home, "--json", "sync", str(sources)).json
+    assert len(done["removed"]) == 1
+    assert sorted(each["status"] for each in done["documents"]) == [
+        *["ready"] * 2,
+        *["unchanged"] * 2,
+    ]
+    assert titles(home) == sorted({*before, "Wasps"} - {"Le miel"})
+    again = quoth(home, "--json", "sync", str(sources)).json
+    assert (again["removed"], {each["status"] for each in again["documents"]}) == (
+        [],
+        {"unchanged"},
+    )
+
+
+@pytest.mark.parametrize("name", ["nowhere", "empty"])
+def test_sync_refuses_a_folder_that_is_missing_or_empty(
+    home: Path, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "empty").mkdir()
+    before = titles(home)
+    said = quoth(home, "sync", str(tmp_path / name))
+    assert (said.code, "Nothing was changed" in said.err) == (2, True)
+    assert titles(home) == before
+
+
+async def test_a_page_is_fetched_without_a_setting_and_replaced_when_it_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = Settings(home=tmp_path / "home", chunk_tokens=32)
+    session = CliSession(chosen, True, True, Screen(), Screen(stderr=True))
+    allowed = of_owner(session)
+    refusing = replace(session, settings=Settings(home=tmp_path, allow_urls=False))
+    assert (allowed.settings.allow_urls, of_owner(refusing).settings.allow_urls) == (True, False)
+    async with (
+        open_world() as world,
+        open_tour(tmp_path / "home", settings=allowed.settings) as engine,
+    ):
+        fetch = add_urls.fetch
+        hooks = {"resolve": world.resolve, "connect": world.connect}
+        monkeypatch.setattr(add_urls, "fetch", lambda url, **given: fetch(url, **given | hooks))
+        added: list[Document] = []
+        for text in (b"<title>Bees</title><p>One queen.", b"<title>Bees</title><p>Two queens."):
+            world.pages["/"] = page(text)
+            added = await add_all(allowed, engine, ["http://bees.example/"])
+            await remove_gone(allowed, engine, [], added=added)
+        assert [each.document_id for each in await engine.documents()] == [added[0].document_id]
+
+
+def test_files_that_are_left_out_are_counted_by_type_with_a_way(tmp_path: Path, home: Path) -> None:
+    folder = tmp_path / "mixed"
+    folder.mkdir()
+    (folder / "wasps.md").write_text(WASPS)
+    (folder / "wasps.md.meta.json").write_text("{}")
+    for name in ("a.odt", "b.odt", "c.MP3", "d.png", "e.weird", ".hidden.doc"):
+        (folder / name).write_bytes(b"x")
+    said = quoth(home, "add", str(folder)).err
+    assert "5 files left out:" in said
+    for line in ("2 .odt: save them as PDF", "1 .mp3: add their captions", "1 .png:", "1 .weird:"):
+        assert line in said
+
+
+def test_set_changes_what_is_known_and_adding_again_keeps_it(home: Path, sources: Path) -> None:
+    words = ("title=My hive", "speaker=", "date=2024-05-01")
+    (changed,) = quoth(home, "--json", "set", "Inside the hive", *words).json
+    assert (changed["title"], changed["speaker"], changed["date"]) == (
+        "My hive",
+        None,
+        "2024-05-01",
+    )
+    assert changed["url"].endswith("aaaaaaaaaaa")
+    assert json.loads((sources / "hive.srt.meta.json").read_text())["title"] == "My hive"
+    quoth(home, "add", str(sources))
+    assert "My hive" in titles(home)
+    assert "Inside the hive" not in titles(home)
+
+
+@pytest.mark.parametrize("words", [("colour=red",), ("title",), ("date=soon",)])
+def test_a_change_that_makes_no_sense_is_wrong_usage(home: Path, words: tuple[str, ...]) -> None:
+    assert quoth(home, "set", "Inside the hive", *words).code == 2

@@ -99,6 +99,16 @@ def _no_settings_from_outside() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _read_files_in_this_process() -> Iterator[None]:
+    """Save the start of a parser process per engine; tests of the sandbox open it themselves."""
+    from tests.support.small_library import ReadHere
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("quoth.bootstrap.open_readers", lambda _settings: ReadHere())
+        yield
+
+
 @pytest.fixture(scope="session")
 def sample_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The home of a library that holds the sample collection; for reading only."""
@@ -138,7 +148,7 @@ def home(small_library: Path, tmp_path: Path) -> Path:
 
 
 def pytest_collection_finish() -> None:
-    """Keep the ten thousand tests themselves, which stay to the end, from the garbage collector."""
+    """Keep the thousands of tests, which stay to the end, from the garbage collector."""
     gc.collect()
     gc.freeze()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quoth.answering.contradictions.citations import conflict_notice
@@ -90,7 +90,6 @@ def test_the_notice_speaks_the_language_of_the_answer() -> None:
     assert "se contredisent" in conflict_notice(found, language="fr")[0]
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.lists(st.text(max_size=60), max_size=4))
 def test_any_text_can_be_compared(texts: list[str]) -> None:
     for one, two, what in contradictions(

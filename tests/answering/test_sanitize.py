@@ -6,7 +6,7 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -292,7 +292,6 @@ def test_invisible_characters_go_wherever_the_pieces_are_cut() -> None:
         assert given + characters.feed("", final=True) == "abc\nd\nef"
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     st.lists(
         st.sampled_from([*"ht:/.[]()<>! \n`ae1w", "ttp", "www", "evil", "script"]), max_size=40
@@ -311,7 +310,6 @@ CUTS = [
 ]
 
 
-@settings(max_examples=400, deadline=None)
 @given(st.lists(st.sampled_from(CUTS), max_size=25).map("".join))
 def test_nothing_put_together_is_active(answer: str) -> None:
     text = shown(answer)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import combinations, pairwise
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quoth.answering.citations import cite_statements
@@ -121,7 +121,6 @@ def inside(locator: Locator, place: SpanLocator) -> bool:
     return False
 
 
-@settings(max_examples=120, deadline=None)
 @given(readings(), st.integers(8, 60), st.integers(1, 3))
 def test_every_sentence_of_every_chunk_can_be_cited(
     reading: ParsedDocument, target: int, width: int
@@ -135,7 +134,6 @@ def test_every_sentence_of_every_chunk_can_be_cited(
         assert all(inside(citation.locator, place) for place in places)
 
 
-@settings(max_examples=120, deadline=None)
 @given(readings(), st.integers(8, 60), st.integers(1, 3), st.integers(0, 99), st.integers(1, 12))
 def test_every_run_of_an_answer_is_the_text_it_cites(
     reading: ParsedDocument, target: int, width: int, seed: int, most: int

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from quoth.answering.generative.stream_reader import (
@@ -170,7 +170,6 @@ ATOMS = [
 answers = st.lists(st.sampled_from(ATOMS) | st.text(max_size=3), max_size=40).map("".join)
 
 
-@settings(max_examples=300, deadline=None)
 @given(answers, st.randoms(use_true_random=False))
 def test_the_reading_does_not_depend_on_the_pieces(answer: str, chance: random.Random) -> None:
     whole = read([answer])
@@ -179,7 +178,6 @@ def test_the_reading_does_not_depend_on_the_pieces(answer: str, chance: random.R
     assert read([answer[a:b] for a, b in pairwise([0, *cuts, len(answer)])]) == whole
 
 
-@settings(max_examples=200, deadline=None)
 @given(answers)
 def test_only_known_sources_are_cited(answer: str) -> None:
     parts, _, _ = read([answer])
@@ -201,7 +199,6 @@ prose = st.lists(
 ).map(lambda pairs: "".join(word + stop for word, stop in pairs))
 
 
-@settings(max_examples=300, deadline=None)
 @given(prose)
 def test_prose_is_split_as_everywhere_else(text: str) -> None:
     assume(not _starts_small(text))  # captions without capitals are known only when all is read

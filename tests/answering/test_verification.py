@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quoth.answering.citations import make_citation
@@ -308,7 +308,6 @@ MANNERS = {
 }
 
 
-@settings(max_examples=60, deadline=None)
 @given(readings(), st.sampled_from(sorted(MANNERS)), st.integers(1, 3))
 async def test_every_sentence_is_found_however_it_is_printed(
     reading: ParsedDocument, manner: str, width: int
@@ -366,7 +365,6 @@ TEXTS = st.text(
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(TEXTS, TEXTS, st.sampled_from(["en", "fr", "zh", "xx"]))
 async def test_any_text_can_be_checked(statement: str, source: str, language: str) -> None:
     sources = read_sources([block(source, 1, language="en"), block(TOWER, 2)])
@@ -381,7 +379,6 @@ WORDS = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.lists(WORDS, min_size=2, max_size=14).map(" ".join))
 async def test_no_supported_sentence_has_a_number_that_its_proofs_lack(statement: str) -> None:
     verdict = await check(statement)

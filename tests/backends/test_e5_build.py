@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
@@ -144,7 +144,6 @@ def test_text_is_normalised_and_cut_into_the_likeliest_pieces(
     assert encoding.tokens == pieces
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     texts=st.lists(
         st.text(st.characters(codec="utf-8"), max_size=40)

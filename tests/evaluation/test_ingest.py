@@ -104,6 +104,7 @@ async def test_a_manifest_that_is_none_is_refused(line: str, tmp_path: Path) -> 
         await evaluate_ingest(tmp_path, seconds=20, memory_mb=512)
 
 
+@pytest.mark.soak
 async def test_the_sample_files_agree_but_for_two() -> None:
     """Nine places with 27 titles are nine sections; a scan with seven letters needs OCR."""
     if not SHARED.exists():

@@ -112,6 +112,7 @@ def test_halves_stay_the_same() -> None:
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the development data is not here")
 
 
+@pytest.mark.soak
 @needs_data
 async def test_the_bars_hold_on_claims_never_looked_at() -> None:
     found = await evaluate_verify(DATA, split="heldout")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quoth.core.types import (
@@ -86,7 +86,6 @@ def test_chunks_partition_the_text(reading: ParsedDocument, target: int) -> None
     assert [each.ordinal for each in chunks] == list(range(len(chunks)))
 
 
-@settings(max_examples=100)
 @given(readings, targets)
 def test_every_word_is_in_a_chunk_whose_locator_contains_it(
     reading: ParsedDocument, target: int
@@ -136,7 +135,6 @@ def test_places_are_clipped_to_the_chunk(reading: ParsedDocument, target: int) -
             assert each.start <= place.start < place.end <= each.end
 
 
-@settings(max_examples=50)
 @given(
     st.text(alphabet="ab. \n\u4e00", min_size=1, max_size=900).filter(str.strip), st.integers(1, 30)
 )

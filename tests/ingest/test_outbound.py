@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from httpcore import AsyncNetworkStream
 
-from quoth.core.errors import DocumentError, InputError, QuothError
+from quoth.core.errors import DocumentError, InputError
 from quoth.ingest.readers.metadata import Metadata
 from quoth.ingest.readers.registry import read
 from quoth.ingest.sources import http as outbound
@@ -166,13 +166,11 @@ TURNS = {
 }
 
 
-@pytest.mark.parametrize("url", STRAIGHT)
-async def test_an_address_inside_is_not_visited(world: World, url: str) -> None:
-    with pytest.raises(QuothError) as refused:
-        await world.get(url)
-    assert isinstance(refused.value, InputError | DocumentError)
-    assert str(refused.value).endswith(".")
-    assert world.hits == world.asked == []
+async def test_an_address_inside_is_not_visited(world: World) -> None:
+    for url in STRAIGHT:
+        with pytest.raises((InputError, DocumentError), match=r"\.$"):
+            await world.get(url)
+        assert world.hits == world.asked == [], url
 
 
 @pytest.mark.parametrize("case", NAMED)
@@ -200,15 +198,16 @@ async def test_a_name_that_changes_its_mind_over_a_redirect(world: World) -> Non
     assert world.hits == []
 
 
-@pytest.mark.parametrize("status", ["301 Moved", "302 Found", "303 See", "307 Then", "308 So"])
 @pytest.mark.parametrize("case", TURNS)
-async def test_a_redirect_inside_is_not_followed(world: World, case: str, status: str) -> None:
+async def test_a_redirect_inside_is_not_followed(world: World, case: str) -> None:
     world.names["inside.example"] = [[INSIDE]]
-    world.pages["/"] = moved(TURNS[case], status=status)
-    with pytest.raises(InputError):
-        await world.get("http://bees.example/")
-    assert world.hits == []
-    assert len(world.asked) == 1
+    for status in ("301 Moved", "302 Found", "303 See", "307 Then", "308 So"):
+        world.pages["/"] = moved(TURNS[case], status=status)
+        world.asked.clear()
+        with pytest.raises(InputError):
+            await world.get("http://bees.example/")
+        assert world.hits == []
+        assert len(world.asked) == 1
 
 
 async def test_the_proxy_and_the_passwords_of_the_environment_are_left_alone(

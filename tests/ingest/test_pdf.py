@@ -319,6 +319,7 @@ def test_rows_of_a_table_stay_rows() -> None:
     assert "Vienna German\nBelgium 11.5" in text
 
 
+@pytest.mark.soak
 def test_a_whole_book_with_roman_and_arabic_labels() -> None:
     path = shared("sicp-lectures", "sicp.pdf")
     reading = read_pdf(path)

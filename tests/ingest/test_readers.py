@@ -294,7 +294,7 @@ def test_only_plain_headings_are_taken_for_headings(tmp_path: Path) -> None:
     ]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     content=st.one_of(
         st.binary(max_size=300), st.text(max_size=300).map(lambda t: t.encode("utf-8", "replace"))

@@ -26,14 +26,8 @@ OPEN = """
 """.split()
 
 
-@pytest.mark.parametrize("number", CLOSED)
-def test_a_number_of_the_house_is_not_public(number: str) -> None:
-    assert not is_public(number)
-
-
-@pytest.mark.parametrize("number", OPEN)
-def test_a_number_of_the_internet_is_public(number: str) -> None:
-    assert is_public(number)
+def test_only_numbers_of_the_internet_are_public() -> None:
+    assert [number for number in (*CLOSED, *OPEN) if is_public(number)] == OPEN
 
 
 @given(st.ip_addresses(v=4).map(int), st.sampled_from(["::ffff:0:0", "64:ff9b::"]))

@@ -17,14 +17,12 @@ from typing import Any
 import pytest
 import structlog
 
-from quoth.bootstrap import open_engine
-from quoth.core.settings import Settings
 from quoth.operations.logging import configure_logging
 from tests.operations.test_logging import SECRETS
 from tests.support.cli import quoth, quoth_process
 from tests.support.fault_server import fault_server
 from tests.support.service_client import served
-from tests.support.small_library import add, write_sources
+from tests.support.small_library import write_sources
 
 QUESTION = "How does a colony stay warm in winter?"
 PRIVATE = "Zanzibar"
@@ -108,10 +106,10 @@ async def test_what_an_answer_did_without_is_logged_once(tmp_path: Path, logs: A
     assert told == list(answer.degraded)
 
 
+@pytest.mark.usefixtures("home")
 async def test_no_planted_secret_comes_out_of_the_command_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await _fill(tmp_path)
     async with fault_server("denied") as server:
         variables = {
             "QUOTH_GENERATOR": f"openai-compatible:tiny@{server.url}",
@@ -119,27 +117,16 @@ async def test_no_planted_secret_comes_out_of_the_command_line(
             "ANTHROPIC_API_KEY": SECRETS["anthropic"],
             "GEMINI_API_KEY": SECRETS["google"],
         }
-        done = [await _in_thread(tmp_path, ["ask", QUESTION], variables)]
         for name, value in variables.items():
             monkeypatch.setenv(name, value)
-        for words in (["doctor"], ["history", "--json"]):
-            done.append(await asyncio.to_thread(quoth, tmp_path / "home", *words))
+        done = [
+            await asyncio.to_thread(quoth, tmp_path / "home", *words)
+            for words in (["ask", QUESTION], ["doctor"], ["history", "--json"])
+        ]
         assert server.requests > 0, "the model was asked"
-    out = "".join(each.out + each.err for each in done) + _text(tmp_path / "home")
+    stored = _everything_in(tmp_path / "home").decode("latin-1")
+    out = "".join(each.out + each.err for each in done) + stored
     assert [each for each in SECRETS.values() if each in out] == []
-
-
-async def _fill(tmp_path: Path) -> None:
-    async with open_engine(Settings(home=tmp_path / "home", embedder="fake")) as engine:
-        await add(engine, write_sources(tmp_path / "sources"))
-
-
-async def _in_thread(tmp_path: Path, words: list[str], variables: dict[str, str]) -> Any:
-    return await asyncio.to_thread(quoth_process, tmp_path / "home", *words, **variables)
-
-
-def _text(folder: Path) -> str:
-    return _everything_in(folder).decode("latin-1")
 
 
 def test_a_wrong_setting_does_not_repeat_its_value(tmp_path: Path) -> None:
@@ -148,6 +135,7 @@ def test_a_wrong_setting_does_not_repeat_its_value(tmp_path: Path) -> None:
     assert SECRETS["openai"] not in done.out + done.err
 
 
+@pytest.mark.usefixtures("home")
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="unshare is not there")
 async def test_asking_works_where_there_is_no_network_at_all(tmp_path: Path) -> None:
     alone = ["unshare", "-Urn"]
@@ -156,7 +144,6 @@ async def test_asking_works_where_there_is_no_network_at_all(tmp_path: Path) -> 
     )
     if tried.returncode != 0:
         pytest.skip("this system lets nobody leave the network")
-    await _fill(tmp_path)
     environment = {**os.environ, "QUOTH_HOME": str(tmp_path / "home"), "QUOTH_EMBEDDER": "fake"}
     done = await asyncio.to_thread(
         subprocess.run,

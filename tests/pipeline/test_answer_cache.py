@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quoth.core.plan import make_plan
@@ -253,7 +253,6 @@ STEPS = st.tuples(
 )
 
 
-@settings(max_examples=200)
 @given(st.lists(STEPS, max_size=40))
 def test_never_a_foreign_or_stale_answer(steps: list[tuple[str, str, str, str]]) -> None:
     """Every answer is one to the same question, of this tenant, session and version."""

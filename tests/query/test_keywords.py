@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoth.core.types import Chars, Chunk, Query
+from quoth.core.types import Query
 from quoth.query.keywords import (
     MAX_NAMES,
     capitalised_terms,
@@ -14,10 +14,6 @@ from quoth.query.keywords import (
 
 def asked(text: str, language: str = "en", entities: tuple[str, ...] = ()) -> Query:
     return Query(text, text, language, entities=entities)
-
-
-def chunk(text: str, language: str = "en") -> Chunk:
-    return Chunk("c", "d", 0, 0, len(text), text, Chars(0, len(text)), "text", language=language)
 
 
 @pytest.mark.parametrize(

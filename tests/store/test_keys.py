@@ -28,7 +28,7 @@ from quoth.store.keys import (
     split,
 )
 from quoth.store.shares import Shares, find_share
-from tests.support.auth_app import empty_catalogue
+from tests.support.small_library import empty_catalogue
 
 MINUTE = 1 / 24 / 60
 MOMENT = 1e-9

@@ -292,7 +292,7 @@ _PLACES = st.lists(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(_PLACES, st.integers(1, 22), st.integers(0, 5), st.sampled_from(["label", "page"]))
 def test_a_look_up_finds_what_a_look_at_all_chunks_finds(
     library: Library, places: Sequence[Pages], first: int, more: int, field: str

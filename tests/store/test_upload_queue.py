@@ -14,8 +14,8 @@ from quoth.store.database import Database, open_database
 from quoth.store.upload_queue import MAX_LEASES, Queue, TenantRoundRobin
 from quoth.store.upload_tasks import Task
 from quoth.store.uploads import MAX_RECEIVING, Requirements, UploadStore
-from tests.support.auth_app import empty_catalogue
 from tests.support.made_documents import SOURCE
+from tests.support.small_library import empty_catalogue
 
 DEAD_WORKER = """
 import os, signal, sys

@@ -6,9 +6,7 @@ import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import httpx
@@ -19,9 +17,10 @@ from quoth.bootstrap import open_tenants
 from quoth.core.settings import Settings
 from quoth.interfaces.http.middleware.stack import AddMiddleware, access_control
 from quoth.interfaces.http.request_state import Principal, request_state
-from quoth.store.database import Database, open_database
+from quoth.store.database import Database
 from quoth.store.keys import Keys, NewKey
 from quoth.tenants import Tenants
+from tests.support.small_library import with_catalogue
 
 ALL = ("read", "ingest", "live", "admin")
 
@@ -96,21 +95,6 @@ class House:
             base_url="http://127.0.0.1:8765",
             headers=given,
         )
-
-
-@cache
-def empty_catalogue() -> bytes:
-    """A catalogue as it is made, so that not every test has to make one."""
-    with TemporaryDirectory() as folder:
-        file = Path(folder) / "catalogue.sqlite"
-        open_database(file).close()
-        return file.read_bytes()
-
-
-def with_catalogue(home: Path) -> None:
-    """Put an empty catalogue into a folder."""
-    home.mkdir(exist_ok=True)
-    (home / "catalogue.sqlite").write_bytes(empty_catalogue())
 
 
 def protected(app: ASGIApp, middleware: Sequence[AddMiddleware]) -> ASGIApp:

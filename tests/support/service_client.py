@@ -28,6 +28,7 @@ from quoth.store.audit import Audit, AuditRow
 from quoth.store.keys import SCOPES, Keys
 from quoth.store.shares import Shares
 from quoth.tenants import Tenants
+from tests.support.small_library import with_catalogue
 
 PATIENT: Mapping[str, Any] = {
     "key_questions_per_minute": 1_000_000,
@@ -89,6 +90,8 @@ class House:
 async def served(home: Path, *, audit: bool = False, **choices: Any) -> AsyncIterator[House]:
     """Open the service over a folder, with the fake embedder; ``audit`` writes the audit log."""
     settings = Settings(home=home, embedder="fake", **{**PATIENT, **choices})
+    if settings.database is None:
+        with_catalogue(home)
     async with open_tenants(settings) as tenants:
         headers, *access = access_control(tenants, settings=settings)
         audits = [partial(AuditMiddleware, tenants=tenants)] if audit else []

@@ -88,11 +88,11 @@ class ReadHere:
 
 
 @cache
-def _empty_catalogue() -> bytes:
+def empty_catalogue() -> bytes:
     """An empty catalogue, migrated once for all tests."""
     with TemporaryDirectory() as folder:
         file = Path(folder, "catalogue.sqlite")
-        Catalogue(open_database(file), tenant="local").close()
+        open_database(file).close()
         return file.read_bytes()
 
 
@@ -100,11 +100,13 @@ def _files(settings: Settings) -> IndexPool:
     return IndexPool(settings, dimension=HashEmbedder.dimension, on_operation=lambda _name: None)
 
 
-def _lay_out(home: Path) -> None:
+def with_catalogue(home: Path) -> Path:
+    """Put an empty catalogue into a folder that has none; gives its file."""
     file = home / "catalogue.sqlite"
     if not file.exists():
         home.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(_empty_catalogue())
+        file.write_bytes(empty_catalogue())
+    return file
 
 
 @asynccontextmanager
@@ -125,7 +127,7 @@ async def open_tour(
     """
     chosen = settings or Settings(home=home, chunk_tokens=32)
     if address is None:
-        _lay_out(home)
+        with_catalogue(home)
     opened = open_database(address or home / "catalogue.sqlite")
     catalogue = Catalogue(opened, tenant=chosen.tenant)
     tables: dict[str, Index] = {}

@@ -27,9 +27,8 @@ from quoth.store.upload_queue import Queue, TenantRoundRobin
 from quoth.store.upload_tasks import Task
 from quoth.tenants import Tenants
 from quoth.testing import HashEmbedder
-from tests.support.auth_app import empty_catalogue
 from tests.support.service_client import PATIENT, House
-from tests.support.small_library import ReadHere
+from tests.support.small_library import ReadHere, with_catalogue
 
 QUICK = WorkerTimings(lease_s=5, poll_s=0.01, beat_s=0.05, wait_s=0.1, grace_s=5, tidy_s=60)
 
@@ -58,7 +57,7 @@ async def open_quickly(
 ) -> AsyncIterator[Tenants]:
     """Open the tenants of a folder."""
     settings = Settings(home=home, chunk_tokens=64, **{**PATIENT, **choices})
-    database = open_database(_laid_out(home), on_operation=on_operation, patience_s=patience_s)
+    database = open_database(with_catalogue(home), on_operation=on_operation, patience_s=patience_s)
     chosen, reads = embedder or HashEmbedder(), readers or ReadHere()
     opened: list[IndexPool] = []
 
@@ -85,14 +84,6 @@ async def open_quickly(
         for each in opened:
             each.close()
         database.close()
-
-
-def _laid_out(home: Path) -> Path:
-    home.mkdir(parents=True, exist_ok=True)
-    file = home / "catalogue.sqlite"
-    if not file.exists():
-        file.write_bytes(empty_catalogue())
-    return file
 
 
 async def until(true: Callable[[], bool], *, within_s: float = 10) -> None:

@@ -190,22 +190,17 @@ async def test_sources_that_stand_for_a_failed_model_are_shown_once(home: Path) 
     assert screen.seen.count("carry home in their stomachs") == 2  # the answer, and its source
 
 
-async def test_what_the_policy_drops_is_never_shown(home: Path, server: Server) -> None:
-    words = ("ask", ASKED, *MODEL, "--policy", "drop")
-    async with Terminal(home, *words) as screen:
-        assert await screen.end() == 0
-    assert "Honey is made from nectar" in screen.seen
-    assert "Moon" not in screen.seen
-
-
-async def test_no_line_is_broken_amid_a_word_or_before_a_mark(home: Path) -> None:
+async def test_dropped_sentences_are_never_shown_and_lines_break_between_words(home: Path) -> None:
     long = " ".join([MADE] * 4)
-    async with Server(OPENAI.stream(*(f"{each} " for each in long.split()), "[Source 1]")) as here:
+    pieces = [*(f"{each} " for each in long.split()), "[Source 1] ", f"{MOON} [Source 1]"]
+    async with Server(OPENAI.stream(*pieces)) as here:
         address = {"QUOTH_LLM_BASE_URL": f"{here.url}/v1"}
-        async with Terminal(home, "ask", ASKED, *MODEL, **address) as screen:
+        async with Terminal(home, "ask", ASKED, *MODEL, "--policy", "drop", **address) as screen:
             assert await screen.end() == 0
+    assert "Moon" not in screen.seen
     lines = screen.seen.splitlines()
     written = [each for each in lines if "workers carry" in each and "“" not in each]
+    assert written
     assert all(len(each) <= 100 for each in written)
     assert not any(each.startswith("[") for each in lines)
 

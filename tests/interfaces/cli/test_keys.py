@@ -12,8 +12,8 @@ from quoth.interfaces.http.server.bind_policy import check_binding
 from quoth.store.audit import Audit
 from quoth.store.database import open_database
 from quoth.store.keys import Keys, find_key
-from tests.support.auth_app import with_catalogue
 from tests.support.cli import quoth
+from tests.support.small_library import with_catalogue
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import subprocess
@@ -17,7 +16,6 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from quoth.core.errors import MissingExtra
 from quoth.core.extras import is_installed, require_extra
 from quoth.interfaces.mcp.results import OPENED, PASSAGE, sanitize_text
-from tests.support.small_library import write_sources
 
 TOOLS = ["ask", "list_documents", "open_passage", "search"]
 QUOTH = [sys.executable, "-m", "quoth"]
@@ -31,12 +29,6 @@ async def values(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
     return found
 
 
-def quoth(*words: str, home: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*QUOTH, *words], env=environment(home), check=False, capture_output=True, text=True
-    )
-
-
 def environment(home: Path) -> dict[str, str]:
     source = str(Path(__file__).parents[3] / "src")
     return {
@@ -48,12 +40,7 @@ def environment(home: Path) -> dict[str, str]:
     }
 
 
-async def test_quoth_mcp_serves_over_stdin_and_stdout(tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    sources = write_sources(tmp_path / "sources")
-    names = [str(sources / "hive.srt"), str(sources / "notes.md")]
-    done = await asyncio.to_thread(quoth, "--quiet", "add", *names, home=home)
-    assert done.returncode == 0, done.stderr
+async def test_quoth_mcp_serves_over_stdin_and_stdout(home: Path, tmp_path: Path) -> None:
     server = StdioServerParameters(
         command=QUOTH[0], args=[*QUOTH[1:], "mcp"], env=environment(home)
     )

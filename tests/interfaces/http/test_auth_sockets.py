@@ -21,7 +21,8 @@ from quoth.interfaces.http.middleware.stack import access_control
 from quoth.store.database import Database, open_database
 from quoth.store.keys import Keys
 from quoth.tenants import Tenants
-from tests.support.auth_app import Inside, empty_catalogue, protected
+from tests.support.auth_app import Inside, protected
+from tests.support.small_library import empty_catalogue
 
 HALF_OPEN = 200
 MEBIBYTE = 2**20

@@ -117,7 +117,6 @@ CASES: dict[tuple[str, str], Case] = {
 }
 UNSHARED = {("get", "/v1/uploads/{upload_id}/events"), ("get", "/readyz"), ("get", "/metrics")}
 """Operations that wait for a worker, or for the server around the application."""
-DESTRUCTIVE = {("delete", "/v1/privacy/data"), ("post", "/v1/privacy/purge")}
 ABSENT = {
     "document": "0" * 24,
     "query": "q_" + "0" * 12,

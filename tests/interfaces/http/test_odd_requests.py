@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import httpx
 import pytest
+import pytest_asyncio
 
 from quoth.interfaces.http.middleware.trusted_host import MAX_HEAD_BYTES
 from tests.support.service_client import served
 from tests.support.small_library import write_sources
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
 QUESTION = "How does a colony stay warm in winter?"
 JSON = {"content-type": "application/json"}
 
 
-@pytest.fixture
-async def ada(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
-    async with served(tmp_path / "home") as house:
-        await house.add("ada", write_sources(tmp_path / "sources"))
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def ada(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[httpx.AsyncClient]:
+    folder = tmp_path_factory.mktemp("odd")
+    async with served(folder / "home") as house:
+        await house.add("ada", write_sources(folder / "sources"))
         async with house.client(house.key("ada")) as client:
             yield client
 

@@ -35,6 +35,13 @@ CONNECTIVES = re.compile(
 )
 """Openings that go on from the sentence before; it is useful, but the subject is there."""
 
+CONTRASTS = re.compile(
+    r"(?:but|however|nevertheless|nonetheless|yet|still|that said|on the other hand|in contrast"
+    r"|mais|cependant|toutefois|neanmoins|pourtant|en revanche|par contre|or|au contraire)"
+    r"(?![\w'-])"
+)
+"""Openings that limit what the sentence before says: alone, that would mislead."""
+
 FILLERS = re.compile(
     r"(?:hi\b|hello\b|hey\b|welcome\b|good (?:morning|afternoon|evening)|thank(?:s| you)\b"
     r"|see you\b|bye\b|in this (?:video|talk|chapter|section|course|lesson|tutorial|part)\b"

@@ -13,6 +13,7 @@ from quoth.core.types import Chunk, Locator, Passage
 from quoth.text.discourse import (
     ANAPHORIC,
     CONNECTIVES,
+    CONTRASTS,
     FILLERS,
     NOT_ANAPHORIC,
 )
@@ -47,8 +48,8 @@ class Quotable:
     ``start`` and ``end`` count characters of the document's stored text. ``passage`` is the index
     of its passage, ``order`` its own index in the passage. ``standalone_score`` is 1 for a plain
     statement and less for what reads badly in an answer. ``anaphoric`` means that its opening
-    refers to the sentence before, and ``joined`` that only a space separates them. ``cut`` means
-    that it is only a piece of a longer sentence.
+    refers to the sentence before, ``contrasting`` that it limits it, and ``joined`` that only a
+    space separates them. ``cut`` means that it is only a piece of a longer sentence.
     """
 
     document_id: str
@@ -61,6 +62,7 @@ class Quotable:
     order: int
     standalone_score: float = 1.0
     anaphoric: bool = False
+    contrasting: bool = False
     joined: bool = False
     question: bool = False
     cut: bool = False
@@ -114,6 +116,7 @@ def _of_passage(passage: Passage, index: int) -> Iterator[Quotable]:
             order=order,
             standalone_score=_fitness(shown, folded, words=words, titles=titles, question=question),
             anaphoric=bool(ANAPHORIC.match(folded)) and not NOT_ANAPHORIC.match(folded),
+            contrasting=bool(CONTRASTS.match(folded)),
             joined=order > 0 and "\n\n" not in text[before:first],
             question=question,
             cut=_is_cut(text, first, last),
@@ -224,7 +227,8 @@ def _fitness(shown: str, folded: str, *, words: int, titles: set[str], question:
     """Score quality by form alone: questions, headings and greetings make poor answers."""
     if question:
         return 0.4
-    if words <= 2 or (len(shown) <= MAX_SENTENCE and normalize(shown).strip(" .:#") in titles):
+    bare = normalize(shown).strip(" .:#") if len(shown) <= MAX_SENTENCE else ""
+    if words <= 2 or (bare and any(bare in title for title in titles)):
         return 0.3
     if len(_SIGN.findall(shown)) > 0.15 * len(shown) + 3:
         return 0.4

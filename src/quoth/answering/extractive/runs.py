@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from quoth.answering.extractive.score import QueryContext, Scores
@@ -14,7 +15,10 @@ MAX_LIST = 1000
 MIN_CHARACTERS = 160
 """A shorter run takes a neighbour along, rather the next one, whatever its score."""
 FRAGMENT = 80
-"""A run that is shorter still takes the sentence after it along, even of the next paragraph."""
+"""A run that is shorter still takes the sentence after it along, even of the next paragraph; so
+does one that ends in a question or a colon."""
+
+_INTRODUCED = re.compile(r":\s*(?:\n|$)")
 
 
 @dataclass(slots=True)
@@ -54,20 +58,39 @@ class SentenceRun:
         first = self.material.sentences[self.first]
         return first.anaphoric and first.joined
 
-    def precedes_item(self) -> bool:
-        """Return whether a list marker stands between the run and the sentence after it."""
-        sentences, start = self.material.sentences, self.passage.start
-        if self.last + 1 == len(sentences):
+    def precedes_contrast(self) -> bool:
+        """Return whether the sentence after the run, in its paragraph, limits it."""
+        sentences, after = self.material.sentences, self.last + 1
+        if after == len(sentences):
             return False
-        after = sentences[self.last].end, sentences[self.last + 1].start
-        return bool(self.passage.text[after[0] - start : after[1] - start].strip())
+        return sentences[after].contrasting and sentences[after].joined
+
+    def is_item(self, at: int) -> bool:
+        """Return whether a list marker stands between a sentence and the one before it."""
+        sentences, start = self.material.sentences, self.passage.start
+        if not 0 < at < len(sentences) or sentences[at - 1].passage != sentences[at].passage:
+            return False
+        return bool(
+            self.passage.text[sentences[at - 1].end - start : sentences[at].start - start].strip()
+        )
+
+    def continues(self, at: int) -> bool:
+        """Return whether a sentence goes on from the one before: in its paragraph or its list."""
+        sentences = self.material.sentences
+        return 0 <= at < len(sentences) and (sentences[at].joined or self.is_item(at))
 
     def neighbours(self) -> list[int]:
-        """Return the sentences before and after the run in its paragraph."""
-        sentences = self.material.sentences
-        before = [self.first - 1] if sentences[self.first].joined else []
-        after = self.last + 1
-        return before + ([after] if after < len(sentences) and sentences[after].joined else [])
+        """Return the sentences before and after the run in its paragraph or list."""
+        before = [self.first - 1] if self.continues(self.first) else []
+        return before + ([self.last + 1] if self.continues(self.last + 1) else [])
+
+    def add_items(self) -> None:
+        """Add the items that follow in a list of which the run quotes a part."""
+        sentences, run = self.material.sentences, range(self.first, self.last + 1)
+        growing = any(_INTRODUCED.search(sentences[at].text) for at in run)
+        growing |= any(self.is_item(at) for at in run[1:])
+        while growing and self.continues(self.last + 1):
+            growing = self.adds(self.last + 1, longest=MAX_LIST)
 
 
 def grow(run: SentenceRun, *, scores: Scores, longest: int) -> range:
@@ -85,10 +108,10 @@ def grow(run: SentenceRun, *, scores: Scores, longest: int) -> range:
         growing = any(run.adds(at, longest=longest) for at in near)
     while run.opens_in_passing() and run.adds(run.first - 1, longest=longest):
         pass
-    alone = run.first == run.last and run.length < FRAGMENT
-    if alone or sentences[run.last].text.endswith(":"):
+    while run.precedes_contrast() and run.adds(run.last + 1, longest=longest):
+        pass
+    last = sentences[run.last]
+    if run.length < FRAGMENT or last.question or last.text.endswith(":"):
         run.adds(run.last + 1, longest=longest)
-    if run.last > run.first:  # A list is quoted with all its items.
-        while run.precedes_item() and run.adds(run.last + 1, longest=MAX_LIST):
-            pass
+    run.add_items()
     return range(run.first, run.last + 1)

@@ -23,6 +23,9 @@ from quoth.ingest.readers.navigation import without_navigation
 CELL_GAP = " | "
 MAX_DEPTH = 1000
 """Open elements beyond which no more are opened: the parser's time grows with their square."""
+MAX_TERM = 40
+"""Maximum characters of a term that stands in one block with its definition; a longer one is a
+question or a heading."""
 
 _SKIPPED = frozenset(
     [
@@ -124,6 +127,9 @@ class _BlockDraft:
     inside_link: int = 0
     linked: int = 0
     links: list[str] = field(default_factory=list)
+    lists: list[int] = field(default_factory=list)
+    lead: str = ""
+    """What begins the next block: the mark of a list's item, or a term before its definition."""
 
     def take(self) -> Block | None:
         """Close the block; None when it has no text or is a cell of the current row."""
@@ -141,8 +147,24 @@ class _BlockDraft:
             return None
         anchor = (self.anchor or self.pending) if self.level else None
         self.pending = None
-        text = to_plain_text(text) if self.level else text
+        text = to_plain_text(text) if self.level else self.lead + text
+        self.lead = ""
         return Block(text, level=self.level, anchor=anchor, links=tuple(links))
+
+    def cross_list(self, tag: str, *, entering: bool) -> None:
+        """Enter or leave a list or its item; items are marked as browsers show them."""
+        if tag != "li":
+            if entering:
+                self.lists.append(0 if tag == "ol" else -1)
+            elif self.lists:
+                self.lists.pop()
+        elif not entering:
+            self.lead = ""
+        elif self.lists and self.lists[-1] >= 0:
+            self.lists[-1] += 1
+            self.lead = f"{self.lists[-1]}. "
+        else:
+            self.lead = "- "
 
     def row(self) -> Block:
         """Close a row of a table; its cells carry those of the header."""
@@ -181,10 +203,17 @@ def _blocks(tree: LexborHTMLParser) -> Iterator[Block]:
 
 def _cross(draft: _BlockDraft, node: LexborNode, *, entering: bool) -> Iterator[Block]:
     """Close the current block at the boundary of an element, and record what it begins."""
-    block = draft.take()
-    if block is not None:
-        yield block
     tag = node.tag or ""
+    block = draft.take()
+    if block is not None and tag == "dt" and not entering and len(block.text) <= MAX_TERM:
+        draft.lead = f"{block.text}\n"
+    elif block is not None:
+        yield block
+    if tag == "dl" and draft.lead.endswith("\n"):
+        yield Block(draft.lead)
+        draft.lead = ""
+    elif tag in ("ol", "ul", "li"):
+        draft.cross_list(tag, entering=entering)
     if tag in _HEADINGS:
         draft.level = _HEADINGS[tag] if entering else 0
         draft.anchor = _name(node) if entering else None

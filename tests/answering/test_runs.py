@@ -67,6 +67,25 @@ def test_a_neighbour_that_tells_as_much_comes_along_and_another_does_not() -> No
     assert run.marked == (start, run.end)
 
 
+def test_what_limits_a_sentence_comes_along() -> None:
+    limit = "However, this one loses them as soon as the program ends, as all of the others do."
+    (run,) = runs(f"{CLOSURE} {LONG} {limit} {LONG}", scores={"A closure": 0, "Rain": -1})
+    assert run.text == f"{CLOSURE} {LONG} {limit}"
+
+
+def test_a_list_comes_with_all_items_however_long_they_are() -> None:
+    items = [f"- Item {n} is the first word. {LONG}" for n in range(1, 4)]
+    text = "\n\n".join(["The tin has three parts:", *items, LONG])
+    (run,) = runs(text, scores={"tin": 0})
+    assert run.text == "\n\n".join(["The tin has three parts:", *items])
+
+
+def test_a_question_comes_with_its_answer() -> None:
+    asked = f"{CLOSURE} How do I make one of them?"
+    (run,) = runs(f"{asked}\n\nWith a function in it. {LONG}", scores={"A closure": 0})
+    assert run.text == f"{asked}\n\nWith a function in it."
+
+
 def test_a_definition_comes_along_with_the_joke_before_it() -> None:
     query = Query("What is a closure?", "What is a closure?", "en")
     joke = "A closure is no door, and nobody who met one was ever hurt by it, as far as we know."

@@ -23,9 +23,9 @@ def test_main_text_without_furniture() -> None:
         "Le guide",
         "La haie est verte\u00a0!\nElle pousse.",
         "Planter",
-        "creuser",
-        "arroser",
-        "le soir",
+        "- creuser",
+        "- arroser",
+        "- le soir",
         "Tailler",
         "mois | outil",
         "mois: mars | outil: cisaille",
@@ -59,7 +59,7 @@ def test_what_the_pages_of_a_site_repeat_is_left_out(tmp_path: Path) -> None:
             <p>Next: <a href=n>{after}</a>, Up: <a href=u>Contents</a></p><p>© 20{number}</p>"""
         )
     assert read(tmp_path / "Bees.html").text.split("\n\n") == [
-        *("Bees", "Note", "All about bees.", "More on bees", "Note", "Enough of Bees."),
+        *("Bees", "Note", "All about bees.", "- More on bees", "Note", "Enough of Bees."),
     ]
 
 
@@ -89,7 +89,11 @@ def test_anchors_are_own_surrounding_and_preceding_ids() -> None:
         ("<p>\n one\n two </p>three<div>four</div>", ["one two", "three", "four"]),
         ("<p aria-hidden=true>x</p><p>y", ["y"]),
         ("<table><tr><td><h2>Lay</h2><p>out</td><td>b</td></tr></table>", ["Lay", "out", "b"]),
-        ("<dl><dt>term<dd>meaning</dl>", ["term", "meaning"]),
+        ("<dl><dt>term<dd>meaning</dl>", ["term\nmeaning"]),
+        ("<dl><dt>a<dt>b<dd><p>c<p>d<dt>e</dl>", ["a\nb\nc", "d", "e\n"]),
+        (f"<dl><dt>{'long ' * 9}<dd>x</dl>", [("long " * 9).strip(), "x"]),
+        ("<ol><li>a<ul><li>b<p>c</ul><li>d</ol>", ["1. a", "- b", "c", "2. d"]),
+        ("<ul><li><h2>T</h2>x<li><pre>p</pre></ul>", ["T", "x", "- p"]),
         ("<pre>a\n\n  b</pre>", ["a\n\n  b"]),
         ("<p>x &#xD800;&#0; y</p>", ["x \ufffd\ufffd y"]),
         ("", []),

@@ -172,23 +172,20 @@ def test_a_prompt_keeps_its_end_when_the_document_is_cut(tmp_path: Path) -> None
 # --- folders ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["config.json", "tokenizer.json"])
 @pytest.mark.parametrize(("write", "make"), ALL)
 def test_a_missing_file_is_named(
-    tmp_path: Path, write: Callable[[Path], Path], make: Callable[[Path], Reranker], name: str
+    tmp_path: Path, write: Callable[[Path], Path], make: Callable[[Path], Reranker]
 ) -> None:
-    (write(tmp_path) / name).unlink()
-    with pytest.raises(ConfigError, match=f"has no {name}"):
-        make(tmp_path)
+    for name in ("config.json", "tokenizer.json"):
+        (write(tmp_path / name) / name).unlink()
+        with pytest.raises(ConfigError, match=f"has no {name}"):
+            make(tmp_path / name)
 
 
-def test_a_missing_model_is_named(tmp_path: Path) -> None:
+def test_a_missing_model_or_folder_is_named(tmp_path: Path) -> None:
     (write_cross_encoder(tmp_path) / "model.onnx").unlink()
     with pytest.raises(ConfigError, match=r"has no model\.onnx"):
         pairs(tmp_path)
-
-
-def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="absent does not exist"):
         pairs(tmp_path / "absent")
 

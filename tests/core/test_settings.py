@@ -41,37 +41,25 @@ def test_the_defaults_need_nothing(tmp_path: Path) -> None:
     )
 
 
-def test_the_file_outranks_the_defaults(home: Path) -> None:
+def test_the_caller_outranks_the_environment_and_that_the_file(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert load_settings({"home": home}).chunk_tokens == 300
-
-
-def test_the_environment_outranks_the_file(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("QUOTH_THREADS", "5")
-    settings = load_settings({"home": home})
-    assert (settings.threads, settings.chunk_tokens) == (5, 300)
-
-
-def test_the_caller_outranks_the_environment(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("QUOTH_THREADS", "5")
     monkeypatch.setenv("QUOTH_COLLECTION", "environment")
-    settings = load_settings({"home": home, "threads": 7})
+    assert (load_settings({"home": home}).threads, load_settings({"home": home}).chunk_tokens) == (
+        5,
+        300,
+    )
+    settings = load_settings({"home": home, "threads": 7, "collection": None})
     assert (settings.threads, settings.collection) == (7, "environment")
 
 
-def test_none_means_not_given(home: Path) -> None:
-    assert load_settings({"home": home, "collection": None}).collection == "file"
-
-
+@pytest.mark.parametrize("given", ["{home}", "~"])
 def test_the_home_of_the_environment_holds_the_file(
-    home: Path, monkeypatch: pytest.MonkeyPatch
+    home: Path, monkeypatch: pytest.MonkeyPatch, given: str
 ) -> None:
-    monkeypatch.setenv("QUOTH_HOME", str(home))
-    settings = load_settings()
-    assert (settings.home, settings.chunk_tokens) == (home, 300)
-
-
-def test_a_tilde_is_the_users_folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("QUOTH_HOME", "~")
+    monkeypatch.setenv("QUOTH_HOME", given.format(home=home))
     settings = load_settings()
     assert (settings.home, settings.chunk_tokens) == (home, 300)
 
@@ -91,15 +79,20 @@ def test_an_unknown_variable_is_named_with_those_there_are(
         load_settings()
 
 
-def test_an_unknown_key_of_the_file_is_named_with_the_file(home: Path) -> None:
-    (home / "quoth.toml").write_text("treads = 5\n")
-    with pytest.raises(ConfigError, match=r"'treads'.*quoth\.toml"):
-        load_settings({"home": home})
-
-
-def test_a_wrong_value_in_the_file_is_named_with_the_file(home: Path) -> None:
-    (home / "quoth.toml").write_text("threads = 'many'\n")
-    with pytest.raises(ConfigError, match=r"'threads'.*quoth\.toml"):
+@pytest.mark.parametrize(
+    ("content", "named"),
+    [
+        (b"treads = 5\n", r"'treads'.*quoth\.toml"),
+        (b"threads = 'many'\n", r"'threads'.*quoth\.toml"),
+        (b"threads = ", r"quoth\.toml"),
+        (b"threads = '\xff'", r"quoth\.toml"),
+    ],
+)
+def test_what_is_wrong_in_the_file_is_named_with_the_file(
+    home: Path, content: bytes, named: str
+) -> None:
+    (home / "quoth.toml").write_bytes(content)
+    with pytest.raises(ConfigError, match=named):
         load_settings({"home": home})
 
 
@@ -114,13 +107,6 @@ def test_a_wrong_value_in_the_environment_names_the_variable(
 def test_an_unknown_name_of_the_caller_is_an_error() -> None:
     with pytest.raises(ConfigError, match="treads"):
         load_settings({"treads": 5})
-
-
-@pytest.mark.parametrize("content", [b"threads = ", b"threads = '\xff'"])
-def test_a_file_that_is_no_toml_is_named(home: Path, content: bytes) -> None:
-    (home / "quoth.toml").write_bytes(content)
-    with pytest.raises(ConfigError, match=r"quoth\.toml"):
-        load_settings({"home": home})
 
 
 @pytest.mark.parametrize(
@@ -181,18 +167,14 @@ def test_a_key_by_itself_names_no_generator(monkeypatch: pytest.MonkeyPatch) -> 
     assert load_settings().generator is None
 
 
-def test_a_key_under_quoths_name_outranks_the_providers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "theirs")
-    monkeypatch.setenv("QUOTH_OPENAI_API_KEY", "ours")
-    assert key(load_settings(), "openai_api_key") == "ours"
-
-
-def test_a_key_in_the_file_outranks_the_providers(
+def test_quoths_own_name_of_a_key_outranks_the_providers(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "theirs")
     (home / "quoth.toml").write_text("openai_api_key = 'the-file'\n")
     assert key(load_settings({"home": home}), "openai_api_key") == "the-file"
+    monkeypatch.setenv("QUOTH_OPENAI_API_KEY", "ours")
+    assert key(load_settings(), "openai_api_key") == "ours"
 
 
 def test_a_key_is_shown_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:

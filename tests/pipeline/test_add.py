@@ -395,6 +395,7 @@ def start_add(home: Path, source: Path, *options: str, **how: Any) -> subprocess
     )
 
 
+@pytest.mark.soak
 async def test_two_processes_adding_one_folder_to_a_new_home(tmp_path: Path) -> None:
     source = write_many(tmp_path / "files", files=6)
     both = [start_add(tmp_path / "home", source, "--json") for _ in range(2)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -30,19 +29,12 @@ FAULTS: dict[Fault, str] = {
     "endless_words": "generate:llm_too_long:truncated",
     "reset": "generate:llm_unavailable:extractive",
 }
-Faults = pytest.mark.parametrize("fault", FAULTS)
 
 
-@dataclass
-class Outcome:
-    answer: Answer
-    seconds: float
-
-
-OUTCOMES: dict[Fault, Outcome] = {}
-
-
-async def ask(home: Path, fault: Fault, *, deadline_ms: float | None = None) -> Outcome:
+async def ask(
+    home: Path, fault: Fault, *, deadline_ms: float | None = None
+) -> tuple[Answer, float]:
+    """The answer under a fault, and the seconds that it took."""
     async with fault_server(fault) as server:
         settings = Settings(
             home=home,
@@ -57,15 +49,25 @@ async def ask(home: Path, fault: Fault, *, deadline_ms: float | None = None) -> 
             )
             seconds = time.monotonic() - began
         assert await server.all_closed()
-    return Outcome(answer, seconds)
+    return answer, seconds
 
 
-@pytest.fixture
-async def outcome(fault: Fault, sample_home: Path) -> Outcome:
-    """What comes of a question under a fault; it is asked once and looked at from several sides."""
-    if fault not in OUTCOMES:
-        OUTCOMES[fault] = await ask(sample_home, fault)
-    return OUTCOMES[fault]
+@pytest.mark.parametrize("fault", FAULTS)
+async def test_the_answer_is_in_the_sources_own_words_in_time_and_says_what_failed(
+    fault: Fault, sample_home: Path, plain: Answer
+) -> None:
+    answer, seconds = await ask(sample_home, fault)
+    assert (answer.text, answer.grounded) == (plain.text, True)
+    assert FAULTS[fault] in answer.degraded
+    assert (answer.provider, answer.model) == (None, None)
+    assert seconds < 3
+
+
+@pytest.mark.parametrize("fault", ["hang_before_headers", "hang_after_headers", "drip"])
+async def test_the_deadline_of_the_question_holds(fault: Fault, sample_home: Path) -> None:
+    answer, seconds = await ask(sample_home, fault, deadline_ms=800)
+    assert "generate:deadline:extractive" in answer.degraded
+    assert seconds < 1.5
 
 
 @pytest.fixture(scope="module")
@@ -77,30 +79,3 @@ def plain(sample_home: Path) -> Answer:
             return await engine.answer(Request(QUESTION, choices=UNCACHED))
 
     return asyncio.run(answer())
-
-
-@Faults
-def test_the_answer_is_in_the_sources_own_words(outcome: Outcome, plain: Answer) -> None:
-    assert (outcome.answer.text, outcome.answer.grounded) == (plain.text, True)
-
-
-@Faults
-def test_the_answer_tells_what_failed(outcome: Outcome, fault: Fault) -> None:
-    assert FAULTS[fault] in outcome.answer.degraded
-
-
-@Faults
-def test_the_answer_comes_in_time(outcome: Outcome) -> None:
-    assert outcome.seconds < 3
-
-
-@Faults
-def test_nobody_is_said_to_have_written_it(outcome: Outcome) -> None:
-    assert (outcome.answer.provider, outcome.answer.model) == (None, None)
-
-
-@pytest.mark.parametrize("fault", ["hang_before_headers", "hang_after_headers", "drip"])
-async def test_the_deadline_of_the_question_holds(fault: Fault, sample_home: Path) -> None:
-    found = await ask(sample_home, fault, deadline_ms=800)
-    assert "generate:deadline:extractive" in found.answer.degraded
-    assert found.seconds < 1.5

@@ -149,12 +149,6 @@ async def test_a_request_with_two_lengths_is_refused_and_the_connection_closed(
     assert house.inside.calls == 0
 
 
-@pytest.mark.parametrize("name", ["x-forwarded-proto", "x-forwarded-host", "cf-connecting-ip"])
-async def test_no_header_of_a_proxy_makes_an_owner(house: House, name: str) -> None:
-    async with house.client(**{name: "https"}) as client:
-        assert (await client.get("/v1/x")).status_code == 401
-
-
 async def test_a_key_that_may_not_read_shares_nothing(tmp_path: Path) -> None:
     async with (
         open_house(tmp_path) as house,

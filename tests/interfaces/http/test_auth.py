@@ -21,6 +21,10 @@ from quoth.store.shares import Shares
 from tests.support.auth_app import ALL, House, gated
 
 CHUNK = b"x" * 65_536
+PROXY_HEADERS = (
+    *("forwarded", "via", "x-forwarded-for", "x-real-ip"),
+    *("x-forwarded-proto", "x-forwarded-host", "cf-connecting-ip"),
+)
 
 
 @pytest.fixture
@@ -107,7 +111,7 @@ async def test_only_on_this_machine_is_there_an_owner(
 
 
 async def test_who_comes_through_a_proxy_is_not_the_owner(house: House) -> None:
-    for name in ("forwarded", "via", "x-forwarded-for", "x-real-ip"):
+    for name in PROXY_HEADERS:
         async with house.client(**{name: "192.0.2.7"}) as client:
             assert (await client.get("/v1/x")).status_code == 401
 

@@ -68,31 +68,19 @@ async def test_only_the_file_that_was_added_is_given_out(
 # --- an empty library -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("address", "list_name"),
-    [("/v1/documents", "documents"), ("/v1/models", "data"), ("/v1/suggestions", "suggestions")],
-)
-async def test_the_lists_of_a_new_tenant_are_empty(
-    tmp_path: Path, address: str, list_name: str
-) -> None:
+async def test_an_empty_library_has_empty_lists_and_says_what_to_do(tmp_path: Path) -> None:
+    lists = {"/v1/documents": "documents", "/v1/models": "data", "/v1/suggestions": "suggestions"}
     async with served(tmp_path) as house, house.client(house.key("new")) as client:
-        found = await client.get(address)
-    assert (found.status_code, found.json()[list_name]) == (200, [])
-
-
-@pytest.mark.parametrize("address", ["/v1/query", "/v1/search"])
-async def test_a_question_to_an_empty_library_says_what_to_do(tmp_path: Path, address: str) -> None:
-    async with served(tmp_path) as house, house.client(house.key("new")) as client:
-        found = await client.post(address, json={"query": QUESTION})
-        named = await client.post(address, json={"query": QUESTION, "collection": "default"})
-    assert found.status_code == 422
-    assert "There are no documents yet. Send some to /v1/uploads" in found.json()["detail"]
-    assert named.status_code == 404
-
-
-async def test_clients_of_openai_are_told_of_an_empty_library(tmp_path: Path) -> None:
-    body = {"model": "quoth", "messages": [{"role": "user", "content": QUESTION}]}
-    async with served(tmp_path) as house, house.client(house.key("new")) as client:
+        for address, name in lists.items():
+            found = await client.get(address)
+            assert (found.status_code, found.json()[name]) == (200, [])
+        for address in ("/v1/query", "/v1/search"):
+            found = await client.post(address, json={"query": QUESTION})
+            assert found.status_code == 422
+            assert "There are no documents yet. Send some to /v1/uploads" in found.json()["detail"]
+            named = await client.post(address, json={"query": QUESTION, "collection": "default"})
+            assert named.status_code == 404
+        body = {"model": "quoth", "messages": [{"role": "user", "content": QUESTION}]}
         found = await client.post("/v1/chat/completions", json=body)
     assert found.status_code == 400
     assert "Send some to /v1/uploads" in found.json()["error"]["message"]
@@ -101,19 +89,14 @@ async def test_clients_of_openai_are_told_of_an_empty_library(tmp_path: Path) ->
 # --- what does not fit ------------------------------------------------------------------------
 
 
-async def test_too_little_time_is_said_to_be_too_little(tmp_path: Path) -> None:
+async def test_too_little_time_and_a_range_that_is_none_are_refused(tmp_path: Path) -> None:
     async with served(tmp_path / "home") as house:
         await house.add("ada", write_sources(tmp_path / "sources"))
         found = await asked(house, "ada", max_ms=1)
+        assert (await asked(house, "ada", filters={"page": "x-y"})).status_code == 422
     assert (found.status_code, found.json()["code"]) == (422, "out_of_time")
     assert "max_ms" in found.json()["detail"]
     assert "retry-after" not in found.headers
-
-
-async def test_a_range_that_is_none_is_refused(tmp_path: Path) -> None:
-    async with served(tmp_path / "home") as house:
-        await house.add("ada", write_sources(tmp_path / "sources"))
-        assert (await asked(house, "ada", filters={"page": "x-y"})).status_code == 422
 
 
 async def test_what_is_no_object_and_no_field_is_said_so(tmp_path: Path) -> None:

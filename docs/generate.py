@@ -100,6 +100,8 @@ def _yaml_rows() -> Iterator[tuple[str, str]]:
         place, _, field = knob.place.rpartition(".")
         plain = f"`{field}` of the [plan](plan.md)" if place else f"`QUOTH_{field.upper()}`"
         yield name, plain
+    for name, why in aliases.NOT_USED.items():
+        yield name, f"nothing: {why}"
     for name, (only, why) in aliases.HELD.items():
         yield name, f"nothing: it must be {str(only).lower()}, since {why}"
 

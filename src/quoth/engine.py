@@ -1,6 +1,6 @@
 """The path of a query, top to bottom.
 
-analyse → retrieve (search → fuse → rerank → calibrate → diversify → widen) → extract
+analyse → retrieve (search → fuse → rerank → diversify → widen) → extract
 (context → choose → cite) → generate (prompt → write → verify → cite) → Answer
 
 `Engine` orders the stages and owns nothing but its components. `stream` is the only

@@ -90,10 +90,10 @@ def test_a_talk_opens_at_the_second_of_the_sentence() -> None:
     assert citation.page is None
 
 
-def test_a_verbatim_sentence_is_supported_and_has_no_made_up_relevance() -> None:
+def test_a_verbatim_sentence_is_supported_and_has_the_score_of_its_passage() -> None:
     citation = cite(book(), 16, 50)
     assert (citation.support, citation.support_score) == ("supported", 1.0)
-    assert citation.relevance_score is None
+    assert citation.relevance_score == book().score
 
 
 def test_the_id_is_the_same_for_the_same_span_only() -> None:

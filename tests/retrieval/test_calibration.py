@@ -20,17 +20,12 @@ from quoth.core.types import (
 from quoth.retrieval.calibration import (
     FEWEST_READ,
     FIRST_READ,
-    FUSED,
     GROUPS,
-    HIT_SIGNALS,
     QUESTION_SIGNALS,
     READER,
-    ScoreBaseline,
     answer_probability,
-    apply_calibration,
     feature_group,
     find_tuning,
-    hit_signals,
     probability,
     question_signals,
     reranker_scores,
@@ -39,8 +34,7 @@ from quoth.retrieval.calibration_default import DEFAULT_CALIBRATION, E5
 from quoth.retrieval.rerank import RERANK
 
 SHIPPED_E5 = DEFAULT_CALIBRATION[E5]
-RELEVANCE, ANSWERABLE = SHIPPED_E5.relevance, SHIPPED_E5.answerable
-assert RELEVANCE is not None
+ANSWERABLE = SHIPPED_E5.answerable
 assert ANSWERABLE is not None
 SEMANTIC: list[Scored] = [("best", 0.9), *((f"s{each}", 0.8) for each in range(30))]
 KEYWORD: list[Scored] = [("best", 12.0), ("s1", 6.0)]
@@ -61,12 +55,6 @@ def candidate(key: str, *, score: float = 0.5) -> Candidate:
     if key in dict(KEYWORD):
         legs["keyword"] = LegScore(1, dict(KEYWORD)[key])
     return Candidate(key, score, "convex", legs)
-
-
-def yardstick(*, read: Sequence[float] = ()) -> ScoreBaseline:
-    found = ScoreBaseline.of(keyword=KEYWORD, semantic=SEMANTIC, read=read)
-    assert found is not None
-    return found
 
 
 @given(models, signs)
@@ -90,25 +78,6 @@ def read(key: str, score: float) -> Candidate:
     """A candidate that the reranker has scored."""
     each = candidate(key)
     return each._replace(legs={**each.legs, RERANK: LegScore(1, score)})
-
-
-def test_the_signs_of_a_hit_that_was_read() -> None:
-    measure = yardstick(read=READ)
-    assert hit_signals(read("best", 0.6), rank=3, yardstick=measure) == pytest.approx(
-        {"read": 0.6, "ahead": 0.2, "place": 0.5}
-    )
-    assert hit_signals(read("s1", 0.3), rank=3, yardstick=measure)["ahead"] == 0
-
-
-def test_the_signs_of_a_hit_that_was_not() -> None:
-    assert hit_signals(candidate("best"), rank=1, yardstick=yardstick()) == pytest.approx(
-        {"unread": 1.0, "unread_gap": 0.5, "unread_words": 1.0, "unread_place": 1.0}
-    )
-    assert hit_signals(candidate("s1"), rank=3, yardstick=yardstick()) == pytest.approx(
-        {"unread": 1.0, "unread_gap": 0.0, "unread_words": 0.5, "unread_place": 0.5}
-    )
-    found = hit_signals(candidate("stranger"), rank=1, yardstick=yardstick(read=READ))
-    assert found["unread_gap"] == 0.0
 
 
 def signals_of(*, foreign: bool, read: tuple[float, ...] = ()) -> dict[str, float]:
@@ -154,7 +123,6 @@ def test_without_a_reranker_the_legs_speak() -> None:
 def test_too_few_read_passages_count_as_none() -> None:
     few = READ[: FEWEST_READ - 1]
     assert signals_of(foreign=False, read=few) == signals_of(foreign=False)
-    assert yardstick(read=few).read_middle is None
 
 
 @pytest.mark.parametrize("foreign", [False, True])
@@ -189,9 +157,8 @@ def test_the_scores_of_one_reranker_are_signs_and_those_of_others_are_not() -> N
     assert reranker_scores(ranking, reranker=None) == ()
 
 
-def test_too_few_passages_give_no_signs_and_no_yardstick() -> None:
+def test_too_few_passages_give_no_signs() -> None:
     few = SEMANTIC[:19]
-    assert ScoreBaseline.of(keyword=KEYWORD, semantic=few) is None
     assert (
         question_signals(keyword=[], semantic=few, coverage=1, terms=1, gap=0.9, foreign=False)
         is None
@@ -202,45 +169,9 @@ def test_too_few_passages_give_no_signs_and_no_yardstick() -> None:
     )
 
 
-def test_the_order_stays_and_no_probability_exceeds_the_one_above() -> None:
-    ranked = [candidate("s5"), candidate("best"), candidate("s1"), candidate("nowhere")]
-    found = apply_calibration(ranked, calibration=RELEVANCE, yardstick=yardstick())
-    assert [each.chunk_id for each in found] == ["s5", "best", "s1", "nowhere"]
-    assert [each.score for each in found] == sorted((each.score for each in found), reverse=True)
-    assert {each.score_kind for each in found} == {"probability"}
-
-
-def test_the_score_before_is_kept() -> None:
-    (found,) = apply_calibration(
-        [candidate("best", score=0.87)], calibration=RELEVANCE, yardstick=yardstick()
-    )
-    assert found.legs[FUSED] == LegScore(1, 0.87)
-    assert found.legs["semantic"] == LegScore(1, 0.9)
-
-
 def test_the_shipped_calibrations_use_the_signs_there_are_and_no_sign_counts_against() -> None:
-    for model, names in ((RELEVANCE, HIT_SIGNALS), (ANSWERABLE, QUESTION_SIGNALS)):
-        assert model.weights.keys() <= set(names)
-        assert min(each for name, each in model.weights.items() if name not in GROUPS) > 0
-
-
-@pytest.mark.parametrize(
-    ("good", "bad"), [(candidate("best"), candidate("nowhere")), (read("s1", 0.6), read("s1", 0.3))]
-)
-def test_a_good_hit_is_more_likely_than_not_and_a_bad_one_is_not(
-    good: Candidate, bad: Candidate
-) -> None:
-    measure = yardstick(read=READ)
-    assert probability(RELEVANCE, hit_signals(good, rank=1, yardstick=measure)) > 0.8
-    assert probability(RELEVANCE, hit_signals(bad, rank=8, yardstick=measure)) < 0.1
-
-
-def test_a_calibration_that_knows_no_reranker_goes_by_the_legs() -> None:
-    model = Calibration(0.0, {"unread": 0.0, "unread_gap": 1.0})
-    (found,) = apply_calibration(
-        [read("best", 0.6)], calibration=model, yardstick=yardstick(read=READ)
-    )
-    assert found.score == pytest.approx(probability(model, {"unread_gap": 0.5}))
+    assert ANSWERABLE.weights.keys() <= set(QUESTION_SIGNALS)
+    assert min(each for name, each in ANSWERABLE.weights.items() if name not in GROUPS) > 0
 
 
 def test_a_calibration_is_bound_to_its_embedder() -> None:

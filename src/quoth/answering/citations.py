@@ -71,7 +71,6 @@ def make_citation(
     the span itself, or its beginning up to a clause or a word when it is longer than `SNIPPET`. A
     verbatim sentence is its own evidence: the support is 1. ``marked`` is the telling part, in
     characters of the document.
-    The relevance is the passage's where that is a probability.
     Raises ValueError for a span that is empty or not inside the passage.
     """
     document, text = passage.document, passage.text
@@ -98,7 +97,7 @@ def make_citation(
         snippet_start=start,
         snippet_end=start + len(snippet),
         link=link(told, url=document.url, source=document.source, seconds=document.seconds),
-        relevance_score=passage.probability,
+        relevance_score=passage.score,
         support=support,
         support_score=support_score,
         retrieval_method=retrieval_method,

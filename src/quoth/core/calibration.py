@@ -1,4 +1,4 @@
-"""Calibration of a collection: retriever weights and score-to-probability models."""
+"""What a collection was calibrated to: retriever weights and the probability of an answer."""
 
 from __future__ import annotations
 
@@ -24,13 +24,11 @@ class Tuning:
     """What `quoth tune` fitted on a collection, for one index identity.
 
     ``dense_weight`` is vector search's share by language of the query ("" for any other).
-    ``relevance`` models the probability that a ranked chunk is relevant, ``answerable`` that the
-    collection answers the question at all; ``answer_from`` is the threshold of the latter. None
-    means the default model.
+    ``answerable`` models the probability that the collection answers a question, ``answer_from`` is
+    its threshold; None means the default.
     """
 
     dense_weight: Mapping[str, float] = field(default_factory=dict)
-    relevance: Calibration | None = None
     answerable: Calibration | None = None
     answer_from: float | None = None
     questions: int = 0

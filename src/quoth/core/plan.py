@@ -82,8 +82,6 @@ class Plan:
     """Whether the reranker, where there is one, reorders the pool."""
     rerank_weight: float = 0.5
     """Weight of the reranker against the first stage."""
-    min_probability: float = 0.0
-    """Hits with a lower probability of relevance are left out; needs a calibration."""
     duplicate_cosine: float = 0.95
     """Passages with at least this cosine similarity count as duplicates; 1 turns it off."""
     prune: bool = False
@@ -232,7 +230,6 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
     "deadline_ms": (1, 3_600_000),
     "expansion_ms": (1, 60_000),
     "rerank_weight": (0, 1),
-    "min_probability": (0, 1),
     "duplicate_cosine": (0, 1),
     "temperature": (0, 2),
     "max_tokens": (1, 100_000),

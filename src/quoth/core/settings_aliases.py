@@ -88,7 +88,6 @@ class Knob:
 KNOBS: Mapping[str, Knob] = {
     "retrieval.top_k_initial": Knob(int, "plan.rerank_pool"),
     "retrieval.top_k_final": Knob(int, "plan.final_k"),
-    "retrieval.similarity_threshold": Knob(float, "plan.min_probability"),
     "retrieval.include_context": Knob(bool, "plan.context_window", int),
     "retrieval.diversity_lambda": Knob(float, "plan.mmr_lambda", lambda share: 1 - share),
     "retrieval.hybrid_alpha": Knob(float, "plan.dense_weight"),
@@ -100,6 +99,10 @@ KNOBS: Mapping[str, Knob] = {
     "llm.max_tokens": Knob(int, "plan.max_tokens"),
 }
 """Keys of the file and the setting or plan field that they set."""
+NOT_USED: Mapping[str, str] = {
+    "retrieval.similarity_threshold": "the scores of hits order them and have no common scale",
+}
+"""Keys that may have any value and set nothing, and why."""
 HELD: Mapping[str, tuple[Scalar, str]] = {
     "reranker.device": ("cpu", "rerankers are computed on the processor"),
     "reranker.use_fp16": (False, "a model is used as it is stored"),
@@ -118,12 +121,14 @@ def read_yaml(text: str) -> Aliased:
     found = Aliased()
     given = _scalars(text)
     for path, value in given.items():
+        if path in NOT_USED:
+            continue
         if path in HELD:
             _hold(path, value)
             continue
         knob = KNOBS.get(path)
         if knob is None:
-            known = ", ".join((*KNOBS, *HELD))
+            known = ", ".join((*KNOBS, *NOT_USED, *HELD))
             raise ConfigError(f"'{path}' in quoth.yaml is no setting. Its settings are: {known}.")
         plain = float(value) if knob.kind is float and type(value) is int else value
         if type(plain) is not knob.kind:

@@ -17,7 +17,7 @@ QueryKind = Literal[
     "factual", "conceptual", "comparison", "summary", "exploratory", "page_specific"
 ]
 Mode = Literal["hybrid", "semantic", "keyword"]
-ScoreKind = Literal["probability", "rerank", "convex", "rrf", "cosine", "bm25", "place"]
+ScoreKind = Literal["rerank", "convex", "rrf", "cosine", "bm25", "place"]
 """What a score is; "place" is 1 for all chunks at a requested place."""
 Support = Literal["supported", "partly", "unsupported", "unverified"]
 AnswerStatus = Literal["answered", "partial", "low_relevance", "no_results", "degraded"]
@@ -326,17 +326,13 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A hit widened by its neighbours: consecutive chunks of one document, numbered for citing.
-
-    ``probability`` is that of relevance, None where no calibration applies.
-    """
+    """A hit widened by its neighbours: consecutive chunks of one document, numbered for citing."""
 
     number: int
     document: Document
     chunks: tuple[Chunk, ...]
     hit_ids: tuple[str, ...]
     score: float
-    probability: float | None = None
 
     @property
     def start(self) -> int:

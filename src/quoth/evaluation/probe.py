@@ -62,8 +62,7 @@ class ProbeResult:
     """A question, what counts as its answer, and what each leg found, best first.
 
     ``accepted`` is empty for a question that the collection does not answer. ``signals`` are
-    those of `question_signals` at the weight that the search starts from, ``pool`` is the ranking
-    that they were taken from, and ``read`` are its `read_scores`.
+    those of `question_signals` at the weight that the search starts from.
     """
 
     language: str
@@ -71,8 +70,6 @@ class ProbeResult:
     semantic: tuple[Scored, ...]
     accepted: frozenset[str]
     signals: Signals | None
-    pool: tuple[Candidate, ...] = ()
-    read: tuple[float, ...] = ()
 
     def fused(self, dense_weight: float) -> list[Candidate]:
         """Rank by a convex combination of both legs."""
@@ -259,7 +256,7 @@ class Prober:
             foreign=evidence.cross_lingual,
             read=read,
         )
-        return replace(asked, signals=signals, pool=tuple(pool), read=read)
+        return replace(asked, signals=signals)
 
     async def _read(
         self, query: Query, pool: list[Candidate], *, seen: Mapping[str, Chunk]

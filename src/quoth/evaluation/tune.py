@@ -29,13 +29,10 @@ from quoth.evaluation.probe import Bm25Index, Prober, ProbeResult, everyday_ques
 from quoth.evaluation.significance import compare_series
 from quoth.pipeline.components import require_same_identity
 from quoth.retrieval.calibration import (
-    HIT_SIGNALS,
     QUESTION_SIGNALS,
     UNREAD,
-    ScoreBaseline,
     feature_group,
     find_tuning,
-    hit_signals,
     probability,
 )
 from quoth.store.rows import Collection, now
@@ -218,25 +215,9 @@ def learn_chance(
     answerable = replace(cautious, questions=fitted.questions, source=SOURCE)
     least = 0.5 if known is None or known.answer_from is None else known.answer_from
     return Tuning(
-        relevance=None if known is not None and known.relevance else _relevance(asked, other),
         answerable=answerable,
         answer_from=_abstained(answerable, other, least=least),
     )
-
-
-def _relevance(asked: Sequence[ProbeResult], other: Sequence[ProbeResult]) -> Calibration | None:
-    """Fit the chance of relevance, for an embedder that comes without a calibration."""
-    groups: dict[str, list[LabelledScore]] = {}
-    for hit in (outcome for each in (*asked, *other) for outcome in _hits(each)):
-        groups.setdefault(feature_group(hit.signals), []).append(hit)
-    fitted = {
-        group: fit_calibration(
-            hits, names=_signs(HIT_SIGNALS, group), strength=STRENGTH, source=SOURCE
-        )
-        for group, hits in groups.items()
-        if len({each.true for each in hits}) == 2
-    }
-    return merge_calibrations(fitted) if fitted else None
 
 
 def _signs(names: Sequence[str], group: str) -> list[str]:
@@ -248,18 +229,6 @@ def _own(asked: Sequence[ProbeResult]) -> list[Mapping[str, float]]:
     found = [each.signals for each in asked if each.signals]
     read = [each for each in found if feature_group(each) == ""]
     return read or [each for each in found if feature_group(each) == UNREAD]
-
-
-def _hits(asked: ProbeResult, *, most: int = 10) -> list[LabelledScore]:
-    yardstick = ScoreBaseline.of(keyword=asked.keyword, semantic=asked.semantic, read=asked.read)
-    if yardstick is None:
-        return []
-    return [
-        LabelledScore(
-            hit_signals(each, rank=rank, yardstick=yardstick), each.chunk_id in asked.accepted
-        )
-        for rank, each in enumerate(asked.pool[:most], start=1)
-    ]
 
 
 def _abstained(calibration: Calibration, other: Sequence[ProbeResult], *, least: float) -> float:

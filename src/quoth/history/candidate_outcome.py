@@ -16,7 +16,6 @@ Fate = Literal[
     "copy",
     "passed_over",
     "below_final",
-    "unlikely",
     "beyond_pool",
 ]
 
@@ -41,9 +40,6 @@ def outcome_of(each: CandidateTrace, *, within: CollectionTrace, record: Record)
         return Outcome("copy", "says what a better passage says", record.copies[each.chunk_id])
     if each.pool is not None:
         return _in_pool(each, within, record)
-    if record.plan.min_probability > 0 and each.fused.rank <= record.plan.rerank_pool:
-        least = record.plan.min_probability
-        return Outcome("unlikely", f"less likely to be relevant than {least:g} (min_probability)")
     most = sum(one.pool is not None for one in within.candidates)
     return Outcome("beyond_pool", f"place {each.fused.rank} after fusion; {most} went on")
 

@@ -92,11 +92,6 @@ class CandidateExplanation:
     fate: Fate
     why: str
 
-    @property
-    def probability(self) -> float | None:
-        """How likely it is to be relevant, where that is known."""
-        return self.pool.score if self.pool is not None and self.kind == "probability" else None
-
 
 @dataclass(frozen=True, slots=True)
 class SearchExplanation:

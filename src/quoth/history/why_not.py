@@ -150,8 +150,6 @@ def _advice(way: CandidateExplanation, record: Record) -> str:
             return _more("rerank_pool", way.fused.rank)
         case "passed_over" if plan.max_per_document is not None:
             return _more("max_per_document", 2 * plan.max_per_document)
-        case "unlikely":
-            return _more("min_probability", 0)
         case _:
             return ""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from quoth.core.errors import IndexCorrupt, InputError, OutOfTime, RetrievalError
@@ -22,11 +21,13 @@ from quoth.pipeline.budget import note_withheld, within_budget
 from quoth.pipeline.components import Components, require_same_identity
 from quoth.pipeline.egress import apply_privacy_settings
 from quoth.pipeline.strategies import (
+    Pool,
     RankedList,
     SearchContext,
     found_little,
     fuse_with,
     learned_weight,
+    merge_pools,
     retrieve_parts,
 )
 from quoth.pipeline.usage import MeteredGenerator, UsageMeter
@@ -137,10 +138,6 @@ class Retrieved:
     def summary_sentences(self) -> tuple[SummarySentence, ...]:
         """Return the sentences of a summary, if one was requested."""
         return tuple(sentence for ranked in self.ranked for sentence in ranked.leaves)
-
-
-Pool = list[tuple[Candidate, Collection]]
-"""Ranked candidates, each with its collection."""
 
 
 async def open_request(
@@ -348,7 +345,7 @@ def select_hits(ranked: Sequence[RankedList], plan: Plan) -> tuple[Pool, dict[st
     """
     chunks = {key: chunk for ranking in ranked for key, chunk in ranking.chunks.items()}
     vectors = {key: row for ranking in ranked for key, row in ranking.vectors.items()}
-    pool = [pair for pair in _interleave(ranked) if pair[0].chunk_id in chunks]
+    pool = [pair for pair in merge_pools(ranked, plan) if pair[0].chunk_id in chunks]
     collection_of = {each.chunk_id: collection for each, collection in pool}
     candidates = [each for each, _ in pool]
     if plan.max_per_document is not None:
@@ -366,18 +363,6 @@ def select_hits(ranked: Sequence[RankedList], plan: Plan) -> tuple[Pool, dict[st
     )
     copies = {key: kept for kept, repeats in unique.copies.items() for key in repeats}
     return [(each, collection_of[each.chunk_id]) for each in unique.kept], copies
-
-
-def _interleave(ranked: Sequence[RankedList]) -> Pool:
-    """Merge the pools of several collections: by probability if all have one, else by rank.
-
-    Scores of different collections cannot be compared unless they are probabilities.
-    """
-    pools = [[(candidate, ranking.collection) for candidate in ranking.pool] for ranking in ranked]
-    rounds = [pair for pairs in zip_longest(*pools) for pair in pairs if pair is not None]
-    if all(candidate.score_kind == "probability" for candidate, _ in rounds):
-        return sorted(rounds, key=lambda pair: -pair[0].score) if len(pools) > 1 else rounds
-    return rounds
 
 
 def _read_context(

@@ -1,6 +1,6 @@
 """Retrieval strategies for one collection, by the kind of query.
 
-Most queries go through `rank`: expand → search → fuse → rerank → calibrate → diversify. The other
+Most queries go through `rank`: expand → search → fuse → rerank → diversify. The other
 strategies return the same `RankedList`: structural lookup returns a requested place, and a summary
 covers its document.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, zip_longest
 
 from quoth.core.calibration import Tuning
 from quoth.core.errors import Busy, IndexCorrupt
@@ -21,15 +22,10 @@ from quoth.core.types import Candidate, Chunk, Query, Variant
 from quoth.pipeline.components import Components
 from quoth.query.expand import generated_variants
 from quoth.query.subject import LOCATOR_FIELDS, kind_of_source, only_asks_for_a_place
-from quoth.retrieval.calibration import (
-    ScoreBaseline,
-    apply_calibration,
-    reranker_scores,
-)
 from quoth.retrieval.diversity import maximal_marginal_relevance
 from quoth.retrieval.fusion import lift
-from quoth.retrieval.rerank import rerank
-from quoth.retrieval.search import RetrieverResults, embed_variants, merge, search
+from quoth.retrieval.rerank import RERANK, mix, rerank, spread
+from quoth.retrieval.search import RetrieverResults, embed_variants, fuse, merge, search
 from quoth.retrieval.summary_lookup import coverage_sample, named_parts
 from quoth.store.rows import Collection
 
@@ -74,6 +70,10 @@ class RankedList:
     leaves: tuple[SummarySentence, ...] = ()
 
 
+Pool = list[tuple[Candidate, Collection]]
+"""Ranked candidates, each with its collection."""
+
+
 async def retrieve_parts(
     context: SearchContext, query: Query, encoded: EncodedQuery | None
 ) -> RankedList:
@@ -88,7 +88,7 @@ async def retrieve_parts(
 
 
 async def rank(context: SearchContext, query: Query, encoded: EncodedQuery | None) -> RankedList:
-    """Expand → search → fuse → rerank → calibrate → diversify."""
+    """Expand → search → fuse → rerank → diversify."""
     parts, plan, trace = context.parts, context.plan, context.trace
     variants = (*_query_variants(query, plan), *await _expand(context, query))
     wordings = await embed_variants(variants, encoded, plan, embedder=parts.embedder, trace=trace)
@@ -121,8 +121,6 @@ async def rank(context: SearchContext, query: Query, encoded: EncodedQuery | Non
             otherwise=pool,
             fallback="fused order",
         )
-    with trace.stage("calibrate"):
-        pool = _calibrate(context, found[0], pool)
     with trace.stage("diversify"):
         pool = maximal_marginal_relevance(
             pool, vectors=vectors, mmr_lambda=plan.mmr_lambda, limit=len(pool)
@@ -261,20 +259,43 @@ async def _stored_vectors(
     )
 
 
-def _calibrate(
-    context: SearchContext, legs: RetrieverResults, ranking: list[Candidate]
-) -> list[Candidate]:
-    """Map scores to probabilities where a calibration applies, and drop improbable hits."""
-    tuning = context.tuning
-    yardstick = ScoreBaseline.of(
-        keyword=legs.keyword,
-        semantic=legs.semantic,
-        read=reranker_scores(ranking, reranker=context.parts.reranker),
+def merge_pools(ranked: Sequence[RankedList], plan: Plan) -> Pool:
+    """Merge the pools of several collections: each keeps its order, one scale of scores merges.
+
+    Scores of a fusion compare within one query and collection only. So what the retrievers and the
+    reranker found in all collections is fused once more, together, and the scores of this fusion
+    are given to each pool in its order. Complete contents of places take turns.
+    """
+    pools = [[(candidate, ranking.collection) for candidate in ranking.pool] for ranking in ranked]
+    if len(pools) == 1:
+        return pools[0]
+    if any(ranking.whole for ranking in ranked):
+        return [pair for pairs in zip_longest(*pools) for pair in pairs if pair is not None]
+    score_of = _joint_scores(ranked, plan)
+    merged: Pool = []
+    for pool in pools:
+        scores = sorted((score_of[each.chunk_id] for each, _ in pool), reverse=True)
+        merged += [
+            (each._replace(score=score), collection)
+            for (each, collection), score in zip(pool, scores, strict=True)
+        ]
+    return sorted(merged, key=lambda pair: -pair[0].score)
+
+
+def _joint_scores(ranked: Sequence[RankedList], plan: Plan) -> dict[str, float]:
+    """Return the score of every candidate of the pools as if all were of one collection."""
+    keyword = chain.from_iterable(ranking.legs.keyword for ranking in ranked)
+    semantic = chain.from_iterable(ranking.legs.semantic for ranking in ranked)
+    legs = RetrieverResults(
+        sorted(keyword, key=lambda hit: -hit[1]), sorted(semantic, key=lambda hit: -hit[1])
     )
-    if tuning is None or tuning.relevance is None or yardstick is None:
-        return ranking
-    found = apply_calibration(ranking, calibration=tuning.relevance, yardstick=yardstick)
-    return [each for each in found if each.score >= context.plan.min_probability]
+    fused = {each.chunk_id: each.score for each in fuse(legs, plan)}
+    pool = [each for ranking in ranked for each in ranking.pool]
+    scores = [fused.get(each.chunk_id, 0.0) for each in pool]
+    raw = [each.legs[RERANK].score for each in pool if RERANK in each.legs]
+    if raw and len(raw) == len(pool):
+        scores = mix(spread(scores), spread(raw), weight=plan.rerank_weight)
+    return {each.chunk_id: score for each, score in zip(pool, scores, strict=True)}
 
 
 def found_little(query: Query, ranked: Sequence[RankedList]) -> bool:

@@ -1,9 +1,9 @@
-"""Calibration: probabilities that a hit is relevant and that the collection answers.
+"""Calibration: the probability that the collection answers a question.
 
-A raw score means little by itself: cosines of one model lie close together, BM25 grows with the
-query, a fused score compares the hits of one query only. A calibration is a logistic model over a
-few features of a ranking (docs/decisions/017); it holds for the embedder that it was fitted on and
-for hybrid search. Where none applies no probability is claimed.
+It is a logistic model over a few features of a ranking (docs/decisions/017, 042); it holds for the
+embedder that it was fitted on and for hybrid search. Where none applies no probability is claimed.
+No probability of the relevance of a hit is claimed at all: none held on other collections than
+those that it was fitted on (docs/decisions/041).
 
 The most informative features are the reranker's scores, so a reranked ranking is calibrated by
 these, and another ("unread") by the retrievers' scores. In each case cross-lingual queries have
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import median
 
 from quoth.core.calibration import Calibration, Tuning
@@ -22,7 +22,6 @@ from quoth.core.protocols import Reranker
 from quoth.core.types import (
     Candidate,
     IndexIdentity,
-    LegScore,
     Mode,
     Scored,
 )
@@ -30,7 +29,7 @@ from quoth.retrieval.calibration_default import DEFAULT_CALIBRATION
 from quoth.retrieval.rerank import RERANK
 
 Signals = Mapping[str, float]
-"""Features of a ranking by name. A higher value never makes relevance or an answer less likely,
+"""Features of a ranking by name. A higher value never makes an answer less likely,
 except for the group's indicator, which is 1 for rankings of the group."""
 
 MIN_COMPARED = 20
@@ -42,10 +41,6 @@ READER = "late"
 FOREIGN, UNREAD, FOREIGN_UNREAD = "foreign", "unread", "foreign_unread"
 GROUPS = (FOREIGN, UNREAD, FOREIGN_UNREAD)
 """Groups of rankings with features other than those of reranked, same-language queries."""
-HIT_SIGNALS = (
-    *("read", "ahead", "place"),
-    *("unread", "unread_gap", "unread_words", "unread_place"),
-)
 QUESTION_SIGNALS = (
     *("covered", "matched", "best", "read", "ahead"),
     *("foreign", "foreign_read", "foreign_ahead"),
@@ -56,43 +51,6 @@ TOP_RANKS = 10
 """The first ranks of both retrievers that are compared."""
 MAX_RANK = 100
 """The vector search rank from which a keyword hit counts as not found there."""
-FUSED = "fused"
-"""The name under which a candidate keeps the score that it was ranked by."""
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreBaseline:
-    """Baseline that a query's hits are compared with.
-
-    ``middle`` is the median cosine of vector search, ``best_bm25`` the highest keyword score,
-    ``read_middle`` the median of the reranker's first scores, None where it has scored too few.
-    """
-
-    middle: float
-    best_bm25: float
-    read_middle: float | None = None
-
-    @classmethod
-    def of(
-        cls,
-        *,
-        keyword: Sequence[Scored],
-        semantic: Sequence[Scored],
-        read: Sequence[float] = (),
-    ) -> ScoreBaseline | None:
-        """Compute the baseline from both retrievers, best first; None for too few scores.
-
-        ``read`` are the `reranker_scores`.
-        """
-        if len(semantic) < MIN_COMPARED:
-            return None
-        middle = median(score for _key, score in semantic)
-        best = max((score for _key, score in keyword), default=0.0)
-        return cls(middle, best, median(read) if len(read) >= FEWEST_READ else None)
-
-    def above_middle(self, cosine: float) -> float:
-        """Return how far a cosine exceeds the median, as a share of the maximum."""
-        return max(0.0, (cosine - self.middle) / (1 - self.middle)) if self.middle < 1 else 0.0
 
 
 def probability(calibration: Calibration, signals: Signals) -> float:
@@ -135,25 +93,6 @@ def reranker_scores(
         return ()
     first = candidates[:FIRST_READ]
     return tuple(each.legs[RERANK].score for each in first if RERANK in each.legs)
-
-
-def hit_signals(candidate: Candidate, *, rank: int, yardstick: ScoreBaseline) -> Signals:
-    """Return the features of one hit; ``rank`` counts from 1 in the displayed ranking.
-
-    ``place`` is 1 / log2(1 + rank). If reranked, ``read`` is the reranker's score, a cosine, and
-    ``ahead`` how far it exceeds the median. Otherwise ``gap`` is the hit's cosine above the median,
-    ``words`` its share of the best BM25 score.
-    """
-    place, read = 1 / math.log2(1 + rank), candidate.legs.get(RERANK)
-    if read is not None and yardstick.read_middle is not None:
-        ahead = max(0.0, read.score - yardstick.read_middle)
-        return {"read": read.score, "ahead": ahead, "place": place}
-    semantic, keyword = candidate.legs.get("semantic"), candidate.legs.get("keyword")
-    words = 0.0
-    if keyword is not None and yardstick.best_bm25 > 0:
-        words = max(0.0, keyword.score / yardstick.best_bm25)
-    gap = 0.0 if semantic is None else yardstick.above_middle(semantic.score)
-    return _prefix_features(UNREAD, {"gap": gap, "words": words, "place": place})
 
 
 def question_signals(
@@ -211,27 +150,6 @@ def _prefix_features(group: str, signs: Signals) -> Signals:
     return {group: 1.0, **{f"{group}_{name}": value for name, value in signs.items()}}
 
 
-def apply_calibration(
-    candidates: Sequence[Candidate], *, calibration: Calibration, yardstick: ScoreBaseline
-) -> list[Candidate]:
-    """Replace the scores of a ranking by probabilities of relevance; the order stays.
-
-    Earlier stages use more information, so a probability never exceeds that of the preceding hit.
-    The score that the hit was ranked by is kept as the leg `FUSED`, with its rank. A calibration
-    without reranker features uses the retrievers' scores.
-    """
-    if "read" not in calibration.weights:
-        yardstick = replace(yardstick, read_middle=None)
-    found: list[Candidate] = []
-    most = 1.0
-    for rank, each in enumerate(candidates, start=1):
-        signals = hit_signals(each, rank=rank, yardstick=yardstick)
-        most = min(most, probability(calibration, signals))
-        legs = {**each.legs, FUSED: LegScore(rank, each.score)}
-        found.append(Candidate(each.chunk_id, most, "probability", legs))
-    return found
-
-
 def find_tuning(identity: IndexIdentity, *, mode: Mode, tuned: Tuning | None) -> Tuning | None:
     """Return the applicable calibration: the collection's own, else the default one.
 
@@ -245,7 +163,6 @@ def find_tuning(identity: IndexIdentity, *, mode: Mode, tuned: Tuning | None) ->
         return tuned or shipped
     return replace(
         tuned,
-        relevance=tuned.relevance or shipped.relevance,
         answerable=tuned.answerable or shipped.answerable,
         answer_from=tuned.answer_from if tuned.answer_from is not None else shipped.answer_from,
     )

@@ -15,22 +15,6 @@ SOURCE = "eight collections of five judged sets, three of them also cut down to 
 DEFAULT_CALIBRATION: Mapping[tuple[str, str], Tuning] = MappingProxyType(
     {
         E5: Tuning(
-            relevance=Calibration(
-                bias=-8.015,
-                weights=MappingProxyType(
-                    {
-                        "read": 10.767,
-                        "ahead": 20.131,
-                        "place": 1.427,
-                        "unread": 2.835,
-                        "unread_gap": 6.167,
-                        "unread_words": 1.865,
-                        "unread_place": 2.891,
-                    }
-                ),
-                questions=7425,
-                source=SOURCE,
-            ),
             answerable=Calibration(
                 bias=-20.87,
                 weights=MappingProxyType(

@@ -51,14 +51,12 @@ def build_passages(
         sections={place: (*each.section, each.segment) for place, each in known.items()},
     )
     scores = {candidate.chunk_id: candidate.score for candidate in ranking}
-    likely = bool(ranking) and all(candidate.score_kind == "probability" for candidate in ranking)
     passages = []
     for number, (document_id, first, last) in enumerate(spans, start=1):
         within = tuple(known[document_id, ordinal] for ordinal in range(first, last + 1))
         ids = tuple(each.chunk_id for each in within if each.chunk_id in scores)
         score = max(scores[key] for key in ids)
-        document, chance = around.documents[document_id], score if likely else None
-        passages.append(Passage(number, document, within, ids, score, chance))
+        passages.append(Passage(number, around.documents[document_id], within, ids, score))
     return tuple(passages)
 
 

@@ -152,13 +152,14 @@ def merge(
     wordings: Sequence[Wording], found: Sequence[RetrieverResults], plan: Plan
 ) -> list[Candidate]:
     """Fuse each variant's rankings as the plan says, then combine the variants by weight."""
-    rankings = [_fused(results, plan) for results in found]
+    rankings = [fuse(results, plan) for results in found]
     if len(rankings) == 1:
         return rankings[0]
     return weighted_sum(rankings, variants=[wording.variant for wording in wordings])
 
 
-def _fused(results: RetrieverResults, plan: Plan) -> list[Candidate]:
+def fuse(results: RetrieverResults, plan: Plan) -> list[Candidate]:
+    """Fuse the rankings of both retrievers as the plan says."""
     rankings = {"keyword": results.keyword, "semantic": results.semantic}
     if plan.mode == "keyword":
         return passthrough(rankings, leg="keyword", kind="bm25")

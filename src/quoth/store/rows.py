@@ -98,9 +98,9 @@ def pack_tuning(tuning: Tuning) -> str:
 def unpack_tuning(packed: str) -> Tuning:
     """Read what `pack_tuning` wrote."""
     values = json.loads(packed)
-    for name in ("relevance", "answerable"):
-        if values[name] is not None:
-            values[name] = Calibration(**values[name])
+    values.pop("relevance", None)  # of earlier versions
+    if values["answerable"] is not None:
+        values["answerable"] = Calibration(**values["answerable"])
     return Tuning(**values)
 
 

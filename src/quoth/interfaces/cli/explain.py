@@ -111,7 +111,6 @@ def candidates(session: CliSession, each: SearchExplanation) -> None:
         named = ((name, scored(ranks.get(name))) for name in RANKINGS)
         places = [f"{name} {rank}" for name, rank in named if rank]
         places += [f"pool {way.pool.rank}"] if way.pool else []
-        places += [] if way.probability is None else [f"probability {way.probability:.2f}"]
         session.out.print(Text(f"     {', '.join(places)}", style="dim"), soft_wrap=True)
     rest = len(each.ways) - FIRST
     if rest > 0:

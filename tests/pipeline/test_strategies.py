@@ -275,7 +275,9 @@ async def test_several_collections_are_searched_at_once(tmp_path: Path) -> None:
             "How is honey made, and how much is needed?", collections=("default", "talks")
         )
         hits = await engine.search(request)
-    assert {hit.collection for hit in hits[:2]} == {"default", "talks"}
+    assert {hit.collection for hit in hits} == {"default", "talks"}
+    scores = [hit.score for hit in hits]
+    assert scores == sorted(scores, reverse=True)
 
 
 async def test_a_collection_that_fails_is_named_and_done_without(

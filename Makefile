@@ -118,7 +118,7 @@ bench: dev ## measure quoth beside its peers, as ratios in one run
 chainlit: .venv-chainlit/.ready ## make the environment of the Chainlit page
 
 soak: dev chromium chainlit models ## the long tests, and 200 examples for every property
-	@QUOTH_TEST_EXAMPLES=200 $(BIN)/pytest -m "soak or hypothesis" --timeout 7200
+	@TEST_EXAMPLES=200 $(BIN)/pytest -m "soak or hypothesis" --timeout 7200
 
 lock: ## write the lock files from pyproject.toml (needs uv)
 	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \

@@ -37,7 +37,7 @@ settings.register_profile(
     "fixed",
     derandomize=True,
     deadline=None,
-    max_examples=int(os.environ.get("QUOTH_TEST_EXAMPLES", "25")),
+    max_examples=int(os.environ.get("TEST_EXAMPLES", "25")),
 )
 settings.load_profile("fixed")
 
@@ -94,7 +94,7 @@ def _no_settings_from_outside() -> Iterator[None]:
     """Take the variables of whoever runs the tests away, but for where the model is built."""
     with pytest.MonkeyPatch.context() as patch:
         for name in os.environ:
-            if name.startswith("QUOTH_") and name not in ("QUOTH_MODELS", "QUOTH_TEST_EXAMPLES"):
+            if name.startswith("QUOTH_") and name != "QUOTH_MODELS":
                 patch.delenv(name)
         yield
 

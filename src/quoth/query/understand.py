@@ -151,7 +151,9 @@ def understand(
     elif turns:
         in_context = rewrite_standalone(query, turns)
     if analysis.kind not in ("summary", "page_specific", "comparison"):
-        standalone = direct_question(tokenize_query(standalone), language=analysis.language)
+        tokenized = tokenize_query(standalone)
+        direct = direct_question(tokenized, language=analysis.language)
+        standalone = standalone if direct == tokenized.clean else direct
     extracted, aspects, notes = analysis.extracted, analysis.aspects, analysis.extracted.notes
     if len(aspects) > MAX_ASPECTS:
         there = join_names(aspects[:MAX_ASPECTS], analysis.language)

@@ -14,7 +14,7 @@ DUPLICATE_OVERLAP = 0.7
 MIN_TITLE = 4
 """Minimum letters of a title that is looked for in a text."""
 
-_BRACKETS = re.compile(r"\([^)]*\)")
+_BRACKETS = re.compile(r"\([^()]*+\)")
 _WORD = re.compile(r"[^\W_]+")
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 

@@ -21,8 +21,8 @@ _CHAPTER = re.compile(rf"(?:chapter|chapitre|chap\.?|ch\.)\s*+(?:n[o°]\s*+)?({_
 _APPENDIX = re.compile(
     r"(?:appendix|appendice|annexe|annex)(?:\s+([a-z]|\d{1,2}|[ivx]{1,5}))?\b(?!')"
 )
-_PART = re.compile(rf"(?:part|partie|book|livre|volume|tome)\s+({_NUMBER})(?![\w'])|"
-                   r"\w+ partie\b")  # fmt: skip
+_PART = re.compile(rf"(?:part|partie|book|livre|volume|tome)\s++({_NUMBER})(?![\w'])|"
+                   r"(?<!\w)\w++ partie\b")  # fmt: skip
 _DOTTED = re.compile(r"(\d{1,3}|[a-z])\.\d{1,3}(?:\.\d{1,3}){0,3}\.?(?=\s|$)")
 _BARE = re.compile(r"(\d{1,3})(?:[.:)](?!\d)|\s*[-–—]\s|\s)\s*(?=\S)")
 _ALONE = re.compile(r"\d{1,2}[.:]\s*(?=[^\W\d])")

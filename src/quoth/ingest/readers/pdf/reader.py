@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import ctypes
 import re
+import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -40,6 +42,10 @@ _NO_TITLE = re.compile(
 )
 
 
+_PDFIUM = threading.Lock()
+"""PDFium works for one thread at a time."""
+
+
 def read_pdf(
     path: Path, *, title: str | None = None, url: str | None = None, language: str | None = None
 ) -> ParsedDocument:
@@ -48,16 +54,13 @@ def read_pdf(
     Raises DocumentError: ``not_found``, ``unreadable``, ``empty``, ``unsupported``, ``damaged``,
     ``encrypted``, ``needs_ocr``.
     """
-    document = _open(path)
-    try:
+    with _PDFIUM, closing(_open(path)) as document:
         numbers = range(1, len(document) + 1)
         pages, left_out = _pages(document)
         _refuse_without_text(path, pages, left_out)
         labels = {n: clean_text(_label(document, n - 1))[:40] for n in numbers}
         outline = read_outline(document)
         stated = clean_text(_metadata(document, b"Title"))
-    finally:
-        document.close()
     furniture = find_furniture(pages, labels=labels, body=body_size(_all(pages)))
     kept = {
         page: lines

@@ -127,6 +127,8 @@ def moved(house: House) -> Iterator[None]:
         house.home.joinpath("catalogue.sqlite").rmdir()
         for each in files:
             (away / each.name).rename(each)
+        # A worker that looked in between made an empty catalogue, and would keep it open.
+        house.tenants.database.engine.dispose()
 
 
 @contextmanager

@@ -147,6 +147,29 @@ class DocumentLists(TenantConnection):
             raise NotFound(f"There is no passage with the id '{chunk_id}' in this document.")
         return int(found)
 
+    def total_chars(self, document_id: str) -> int:
+        """Return the length of a document's stored text, 0 if it is not ready."""
+        statement = select(func.max(chunks.c.end)).where(
+            chunks.c.tenant == self.tenant, chunks.c.document_id == document_id
+        )
+        with self.reading() as connection:
+            return int(connection.execute(statement).scalar() or 0)
+
+    def ordinals(self, document_id: str, *, start: int, end: int) -> tuple[int, int]:
+        """Return the first and the last chunk with characters from `start` to `end`.
+
+        A range without any character gives the last chunk before it twice, or -1.
+        """
+        before = func.max(chunks.c.ordinal).filter(chunks.c.start <= start)
+        last = func.max(chunks.c.ordinal).filter(chunks.c.start < end)
+        statement = select(before, last).where(
+            chunks.c.tenant == self.tenant, chunks.c.document_id == document_id
+        )
+        with self.reading() as connection:
+            first, final = connection.execute(statement).one()
+        low = -1 if first is None else int(first)
+        return low, max(low, -1 if final is None else int(final))
+
 
 def _count(connection: Any, table: Any, condition: Any) -> int:
     return int(

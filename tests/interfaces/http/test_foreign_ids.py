@@ -83,6 +83,7 @@ CASES: dict[tuple[str, str], Case] = {
     ("delete", "/v1/documents/{document_id}"): Case(),
     ("get", "/v1/documents/{document_id}/original"): Case(),
     ("get", "/v1/documents/{document_id}/passages"): Case(),
+    ("get", "/v1/documents/{document_id}/reading"): Case(params={"start": "0", "end": "9"}),
     ("post", "/v1/uploads"): Case(params={"name": "a.md"}, content=b"# A\n\nAn upload."),
     ("get", "/v1/uploads"): Case(),
     ("get", "/v1/uploads/{upload_id}"): Case(),

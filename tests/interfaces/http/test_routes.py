@@ -83,6 +83,7 @@ async def test_no_path_of_the_disk_leaves_the_service(
     document = said[0].json()["citations"][0]["document_id"]
     for path in (
         *("/v1/documents", f"/v1/documents/{document}", f"/v1/documents/{document}/passages"),
+        f"/v1/documents/{document}/reading",
         *(f"/v1/queries/{query_id}", f"/v1/queries/{query_id}/explain?why_not=colony"),
         *(f"/v1/queries/{query_id}/export?format={each}" for each in ("md", "html", "json", "csv")),
     ):

@@ -33,7 +33,7 @@ from quoth.core.events import (
 from quoth.core.protocols import Embedder, Matrix
 from quoth.core.settings import Settings
 from quoth.core.translations import translate
-from quoth.core.types import Chunk, Filter, Scored
+from quoth.core.types import Chunk, Filter, Scored, Turn
 from quoth.engine import Engine
 from quoth.pipeline.retrieve import Request
 from quoth.testing import (
@@ -100,6 +100,40 @@ async def test_a_french_question_gets_a_french_answer(engine: Engine) -> None:
     answer = await engine.answer("Pourquoi le miel d'acacia reste-t-il liquide ?")
     assert answer.query.language == "fr"
     assert "peu de glucose" in answer.text
+
+
+async def test_thanks_are_replied_to_without_a_search(engine: Engine) -> None:
+    request = Request("Merci beaucoup !", history=(Turn(NECTAR, "From nectar."),))
+    events = [event async for event in engine.stream(request)]
+    done = events[-1]
+    assert isinstance(done, AnswerCompleted)
+    assert done.answer.status == "small_talk"
+    assert done.answer.text.startswith("Je vous en prie")
+    assert not [event for event in events if isinstance(event, HitsFound | StageStarted)]
+
+
+async def test_more_shows_what_the_answer_before_left_out_and_then_says_so(engine: Engine) -> None:
+    question, shown = "When does a colony swarm?", list[str]()
+    first = await engine.answer(question)
+    history = [Turn(question, first.text)]
+    for _ in range(4):
+        answer = await engine.answer(Request("show me more", history=tuple(history)))
+        assert not set(shown) & {each.snippet for each in answer.citations}
+        shown += [each.snippet for each in answer.citations]
+        history.append(Turn("show me more", answer.text))
+        if not answer.citations and not answer.closest:
+            break
+    assert answer.text == translate("answering.no_more", "en")
+
+
+async def test_in_french_asks_the_question_again_of_french_sources(engine: Engine) -> None:
+    asked = Turn("Which honey stays liquid for years?", "None.")
+    answer = await engine.answer(Request("and in French?", history=(asked,)))
+    assert answer.query.standalone.startswith("Which honey stays liquid")
+    assert [each.field for each in answer.query.filters] == ["language"]
+    found = {each.document_id for each in (*answer.citations, *answer.closest)}
+    ask_in_french = await engine.answer("Pourquoi le miel d'acacia reste-t-il liquide ?")
+    assert ask_in_french.citations[0].document_id in found
 
 
 async def test_events_come_in_the_order_of_the_work(engine: Engine) -> None:

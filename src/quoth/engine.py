@@ -60,6 +60,7 @@ from quoth.pipeline.retrieve import (
     open_request,
     retrieve,
 )
+from quoth.pipeline.small_talk import small_talk_reply
 from quoth.pipeline.uploads import forget_documents
 from quoth.store.rows import Collection
 
@@ -201,7 +202,8 @@ class Engine:
         context = await open_request(self.parts, request, plan=plan, trace=trace, writes=True)
         try:
             key = self._cache_key(context)
-            answer, found = self._cached_answer(context, key), None
+            answer = small_talk_reply(context) or self._cached_answer(context, key)
+            found = None
             if answer is None:
                 yield StageStarted("retrieve")
                 analysed = await analyse(context)

@@ -40,7 +40,7 @@ _NAME = re.compile(r"(?<=\s)[\"'«“(]?(?:[^\W\d_]['’])?([A-ZÀ-ÖØ-Þ][\w.-
 _CAPITALS_NAME = frozenset({"en", "fr", "es", "it", "pt"})
 
 Notice = Literal[
-    "no_results", "partial", "low_relevance", "degraded", "missing", "empty", "nothing"
+    "no_results", "partial", "low_relevance", "degraded", "missing", "empty", "nothing", "no_more"
 ]
 
 
@@ -164,5 +164,5 @@ def status_notices(
     if evidence.missing and status != "no_results":
         found.append(notice("missing", language=language, names=evidence.missing))
     if status != "answered" and not (status == "partial" and evidence.missing):
-        found.append(notice(status, language=language))
+        found.append(translate(f"answering.{status}", language))
     return tuple(found)

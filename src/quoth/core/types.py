@@ -20,7 +20,10 @@ Mode = Literal["hybrid", "semantic", "keyword"]
 ScoreKind = Literal["rerank", "convex", "rrf", "cosine", "bm25", "place"]
 """What a score is; "place" is 1 for all chunks at a requested place."""
 Support = Literal["supported", "partly", "unsupported", "unverified"]
-AnswerStatus = Literal["answered", "partial", "low_relevance", "no_results", "degraded"]
+AnswerStatus = Literal[
+    "answered", "partial", "low_relevance", "no_results", "degraded", "small_talk"
+]
+"""The outcome of a query; "small_talk" is a reply to thanks or a greeting, without a search."""
 FilterField = Literal[
     "document",
     "kind",
@@ -250,7 +253,8 @@ class Query:
     ``filters`` were inferred from it and narrow the search; ``boosts`` are soft filters that only
     lift what they match. ``aspects`` are the subjects of a comparison. ``in_context`` is the
     wording with conversation terms of a query that was not detected as a follow-up but may be one.
-    ``notes`` are sentences for the user about how the query was read.
+    ``notes`` are sentences for the user about how the query was read. ``continues`` means that
+    further passages of an earlier question are wanted; ``standalone`` is that question.
     """
 
     original: str
@@ -264,6 +268,7 @@ class Query:
     aspects: tuple[str, ...] = ()
     in_context: str = ""
     notes: tuple[str, ...] = ()
+    continues: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,10 +51,13 @@ from quoth.core.types import (
     Counts,
     Hit,
     Passage,
+    Turn,
 )
 from quoth.pipeline.components import Components
 from quoth.pipeline.retrieve import RequestContext, Retrieved
+from quoth.query.dialogue_act import continuations
 from quoth.query.subject import LOCATOR_FIELDS, only_asks_for_a_place, strip_locator_words
+from quoth.query.tokens import folded_words
 from quoth.retrieval.calibration import (
     answer_probability,
     question_signals,
@@ -94,16 +97,21 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
             order=plan.context_order,
             kept=prune(found.passages, query=found.query) if plan.prune else None,
         ).passages
-    chosen = await _choose(context.parts, found, passages, trace=trace)
+    history = context.request.history if found.query.continues else ()
+    chosen = await _choose(context.parts, found, passages, history=history, trace=trace)
     with trace.stage("cite"):
         text, sentences = write_answer(chosen.statements)
         citations = cite_statements(
             chosen.statements, passages, retrieval_method=plan.mode, created_at=now()
         )
         disputed = disagreements(citations, passages=passages)
+    closest: tuple[Hit, ...] = ()
     if not citations:
+        closest = _closest(found, chosen, skipped=MAX_CLOSEST * continuations(history))
         unsure = chosen.status == "low_relevance"
         kind: Notice = "low_relevance" if unsure else "no_results" if found.hits else "nothing"
+        if found.query.continues and not closest:
+            kind = "no_more"
         text = notice(kind, language=language)
     return Answer(
         query_id=new_query_id(),
@@ -111,7 +119,7 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
         text=text,
         sentences=sentences,
         citations=citations,
-        closest=() if citations else _closest(found, chosen),
+        closest=closest,
         status=chosen.status,
         grounded=bool(citations),
         degraded=trace.degraded,
@@ -137,11 +145,23 @@ def new_query_id() -> str:
     return f"q_{uuid4().hex[:12]}"
 
 
-def _closest(found: Retrieved, chosen: _Selection) -> tuple[Hit, ...]:
-    """Return the first hits, the best sentence of each marked unless nothing was found."""
+def _shown_before(material: QueryContext, history: Sequence[Turn]) -> frozenset[int]:
+    """Return the sentences that earlier answers quote word for word."""
+    told = " | ".join(" ".join(folded_words(turn.answer)) for turn in history)
+    words = (" ".join(folded_words(each.text)) for each in material.sentences)
+    return frozenset(at for at, said in enumerate(words) if said and f" {said} " in f" {told} ")
+
+
+def _closest(found: Retrieved, chosen: _Selection, *, skipped: int) -> tuple[Hit, ...]:
+    """Return the first hits, the best sentence of each marked unless nothing was found.
+
+    ``skipped`` are those that earlier answers showed.
+    """
+    if found.query.continues and chosen.status == "no_results":
+        return ()
     starts = {chunk.chunk_id: chunk for passage in found.passages for chunk in passage.chunks}
     closest = []
-    for hit in found.hits[:MAX_CLOSEST]:
+    for hit in found.hits[skipped : skipped + MAX_CLOSEST]:
         places = [
             at
             for at, each in enumerate(chosen.material.sentences)
@@ -156,7 +176,12 @@ def _closest(found: Retrieved, chosen: _Selection) -> tuple[Hit, ...]:
 
 
 async def _choose(
-    parts: Components, found: Retrieved, passages: Sequence[Passage], *, trace: Trace
+    parts: Components,
+    found: Retrieved,
+    passages: Sequence[Passage],
+    *,
+    history: Sequence[Turn],
+    trace: Trace,
 ) -> _Selection:
     """Select statements: locator lookup, else answerability → selection."""
     plan, subject, language = found.plan, strip_locator_words(found.query), found.query.language
@@ -187,9 +212,16 @@ async def _choose(
     if status in ("no_results", "low_relevance") or not material.sentences:
         return _Selection((), status, material, (), scores)
     statements = choose_statements(
-        found.query, material, scores=scores, passages=passages, max_sentences=plan.max_sentences
+        found.query,
+        material,
+        scores=scores,
+        passages=passages,
+        max_sentences=plan.max_sentences,
+        shown=_shown_before(material, history),
     )
     near = [int(at) for at in np.argsort(-scores)[:CLOSEST_SENTENCES]]
+    if not statements:  # All that would answer was shown.
+        return _Selection((), "no_results", material, (), scores)
     statements = with_other_sides(statements, material, near=near, passages=passages)
     notices = status_notices(status, evidence, language=language)
     if without := aspects_without(found.query, material, statements):

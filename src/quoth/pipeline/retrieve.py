@@ -32,6 +32,7 @@ from quoth.pipeline.strategies import (
 )
 from quoth.pipeline.usage import MeteredGenerator, UsageMeter
 from quoth.query import heads
+from quoth.query.dialogue_act import is_small_talk
 from quoth.query.entity_index import EntityIndex
 from quoth.query.filters.describe import describe_filters
 from quoth.query.filters.parse import dropped_fields, parse_filters
@@ -44,6 +45,9 @@ from quoth.retrieval.passages import build_hit, build_passages
 from quoth.retrieval.search import encode_query
 from quoth.store.catalogue import Catalogue
 from quoth.store.rows import ChunkContext, Collection
+
+CONTINUED = 2
+"""Times as many passages are read for "show me more" as for the question before."""
 
 Choices = Mapping[str, Any]
 """`Plan` fields by name, as given by the caller; None means "not given"."""
@@ -148,11 +152,12 @@ async def open_request(
     ``writes`` means that an answer is wanted. Raises InputError, NotFound and IndexMismatch.
     """
     question, meter = request.question, UsageMeter()
-    if request.checked:
+    searches = not (writes and is_small_talk(question))
+    if request.checked and searches:
         with trace.stage("understand"):
             validate(question)
     reading = asyncio.to_thread(_read_tenant, parts, request, meter)
-    if plan.mode == "keyword":
+    if plan.mode == "keyword" or not searches:
         encoded, (allowed, view) = None, await reading
     else:
         encoding = encode_query(question, embedder=parts.embedder, trace=trace)
@@ -220,6 +225,8 @@ async def analyse(context: RequestContext) -> AnalysedQuery:
         trace=trace,
         pace=parts.latency_estimator,
     )
+    if query.continues:
+        plan = replace(plan, final_k=min(plan.rerank_pool, CONTINUED * plan.final_k))
     if query.standalone != request.question and plan.mode != "keyword":
         encoded = await encode_query(query.standalone, embedder=parts.embedder, trace=trace)
     return AnalysedQuery(query, plan, encoded, given)

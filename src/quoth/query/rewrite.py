@@ -74,7 +74,7 @@ def _says_nothing(answer: str) -> bool:
     """Return whether an answer is one of the notices that there is none."""
     notices = (
         translate(f"answering.{kind}", language)
-        for kind in ("no_results", "nothing", "low_relevance", "empty")
+        for kind in ("no_results", "nothing", "no_more", "low_relevance", "empty")
         for language in ("en", "fr")
     )
     return any(answer.startswith(notice[:NOTICE_START]) for notice in notices)

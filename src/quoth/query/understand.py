@@ -17,6 +17,13 @@ from quoth.core.translations import translate
 from quoth.core.types import Filter, FilterField, Query, QueryKind, Turn
 from quoth.query.asking import direct_question
 from quoth.query.comparison_aspects import MAX_ASPECTS, extract_aspects
+from quoth.query.dialogue_act import (
+    DialogueAct,
+    names_a_language,
+    read_act,
+    topical_turns,
+    without_small_talk,
+)
 from quoth.query.entity_index import Entity, EntityIndex
 from quoth.query.entity_linking import Mention, mentions
 from quoth.query.filters.date_language import (
@@ -139,7 +146,12 @@ def understand(
     interface's, else the fallback. ``vector`` is the query's embedding by the default embedder,
     where there is one.
     """
-    turns = recent_turns(history)
+    act = read_act(text)
+    if act is not None and act.kind in ("more", "language"):
+        asked_again = _earlier_question(act, history, names=names, drop=drop)
+        if asked_again is not None:
+            return replace(asked_again, original=text, is_followup=True)
+    turns = recent_turns(topical_turns(history))
     query = correct_spelling(tokenize_query(text), names)
     follows_up = is_followup(query.clean, vector=vector, history=turns)
     if follows_up:
@@ -172,6 +184,28 @@ def understand(
         in_context=in_context if in_context != query.clean else "",
         notes=notes,
     )
+
+
+def _earlier_question(
+    act: DialogueAct, history: Sequence[Turn], *, names: EntityIndex, drop: Collection[str]
+) -> Query | None:
+    """Return the question before "more" or "and in French?"; None if there is none to ask again.
+
+    A language that no document is in, and one that follows a question about languages ("How do I
+    say it in Spanish?"), is a question of its own.
+    """
+    turns = without_small_talk(history)
+    if not turns:
+        return None
+    *earlier, last = turns
+    query = understand(last.question, names=names, history=earlier, drop=drop)
+    if act.kind == "more":
+        return replace(query, continues=True)
+    if act.wanted not in names.by_language or names_a_language(last.question):
+        return None
+    others = tuple(each for each in query.filters if each.field != "language")
+    wanted = restrict_to("language", [act.wanted])
+    return replace(query, filters=(*others, *wanted), continues=False)
 
 
 def _analyse(

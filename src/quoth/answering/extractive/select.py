@@ -6,7 +6,7 @@ that a definition brings the sentence that it explains and a list its items.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from quoth.answering.extractive.candidates import Quotable, quotable_sentences, sentence_locator
@@ -26,6 +26,8 @@ MARGIN = 1.0
 """Maximum distance of the best sentence of a further run from the best of all."""
 LINK_MARGIN = 6.0
 """The same for a document that names the first one, or is named by it: a second step."""
+MORE_MARGIN = 6.0
+"""The same for a further answer to the question of an earlier one."""
 ASPECT_MARGIN = 3.0
 """The same for the only sentence about an aspect of a comparison."""
 FOREIGN_PENALTY = 1.0
@@ -103,17 +105,20 @@ def choose_statements(
     scores: Scores,
     passages: Sequence[Passage],
     max_sentences: int,
+    shown: Collection[int] = (),
 ) -> tuple[Statement, ...]:
     """Choose up to `MAX_RUNS` runs of sentences, in the order of their documents.
 
     The document of the best one comes first; one that is linked to it follows, since a question may
     need both. A comparison has a run for each of its aspects, under its name. A run that repeats
-    another one is left out. ``scores`` are those of `sentence_scores`.
+    another one is left out. ``scores`` are those of `sentence_scores`. ``shown`` are sentences of
+    earlier answers: the best of the others are chosen.
     """
-    if not material.sentences:
-        return ()
     scores = _in_query_language(query, material, scores)
-    order = [int(place) for place in (-scores).argsort(kind="stable")]
+    ranked = [int(place) for place in (-scores).argsort(kind="stable")]
+    order = [place for place in ranked if place not in shown]
+    if not order or scores[ranked[0]] - scores[order[0]] > MORE_MARGIN:
+        return ()
     sound = [at for at in order if material.sentences[at].standalone_score >= MIN_STANDALONE_SCORE]
     order = sound or order
     best = scores[order[0]]
@@ -127,7 +132,9 @@ def choose_statements(
     seeds = about | {at: "" for at in order if at not in about and best - scores[at] <= MARGIN}
     limit = max(MAX_RUNS, len(about))
     longest = BROAD_CHARACTERS if query.kind in BROAD else MAX_CHARACTERS
-    chooser = _Chooser(material, scores, passages, max_sentences=max_sentences, longest=longest)
+    chooser = _Chooser(
+        material, scores, passages, max_sentences=max_sentences, longest=longest, shown=shown
+    )
     for seed in seeds:
         if len(chooser.runs) < limit and not chooser.repeats(seed, language=language):
             chooser.add(seed)
@@ -160,6 +167,7 @@ class _Chooser:
         *,
         max_sentences: int,
         longest: int,
+        shown: Collection[int] = (),
     ) -> None:
         self.runs: list[tuple[range, int]] = []
         self._material = material
@@ -167,7 +175,8 @@ class _Chooser:
         self._passages = passages
         self._max_sentences = max_sentences
         self._longest = longest
-        self._used: set[int] = set()
+        self._shown = len(shown)
+        self._used = set(shown)
 
     def repeats(self, seed: int, *, language: str) -> bool:
         """Return whether a sentence says what a run says, or is in another language."""
@@ -177,7 +186,7 @@ class _Chooser:
 
     def add(self, seed: int) -> None:
         """Grow a run from a sentence that is in none yet."""
-        left = self._max_sentences - len(self._used)
+        left = self._max_sentences + self._shown - len(self._used)
         if left > 0 and seed not in self._used:
             passage = self._passages[self._material.sentences[seed].passage]
             start = SentenceRun(self._material, passage, self._used, left, first=seed, last=seed)

@@ -70,7 +70,7 @@ class AskResult:
     """An answer whose marks ``[1]`` are the numbers of its citations.
 
     ``closest`` are passages near the question where nothing answers it. ``status`` is answered,
-    partial, low_relevance, no_results or degraded.
+    partial, low_relevance, no_results, degraded or small_talk.
     """
 
     answer: str

@@ -1,0 +1,115 @@
+"""Turns of a conversation that are no question of their own: thanks, "more", "and in French?".
+
+A turn is one of these if phrases of a table (``data/turns.LANGUAGE.toml``) cover all its words;
+"Thanks to whom?" and "Tell me more about bees" remain questions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Literal
+
+from quoth.core.types import Turn
+from quoth.query.filters.patterns import mapping
+from quoth.query.phrases import (
+    compile_phrases,
+    normalized_query_words,
+    read_table,
+    table_languages,
+)
+
+ActKind = Literal["greeting", "thanks", "farewell", "acknowledgement", "more", "language"]
+SMALL_TALK: tuple[ActKind, ...] = ("farewell", "thanks", "greeting", "acknowledgement")
+"""Acts that need no search; of several in one turn the first of these is replied to."""
+MAX_WORDS = 12
+"""Maximum words of such a turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class DialogueAct:
+    """What a turn does: ``languages`` are those of its words, ``wanted`` the one asked for."""
+
+    kind: ActKind
+    languages: tuple[str, ...]
+    wanted: str = ""
+
+
+def read_act(text: str) -> DialogueAct | None:
+    """Return the dialogue act of a turn, None for a question."""
+    words = normalized_query_words(text)
+    if not 0 < len(words) <= MAX_WORDS:
+        return None
+    line = "".join(f"{word} " for word in words)
+    for kinds in (SMALL_TALK, ("more",), ("language",)):
+        spoken = {each: _kinds_in(line, kinds, each) for each in table_languages("turns")}
+        found = [kind for kind in kinds if any(kind in each for each in spoken.values())]
+        if found:
+            languages = tuple(each for each, there in spoken.items() if found[0] in there)
+            codes = [mapping("languages")[word] for word in words if word in mapping("languages")]
+            if found[0] == "language" and not codes:
+                continue
+            return DialogueAct(found[0], languages, codes[-1] if codes else "")
+    return None
+
+
+def is_small_talk(text: str) -> bool:
+    """Return whether a turn needs no search: a greeting, thanks, a farewell, "ok"."""
+    act = read_act(text)
+    return act is not None and act.kind in SMALL_TALK
+
+
+def names_a_language(text: str) -> bool:
+    """Return whether a question names a language and is no request for one."""
+    act = read_act(text)
+    named = any(word in mapping("languages") for word in normalized_query_words(text))
+    return named and (act is None or act.kind != "language")
+
+
+def without_small_talk(history: Iterable[Turn]) -> list[Turn]:
+    """Return the turns that searched for something."""
+    return [turn for turn in history if not is_small_talk(turn.question)]
+
+
+def continuations(history: Sequence[Turn]) -> int:
+    """Return how many answers the question that "more" continues has had."""
+    count = 0
+    for turn in reversed(without_small_talk(history)):
+        count += 1
+        act = read_act(turn.question)
+        if act is None or act.kind != "more":
+            break
+    return count
+
+
+def topical_turns(history: Iterable[Turn]) -> list[Turn]:
+    """Return the turns that searched, each "more" joined to the question that it continues."""
+    turns: list[Turn] = []
+    for turn in without_small_talk(history):
+        if turns and read_act(turn.question) is not None:
+            turn = replace(turn, question=turns.pop().question)
+        turns.append(turn)
+    return turns
+
+
+def _kinds_in(line: str, kinds: Sequence[ActKind], language: str) -> set[ActKind]:
+    """Return the kinds of phrases in a line that phrases of these kinds and fillers cover."""
+    if not _cover(kinds, language).fullmatch(line):
+        return set()
+    return {kind for kind in kinds if _phrases(kind, language).search(line)}
+
+
+@cache
+def _cover(kinds: tuple[ActKind, ...], language: str) -> re.Pattern[str]:
+    names = (*kinds, "filler")
+    either = "|".join(_phrases(name, language).pattern for name in names)
+    return re.compile(rf"(?:{either})+")
+
+
+@cache
+def _phrases(name: str, language: str) -> re.Pattern[str]:
+    codes = "/".join(sorted(mapping("languages")))
+    phrases = read_table("turns", language)[name]
+    return compile_phrases([phrase.replace("{language}", codes) for phrase in phrases])

@@ -28,6 +28,7 @@ from quoth.core.protocols import (
 )
 from quoth.core.settings import Settings
 from quoth.engine import Engine
+from quoth.ingest.sandbox.pages import PdfPages
 from quoth.ingest.sandbox.parent import ParserPool
 from quoth.pipeline.answer_cache import AnswerCache
 from quoth.pipeline.components import Components, Observe, no_op
@@ -95,10 +96,13 @@ async def open_tenants(
         closing.callback(database.close)
         readers = open_readers(settings)
         closing.push_async_callback(readers.close)
+        pages = PdfPages(workers=min(2, settings.threads))
+        closing.push_async_callback(pages.close)
         shared = ProcessResources(
             embedder=embedder,
             asked=CachedEmbedder(asked),
             readers=readers,
+            pages=pages,
             generator=generator,
             judge=judge,
             breakers=tuple(breakers),
@@ -127,6 +131,7 @@ class ProcessResources:
     embedder: Embedder
     asked: Embedder
     readers: ParserPool
+    pages: PdfPages
     generator: Generator | None
     judge: EntailmentModel | None
     breakers: tuple[CircuitBreaker, ...]
@@ -174,6 +179,7 @@ def tenant_engine(settings: Settings, shared: ProcessResources, *, database: Dat
             embedder=shared.asked,
             open_index=indexes,
             readers=shared.readers,
+            pages=shared.pages,
             reranker=guarded,
             tokens=kept,
             spans=None if kept is None else LateSpans(kept),

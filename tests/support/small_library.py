@@ -20,6 +20,7 @@ from quoth.core.types import Document, ParsedDocument
 from quoth.engine import Engine
 from quoth.ingest.readers.metadata import EMPTY, Metadata
 from quoth.ingest.readers.registry import read
+from quoth.ingest.sandbox.pages import PdfPages
 from quoth.pipeline.components import Components
 from quoth.pipeline.entity_index import OutlineCache
 from quoth.store.catalogue import Catalogue
@@ -150,6 +151,7 @@ async def open_tour(
                 embedder=embedder or HashEmbedder(),
                 open_index=open_index,
                 readers=ReadHere(),
+                pages=PdfPages(),
                 generator=generator,
             )
         )

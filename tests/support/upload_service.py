@@ -13,6 +13,7 @@ from quoth.bootstrap import IndexPool
 from quoth.core.protocols import Embedder
 from quoth.core.settings import Settings
 from quoth.engine import Engine
+from quoth.ingest.sandbox.pages import PdfPages
 from quoth.interfaces.http.app import make_app
 from quoth.interfaces.http.middleware.stack import access_control
 from quoth.interfaces.http.uploads.receive import receive_whole
@@ -75,6 +76,7 @@ async def open_quickly(
                 embedder=chosen,
                 open_index=indexes,
                 readers=reads,
+                pages=PdfPages(),
             )
         )
 

@@ -24,6 +24,7 @@ from quoth.core.settings import Settings
 from quoth.core.trace import Trace
 from quoth.core.types import Answer, IndexIdentity, ParsedDocument
 from quoth.ingest.readers.metadata import EMPTY, Metadata
+from quoth.ingest.sandbox.pages import PdfPages
 from quoth.pipeline.answer_cache import AnswerCache
 from quoth.pipeline.entity_index import OutlineCache
 from quoth.store.catalogue import Catalogue
@@ -61,6 +62,7 @@ class Components:
     embedder: Embedder
     open_index: Callable[[str], Index]
     readers: FileParser
+    pages: PdfPages
     outlines: OutlineCache
     reranker: Reranker | None = None
     tokens: TokenVectorStore | None = None

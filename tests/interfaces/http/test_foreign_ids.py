@@ -84,6 +84,8 @@ CASES: dict[tuple[str, str], Case] = {
     ("get", "/v1/documents/{document_id}/original"): Case(),
     ("get", "/v1/documents/{document_id}/passages"): Case(),
     ("get", "/v1/documents/{document_id}/reading"): Case(params={"start": "0", "end": "9"}),
+    ("get", "/v1/documents/{document_id}/marks"): Case(params={"start": "0", "end": "9"}),
+    ("get", "/v1/documents/{document_id}/pages/{page}/image"): Case(),
     ("post", "/v1/uploads"): Case(params={"name": "a.md"}, content=b"# A\n\nAn upload."),
     ("get", "/v1/uploads"): Case(),
     ("get", "/v1/uploads/{upload_id}"): Case(),
@@ -116,8 +118,11 @@ CASES: dict[tuple[str, str], Case] = {
     ("get", "/readyz"): Case(),
     ("get", "/metrics"): Case(),
 }
-UNSHARED = {("get", "/v1/uploads/{upload_id}/events"), ("get", "/readyz"), ("get", "/metrics")}
-"""Operations that wait for a worker, or for the server around the application."""
+UNSHARED = {
+    *(("get", "/v1/uploads/{upload_id}/events"), ("get", "/readyz"), ("get", "/metrics")),
+    ("get", "/v1/documents/{document_id}/pages/{page}/image"),
+}
+"""Operations that wait for a worker, or for the server around the application, or need a PDF."""
 ABSENT = {
     "document": "0" * 24,
     "query": "q_" + "0" * 12,
@@ -321,7 +326,7 @@ async def call(
     case = CASES[place.method, place.path]
     ids = dict(mine.ids)
     params, body = dict(case.params), filled(deepcopy(case.body), ids)
-    path = place.path
+    path = place.path.replace("{page}", "1")
     if place.where == "path":
         path = path.replace(f"{{{place.name}}}", value)
     for name, kind in NAMED.items():

@@ -16,6 +16,7 @@ import queue
 import struct
 import sys
 import threading
+from base64 import b64encode
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -24,6 +25,7 @@ from typing import IO, Any
 from quoth.core.errors import DocumentError
 from quoth.core.types import Json
 from quoth.text.json_codec import to_json
+from quoth.text.json_decode import decode_json
 
 resource: Any
 try:
@@ -64,15 +66,37 @@ def main() -> None:
 
 
 def respond(request: Json) -> Json:
-    """Read the file that a request names; a document that cannot be read is an answer, too."""
+    """Do what a request names with its file; that a document cannot be read is an answer, too."""
+    task = {"read": _read, "draw": _draw, "mark": _mark}[request.get("task", "read")]
+    try:
+        return task(Path(request["path"]), request)
+    except DocumentError as error:
+        return {"code": error.code, "message": str(error)}
+
+
+def _read(path: Path, request: Json) -> Json:
+    """Parse the file."""
     from quoth.ingest.readers.metadata import Metadata
     from quoth.ingest.readers.registry import read
 
-    try:
-        reading = read(Path(request["path"]), Metadata(**request["given"]))
-    except DocumentError as error:
-        return {"code": error.code, "message": str(error)}
-    return {"reading": to_json(reading)}
+    return {"reading": to_json(read(path, Metadata(**request["given"])))}
+
+
+def _draw(path: Path, request: Json) -> Json:
+    """Draw a page of the file as PNG."""
+    from quoth.ingest.readers.pdf.page_image import draw_page
+
+    drawn = draw_page(path, page=request["page"], width=request["width"])
+    return {"png": b64encode(drawn).decode()}
+
+
+def _mark(path: Path, request: Json) -> Json:
+    """Find the glyphs of lines of the file."""
+    from quoth.ingest.readers.pdf.marks import mark_lines
+    from quoth.ingest.readers.pdf.page_marks import MarkedLine
+
+    lines = [decode_json(MarkedLine, line) for line in request["lines"]]
+    return {"pages": [to_json(page) for page in mark_lines(path, lines)]}
 
 
 def send(answers: IO[bytes], answer: Json) -> None:

@@ -18,11 +18,12 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self, get_args
+from typing import Any, Generic, Self, TypeVar, get_args
 
 from quoth.core.errors import ConfigError, DocumentCode, DocumentError
 from quoth.core.types import Json, ParsedDocument
@@ -34,6 +35,8 @@ _START_SECONDS = 60
 _WALL_PER_CPU = 4
 _WATCH_SECONDS = 0.02
 _MAX_GREETING = 1 << 16
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,16 @@ class ParseResult:
     problem: DocumentError | None
     seconds: float
     peak_mb: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome(Generic[T]):
+    """What a child made of one file, or why it could not, as in `ParseResult`."""
+
+    made: T | None
+    problem: DocumentError | None
+    seconds: float
+    peak_mb: float | None
 
 
 class ParserPool:
@@ -99,9 +112,23 @@ class ParserPool:
 
     async def outcome(self, path: Path, given: Metadata = EMPTY) -> ParseResult:
         """Read a file; return the result with its cost, also where the file cannot be read."""
+        done = await self._run(path, _decode_reading, {"task": "read", "given": asdict(given)})
+        return ParseResult(done.made, done.problem, done.seconds, done.peak_mb)
+
+    async def run(self, task: str, path: Path, *, decode: Callable[[Json], T], **details: Any) -> T:
+        """Return what a task of `quoth.ingest.sandbox.child` makes of a file.
+
+        ``decode`` reads it from the child's answer; raises DocumentError as `read` does.
+        """
+        done = await self._run(path, decode, {"task": task, **details})
+        if done.made is None:
+            raise done.problem or DocumentError("damaged", f"{path.name} could not be read.")
+        return done.made
+
+    async def _run(self, path: Path, decode: Callable[[Json], T], task: Json) -> _Outcome[T]:
         request: Json = {
+            **task,
             "path": os.path.join(os.getcwd(), path),  # the child works elsewhere
-            "given": asdict(given),
             "seconds": self._seconds,
             "memory_mb": self._memory_mb,
         }
@@ -109,7 +136,7 @@ class ParserPool:
             child = self._idle.pop() if self._idle else await _Child.start()
             self.offline = child.offline
             try:
-                outcome, sound = await child.ask(request, name=path.name)
+                outcome, sound = await child.ask(request, name=path.name, decode=decode)
             except BaseException:
                 await child.kill()
                 raise
@@ -120,6 +147,10 @@ class ParserPool:
             else:
                 await child.kill()
             return outcome
+
+
+def _decode_reading(answer: Json) -> ParsedDocument:
+    return decode_json(ParsedDocument, answer["reading"])
 
 
 # --- the parent's side ------------------------------------------------------------------------
@@ -170,8 +201,10 @@ class _Child:
         child.offline = bool(greeting.get("offline"))
         return child
 
-    async def ask(self, request: Json, *, name: str) -> tuple[ParseResult, bool]:
-        """Return the result for a file, and whether the child can read another one."""
+    async def ask(
+        self, request: Json, *, name: str, decode: Callable[[Json], T]
+    ) -> tuple[_Outcome[T], bool]:
+        """Return the outcome for a file, and whether the child can read another one."""
         self.files += 1
         began = time.perf_counter()
         stdin = self._process.stdin
@@ -183,24 +216,26 @@ class _Child:
                 stdin.write(json.dumps(request).encode() + b"\n")
                 await stdin.drain()
                 answer = await self._receive(limit=request["memory_mb"] << 20)
-            reading = None
-            if "reading" in answer:
-                reading = await asyncio.to_thread(decode_json, ParsedDocument, answer["reading"])
-            problem = None if reading else _refusal(answer, name=name, request=request)
+            made: T | None = None
+            problem: DocumentError | None = None
+            if "code" in answer:
+                problem = _refusal(answer, name=name, request=request)
+            else:
+                made = await asyncio.to_thread(decode, answer)
             sound = bool(answer.get("sound"))
         except TimeoutError:
             await self.kill()
-            reading, problem, sound = None, _too_slow(name, request["seconds"]), False
+            made, problem, sound = None, _too_slow(name, request["seconds"]), False
         except (asyncio.IncompleteReadError, ConnectionError):
-            reading, problem, sound = None, await self._exit_reason(request, name=name), False
+            made, problem, sound = None, await self._exit_reason(request, name=name), False
         except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
             await self.kill()
-            reading, problem, sound = None, _crash_error(name, "an answer without sense"), False
+            made, problem, sound = None, _crash_error(name, "an answer without sense"), False
         finally:
             watch.cancel()
         peak = answer.get("peak_mb")
         peak_mb = float(peak) if isinstance(peak, int | float) else None
-        return ParseResult(reading, problem, time.perf_counter() - began, peak_mb), sound
+        return _Outcome(made, problem, time.perf_counter() - began, peak_mb), sound
 
     async def _watch(self) -> None:
         """Record the child's memory: a failed allocation looks like any other crash."""

@@ -20,6 +20,7 @@ from quoth.interfaces.http.dependencies import Reader
 from quoth.interfaces.http.middleware.stack import AddMiddleware
 from quoth.interfaces.http.openai_schemas import problem_for_path
 from quoth.interfaces.http.openapi import ABOUT, TAGS, add_problems
+from quoth.interfaces.http.originals import UnchangedFiles
 from quoth.interfaces.http.problem_details import as_response, problem_of
 from quoth.interfaces.http.routes import (
     analytics,
@@ -32,6 +33,7 @@ from quoth.interfaces.http.routes import (
     mcp,
     metrics,
     openai,
+    pages,
     privacy,
     queries,
     reading,
@@ -50,6 +52,7 @@ ROUTERS = (
     collections.router,
     documents.router,
     reading.router,
+    pages.router,
     uploads.router,
     suggestions.router,
     feedback.router,
@@ -114,6 +117,7 @@ def make_app(
         redirect_slashes=False,
     )
     app.state.tenants = tenants
+    app.state.unchanged_files = UnchangedFiles()
     for name, value in (state or {}).items():
         setattr(app.state, name, value)
     for error in (QuothError, RequestValidationError, HTTPException, Exception):

@@ -48,7 +48,7 @@ class Run:
     follows: bool = False
 
 
-def _characters(textpage: object) -> list[str]:
+def page_characters(textpage: object) -> list[str]:
     """Return one character per PDFium index; the second half of a surrogate pair is empty."""
     count = pdfium.FPDFText_CountChars(textpage)
     if count <= 0:
@@ -68,7 +68,7 @@ def _characters(textpage: object) -> list[str]:
 
 
 @cache
-def _clean(character: str) -> str:
+def clean_character(character: str) -> str:
     """Return the text for a character from PDFium, which may be empty."""
     if character.isascii():
         return " " if character.isspace() else character if character.isprintable() else ""
@@ -85,7 +85,7 @@ def _clean(character: str) -> str:
 
 def clean_text(text: str) -> str:
     """Clean a title or label as the text of the pages is cleaned, on one line."""
-    kept = "".join(_clean(character) for character in text)
+    kept = "".join(clean_character(character) for character in text)
     return unicodedata.normalize("NFC", " ".join(kept.split()))
 
 
@@ -103,7 +103,7 @@ def is_unreadable(textpage: object) -> bool:
     unmapped = sum(pdfium.FPDFText_HasUnicodeMapError(textpage, index) == 1 for index in sample)
     if len(sample) < MIN_MEASURED or unmapped < MAX_UNMAPPED * len(sample):
         return False
-    text = [character for character in _characters(textpage) if not character.isspace()]
+    text = [character for character in page_characters(textpage) if not character.isspace()]
     letters = [character.lower() for character in text if character.isalpha()]
     if len(letters) < MIN_LETTERS * len(text):
         return True
@@ -114,7 +114,7 @@ def is_unreadable(textpage: object) -> bool:
 
 def page_runs(textpage: object) -> Iterator[Run]:
     """Split the page's glyphs at PDFium's line ends and at gaps wide enough to part columns."""
-    characters = _characters(textpage)
+    characters = page_characters(textpage)
     edges = [ctypes.c_double() for _ in range(4)]
     left, right, bottom, top = edges
     references = [ctypes.byref(edge) for edge in edges]
@@ -128,7 +128,7 @@ def page_runs(textpage: object) -> Iterator[Run]:
             )
             glyphs, indices = [], []
             continue
-        text = _clean(character)
+        text = clean_character(character)
         if text == " ":
             if glyphs and glyphs[-1][0] != " ":
                 glyphs.append((" ", 0.0, 0.0, 0.0, 0.0))

@@ -26,7 +26,7 @@ from quoth.ingest.readers.pdf.glyphs import (
 )
 
 HYPHENS = "-\u2010\u00ad"
-_SPACING_ACCENTS = {
+SPACING_ACCENTS = {
     "\u00a8": "\u0308",
     "\u00b4": "\u0301",
     "`": "\u0300",
@@ -37,7 +37,7 @@ _SPACING_ACCENTS = {
     "\u00b8": "\u0327",
     "\u02da": "\u030a",
 }
-_DOTLESS = {"\u0131": "i", "\u0237": "j"}
+DOTLESS = {"\u0131": "i", "\u0237": "j"}
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _MARK_BEFORE = re.compile(r"^[⁰¹²³⁴⁵⁶⁷⁸⁹]+(?=[^\W\d_])")
 _MARK_AFTER = re.compile(r"(?<=[^\W\d_]{4})(?=[⁰¹²³⁴⁵⁶⁷⁸⁹])|(?<=[^\W\d_]{2})(?=[⁰¹²³⁴⁵⁶⁷⁸⁹]{2})")
@@ -142,11 +142,11 @@ def _text(glyphs: Sequence[Glyph], *, baseline: float, cap: float) -> str:
     accent: tuple[str, float, float] | None = None
     for character, x0, y0, x1, _ in glyphs:
         if accent and parts and x0 < (accent[1] + accent[2]) / 2 < x1:
-            parts[-1] = _DOTLESS.get(character, character)
-            parts.append(_SPACING_ACCENTS[accent[0]])
+            parts[-1] = DOTLESS.get(character, character)
+            parts.append(SPACING_ACCENTS[accent[0]])
             accent = None
             continue
-        accent = (character, x0, x1) if character in _SPACING_ACCENTS else None
+        accent = (character, x0, x1) if character in SPACING_ACCENTS else None
         if "0" <= character <= "9" and y0 - baseline > 0.25 * cap > 0:
             character = character.translate(_SUPERSCRIPTS)
         parts.append(character)

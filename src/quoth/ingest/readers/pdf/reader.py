@@ -42,7 +42,7 @@ _NO_TITLE = re.compile(
 )
 
 
-_PDFIUM = threading.Lock()
+PDFIUM = threading.Lock()
 """PDFium works for one thread at a time."""
 
 
@@ -54,7 +54,7 @@ def read_pdf(
     Raises DocumentError: ``not_found``, ``unreadable``, ``empty``, ``unsupported``, ``damaged``,
     ``encrypted``, ``needs_ocr``.
     """
-    with _PDFIUM, closing(_open(path)) as document:
+    with PDFIUM, closing(open_pdf(path)) as document:
         numbers = range(1, len(document) + 1)
         pages, left_out = _pages(document)
         _refuse_without_text(path, pages, left_out)
@@ -95,7 +95,8 @@ def read_pdf(
 # --- opening ----------------------------------------------------------------------------------
 
 
-def _open(path: Path) -> pdfium2.PdfDocument:
+def open_pdf(path: Path) -> pdfium2.PdfDocument:
+    """Open a PDF file, while `PDFIUM` is held; raises DocumentError."""
     name = path.name
     try:
         with path.open("rb") as file:

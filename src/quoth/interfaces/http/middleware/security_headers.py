@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import cast
 
 from starlette.datastructures import MutableHeaders
@@ -34,6 +35,8 @@ SECURITY = {
 """Defaults; a route may set a stricter value, as for a file's content security policy."""
 NEVER_CACHED = ("/v1/", "/mcp", "/openapi.json", "/metrics", "/readyz", "/healthz")
 """Paths whose responses may not be cached, whatever a route says."""
+CACHED = re.compile(r"/v1/documents/[^/]+/(?:original|media|pages/[0-9]+/image)")
+"""Files and pictures of pages, which a route may let its client's browser keep."""
 RESPONSE_STARTS = ("http.response.start", "websocket.http.response.start", "websocket.accept")
 
 
@@ -65,6 +68,7 @@ def add_security_headers(headers: MutableHeaders, *, path: str, request_id: str)
     """Add the headers of every response to the headers of one."""
     for name, value in SECURITY.items():
         headers.setdefault(name, value)
-    if path.startswith(NEVER_CACHED):
+    kept = CACHED.fullmatch(path) and headers["cache-control"].startswith("private")
+    if path.startswith(NEVER_CACHED) and not kept:
         headers["cache-control"] = SECURITY["cache-control"]
     headers["x-request-id"] = request_id

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import mimetypes
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter, Query
+from starlette.requests import Request
 from starlette.responses import (
     FileResponse,
     MalformedRangeHeader,
@@ -16,14 +16,14 @@ from starlette.responses import (
     Response,
 )
 
-from quoth.core.errors import Gone, NotFound
+from quoth.core.errors import NotFound
 from quoth.core.types import Chunk, Document, Locator
-from quoth.ingest.sources.files import is_unchanged
 from quoth.interfaces.http.dependencies import Reader, Writer
+from quoth.interfaces.http.originals import CACHED, entity_tag, not_modified, original_file
 from quoth.interfaces.http.problem_details import ByteRangeNotSatisfiable
 from quoth.interfaces.http.request_state import Principal
 from quoth.interfaces.http.requests import find_collection, listing_of
-from quoth.interfaces.http.responses import ApiResponse, is_web
+from quoth.interfaces.http.responses import ApiResponse
 from quoth.interfaces.http.schemas import (
     Id,
     InCollection,
@@ -31,7 +31,6 @@ from quoth.interfaces.http.schemas import (
     OneId,
     Skip,
 )
-from quoth.pipeline.uploads import tenant_blobs
 from quoth.store.blobs import clean_name, source_name
 from quoth.text.locators import link
 
@@ -41,8 +40,6 @@ SAFE_TYPES = ("application/pdf", "audio/*", "video/*", "text/plain", "applicatio
 """Media types that a file is sent as; a browser executes none of them."""
 SAFE_PREFIXES = tuple(kind.removesuffix("*") for kind in SAFE_TYPES)
 SANDBOX = "default-src 'none'; sandbox"
-FILE_GONE = "The file of this document no longer exists. Its extracted text does."
-FILE_CHANGED = "The file is not the one any more that was added. Add it again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,15 +134,20 @@ async def delete(document_id: OneId, caller: Writer) -> Response:
                 for kind in ("application/octet-stream", *SAFE_TYPES)
             },
         },
+        304: {"description": "The client has this version."},
         206: {"description": "A byte range of the file."},
         410: {"description": "The file is gone, or has changed since it was added."},
         416: {"description": "There is no such part."},
     },
 )
-async def original(document_id: OneId, caller: Reader) -> Response:
+async def original(document_id: OneId, caller: Reader, request: Request) -> Response:
     """Return the file of a document, as long as it is unchanged."""
     found = await _found(document_id, caller)
-    file = await asyncio.to_thread(_file, found, caller)
+    unchanged = request.app.state.unchanged_files
+    file = await asyncio.to_thread(original_file, found, caller, unchanged=unchanged)
+    tag = await asyncio.to_thread(entity_tag, found, caller)
+    if (same := not_modified(request, tag)) is not None:
+        return same
     name = clean_name(source_name(found.source))
     kind = mimetypes.guess_type(name)[0] or ""
     return Original(
@@ -153,7 +155,12 @@ async def original(document_id: OneId, caller: Reader) -> Response:
         filename=name,
         media_type=kind if kind.startswith(SAFE_PREFIXES) else "application/octet-stream",
         content_disposition_type="attachment",
-        headers={"x-content-type-options": "nosniff", "content-security-policy": SANDBOX},
+        headers={
+            "x-content-type-options": "nosniff",
+            "content-security-policy": SANDBOX,
+            **CACHED,
+            **({} if tag is None else {"etag": tag}),
+        },
     )
 
 
@@ -187,28 +194,6 @@ async def passages(
 async def _found(document_id: str, caller: Principal) -> Document:
     listing = listing_of(caller.engine)
     return await asyncio.to_thread(listing.document, document_id, collection=caller.collection)
-
-
-def _file(document: Document, caller: Principal) -> Path:
-    """Return the file named in the catalogue; no part of the request is used. Raises Gone."""
-    source = document.source
-    kept = tenant_blobs(caller.engine.parts).original(source)
-    if kept is not None:
-        return kept
-    # The operator added it from the disk. Paths are stored without symbolic links: a link there
-    # now leads to another file.
-    path = Path(source)
-    named = not source.startswith("file:") and not is_web(source)
-    if not (named and path.is_absolute() and path.is_file() and path.resolve() == path):
-        raise Gone(FILE_GONE)
-    known = listing_of(caller.engine).fingerprint(document.document_id)
-    said = (document.title, document.url, document.speaker, document.language)
-    try:
-        if known is None or not is_unchanged(path, known=known, said=said):
-            raise Gone(FILE_CHANGED)
-    except OSError as error:
-        raise Gone(FILE_GONE) from error
-    return path
 
 
 def _passage(chunk: Chunk, document: Document) -> ChunkView:

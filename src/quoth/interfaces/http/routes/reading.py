@@ -24,6 +24,7 @@ router = APIRouter(tags=["library"])
 MAX_CONTEXT = 50_000
 MAX_SPAN = 100_000
 """Characters of a span that is shown at once."""
+BEYOND = "The text of this document has {:,} characters."
 MAX_OFFSET = 2_000_000_000
 AROUND = 3
 """Chunks read on either side, so that a paragraph at the edge is whole."""
@@ -104,7 +105,9 @@ def _reading(
     listing = listing_of(caller.engine)
     found = listing.document(document_id, collection=caller.collection)
     total = listing.total_chars(document_id)
-    span = _span(start, end, total=total)
+    if start > total:
+        raise InputError(BEYOND.format(total))
+    span = None if end is None else require_span(start, end, total=total)
     first, last = start, start + context
     if span is not None:
         first, last = span.start - context, span.end + context
@@ -130,12 +133,10 @@ def _reading(
     )
 
 
-def _span(start: int, end: int | None, *, total: int) -> TextSpan | None:
-    """Return the span asked for, None without an end; raises InputError."""
-    if start > total or (end is not None and end > total):
-        raise InputError(f"The text of this document has {total:,} characters.")
-    if end is None:
-        return None
+def require_span(start: int, end: int, *, total: int) -> TextSpan:
+    """Return a span of a text of this length; raises InputError."""
+    if end > total:
+        raise InputError(BEYOND.format(total))
     if not start < end <= start + MAX_SPAN:
         raise InputError(f"end is up to {MAX_SPAN:,} characters after start.")
     return TextSpan(start, end)

@@ -1,0 +1,164 @@
+"""Rectangles of the very glyphs of a span on PDF pages.
+
+A line is found by its text in the page's own glyphs, at its box: the glyphs that are marked spell
+what is marked, without white space, hyphens and accents, or nothing is marked.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import unicodedata
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+
+import pypdfium2 as pdfium2
+import pypdfium2.raw as pdfium
+
+from quoth.core.errors import DocumentError
+from quoth.core.types import Box
+from quoth.ingest.readers.pdf.glyphs import clean_character, page_characters, turned
+from quoth.ingest.readers.pdf.lines import DOTLESS, HYPHENS, SPACING_ACCENTS
+from quoth.ingest.readers.pdf.page_marks import MarkedLine, PageMarks, Rectangle
+from quoth.ingest.readers.pdf.reader import PDFIUM, open_pdf
+
+SLACK = 1.5
+"""Points by which the middle of a glyph may lie outside the box of its line."""
+_SCALE = 1_000_000
+
+
+def mark_lines(path: Path, lines: Sequence[MarkedLine]) -> list[PageMarks]:
+    """Return the marks of lines, by page; raises DocumentError."""
+    with PDFIUM, closing(open_pdf(path)) as document:
+        return [
+            _mark_page(document, number, list(on_page))
+            for number, on_page in groupby(lines, key=lambda line: line.box.page)
+        ]
+
+
+def _mark_page(
+    document: pdfium2.PdfDocument, number: int, lines: Sequence[MarkedLine]
+) -> PageMarks:
+    page = pdfium.FPDF_LoadPage(document.raw, number - 1)
+    textpage = pdfium.FPDFText_LoadPage(page) if page else None
+    try:
+        if not textpage:
+            raise DocumentError("damaged", f"Page {number} cannot be opened.")
+        glyphs = _PageGlyphs(textpage)
+        found = [glyphs.find(line) for line in lines]
+        marked: tuple[Rectangle, ...] | None = None
+        if None not in found:
+            indices = sorted({index for line in found for index in line or ()})
+            marked = tuple(_rectangles(page, textpage, glyphs.runs(indices)))
+        width, height = pdfium.FPDF_GetPageWidthF(page), pdfium.FPDF_GetPageHeightF(page)
+        return PageMarks(number, width, height, marked)
+    finally:
+        if textpage:
+            pdfium.FPDFText_ClosePage(textpage)
+        if page:
+            pdfium.FPDF_ClosePage(page)
+
+
+@cache
+def _letters(character: str) -> str:
+    """Return what is compared of a character: no white space, hyphen or accent."""
+    plain = unicodedata.normalize("NFKD", clean_character(character))
+    return "".join(
+        DOTLESS.get(each, each)
+        for each in plain
+        if not (each.isspace() or unicodedata.combining(each))
+        and each not in HYPHENS
+        and each not in SPACING_ACCENTS
+    )
+
+
+def spelled(text: str) -> str:
+    """Return what is compared of a text."""
+    return "".join(map(_letters, text))
+
+
+class _PageGlyphs:
+    """The glyphs of a page by the letters that they spell, in PDFium's order."""
+
+    def __init__(self, textpage: object) -> None:
+        self._textpage = textpage
+        parts = [_letters(character) for character in page_characters(textpage)]
+        self._text = "".join(parts)
+        self._indices = [index for index, part in enumerate(parts) for _letter in part]
+
+    def find(self, line: MarkedLine) -> list[int] | None:
+        """Return the indices of the marked glyphs of a line, None where they are not there."""
+        wanted = spelled(line.text)
+        first, last = len(spelled(line.text[: line.start])), len(spelled(line.text[: line.end]))
+        at = self._text.find(wanted) if wanted else -1
+        while at >= 0:
+            indices = self._indices[at : at + len(wanted)]
+            if all(self._is_inside(index, line.box) for index in indices):
+                return indices[first:last]
+            at = self._text.find(wanted, at + 1)
+        within = self._within(line.box)
+        if "".join(letter for letter, _index in within) != wanted:
+            return None
+        return [index for _letter, index in within[first:last]]
+
+    def runs(self, indices: Sequence[int]) -> Iterator[tuple[int, int]]:
+        """Return the first index and the number of glyphs of each stretch of these glyphs."""
+        own = set(indices)
+        others = set(self._indices) - own
+        first = last = -1
+        for index in indices:
+            if first >= 0 and others.isdisjoint(range(last, index)):
+                last = index
+                continue
+            if first >= 0:
+                yield first, last - first + 1
+            first = last = index
+        if first >= 0:
+            yield first, last - first + 1
+
+    def _within(self, box: Box) -> list[tuple[str, int]]:
+        """Return the letters in a box in the direction of reading: one line out of many parts."""
+        inside = [
+            (letter, index)
+            for letter, index in zip(self._text, self._indices, strict=True)
+            if self._is_inside(index, box)
+        ]
+        if not inside:
+            return []
+        angle = pdfium.FPDFText_GetCharAngle(self._textpage, inside[0][1])
+        turn = round(angle / (math.pi / 2)) % 4
+        return sorted(inside, key=lambda each: turned(self._box(each[1]), turn=turn)[0])
+
+    def _is_inside(self, index: int, box: Box) -> bool:
+        x0, y0, x1, y1 = self._box(index)
+        x, y = (x0 + x1) / 2, (y0 + y1) / 2
+        across = box.x0 - SLACK <= x <= box.x1 + SLACK
+        return across and box.y0 - SLACK <= y <= box.y1 + SLACK
+
+    def _box(self, index: int) -> tuple[float, float, float, float]:
+        left, right, bottom, top = (ctypes.c_double() for _ in range(4))
+        pdfium.FPDFText_GetCharBox(self._textpage, index, left, right, bottom, top)
+        return left.value, bottom.value, right.value, top.value
+
+
+def _rectangles(
+    page: object, textpage: object, runs: Iterator[tuple[int, int]]
+) -> Iterator[Rectangle]:
+    """Return the rectangles of stretches of glyphs, as shares of the page as drawn."""
+    edges = [ctypes.c_double() for _ in range(4)]
+    for first, count in runs:
+        for number in range(pdfium.FPDFText_CountRects(textpage, first, count)):
+            if pdfium.FPDFText_GetRect(textpage, number, *edges):
+                left, top, right, bottom = (edge.value for edge in edges)
+                xs, ys = zip(_drawn(page, left, top), _drawn(page, right, bottom), strict=True)
+                yield min(xs), min(ys), max(xs), max(ys)
+
+
+def _drawn(page: object, x: float, y: float) -> tuple[float, float]:
+    """Return where a point of the page is drawn, in shares of the width and height."""
+    across, down = ctypes.c_int(), ctypes.c_int()
+    pdfium.FPDF_PageToDevice(page, 0, 0, _SCALE, _SCALE, 0, x, y, across, down)
+    return across.value / _SCALE, down.value / _SCALE

@@ -1,0 +1,50 @@
+"""A PDF page drawn as a PNG image."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from contextlib import closing
+from pathlib import Path
+
+import pypdfium2 as pdfium2
+
+from quoth.core.errors import DocumentError
+from quoth.ingest.readers.pdf.reader import PDFIUM, open_pdf
+
+MAX_HEIGHT = 8_000
+"""Pixels; a page that would be higher is drawn smaller."""
+_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+
+
+def draw_page(path: Path, *, page: int, width: int) -> bytes:
+    """Return a page, counted from 1, as PNG of this width in pixels; raises DocumentError."""
+    with PDFIUM, closing(open_pdf(path)) as document:
+        try:
+            drawn = document[page - 1]
+            across, down = drawn.get_size()
+            scale = min(width / across, MAX_HEIGHT / down)
+            bitmap = drawn.render(scale=scale, rev_byteorder=True, prefer_bgrx=False)
+        except (pdfium2.PdfiumError, ZeroDivisionError) as error:
+            raise DocumentError(
+                "damaged", f"Page {page} of {path.name} cannot be drawn."
+            ) from error
+        return png(bitmap)
+
+
+def png(bitmap: pdfium2.PdfBitmap) -> bytes:
+    """Write an RGB or grey bitmap as PNG, without its padding."""
+    length = bitmap.width * bitmap.n_channels
+    pixels = memoryview(bitmap.buffer)
+    rows = b"".join(
+        b"\x00" + bytes(pixels[at : at + length])
+        for at in range(0, bitmap.height * bitmap.stride, bitmap.stride)
+    )
+    colour = {1: 0, 3: 2, 4: 6}[bitmap.n_channels]
+    head = struct.pack(">IIBBBBB", bitmap.width, bitmap.height, 8, colour, 0, 0, 0)
+    parts = ((b"IHDR", head), (b"IDAT", zlib.compress(rows, 6)), (b"IEND", b""))
+    return _SIGNATURE + b"".join(_chunk(kind, data) for kind, data in parts)
+
+
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

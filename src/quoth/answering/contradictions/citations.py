@@ -31,7 +31,7 @@ def with_other_sides(
     others = [
         statement_of([each], passages[each.passage])
         for each in (material.sentences[at] for at in near)
-        if not any(_contains(statement, each.document_id, each.start) for statement in statements)
+        if not any(statement.holds(each) for statement in statements)
     ]
     languages = {sentence.chunk_id: sentence.language for sentence in material.sentences}
     found = contradictions(
@@ -45,10 +45,6 @@ def with_other_sides(
     shown = [part for at, each in enumerate(statements) for part in (each, behind.get(at))]
     # One sentence may contradict two that were chosen, and is added once.
     return tuple({statement_span(each): each for each in shown if each is not None}.values())
-
-
-def _contains(statement: Statement, document_id: str, at: int) -> bool:
-    return statement.document_id == document_id and statement.start <= at < statement.end
 
 
 def disagreements(

@@ -34,7 +34,7 @@ def summary_statements(
     paths: list[tuple[str, ...]] = []
     for leaf in leaves:
         at = _sentence_at(material, leaf)
-        if at is None or any(_holds(each, material.sentences[at]) for each in found):
+        if at is None or any(each.holds(material.sentences[at]) for each in found):
             continue
         parts = _paragraph(material, at, longest=MAX_SUMMARY_CHARACTERS)
         passage = passages[parts[0].passage]
@@ -54,11 +54,6 @@ def _sentence_at(material: QueryContext, leaf: SummarySentence) -> int | None:
         ),
         None,
     )
-
-
-def _holds(statement: Statement, sentence: Quotable) -> bool:
-    same = statement.document_id == sentence.document_id
-    return same and statement.start <= sentence.start < statement.end
 
 
 def _paragraph(material: QueryContext, at: int, *, longest: int) -> list[Quotable]:

@@ -57,11 +57,15 @@ class Statement:
     end: int
     text: str
     passage: int
-    score: float = 1.0
     parts: tuple[tuple[int, int], ...] = ()
     marked: tuple[int, int] | None = None
     cut: bool = False
     heading: str = ""
+
+    def holds(self, sentence: Quotable) -> bool:
+        """Return whether a sentence begins in the run."""
+        same = self.document_id == sentence.document_id
+        return same and self.start <= sentence.start < self.end
 
 
 def collect_sentences(
@@ -148,7 +152,6 @@ def choose_statements(
             material,
             run,
             seed,
-            score=float(scores[seed]),
             passages=passages,
             name=seeds.get(seed, ""),
         )
@@ -258,17 +261,16 @@ def _statement(
     run: range,
     seed: int,
     *,
-    score: float,
     passages: Sequence[Passage],
     name: str,
 ) -> Statement:
     parts = [material.sentences[at] for at in run]
-    made = statement_of(parts, passages[parts[0].passage], score=score)
+    made = statement_of(parts, passages[parts[0].passage])
     told = material.sentences[seed]
     return replace(made, marked=(told.start, told.end), heading=name)
 
 
-def statement_of(parts: Sequence[Quotable], passage: Passage, *, score: float = 1.0) -> Statement:
+def statement_of(parts: Sequence[Quotable], passage: Passage) -> Statement:
     """Make a statement of consecutive sentences of a passage."""
     start, end = parts[0].start, parts[-1].end
     return Statement(
@@ -278,7 +280,6 @@ def statement_of(parts: Sequence[Quotable], passage: Passage, *, score: float = 
         end=end,
         text=passage.text[start - passage.start : end - passage.start],
         passage=parts[0].passage,
-        score=score,
         parts=tuple((each.start, each.end) for each in parts),
         cut=parts[0].cut or parts[-1].cut,
     )
@@ -291,10 +292,7 @@ def aspects_without(
     places = [
         place
         for place, sentence in enumerate(material.sentences)
-        if any(
-            sentence.document_id == each.document_id and each.start <= sentence.start < each.end
-            for each in statements
-        )
+        if any(each.holds(sentence) for each in statements)
     ]
     return tuple(
         aspect

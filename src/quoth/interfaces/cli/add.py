@@ -19,6 +19,7 @@ from quoth.interfaces.cli.session import (
     catalogue_of,
     engine_of,
     run,
+    stored_documents,
 )
 from quoth.text.json_codec import to_json
 
@@ -150,14 +151,12 @@ async def remove_gone(
 
 async def foresee(session: CliSession, folders: Sequence[Path]) -> int:
     """Say what `sync` would do to folders, and do nothing."""
-    from quoth.pipeline.references import documents_in
     from quoth.pipeline.sync import folder_changes
 
     if not folders:
         raise InputError("--dry-run is for folders. Name one.")
+    there = await stored_documents(session)
     with catalogue_of(session) as catalogue:
-        name = session.settings.collection
-        there = await asyncio.to_thread(documents_in, catalogue, name)
         found = [
             await asyncio.to_thread(folder_changes, catalogue, there, folder=each)
             for each in folders

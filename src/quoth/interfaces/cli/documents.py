@@ -17,6 +17,7 @@ from quoth.interfaces.cli.session import (
     catalogue_of,
     command,
     engine_of,
+    stored_documents,
 )
 
 if TYPE_CHECKING:
@@ -27,11 +28,8 @@ if TYPE_CHECKING:
 async def list_documents(session: CliSession) -> int:
     """List the documents of the collection."""
     from quoth.interfaces.cli.documents_view import document_list
-    from quoth.pipeline.references import documents_in
 
-    with catalogue_of(session) as catalogue:
-        name = session.settings.collection
-        documents = await asyncio.to_thread(documents_in, catalogue, name)
+    documents = await stored_documents(session)
     session.show(documents, document_list)
     return DONE
 
@@ -67,11 +65,9 @@ async def remove(
     ],
 ) -> int:
     """Remove documents completely: texts, vectors and terms."""
-    from quoth.pipeline.references import documents_in, find_document
+    from quoth.pipeline.references import find_document
 
-    with catalogue_of(session) as catalogue:
-        name = session.settings.collection
-        there = await asyncio.to_thread(documents_in, catalogue, name)
+    there = await stored_documents(session)
     meant, missing = {}, {}
     for each in documents:
         try:
@@ -110,12 +106,10 @@ async def set_metadata(
     """
     from quoth.interfaces.cli.documents_view import adding
     from quoth.pipeline.describe import describe, read_pairs
-    from quoth.pipeline.references import documents_in, find_document
+    from quoth.pipeline.references import find_document
 
     given = read_pairs(values)
-    with catalogue_of(session) as catalogue:
-        name = session.settings.collection
-        there = await asyncio.to_thread(documents_in, catalogue, name)
+    there = await stored_documents(session)
     found = find_document(there, document, whole=True)
     path = await asyncio.to_thread(describe, found, given)
     async with engine_of(session) as engine:

@@ -21,6 +21,7 @@ from quoth.text.json_codec import to_json
 
 if TYPE_CHECKING:
     from quoth.core.settings import Settings
+    from quoth.core.types import Document
     from quoth.engine import Engine
     from quoth.store.catalogue import Catalogue
 
@@ -104,6 +105,14 @@ def catalogue_of(session: CliSession) -> Iterator[Catalogue]:
         yield catalogue
     finally:
         catalogue.close()
+
+
+async def stored_documents(session: CliSession) -> list[Document]:
+    """Return the documents of the collection; raises NotFound for an unknown one."""
+    from quoth.pipeline.references import documents_in
+
+    with catalogue_of(session) as catalogue:
+        return await asyncio.to_thread(documents_in, catalogue, session.settings.collection)
 
 
 def run(

@@ -85,19 +85,21 @@ def decide_status(
     probability: float | None = None,
     answer_from: float | None = None,
     degraded: bool = False,
+    placed: bool = False,
 ) -> AnswerStatus:
     """Decide the status of an answer: answered, not sure ("low_relevance") or nothing found.
 
     ``probability`` is the calibrated one, None where no calibration applies: there the evidence
     decides. With one, ``answer_from`` is the threshold. An answer that lacks a name or number of
-    the query is partial, one made while a part of the search had failed is degraded.
+    the query is partial, one made while a part of the search had failed is degraded. What stands at
+    an explicit place (``placed``) is the answer, whatever the evidence.
     """
     if probability is not None and answer_from is not None:
         strength, enough, some = probability, answer_from, UNSURE
     else:
         strength, enough = _strength(evidence)
         some = UNSURE_SHARE * enough
-    if strength < enough:
+    if strength < enough and not placed:
         return "low_relevance" if strength >= some else "no_results"
     if degraded:
         return "degraded"

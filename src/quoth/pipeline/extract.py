@@ -204,11 +204,12 @@ async def _choose(
     evidence = weigh_evidence(subject, material, cosines=found.cosines)
     chance, least = _answer_probability(found, evidence, reranker=parts.reranker, trace=trace)
     status = decide_status(
-        evidence, probability=chance, answer_from=least, degraded=bool(trace.failures)
+        evidence,
+        probability=chance,
+        answer_from=least,
+        degraded=bool(trace.failures),
+        placed=placed and bool(material.sentences),
     )
-    if placed and material.sentences and status in ("no_results", "low_relevance"):
-        # What stands at an explicit place is the answer.
-        status = "degraded" if trace.failures else "partial" if evidence.missing else "answered"
     if status in ("no_results", "low_relevance") or not material.sentences:
         return _Selection((), status, material, (), scores)
     statements = choose_statements(

@@ -27,6 +27,7 @@ from quoth.store.schema import (
     privacy,
     queries,
     records,
+    sessions,
     shares,
     spending,
     spots,
@@ -51,6 +52,7 @@ HANDED_OUT: tuple[Table, ...] = (
     jobs,
     keys,
     shares,
+    sessions,
     spending,
     audit,
 )

@@ -137,6 +137,13 @@ def find_key(database: Database, token: str) -> ApiKey | None:
     return key if right & key.live & (row is not None) else None
 
 
+def live_key(database: Database, key_id: str) -> ApiKey | None:
+    """Return the live key of this id, of any tenant, for a session that was begun with it."""
+    with database.reading() as connection:
+        row = connection.execute(select(keys).where(keys.c.id == key_id)).first()
+    return _key(row) if row is not None and _key(row).live else None
+
+
 def any_key(database: Database, *, live: bool = False) -> bool:
     """Return whether any tenant has a key; with ``live`` a currently valid one."""
     statement = select(keys.c.id).limit(1)

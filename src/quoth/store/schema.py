@@ -17,7 +17,7 @@ from sqlalchemy import (
 
 from quoth.store.column_types import words
 
-HEAD = "0004"
+HEAD = "0005"
 """The newest migration; a catalogue that already stands at it is opened without Alembic."""
 
 metadata = MetaData(
@@ -274,6 +274,18 @@ shares = Table(
     Column("expires_at", words(40), nullable=False),
     Column("revoked_at", words(40)),
     Index("ix_shares_tenant", "tenant"),
+)
+
+# Sessions of browsers: each stands for a key or a share.
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("token_hash", words(64), primary_key=True),
+    Column("tenant", words(100), nullable=False),
+    Column("key_id", words(20), nullable=False),
+    Column("created_at", words(40), nullable=False),
+    Column("expires_at", words(40), nullable=False),
+    Index("ix_sessions_tenant", "tenant"),
 )
 
 # Audit log: actor, action and object, never contents; rows are chained by hash.

@@ -124,6 +124,13 @@ def find_share(database: Database, token: str) -> Share | None:
     return _share(row) if right and _share(row).live else None
 
 
+def live_share(database: Database, share_id: str) -> Share | None:
+    """Return the live share of this id, of any tenant, for a session that was begun with it."""
+    with database.reading() as connection:
+        row = connection.execute(select(shares).where(shares.c.id == share_id)).first()
+    return _share(row) if row is not None and _share(row).live else None
+
+
 def _share(row: Any) -> Share:
     return Share(
         row.id,

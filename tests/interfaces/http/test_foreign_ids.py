@@ -45,7 +45,7 @@ NAMED = {
 PLAIN = {
     *("query", "filters", "mode", "policy", "llm", "cache", "session", "history", "kinds"),
     *("scope", "comment", "beginning", "q", "why_not", "format", "state", "label", "scopes"),
-    *("title", "url", "speaker", "language", "messages", "user"),
+    *("title", "url", "speaker", "language", "messages", "user", "key"),
 }
 """Texts that name nothing of anybody's."""
 OWN_NAME = {("post", "/v1/collections"), ("post", "/v1/uploads")}
@@ -101,6 +101,9 @@ CASES: dict[tuple[str, str], Case] = {
     ("post", "/v1/keys"): Case(body={"label": "another", "scopes": ["read"]}),
     ("get", "/v1/keys"): Case(),
     ("delete", "/v1/keys/{key_id}"): Case(),
+    ("get", "/v1/session"): Case(),
+    ("post", "/v1/session"): Case(body={"key": "none"}),
+    ("delete", "/v1/session"): Case(),
     ("post", "/v1/shares"): Case(body={"collection": "COLLECTION"}),
     ("get", "/v1/shares"): Case(),
     ("delete", "/v1/shares/{share_id}"): Case(),

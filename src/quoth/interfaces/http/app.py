@@ -38,6 +38,7 @@ from quoth.interfaces.http.routes import (
     queries,
     reading,
     search,
+    session,
     suggestions,
     uploads,
 )
@@ -59,6 +60,7 @@ ROUTERS = (
     analytics.router,
     privacy.router,
     keys.router,
+    session.router,
     openai.router,
     mcp.router,
     health.router,

@@ -7,6 +7,7 @@ from typing import Any
 from quoth.interfaces.http.middleware.auth import PUBLIC_PATHS
 from quoth.interfaces.http.openai_schemas import OPENAI_PATHS
 from quoth.interfaces.http.problem_details import MEDIA_TYPE
+from quoth.interfaces.http.request_state import SESSION_COOKIE, SESSION_PATH
 
 ABOUT = """Answers questions from documents, and proves every sentence with a citation that opens
 the exact second, page or words. Every request carries a key (`Authorization: Bearer KEY`); a key
@@ -60,7 +61,15 @@ OPENAI_ERROR: dict[str, Any] = {
     "required": ["error"],
     "properties": {"error": {"type": "object"}},
 }
-KEY = {"key": {"type": "http", "scheme": "bearer", "description": "A key of one tenant."}}
+SECURITY = {
+    "key": {"type": "http", "scheme": "bearer", "description": "A key of one tenant."},
+    "session": {
+        "type": "apiKey",
+        "in": "cookie",
+        "name": SESSION_COOKIE,
+        "description": "The cookie of a browser that signed in with a key.",
+    },
+}
 
 
 def add_problems(schema: dict[str, Any]) -> dict[str, Any]:
@@ -70,8 +79,8 @@ def add_problems(schema: dict[str, Any]) -> dict[str, Any]:
     for unused in ("HTTPValidationError", "ValidationError"):
         schemas.pop(unused, None)
     schemas["ProblemDetails"] = PROBLEM
-    components["securitySchemes"] = KEY
-    schema["security"] = [{"key": []}]
+    components["securitySchemes"] = SECURITY
+    schema["security"] = [{"key": []}, {"session": []}]
     for path, operations in schema["paths"].items():
         for method, operation in operations.items():
             _describe(operation, path=path, method=method)
@@ -95,5 +104,5 @@ def _describe(operation: dict[str, Any], *, path: str, method: str) -> None:
         own = responses.get(status, {}).get("description")
         responses[status] = {"description": own or text, "content": content}
     operation["responses"] = dict(sorted(responses.items()))
-    if path in PUBLIC_PATHS:
+    if path in PUBLIC_PATHS or path == SESSION_PATH:
         operation["security"] = []

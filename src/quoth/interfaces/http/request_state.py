@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from time import monotonic
@@ -11,9 +11,11 @@ from typing import Any, Literal, cast
 from uuid import uuid4
 
 from starlette.datastructures import Headers
+from starlette.requests import cookie_parser
 
 from quoth.core.errors import Denied, QuothError
 from quoth.engine import Engine
+from quoth.store import sessions
 from quoth.store.keys import Scope
 
 READING_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -22,6 +24,11 @@ QUERY_PATHS = frozenset({"/v1/query", "/v1/search", "/v1/chat/completions", "/mc
 """Paths at which an engine answers a query."""
 FILE_PATHS = ("/v1/uploads", "/v1/documents")
 """Paths to which files are sent."""
+
+SESSION_PATH = "/v1/session"
+"""Where a browser signs in and out; it may ask without a key who it is."""
+SESSION_COOKIE = "quoth_session"
+"""The cookie of a browser that signed in."""
 
 LOCAL = "local"
 """The key id of a request from this machine while no key is needed."""
@@ -55,7 +62,7 @@ class RequestState:
     ``began`` is in seconds by `time.monotonic`; ``principal`` is set by authentication;
     ``refusal`` is the error that ended the request while its body was read or its response
     was sent; ``body_complete`` is set once the whole body came in; ``object_id`` is the id of
-    what a route created, for the audit log.
+    what a route created, for the audit log; ``sign_in`` authenticates a key that came in the body.
     """
 
     path: str
@@ -66,6 +73,7 @@ class RequestState:
     refusal: QuothError | None = None
     body_complete: bool = False
     object_id: str | None = None
+    sign_in: Callable[[str], Awaitable[Principal]] | None = None
 
     @cached_property
     def request_id(self) -> str:
@@ -83,6 +91,18 @@ class RequestState:
         if scheme.casefold() == "bearer":
             return token.strip()
         return self.headers.get("x-api-key", "").strip()
+
+    @cached_property
+    def session_token(self) -> str:
+        """Return the token in the cookie of a browser's session, or ""."""
+        cookies = cookie_parser("; ".join(self.headers.getlist("cookie")))
+        token = cookies.get(SESSION_COOKIE, "")
+        return token if token.startswith(sessions.LABEL) else ""
+
+    @property
+    def credential(self) -> str:
+        """Return the token of the request, else that of its session; raises Denied."""
+        return self.token or self.session_token
 
     @cached_property
     def kind(self) -> RequestKind:

@@ -38,6 +38,8 @@ ACTIONS = {
     "DELETE /v1/collections/{name}": "collection.delete",
     "POST /v1/keys": "key.make",
     "DELETE /v1/keys/{key_id}": "key.revoke",
+    "POST /v1/session": "session.begin",
+    "DELETE /v1/session": "session.end",
     "POST /v1/shares": "share.make",
     "DELETE /v1/shares/{share_id}": "share.revoke",
     "PUT /v1/privacy": "privacy.set",

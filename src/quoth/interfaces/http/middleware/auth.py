@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -11,15 +13,20 @@ from quoth.core.errors import BackendError, Busy, Denied
 from quoth.core.settings import Settings
 from quoth.interfaces.http.middleware.credentials import Credentials
 from quoth.interfaces.http.middleware.rate_limit import GcraLimiter, client_network
-from quoth.interfaces.http.middleware.trusted_host import host_names, is_loopback
+from quoth.interfaces.http.middleware.trusted_host import (
+    host_names,
+    is_loopback,
+    require_own_page,
+)
 from quoth.interfaces.http.request_state import (
     LOCAL,
     READING_METHODS,
+    SESSION_PATH,
     Principal,
     RequestState,
     request_state,
 )
-from quoth.store import keys, shares
+from quoth.store import keys, sessions, shares
 from quoth.store.keys import SCOPES, ApiKey
 from quoth.store.shares import Share
 from quoth.tenants import Tenants
@@ -31,6 +38,7 @@ FORWARDED = ("forwarded", "via", "x-forwarded-", "x-real-ip", "x-client-ip", "tr
 
 NO_KEY = "This needs a key. Send it as: Authorization: Bearer KEY"
 WRONG_KEY = "This key is not valid: it is unknown, was revoked or has expired."
+SESSION_OVER = "This session is over. Sign in again with a key."
 TOO_MANY_WRONG_KEYS = (
     "Too many wrong keys came from this address: the limit is {:,.0f} a minute. Try again later "
     "with a valid key."
@@ -72,7 +80,14 @@ class AuthMiddleware:
             await self.app(scope, receive, send)
             return
         client = scope.get("client")
-        principal = await self._authenticate(request, str(client[0])[:60] if client else "")
+        address = str(client[0])[:60] if client else ""
+        if request.path == SESSION_PATH:
+            request.sign_in = partial(self._sign_in, request, address)
+            with suppress(Denied):
+                request.principal = await self._authenticate(request, address)
+            await self.app(scope, receive, send)
+            return
+        principal = await self._authenticate(request, address)
         request.principal = principal
         if principal.key_id == LOCAL:
             await self.app(scope, receive, send)
@@ -85,7 +100,7 @@ class AuthMiddleware:
         started = revoked_in_response = False
 
         async def check(message: str) -> None:
-            if not await self._still_valid(request.token):
+            if not await self._still_valid(request.credential):
                 request.refusal = Denied(message, status=401)
                 raise request.refusal
 
@@ -114,15 +129,40 @@ class AuthMiddleware:
                 raise
 
     async def _authenticate(self, request: RequestState, address: str) -> Principal:
-        token = request.token
+        token = request.credential
         # Clients that always send a key may send any text where none is needed.
         is_ours = token.startswith((keys.LABEL, shares.LABEL))
         if not is_ours and await self._is_local_owner(request, address):
-            engine = self._tenants.engine(self._settings.tenant)
-            return Principal(self._settings.tenant, LOCAL, frozenset(SCOPES), engine, address)
+            return self._local(address)
         if not token:
             raise Denied(NO_KEY, status=401)
-        found = await self._find(token, client_network(address))
+        if request.token:
+            return await self._principal(token, address)
+        require_own_page(request.headers, method=request.method)
+        found = await self._credentials.find(token)
+        if found is None:
+            raise Denied(SESSION_OVER, status=401)
+        return self._principal_of(found, address)
+
+    async def _sign_in(self, request: RequestState, address: str, token: str) -> Principal:
+        """Return the principal of a key that came in the body; raises as a request with it does."""
+        is_ours = token.startswith((keys.LABEL, shares.LABEL))
+        if not is_ours and await self._is_local_owner(request, address):
+            return self._local(address)
+        return await self._principal(token, address)
+
+    async def _principal(self, token: str, address: str) -> Principal:
+        """Return the principal of a key or a share; raises Denied and Busy."""
+        if token.startswith(sessions.LABEL):
+            raise Denied(WRONG_KEY, status=401)  # a session is a cookie and nothing else
+        return self._principal_of(await self._find(token, client_network(address)), address)
+
+    def _local(self, address: str) -> Principal:
+        """Return the owner of this machine."""
+        engine = self._tenants.engine(self._settings.tenant)
+        return Principal(self._settings.tenant, LOCAL, frozenset(SCOPES), engine, address)
+
+    def _principal_of(self, found: ApiKey | Share, address: str) -> Principal:
         engine = self._tenants.engine(found.tenant)
         if isinstance(found, ApiKey):
             return Principal(found.tenant, found.key_id, frozenset(found.scopes), engine, address)

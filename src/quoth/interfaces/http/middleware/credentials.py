@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,9 +15,10 @@ from hashlib import sha256
 from cachetools import LRUCache
 
 from quoth.core.errors import BackendError, StoreDown
-from quoth.store import shares
+from quoth.store import keys, sessions, shares
 from quoth.store.database import Database
 from quoth.store.keys import ApiKey, Keys, any_key, find_key
+from quoth.store.sessions import find_session
 from quoth.store.shares import Share, find_share
 
 FRESH_S = 0.5
@@ -29,6 +30,13 @@ NOTE_USE_AFTER = timedelta(minutes=1)
 """The least time between two writes of when a key was last used."""
 NOTE_WAIT_S = 0.2
 """How long a request waits for that write; a busy database may take longer, in the background."""
+
+LOOK_UPS: Mapping[str, Callable[[Database, str], ApiKey | Share | None]] = {
+    keys.LABEL: find_key,
+    shares.LABEL: find_share,
+    sessions.LABEL: find_session,
+}
+"""How a token is looked up, by what it begins with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +103,7 @@ class Credentials:
 
     async def _look_up(self, token: str, digest: bytes) -> ApiKey | Share | None:
         at = self._clock()
-        look_up = find_share if token.startswith(shares.LABEL) else find_key
+        look_up = LOOK_UPS.get(token[: len(keys.LABEL)], find_key)
         loop = asyncio.get_running_loop()
         found = await loop.run_in_executor(self._threads, look_up, self._database, token)
         if found is None:

@@ -129,6 +129,16 @@ def check_origin(headers: Headers, *, method: str) -> None:
         raise CrossOriginRequest("A page of another site sent this request, so it was refused.")
 
 
+def require_own_page(headers: Headers, *, method: str) -> None:
+    """Refuse a change by cookie unless the browser names our own page as its origin.
+
+    Raises CrossOriginRequest. `check_origin` has refused foreign origins before.
+    """
+    named = "origin" in headers or headers.get("sec-fetch-site") == "same-origin"
+    if method not in READING_METHODS and not named:
+        raise CrossOriginRequest("A change by cookie names its origin. Send a key in its place.")
+
+
 def _same_origin(origin: str, host: str) -> bool:
     try:
         page = urlsplit(origin)

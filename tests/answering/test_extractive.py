@@ -170,8 +170,9 @@ def test_a_long_run_without_spaces_is_cut_all_the_same() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "This list is not complete and names the best known bees. The hive has many bees in it.",
-        "Cette liste n'est pas finie et nomme tout. La ruche du village a beaucoup d'abeilles.",
+        "In this section, we'll look at the parts of a hive. The hive has many bees in it.",
+        "Now that you know the frames, let's turn to the queen. The hive has many bees in it.",
+        "Dans ce chapitre, nous allons voir la ruche. La ruche du village a beaucoup d'abeilles.",
         "Welcome to this talk about solar sails and light. Sails are pushed by light of the sun.",
         "Is this not a rather strange hive? The hive has very many bees in it.",
         "@misc{oak, year = {2022}, note = {[Online]}, url = {http://oak}}\n\nAn oak grows slowly.",
@@ -180,3 +181,15 @@ def test_a_long_run_without_spaces_is_cut_all_the_same() -> None:
 def test_what_reads_badly_is_less_fit(text: str) -> None:
     bad, good = quotable_sentences([passage(text)])
     assert bad.standalone_score < good.standalone_score
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We'll see that the queen leaves first. The hive has many bees in it.",
+        "We will update your records. The hive has many bees in it.",
+        "We'll look at these parts:\n- the queen\n- the frames\n\nThe hive has many bees in it.",
+    ],
+)
+def test_what_we_will_do_may_be_an_answer(text: str) -> None:
+    assert quotable_sentences([passage(text)])[0].standalone_score >= 0.5

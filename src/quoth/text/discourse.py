@@ -62,3 +62,17 @@ FILLERS = re.compile(
     r"|(?:cette|la|notre) liste (?:n')?est\b)"
 )
 """Openings by which a speaker or an author leads the reader on instead of saying something."""
+
+ANNOUNCEMENT = re.compile(
+    r"(?:(?:in|dans) (?:this|the (?:next|following)|cette|ce) \w+,? "
+    r"|now that [^,]+, |maintenant que [^,]+, |(?:so|now|first|then|maintenant|alors|puis),? )?"
+    r"(?:(?:let'?s|let us|(?:we|i)(?:'ll| will|'re going to|'m going to| are going to| am going to))"
+    r"(?: (?:also|now|first|just|briefly))? "
+    r"(?:look|take a (?:closer |quick )?look|see(?! that)|study|go (?:over|through)|discuss|talk|explain"
+    r"|explore|cover|dive|start|begin|focus|introduce|review|examine|turn|walk|learn|try to understand)"
+    r"|(?:nous allons|on va|je vais)(?: d'abord| aussi| maintenant)? "
+    r"(?:voir(?! que)|etudier|parler|regarder|expliquer|decouvrir|explorer|examiner|aborder|presenter"
+    r"|commencer|essayer de comprendre|apprendre)"
+    r"|welcome (?:back )?to|bienvenue (?:a|dans|sur)|(?:nous verrons|on verra)(?! que)|voyons|regardons|etudions|commencons|passons|examinons)\b"
+)
+"""Openings by which an author or a speaker says what comes next instead of saying it."""

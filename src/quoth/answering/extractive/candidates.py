@@ -12,9 +12,9 @@ from quoth.answering.extractive.wording import normalize
 from quoth.core.types import Chunk, Locator, Passage
 from quoth.text.discourse import (
     ANAPHORIC,
+    ANNOUNCEMENT,
     CONNECTIVES,
     CONTRASTS,
-    FILLERS,
     NOT_ANAPHORIC,
 )
 from quoth.text.locators import locate
@@ -24,6 +24,8 @@ MAX_SENTENCE = 400
 """Characters from which a sentence is cut at its clauses; a printed sentence rarely has more."""
 TARGET_PIECE = 240
 """Target characters of a piece of a cut sentence."""
+OPENING = 120
+"""Characters in which the opening of a sentence is looked for."""
 MAX_LIST = 600
 """Maximum characters of a list quoted with its introduction."""
 
@@ -102,7 +104,7 @@ def _of_passage(passage: Passage, index: int) -> Iterator[Quotable]:
         if words == 0 or _NOISE.fullmatch(shown):
             continue
         chunk = passage.chunks[max(0, bisect_right(starts, first) - 1)]
-        folded = normalize(shown[:60])
+        folded = normalize(shown[:OPENING])
         bare = shown.rstrip("\"'»”’) ")
         question = bare.endswith(_QUESTION_ENDS) and not _TAG.search(normalize(bare[-20:]))
         yield Quotable(
@@ -241,8 +243,8 @@ def _fitness(shown: str, folded: str, *, words: int, titles: set[str], question:
         fitness = min(fitness, 0.8 if words > 8 else 0.3)
     if words <= 4:
         fitness = min(fitness, 0.8)
-    if FILLERS.match(folded):
-        fitness = min(fitness, 0.75)
+    if ANNOUNCEMENT.match(folded) and "\n" not in shown:
+        fitness = min(fitness, 0.4)
     elif CONNECTIVES.match(folded):
         fitness = min(fitness, 0.9)
     return fitness

@@ -82,6 +82,7 @@ CASES: dict[tuple[str, str], Case] = {
     ("get", "/v1/documents/{document_id}"): Case(),
     ("delete", "/v1/documents/{document_id}"): Case(),
     ("get", "/v1/documents/{document_id}/original"): Case(),
+    ("get", "/v1/documents/{document_id}/media"): Case(),
     ("get", "/v1/documents/{document_id}/passages"): Case(),
     ("get", "/v1/documents/{document_id}/reading"): Case(params={"start": "0", "end": "9"}),
     ("get", "/v1/documents/{document_id}/marks"): Case(params={"start": "0", "end": "9"}),
@@ -123,9 +124,10 @@ CASES: dict[tuple[str, str], Case] = {
 }
 UNSHARED = {
     *(("get", "/v1/uploads/{upload_id}/events"), ("get", "/readyz"), ("get", "/metrics")),
-    ("get", "/v1/documents/{document_id}/pages/{page}/image"),
+    *(("get", f"/v1/documents/{{document_id}}/{part}") for part in ("pages/{page}/image", "media")),
 }
-"""Operations that wait for a worker, or for the server around the application, or need a PDF."""
+"""Operations that wait for a worker or for the server around the application, or need a PDF or a
+recording."""
 ABSENT = {
     "document": "0" * 24,
     "query": "q_" + "0" * 12,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import mimetypes
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -19,7 +20,15 @@ from starlette.responses import (
 from quoth.core.errors import NotFound
 from quoth.core.types import Chunk, Document, Locator
 from quoth.interfaces.http.dependencies import Reader, Writer
-from quoth.interfaces.http.originals import CACHED, entity_tag, not_modified, original_file
+from quoth.interfaces.http.originals import (
+    CACHED,
+    MEDIA_TYPES,
+    entity_tag,
+    file_tag,
+    media_file,
+    not_modified,
+    original_file,
+)
 from quoth.interfaces.http.problem_details import ByteRangeNotSatisfiable
 from quoth.interfaces.http.request_state import Principal
 from quoth.interfaces.http.requests import find_collection, listing_of
@@ -150,18 +159,41 @@ async def original(document_id: OneId, caller: Reader, request: Request) -> Resp
         return same
     name = clean_name(source_name(found.source))
     kind = mimetypes.guess_type(name)[0] or ""
-    return Original(
-        file,
-        filename=name,
-        media_type=kind if kind.startswith(SAFE_PREFIXES) else "application/octet-stream",
-        content_disposition_type="attachment",
-        headers={
-            "x-content-type-options": "nosniff",
-            "content-security-policy": SANDBOX,
-            **CACHED,
-            **({} if tag is None else {"etag": tag}),
+    safe = kind if kind.startswith(SAFE_PREFIXES) else "application/octet-stream"
+    return _send(file, name=name, media_type=safe, tag=tag)
+
+
+@router.head("/v1/documents/{document_id}/media", include_in_schema=False)
+@router.get(
+    "/v1/documents/{document_id}/media",
+    summary="Play a talk's recording",
+    response_class=FileResponse,
+    responses={
+        200: {
+            "description": "The recording that lies beside the transcript.",
+            "content": {
+                kind: {"schema": {"type": "string", "format": "binary"}}
+                for kind in MEDIA_TYPES.values()
+            },
         },
-    )
+        206: {"description": "A byte range of the recording."},
+        304: {"description": "The client has this version."},
+        416: {"description": "There is no such part."},
+    },
+)
+async def media(document_id: OneId, caller: Reader, request: Request) -> Response:
+    """Return the recording of a transcript that was added from the disk of the server.
+
+    It is the file of the same name beside it (.mp4, .m4a, .mp3, .webm, .ogg, .wav or .mkv).
+    """
+    found = await _found(document_id, caller)
+    file = await asyncio.to_thread(media_file, found)
+    if file is None:
+        raise NotFound("There is no recording beside this document.")
+    tag = await asyncio.to_thread(file_tag, file)
+    if (same := not_modified(request, tag)) is not None:
+        return same
+    return _send(file, name=file.name, media_type=MEDIA_TYPES[file.suffix.lower()], tag=tag)
 
 
 @router.get(
@@ -189,6 +221,22 @@ async def passages(
     chunks = await asyncio.to_thread(catalogue.chunk_ranges, [(document_id, first, last)])
     shown = [_passage(chunk, found) for chunk in chunks]
     return ApiResponse(Passages(document_id, found.title, found.chunks, shown))
+
+
+def _send(file: Path, *, name: str, media_type: str, tag: str | None) -> Original:
+    """Return a file or the range that was asked for, as a browser may keep it."""
+    return Original(
+        file,
+        filename=name,
+        media_type=media_type,
+        content_disposition_type="attachment",
+        headers={
+            "x-content-type-options": "nosniff",
+            "content-security-policy": SANDBOX,
+            **CACHED,
+            **({} if tag is None else {"etag": tag}),
+        },
+    )
 
 
 async def _found(document_id: str, caller: Principal) -> Document:

@@ -12,6 +12,7 @@ from starlette.responses import Response
 from quoth.core.errors import InputError
 from quoth.core.types import Document, DocumentKind, Locator
 from quoth.interfaces.http.dependencies import Reader
+from quoth.interfaces.http.originals import MEDIA_TYPES, media_file
 from quoth.interfaces.http.request_state import Principal
 from quoth.interfaces.http.requests import listing_of
 from quoth.interfaces.http.responses import ApiResponse, public_link
@@ -64,6 +65,7 @@ class Reading:
     """A part of a document's stored text in blocks, in order, with white space between them.
 
     ``start`` and ``end`` are the part that was returned, ``span`` the one that was asked for.
+    ``media`` is the media type of the recording that ``…/media`` plays, None without one.
     """
 
     document_id: str
@@ -74,6 +76,7 @@ class Reading:
     start: int
     end: int
     span: TextSpan | None
+    media: str | None
     blocks: list[BlockView]
 
 
@@ -119,6 +122,7 @@ def _reading(
     later = [each for each in known if each.end > first]
     # One at least, so that the next page begins further on.
     blocks = [each for each in later if each.start < last] or later[:1]
+    file = media_file(found)
     at_end = not blocks or (blocks[-1] is known[-1] and chunks[-1].end == total)
     return Reading(
         document_id,
@@ -129,6 +133,7 @@ def _reading(
         blocks[0].start if blocks else total,
         total if at_end else blocks[-1].end,
         span,
+        None if file is None else MEDIA_TYPES[file.suffix.lower()],
         [_view(block, found) for block in blocks],
     )
 

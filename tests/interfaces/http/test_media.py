@@ -1,0 +1,130 @@
+"""Original files and recordings: sent in ranges, hashed once, kept by their reader's browser."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import pytest_asyncio
+
+from quoth.interfaces.http import originals
+from tests.support.service_client import House, served
+from tests.support.small_library import TALK
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+SOUND = bytes(range(256)) * 40
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
+    async with served(tmp_path_factory.mktemp("house")) as opened:
+        yield opened
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def ada(house: House) -> AsyncIterator[httpx.AsyncClient]:
+    async with house.client(house.key("ada")) as client:
+        yield client
+
+
+def write_talk(file: Path) -> None:
+    """Write a talk that no other test has added."""
+    text = TALK.replace("queen", f"queen named {file.parent.name} {file.name}")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+
+
+async def add(house: House, file: Path) -> str:
+    write_talk(file)
+    (added,) = await house.add("ada", file)
+    return f"/v1/documents/{added}"
+
+
+@pytest.mark.parametrize(
+    ("transcript", "recording", "media_type"),
+    [
+        ("talk.srt", "talk.mp4", "video/mp4"),
+        ("talk.en.srt", "talk.MP3", "audio/mpeg"),
+        ("talk.en.srt", "talk.en.webm", "video/webm"),
+    ],
+)
+async def test_a_recording_beside_its_transcript_plays_in_ranges(
+    ada: httpx.AsyncClient,
+    house: House,
+    tmp_path: Path,
+    transcript: str,
+    recording: str,
+    media_type: str,
+) -> None:
+    (tmp_path / recording).write_bytes(SOUND)
+    talk = await add(house, tmp_path / transcript)
+    whole = await ada.get(f"{talk}/media")
+    assert (whole.status_code, whole.content) == (200, SOUND)
+    assert whole.headers["content-type"] == media_type
+    assert whole.headers["cache-control"] == "private, max-age=600"
+    part = await ada.get(f"{talk}/media", headers={"range": "bytes=300-399"})
+    assert (part.status_code, part.content) == (206, SOUND[300:400])
+    beyond = await ada.get(f"{talk}/media", headers={"range": "bytes=99999-"})
+    assert beyond.status_code == 416
+    same = await ada.get(f"{talk}/media", headers={"if-none-match": whole.headers["etag"]})
+    assert same.status_code == 304
+    assert (await ada.head(f"{talk}/media")).headers["content-length"] == str(len(SOUND))
+    assert (await ada.get(f"{talk}/reading")).json()["media"] == media_type
+
+
+async def test_only_a_file_of_the_same_folder_is_a_recording(
+    ada: httpx.AsyncClient, house: House, tmp_path: Path
+) -> None:
+    secret = tmp_path / "secret.mp4"
+    secret.write_bytes(SOUND)
+    folder = tmp_path / "talks"
+    talk = await add(house, folder / "talk.srt")
+    (folder / "talk.mp4").symlink_to(secret)
+    (folder / "talk.webm").mkdir()
+    (folder / "other.mp3").write_bytes(SOUND)
+    (folder / "talk.html").write_text("no recording")
+    found = await ada.get(f"{talk}/media")
+    assert found.status_code == 404
+    assert found.headers["cache-control"] == "private, no-store"
+    assert (await ada.get(f"{talk}/reading")).json()["media"] is None
+
+
+async def test_a_document_that_is_no_talk_has_no_recording(
+    ada: httpx.AsyncClient, house: House, tmp_path: Path
+) -> None:
+    (tmp_path / "notes.md").write_text("# Notes\n\nThe bees are well.")
+    (tmp_path / "notes.mp4").write_bytes(SOUND)
+    (added,) = await house.add("ada", tmp_path / "notes.md")
+    assert (await ada.get(f"/v1/documents/{added}/media")).status_code == 404
+
+
+async def test_a_file_is_hashed_once_until_it_changes(
+    ada: httpx.AsyncClient, house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hashed = 0
+    is_unchanged = originals.is_unchanged
+
+    def counted(*given: Any, **named: Any) -> bool:
+        nonlocal hashed
+        hashed += 1
+        return is_unchanged(*given, **named)
+
+    monkeypatch.setattr(originals, "is_unchanged", counted)
+    path = f"{await add(house, tmp_path / 'talk.srt')}/original"
+    text = (tmp_path / "talk.srt").read_text(encoding="utf-8")
+    for start in (0, 10, 20):
+        part = await ada.get(path, headers={"range": f"bytes={start}-{start + 9}"})
+        assert part.text == text[start : start + 10]
+    assert hashed == 1
+    (tmp_path / "talk.srt").write_text(text.replace("queen", "drone"), encoding="utf-8")
+    assert (await ada.get(path)).status_code == 410
+    (tmp_path / "talk.srt").write_text(text, encoding="utf-8")
+    whole = await ada.get(path)
+    assert (whole.status_code, hashed) == (200, 3)
+    same = await ada.get(path, headers={"if-none-match": whole.headers["etag"]})
+    assert same.status_code == 304
+    (tmp_path / "talk.srt.meta.json").write_text('{"title": "Another"}')
+    assert (await ada.get(path)).status_code == 410

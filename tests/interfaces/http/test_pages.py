@@ -79,8 +79,10 @@ def ink(png: bytes) -> tuple[float, float, float, float]:
         packed += png[at + 8 : at + 8 + length] if png[at + 4 : at + 8] == b"IDAT" else b""
         at += length + 12
     pixels = zlib.decompress(packed)
-    assert len(pixels) == height * (3 * width + 1)
-    rows = [pixels[y * (3 * width + 1) + 1 : (y + 1) * (3 * width + 1) : 3] for y in range(height)]
+    step = 3 if png[25] == 2 else 1  # colour or grey
+    length = step * width + 1
+    assert len(pixels) == height * length
+    rows = [pixels[y * length + 1 : (y + 1) * length : step] for y in range(height)]
     ys = [y for y, row in enumerate(rows) if min(row) < 128]
     xs = [x for x in range(width) if min(row[x] for row in rows) < 128]
     return xs[0] / width, ys[0] / height, (xs[-1] + 1) / width, (ys[-1] + 1) / height

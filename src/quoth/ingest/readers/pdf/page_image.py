@@ -33,15 +33,17 @@ def draw_page(path: Path, *, page: int, width: int) -> bytes:
 
 
 def png(bitmap: pdfium2.PdfBitmap) -> bytes:
-    """Write an RGB or grey bitmap as PNG, without its padding."""
-    length = bitmap.width * bitmap.n_channels
-    pixels = memoryview(bitmap.buffer)
-    rows = b"".join(
-        b"\x00" + bytes(pixels[at : at + length])
-        for at in range(0, bitmap.height * bitmap.stride, bitmap.stride)
-    )
-    colour = {1: 0, 3: 2, 4: 6}[bitmap.n_channels]
-    head = struct.pack(">IIBBBBB", bitmap.width, bitmap.height, 8, colour, 0, 0, 0)
+    """Write an RGB bitmap as PNG: in grey where it has no colour, as most pages."""
+    width, height, length = bitmap.width, bitmap.height, 3 * bitmap.width
+    buffer = memoryview(bitmap.buffer)
+    starts = range(0, height * bitmap.stride, bitmap.stride)
+    pixels = b"".join(buffer[at : at + length] for at in starts)
+    red = pixels[0::3]
+    grey = red == pixels[1::3] == pixels[2::3]
+    if grey:
+        pixels, length = red, width
+    rows = b"".join(b"\x00" + pixels[at : at + length] for at in range(0, height * length, length))
+    head = struct.pack(">IIBBBBB", width, height, 8, 0 if grey else 2, 0, 0, 0)
     parts = ((b"IHDR", head), (b"IDAT", zlib.compress(rows, 6)), (b"IEND", b""))
     return _SIGNATURE + b"".join(_chunk(kind, data) for kind, data in parts)
 

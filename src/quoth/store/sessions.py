@@ -20,6 +20,8 @@ LABEL = "qss_"
 """What every token of a session begins with."""
 SHAPE = re.compile(LABEL + WRITTEN)
 LIFETIME = timedelta(days=7)
+MAX_SESSIONS = 100
+"""Sessions of one key at once; many people may use one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,10 @@ class Sessions(TenantConnection):
     """The sessions of one tenant."""
 
     def add(self, key_id: str) -> NewSession:
-        """Begin a session of a key or a share; those that have expired are deleted."""
+        """Begin a session of a key or a share.
+
+        Expired ones are deleted, and the oldest of the key beyond `MAX_SESSIONS`.
+        """
         token = LABEL + secrets.token_urlsafe(SECRET_BYTES)
         expires_at = (datetime.now(UTC) + LIFETIME).isoformat(timespec="milliseconds")
         own = sessions.c.tenant == self.tenant
@@ -49,6 +54,14 @@ class Sessions(TenantConnection):
                     expires_at=expires_at,
                 )
             )
+            older = (
+                select(sessions.c.token_hash)
+                .where(own, sessions.c.key_id == key_id)
+                .order_by(sessions.c.created_at.desc(), sessions.c.token_hash)
+                .offset(MAX_SESSIONS)
+            )
+            gone = [row.token_hash for row in connection.execute(older.limit(MAX_SESSIONS))]
+            connection.execute(delete(sessions).where(own, sessions.c.token_hash.in_(gone)))
         return NewSession(token, expires_at)
 
     def end(self, token: str) -> None:

@@ -13,6 +13,7 @@ import pytest_asyncio
 from sqlalchemy import select, update
 
 from quoth.interfaces.http.middleware.credentials import FRESH_S
+from quoth.store import sessions as store
 from quoth.store.keys import Keys, split
 from quoth.store.schema import sessions
 from tests.support.service_client import House, audit_rows, served
@@ -177,6 +178,23 @@ async def test_wrong_keys_are_refused_and_counted(tmp_path: Path) -> None:
         ]
         assert found == [401, 401, 401, 429, 429]
         assert not page.cookies
+        page.cookies.set("quoth_session", "qss_" + "a" * 43)
+        asked = [(await page.get("/v1/documents")).status_code for _attempt in range(61)]
+        assert asked == [401] * 60 + [429]
+
+
+async def test_a_key_signs_in_so_often_and_its_oldest_session_ends(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "MAX_SESSIONS", 2)
+    made = store.Sessions(house.tenants.database, tenant="fay")
+    key = split(house.key("fay"))[0]
+    tokens = []
+    for _browser in range(3):
+        tokens.append(made.add(key).token)
+        await asyncio.sleep(0.002)
+    found = [store.find_session(house.tenants.database, token) for token in tokens]
+    assert [each is not None for each in found] == [False, True, True]
 
 
 async def test_the_owner_of_the_machine_needs_no_session(tmp_path: Path) -> None:

@@ -39,6 +39,10 @@ FORWARDED = ("forwarded", "via", "x-forwarded-", "x-real-ip", "x-client-ip", "tr
 NO_KEY = "This needs a key. Send it as: Authorization: Bearer KEY"
 WRONG_KEY = "This key is not valid: it is unknown, was revoked or has expired."
 SESSION_OVER = "This session is over. Sign in again with a key."
+SESSIONS_PER_WRONG_KEY = 20
+"""So many requests with a session that is over count as one wrong key."""
+SIGN_INS_PER_MINUTE = 30
+TOO_MANY_SIGN_INS = "Up to {:,.0f} browsers a minute can sign in from one address. Try again later."
 TOO_MANY_WRONG_KEYS = (
     "Too many wrong keys came from this address: the limit is {:,.0f} a minute. Try again later "
     "with a valid key."
@@ -69,6 +73,10 @@ class AuthMiddleware:
         self._credentials = Credentials(tenants.database, clock=clock)
         per_minute = settings.wrong_keys_per_minute
         self._wrong_keys = GcraLimiter(per_minute, burst=per_minute, clock=clock)
+        # A page whose session is over may ask for many things before its user signs in again.
+        often = SESSIONS_PER_WRONG_KEY * per_minute
+        self._over_sessions = GcraLimiter(often, burst=often, clock=clock)
+        self._sign_ins = GcraLimiter(SIGN_INS_PER_MINUTE, burst=SIGN_INS_PER_MINUTE, clock=clock)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a connection; raises Denied with 401, and Busy with 429 after many wrong keys."""
@@ -139,9 +147,9 @@ class AuthMiddleware:
         if request.token:
             return await self._principal(token, address)
         require_own_page(request.headers, method=request.method)
-        found = await self._credentials.find(token)
-        if found is None:
-            raise Denied(SESSION_OVER, status=401)
+        found = await self._find(
+            token, client_network(address), failures=self._over_sessions, refusal=SESSION_OVER
+        )
         return self._principal_of(found, address)
 
     async def _sign_in(self, request: RequestState, address: str, token: str) -> Principal:
@@ -149,13 +157,20 @@ class AuthMiddleware:
         is_ours = token.startswith((keys.LABEL, shares.LABEL))
         if not is_ours and await self._is_local_owner(request, address):
             return self._local(address)
+        wait = self._sign_ins.take(client_network(address))
+        if wait:
+            message = TOO_MANY_SIGN_INS.format(SIGN_INS_PER_MINUTE)
+            raise Busy(message, status=429, retry_after_s=wait)
         return await self._principal(token, address)
 
     async def _principal(self, token: str, address: str) -> Principal:
         """Return the principal of a key or a share; raises Denied and Busy."""
         if token.startswith(sessions.LABEL):
             raise Denied(WRONG_KEY, status=401)  # a session is a cookie and nothing else
-        return self._principal_of(await self._find(token, client_network(address)), address)
+        found = await self._find(
+            token, client_network(address), failures=self._wrong_keys, refusal=WRONG_KEY
+        )
+        return self._principal_of(found, address)
 
     def _local(self, address: str) -> Principal:
         """Return the owner of this machine."""
@@ -175,16 +190,18 @@ class AuthMiddleware:
             collection=found.collection,
         )
 
-    async def _find(self, token: str, network: str) -> ApiKey | Share:
-        wait = self._wrong_keys.wait_s(network)
+    async def _find(
+        self, token: str, network: str, *, failures: GcraLimiter, refusal: str
+    ) -> ApiKey | Share:
+        wait = failures.wait_s(network)
         # A cached valid key is still accepted: guesses from the same network do not lock it out.
         if wait and not self._credentials.remembers(token):
-            message = TOO_MANY_WRONG_KEYS.format(self._wrong_keys.per_minute)
+            message = TOO_MANY_WRONG_KEYS.format(failures.per_minute)
             raise Busy(message, status=429, retry_after_s=wait)
         found = await self._credentials.find(token)
         if found is None:
-            self._wrong_keys.take(network)
-            raise Denied(WRONG_KEY, status=401)
+            failures.take(network)
+            raise Denied(refusal, status=401)
         return found
 
     async def _still_valid(self, token: str) -> bool:

@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 
 from quoth.core.types import Filter, Query
-from quoth.query.subject import only_asks_for_a_place, strip_locator_words
+from quoth.query.subject import (
+    only_asks_for_a_place,
+    strip_locator_words,
+    summary_subject,
+    summary_titles,
+)
 
 
 @pytest.mark.parametrize(
@@ -52,3 +57,25 @@ def test_a_question_without_a_place_stays() -> None:
     text = "Why does chapter come from caput?"
     asked = Query(text, text, "en")
     assert strip_locator_words(asked) is asked
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "terms"),
+    [
+        ("Summarize the course", "en", set()),
+        ("What are the key takeaways?", "en", set()),
+        ("Résume le cours en bref", "fr", set()),
+        ("What are the main points of the video about encoders?", "en", {"encod"}),
+        ("De quoi parle la vidéo sur les décodeurs ?", "fr", {"decodeur"}),
+    ],
+)
+def test_a_summary_is_of_a_subject_or_of_everything(
+    text: str, language: str, terms: set[str]
+) -> None:
+    assert summary_subject(Query(text, text, language)) == terms
+
+
+def test_a_heading_that_says_summary_is_no_subject() -> None:
+    text = 'Give me a summary of "How do bees work?"'
+    asked = Query(text, text, "en", entities=("Summary", "How do bees work?"))
+    assert summary_titles(asked) == ("How do bees work?",)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from quoth.core.outline import (
     CollectionOutline,
@@ -65,8 +66,10 @@ def test_a_segment_and_a_speaker_are_names() -> None:
     assert named_parts(SHELF, named, language="en") == (DocumentPart("t", 3, 4),)
 
 
-def test_without_a_name_only_a_lone_document_is_meant() -> None:
-    assert named_parts(SHELF, [], language="en") == ()
+def test_without_a_subject_all_documents_in_the_language_are_meant() -> None:
+    assert named_parts(SHELF, [], language="en") == (DocumentPart("b", 0, TO_THE_END),)
+    two = CollectionOutline("v", ("en",), (BOOK, replace(BOOK, document_id="c")))
+    assert [each.document_id for each in named_parts(two, [], language="en")] == ["b", "c"]
     alone = CollectionOutline("v", ("en",), (BOOK,))
     assert named_parts(alone, [], language="en") == (DocumentPart("b", 0, TO_THE_END),)
 
@@ -116,3 +119,19 @@ def test_several_parts_share_the_sentences() -> None:
 def test_nothing_known_covers_nothing() -> None:
     assert coverage_sample((), [DocumentPart("b", 0, 4)], limit=4) == ()
     assert coverage_sample(SUMMARIES, [], limit=4) == ()
+
+
+def test_a_subject_is_a_document_or_heading_with_its_terms() -> None:
+    short = replace(TALK, document_id="q", title="Queens", language="en")
+    long = replace(short, document_id="w", title="Queens and workers")
+    headings = (Heading("b", ("Wax and honey",), 2, 3), Heading("b", ("Honey",), 4, 6))
+    shelf = CollectionOutline("v", ("en",), (BOOK, short, long), headings)
+
+    def parts(subject: str, **named: Any) -> tuple[DocumentPart, ...]:
+        return named_parts(shelf, [], language="en", subject=frozenset(subject.split()), **named)
+
+    assert parts("queen") == (DocumentPart("q", 0, TO_THE_END),)
+    assert parts("queen", kind="pdf") == ()
+    assert parts("wax") == (DocumentPart("b", 2, 3),)
+    assert parts("honey", titles=("Honey",)) == (DocumentPart("b", 4, 6),)
+    assert parts("drone") == ()

@@ -21,7 +21,13 @@ from quoth.core.trace import Trace
 from quoth.core.types import Candidate, Chunk, Query, Variant
 from quoth.pipeline.components import Components
 from quoth.query.expand import generated_variants
-from quoth.query.subject import LOCATOR_FIELDS, kind_of_source, only_asks_for_a_place
+from quoth.query.subject import (
+    LOCATOR_FIELDS,
+    kind_of_source,
+    only_asks_for_a_place,
+    summary_subject,
+    summary_titles,
+)
 from quoth.retrieval.diversity import maximal_marginal_relevance
 from quoth.retrieval.fusion import lift
 from quoth.retrieval.rerank import RERANK, mix, rerank, spread
@@ -80,7 +86,7 @@ async def retrieve_parts(
     """Retrieve with the plan's strategy."""
     plan = context.plan
     placed = any(filter_.field in LOCATOR_FIELDS for filter_ in plan.filters)
-    if (placed or plan.strategy == "cover") and only_asks_for_a_place(query):
+    if plan.strategy == "cover" or (placed and only_asks_for_a_place(query)):
         return await sample_coverage(context, query) or await rank(context, query, encoded)
     if plan.strategy == "look_up":
         return await structural_lookup(context, query) or await rank(context, query, encoded)
@@ -177,8 +183,15 @@ async def structural_lookup(context: SearchContext, query: Query) -> RankedList 
 async def sample_coverage(context: SearchContext, query: Query) -> RankedList | None:
     """Return the summary of a named source; a sample of its chunks if it has none."""
     plan, catalogue = context.plan, context.parts.catalogue
+    if plan.filters and not only_asks_for_a_place(query):
+        return None
     wanted = named_parts(
-        context.outline, plan.filters, language=query.language, kind=kind_of_source(query)
+        context.outline,
+        plan.filters,
+        language=query.language,
+        kind=kind_of_source(query),
+        subject=summary_subject(query),
+        titles=summary_titles(query),
     )
     if wanted:
         documents = [each.document_id for each in wanted]

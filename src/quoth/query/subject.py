@@ -51,15 +51,37 @@ def strip_locator_words(query: Query) -> Query:
 def only_asks_for_a_place(query: Query) -> bool:
     """Return whether a query names only a place: "What is on page 12 of the guide?"."""
     titles = {word for entity in query.entities for word in _words(entity)}
-    words = _words(query.standalone)
     return not any(
         analyze(word, language=query.language)
-        for before, word in pairwise(["", *words])
+        for word in _subject_words(query.standalone)
         if word not in titles
-        and word not in word_set("asking_words")
+    )
+
+
+def summary_subject(query: Query) -> frozenset[str]:
+    """Return the terms of what a query asks to summarize; empty for all that there is."""
+    return frozenset(
+        term
+        for word in _subject_words(query.standalone)
+        if word not in word_set("summary_words")
+        for term in analyze(word, language=query.language)
+    )
+
+
+def summary_titles(query: Query) -> tuple[str, ...]:
+    """Return the titles in a query, without those such as "Summary" that only say what to do."""
+    return tuple(each for each in query.entities if _subject_words(each))
+
+
+def _subject_words(text: str) -> list[str]:
+    """Return the words of a query without those of asking and those that name a place."""
+    return [
+        word
+        for before, word in pairwise(["", *_words(text)])
+        if word not in word_set("asking_words")
         and not _names_a_place(word)
         and not (len(word) == 1 and before in word_set("lettered"))  # "appendix B"
-    )
+    ]
 
 
 def kind_of_source(query: Query) -> DocumentKind | None:

@@ -12,7 +12,7 @@ from quoth.core.outline import (
     SummarySentence,
 )
 from quoth.core.types import Document, DocumentKind, Filter
-from quoth.text.analyzer import normalize_name
+from quoth.text.analyzer import analyze, normalize_name
 
 ABOUT_PARTS = frozenset({"chapter", "section", "segment"})
 ABOUT_DOCUMENTS = frozenset({"document", "kind", "language", "speaker"})
@@ -38,11 +38,14 @@ def named_parts(
     *,
     language: str,
     kind: DocumentKind | None = None,
+    subject: frozenset[str] = frozenset(),
+    titles: Sequence[str] = (),
 ) -> tuple[DocumentPart, ...]:
     """Return the documents or chapters that filters name, in the user's language if available.
 
-    Without filters: the only document, or the only one of its ``kind``. Empty for filters on places
-    within pages or seconds, and where they name too much.
+    Without filters: what has one of the ``titles``, else all terms of the ``subject`` in its title,
+    of this ``kind`` if one is given; all documents without a subject. Empty for filters on places
+    within pages or seconds, and for more than `MAX_PARTS` parts.
     """
     fields = {filter_.field for filter_ in filters}
     if fields - ABOUT_PARTS - ABOUT_DOCUMENTS:
@@ -50,23 +53,30 @@ def named_parts(
     about = [filter_ for filter_ in filters if filter_.field in ABOUT_DOCUMENTS]
     named = [document for document in outline.documents if all(_is(document, one) for one in about)]
     within = [filter_ for filter_ in filters if filter_.field in ABOUT_PARTS]
-    if not within:
-        if not filters and kind is not None:
-            named = [each for each in named if each.kind == kind]
-        if filters or kind is not None:
-            named = list(_readable(named, language))
-        parts = [DocumentPart(each.document_id, 0, TO_THE_END) for each in named]
-        return tuple(parts) if len(parts) <= (MAX_PARTS if filters else 1) else ()
     ids = {each.document_id for each in named}
-    headings = [
-        heading
-        for heading in outline.headings
-        if heading.document_id in ids and all(_stands(heading, one) for one in within)
-    ]
+    if not within:
+        headings = _with_titles(outline.headings, titles)
+        if not filters:
+            named = [each for each in named if kind in (None, each.kind)]
+            named = _titled(named, titles=titles, subject=subject, others=bool(headings))
+        parts = [
+            DocumentPart(each.document_id, 0, TO_THE_END) for each in _readable(named, language)
+        ]
+        if parts or not subject:
+            return tuple(parts) if len(parts) <= MAX_PARTS else ()
+        headings = headings or _on_subject(outline, subject)
+    else:
+        headings = [
+            heading
+            for heading in outline.headings
+            if heading.document_id in ids and all(_stands(heading, one) for one in within)
+        ]
     ids = {heading.document_id for heading in headings}
     kept = {
         each.document_id
-        for each in _readable([each for each in named if each.document_id in ids], language)
+        for each in _readable(
+            [each for each in outline.documents if each.document_id in ids], language
+        )
     }
     parts = [
         DocumentPart(each.document_id, each.first, each.last)
@@ -88,6 +98,42 @@ def coverage_sample(
     return tuple(
         leaf for part in parts for leaf in _evenly(_summary_sentences(summaries, part), share)
     )
+
+
+def _titled(
+    documents: Sequence[Document], *, titles: Sequence[str], subject: frozenset[str], others: bool
+) -> list[Document]:
+    """Return the documents with one of the titles, else with all terms of the subject in theirs.
+
+    Of several the ones with the shortest title; ``others`` means that headings have the titles.
+    """
+    names = {normalize_name(title) for title in titles}
+    same = [each for each in documents if normalize_name(each.title) in names]
+    if same or others or not subject:
+        return same or ([] if others else list(documents))
+    terms = {each.document_id: _terms(each.title, each.language) for each in documents}
+    fits = [each for each in documents if subject <= terms[each.document_id]]
+    shortest = min((len(terms[each.document_id]) for each in fits), default=0)
+    return [each for each in fits if len(terms[each.document_id]) == shortest]
+
+
+def _with_titles(headings: Sequence[Heading], titles: Sequence[str]) -> list[Heading]:
+    names = {normalize_name(title) for title in titles}
+    return [each for each in headings if each.path and normalize_name(each.path[-1]) in names]
+
+
+def _on_subject(outline: CollectionOutline, subject: frozenset[str]) -> list[Heading]:
+    """Return the headings with all terms of a subject."""
+    languages = {each.document_id: each.language for each in outline.documents}
+    return [
+        heading
+        for heading in outline.headings
+        if heading.path and subject <= _terms(heading.path[-1], languages[heading.document_id])
+    ]
+
+
+def _terms(title: str, language: str | None) -> frozenset[str]:
+    return frozenset(analyze(title, language=language or ""))
 
 
 def _readable(documents: Sequence[Document], language: str) -> Sequence[Document]:

@@ -83,6 +83,14 @@ lint: dev .venv-lint/.ready ## style and house rules
 
 types: dev ## static types
 	@$(BIN)/mypy
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory .venv-web/.ready && \
+		.venv-web/node_modules/.bin/tsc -p tsconfig.json; \
+	else echo "There is no npm here: the types of the web app are not checked."; fi
+
+TYPESCRIPT := 7.0.2
+.venv-web/.ready: Makefile
+	@npm install --silent --no-audit --no-fund --prefix .venv-web typescript@$(TYPESCRIPT)
+	@touch $@
 
 docs: dev ## write the generated pages
 	@$(BIN)/python docs/generate.py
@@ -134,4 +142,4 @@ lock: ## write the lock files from pyproject.toml (needs uv)
 		-o requirements-chainlit.lock
 
 clean: ## remove what was made here
-	@rm -rf .venv .venv-lint .venv-chainlit .demo .coverage* .mypy_cache .ruff_cache .pytest_cache
+	@rm -rf .venv .venv-lint .venv-chainlit .venv-web .demo .coverage* .mypy_cache .ruff_cache .pytest_cache

@@ -47,7 +47,7 @@ from quoth.pipeline.components import (
     require_same_identity,
 )
 from quoth.pipeline.egress import count_tokens
-from quoth.pipeline.extract import extractive_answer, new_query_id
+from quoth.pipeline.extract import extractive_answer
 from quoth.pipeline.generate import generate_answer, whole_answer_events
 from quoth.pipeline.record import Record, build_record
 from quoth.pipeline.record_codec import save_record
@@ -205,7 +205,7 @@ class Engine:
             answer = small_talk_reply(context) or self._cached_answer(context, key)
             found = None
             if answer is None:
-                yield StageStarted("retrieve")
+                yield StageStarted("retrieve", context.query_id)
                 analysed = await analyse(context)
                 found = await retrieve(context, analysed)
                 yield HitsFound(found.hits)
@@ -271,7 +271,7 @@ class Engine:
             answer = cache.find_semantic(key, question, vector=encoded.vector)
         return answer and replace(
             answer,
-            query_id=new_query_id(),
+            query_id=context.query_id,
             usage=Usage(),
             timings_ms=context.trace.timings_ms(),
         )

@@ -21,9 +21,13 @@ from quoth.core.types import (
 
 @dataclass(frozen=True, slots=True)
 class StageStarted:
-    """A stage has started."""
+    """A stage has started.
+
+    ``query_id`` is set by the first stage: the id under which the answer is stored.
+    """
 
     stage: str
+    query_id: str = ""
     event: Literal["status"] = "status"
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from uuid import uuid4
 
 import numpy as np
 
@@ -114,7 +113,7 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
             kind = "no_more"
         text = notice(kind, language=language)
     return Answer(
-        query_id=new_query_id(),
+        query_id=context.query_id,
         query=found.query,
         text=text,
         sentences=sentences,
@@ -138,11 +137,6 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
         index_version=" ".join(ranking.collection.index_version for ranking in found.ranked),
         contradictions=disputed,
     )
-
-
-def new_query_id() -> str:
-    """Return a new query id."""
-    return f"q_{uuid4().hex[:12]}"
 
 
 def _shown_before(material: QueryContext, history: Sequence[Turn]) -> frozenset[int]:

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 from quoth.core.errors import IndexCorrupt, InputError, OutOfTime, RetrievalError
 from quoth.core.outline import CollectionOutline, SummarySentence
@@ -94,6 +95,7 @@ class RequestContext:
     encoded: EncodedQuery | None
     trace: Trace
     meter: UsageMeter
+    query_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +168,8 @@ async def open_request(
         require_same_identity(collection, parts.embedder)
     if allowed.generation_disabled_reason:
         note_withheld(plan, reason=allowed.generation_disabled_reason, trace=trace, writes=writes)
-    return RequestContext(request, allowed, plan, view, encoded, trace, meter)
+    query_id = f"q_{uuid4().hex[:12]}"
+    return RequestContext(request, allowed, plan, view, encoded, trace, meter, query_id)
 
 
 def _read_tenant(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from quoth.core.translations import translate
 from quoth.core.types import Answer, Counts, Query
-from quoth.pipeline.extract import new_query_id
 from quoth.pipeline.retrieve import RequestContext
 from quoth.query.dialogue_act import SMALL_TALK, read_act
 from quoth.text.analyzer import detect_language
@@ -18,7 +17,7 @@ def small_talk_reply(context: RequestContext) -> Answer | None:
     before = request.history[-1].question if request.history else request.question
     language = detect_language(before, among=act.languages, fallback=act.languages[0])
     return Answer(
-        query_id=new_query_id(),
+        query_id=context.query_id,
         query=Query(request.question, request.question, language),
         text=translate(f"pipeline.{act.kind}", language),
         sentences=(),

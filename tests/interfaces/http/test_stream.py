@@ -62,7 +62,7 @@ async def test_events_are_sent_one_by_one_with_their_names() -> None:
     client = Client()
     await stream_to(client, events())
     assert client.text == (
-        'event: status\ndata: {"stage":"retrieve","event":"status"}\n\n'
+        'event: status\ndata: {"stage":"retrieve","query_id":"","event":"status"}\n\n'
         'event: token\ndata: {"text":"Two\\nlines ?","event":"token"}\n\n'
     )
     assert client.sent[-1]["more_body"] is False

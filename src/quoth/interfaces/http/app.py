@@ -42,6 +42,7 @@ from quoth.interfaces.http.routes import (
     suggestions,
     uploads,
 )
+from quoth.interfaces.web import routes as web
 from quoth.tenants import Tenants
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[Mapping[str, Any] | None]]
@@ -65,6 +66,7 @@ ROUTERS = (
     mcp.router,
     health.router,
     metrics.router,
+    web.router,
 )
 """All routes, in the order of the pages that describe them."""
 

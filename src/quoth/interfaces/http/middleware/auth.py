@@ -26,13 +26,14 @@ from quoth.interfaces.http.request_state import (
     RequestState,
     request_state,
 )
+from quoth.interfaces.web.routes import is_public
 from quoth.store import keys, sessions, shares
 from quoth.store.keys import SCOPES, ApiKey
 from quoth.store.shares import Share
 from quoth.tenants import Tenants
 
 PUBLIC_PATHS = frozenset({"/healthz"})
-"""Paths that are answered without a key."""
+"""Paths that are answered without a key, as are the pages of the web app."""
 FORWARDED = ("forwarded", "via", "x-forwarded-", "x-real-ip", "x-client-ip", "true-client-", "cf-")
 """How the headers begin by which a proxy names its client, who may be on another machine."""
 
@@ -84,7 +85,8 @@ class AuthMiddleware:
             await self.app(scope, receive, send)
             return
         request = request_state(scope)
-        if request.path in PUBLIC_PATHS and request.method in READING_METHODS:
+        public = request.path in PUBLIC_PATHS or is_public(request.path)
+        if public and request.method in READING_METHODS:
             await self.app(scope, receive, send)
             return
         client = scope.get("client")

@@ -133,6 +133,7 @@ async def _serve(
         gc.freeze()  # scanning permanent objects delayed requests by 0.25 s
         if state.requests.state == "starting":
             state.requests.state = "serving"
+            say("The web app opens in a browser at this address, the API is below /v1.")
             say(f"quoth answers at {bound_address(bound, host)}")
         await ending.wait()
 

@@ -1,0 +1,1 @@
+"""The web app: static files in ``static`` and the routes that serve them."""

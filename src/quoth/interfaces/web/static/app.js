@@ -1,0 +1,88 @@
+/** The frame of the app: navigation, the page that the address selects, sign-in and help. */
+import { Base } from "./base.js";
+import { language, t } from "./i18n.js";
+import { go, routeOf } from "./router.js";
+import { html } from "./vendor/lit.js";
+import "./components/ask-page.js";
+import "./components/document-page.js";
+import "./components/key-help.js";
+
+const LINKS = [["/", "ask"]];
+
+class App extends Base {
+  static properties = { route: { state: true }, signedOut: { state: true } };
+
+  constructor() {
+    super();
+    this.route = routeOf(location.href);
+    this.signedOut = false;
+    document.documentElement.lang = language;
+  }
+
+  connectedCallback() {
+    super.connectedCallback();
+    const navigated = () => {
+      this.route = routeOf(location.href);
+    };
+    window.addEventListener("popstate", navigated);
+    window.addEventListener("quoth-navigated", navigated);
+    window.addEventListener("quoth-signed-out", () => {
+      this.signedOut = true;
+    });
+    document.addEventListener("click", followLink);
+    document.addEventListener("keydown", (event) => this.onKey(event));
+  }
+
+  /** @param {KeyboardEvent} event */
+  onKey(event) {
+    const at = /** @type {HTMLElement} */ (event.target);
+    const typing = at.matches?.("input, textarea, select") || at.isContentEditable;
+    if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "?") /** @type {any} */ (this.querySelector("key-help")).open();
+    if (event.key === "/") this.focusQuestion(event);
+  }
+
+  /** @param {KeyboardEvent} event */
+  async focusQuestion(event) {
+    event.preventDefault();
+    if (this.route.page !== "ask") go("/");
+    await this.updateComplete;
+    /** @type {HTMLElement | null} */ (this.querySelector("ask-box textarea"))?.focus();
+  }
+
+  render() {
+    return html`
+      <a class="skip" href="#main">${t("nav.skip")}</a>
+      <header class="top">
+        <a class="brand" href="/">quoth</a>
+        <nav aria-label=${t("nav.label")}>
+          ${LINKS.map(([path, name]) => {
+            const current = this.route.page === name ? "page" : "false";
+            return html`<a href=${path} aria-current=${current}>${t(`nav.${name}`)}</a>`;
+          })}
+        </nav>
+      </header>
+      <main id="main" tabindex="-1">${this.page()}</main>
+      <key-help></key-help>`;
+  }
+
+  page() {
+    if (this.signedOut) return html`<sign-in></sign-in>`;
+    if (this.route.page === "ask") return html`<ask-page .route=${this.route}></ask-page>`;
+    if (this.route.page === "document") return html`<document-page .route=${this.route}></document-page>`;
+    return html`<p class="page">${t("page.unknown")} <a href="/">${t("nav.ask")}</a></p>`;
+  }
+}
+
+/** Links within the app change the page without loading it again. @param {MouseEvent} event */
+function followLink(event) {
+  if (event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey) return;
+  const link = /** @type {HTMLElement} */ (event.target).closest?.("a[href]");
+  if (!(link instanceof HTMLAnchorElement) || link.target || link.hasAttribute("download")) return;
+  const local = link.origin === location.origin && !/^\/(v1|static|openapi)/.test(link.pathname);
+  if (!local || link.getAttribute("href")?.startsWith("#")) return;
+  event.preventDefault();
+  go(link.pathname + link.search + link.hash);
+}
+
+customElements.define("quoth-app", App);

@@ -1,0 +1,269 @@
+/** The page of a question: box, answer, evidence and the proof beside it. */
+import { askStream, getJson, Problem } from "../api.js";
+import { Base } from "../base.js";
+import { t } from "../i18n.js";
+import { IDLE, isRunning, reduce } from "../reduce.js";
+import { go } from "../router.js";
+import { asText, openedAt, passages } from "../text.js";
+import { html, nothing, repeat } from "../vendor/lit.js";
+import "./answer-view.js";
+import "./ask-box.js";
+import "./evidence-card.js";
+import "./filter-chips.js";
+import "./first-run.js";
+import "./proof-pane.js";
+import "./status-note.js";
+
+const MAX_TURNS = 5;
+const COPIED_MS = 2000;
+
+class AskPage extends Base {
+  static properties = {
+    route: { attribute: false },
+    asking: { state: true },
+    lit: { state: true },
+    collections: { state: true },
+    choices: { state: true },
+    suggestions: { state: true },
+    copied: { state: true },
+  };
+
+  constructor() {
+    super();
+    /** @type {import("../router.js").Route} */
+    this.route = { page: "ask", id: "", mark: "", start: 0, end: null };
+    this.asking = IDLE;
+    /** @type {Set<number>} */
+    this.lit = new Set();
+    /** @type {any[] | null} null until they are known */
+    this.collections = null;
+    this.choices = { collection: "", model: true };
+    /** @type {string[]} */
+    this.suggestions = [];
+    this.copied = false;
+    /** @type {{question: string, answer: string}[]} */
+    this.turns = [];
+    /** @type {Record<string, string>} */
+    this.filters = {};
+    /** @type {AbortController | null} */
+    this.abort = null;
+  }
+
+  connectedCallback() {
+    super.connectedCallback();
+    this.load("/v1/collections", (body) => {
+      this.collections = body.collections;
+    });
+    /** @type {Record<string, (detail: any) => void>} */
+    const heard = {
+      "quoth-light": (numbers) => { this.lit = new Set(numbers); },
+      "quoth-open": (opened) => this.openProof(opened),
+      "quoth-ask": ({ question }) => this.ask(question),
+      "quoth-stop": () => this.stop(),
+      "quoth-choose": (choices) => { this.choices = choices; },
+      "quoth-widen": (filters) => this.ask(this.asking.question, { ...this.filters, ...filters }),
+      "quoth-walk": (at) => this.goTo(this.items()[at].mark, true),
+      "quoth-close": () => this.goTo(""),
+    };
+    for (const [name, act] of Object.entries(heard)) {
+      this.addEventListener(name, (event) => act(/** @type {CustomEvent} */ (event).detail));
+    }
+  }
+
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    this.abort?.abort();
+  }
+
+  /** @param {Map<string, unknown>} changed */
+  willUpdate(changed) {
+    if (changed.has("route")) this.follow();
+  }
+
+  /** Show the answer of the address, unless it is shown already. */
+  follow() {
+    const { id } = this.route;
+    if (id && id !== this.asking.queryId) this.restore(id);
+    if (!id && this.asking.phase !== "idle" && !isRunning(this.asking)) this.clear();
+  }
+
+  clear() {
+    this.asking = IDLE;
+    this.turns = [];
+    this.suggestions = [];
+  }
+
+  /** @param {any} event */
+  apply(event) {
+    this.asking = reduce(this.asking, event);
+    document.title = this.asking.question ? `${this.asking.question} – quoth` : "quoth";
+  }
+
+  /** @param {string} path @param {(body: any) => void} use */
+  async load(path, use) {
+    try {
+      use(await getJson(path));
+    } catch {
+      // What is loaded beside the answer is a convenience: without it the page works.
+    }
+  }
+
+  /** @param {string} question @param {Record<string, string>} [filters] */
+  async ask(question, filters = {}) {
+    this.abort?.abort();
+    const abort = new AbortController();
+    this.abort = abort;
+    this.filters = filters;
+    this.suggestions = [];
+    // A question asked again is no follow-up of itself.
+    if (question === this.asking.question) this.turns = this.turns.slice(0, -1);
+    this.apply({ event: "asked", question });
+    try {
+      for await (const event of askStream(this.body(question), abort.signal)) {
+        if (abort.signal.aborted) return;
+        this.apply(event);
+        if (event.event === "done") this.completed();
+      }
+      if (isRunning(this.asking)) await this.recover();
+    } catch (error) {
+      if (abort.signal.aborted) return;
+      if (error instanceof Problem) this.apply({ event: "error", status: error.status, detail: error.message });
+      else await this.recover();
+    }
+  }
+
+  /** @param {string} query */
+  body(query) {
+    const { collection, model } = this.choices;
+    const body = { query, history: this.turns.slice(-MAX_TURNS), filters: this.filters };
+    return { ...body, ...(collection && { collection }), ...(!model && { llm: "none" }) };
+  }
+
+  completed() {
+    const { queryId, question, answer } = this.asking;
+    this.turns = [...this.turns, { question, answer: answer.text }];
+    go(`/q/${queryId}`);
+    this.suggest(queryId);
+  }
+
+  /** @param {string} queryId */
+  suggest(queryId) {
+    this.load(`/v1/suggestions?after=${queryId}`, (body) => {
+      this.suggestions = body.suggestions;
+    });
+  }
+
+  /** The stream broke: the answer may have been stored nevertheless. */
+  async recover() {
+    const { queryId } = this.asking;
+    this.apply({ event: "broken" });
+    if (queryId) await this.restore(queryId, { quiet: true });
+  }
+
+  /** @param {string} id @param {{quiet?: boolean}} [options] */
+  async restore(id, { quiet = false } = {}) {
+    this.abort?.abort();
+    try {
+      const record = await getJson(`/v1/queries/${encodeURIComponent(id)}`);
+      this.turns = [{ question: record.question, answer: record.answer.text }];
+      this.apply({ event: "restored", question: record.question, answer: record.answer });
+      if (quiet) go(`/q/${id}`);
+      this.suggest(id);
+    } catch (error) {
+      if (quiet) return; // the note that the stream broke stays
+      const detail = error instanceof Problem ? error.message : t("status.offline");
+      this.asking = reduce({ ...IDLE, queryId: id }, { event: "error", detail });
+    }
+  }
+
+  stop() {
+    this.abort?.abort();
+    this.apply({ event: "stopped" });
+  }
+
+  async startAnew() {
+    this.clear();
+    go("/");
+    await this.updateComplete;
+    /** @type {any} */ (this.querySelector("ask-box")).focusBox();
+  }
+
+  async copy() {
+    const { answer, question, queryId } = this.asking;
+    await navigator.clipboard.writeText(asText(answer, question, `${location.origin}/q/${queryId}`, t));
+    this.copied = true;
+    setTimeout(() => { this.copied = false; }, COPIED_MS);
+  }
+
+  items() {
+    return passages(this.asking);
+  }
+
+  /** @param {string} mark @param {boolean} [replace] */
+  goTo(mark, replace = false) {
+    go(`/q/${this.asking.queryId}${mark && `#${mark}`}`, { replace });
+  }
+
+  /** Open the first citation of a sentence by the sentence, any other by its own number. @param {{mark: string, number?: number}} opened */
+  openProof({ mark, number }) {
+    const sentence = mark.startsWith("s") && this.asking.answer?.sentences[Number(mark.slice(1)) - 1];
+    const first = !sentence || sentence.citations[0] === number;
+    this.goTo(first ? mark : `c${number}`);
+  }
+
+  render() {
+    const idle = this.asking.phase === "idle" && !this.route.id;
+    const at = this.route.id && this.route.id === this.asking.queryId ? openedAt(this.asking, this.route.mark) : -1;
+    return html`<div class="asking ${idle ? "idle" : ""} ${at >= 0 ? "with-proof" : ""}">
+      <section class="left">
+        ${idle ? html`<h1>${t("ask.title")}</h1><p class="lead">${t("ask.lead")}</p>` : html`<h1 class="hidden">${this.asking.question || "quoth"}</h1>`}
+        <ask-box .value=${this.asking.question} .running=${isRunning(this.asking)}
+          .collections=${this.collections ?? []} .choices=${this.choices}></ask-box>
+        ${idle ? this.firstRun() : this.answered(at)}
+      </section>
+      ${idle ? nothing : this.side(at)}
+    </div>`;
+  }
+
+  firstRun() {
+    if (!this.collections || this.collections.some((each) => each.documents)) return nothing;
+    return html`<first-run></first-run>`;
+  }
+
+  /** @param {number} at */
+  answered(at) {
+    return html`<filter-chips .filters=${this.asking.answer?.query.filters ?? []}></filter-chips>
+      <status-note .asking=${this.asking}></status-note>
+      <answer-view .asking=${this.asking} .lit=${this.lit} .selected=${at >= 0 ? this.route.mark : ""}></answer-view>
+      ${isRunning(this.asking) ? nothing : this.actions()}`;
+  }
+
+  actions() {
+    const { answer, question, queryId } = this.asking;
+    const stored = html`<button @click=${this.copy}>${t(this.copied ? "answer.copied" : "answer.copy")}</button>
+      <a class="button" download href=${`/v1/queries/${queryId}/export?format=html`}>${t("answer.export")}</a>
+      <a class="button" href=${`/q/${queryId}/explain`}>${t("answer.explain")}</a>`;
+    return html`<div class="row actions">
+        ${question ? html`<button @click=${() => this.ask(question, this.filters)}>${t("ask.retry")}</button>` : nothing}
+        ${answer ? stored : nothing}
+        <button @click=${this.startAnew}>${t("ask.anew")}</button>
+      </div>
+      ${this.suggestions.length ? html`<section class="follow-ups"><h2>${t("ask.followUps")}</h2>
+        ${this.suggestions.map((each) => html`<button class="chip" @click=${() => this.ask(each)}>${each}</button>`)}</section>` : nothing}`;
+  }
+
+  /** @param {number} at */
+  side(at) {
+    const items = this.items();
+    if (at >= 0) return html`<proof-pane .items=${items} .at=${at} .back=${this.route.mark}></proof-pane>`;
+    const cited = items.some((each) => "snippet" in each.item);
+    return html`<section class="cards" aria-label=${t("evidence.title")}>
+      <h2>${t(cited ? "evidence.cited" : "evidence.found")}</h2>
+      ${repeat(items, (each) => each.mark, (each) => html`<evidence-card .item=${each.item} .mark=${each.mark}
+        .lit=${this.lit.has(each.item.number)}></evidence-card>`)}
+      ${items.length || isRunning(this.asking) ? nothing : html`<p class="soft">${t("evidence.none")}</p>`}
+    </section>`;
+  }
+}
+
+customElements.define("ask-page", AskPage);

@@ -1,0 +1,40 @@
+/** A document at a place: `/d/ID?start=…&end=…`. */
+import { Base } from "../base.js";
+import { t } from "../i18n.js";
+import { html, nothing } from "../vendor/lit.js";
+import "./media-player.js";
+import "./page-image.js";
+import "./reading-view.js";
+
+class DocumentPage extends Base {
+  static properties = { route: { attribute: false }, part: { state: true } };
+
+  constructor() {
+    super();
+    /** @type {import("../router.js").Route} */
+    this.route = { page: "document", id: "", mark: "", start: 0, end: null };
+    /** @type {any} */
+    this.part = null;
+    this.addEventListener("quoth-seek", (event) => {
+      /** @type {any} */ (this.querySelector("media-player"))?.seek(/** @type {CustomEvent} */ (event).detail);
+    });
+    this.addEventListener("quoth-read", (event) => {
+      this.part = /** @type {CustomEvent} */ (event).detail;
+      document.title = `${this.part.title} – quoth`;
+    });
+  }
+
+  render() {
+    const { id, start, end } = this.route;
+    const { part } = this;
+    const seconds = part?.blocks.find((/** @type {any} */ each) => each.end > start)?.locator.start ?? 0;
+    return html`<section class="page document">
+      <h1>${part?.title ?? t("loading")}</h1>
+      ${part?.kind === "pdf" && end ? html`<page-image .documentId=${id} .start=${start} .end=${end}></page-image>` : nothing}
+      ${part?.kind === "transcript" ? html`<media-player .documentId=${id} .seconds=${seconds}></media-player>` : nothing}
+      <reading-view .documentId=${id} .start=${start} .end=${end} .quiet=${part?.kind === "pdf" && !!end}></reading-view>
+    </section>`;
+  }
+}
+
+customElements.define("document-page", DocumentPage);

@@ -1,0 +1,179 @@
+/**
+ * The proof of a citation: beside the answer on wide screens, a full-screen dialog on others.
+ * Tells `quoth-walk` with the place of the citation to show, and `quoth-close`.
+ */
+import { getJson } from "../api.js";
+import { Base } from "../base.js";
+import { t } from "../i18n.js";
+import { isSafeLink, placeName } from "../text.js";
+import { html, nothing } from "../vendor/lit.js";
+import "./media-player.js";
+import "./page-image.js";
+import "./reading-view.js";
+
+const WIDE = window.matchMedia("(min-width: 1024px)");
+const STEP = 32;
+const LEAST = 320;
+
+class ProofPane extends Base {
+  static properties = {
+    items: { attribute: false },
+    at: { type: Number },
+    back: {},
+    span: { state: true },
+  };
+
+  constructor() {
+    super();
+    /** @type {{mark: string, item: any}[]} */
+    this.items = [];
+    this.at = 0;
+    this.back = "";
+    /** @type {{documentId: string, start: number, end: number} | null} */
+    this.span = null;
+    /** @type {Element | null} where focus returns to */
+    this.opener = null;
+    this.onKey = this.onKey.bind(this);
+    this.show = this.show.bind(this);
+    this.addEventListener("quoth-seek", (event) => {
+      /** @type {any} */ (this.querySelector("media-player"))?.seek(/** @type {CustomEvent} */ (event).detail);
+    });
+  }
+
+  connectedCallback() {
+    super.connectedCallback();
+    this.opener = document.activeElement;
+    document.addEventListener("keydown", this.onKey);
+    WIDE.addEventListener("change", this.show);
+  }
+
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    document.removeEventListener("keydown", this.onKey);
+    WIDE.removeEventListener("change", this.show);
+    const { opener, back } = this;
+    // A card that opened the pane was replaced by it: the new card, or the sentence, takes focus.
+    setTimeout(() => {
+      if (opener instanceof HTMLElement && opener.isConnected && opener !== document.body) opener.focus();
+      else if (back) /** @type {HTMLElement | null} */ (document.querySelector(`#${CSS.escape(back)} button`))?.focus();
+    });
+  }
+
+  get dialog() {
+    return /** @type {HTMLDialogElement} */ (this.querySelector("dialog"));
+  }
+
+  show() {
+    this.dialog.close();
+    if (WIDE.matches) this.dialog.show();
+    else this.dialog.showModal();
+  }
+
+  /** @param {Map<string, unknown>} changed */
+  updated(changed) {
+    if (!this.dialog.open) this.show();
+    if (changed.has("at") || changed.has("items")) this.locate();
+  }
+
+  async locate() {
+    const { item } = this.items[this.at];
+    const span = await spanOf(item).catch(() => null);
+    const late = item !== this.items[this.at]?.item;
+    if (!late && JSON.stringify(span) !== JSON.stringify(this.span)) this.span = span;
+  }
+
+  /** @param {KeyboardEvent} event */
+  onKey(event) {
+    const at = /** @type {HTMLElement} */ (event.target);
+    if (event.defaultPrevented || at.matches?.("input, textarea, select, video, audio, [role=separator]")) return;
+    if (document.querySelector("dialog.help[open]")) return;
+    if (event.key === "Escape") this.close(event);
+    if (event.key === "ArrowLeft") this.walk(-1);
+    if (event.key === "ArrowRight") this.walk(1);
+  }
+
+  /** @param {Event} event */
+  close(event) {
+    event.preventDefault();
+    this.tell("quoth-close");
+  }
+
+  /** @param {number} by */
+  walk(by) {
+    if (this.items[this.at + by]) this.tell("quoth-walk", this.at + by);
+  }
+
+  /** @param {PointerEvent} event */
+  drag(event) {
+    const handle = /** @type {HTMLElement} */ (event.currentTarget);
+    if (handle.hasPointerCapture(event.pointerId)) resize(window.innerWidth - event.clientX);
+  }
+
+  /** @param {KeyboardEvent} event */
+  onHandleKey(event) {
+    const by = event.key === "ArrowLeft" ? STEP : event.key === "ArrowRight" ? -STEP : 0;
+    if (by) resize(this.dialog.offsetWidth + by);
+  }
+
+  render() {
+    const { item } = this.items[this.at];
+    const title = item.document_name ?? item.document;
+    return html`<dialog class="proof" aria-label=${t("proof.title", { title })} @cancel=${this.close}>
+      <div class="handle" role="separator" aria-orientation="vertical" tabindex="0" aria-label=${t("proof.resize")}
+        @pointerdown=${(/** @type {any} */ event) => event.currentTarget.setPointerCapture(event.pointerId)}
+        @pointermove=${this.drag} @keydown=${this.onHandleKey}></div>
+      ${this.bar()}
+      <h2>${title}</h2>
+      <p class="place">${placeName(item.locator, t)}
+        ${isSafeLink(item.link) ? html`· <a href=${item.link} target="_blank" rel="noopener noreferrer">${t("proof.original")}</a>` : nothing}</p>
+      ${this.span ? this.views(item.locator) : html`<p class="soft">${t("loading")}</p>`}
+    </dialog>`;
+  }
+
+  bar() {
+    const { at, items } = this;
+    return html`<div class="row bar">
+      <button aria-label=${t("proof.previous")} ?disabled=${at === 0} @click=${() => this.walk(-1)}>←</button>
+      <span class="soft">${at + 1} / ${items.length}</span>
+      <button aria-label=${t("proof.next")} ?disabled=${at === items.length - 1} @click=${() => this.walk(1)}>→</button>
+      <span class="grow"></span>
+      <button autofocus aria-label=${t("proof.close")} @click=${this.close}>✕</button>
+    </div>`;
+  }
+
+  /** @param {any} locator */
+  views(locator) {
+    const { documentId, start, end } = /** @type {any} */ (this.span);
+    const shown = { pages: this.pageImage, seconds: this.player }[/** @type {string} */ (locator.kind)];
+    return html`${shown ? shown.call(this, locator) : nothing}
+      <reading-view .documentId=${documentId} .start=${start} .end=${end} .quiet=${locator.kind === "pages"}></reading-view>`;
+  }
+
+  pageImage() {
+    const { documentId, start, end } = /** @type {any} */ (this.span);
+    return html`<page-image .documentId=${documentId} .start=${start} .end=${end}></page-image>`;
+  }
+
+  /** @param {any} locator */
+  player(locator) {
+    return html`<media-player .documentId=${this.span?.documentId} .seconds=${locator.start}></media-player>`;
+  }
+}
+
+/** Set the width of the pane, in pixels. @param {number} width */
+function resize(width) {
+  const within = Math.max(LEAST, Math.min(window.innerWidth - 1.25 * LEAST, width));
+  document.documentElement.style.setProperty("--pane", `${Math.round(within)}px`);
+}
+
+/** Return the span of a citation, or of a passage that was found. @param {any} item */
+async function spanOf(item) {
+  const documentId = item.document_id;
+  if ("snippet_start" in item) return { documentId, start: item.snippet_start, end: item.snippet_end };
+  const path = `/v1/documents/${documentId}/passages?window=0&around=${item.chunk_id}`;
+  const [passage] = (await getJson(path)).passages;
+  const [first, last] = item.marked ?? [0, passage.end - passage.start];
+  return { documentId, start: passage.start + first, end: passage.start + last };
+}
+
+customElements.define("proof-pane", ProofPane);

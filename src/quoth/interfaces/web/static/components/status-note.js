@@ -1,0 +1,43 @@
+/** What became of a question, in words: how sure the answer is, or why there is none. */
+import { Base } from "../base.js";
+import { t } from "../i18n.js";
+import { html, nothing } from "../vendor/lit.js";
+
+class StatusNote extends Base {
+  static properties = { asking: { attribute: false } };
+
+  constructor() {
+    super();
+    /** @type {import("../reduce.js").Asking} */
+    this.asking = /** @type {any} */ (null);
+  }
+
+  render() {
+    const found = noteOf(this.asking);
+    if (!found) return nothing;
+    const { answer } = this.asking;
+    const without = (/** @type {string} */ what) => t("status.withoutPart", { what });
+    const notes = answer ? [...(answer.query.notes ?? []), ...answer.warnings, ...answer.degraded.map(without)] : [];
+    return html`<p class="status ${found.kind}" role="status">${found.text}</p>
+      ${notes.length ? html`<ul class="notes">${notes.map((each) => html`<li>${each}</li>`)}</ul>` : nothing}`;
+  }
+}
+
+const PHASES = { broken: "problem", stopped: "doubt", searching: "busy", writing: "busy" };
+
+/** Return the kind of note and its text, null for none. @param {import("../reduce.js").Asking} asking */
+function noteOf({ phase, answer, problem, restored }) {
+  if (phase === "failed") return { kind: "problem", text: problem?.detail || t("status.failed") };
+  if (phase in PHASES) return { kind: PHASES[/** @type {keyof typeof PHASES} */ (phase)], text: t(`status.${phase}`) };
+  if (!answer) return null;
+  const stored = restored ? ` ${t("status.restored")}` : "";
+  const of = answer.sentences.length;
+  // Without sentences the answer itself says in words why there is none.
+  if (!of) return { kind: "doubt", text: t(`status.${answer.status}`) + stored };
+  const proved = answer.sentences.filter((/** @type {any} */ each) => each.support === "supported").length;
+  const text = proved === of ? t("status.proved", { count: of }) : t("status.someProved", { proved, of });
+  const note = answer.status === "answered" ? "" : ` ${t(`status.${answer.status}`)}`;
+  return { kind: proved === of ? "proved" : "doubt", text: text + note + stored };
+}
+
+customElements.define("status-note", StatusNote);

@@ -1,0 +1,38 @@
+/** Message catalogues; the browser's languages choose one. */
+
+const LANGUAGES = ["en", "fr"];
+
+/** Return the first language of a list that there are messages in, else English. @param {readonly string[]} wanted */
+export function chooseLanguage(wanted) {
+  return wanted.map((each) => each.slice(0, 2).toLowerCase()).find((each) => LANGUAGES.includes(each)) ?? "en";
+}
+
+export const language = chooseLanguage(navigator.languages);
+/** @type {Record<string, string>} */
+const messages = await (await fetch(new URL(`./locales/${language}.json`, import.meta.url))).json();
+const plural = new Intl.PluralRules(language);
+const number = new Intl.NumberFormat(language);
+const date = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
+
+/**
+ * Return a message with its values filled in; `count` selects `KEY.one` or `KEY.other`.
+ * @param {string} key @param {Record<string, unknown>} [values] @returns {string}
+ */
+export function t(key, values = {}) {
+  const counted = typeof values.count === "number" ? `${key}.${plural.select(values.count)}` : key;
+  const message = messages[counted] ?? messages[`${key}.other`] ?? messages[key] ?? key;
+  return message.replace(/\{(\w+)\}/g, (_all, name) => {
+    const value = values[name];
+    return typeof value === "number" ? number.format(value) : String(value ?? "");
+  });
+}
+
+/** Return the message of a key, or the key's last part where there is none. @param {string} group @param {string} name */
+export function named(group, name) {
+  return messages[`${group}.${name}`] ?? name.replaceAll("_", " ");
+}
+
+/** @param {string} iso */
+export function dateName(iso) {
+  return date.format(new Date(iso));
+}

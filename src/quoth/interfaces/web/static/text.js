@@ -1,0 +1,120 @@
+/**
+ * Pure functions over texts and places.
+ *
+ * The service counts offsets in Unicode code points, JavaScript in UTF-16 units: all offsets of
+ * the service go through `cut`.
+ */
+
+const SURROGATE = /[\ud800-\udfff]/;
+
+/** Return the code points from `start` to `end`. @param {string} text @param {number} start @param {number} [end] */
+export function cut(text, start, end) {
+  if (!SURROGATE.test(text)) return text.slice(start, end);
+  return Array.from(text).slice(start, end).join("");
+}
+
+/** Return the number of code points. @param {string} text */
+export function lengthOf(text) {
+  return SURROGATE.test(text) ? Array.from(text).length : text.length;
+}
+
+/**
+ * Split a text into what comes before, in and after a span; no span marks nothing.
+ * @param {string} text @param {[number, number] | null | undefined} span
+ * @returns {[string, string, string]}
+ */
+export function around(text, span) {
+  if (!span) return [text, "", ""];
+  return [cut(text, 0, span[0]), cut(text, span[0], span[1]), cut(text, span[1])];
+}
+
+/** Return seconds as `1:05` or `1:02:05`. @param {number} seconds */
+export function clock(seconds) {
+  const whole = Math.floor(seconds);
+  const two = (/** @type {number} */ n) => String(n).padStart(2, "0");
+  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
+  return hours ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
+}
+
+/**
+ * Return a place for people: pages, times or a section.
+ * @param {any} locator @param {(key: string, values?: Record<string, unknown>) => string} t
+ */
+export function placeName(locator, t) {
+  if (locator.kind === "pages") {
+    const { label_first: first, label_last: last } = locator;
+    return first === last ? t("place.page", { page: first }) : t("place.pages", { first, last });
+  }
+  if (locator.kind === "seconds") {
+    const time = `${clock(locator.start)}–${clock(locator.end)}`;
+    return locator.speaker ? `${time} · ${locator.speaker}` : time;
+  }
+  return locator.section ?? "";
+}
+
+/**
+ * Split an answer into paragraphs of sentences; text that is no sentence is kept as it is.
+ * @param {{text: string, sentences: {start: number, end: number, citations: number[], support: string}[]}} answer
+ * @returns {Piece[][]}
+ * @typedef {{text: string, index: number, citations: number[], support: string}} Piece
+ */
+export function paragraphs(answer) {
+  /** @type {Piece[][]} */
+  const found = [[]];
+  const plain = (/** @type {string} */ text) => {
+    text.replace(/\s*\[\d+\]/g, "").split(/\n\s*\n/).forEach((part, at) => {
+      if (at) found.push([]);
+      if (part.trim()) found[found.length - 1].push({ text: part.trim(), index: -1, citations: [], support: "" });
+    });
+  };
+  let at = 0;
+  answer.sentences.forEach((sentence, index) => {
+    plain(cut(answer.text, at, sentence.start));
+    const text = cut(answer.text, sentence.start, sentence.end);
+    found[found.length - 1].push({ text, index, citations: sentence.citations, support: sentence.support });
+    at = sentence.end;
+  });
+  plain(cut(answer.text, at));
+  return found.filter((each) => each.length);
+}
+
+/**
+ * Return an answer as plain text with its sources and links.
+ * @param {any} answer @param {string} question @param {string} address @param {any} t
+ */
+export function asText(answer, question, address, t) {
+  const base = new URL(address).origin;
+  const sources = answer.citations.map((/** @type {any} */ each) => {
+    const link = each.link ? ` ${new URL(each.link, base).href}` : "";
+    return `[${each.number}] ${each.document_name}, ${placeName(each.locator, t)}:${link}`;
+  });
+  return [question, answer.text, sources.join("\n"), address].filter(Boolean).join("\n\n");
+}
+
+/** Return whether a link is safe to open: the service's own or a web address. @param {string | null} link */
+export function isSafeLink(link) {
+  return !!link && (/^https?:\/\//i.test(link) || /^\/(?![/\\])/.test(link));
+}
+
+/**
+ * Return the passages that can be opened, each with its mark in the address: `c2` is the second
+ * citation, `p1` the first passage that was found.
+ * @param {import("./reduce.js").Asking} asking @returns {{mark: string, item: any}[]}
+ */
+export function passages({ answer, citations, evidence, hits }) {
+  const cited = citations.length ? citations : evidence;
+  if (cited.length) return cited.map((item) => ({ mark: `c${item.number}`, item }));
+  const found = answer ? answer.closest : hits;
+  return found.map((/** @type {any} */ item, /** @type {number} */ at) => ({ mark: `p${at + 1}`, item }));
+}
+
+/**
+ * Return the place among the passages of what a mark names, -1 for none; `s3` is the first
+ * citation of the third sentence.
+ * @param {import("./reduce.js").Asking} asking @param {string} mark
+ */
+export function openedAt(asking, mark) {
+  const sentence = mark.startsWith("s") && asking.answer?.sentences[Number(mark.slice(1)) - 1];
+  const wanted = sentence ? `c${sentence.citations[0]}` : mark;
+  return passages(asking).findIndex((each) => each.mark === wanted);
+}

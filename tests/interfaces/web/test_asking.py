@@ -1,0 +1,268 @@
+"""Journeys through the web app in Chromium: ask, open the proof, and what can go wrong."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from tests.support.payloads import ACTIVE, CANARY
+from tests.support.web_app import NEEDS_CHROMIUM, WebApp
+
+pytestmark = NEEDS_CHROMIUM
+
+HONEY = "What is honey made from?"
+NARROW = {"width": 360, "height": 740}
+DANGERS = """() => ({ ran: window.ran ?? null, bad: document.querySelectorAll(
+  'main :is(script, img, iframe, object, embed, base, meta, link, style, form[action]), ' +
+  'main :is([onerror], [onload], [onclick], [onfocus], [href^="javascript"])'
+).length })"""
+PAYLOADS = ACTIVE[:: len(ACTIVE) // 24]
+
+
+def stored_id(page: Page) -> str:
+    found = re.search(r"/q/(q_\w+)", page.url)
+    assert found is not None
+    return found[1]
+
+
+def test_a_question_is_answered_with_proof_beside_it(web: WebApp) -> None:
+    with web.opened() as visit:
+        page = visit.page
+        expect(page.locator("#question")).to_be_focused()
+        visit.ask(HONEY)
+        expect(page.locator(".status")).to_contain_text("proved")
+        sentence = page.locator(".sentence", has_text="nectar").first
+        sentence.hover()
+        expect(page.locator(".card.lit blockquote")).to_contain_text("nectar")
+        page.locator(".card").first.hover()
+        expect(page.locator(".sentence.lit")).to_have_count(1)
+
+        marker = sentence.locator("button.number").first
+        marker.click()
+        expect(page.locator(".proof .reading mark").first).to_be_visible()
+        said = " ".join(page.locator(".proof .reading mark").all_inner_texts())
+        assert said in sentence.inner_text().replace("\n", " ")
+        assert page.url.endswith("#s1")
+        page.keyboard.press("Escape")
+        expect(page.locator(".proof")).to_have_count(0)
+        expect(marker).to_be_focused()
+
+
+def test_an_address_shows_the_stored_answer_and_its_proof(web: WebApp) -> None:
+    with web.opened() as visit:
+        visit.ask(HONEY)
+        query_id = stored_id(visit.page)
+        visit.page.locator("button.number").first.click()
+        visit.page.locator(".proof .reading mark").first.wait_for()
+        visit.page.go_back()
+        expect(visit.page.locator(".proof")).to_have_count(0)
+        visit.page.go_forward()
+        expect(visit.page.locator(".proof")).to_have_count(1)
+    with web.opened(f"/q/{query_id}#s1") as visit:
+        expect(visit.page.locator("#question")).to_have_value(HONEY)
+        expect(visit.page.locator(".status")).to_contain_text("stored answer")
+        expect(visit.page.locator(".proof .reading mark").first).to_be_visible()
+
+
+def test_the_keyboard_walks_through_the_citations(web: WebApp) -> None:
+    with web.opened() as visit:
+        page = visit.page
+        visit.ask("How does a colony live through winter and when does it swarm?")
+        page.locator("button.number").first.focus()
+        page.keyboard.press("Enter")
+        page.locator(".proof .reading").wait_for()
+        before = page.locator(".proof .bar .soft").inner_text()
+        page.keyboard.press("ArrowRight")
+        expect(page.locator(".proof .bar .soft")).not_to_have_text(before)
+        page.keyboard.press("Escape")
+        page.keyboard.press("?")
+        expect(page.locator("dialog.help")).to_be_visible()
+        page.keyboard.press("Escape")
+        page.locator("main").focus()
+        page.keyboard.press("/")
+        expect(page.locator("#question")).to_be_focused()
+
+
+def test_on_a_small_screen_the_proof_is_a_dialog(web: WebApp) -> None:
+    with web.opened(viewport=NARROW, locale="fr-FR") as visit:
+        page = visit.page
+        expect(page.locator("h1")).to_have_text("Interrogez vos documents")
+        visit.ask(HONEY)
+        expect(page.locator(".status")).to_contain_text("prouvée")
+        page.locator("button.number").first.click()
+        page.locator(".proof .reading mark").first.wait_for()
+        assert page.evaluate("document.querySelector('.proof').matches(':modal')")
+        wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        assert wide <= 0, "the page scrolls sideways"
+        page.keyboard.press("Escape")
+        expect(page.locator(".proof")).to_have_count(0)
+
+
+def test_a_pdf_shows_its_page_with_the_words_marked(web: WebApp) -> None:
+    with web.opened() as visit:
+        page = visit.page
+        documents = page.request.get(f"{web.url}/v1/documents").json()["documents"]
+        pdf = next(each for each in documents if each["kind"] == "pdf")
+        reading = page.request.get(f"{web.url}/v1/documents/{pdf['document_id']}/reading").json()
+        block = reading["blocks"][0]
+        page.goto(f"{web.url}/d/{pdf['document_id']}?start={block['start']}&end={block['end']}")
+        expect(page.locator("h1")).to_have_text(pdf["title"])
+        expect(page.locator(".page-image rect").first).to_be_visible()
+        expect(page.locator(".reading mark").first).to_be_visible()
+
+
+def sse(*events: dict[str, Any]) -> str:
+    return "".join(f"event: {each['event']}\ndata: {json.dumps(each)}\n\n" for each in events)
+
+
+def test_a_stream_that_breaks_shows_the_stored_answer(web: WebApp) -> None:
+    with web.opened() as visit:
+        page = visit.page
+        visit.ask(HONEY)
+        query_id = stored_id(page)
+        page.locator("button", has_text="New question").click()
+
+        def broken(route: Route) -> None:
+            first = {"event": "status", "stage": "retrieve", "query_id": query_id}
+            token = {"event": "token", "text": "Honey is"}
+            route.fulfill(content_type="text/event-stream", body=sse(first, token))
+
+        page.route("**/v1/query", broken)
+        visit.ask(HONEY)
+        expect(page.locator(".status")).to_contain_text("stored answer")
+        query_id = "q_000000000000"
+        page.locator("button", has_text="New question").click()
+        page.locator("#question").fill(HONEY)
+        page.keyboard.press("Enter")
+        expect(page.locator(".status")).to_contain_text("The connection broke")
+
+
+def test_an_error_is_told_in_words_and_asking_can_be_stopped(web: WebApp) -> None:
+    with web.opened() as visit:
+        page = visit.page
+        problem = {"code": "busy", "title": "Busy", "status": 503, "detail": "Too many questions."}
+        page.route("**/v1/query", lambda route: route.fulfill(status=503, json=problem))
+        page.locator("#question").fill(HONEY)
+        page.keyboard.press("Enter")
+        expect(page.locator(".status.problem")).to_have_text("Too many questions.")
+        page.unroute("**/v1/query")
+        page.route("**/v1/query", lambda _route: None)  # never answered
+        page.locator("button", has_text="Ask again").click()
+        page.locator("button", has_text="Stop").click()
+        expect(page.locator(".status")).to_contain_text("Stopped")
+
+
+def test_inferred_filters_can_be_taken_away(web: WebApp) -> None:
+    asked: list[dict[str, Any]] = []
+    with web.opened() as visit:
+        page = visit.page
+        page.on(
+            "request",
+            lambda each: asked.append(each.post_data_json) if each.url.endswith("/query") else None,
+        )
+        visit.ask("What is said on page 1?")
+        page.locator(".chips .chip").first.click()
+        page.locator(".answer[aria-busy=false] p").first.wait_for()
+        expect(page.locator(".chips .chip")).to_have_count(0)
+    assert asked[-1]["filters"] == {"page": "any"}
+
+
+def hostile_answer(text: str) -> dict[str, Any]:
+    """An answer with a text in every place that people read, and as the link."""
+    citation = {
+        "id": "c",
+        "number": 1,
+        "document_id": "d",
+        "document_name": text,
+        "chunk_id": "k",
+        "section_heading": text,
+        "locator": {"kind": "seconds", "start": 1, "end": 2, "speaker": text, "section": text},
+        "snippet": text,
+        "snippet_start": 0,
+        "snippet_end": len(text),
+        "link": f"javascript:{text}",
+        "support": "supported",
+        "marked": [0, 5],
+    }
+    whole = f"{text} [1]"
+    sentences = [{"start": 0, "end": len(text), "citations": [1], "support": "partly"}]
+    filters = [{"field": "speaker", "operator": "in", "values": [text]}]
+    return {
+        "query_id": "q_1",
+        "query": {"filters": filters, "notes": [text]},
+        "text": whole,
+        "sentences": sentences,
+        "citations": [citation],
+        "closest": [],
+        "status": "answered",
+        "warnings": [text],
+        "degraded": [text],
+        "rejected": [{"text": text, "reasons": [text]}],
+    }
+
+
+def test_hostile_texts_are_shown_as_text_everywhere(web: WebApp) -> None:
+    with web.opened() as visit:
+        page = visit.page
+        current = {"text": ""}
+
+        def answered(route: Route) -> None:
+            answer = hostile_answer(current["text"])
+            events = [
+                {"event": "status", "stage": "retrieve", "query_id": "q_1"},
+                {"event": "token", "text": current["text"]},
+                {"event": "citation", "citation": answer["citations"][0]},
+                {"event": "done", "answer": answer},
+            ]
+            route.fulfill(content_type="text/event-stream", body=sse(*events))
+
+        def reading(route: Route) -> None:
+            text = current["text"]
+            locator = {"kind": "seconds", "start": 1, "end": 2}
+            block = {"start": 0, "end": len(text), "text": text, "section": [text]}
+            shown = {**block, "locator": locator, "label": text, "link": f"javascript:{text}"}
+            body = {"document_id": "d", "title": text, "kind": "transcript", "language": text}
+            span = {"start": 0, "end": 3}
+            part = {"start": 0, "end": len(text), "total_chars": len(text), "span": span}
+            route.fulfill(json={**body, **part, "blocks": [shown]})
+
+        page.route("**/v1/query", answered)
+        page.route("**/v1/documents/d/reading*", reading)
+        page.route(
+            "**/v1/suggestions*", lambda r: r.fulfill(json={"suggestions": [current["text"]]})
+        )
+        for text in PAYLOADS:
+            current["text"] = text
+            visit.ask(HONEY)
+            expect(page.locator(".card blockquote")).to_have_text(text)
+            page.locator("button.number").first.click()
+            page.locator(".reading .block").wait_for()
+            found = page.evaluate(DANGERS)
+            assert found == {"ran": None, "bad": 0}, text
+            page.keyboard.press("Escape")
+            page.locator("button", has_text="New question").click()
+        assert CANARY not in " ".join(visit.elsewhere)
+    assert len(PAYLOADS) >= 20
+
+
+@pytest.mark.parametrize("viewport", [NARROW, {"width": 1600, "height": 900}])
+def test_nothing_moves_while_an_answer_comes(web: WebApp, viewport: Any) -> None:
+    watch = """() => { window.shift = 0; new PerformanceObserver((list) => {
+      for (const each of list.getEntries()) if (!each.hadRecentInput) window.shift += each.value;
+    }).observe({ type: 'layout-shift', buffered: true }); }"""
+    with web.opened(viewport=viewport) as visit:
+        page = visit.page
+        page.evaluate(watch)
+
+        def late(route: Route) -> None:
+            page.wait_for_timeout(700)  # what moves right after a key is expected, and not counted
+            route.continue_()
+
+        page.route("**/v1/query", late)
+        visit.ask(HONEY)
+        page.wait_for_timeout(200)
+        assert page.evaluate("window.shift") <= 0.05

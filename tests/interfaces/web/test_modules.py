@@ -1,0 +1,136 @@
+"""The pure modules of the app, called in a browser: events, the reducer, texts, addresses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from quoth.interfaces.web.routes import load_site
+from tests.support.web_app import NEEDS_CHROMIUM, Visit, WebApp
+
+pytestmark = NEEDS_CHROMIUM
+
+ANSWER = {"query_id": "q_1", "text": "Bees dance. [1]", "citations": [{"number": 1}]}
+EVENTS: list[dict[str, Any]] = [
+    {"event": "asked", "question": "Why?"},
+    {"event": "status", "stage": "retrieve", "query_id": "q_1"},
+    {"event": "hits", "hits": [{"rank": 1}]},
+    {"event": "token", "text": "Bees "},
+    {"event": "token", "text": "dance. [1]"},
+    {"event": "citation", "citation": {"number": 1, "id": "a"}},
+    {"event": "done", "answer": ANSWER},
+]
+
+
+@pytest.fixture(scope="module")
+def visit(web: WebApp) -> Iterator[Visit]:
+    with web.opened() as visit:
+        yield visit
+
+
+def call(visit: Visit, module: str, code: str, given: Any = None) -> Any:
+    """Evaluate an expression over a module ``m`` and a value ``given``."""
+    address = f"/static/{load_site().version}/{module}"
+    return visit.page.evaluate(
+        f"async (given) => {{ const m = await import('{address}'); return {code}; }}", given
+    )
+
+
+def reduced(visit: Visit, events: list[dict[str, Any]]) -> Any:
+    return call(visit, "reduce.js", "given.reduce(m.reduce, m.IDLE)", events)
+
+
+def test_the_state_follows_the_events(visit: Visit) -> None:
+    phases = [reduced(visit, EVENTS[:n])["phase"] for n in range(len(EVENTS) + 1)]
+    assert phases == ["idle", *["searching"] * 3, *["writing"] * 3, "done"]
+    done = reduced(visit, EVENTS)
+    assert (done["queryId"], done["text"], done["answer"]) == ("q_1", ANSWER["text"], ANSWER)
+    assert reduced(visit, EVENTS[:5])["text"] == "Bees dance. [1]"
+
+
+def test_what_comes_after_the_end_changes_nothing(visit: Visit) -> None:
+    stopped = [*EVENTS[:4], {"event": "stopped"}]
+    assert reduced(visit, [*stopped, *EVENTS[4:]]) == reduced(visit, stopped)
+    unknown = [*EVENTS[:4], {"event": "a later kind"}]
+    assert reduced(visit, unknown) == reduced(visit, EVENTS[:4])
+
+
+def test_a_broken_stream_keeps_the_id_and_is_restored(visit: Visit) -> None:
+    broken = reduced(visit, [*EVENTS[:4], {"event": "broken"}])
+    assert (broken["phase"], broken["queryId"]) == ("broken", "q_1")
+    again = [*EVENTS[:4], {"event": "broken"}, {"event": "restored", "answer": ANSWER}]
+    restored = reduced(visit, again)
+    assert restored["phase"] == "done"
+    assert restored["restored"]
+
+
+def test_events_are_the_same_wherever_the_stream_is_cut(visit: Visit) -> None:
+    stream = "".join(
+        f"event: {each['event']}\ndata: {json.dumps(each, ensure_ascii=False)}\n\n: ping\n\n"
+        for each in [*EVENTS, {"event": "token", "text": "é 𝄞 \n\n data: event: x"}]
+    )
+    code = """await (async () => {
+      const bytes = new TextEncoder().encode(given);
+      const read = async (parts) => {
+        const start = (to) => { parts.forEach((each) => to.enqueue(each)); to.close(); };
+        const body = new ReadableStream({ start });
+        const found = [];
+        for await (const event of m.readEvents(new Response(body))) found.push(event);
+        return JSON.stringify(found);
+      };
+      const whole = await read([bytes]);
+      const wrong = [];
+      for (let at = 0; at <= bytes.length; at++) {
+        if (await read([bytes.slice(0, at), bytes.slice(at)]) !== whole) wrong.push(at);
+      }
+      return [JSON.parse(whole).length, wrong];
+    })()"""
+    assert call(visit, "sse.js", code, stream) == [len(EVENTS) + 1, []]
+
+
+def test_offsets_count_code_points(visit: Visit) -> None:
+    assert call(visit, "text.js", "m.around(given, [2, 4])", "𝄞𝄞abc") == ["𝄞𝄞", "ab", "c"]
+    answer = {
+        "text": "𝄞 one. [1]\n\nTwo. [2][1] And three.",
+        "sentences": [
+            {"start": 0, "end": 6, "citations": [1], "support": "supported"},
+            {"start": 12, "end": 16, "citations": [2, 1], "support": "partly"},
+        ],
+    }
+    found = call(visit, "text.js", "m.paragraphs(given)", answer)
+    assert [[each["text"] for each in part] for part in found] == [
+        ["𝄞 one."],
+        ["Two.", "And three."],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("link", "safe"),
+    [
+        ("https://a.test/x", True),
+        ("/v1/documents/d/original", True),
+        ("javascript:alert(1)", False),
+        (" javascript:alert(1)", False),
+        ("data:text/html,x", False),
+        ("//evil.test", False),
+        ("/\\evil.test", False),
+        (None, False),
+    ],
+)
+def test_only_web_addresses_and_our_own_are_links(visit: Visit, link: str, safe: bool) -> None:
+    assert call(visit, "text.js", "m.isSafeLink(given)", link) is safe
+
+
+def test_addresses_name_what_is_shown(visit: Visit) -> None:
+    def route(path: str) -> Any:
+        return call(visit, "router.js", "m.routeOf(given)", f"http://x.test{path}")
+
+    assert route("/")["page"] == "ask"
+    assert (route("/q/q_1#s3")["id"], route("/q/q_1#s3")["mark"]) == ("q_1", "s3")
+    assert route("/q/q_1/explain")["page"] == "explain"
+    document = route("/d/d1?start=5&end=9")
+    assert (document["page"], document["start"], document["end"]) == ("document", 5, 9)
+    assert route("/d/d1?start=x")["end"] is None

@@ -1,0 +1,93 @@
+"""What the web app is made of: pages without data, files with a version, two catalogues."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+import quoth.interfaces.web
+from quoth.interfaces.web.routes import is_public, load_site
+
+STATIC = Path(quoth.interfaces.web.__file__).parent / "static"
+MODULES = sorted(STATIC.rglob("*.js"))
+MAX_KB = 150
+MAX_LINES = 300
+
+
+@pytest.fixture(scope="module")
+def client() -> TestClient:
+    from fastapi import FastAPI
+
+    from quoth.interfaces.web.routes import router
+
+    app = FastAPI()
+    app.include_router(router)
+    return TestClient(app)
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/history", "/library", "/settings", "/q/q_1", "/q/q_1/explain", "/d/d1"]
+)
+def test_every_address_of_the_app_is_the_same_page(client: TestClient, path: str) -> None:
+    response = client.get(path)
+    assert response.content == load_site().page
+    assert response.headers["cache-control"] == "no-cache"
+    assert is_public(path)
+
+
+def test_data_is_not_public() -> None:
+    assert not any(map(is_public, ["/v1/query", "/v1/documents", "/openapi.json", "/metrics"]))
+
+
+def test_the_page_names_files_that_exist_and_never_change(client: TestClient) -> None:
+    site = load_site()
+    named = re.findall(r'(?:href|src)="(/static/[^"]+)"', site.page.decode())
+    preloaded = re.findall("<([^>]+)>", site.preload)
+    assert len(preloaded) == len(MODULES)
+    named += preloaded
+    for address in named:
+        response = client.get(address)
+        assert response.status_code == 200
+        assert "immutable" in response.headers["cache-control"]
+
+
+def test_the_bundle_is_small() -> None:
+    sent = sum(len(gzip.compress(content)) for content in load_site().files.values())
+    assert sent <= MAX_KB * 1000
+
+
+def test_the_vendored_file_is_what_its_manifest_says() -> None:
+    manifest = json.loads((STATIC / "vendor" / "manifest.json").read_text())
+    assert sha256((STATIC / "vendor" / "lit.js").read_bytes()).hexdigest() == manifest["lit.js"]
+    licences = (STATIC / "vendor" / "LICENSES.txt").read_text()
+    assert all(f"{name} {version}" in licences for name, version in manifest["packages"].items())
+
+
+def test_modules_are_short_and_hold_no_unsafe_call() -> None:
+    unsafe = re.compile(r"innerHTML|outerHTML|insertAdjacentHTML|eval\(|document\.write|unsafeHTML")
+    for module in MODULES:
+        if module.parent.name == "vendor":
+            continue
+        text = module.read_text(encoding="utf-8")
+        assert len(text.splitlines()) <= MAX_LINES, module.name
+        assert not unsafe.search(text), module.name
+
+
+def test_both_languages_have_every_message() -> None:
+    english, french = (
+        json.loads((STATIC / "locales" / f"{name}.json").read_text(encoding="utf-8"))
+        for name in ("en", "fr")
+    )
+    assert english.keys() == french.keys()
+    for key, text in english.items():
+        assert set(re.findall(r"\{\w+\}", text)) == set(re.findall(r"\{\w+\}", french[key])), key
+    used = re.compile(r"""\bt\(\s*"([a-zA-Z.]+)"[,)\s]""")
+    for module in MODULES:
+        for key in used.findall(module.read_text(encoding="utf-8")):
+            assert key in english or f"{key}.other" in english, f"{module.name}: {key}"

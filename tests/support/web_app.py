@@ -1,0 +1,121 @@
+"""The web app in a real browser: ``quoth serve`` as a process, and pages of Chromium.
+
+Under the policy of the service neither `wait_for_function` nor `add_script_tag` of Playwright
+work: tests wait for elements, and scripts run with `evaluate`.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from tests.support.small_library import write_sources
+
+CHROMIUM = shutil.which("chromium")
+NEEDS_CHROMIUM = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed here")
+
+
+@dataclass(frozen=True, slots=True)
+class WebApp:
+    """A running service, and a browser to open it in."""
+
+    url: str
+    browser: Browser
+
+    @contextmanager
+    def opened(self, path: str = "/", **options: Any) -> Iterator[Visit]:
+        """Open a page in a context of its own."""
+        context = self.browser.new_context(**{"locale": "en-US", **options})
+        page = context.new_page()
+        page.set_default_timeout(10_000)
+        visit = Visit(self.url, page, context)
+        page.on("request", lambda each: visit.note(each.url))
+        page.on("pageerror", lambda error: visit.errors.append(str(error)))
+        page.goto(f"{self.url}{path}")
+        page.locator("main > *").first.wait_for()
+        try:
+            yield visit
+            assert visit.errors == []
+            assert visit.elsewhere == [], "the page asked another machine for something"
+        finally:
+            context.close()
+
+
+@dataclass(slots=True)
+class Visit:
+    """A page, its errors, and what it asked of other machines."""
+
+    url: str
+    page: Page
+    context: BrowserContext
+    errors: list[str] = field(default_factory=list)
+    elsewhere: list[str] = field(default_factory=list)
+
+    def note(self, address: str) -> None:
+        """Keep the address of a request that leaves the service."""
+        if not address.startswith((self.url, "data:", "blob:")):
+            self.elsewhere.append(address)
+
+    def ask(self, question: str) -> None:
+        """Ask, and wait until the answer is complete."""
+        self.page.locator("#question").fill(question)
+        self.page.keyboard.press("Enter")
+        self.page.locator(".answer[aria-busy=false] p").first.wait_for()
+
+
+@contextmanager
+def open_web_app(folder: Path) -> Iterator[WebApp]:
+    """Serve a small library with a talk, a PDF and notes; no model."""
+    sources = write_sources(folder / "sources")
+    env = {
+        **{name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ},
+        "PYTHONPATH": os.pathsep.join(each for each in sys.path if each),
+        "QUOTH_HOME": str(folder / "home"),
+        "QUOTH_EMBEDDER": "fake",
+        "QUOTH_CHUNK_TOKENS": "32",
+    }
+    program = [sys.executable, "-m", "quoth"]
+    subprocess.run([*program, "--quiet", "add", str(sources)], env=env, check=True)
+    with serving(program, env) as url, sync_playwright() as play:
+        browser = play.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"]
+        )
+        yield WebApp(url, browser)
+        browser.close()
+
+
+@contextmanager
+def serving(program: list[str], env: dict[str, str]) -> Iterator[str]:
+    """Run ``quoth serve`` on a free port until the block ends; gives its address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    words = [*program, "serve", "--port", str(port)]
+    process = subprocess.Popen(words, env=env, stderr=subprocess.DEVNULL)
+    url = f"http://127.0.0.1:{port}"
+    try:
+        for _ in range(300):
+            assert process.poll() is None, "the service ended"
+            try:
+                if httpx.get(f"{url}/readyz").status_code == 200:
+                    break
+            except httpx.TransportError:
+                pass
+            time.sleep(0.2)
+        yield url
+    finally:
+        process.terminate()
+        process.wait(timeout=30)

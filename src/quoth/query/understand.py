@@ -162,7 +162,7 @@ def understand(
         analysis, standalone = _with_history(analysis, turns, names)
     elif turns:
         in_context = rewrite_standalone(query, turns)
-    if analysis.kind not in ("summary", "page_specific", "comparison"):
+    if analysis.kind not in ("page_specific", "comparison"):
         tokenized = tokenize_query(standalone)
         direct = direct_question(tokenized, language=analysis.language)
         standalone = standalone if direct == tokenized.clean else direct

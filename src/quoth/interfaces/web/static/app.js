@@ -5,9 +5,14 @@ import { go, routeOf } from "./router.js";
 import { html } from "./vendor/lit.js";
 import "./components/ask-page.js";
 import "./components/document-page.js";
+import "./components/explain-page.js";
+import "./components/history-page.js";
 import "./components/key-help.js";
+import "./components/library-page.js";
+import "./components/settings-page.js";
+import "./components/sign-in.js";
 
-const LINKS = [["/", "ask"]];
+const LINKS = [["/", "ask"], ["/history", "history"], ["/library", "library"], ["/settings", "settings"]];
 
 class App extends Base {
   static properties = { route: { state: true }, signedOut: { state: true } };
@@ -28,6 +33,9 @@ class App extends Base {
     window.addEventListener("quoth-navigated", navigated);
     window.addEventListener("quoth-signed-out", () => {
       this.signedOut = true;
+    });
+    this.addEventListener("quoth-signed-in", () => {
+      this.signedOut = false;
     });
     document.addEventListener("click", followLink);
     document.addEventListener("keydown", (event) => this.onKey(event));
@@ -68,9 +76,23 @@ class App extends Base {
 
   page() {
     if (this.signedOut) return html`<sign-in></sign-in>`;
-    if (this.route.page === "ask") return html`<ask-page .route=${this.route}></ask-page>`;
-    if (this.route.page === "document") return html`<document-page .route=${this.route}></document-page>`;
-    return html`<p class="page">${t("page.unknown")} <a href="/">${t("nav.ask")}</a></p>`;
+    const { route } = this;
+    switch (route.page) {
+      case "ask":
+        return html`<ask-page .route=${route}></ask-page>`;
+      case "document":
+        return html`<document-page .route=${route}></document-page>`;
+      case "explain":
+        return html`<explain-page .queryId=${route.id}></explain-page>`;
+      case "history":
+        return html`<history-page></history-page>`;
+      case "library":
+        return html`<library-page></library-page>`;
+      case "settings":
+        return html`<settings-page></settings-page>`;
+      default:
+        return html`<p class="page">${t("page.unknown")} <a href="/">${t("nav.ask")}</a></p>`;
+    }
   }
 }
 

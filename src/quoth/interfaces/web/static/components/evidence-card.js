@@ -26,7 +26,7 @@ class EvidenceCard extends Base {
     const cited = "snippet" in item;
     const [whole, marked, after] = around(cited ? item.snippet : item.text, item.marked);
     // A passage that was found is long: what is near the question comes first.
-    const before = cited || !marked || whole.length < MAX_BEFORE ? whole : `… ${whole.slice(-MAX_BEFORE)}`;
+    const before = cited || !marked || whole.length < MAX_BEFORE ? whole : `… ${whole.slice(-MAX_BEFORE).replace(/^\S*\s+/, "")}`;
     const light = (/** @type {number[]} */ numbers) => () => this.tell("quoth-light", numbers);
     const numbers = cited ? [item.number] : [];
     return html`<article id=${this.mark} class="card ${this.lit ? "lit" : ""} ${cited ? "" : "found"}"

@@ -21,6 +21,7 @@ class ProofPane extends Base {
     at: { type: Number },
     back: {},
     span: { state: true },
+    share: { state: true },
   };
 
   constructor() {
@@ -31,6 +32,8 @@ class ProofPane extends Base {
     this.back = "";
     /** @type {{documentId: string, start: number, end: number} | null} */
     this.span = null;
+    /** the width of the pane in percent of the window */
+    this.share = 46;
     /** @type {Element | null} where focus returns to */
     this.opener = null;
     this.onKey = this.onKey.bind(this);
@@ -106,20 +109,27 @@ class ProofPane extends Base {
   /** @param {PointerEvent} event */
   drag(event) {
     const handle = /** @type {HTMLElement} */ (event.currentTarget);
-    if (handle.hasPointerCapture(event.pointerId)) resize(window.innerWidth - event.clientX);
+    if (handle.hasPointerCapture(event.pointerId)) this.resize(window.innerWidth - event.clientX);
   }
 
   /** @param {KeyboardEvent} event */
   onHandleKey(event) {
     const by = event.key === "ArrowLeft" ? STEP : event.key === "ArrowRight" ? -STEP : 0;
-    if (by) resize(this.dialog.offsetWidth + by);
+    if (by) this.resize(this.dialog.offsetWidth + by);
+  }
+
+  /** @param {number} width in pixels */
+  resize(width) {
+    const within = Math.max(LEAST, Math.min(window.innerWidth - 1.25 * LEAST, width));
+    this.share = Math.round((100 * within) / window.innerWidth);
+    document.documentElement.style.setProperty("--pane", `${Math.round(within)}px`);
   }
 
   render() {
     const { item } = this.items[this.at];
     const title = item.document_name ?? item.document;
     return html`<dialog class="proof" aria-label=${t("proof.title", { title })} @cancel=${this.close}>
-      <div class="handle" role="separator" aria-orientation="vertical" tabindex="0" aria-label=${t("proof.resize")}
+      <div class="handle" role="separator" aria-orientation="vertical" tabindex="0" aria-label=${t("proof.resize")} aria-valuenow=${this.share}
         @pointerdown=${(/** @type {any} */ event) => event.currentTarget.setPointerCapture(event.pointerId)}
         @pointermove=${this.drag} @keydown=${this.onHandleKey}></div>
       ${this.bar()}
@@ -158,12 +168,6 @@ class ProofPane extends Base {
   player(locator) {
     return html`<media-player .documentId=${this.span?.documentId} .seconds=${locator.start}></media-player>`;
   }
-}
-
-/** Set the width of the pane, in pixels. @param {number} width */
-function resize(width) {
-  const within = Math.max(LEAST, Math.min(window.innerWidth - 1.25 * LEAST, width));
-  document.documentElement.style.setProperty("--pane", `${Math.round(within)}px`);
 }
 
 /** Return the span of a citation, or of a passage that was found. @param {any} item */

@@ -1,0 +1,112 @@
+/** How an answer came about, and why a passage is not in it. */
+import { getJson } from "../api.js";
+import { Base } from "../base.js";
+import { t } from "../i18n.js";
+import { isSafeLink } from "../text.js";
+import { html, nothing } from "../vendor/lit.js";
+
+const LEGS = ["keyword", "semantic", "rerank"];
+const SHOWN = 30;
+
+class ExplainPage extends Base {
+  static properties = {
+    queryId: {},
+    found: { state: true },
+    missed: { state: true },
+    problem: { state: true },
+  };
+
+  constructor() {
+    super();
+    this.queryId = "";
+    /** @type {any} */
+    this.found = null;
+    /** @type {any} */
+    this.missed = null;
+    this.problem = "";
+  }
+
+  /** @param {Map<string, unknown>} changed */
+  willUpdate(changed) {
+    if (changed.has("queryId")) this.load("");
+  }
+
+  /** @param {string} words of a passage that was not cited, or none */
+  async load(words) {
+    const query = words ? `?${new URLSearchParams({ why_not: words })}` : "";
+    try {
+      const body = await getJson(`/v1/queries/${encodeURIComponent(this.queryId)}/explain${query}`);
+      this.found = body.explanation;
+      this.missed = body.why_not;
+      this.problem = "";
+      document.title = `${t("explain.title")} – quoth`;
+    } catch (error) {
+      this.problem = /** @type {Error} */ (error).message;
+    }
+  }
+
+  /** @param {any} event */
+  ask(event) {
+    event.preventDefault();
+    this.load(event.target.elements.words.value.trim());
+  }
+
+  render() {
+    return html`<section class="page">
+      <p><a href=${`/q/${this.queryId}`}>← ${t("explain.back")}</a></p>
+      <h1>${t("explain.title")}</h1>
+      ${this.problem ? html`<p class="problem" role="alert">${this.problem}</p>` : nothing}
+      ${this.found ? this.sections() : nothing}
+    </section>`;
+  }
+
+  sections() {
+    const { question, understood, notes, searched } = this.found;
+    return html`<p class="lead">${question}</p>
+      ${this.whyNot()}
+      <section><h2>${t("explain.understood")}</h2>
+        <dl class="facts">${understood.map((/** @type {string[]} */ [name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl></section>
+      ${notes.length ? html`<section><h2>${t("explain.notes")}</h2><ul class="bullets">${notes.map((/** @type {string} */ each) => html`<li>${each}</li>`)}</ul></section>` : nothing}
+      ${searched.map((/** @type {any} */ each) => this.candidates(each))}
+      ${this.stages()}`;
+  }
+
+  whyNot() {
+    const passages = this.missed?.passages ?? [];
+    return html`<section><h2>${t("explain.whyNot")}</h2>
+      <form class="inline" @submit=${this.ask}>
+        <label>${t("explain.words")}<input name="words" minlength="3" maxlength="1000" required></label>
+        <button>${t("explain.ask")}</button>
+      </form>
+      <div role="status">${this.missed && !passages.length ? html`<p>${[...this.missed.notes, t("explain.nothing")][0]}</p>` : nothing}
+        <ul class="list">${passages.map((/** @type {any} */ each) => html`<li><div class="grow"><strong>${each.at.document}</strong>
+          <span class="place">${each.at.place}</span><blockquote>${each.at.text}</blockquote>
+          <p>${each.why}. ${each.advice}</p></div></li>`)}</ul></div></section>`;
+  }
+
+  /** @param {any} search */
+  candidates({ collection, found, ways }) {
+    return html`<section><h2>${t("explain.candidates", { collection, found })}</h2>
+      <table class="table"><thead><tr><th scope="col">${t("explain.passage")}</th>
+        ${LEGS.map((each) => html`<th scope="col" class="wide">${t(`explain.${each}`)}</th>`)}
+        <th scope="col">${t("explain.fate")}</th></tr></thead>
+      <tbody>${ways.slice(0, SHOWN).map((/** @type {any} */ way) => html`<tr>
+        <td>${isSafeLink(way.at.link) ? html`<a href=${way.at.link} target="_blank" rel="noopener noreferrer">${way.at.document}</a>` : way.at.document}
+          <span class="place">${way.at.place}</span><br><small>${way.at.text}</small></td>
+        ${LEGS.map((each) => html`<td class="wide">${way.legs[each]?.rank ?? "–"}</td>`)}
+        <td>${way.why}</td></tr>`)}</tbody></table></section>`;
+  }
+
+  stages() {
+    const { stages, total_ms: total } = this.found;
+    const most = Math.max(1, total);
+    return html`<section><h2>${t("explain.stages")}</h2><p class="soft">${t("explain.total", { total: Math.round(total) })}</p>
+      <table class="table"><thead><tr><th scope="col">${t("explain.stage")}</th><th scope="col">${t("explain.spent")}</th>
+        <td class="wide"></td></tr></thead>
+      <tbody>${stages.filter((/** @type {any} */ each) => each.spent_ms).map((/** @type {any} */ each) => html`<tr><td>${each.name}</td><td>${each.spent_ms.toFixed(1)}</td>
+        <td class="wide">${each.start_ms === null ? nothing : html`<svg class="timeline" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
+          <rect x=${(100 * each.start_ms) / most} width=${Math.max(0.5, (100 * (each.end_ms - each.start_ms)) / most)} height="4"></rect></svg>`}</td></tr>`)}</tbody></table></section>`;
+  }
+}
+
+customElements.define("explain-page", ExplainPage);

@@ -1,0 +1,74 @@
+/** The state of the service, and signing out. */
+import { getJson, send } from "../api.js";
+import { Base } from "../base.js";
+import { t } from "../i18n.js";
+import { html, nothing } from "../vendor/lit.js";
+
+class SettingsPage extends Base {
+  static properties = {
+    health: { state: true },
+    session: { state: true },
+    problem: { state: true },
+  };
+
+  constructor() {
+    super();
+    /** @type {any} */
+    this.health = null;
+    /** @type {any} */
+    this.session = null;
+    this.problem = "";
+  }
+
+  connectedCallback() {
+    super.connectedCallback();
+    document.title = `${t("nav.settings")} – quoth`;
+    this.load();
+  }
+
+  async load() {
+    try {
+      // 503 tells the state as 200 does.
+      const response = await fetch("/readyz", { credentials: "same-origin" });
+      this.health = response.status === 503 ? await response.json() : await getJson("/readyz");
+      this.session = await getJson("/v1/session");
+    } catch (error) {
+      this.problem = /** @type {Error} */ (error).message;
+    }
+  }
+
+  async signOut() {
+    await send("/v1/session", { method: "DELETE" });
+    window.dispatchEvent(new CustomEvent("quoth-signed-out"));
+  }
+
+  render() {
+    return html`<section class="page">
+      <h1>${t("settings.title")}</h1>
+      ${this.problem ? html`<p class="problem" role="alert">${this.problem}</p>` : nothing}
+      ${this.health ? this.parts(this.health) : html`<p class="soft">${t("loading")}</p>`}
+      <p class="soft">${t("settings.language")}</p>
+      <p><a href="/openapi.json" target="_blank">${t("settings.export")}</a></p>
+      ${this.session?.key_needed && this.session.tenant ? html`<p>${this.session.tenant}
+        <button @click=${this.signOut}>${t("signin.out")}</button></p>` : nothing}
+    </section>`;
+  }
+
+  /** @param {any} health */
+  parts({ ready, catalogue, index, breakers, models, files }) {
+    return html`<p class="status ${ready ? "proved" : "problem"}">${t(ready ? "settings.ready" : "settings.notReady")}</p>
+      ${facts(t("settings.parts"), { catalogue, index, ...breakers })}
+      ${facts(t("settings.models"), models)}
+      ${facts(t("settings.queue"), files)}`;
+  }
+}
+
+/** @param {string} title @param {Record<string, unknown> | undefined} values */
+function facts(title, values) {
+  const known = Object.entries(values ?? {});
+  if (!known.length) return nothing;
+  return html`<section><h2>${title}</h2>
+    <dl class="facts">${known.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl></section>`;
+}
+
+customElements.define("settings-page", SettingsPage);

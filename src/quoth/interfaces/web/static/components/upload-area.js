@@ -1,0 +1,85 @@
+/** Files are dropped or chosen here, each with its progress and its error; tells `quoth-added`. */
+import { Base } from "../base.js";
+import { named, t } from "../i18n.js";
+import { droppedFiles, sendFile, sendPage } from "../uploads.js";
+import { html, nothing } from "../vendor/lit.js";
+
+const AT_ONCE = 3;
+
+class UploadArea extends Base {
+  static properties = { collection: {}, uploads: { state: true }, over: { state: true } };
+
+  constructor() {
+    super();
+    this.collection = "";
+    /** @type {import("../uploads.js").Upload[]} */
+    this.uploads = [];
+    this.over = false;
+  }
+
+  /** @param {Iterable<File>} files */
+  async add(files) {
+    const waiting = [...files].filter((each) => !each.name.startsWith("."));
+    const sendNext = async () => {
+      for (let file = waiting.shift(); file; file = waiting.shift()) {
+        const known = file;
+        await this.track((tell) => sendFile(known, this.collection, tell));
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, sendNext));
+  }
+
+  /** Keep the row of one upload up to date. @param {(tell: (upload: import("../uploads.js").Upload) => void) => Promise<void>} work */
+  async track(work) {
+    const at = this.uploads.length;
+    await work((upload) => {
+      this.uploads = Object.assign([...this.uploads], { [at]: upload });
+      if (upload.state === "ready") this.tell("quoth-added");
+    });
+  }
+
+  /** @param {DragEvent} event */
+  async drop(event) {
+    event.preventDefault();
+    this.over = false;
+    if (event.dataTransfer) await this.add(await droppedFiles(event.dataTransfer));
+  }
+
+  /** @param {any} event */
+  fetchPage(event) {
+    event.preventDefault();
+    const input = event.target.elements.url;
+    const url = input.value.trim();
+    if (url) this.track((tell) => sendPage(url, this.collection, tell));
+    input.value = "";
+  }
+
+  render() {
+    const choose = (/** @type {any} */ event) => { this.add(event.target.files); event.target.value = ""; };
+    return html`<div class="drop ${this.over ? "over" : ""}" @drop=${this.drop}
+        @dragover=${(/** @type {Event} */ event) => { event.preventDefault(); this.over = true; }}
+        @dragleave=${() => { this.over = false; }}>
+        <p>${t("library.drop")}</p>
+        <div class="row">
+          <label class="button">${t("library.choose")}<input class="hidden" type="file" multiple @change=${choose}></label>
+          <label class="button">${t("library.chooseFolder")}<input class="hidden" type="file" multiple webkitdirectory @change=${choose}></label>
+        </div>
+      </div>
+      <form class="inline" @submit=${this.fetchPage}>
+        <label>${t("library.url")}<input name="url" type="url" placeholder="https://" required></label>
+        <button>${t("library.fetch")}</button>
+      </form>
+      ${this.uploads.length ? html`<h2>${t("library.uploads")}</h2>
+        <ul class="list" aria-live="polite">${this.uploads.map((each) => this.row(each))}</ul>` : nothing}`;
+  }
+
+  /** @param {import("../uploads.js").Upload} upload */
+  row({ name, state, share, detail }) {
+    const running = state === "sending" || state === "running";
+    return html`<li><span class="grow">${name}${detail ? html`<br><small class="problem">${detail}</small>` : nothing}</span>
+      ${running ? html`<progress max="1" value=${share} aria-label=${name}></progress>` : nothing}
+      <span class=${state === "failed" ? "problem" : "soft"}>${named("state", state)}</span></li>`;
+  }
+}
+
+customElements.define("upload-area", UploadArea);

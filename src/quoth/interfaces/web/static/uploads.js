@@ -1,0 +1,87 @@
+/** Sending of files, with progress: bytes while they are sent, passages while they are read. */
+import { postJson, Problem, send } from "./api.js";
+import { readEvents } from "./sse.js";
+
+/**
+ * @typedef {object} Upload
+ * @property {string} name
+ * @property {string} state  sending, queued, running, ready or failed
+ * @property {number} share  0 to 1
+ * @property {string} detail what went wrong
+ */
+
+/**
+ * Send a file and follow it until it is read; `tell` gets its state at every step.
+ * @param {File} file @param {string} collection @param {(upload: Upload) => void} tell
+ */
+export async function sendFile(file, collection, tell) {
+  const name = file.webkitRelativePath || file.name;
+  const query = new URLSearchParams({ name, ...(collection && { collection }) });
+  await follow(name, tell, () => post(`/v1/uploads?${query}`, file, (share) => tell({ name, state: "sending", share, detail: "" })));
+}
+
+/**
+ * Have the service fetch a web page.
+ * @param {string} url @param {string} collection @param {(upload: Upload) => void} tell
+ */
+export async function sendPage(url, collection, tell) {
+  await follow(url, tell, async () => (await postJson("/v1/uploads", { url, ...(collection && { collection }) })).json());
+}
+
+/** @param {string} name @param {(upload: Upload) => void} tell @param {() => Promise<any>} begin */
+async function follow(name, tell, begin) {
+  try {
+    tell({ name, state: "sending", share: 0, detail: "" });
+    const upload = await begin();
+    const response = await send(`/v1/uploads/${upload.id}/events`);
+    for await (const { data } of readEvents(response)) if (data.upload) tell(shown(name, data.upload));
+  } catch (error) {
+    tell({ name, state: "failed", share: 1, detail: /** @type {Error} */ (error).message });
+  }
+}
+
+/** @param {string} name @param {any} upload @returns {Upload} */
+function shown(name, { state, progress, error }) {
+  const share = progress.of_chunks ? progress.chunks / progress.of_chunks : 0;
+  return { name, state, share, detail: error?.message ?? "" };
+}
+
+/** `fetch` does not tell how much was sent. @param {string} path @param {File} file @param {(share: number) => void} tell */
+function post(path, file, tell) {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open("POST", path);
+    request.setRequestHeader("content-type", "application/octet-stream");
+    request.responseType = "json";
+    request.upload.onprogress = (event) => tell(event.loaded / event.total);
+    request.onload = () => {
+      const body = request.response ?? {};
+      if (request.status < 300) resolve(body);
+      else reject(new Problem(request.status, body.detail ?? request.statusText, body.code));
+    };
+    request.onerror = () => reject(new Problem(0, request.statusText || "The connection broke."));
+    request.send(file);
+  });
+}
+
+/** Return the files that were dropped, those in folders too. @param {DataTransfer} transfer @returns {Promise<File[]>} */
+export async function droppedFiles(transfer) {
+  // Items can be read only during the event: all are taken before anything is awaited.
+  const entries = [...transfer.items].map((each) => each.webkitGetAsEntry() ?? each.getAsFile());
+  const found = await Promise.all(entries.map((each) => (each instanceof File ? [each] : each ? filesOf(each) : [])));
+  return found.flat();
+}
+
+/** @param {any} entry @returns {Promise<File[]>} */
+async function filesOf(entry) {
+  if (entry.isFile) return [await new Promise((resolve, reject) => entry.file(resolve, reject))];
+  const reader = entry.createReader();
+  /** @type {File[]} */
+  const found = [];
+  // A reader gives a part of the entries at a time, and an empty part at the end.
+  for (;;) {
+    const part = /** @type {any[]} */ (await new Promise((resolve, reject) => reader.readEntries(resolve, reject)));
+    if (!part.length) return found;
+    for (const each of part) found.push(...(await filesOf(each)));
+  }
+}

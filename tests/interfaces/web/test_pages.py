@@ -1,0 +1,151 @@
+"""The other pages of the web app: history, library, explanation, settings, signing in."""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.web_app import NEEDS_CHROMIUM, WebApp
+
+pytestmark = NEEDS_CHROMIUM
+
+HONEY = "What is honey made from?"
+AXE = Path(__file__).parents[3] / ".venv-web/node_modules/axe-core/axe.min.js"
+AXE_SHA256 = "29348999450cdf2849a8e70b7912fc2da85a849da39c0d0d5394f51d4a9ed95c"
+"""Of version 4.14.1; `make web-tools` brings it."""
+
+
+def query_id(web: WebApp) -> str:
+    with web.opened() as visit:
+        visit.ask(HONEY)
+        found = re.search(r"/q/(q_\w+)", visit.page.url)
+        assert found is not None
+        return found[1]
+
+
+def test_a_question_is_found_in_the_history_opened_and_deleted(web: WebApp) -> None:
+    with web.opened() as visit:
+        page = visit.page
+        page.on("dialog", lambda each: each.accept())
+        visit.ask("Which insect stings only once?")
+        page.locator("nav a", has_text="History").click()
+        rows = page.locator(".list li")
+        expect(rows.first).to_contain_text("stings only once")
+        page.locator("input[type=search]").fill("no such words")
+        expect(rows).to_have_count(0)
+        page.locator("input[type=search]").fill("STINGS once")
+        expect(rows).to_have_count(1)
+        rows.first.locator("a").click()
+        expect(page.locator("#question")).to_have_value("Which insect stings only once?")
+        page.go_back()
+        page.locator("input[type=search]").fill("stings")
+        rows.first.locator("button").click()
+        expect(rows).to_have_count(0)
+
+
+def test_files_are_added_with_their_errors_and_deleted(web: WebApp, tmp_path: Path) -> None:
+    good, bad = tmp_path / "drones.md", tmp_path / "bad.pdf"
+    good.write_text("# Drones\n\nDrones are male bees and do not work.\n", encoding="utf-8")
+    bad.write_bytes(b"%PDF-1.4 this is none")
+    with web.opened("/library") as visit:
+        page = visit.page
+        page.on("dialog", lambda each: each.accept())
+        page.locator("input[type=file]").first.set_input_files([good, bad])
+        uploads = page.locator("upload-area .list li")
+        expect(uploads.nth(0)).to_contain_text("ready", timeout=30_000)
+        expect(uploads.nth(1)).to_contain_text("failed", timeout=30_000)
+        expect(uploads.nth(1).locator(".problem").first).not_to_be_empty()
+        row = page.locator("tr", has_text="Drones")
+        row.locator("a").click()
+        expect(page.locator(".reading")).to_contain_text("Drones are male bees")
+        page.go_back()
+        row.locator("button").click()
+        expect(row).to_have_count(0)
+
+
+def test_a_dropped_file_is_sent(web: WebApp) -> None:
+    drop = """() => {
+      const data = new DataTransfer();
+      data.items.add(new File(['# Wasps\\n\\nWasps make paper.'], 'wasps.md'));
+      document.querySelector('.drop').dispatchEvent(
+        new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));
+    }"""
+    with web.opened("/library") as visit:
+        visit.page.evaluate(drop)
+        row = visit.page.locator("upload-area .list li").first
+        expect(row).to_contain_text("ready", timeout=30_000)
+
+
+def test_an_answer_is_explained_and_a_missing_passage_too(web: WebApp) -> None:
+    with web.opened(f"/q/{query_id(web)}/explain") as visit:
+        page = visit.page
+        expect(page.locator(".lead")).to_have_text(HONEY)
+        expect(page.locator(".table").first).to_contain_text("cited as 1")
+        page.locator("input[name=words]").fill("old queen leaves with half of the workers")
+        page.keyboard.press("Enter")
+        expect(page.locator(".list li").first).to_contain_text("queen")
+
+
+def test_settings_tell_whether_the_service_is_well(web: WebApp) -> None:
+    with web.opened("/settings") as visit:
+        expect(visit.page.locator(".status.proved")).to_be_visible()
+        expect(visit.page.locator(".facts").first).to_contain_text("index")
+
+
+def test_an_empty_library_says_what_to_do(web: WebApp) -> None:
+    with web.opened("/settings") as visit:
+        page = visit.page
+        page.route("**/v1/collections", lambda route: route.fulfill(json={"collections": []}))
+        page.locator("nav a", has_text="Ask").click()
+        expect(page.locator(".first-run")).to_contain_text("Add documents")
+
+
+def test_a_key_opens_the_app_and_is_kept_nowhere(web: WebApp) -> None:
+    refused = {"code": "denied", "title": "Denied", "status": 401, "detail": "This needs a key."}
+    with web.opened() as visit:
+        page = visit.page
+        page.route("**/v1/queries?*", lambda route: route.fulfill(status=401, json=refused))
+        page.locator("nav a", has_text="History").click()
+        page.locator("input[name=key]").fill("quoth_secret")
+        sent: list[Any] = []
+
+        def sign_in(route: Any) -> None:
+            sent.append(route.request.post_data_json)
+            page.unroute("**/v1/queries?*")
+            route.fulfill(status=201, json={})
+
+        page.route("**/v1/session", sign_in)
+        page.keyboard.press("Enter")
+        expect(page.locator("h1")).to_have_text("History")
+        kept = page.evaluate(
+            "[{...localStorage}, {...sessionStorage}, location.href, document.cookie]"
+        )
+        assert "secret" not in str(kept)
+    assert sent == [{"key": "quoth_secret"}]
+
+
+@pytest.mark.skipif(not AXE.exists(), reason="make web-tools brings axe-core")
+@pytest.mark.parametrize(("scheme", "width"), [("dark", 360), ("light", 1280)])
+def test_axe_finds_nothing_on_any_page(web: WebApp, scheme: Any, width: int) -> None:
+    source = AXE.read_text(encoding="utf-8")
+    assert sha256(source.encode()).hexdigest() == AXE_SHA256
+    known = query_id(web)
+    pages = ["/", f"/q/{known}", f"/q/{known}#s1", f"/q/{known}/explain", "/history", "/library"]
+    size = {"width": width, "height": 800}
+    with web.opened(viewport=size, color_scheme=scheme) as visit:
+        for path in [*pages, "/settings", "sign-in", "/q/q_000000000000"]:
+            if path == "sign-in":
+                visit.page.evaluate("window.dispatchEvent(new CustomEvent('quoth-signed-out'))")
+            else:
+                visit.page.goto(f"{web.url}{path}")
+                visit.page.locator("main h1").first.wait_for()
+                visit.page.wait_for_timeout(300)
+            visit.page.evaluate(source)
+            found = visit.page.evaluate("axe.run().then((result) => result.violations)")
+            said = [(each["id"], each["nodes"][0]["html"][:200]) for each in found]
+            assert said == [], f"{path} in {scheme} at {width}"

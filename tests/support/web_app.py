@@ -25,6 +25,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from tests.support.small_library import write_sources
 
 CHROMIUM = shutil.which("chromium")
+PROGRAM = [sys.executable, "-m", "quoth"]
 NEEDS_CHROMIUM = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed here")
 
 
@@ -80,16 +81,9 @@ class Visit:
 def open_web_app(folder: Path) -> Iterator[WebApp]:
     """Serve a small library with a talk, a PDF and notes; no model."""
     sources = write_sources(folder / "sources")
-    env = {
-        **{name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ},
-        "PYTHONPATH": os.pathsep.join(each for each in sys.path if each),
-        "QUOTH_HOME": str(folder / "home"),
-        "QUOTH_EMBEDDER": "fake",
-        "QUOTH_CHUNK_TOKENS": "32",
-    }
-    program = [sys.executable, "-m", "quoth"]
-    subprocess.run([*program, "--quiet", "add", str(sources)], env=env, check=True)
-    with serving(program, env) as url, sync_playwright() as play:
+    env = environment(folder / "home")
+    subprocess.run([*PROGRAM, "--quiet", "add", str(sources)], env=env, check=True)
+    with serving(env) as url, sync_playwright() as play:
         browser = play.chromium.launch(
             executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"]
         )
@@ -97,20 +91,32 @@ def open_web_app(folder: Path) -> Iterator[WebApp]:
         browser.close()
 
 
+def environment(home: Path) -> dict[str, str]:
+    """The variables of a process whose library is in a folder of its own; no model."""
+    return {
+        **{name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ},
+        "PYTHONPATH": os.pathsep.join(each for each in sys.path if each),
+        "QUOTH_HOME": str(home),
+        "QUOTH_EMBEDDER": "fake",
+        "QUOTH_CHUNK_TOKENS": "32",
+    }
+
+
 @contextmanager
-def serving(program: list[str], env: dict[str, str]) -> Iterator[str]:
+def serving(env: dict[str, str]) -> Iterator[str]:
     """Run ``quoth serve`` on a free port until the block ends; gives its address."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    words = [*program, "serve", "--port", str(port)]
+    words = [*PROGRAM, "serve", "--port", str(port)]
     process = subprocess.Popen(words, env=env, stderr=subprocess.DEVNULL)
     url = f"http://127.0.0.1:{port}"
     try:
         for _ in range(300):
             assert process.poll() is None, "the service ended"
             try:
-                if httpx.get(f"{url}/readyz").status_code == 200:
+                # Where a key is needed, the answer is 401.
+                if httpx.get(f"{url}/readyz").status_code in (200, 401):
                     break
             except httpx.TransportError:
                 pass

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.web_app import NEEDS_CHROMIUM, WebApp
+from tests.support.web_app import NEEDS_CHROMIUM, PROGRAM, WebApp, environment, serving
 
 pytestmark = NEEDS_CHROMIUM
 
@@ -105,28 +107,28 @@ def test_an_empty_library_says_what_to_do(web: WebApp) -> None:
         expect(page.locator(".first-run")).to_contain_text("Add documents")
 
 
-def test_a_key_opens_the_app_and_is_kept_nowhere(web: WebApp) -> None:
-    refused = {"code": "denied", "title": "Denied", "status": 401, "detail": "This needs a key."}
-    with web.opened() as visit:
+def test_a_key_opens_the_app_and_is_kept_nowhere(web: WebApp, tmp_path: Path) -> None:
+    env = environment(tmp_path)
+    words = [*PROGRAM, "keys", "add", "--label", "test", "--scopes", "read"]
+    made = subprocess.run(words, env=env, check=True, capture_output=True, text=True)
+    key = re.search(r"\bqth_[\w-]+", made.stdout)
+    assert key is not None, made.stdout
+    with serving(env) as url, replace(web, url=url).opened() as visit:
         page = visit.page
-        page.route("**/v1/queries?*", lambda route: route.fulfill(status=401, json=refused))
-        page.locator("nav a", has_text="History").click()
-        page.locator("input[name=key]").fill("quoth_secret")
-        sent: list[Any] = []
-
-        def sign_in(route: Any) -> None:
-            sent.append(route.request.post_data_json)
-            page.unroute("**/v1/queries?*")
-            route.fulfill(status=201, json={})
-
-        page.route("**/v1/session", sign_in)
+        page.locator("input[name=key]").fill("wrong")
         page.keyboard.press("Enter")
-        expect(page.locator("h1")).to_have_text("History")
-        kept = page.evaluate(
-            "[{...localStorage}, {...sessionStorage}, location.href, document.cookie]"
-        )
-        assert "secret" not in str(kept)
-    assert sent == [{"key": "quoth_secret"}]
+        expect(page.locator("sign-in .problem")).to_contain_text("key")
+        page.locator("input[name=key]").fill(key[0])
+        page.keyboard.press("Enter")
+        expect(page.locator(".first-run")).to_be_visible()
+        kept = page.evaluate("[{...localStorage}, {...sessionStorage}, location.href]")
+        assert key[0] not in str(kept)
+        assert page.evaluate("document.cookie") == ""
+        page.reload()
+        expect(page.locator(".first-run")).to_be_visible()
+        page.locator("nav a", has_text="Settings").click()
+        page.locator("button", has_text="Sign out").click()
+        expect(page.locator("sign-in")).to_be_visible()
 
 
 @pytest.mark.skipif(not AXE.exists(), reason="make web-tools brings axe-core")

@@ -131,16 +131,17 @@ chainlit: .venv-chainlit/.ready ## make the environment of the Chainlit page
 soak: dev chromium chainlit models ## the long tests, and 200 examples for every property
 	@TEST_EXAMPLES=200 $(BIN)/pytest -m "soak or hypothesis" --timeout 7200
 
+# Extras stay in the pins: pip else looks for the newest release of "coverage[toml]" and refuses it.
 lock: ## write the lock files from pyproject.toml (needs uv)
-	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-strip-extras \
 		--no-emit-index-url --no-header --no-annotate --extra build --extra mcp pyproject.toml \
 		-o requirements.lock
-	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-strip-extras \
 		--no-emit-index-url --no-header --no-annotate --extra eval --extra build --extra mcp --extra dev --extra llm --extra postgres \
 		pyproject.toml --constraint requirements.lock -o requirements-dev.lock
-	@echo semgrep | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	@echo semgrep | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-strip-extras \
 		--no-emit-index-url --no-header --no-annotate - -o requirements-lint.lock
-	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-strip-extras \
 		--no-emit-index-url --no-header --no-annotate --extra chainlit --extra build pyproject.toml \
 		-o requirements-chainlit.lock
 

@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 LOCKS = sorted(ROOT.glob("requirements*.lock"))
 PACKAGE = re.compile(
-    r"[a-z0-9][a-z0-9._-]*(?:\[[a-z0-9,_-]+\])?==[^\s;\\]+(?: ;[^\\]+)?", re.IGNORECASE
+    r"[a-z0-9][a-z0-9._-]*(?:\[[a-z0-9, _-]+\])?==[^\s;\\]+(?: ;[^\\]+)?", re.IGNORECASE
 )
 HASH = re.compile(r"--hash=sha256:[0-9a-f]{64}")
 

@@ -46,11 +46,19 @@ class Moody(HashEmbedder):
 
 @asynccontextmanager
 async def asking(home: Path, **choices: Any) -> AsyncIterator[tuple[House, httpx.AsyncClient]]:
-    """A house with a few documents, and a client with a key of their tenant."""
-    async with open_house(home / "house", **choices) as house:
+    """A house with a few documents, and a client with a key of their tenant.
+
+    The choices are of the service that is asked, not of the one that adds the documents: a test
+    with little patience must not depend on how fast this disk writes.
+    """
+    embedder = choices.get("embedder")
+    async with open_house(home / "house", embedder=embedder) as house:
         await house.add("ada", write_sources(home / "sources"))
-        async with house.client(house.key("ada")) as client:
-            yield house, client
+    async with (
+        open_house(home / "house", **choices) as house,
+        house.client(house.key("ada")) as client,
+    ):
+        yield house, client
 
 
 async def timed(client: httpx.AsyncClient, **more: Any) -> tuple[dict[str, Any], float]:
@@ -176,7 +184,7 @@ async def test_without_the_catalogue_nothing_is_answered_until_it_is_back(
 
 
 async def test_workers_wait_for_the_catalogue(tmp_path: Path) -> None:
-    async with asking(tmp_path, patience_s=0.1) as (house, client), working(house.tenants) as work:
+    async with asking(tmp_path) as (house, client), working(house.tenants) as work:
         with moved(house):
             await asyncio.sleep(0.3)
             assert not work.done()

@@ -266,3 +266,20 @@ def test_nothing_moves_while_an_answer_comes(web: WebApp, viewport: Any) -> None
         visit.ask(HONEY)
         page.wait_for_timeout(200)
         assert page.evaluate("window.shift") <= 0.05
+
+
+def test_earlier_questions_of_a_conversation_stay_in_reach(web: WebApp) -> None:
+    with web.opened() as visit:
+        page = visit.page
+        earlier = page.locator(".earlier a")
+        visit.ask("What is honey made from?")
+        expect(earlier).to_have_count(0)
+        page.locator("#question").fill("Where do bees keep honey?")
+        page.keyboard.press("Enter")
+        expect(page.locator(".asking h1")).to_have_text("Where do bees keep honey?")
+        expect(page.locator(".actions")).to_be_visible()
+        expect(earlier).to_have_text(["What is honey made from?"])
+        earlier.click()
+        expect(page.locator("#question")).to_have_value("What is honey made from?")
+        expect(page.locator(".answer")).to_contain_text("nectar")
+        expect(earlier).to_have_count(0)

@@ -41,7 +41,7 @@ class AskPage extends Base {
     /** @type {string[]} */
     this.suggestions = [];
     this.copied = false;
-    /** @type {{question: string, answer: string}[]} */
+    /** @type {{id: string, question: string, answer: string}[]} the conversation so far */
     this.turns = [];
     /** @type {Record<string, string>} */
     this.filters = {};
@@ -135,13 +135,14 @@ class AskPage extends Base {
   /** @param {string} query */
   body(query) {
     const { collection, model } = this.choices;
-    const body = { query, history: this.turns.slice(-MAX_TURNS), filters: this.filters };
+    const history = this.turns.slice(-MAX_TURNS).map(({ question, answer }) => ({ question, answer }));
+    const body = { query, history, filters: this.filters };
     return { ...body, ...(collection && { collection }), ...(!model && { llm: "none" }) };
   }
 
   completed() {
     const { queryId, question, answer } = this.asking;
-    this.turns = [...this.turns, { question, answer: answer.text }];
+    this.turns = [...this.turns, { id: queryId, question, answer: answer.text }];
     go(`/q/${queryId}`);
     this.suggest(queryId);
   }
@@ -165,7 +166,8 @@ class AskPage extends Base {
     this.abort?.abort();
     try {
       const record = await getJson(`/v1/queries/${encodeURIComponent(id)}`);
-      this.turns = [{ question: record.question, answer: record.answer.text }];
+      const known = this.turns.findIndex((each) => each.id === id);
+      this.turns = known < 0 ? [{ id, question: record.question, answer: record.answer.text }] : this.turns.slice(0, known + 1);
       this.apply({ event: "restored", question: record.question, answer: record.answer });
       if (quiet) go(`/q/${id}`);
       this.suggest(id);
@@ -216,6 +218,7 @@ class AskPage extends Base {
     const at = this.route.id && this.route.id === this.asking.queryId ? openedAt(this.asking, this.route.mark) : -1;
     return html`<div class="asking ${idle ? "idle" : ""} ${at >= 0 ? "with-proof" : ""}">
       <section class="left">
+        ${this.conversation()}
         ${idle ? html`<h1>${t("ask.title")}</h1><p class="lead">${t("ask.lead")}</p>` : html`<h1 class="hidden">${this.asking.question || "quoth"}</h1>`}
         <ask-box .value=${this.asking.question} .running=${isRunning(this.asking)}
           .collections=${this.collections ?? []} .choices=${this.choices}></ask-box>
@@ -223,6 +226,13 @@ class AskPage extends Base {
       </section>
       ${idle ? nothing : this.side(at)}
     </div>`;
+  }
+
+  /** The questions before this one; opening one goes on from there. */
+  conversation() {
+    const earlier = this.turns.filter((each) => each.id !== this.asking.queryId);
+    if (!earlier.length) return nothing;
+    return html`<nav class="earlier" aria-label=${t("ask.earlier")}><ol>${earlier.map((each) => html`<li><a href=${`/q/${each.id}`}>${each.question}</a></li>`)}</ol></nav>`;
   }
 
   firstRun() {

@@ -7,6 +7,7 @@ import { html, nothing, repeat } from "../vendor/lit.js";
 import "./upload-area.js";
 
 const PAGE = 100;
+const UNDO_MS = 8000;
 
 class LibraryPage extends Base {
   static properties = {
@@ -15,7 +16,7 @@ class LibraryPage extends Base {
     documents: { state: true },
     total: { state: true },
     problem: { state: true },
-    said: { state: true },
+    leaving: { state: true },
   };
 
   constructor() {
@@ -28,14 +29,24 @@ class LibraryPage extends Base {
     /** @type {number | null} null until it is known */
     this.total = null;
     this.problem = "";
-    this.said = "";
+    /** @type {any} the document that is deleted unless that is undone in time */
+    this.leaving = null;
+    this.timer = 0;
+    this.finish = () => this.deleteNow();
   }
 
   connectedCallback() {
     super.connectedCallback();
     document.title = `${t("nav.library")} – quoth`;
     this.addEventListener("quoth-added", () => this.load());
+    window.addEventListener("pagehide", this.finish);
     this.load();
+  }
+
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    window.removeEventListener("pagehide", this.finish);
+    this.deleteNow();
   }
 
   /** Load the first documents, as many as were shown. */
@@ -65,14 +76,31 @@ class LibraryPage extends Base {
     }
   }
 
-  /** @param {any} document */
+  /** Take a document out of the list, and delete it when the time to undo that is over. @param {any} document */
   async forget(document) {
     if (!window.confirm(`${document.title}\n\n${t("library.confirm")}`)) return;
+    await this.deleteNow();
+    this.leaving = document;
+    this.timer = setTimeout(this.finish, UNDO_MS);
+    await this.updateComplete;
+    /** @type {HTMLElement | null} */ (this.querySelector(".undo"))?.focus();
+  }
+
+  undo() {
+    clearTimeout(this.timer);
+    this.leaving = null;
+  }
+
+  async deleteNow() {
+    const { leaving } = this;
+    if (!leaving) return;
+    clearTimeout(this.timer);
     await this.attempt(async () => {
-      await send(`/v1/documents/${document.document_id}`, { method: "DELETE" });
-      this.said = t("library.deleted", { title: document.title });
+      await send(`/v1/documents/${leaving.document_id}`, { method: "DELETE", keepalive: true });
       await this.load();
     });
+    // On failure the document is in the list again, beside the reason.
+    if (this.leaving === leaving) this.leaving = null;
   }
 
   render() {
@@ -81,10 +109,16 @@ class LibraryPage extends Base {
       ${this.collections.length > 1 ? this.chooser() : nothing}
       <upload-area .collection=${this.collection}></upload-area>
       ${this.problem ? html`<p class="problem" role="alert">${this.problem}</p>` : nothing}
-      <p class="hidden" role="status">${this.said}</p>
+      <div role="status">${this.leaving ? this.undoing(this.leaving) : nothing}</div>
       <h2>${t("library.documents")}</h2>
       ${this.total === null ? html`<p class="soft">${t("loading")}</p>` : this.table()}
     </section>`;
+  }
+
+  /** @param {any} document */
+  undoing({ title }) {
+    return html`<p class="row">${t("library.deleted", { title })}
+      <button class="undo" @click=${this.undo}>${t("undo")}</button></p>`;
   }
 
   chooser() {
@@ -96,15 +130,17 @@ class LibraryPage extends Base {
   }
 
   table() {
-    if (!this.documents.length) return html`<p class="soft">${t("library.none")}</p>`;
-    return html`<p class="soft">${t("library.count", { count: this.total })}</p>
+    const shown = this.documents.filter((each) => each.document_id !== this.leaving?.document_id);
+    if (!shown.length) return html`<p class="soft">${t("library.none")}</p>`;
+    const count = (this.total ?? 0) - (this.documents.length - shown.length);
+    return html`<p class="soft">${t("library.count", { count })}</p>
       <table class="table">
         <thead><tr><th scope="col">${t("library.title")}</th>
           <th scope="col">${t("library.kind")}</th>
           <th scope="col" class="wide">${t("library.language")}</th>
           <th scope="col" class="wide">${t("library.length")}</th>
           <th scope="col" class="wide">${t("library.state")}</th><td></td></tr></thead>
-        <tbody>${repeat(this.documents, (each) => each.document_id, (each) => this.row(each))}</tbody>
+        <tbody>${repeat(shown, (each) => each.document_id, (each) => this.row(each))}</tbody>
       </table>
       ${this.documents.length < (this.total ?? 0)
         ? html`<button @click=${() => this.attempt(() => this.fetchPage(this.documents.length))}>${t("more")}</button>` : nothing}`;

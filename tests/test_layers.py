@@ -21,7 +21,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 
 LAYERS = (
     *("core", "text", "backends", "store"),
-    *("ingest", "query", "retrieval", "answering"),
+    *("ingest", "query", "retrieval", "answering", "live"),
     *("pipeline", "engine", "tenants", "history", "operations"),
     *("bootstrap", "library", "", "testing", "evaluation", "interfaces", "__main__"),
 )

@@ -1,0 +1,82 @@
+"""Segments of a spoken transcript, as every source of speech delivers them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from quoth.core.errors import InputError
+
+MAX_CHARACTERS = 100_000
+"""Characters of one segment; ten thousand words fit."""
+MAX_SECONDS = 86_400.0
+"""The latest time in a lecture that is taken: a day."""
+
+_NOISE = re.compile(r"[\[(（][^\])）]{0,60}[\])）]|[♪♫]+|^\s*-+\s*$")
+_SPEAKER = re.compile(r"^(?:>>\s*)?([A-ZÀ-Þ][A-ZÀ-Þ .'-]{1,30}):\s+")
+_DASH = re.compile(r"^[-–]\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptSegment:
+    """The words from `start` to `end`, in seconds of the lecture.
+
+    A segment with the id of an earlier one and a higher ``revision`` replaces it. Only ``final``
+    ones make windows.
+    """
+
+    segment_id: str
+    start: float
+    end: float
+    text: str
+    final: bool = True
+    revision: int = 0
+    speaker: str | None = None
+    language: str | None = None
+
+    @property
+    def place(self) -> tuple[float, float, str]:
+        """Return what segments are ordered by."""
+        return self.start, self.end, self.segment_id
+
+
+Segments = Mapping[str, TranscriptSegment]
+"""The newest revision of each segment, by id."""
+
+
+def clean_segment(segment: TranscriptSegment) -> TranscriptSegment:
+    """Return a segment without noise tags such as "[MUSIC]" and with one space between words.
+
+    A leading "PROFESSOR:" becomes the speaker. Raises InputError for impossible times and for a
+    text beyond `MAX_CHARACTERS`.
+    """
+    start, end = segment.start, segment.end
+    if not (math.isfinite(start) and math.isfinite(end)) or not 0 <= start <= MAX_SECONDS:
+        raise InputError(f"A segment begins between 0 and {MAX_SECONDS:,.0f} s, not at {start} s.")
+    if not start <= end <= MAX_SECONDS:
+        raise InputError(f"The segment at {start:g} s ends at {end:g} s. Send times in seconds.")
+    if len(segment.text) > MAX_CHARACTERS:
+        raise InputError(
+            f"The segment at {start:g} s has {len(segment.text):,} characters; the limit is "
+            f"{MAX_CHARACTERS:,}. Send it in parts."
+        )
+    text = " ".join(_NOISE.sub(" ", segment.text).split())
+    speaker = segment.speaker
+    if (label := _SPEAKER.match(text)) is not None:
+        speaker, text = speaker or label[1].title(), text[label.end() :]
+    return replace(segment, text=_DASH.sub("", text), speaker=speaker)
+
+
+def newer(segment: TranscriptSegment, segments: Segments) -> bool:
+    """Return whether a segment adds to those known: a new id, a later revision, or the final."""
+    known = segments.get(segment.segment_id)
+    if known is None:
+        return True
+    return (segment.final, segment.revision) > (known.final, known.revision)
+
+
+def in_order(segments: Iterable[TranscriptSegment]) -> list[TranscriptSegment]:
+    """Return segments in the order of the lecture, whatever the order of their arrival."""
+    return sorted(segments, key=lambda segment: segment.place)

@@ -132,5 +132,5 @@ def test_addresses_name_what_is_shown(visit: Visit) -> None:
     assert (route("/q/q_1#s3")["id"], route("/q/q_1#s3")["mark"]) == ("q_1", "s3")
     assert route("/q/q_1/explain")["page"] == "explain"
     document = route("/d/d1?start=5&end=9")
-    assert (document["page"], document["start"], document["end"]) == ("document", 5, 9)
+    assert (document["page"], document["start"], document["end"]) == ("d", 5, 9)
     assert route("/d/d1?start=x")["end"] is None

@@ -18,10 +18,18 @@ from quoth.core.errors import NotFound
 
 router = APIRouter(include_in_schema=False)
 
-PAGES = frozenset({"/", "/history", "/library", "/settings"})
-"""Addresses of the app without an id."""
-PREFIXES = ("/q/", "/d/", "/static/")
-"""How all other addresses of the app begin."""
+ADDRESSES = (
+    "/",
+    "/history",
+    "/library",
+    "/settings",
+    "/q/{query_id}",
+    "/q/{query_id}/explain",
+    "/d/{document_id}",
+)
+"""Addresses of the app; ``pages.js`` says what each of them shows."""
+PAGES = frozenset(address for address in ADDRESSES if "{" not in address)
+PREFIXES = ("/static/", *(address.partition("{")[0] for address in ADDRESSES if "{" in address))
 MEDIA_TYPES = {
     "css": "text/css; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
@@ -78,14 +86,6 @@ def _read(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:
     return found
 
 
-@router.head("/")
-@router.get("/")
-@router.get("/history")
-@router.get("/library")
-@router.get("/settings")
-@router.get("/q/{query_id}")
-@router.get("/q/{query_id}/explain")
-@router.get("/d/{document_id}")
 async def page() -> Response:
     """Return the page of the app; its address selects what the page shows."""
     return Response(
@@ -93,6 +93,10 @@ async def page() -> Response:
         media_type="text/html; charset=utf-8",
         headers={"cache-control": "no-cache", "link": load_site().preload},
     )
+
+
+for _address in ADDRESSES:
+    router.add_api_route(_address, page, methods=["GET", "HEAD"])
 
 
 @router.get("/static/{version}/{name:path}")

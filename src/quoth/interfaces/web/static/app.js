@@ -1,18 +1,11 @@
 /** The frame of the app: navigation, the page that the address selects, sign-in and help. */
 import { Base } from "./base.js";
 import { language, t } from "./i18n.js";
+import { NAVIGATION, PAGES } from "./pages.js";
 import { go, routeOf } from "./router.js";
 import { html } from "./vendor/lit.js";
-import "./components/ask-page.js";
-import "./components/document-page.js";
-import "./components/explain-page.js";
-import "./components/history-page.js";
 import "./components/key-help.js";
-import "./components/library-page.js";
-import "./components/settings-page.js";
 import "./components/sign-in.js";
-
-const LINKS = [["/", "ask"], ["/history", "history"], ["/library", "library"], ["/settings", "settings"]];
 
 class App extends Base {
   static properties = { route: { state: true }, signedOut: { state: true } };
@@ -64,9 +57,9 @@ class App extends Base {
       <header class="top">
         <a class="brand" href="/">quoth</a>
         <nav aria-label=${t("nav.label")}>
-          ${LINKS.map(([path, name]) => {
+          ${NAVIGATION.map(({ name, link }) => {
             const current = this.route.page === name ? "page" : "false";
-            return html`<a href=${path} aria-current=${current}>${t(`nav.${name}`)}</a>`;
+            return html`<a href=${link} aria-current=${current}>${t(`nav.${name}`)}</a>`;
           })}
         </nav>
       </header>
@@ -76,23 +69,8 @@ class App extends Base {
 
   page() {
     if (this.signedOut) return html`<sign-in></sign-in>`;
-    const { route } = this;
-    switch (route.page) {
-      case "ask":
-        return html`<ask-page .route=${route}></ask-page>`;
-      case "document":
-        return html`<document-page .route=${route}></document-page>`;
-      case "explain":
-        return html`<explain-page .queryId=${route.id}></explain-page>`;
-      case "history":
-        return html`<history-page></history-page>`;
-      case "library":
-        return html`<library-page></library-page>`;
-      case "settings":
-        return html`<settings-page></settings-page>`;
-      default:
-        return html`<p class="page">${t("page.unknown")} <a href="/">${t("nav.ask")}</a></p>`;
-    }
+    const shown = PAGES[this.route.page]?.show(this.route);
+    return shown ?? html`<p class="page">${t("page.unknown")} <a href="/">${t("nav.ask")}</a></p>`;
   }
 }
 

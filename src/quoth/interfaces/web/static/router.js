@@ -14,8 +14,7 @@ export function routeOf(address) {
     start: Number(url.searchParams.get("start")) || 0,
     end: end === null ? null : Number(end) || null,
   };
-  if (first === "q") return { ...common, page: more === "explain" ? "explain" : "ask" };
-  if (first === "d") return { ...common, page: "document" };
+  if (first === "q") return { ...common, page: more || "ask" };
   return { ...common, page: first || "ask" };
 }
 

@@ -1,0 +1,29 @@
+/**
+ * The pages of the app. A further page is a component and a row here, and its address in
+ * `ADDRESSES` of `routes.py`.
+ *
+ * @typedef {import("./router.js").Route} Route
+ * @typedef {object} PageEntry
+ * @property {string} [link]  the address that the navigation shows, with the message `nav.NAME`
+ * @property {(route: Route) => unknown} show
+ */
+import { html } from "./vendor/lit.js";
+import "./components/ask-page.js";
+import "./components/document-page.js";
+import "./components/explain-page.js";
+import "./components/history-page.js";
+import "./components/library-page.js";
+import "./components/settings-page.js";
+
+/** By the first part of the address; `/q/ID/explain` goes by its last. @type {Record<string, PageEntry>} */
+export const PAGES = {
+  ask: { link: "/", show: (route) => html`<ask-page .route=${route}></ask-page>` },
+  history: { link: "/history", show: () => html`<history-page></history-page>` },
+  library: { link: "/library", show: () => html`<library-page></library-page>` },
+  settings: { link: "/settings", show: () => html`<settings-page></settings-page>` },
+  d: { show: (route) => html`<document-page .route=${route}></document-page>` },
+  explain: { show: (route) => html`<explain-page .queryId=${route.id}></explain-page>` },
+};
+
+/** Pages with a link in the navigation, in their order. */
+export const NAVIGATION = Object.entries(PAGES).flatMap(([name, { link }]) => (link ? [{ name, link }] : []));

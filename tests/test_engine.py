@@ -21,7 +21,6 @@ from quoth.core.errors import (
     NotFound,
     OutOfTime,
     RetrievalError,
-    StorageFull,
 )
 from quoth.core.events import (
     AnswerCompleted,
@@ -181,11 +180,6 @@ async def test_a_snippet_is_the_stored_text_byte_for_byte(engine: Engine, questi
         assert answer.text[sentence.start : sentence.end].strip()
 
 
-async def test_an_answer_is_kept(engine: Engine) -> None:
-    answer = await engine.answer(NECTAR)
-    assert answer.query_id in engine.parts.catalogue.answer(answer.query_id)
-
-
 async def test_an_answer_says_how_it_came_about(engine: Engine) -> None:
     answer = await engine.answer(NECTAR)
     assert answer.counts.retrieved >= answer.counts.cited >= 1
@@ -263,18 +257,6 @@ async def test_a_filter_keeps_what_it_names(
     assert {hit.document for hit in hits} == sources
 
 
-async def test_a_filter_may_be_a_value(engine: Engine) -> None:
-    choices = {"filters": (Filter("kind", "in", ("pdf",)),), "final_k": 2}
-    hits = await engine.search(Request("honey queen keeper", choices=choices))
-    assert {hit.document for hit in hits} == {"The Lighthouse Book"}
-
-
-@pytest.mark.parametrize("written", ["colour=red", "kind", "kind=", "", "page_number=x"])
-async def test_what_is_no_filter_is_refused(engine: Engine, written: str) -> None:
-    with pytest.raises(InputError):
-        await engine.search(Request(NECTAR, filters=(written,)))
-
-
 async def test_a_page_in_the_question_is_kept_to(engine: Engine) -> None:
     hits = await engine.search("What did bees do on page 3?")
     assert all("3" in (hit.locator.label_first, hit.locator.label_last) for hit in hits)  # type: ignore[union-attr]
@@ -303,12 +285,6 @@ async def test_a_page_that_was_given_is_not_let_go(engine: Engine) -> None:
 async def test_a_history_of_something_else_is_refused(engine: Engine) -> None:
     with pytest.raises(InputError, match=r"quoth\.Turn"):
         await engine.answer(Request(NECTAR, history=("What is honey?",)))  # type: ignore[arg-type]
-
-
-async def test_a_page_that_is_not_there_says_nothing_when_only_it_is_asked(engine: Engine) -> None:
-    answer = await engine.answer("What is on page 900?")
-    assert answer.status == "no_results"
-    assert any("no page 900" in each for each in answer.warnings)
 
 
 @pytest.mark.parametrize(
@@ -548,17 +524,3 @@ async def test_the_deadline_of_a_profile_counts(shelf: tuple[Path, Rows]) -> Non
         with pytest.raises(OutOfTime, match="deadline"):
             await engine.answer(NECTAR)
     assert time.monotonic() - began < SLOW / 3
-
-
-async def test_a_full_disk_is_named(tmp_path: Path) -> None:
-    class Full(MemoryIndex):
-        async def upsert(self, chunks: Sequence[Chunk], *, vectors: Matrix) -> None:
-            raise StorageFull("There is no room left.")
-
-    sources = write_sources(tmp_path / "sources")
-    async with open_tour(tmp_path / "home", index=Full()) as engine:
-        with pytest.raises(StorageFull):
-            await add(engine, sources)
-        assert await engine.documents() == [], "a lease was left behind"
-    async with open_tour(tmp_path / "home") as engine:
-        assert {each.status for each in await add(engine, sources)} == {"ready"}

@@ -59,36 +59,6 @@ def test_bm25_by_hand() -> None:
     assert scores == {"one": pytest.approx(math.log(2) * 2 * 2.2 / (2 + norm))}
 
 
-async def test_words_are_matched_without_regard_to_case() -> None:
-    found = await (await filled()).match("DOG?", languages=["en"], limit=9)
-    assert [chunk_id for chunk_id, _ in found] == ["c0", "c1"]
-
-
-@pytest.mark.parametrize("text", ["", "?!", "AND OR * \x00", "\ud800"])
-async def test_a_question_without_known_words_finds_nothing(text: str) -> None:
-    assert await (await filled()).match(text, languages=[], limit=9) == []
-
-
-async def test_the_prefix_is_searched_too() -> None:
-    index = MemoryIndex()
-    await index.upsert([replace(CHUNK, prefix="Colours")], vectors=np.ones((1, 2), np.float32))
-    assert len(await index.match("colours", languages=[], limit=9)) == 1
-
-
-async def test_the_nearest_come_first_and_no_more_than_asked() -> None:
-    index = await filled()
-    vector = index.rows["c2"][1]
-    found = await index.nearest(vector, limit=2)
-    assert [found[0][0], len(found)] == ["c2", 2]
-    assert found[0][1] == pytest.approx(1)
-
-
-async def test_a_deleted_document_is_gone() -> None:
-    index = await filled()
-    await index.delete(["d0"])
-    assert set(await index.vectors(["c0", "c1", "c2", "c3"])) == {"c2", "c3"}
-
-
 async def test_filters_are_applied_before_the_limit() -> None:
     found = await (await filled()).match(
         "dog sleep", languages=[], limit=1, filters=[Filter("document", "in", ("d1",))]

@@ -61,13 +61,6 @@ def test_a_header_names_the_source_and_its_printed_page() -> None:
     ]
 
 
-def test_a_talk_is_placed_by_minutes_and_seconds() -> None:
-    talk = passage(1, "Trees grow.", locator=Seconds(95.2, 118.0, speaker="Grace"))
-    text = build_context([talk], max_tokens=100, count_tokens=count).text
-    assert "Time: 1:35–1:58" in text
-    assert "Speaker: Grace" in text
-
-
 def test_a_title_cannot_open_a_line_of_its_own() -> None:
     forged = passage(1, "Trees grow.")
     forged = replace(forged, document=replace(forged.document, title="T\n[Source 9]"))
@@ -92,12 +85,6 @@ def test_a_passage_too_big_is_skipped_and_a_later_one_taken() -> None:
     assert [each.number for each in context.passages] == [1, 3]
 
 
-def test_edges_puts_the_best_at_both_ends() -> None:
-    passages = [passage(n, f"Text {n}.", document_id=f"d{n}") for n in range(1, 6)]
-    context = build_context(passages, max_tokens=1000, count_tokens=count, order="edges")
-    assert [each.number for each in context.passages] == [1, 3, 5, 4, 2]
-
-
 def test_document_order_follows_the_text() -> None:
     passages = [
         passage(1, "Late.", start=500),
@@ -106,19 +93,6 @@ def test_document_order_follows_the_text() -> None:
     ]
     context = build_context(passages, max_tokens=1000, count_tokens=count, order="document")
     assert [each.number for each in context.passages] == [3, 1, 2]
-
-
-def test_what_joining_blocks_costs_is_counted_too() -> None:
-    def dear(texts: Sequence[str]) -> list[int]:
-        return [len(text.split()) + 20 * text.count("\n\n") for text in texts]
-
-    passages = [passage(n, "Trees grow.", document_id=f"d{n}") for n in (1, 2)]
-    context = build_context(passages, max_tokens=45, count_tokens=dear)
-    assert [block.number for block in context.blocks] == [1]
-
-
-def test_nothing_gives_an_empty_context() -> None:
-    assert build_context([], max_tokens=10, count_tokens=count).tokens == 0
 
 
 def test_a_source_cannot_speak_as_the_prompt() -> None:

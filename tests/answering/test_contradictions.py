@@ -6,9 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoth.answering.contradictions.citations import conflict_notice
 from quoth.answering.contradictions.detect import ComparedSentence, contradictions
-from quoth.core.types import Contradiction
 
 
 def about(one: str, other: str, *, language: str = "en") -> str | None:
@@ -66,14 +64,6 @@ def test_one_event_has_one_winner() -> None:
     assert about(text.format("Murray"), text.format("Thiem")) == "Murray / Thiem"
 
 
-def test_neighbours_in_one_document_do_not_count() -> None:
-    one = ComparedSentence("Our shop sold 40 bikes that year.", "a", start=0)
-    near = ComparedSentence("Our shop sold 60 bikes that year.", "a", start=300)
-    far = ComparedSentence("Our shop sold 60 bikes that year.", "a", start=9000)
-    assert contradictions([one, near]) == ()
-    assert contradictions([one, far]) == ((0, 1, "40 / 60"),)
-
-
 def test_the_other_side_is_found_among_sentences_that_were_not_chosen() -> None:
     chosen = [ComparedSentence("Our shop sold 40 bikes that year.", "a")]
     others = [
@@ -82,12 +72,6 @@ def test_the_other_side_is_found_among_sentences_that_were_not_chosen() -> None:
         ComparedSentence("Our shop sold 70 bikes that year.", "c"),
     ]
     assert contradictions(chosen, against=others) == ((0, 2, "40 / 60"), (0, 3, "40 / 70"))
-
-
-def test_the_notice_speaks_the_language_of_the_answer() -> None:
-    found = [Contradiction(1, 2, "1989 / 1991")]
-    assert "1989 / 1991" in conflict_notice(found, language="en")[0]
-    assert "se contredisent" in conflict_notice(found, language="fr")[0]
 
 
 @given(st.lists(st.text(max_size=60), max_size=4))

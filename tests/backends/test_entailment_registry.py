@@ -31,8 +31,3 @@ async def test_a_folder_is_found_by_name_and_by_path(by_name: bool, tmp_path: Pa
     judge = open_judge(name, models=tmp_path, threads=1, generator=None)
     assert isinstance(judge, OnnxEntailment)
     await judge.close()
-
-
-def test_an_unknown_name_is_a_missing_folder(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="nobody"):
-        open_judge("nobody", models=tmp_path, threads=1, generator=None)

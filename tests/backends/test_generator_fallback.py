@@ -98,11 +98,6 @@ async def test_when_all_fail_each_is_heard_and_the_first_has_the_code() -> None:
     assert str(error) == "It is llm_denied. It is llm_limited."
 
 
-async def test_a_task_goes_to_the_next_one_too() -> None:
-    chain = FallbackGenerator(Scripted(fails()), Scripted("done"))
-    assert await chain.complete("Do it.", "this", max_tokens=5) == "done"
-
-
 async def test_closing_the_iterator_closes_the_one_that_writes() -> None:
     first = Scripted("a", "b")
     pieces = FallbackGenerator(first, Scripted("c")).stream([Message("user", "?")], writing=WRITING)
@@ -111,30 +106,12 @@ async def test_closing_the_iterator_closes_the_one_that_writes() -> None:
     assert first.left
 
 
-async def test_closing_closes_all() -> None:
-    both = Scripted("a"), Scripted("b")
-    await FallbackGenerator(*both).close()
-    assert [each.closed for each in both] == [True, True]
-
-
-def test_the_first_one_says_how_much_may_be_read() -> None:
-    chain = FallbackGenerator(Scripted("a", window=900), Scripted("b", window=100))
-    assert chain.window == 900
-    assert chain.count_tokens(["", "abc"]) == [0, 3]
-
-
 async def test_one_that_the_text_is_too_long_for_is_passed_over() -> None:
     small, large = Scripted("b", window=100), Scripted("c", window=9000)
     chain = FallbackGenerator(Scripted(fails(), window=9000), small, large)
     written = chain.stream([Message("user", "x" * 51)], writing=GenerationParams(max_tokens=50))
     assert await anext(written) == "c"
     assert small.calls == 0
-
-
-async def test_one_that_the_text_just_fits_is_asked() -> None:
-    chain = FallbackGenerator(Scripted(fails(), window=9000), Scripted("b", window=100))
-    written = chain.stream([Message("user", "x" * 50)], writing=GenerationParams(max_tokens=50))
-    assert await anext(written) == "b"
 
 
 def test_every_host_is_named_and_one_far_host_makes_it_far() -> None:

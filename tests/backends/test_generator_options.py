@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -83,15 +82,6 @@ async def test_an_option_that_is_refused_is_left_out_and_never_asked_for_again(
     async with Server(*replies) as server, opened("openai", "gpt-5.6-luna", server) as generator:
         assert [await say(generator), await say(generator)] == ["Yes.", "Yes."]
     assert [bool(each.body.get(option)) for each in server.asked] == [True, False, False]
-
-
-async def test_what_is_left_out_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO, logger="quoth.llm")
-    replies = refusing(REFUSED["temperature"]), OPENAI.stream("Yes.")
-    async with Server(*replies) as server, opened("openai", "gpt-4.1", server) as generator:
-        await say(generator)
-        await say(generator)
-    assert caplog.messages == ["openai:gpt-4.1 continues without 'temperature'"]
 
 
 async def test_a_model_that_refuses_all_options_gives_up_in_the_end() -> None:

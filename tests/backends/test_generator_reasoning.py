@@ -39,7 +39,3 @@ def test_what_is_left_of_a_text(text: str, answer: str) -> None:
 def test_cutting_changes_nothing(pieces: list[str]) -> None:
     text = "".join(pieces)
     assert told(pieces) == told([text]) == told(list(text))
-
-
-def test_an_answer_is_not_held_back() -> None:
-    assert ReasoningStripper().feed("Yes") == "Yes"

@@ -50,10 +50,6 @@ def test_without_a_name_there_is_none_whatever_keys_there_are(name: str | None) 
     assert open_generator(Settings(generator=name, **KEYS)) is None
 
 
-def test_none_outranks_the_profile() -> None:
-    assert open_generator(Settings(generator="none", **KEYS), default="anthropic") is None
-
-
 @pytest.mark.parametrize("name", [name for name, known in PROVIDERS.items() if known.url])
 async def test_a_provider_alone_has_a_model_and_an_address(name: str) -> None:
     async with opened(generator=name) as generator:
@@ -97,12 +93,6 @@ async def test_each_of_several_is_guarded_by_itself() -> None:
     assert chain is not None
     await chain.close()
     assert seen == ["openai", "ollama"]
-
-
-async def test_the_address_of_the_one_that_is_named() -> None:
-    url = "http://10.1.2.3:9000/v1"
-    async with opened(generator="openai:m", llm_base_url=url) as generator:
-        assert (generator.endpoint, generator.local) == ("10.1.2.3:9000", False)
 
 
 async def test_among_several_the_address_is_the_compatible_ones() -> None:
@@ -149,17 +139,6 @@ def test_without_its_key_a_provider_is_not_opened(name: str) -> None:
 def test_an_unknown_provider_is_answered_with_those_there_are() -> None:
     with pytest.raises(ConfigError, match=r"'claude'.*anthropic.*ollama"):
         open_generator(Settings(generator="claude:opus"))
-
-
-@pytest.mark.parametrize("names", [",", "none,openai", " , "])
-def test_a_list_without_models_is_an_error(names: str) -> None:
-    with pytest.raises(ConfigError, match="names no language models"):
-        open_generator(Settings(generator=names, **KEYS))
-
-
-def test_openrouter_wants_the_maker_in_the_name() -> None:
-    with pytest.raises(ConfigError, match="openai/gpt-4"):
-        open_generator(Settings(generator="openrouter:gpt-4", **KEYS))
 
 
 @pytest.mark.parametrize(("provider", "extra"), [("anthropic", "anthropic"), ("gemini", "google")])

@@ -16,7 +16,7 @@ from filelock import FileLock
 from quoth.backends.indexes.lancedb.index import LanceIndex
 from quoth.core.errors import RetrievalError
 from quoth.core.protocols import Matrix
-from quoth.core.types import Chars, Chunk, Filter
+from quoth.core.types import Chars, Chunk
 
 ROOT = Path(__file__).parents[2]
 WIDE = 64
@@ -139,13 +139,6 @@ async def test_who_is_cancelled_in_the_queue_does_not_hold_up_the_others(
     assert await index.document_ids() == {"d": 1, "f": 1}
 
 
-async def test_writers_of_one_process_take_turns_too(index: LanceIndex) -> None:
-    names = [f"d{at}" for at in range(12)]
-    work = (index.upsert(made(2, name=name), vectors=units(2)) for name in names)
-    await asyncio.gather(*work)
-    assert await index.document_ids() == dict.fromkeys(names, 2)
-
-
 async def test_every_write_is_announced(tmp_path: Path) -> None:
     told: list[str] = []
     index = LanceIndex(tmp_path, "c_1", dimension=WIDE, vector_rows=300, on_operation=told.append)
@@ -167,12 +160,6 @@ async def large(index: LanceIndex) -> LanceIndex:
     return index
 
 
-async def test_a_small_table_gets_no_vector_index(index: LanceIndex) -> None:
-    await index.upsert(made(299), vectors=units(299))
-    assert not await index.needs_build()
-    assert not await index.build()
-
-
 async def test_a_large_table_wants_one_until_it_is_built(index: LanceIndex) -> None:
     await index.upsert(made(300), vectors=units(300))
     assert await index.needs_build()
@@ -186,22 +173,6 @@ async def test_of_two_that_build_one_does(index: LanceIndex) -> None:
     assert sorted(await asyncio.gather(index.build(), index.build())) == [False, True]
 
 
-async def test_the_vector_index_finds_what_exact_search_finds(large: LanceIndex) -> None:
-    rows, found = units(ROWS), 0
-    questions = units(30, seed=9)
-    for vector in questions:
-        exact = {f"d.{at}" for at in np.argsort(-(rows @ vector))[:20]}
-        found += len(exact & {key for key, _ in await large.nearest(vector, limit=20)})
-    assert found / (20 * len(questions)) >= 0.95
-
-
-async def test_scores_are_still_the_exact_cosine(large: LanceIndex) -> None:
-    vector = units(1, seed=9)[0]
-    exact = units(ROWS) @ vector
-    for key, score in await large.nearest(vector, limit=20):
-        assert score == pytest.approx(exact[int(key[2:])], abs=3e-5)
-
-
 async def test_rows_that_came_later_are_found_before_and_after_optimizing(
     large: LanceIndex,
 ) -> None:
@@ -210,20 +181,6 @@ async def test_rows_that_came_later_are_found_before_and_after_optimizing(
     for _ in range(2):
         assert (await large.nearest(vector[0], limit=1))[0][0] == "late.0"
         await large.optimize()
-
-
-async def test_deleted_rows_are_not_found_through_the_vector_index(large: LanceIndex) -> None:
-    await large.upsert(made(3, name="kept"), vectors=units(3, seed=9))
-    await large.delete(["d"])
-    found = await large.nearest(units(1)[0], limit=20)
-    assert {key for key, _ in found} == {"kept.0", "kept.1", "kept.2"}
-
-
-async def test_a_filter_before_the_vector_index_finds_the_one_row(large: LanceIndex) -> None:
-    rows = units(ROWS)
-    await large.upsert(made(1, name="far"), vectors=-rows[:1])
-    filters = [Filter("document", "in", ("far",))]
-    assert [key for key, _ in await large.nearest(rows[0], limit=1, filters=filters)] == ["far.0"]
 
 
 # --- failures ---------------------------------------------------------------------------------

@@ -51,17 +51,3 @@ def test_an_unknown_name_is_answered_with_those_there_are(part: Part) -> None:
     there = [name for name, row in BACKENDS[part].items() if row.module and name != "fake"]
     assert "nonsense" in str(caught.value)
     assert all(name in str(caught.value) for name in there)
-
-
-@pytest.mark.parametrize("part", BACKENDS)
-def test_an_unknown_name_is_no_missing_extra(part: Part) -> None:
-    with pytest.raises(ConfigError) as caught:
-        backend(part, "nonsense")
-    assert not isinstance(caught.value, MissingExtra)
-
-
-@pytest.mark.parametrize("part", BACKENDS)
-def test_the_message_for_an_unknown_name_is_a_whole_sentence(part: Part) -> None:
-    with pytest.raises(ConfigError) as caught:
-        backend(part, "nonsense")
-    assert ": ." not in str(caught.value)

@@ -20,7 +20,6 @@ from quoth.backends.rerankers.fallback import FallbackReranker
 from quoth.backends.rerankers.model_folder import (
     NAMES,
     canonical,
-    describe_reranker,
     find_folder,
     short,
 )
@@ -84,10 +83,6 @@ ALL: list[Maker] = [
 ]
 
 
-def test_the_toys_learnt_what_they_were_not_shown() -> None:
-    assert trained().accuracy == 1.0
-
-
 # --- scores -----------------------------------------------------------------------------------
 
 
@@ -98,12 +93,6 @@ def test_a_cross_encoder_computes_what_the_formula_says(tmp_path: Path) -> None:
     assert score(pairs(write_cross_encoder(tmp_path)))[RIGHT] == pytest.approx(
         float(asked @ held), rel=1e-4
     )
-
-
-def test_two_logits_are_for_less_against(tmp_path: Path) -> None:
-    one = score(pairs(write_cross_encoder(tmp_path / "one")))
-    two = score(pairs(write_cross_encoder(tmp_path / "two", logits=2)))
-    assert two == pytest.approx([2 * each for each in one], rel=1e-4)
 
 
 def test_batches_of_other_company_change_no_score(tmp_path: Path) -> None:
@@ -182,24 +171,6 @@ def test_a_missing_file_is_named(
             make(tmp_path / name)
 
 
-def test_a_missing_model_or_folder_is_named(tmp_path: Path) -> None:
-    (write_cross_encoder(tmp_path) / "model.onnx").unlink()
-    with pytest.raises(ConfigError, match=r"has no model\.onnx"):
-        pairs(tmp_path)
-    with pytest.raises(ConfigError, match="absent does not exist"):
-        pairs(tmp_path / "absent")
-
-
-@pytest.mark.parametrize(("write", "make"), ALL)
-def test_a_tokenizer_of_another_model_is_refused(
-    tmp_path: Path, write: Callable[[Path], Path], make: Callable[[Path], Reranker]
-) -> None:
-    write(tmp_path)
-    write_tokenizer(tmp_path / "tokenizer.json", [*VOCABULARY, "more"])
-    with pytest.raises(ConfigError, match="do not belong together"):
-        score(make(tmp_path))
-
-
 @pytest.mark.parametrize(("write", "make"), ALL)
 def test_a_tokenizer_larger_than_the_table_is_refused(
     tmp_path: Path, write: Callable[[Path], Path], make: Callable[[Path], Reranker]
@@ -211,12 +182,6 @@ def test_a_tokenizer_larger_than_the_table_is_refused(
         score(make(tmp_path))
 
 
-def test_a_tokenizer_far_smaller_than_the_table_is_refused(tmp_path: Path) -> None:
-    change(write_cross_encoder(tmp_path), "config.json", vocab_size=30_522)
-    with pytest.raises(ConfigError, match="30522"):
-        score(pairs(tmp_path))
-
-
 @pytest.mark.parametrize(("write", "make"), ALL)
 def test_a_damaged_model_is_named(
     tmp_path: Path, write: Callable[[Path], Path], make: Callable[[Path], Reranker]
@@ -226,12 +191,6 @@ def test_a_damaged_model_is_named(
     path.write_bytes(b"damaged")
     with pytest.raises(ConfigError, match=r"model\.onnx cannot be opened"):
         score(make(tmp_path))
-
-
-def test_a_damaged_tokenizer_is_named(tmp_path: Path) -> None:
-    (write_cross_encoder(tmp_path) / "tokenizer.json").write_text("{}")
-    with pytest.raises(ConfigError, match=r"tokenizer\.json cannot be read"):
-        score(pairs(tmp_path))
 
 
 def test_an_encoder_without_a_head_is_refused(tmp_path: Path) -> None:
@@ -256,11 +215,6 @@ def test_a_language_model_without_a_known_prompt_is_refused(tmp_path: Path) -> N
     change(write_answerer(tmp_path), "config.json", model_type="llama")
     with pytest.raises(ConfigError, match="only Qwen3-Reranker"):
         score(pairs(tmp_path))
-
-
-def test_a_colbert_is_sent_to_the_right_reranker(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="reranker 'colbert'"):
-        pairs(write_colbert(tmp_path))
 
 
 def test_a_colbert_without_its_projection_is_refused(tmp_path: Path) -> None:
@@ -346,22 +300,6 @@ def test_tenants_share_a_colbert_and_keep_their_token_vectors_apart(tmp_path: Pa
     rerankers.close()
 
 
-def test_an_unknown_name_is_answered_with_those_there_are(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="late"):
-        open_named("nonsense", models=tmp_path)
-
-
-def test_late_needs_an_embedder_that_shows_tokens(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="provides none"):
-        open_named("late", models=tmp_path)
-
-
-def test_positions_that_are_never_used_do_not_count(tmp_path: Path) -> None:
-    folder = write_cross_encoder(tmp_path)
-    change(folder, "config.json", model_type="xlm-roberta", max_position_embeddings=130)
-    assert describe_reranker(folder)[0].max_tokens == 128
-
-
 # --- chain ------------------------------------------------------------------------------------
 
 
@@ -381,14 +319,6 @@ async def test_the_next_reranker_takes_over() -> None:
 async def test_when_all_fail_the_chain_fails() -> None:
     with pytest.raises(RerankError, match="made to fail"):
         await FallbackReranker(FailingReranker(), FailingReranker()).score(QUESTION, chunks())
-
-
-def test_a_chain_can_be_opened_by_names(tmp_path: Path) -> None:
-    folder = write_cross_encoder(tmp_path / "model")
-    chain = open_named(f"{folder}, fake", models=tmp_path)
-    assert chain.name == "model → words"
-    shutil.rmtree(folder)
-    chain.close()
 
 
 # --- weights ----------------------------------------------------------------------------------

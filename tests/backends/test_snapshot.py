@@ -181,11 +181,6 @@ async def test_vectors_are_those_that_were_written(large: LanceIndex) -> None:
     assert found["d.17"] == pytest.approx(units(ROWS)[17], abs=3e-5)
 
 
-def test_equal_scores_keep_their_order() -> None:
-    scores = np.array([1, 3, 2, 3, 3, 0], np.float32)
-    assert top_k(scores, 3).tolist() == [1, 3, 4]
-
-
 def test_the_best_are_those_of_a_whole_sorting() -> None:
     sizes = (0, 1, 3, GROUP - 1, GROUP, 3 * GROUP, 3 * GROUP + 1, 40 * GROUP)
     for count, limit, levels in product(sizes, (1, 3, 4, GROUP), (1, 4, 2**20)):
@@ -256,13 +251,6 @@ async def test_a_library_that_has_become_small_loses_its_snapshot(
     await index.optimize()
     assert snapshots(tmp_path) == []
     assert len(await index.match("fox", languages=["en"], limit=99)) == 40
-
-
-async def test_a_dropped_index_takes_its_snapshot_along(large: LanceIndex, tmp_path: Path) -> None:
-    await large.drop()
-    assert snapshots(tmp_path) == []
-    await large.upsert(made(2, name="new"), vectors=units(2))
-    assert len(await large.match("fox", languages=["en"], limit=99)) == 2
 
 
 # --- harmless ---------------------------------------------------------------------------------

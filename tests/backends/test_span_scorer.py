@@ -12,7 +12,7 @@ from quoth.backends.late_interaction.binary_quantization import quantize_nbits
 from quoth.backends.late_interaction.span_scorer import LateSpans
 from quoth.backends.late_interaction.token_space import TokenSpace
 from quoth.backends.late_interaction.token_vectors import open_vectors
-from quoth.core.protocols import Matrix, Role, SpanScores
+from quoth.core.protocols import Matrix, Role
 from quoth.core.types import Chars, Chunk
 
 WORDS = ("mill", "owl", "corn", "salt")
@@ -66,32 +66,10 @@ async def test_titles_in_front_do_not_shift_the_spans() -> None:
     assert int(np.argmax(found.whole)) == 1
 
 
-async def test_spans_of_several_chunks_are_compared() -> None:
-    chunks = [chunk("mill mill"), chunk("owl corn", at=1)]
-    found = await spans(Words()).score("owl", chunks, spans=[(0, 0, 9), (1, 0, 8)])
-    assert found.whole[1] > found.whole[0]
-
-
 async def test_a_mean_vector_is_compared_by_its_direction() -> None:
     parts = [(0, 0, 8), (0, 0, 4), (0, 5, 8)]
     found = await spans(Words()).score("mill mill owl", [chunk("mill owl")], spans=parts)
     assert found.pooled == pytest.approx([3 / 10**0.5, 2 / 5**0.5, 1 / 5**0.5], abs=0.05)
-
-
-async def test_no_span_needs_no_vector() -> None:
-    embedder = Words()
-    assert await spans(embedder).score("owl", [chunk("mill")], spans=[]) == SpanScores((), (), ())
-    assert embedder.read == []
-
-
-async def test_kept_vectors_are_not_made_again(tmp_path: Path) -> None:
-    embedder = Words()
-    vectors = open_vectors(space(embedder), folder=tmp_path)
-    _, tokens = await vectors.embed(["mill owl"])
-    await vectors.put([chunk("mill owl")], tokens)
-    before = len(embedder.read)
-    await LateSpans(vectors).score("owl", [chunk("mill owl")], spans=[(0, 0, 4), (0, 5, 8)])
-    assert len(embedder.read) == before
 
 
 @pytest.mark.parametrize("end", [0, 1, 4])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +20,7 @@ from quoth.backends.late_interaction.token_space import TokenSpace
 from quoth.backends.late_interaction.token_store import TokenStore
 from quoth.backends.late_interaction.token_vectors import TokenVectors, open_vectors
 from quoth.backends.rerankers.late_interaction import LateReranker
-from quoth.core.errors import ConfigError, RerankError
+from quoth.core.errors import ConfigError
 from quoth.core.protocols import Role
 from quoth.core.types import Chars, Chunk
 from tests.backends.test_embed_onnx import TABLE, lookup_graph, write_json, write_tokenizer
@@ -58,14 +57,6 @@ def test_what_is_put_is_got(sizes: dict[int, int]) -> None:
             assert all(np.array_equal(got[f"d-{at}"], put[at]) for at in sizes)
 
 
-def test_a_long_document_is_read_chunk_by_chunk(store: TokenStore) -> None:
-    put = {at: rows(1 + at % 3, seed=at) for at in range(1200)}  # its head is longer than a piece
-    store.put("d", put)
-    got = store.get([chunk(at) for at in (0, 600, 1199, 1200)])
-    assert set(got) == {"d-0", "d-600", "d-1199"}
-    assert all(np.array_equal(got[f"d-{at}"], put[at]) for at in (0, 600, 1199))
-
-
 def test_putting_again_replaces_chunks_and_keeps_the_others(store: TokenStore) -> None:
     store.put("d", {0: rows(2), 2: rows(4)})
     store.get([chunk(0)])
@@ -97,17 +88,6 @@ def test_a_damaged_file_counts_as_missing(store: TokenStore, tmp_path: Path, cut
     (path,) = (tmp_path / "tokens").rglob("*.tokens")
     path.write_bytes(path.read_bytes()[:cut])
     assert store.get([chunk(0), chunk(1)]) == {}
-
-
-def test_rows_of_another_width_count_as_missing(store: TokenStore, tmp_path: Path) -> None:
-    store.put("d", {0: rows(2)})
-    assert TokenStore(tmp_path / "tokens", width=12).get([chunk(0)]) == {}
-
-
-def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(RerankError, match="could not be written to"):
-        TokenStore(tmp_path / "file", width=6).put("d", {0: rows(1)})
 
 
 def test_odd_names_are_safe(store: TokenStore, tmp_path: Path) -> None:
@@ -191,12 +171,6 @@ def embedder(tiny: Path) -> Iterator[Counting]:
     opened.close()
 
 
-async def test_token_vectors_do_not_change_the_texts_vectors(embedder: Counting) -> None:
-    rows, tokens = await embedder.embed_tokens(TEXTS, role="document")
-    assert np.array_equal(rows, await embedder.embed(TEXTS, role="document"))
-    assert [len(each) for each in tokens] == embedder.count_tokens(TEXTS)
-
-
 async def test_a_query_is_encoded_in_one_pass(embedder: Counting) -> None:
     rows, (tokens,) = await embedder.embed_tokens(["the page"], role="query")
     encoded = await embedder.encode("the page")
@@ -228,39 +202,6 @@ async def test_only_what_is_missing_is_computed(embedder: Counting, tmp_path: Pa
     await vectors.put([there], tokens)
     before = embedder.computed
     await vectors.passages([there, absent])
-    assert embedder.computed == before + 1
-
-
-async def test_the_title_is_embedded_with_the_text(embedder: Counting, tmp_path: Path) -> None:
-    titled = replace(chunk(0, "the text"), prefix="a page")
-    vectors = open_vectors(TokenSpace(embedder), folder=tmp_path)
-    _, tokens = await vectors.embed(["a page\nthe text"])
-    await vectors.put([titled], tokens)
-    before = embedder.computed
-    await vectors.passages([titled])
-    assert embedder.computed == before
-
-
-async def test_chunks_may_be_stored_part_by_part(embedder: Counting, tmp_path: Path) -> None:
-    chunks = [chunk(at, text) for at, text in enumerate(TEXTS)]
-    vectors = open_vectors(TokenSpace(embedder), folder=tmp_path)
-    for part in (chunks[2:], chunks[:2]):
-        rows, tokens = await vectors.embed([each.text for each in part])
-        plain = await embedder.embed([each.text for each in part], role="document")
-        assert np.array_equal(rows, plain)
-        await vectors.put(part, tokens)
-    before = embedder.computed
-    await vectors.passages(chunks)
-    assert embedder.computed == before
-
-
-async def test_a_deleted_document_is_computed_again(embedder: Counting, tmp_path: Path) -> None:
-    vectors = open_vectors(TokenSpace(embedder), folder=tmp_path)
-    _, tokens = await vectors.embed([TEXTS[0]])
-    await vectors.put([chunk(0, TEXTS[0])], tokens)
-    await vectors.delete(["d"])
-    before = embedder.computed
-    await vectors.passages([chunk(0, TEXTS[0])])
     assert embedder.computed == before + 1
 
 

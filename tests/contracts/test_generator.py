@@ -162,11 +162,6 @@ async def test_one_generator_writes_several_answers_at_once(provider: Provider) 
     assert set(answers) == {TEXT}
 
 
-async def test_an_estimate_of_tokens_is_given(provider: Provider) -> None:
-    async with provider.at_url("http://127.0.0.1:1") as generator:
-        assert generator.count_tokens(["", "tokenizer", "分词"]) == [0, 3, 2]
-
-
 async def test_the_host_that_gets_the_texts_is_named(provider: Provider) -> None:
     async with provider.at_url("http://127.0.0.1:8123") as generator:
         assert (generator.endpoint, generator.local) == ("127.0.0.1:8123", True)
@@ -279,11 +274,6 @@ async def test_a_model_without_streaming_answers_in_one_piece(provider: Provider
     assert piece == TEXT
     assert isinstance(finish, Finish)
     assert [dialect.streams(each) for each in server.asked] == [True, False, False]
-
-
-async def test_a_server_that_does_not_stream_unasked_is_asked_again(provider: Provider) -> None:
-    async with Server(provider.dialect.whole(TEXT)) as server, provider.at(server) as generator:
-        assert await ask(generator, streaming=True) == TEXT
 
 
 async def test_a_page_or_json_of_another_shape_is_no_answer(

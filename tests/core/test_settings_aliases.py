@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from quoth.bootstrap import open_engine
 from quoth.core.errors import ConfigError
 from quoth.core.plan import make_plan
 from quoth.core.settings import Settings, load_settings
@@ -93,13 +92,6 @@ def test_what_is_no_number_is_refused_by_name(
     monkeypatch.setenv(name, text)
     with pytest.raises(ConfigError, match=name):
         load_settings()
-
-
-async def test_a_plan_that_cannot_be_stops_the_start(tmp_path: Path) -> None:
-    settings = Settings(home=tmp_path, embedder="fake", plan={"final_k": 1000})
-    with pytest.raises(ConfigError, match="final_k"):
-        async with open_engine(settings):
-            pass
 
 
 async def test_the_asker_outranks_the_settings(tmp_path: Path) -> None:
@@ -204,9 +196,3 @@ def test_what_cannot_be_read_or_obeyed_is_refused_by_its_place(
 ) -> None:
     with pytest.raises(ConfigError, match=named):
         written(tmp_path, text)
-
-
-def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
-    (tmp_path / "quoth.yaml").write_bytes(b"\xff\xfe")
-    with pytest.raises(ConfigError, match="UTF-8"):
-        load_settings()

@@ -74,14 +74,6 @@ def test_an_answer_is_held_by_any_cited_span() -> None:
     assert held("in 1790", 0, 1) == {"q1": 0.0}
 
 
-def test_an_answer_in_free_words_is_not_looked_for() -> None:
-    assert held("a miller long gone", 0) == {}
-
-
-def test_a_question_without_an_answer_holds_none() -> None:
-    assert held("in 1790") == {}
-
-
 @pytest.mark.parametrize(
     ("answer", "text"), [("2", "It weighs 2.5 kg."), ("2", "In 2021."), ("a", "The sea.")]
 )
@@ -123,12 +115,6 @@ def folder(tmp_path: Path) -> Path:
     )
 
 
-def test_a_set_is_read(folder: Path) -> None:
-    first, second = load_judged(folder)
-    assert (first.answerable, second.answerable) == (True, False)
-    assert first.references[0].selected == ("The mill was built in 1790 .",)
-
-
 def test_a_question_without_selected_sentences_counts_only_as_answered(
     tmp_path: Path, folder: Path
 ) -> None:
@@ -161,18 +147,3 @@ def test_the_command_prints_what_the_contract_names(tmp_path: Path, folder: Path
     )
     assert found["unanswerable"] == {"questions": 1, "abstained": 1.0}
     assert found["resolve_rate"] == 1.0
-
-
-def test_a_run_is_compared_with_one_before(tmp_path: Path, folder: Path) -> None:
-    before = tmp_path / "before.json"
-    before.write_text(quoth(tmp_path, "--json", "eval", "answers", str(folder)).out, "utf-8")
-    said = quoth(tmp_path, "eval", "answers", str(folder), "--baseline", str(before))
-    assert said.code == 0
-    assert "Against the baseline" in said.out
-
-
-def test_a_field_of_the_plan_can_be_set(tmp_path: Path, folder: Path) -> None:
-    said = quoth(
-        tmp_path, "--json", "eval", "answers", str(folder), "--set", "plan.max_sentences=1"
-    )
-    assert json.loads(said.out)["answerable"]["cited"] <= 1

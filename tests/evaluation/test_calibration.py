@@ -66,23 +66,10 @@ def test_few_outcomes_leave_the_prior_as_it_is() -> None:
     assert near.weights == pytest.approx({"a": 5.0}, abs=0.1)
 
 
-def test_outcomes_of_one_kind_teach_nothing() -> None:
-    with pytest.raises(ValueError, match="both kinds"):
-        fit_calibration([LabelledScore({"a": 1.0}, True)], names=["a"])
-
-
 def test_what_happens_as_often_as_predicted_has_no_error() -> None:
     chances = [tenth / 10 for tenth in range(11) for _ in range(100)]
     truths = [at < tenth * 10 for tenth in range(11) for at in range(100)]
     assert calibration_error(chances, truths) == pytest.approx(0, abs=1e-9)
-
-
-def test_the_error_is_the_distance_from_what_was_seen() -> None:
-    assert calibration_error([0.9] * 10, [True] * 5 + [False] * 5) == pytest.approx(0.4)
-
-
-def test_nothing_predicted_is_no_error() -> None:
-    assert calibration_error([], []) == 0.0
 
 
 def test_groups_that_were_fitted_apart_are_joined_and_parted_again() -> None:
@@ -96,8 +83,3 @@ def test_groups_that_were_fitted_apart_are_joined_and_parted_again() -> None:
     assert split_groups(whole) == groups
     signals = {"foreign": 1.0, "foreign_read": 0.5}
     assert probability(whole, signals) == probability(groups["foreign"], signals)
-
-
-def test_a_group_alone_keeps_its_constant() -> None:
-    alone = Calibration(-3.0, {"unread_gap": 2.0})
-    assert split_groups(merge_calibrations({"unread": alone})) == {"unread": alone}

@@ -67,19 +67,6 @@ async def test_a_new_topic_stays_as_it_is(tmp_path: Path) -> None:
     assert (found.topics_kept, found.followups) == (1.0, 1.0)
 
 
-async def test_the_corpus_may_be_another_folder(tmp_path: Path) -> None:
-    write(tmp_path / "corpus", corpus=CORPUS)
-    folder = write(tmp_path / "set", ROW)
-    found = await measured(folder, tmp_path / "home", corpus=tmp_path / "corpus")
-    assert found.recall_at_5["rewrite"] == 1.0
-
-
-async def test_the_rows_may_bring_their_contexts(tmp_path: Path) -> None:
-    folder = write(tmp_path / "set", {**ROW, "contexts": CORPUS})
-    found = await measured(folder, tmp_path / "home")
-    assert found.recall_at_5["rewrite"] == 1.0
-
-
 @pytest.mark.parametrize(
     ("ranking", "gold", "expected"),
     [
@@ -107,8 +94,3 @@ async def test_wrong_rows_are_named(tmp_path: Path, change: dict[str, Any], said
     folder = write(tmp_path / "set", {**ROW, **change}, corpus=CORPUS)
     with pytest.raises(InputError, match=f"line 1 .*{said}|line 1 .*{said}"):
         await measured(folder, tmp_path / "home")
-
-
-async def test_conversations_need_a_corpus(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="Name its folder with --corpus"):
-        await measured(write(tmp_path / "set", ROW), tmp_path / "home")

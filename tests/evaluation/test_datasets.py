@@ -39,13 +39,6 @@ def test_gzip_reads_the_same(tmp_path: Path) -> None:
     assert load_retrieval_set(tmp_path) == plain
 
 
-def test_questions_from_another_folder(tmp_path: Path) -> None:
-    (tmp_path / "es").mkdir()
-    other = write(tmp_path / "es", queries='{"id": "q1", "text": "¿Cuál es primero?"}\n')
-    found = load_retrieval_set(write(tmp_path), queries=other)
-    assert found.questions[0].text == "¿Cuál es primero?"
-
-
 def test_the_hash_follows_the_corpus_only(tmp_path: Path) -> None:
     first = load_retrieval_set(write(tmp_path)).corpus_hash
     assert load_retrieval_set(write(tmp_path, queries=QUERIES * 1 + "\n")).corpus_hash == first
@@ -89,11 +82,3 @@ def test_damaged_gzip_and_wrong_encoding(tmp_path: Path) -> None:
     (tmp_path / "corpus.jsonl.gz").write_bytes(gzip.compress(CORPUS.encode() * 50)[:-20])
     with pytest.raises(InputError, match="damaged gzip"):
         load_retrieval_set(tmp_path)
-
-
-def test_the_shared_sets() -> None:
-    folder = Path(__file__).parents[2].parent / "shared" / "data" / "cnil-fr"
-    if not folder.is_dir():
-        pytest.skip("the larger sets are not here")
-    found = load_retrieval_set(folder)
-    assert (len(found.corpus), len(found.questions)) == (523, 167)

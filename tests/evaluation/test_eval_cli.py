@@ -75,13 +75,6 @@ def test_a_run_is_compared_with_a_saved_one(tmp_path: Path) -> None:
         assert text in shown.out
 
 
-def test_retrieval_is_compared_by_leg_and_measure(tmp_path: Path, folder: Path) -> None:
-    words = ("eval", "retrieval", str(folder))
-    path = saved(tmp_path / "before.json", quoth(tmp_path, "--json", *words))
-    said = quoth(tmp_path, "--json", *words, "--baseline", str(path))
-    assert "full ndcg@10" in {each["series"] for each in said.json["comparison"]}
-
-
 def test_conversations_are_measured(tmp_path: Path, folder: Path) -> None:
     said = quoth(tmp_path, "--json", "eval", "conversation", str(folder))
     assert said.code == 0
@@ -115,17 +108,6 @@ def test_a_report_is_written(tmp_path: Path, folder: Path) -> None:
     assert "<svg" in page.read_text("utf-8")
 
 
-def test_a_report_needs_its_library(
-    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("quoth.core.extras.find_spec", lambda _name: None)
-    page = tmp_path / "report.html"
-    said = quoth(tmp_path, "eval", "cache", str(folder), "--report", str(page))
-    assert said.code == 3
-    assert "pip install 'quoth[eval]'" in said.err
-    assert not page.exists()
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -144,11 +126,3 @@ def test_what_is_missing_is_named(
     told = quoth(tmp_path, "--json", "eval", *full)
     assert told.code == 2
     assert said in told.json["detail"]
-
-
-def test_a_broken_line_is_named_with_its_number(tmp_path: Path, folder: Path) -> None:
-    with (folder / "pairs.jsonl").open("a", encoding="utf-8") as file:
-        file.write("\n{broken\n")
-    told = quoth(tmp_path, "--json", "eval", "cache", str(folder))
-    assert told.code == 2
-    assert "pairs.jsonl, line 3 is not JSON" in told.json["detail"]

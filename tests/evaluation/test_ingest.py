@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import dataclasses
 import json
 import shutil
 from pathlib import Path
@@ -75,26 +74,6 @@ async def test_a_failure_that_was_expected_is_agreement(
     result = await read_one(tmp_path, row)
     assert result.status == "failed"
     assert result.disagreements == ()
-
-
-async def test_totals(tmp_path: Path) -> None:
-    folder = folder_with(
-        tmp_path,
-        {"file": "book.pdf", "pages": 5},
-        {"file": "columns.pdf", "pages": 2},
-        {"file": "locked.pdf", "needs_password": True},
-    )
-    totals = (await evaluate_ingest(folder, seconds=20, memory_mb=512)).totals
-    assert (totals.files, totals.ready, totals.failed) == (3, 2, 1)
-    assert totals.codes == {"encrypted": 1}
-    assert (totals.compared, totals.agreed) == (3, 2)
-
-
-async def test_a_folder_without_manifest_is_read_all_the_same(tmp_path: Path) -> None:
-    shutil.copy(PDFS / "book.pdf", tmp_path)
-    report = await evaluate_ingest(tmp_path, seconds=20, memory_mb=512)
-    assert [(f.file, f.status, f.compared) for f in report.files] == [("book.pdf", "ready", ())]
-    assert json.dumps(dataclasses.asdict(report))
 
 
 @pytest.mark.parametrize("line", ["not json", "[1]", '{"name": "book.pdf"}'])

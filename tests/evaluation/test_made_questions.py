@@ -7,11 +7,8 @@ import pytest
 from quoth.core.types import Chars, Chunk
 from quoth.evaluation.made_questions import (
     MadeQuestion,
-    is_duplicate,
     make_questions,
-    words_of,
 )
-from quoth.evaluation.probe import everyday_questions
 
 TOPICS = {
     "engine": "The steam engine burns coal in a furnace and turns a heavy wheel of iron",
@@ -58,10 +55,6 @@ def test_a_question_is_a_sentence_that_its_chunk_then_lacks() -> None:
 
 def test_the_same_chunks_give_the_same_questions_in_any_order() -> None:
     assert made(PAGES) == made(PAGES[::-1])
-
-
-def test_no_more_questions_than_wanted() -> None:
-    assert len(made(PAGES, most=2)) == 2
 
 
 def test_what_stands_on_every_page_is_no_question() -> None:
@@ -123,17 +116,3 @@ def test_some_questions_are_headings_and_definitions() -> None:
     assert asked["definition"].text.startswith("What is ")
     assert "trade" in asked["heading"].text
     assert asked["heading"].chunk == asked["heading"].whole
-
-
-def test_alike_needs_most_of_the_words() -> None:
-    assert is_duplicate(frozenset("abcdef"), frozenset("abcdefg"))
-    assert not is_duplicate(frozenset("abcdef"), frozenset("abcxyz"))
-    assert not is_duplicate(frozenset(), frozenset())
-    assert words_of(PAGES[0]) != words_of(PAGES[1])
-
-
-def test_the_everyday_questions_are_a_hundred_in_two_languages() -> None:
-    questions = everyday_questions()
-    assert len(set(questions)) == len(questions) == 100
-    assert sorted({language for language, _text in questions}) == ["en", "fr"]
-    assert all(text.endswith("?") for _language, text in questions)

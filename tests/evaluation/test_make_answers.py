@@ -48,26 +48,6 @@ def test_a_span_becomes_the_sentence_that_holds_it(script: ModuleType, tmp_path:
     assert judged.references[0].selected == ("It was built in 1790.",)
 
 
-def test_evidence_of_two_abstracts_gives_three_references(
-    script: ModuleType, tmp_path: Path
-) -> None:
-    data, target = tmp_path / "scifact", tmp_path / "made"
-    rows = [
-        {"id": each, "title": "", "text": TEXT, "sentences": ["Owls nest.", "It was built."]}
-        for each in ("1", "2")
-    ]
-    put(data / "corpus.jsonl", *rows)
-    put(
-        data / "evidence.jsonl",
-        {"query_id": "7", "claim": "Built.", "corpus_id": "1", "sentences": [1]},
-        {"query_id": "7", "claim": "Built.", "corpus_id": "2", "sentences": [0, 1]},
-    )
-    script.scifact(data, target)
-    half = "scifact-dev" if script.first_half("7") else "scifact-heldout"
-    (judged,) = load_judged(target / half)
-    assert [len(each.selected) for each in judged.references] == [1, 2, 3]
-
-
 def test_wrong_snippets_alone_answer_nothing(script: ModuleType, tmp_path: Path) -> None:
     data, target = tmp_path / "rgb", tmp_path / "made"
     row = {

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 
-from quoth.core.errors import InputError, MissingExtra
+from quoth.core.errors import MissingExtra
 from quoth.core.types import Json
 from quoth.evaluation import report as pages
 from quoth.evaluation.significance import compare
@@ -39,11 +37,6 @@ def test_every_plot_is_there(page: str) -> None:
     assert page.count("<svg") == 6
 
 
-def test_every_plot_is_whole(page: str) -> None:
-    for svg in re.findall(r"<svg.*?</svg>", page, re.DOTALL):
-        ElementTree.fromstring(svg)
-
-
 def test_the_page_loads_nothing(page: str) -> None:
     assert not re.search(r"(?:src|href)=\"(?!#)|@import|url\((?!#)", page)
 
@@ -53,28 +46,11 @@ def test_what_comes_from_questions_is_text(page: str) -> None:
     assert "A &lt; B" in page
 
 
-def test_the_comparison_is_a_table(page: str) -> None:
-    assert "Against the baseline" in page
-    assert "+0.1000" in page
-
-
 def test_ids_of_two_plots_do_not_clash(page: str) -> None:
     """Clip paths are found by id, and the page is one document."""
     for svg in re.findall(r"<svg.*?</svg>", page, re.DOTALL):
         own = set(re.findall(r'id="([^"]+)"', svg))
         assert set(re.findall(r"url\(#([^)]+)\)", svg)) <= own
-
-
-def test_a_page_is_written(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    pages.write_report(tmp_path / "r.html", title="x", report={"questions": 1})
-    assert (tmp_path / "r.html").read_text("utf-8").startswith("<!doctype html>")
-
-
-def test_a_page_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    with pytest.raises(InputError, match=r"none.r\.html"):
-        pages.write_report(tmp_path / "none" / "r.html", title="x", report={"questions": 1})
 
 
 def test_without_the_library_the_install_line_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

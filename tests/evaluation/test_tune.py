@@ -78,13 +78,6 @@ def test_a_weight_never_falls_below_the_better_leg(
     assert scores["after"] >= max(scores["keyword"], scores["semantic"])
 
 
-def test_a_blind_semantic_leg_loses_its_weight() -> None:
-    found = choose_weight(sharp_and_blind(100, sharp="keyword"), shipped=0.7)
-    assert found.moved
-    assert found.dense_weight < 0.5
-    assert found.scores["after"] >= found.scores["keyword"]
-
-
 def test_a_blind_keyword_leg_loses_its_weight() -> None:
     found = choose_weight(sharp_and_blind(100, sharp="semantic"), shipped=0.3)
     assert found.moved
@@ -197,16 +190,6 @@ def test_what_is_known_of_other_groups_is_kept(near: dict[str, float]) -> None:
         assert answer_probability(learnt, each) == pytest.approx(answer_probability(known, each))
     assert learnt.answer_from is not None
     assert learnt.answer_from >= (known.answer_from or 0)
-
-
-def test_questions_that_were_not_read_count_for_nothing_beside_those_that_were() -> None:
-    made, other = with_signals(40, **READ), with_signals(40, read=0.3)
-    mixed = [*made, *with_signals(5, **UNREAD)]
-    alone, beside = (
-        learn_chance(each, other, known=DEFAULT_CALIBRATION[E5]) for each in (made, mixed)
-    )
-    assert alone is not None
-    assert alone == beside
 
 
 def test_the_stems_of_a_chunk_are_counted_as_the_index_counts_them() -> None:

@@ -11,7 +11,7 @@ import pytest
 from quoth.core.errors import InputError
 from quoth.core.types import Filter, FilterField, Query
 from quoth.evaluation.questions import Expected, ExpectedFilter, load_understanding
-from quoth.evaluation.understanding import format_filters, report_on, same
+from quoth.evaluation.understanding import report_on, same
 
 LENGTHS = {"talk": 2400.0, "short": 1200.0}
 
@@ -72,15 +72,6 @@ def test_filters_that_mean_the_same(found: list[Filter], expected: list[Expected
 )
 def test_filters_that_do_not(found: list[Filter], expected: list[ExpectedFilter]) -> None:
     assert not same(found, expected, lengths=LENGTHS)
-
-
-def test_filters_are_shown_as_text() -> None:
-    assert (
-        format_filters([over("seconds", 0, 600.0), within("chapter", "3")])
-        == "chapter 3, seconds 0 600"
-    )
-    assert format_filters([wanted("date", None, 20201231.0)]) == "date … 20201231"
-    assert format_filters([]) == "none"
 
 
 SHELF = {

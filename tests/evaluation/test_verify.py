@@ -13,7 +13,6 @@ from quoth.evaluation.verify import auc_of, evaluate_verify
 from quoth.evaluation.verify_cases import (
     claim_cases,
     load_evidence,
-    part_of,
     quote_cases,
 )
 
@@ -59,20 +58,6 @@ async def test_every_kind_of_statement_is_judged(tmp_path: Path) -> None:
     assert found.misses == ()
 
 
-async def test_sentences_may_be_given_as_texts(tmp_path: Path) -> None:
-    rows = [
-        {
-            "claim": "Bees sleep at night.",
-            "label": "supports",
-            "sentences": ["Bees sleep at night."],
-        },
-        {"claim": "Bees wake at noon.", "label": "refutes", "sentences": ["Bees wake at dawn."]},
-    ]
-    (tmp_path / "evidence.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    found = await evaluate_verify(tmp_path)
-    assert found.balanced_accuracy == 1.0
-
-
 def test_cases_are_the_same_every_time(tmp_path: Path) -> None:
     evidence = load_evidence(write(tmp_path, ROWS))
     cases = [*claim_cases(evidence), *quote_cases(evidence)]
@@ -95,18 +80,9 @@ def test_a_bad_row_is_named(change: dict[str, object], message: str, tmp_path: P
         load_evidence(write(tmp_path, [{**ROWS[0], **change}]))
 
 
-async def test_an_unknown_part_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="parts are"):
-        await evaluate_verify(write(tmp_path, ROWS), split="half")
-
-
 def test_auc_counts_ties_half() -> None:
     assert auc_of([0.9, 0.5], [0.5, 0.1]) == 0.875
     assert auc_of([], [0.5]) == 0.0
-
-
-def test_halves_stay_the_same() -> None:
-    assert [part_of(str(each)) for each in range(4)] == ["heldout", "heldout", "dev", "dev"]
 
 
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the development data is not here")

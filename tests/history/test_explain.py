@@ -9,10 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from quoth.core.errors import InputError
 from quoth.engine import Engine
 from quoth.history.explain import (
     Explanation,
@@ -21,7 +18,7 @@ from quoth.history.explain import (
     explain,
     stages_of,
 )
-from quoth.history.explain_page import explanation_page, timeline
+from quoth.history.explain_page import explanation_page
 from quoth.history.export import exported
 from quoth.history.replay import replay
 from quoth.history.why_not import MissedPassage, why_not
@@ -97,14 +94,6 @@ async def test_a_copy_names_what_it_repeats(engine: Engine, tmp_path: Path) -> N
     assert why in [each.why for each in copies]
 
 
-async def test_the_choices_of_the_asker_are_told_apart(engine: Engine) -> None:
-    request = Request("Compare the queen and the workers", {"final_k": 5})
-    _record, found = await explained(engine, request)
-    choices = {each.name: each for each in found.choices}
-    assert (choices["final_k"].chosen, choices["final_k"].asked) == ("5", True)
-    assert (choices["max_per_document"].chosen, choices["max_per_document"].asked) == ("2", False)
-
-
 async def test_how_the_question_was_read_is_told(engine: Engine) -> None:
     _record, found = await explained(engine, Request("What does Ada say about nectar?"))
     understood = dict(found.understood)
@@ -157,10 +146,6 @@ def test_stages_stand_in_the_order_in_which_they_began() -> None:
     assert [each.is_moment for each in found] == [False, False, True]
 
 
-def test_stages_without_beginnings_keep_their_order() -> None:
-    assert stages_of({"b": 1.0, "a": 2.0}, {}) == (Stage("b", 1.0), Stage("a", 2.0))
-
-
 # --- why not? ---------------------------------------------------------------------------------
 
 
@@ -202,18 +187,6 @@ async def test_a_passage_too_deep_in_both_legs(engine: Engine, tmp_path: Path) -
     assert deep[0].advice.startswith("set plan.candidates_per_leg=")
 
 
-async def test_a_passage_that_was_read_and_not_quoted(engine: Engine) -> None:
-    found = await why(engine, Request(NECTAR, {"max_sentences": 1}), "fan it with their wings")
-    assert found.reason in ("not_quoted", "beside", "cited")
-
-
-async def test_a_passage_below_the_final_number(engine: Engine) -> None:
-    request = Request(NECTAR, {"final_k": 1, "context_window": 0})
-    found = await why(engine, request, "fifteen kilograms")
-    assert found.reason == "below_final"
-    assert found.advice.startswith("set plan.final_k=")
-
-
 async def test_a_text_that_runs_over_the_end_of_a_chunk(engine: Engine, tmp_path: Path) -> None:
     sentences = [f"Cell {n} of the comb was built in week {n} by the young bees." for n in range(9)]
     (tmp_path / "comb.md").write_text(" ".join(sentences))
@@ -227,51 +200,12 @@ async def test_a_text_that_runs_over_the_end_of_a_chunk(engine: Engine, tmp_path
     assert {each.chunk_id for each in found.passages} == {each.chunk_id for each in chunks[:2]}
 
 
-async def test_a_text_does_not_run_over_the_end_of_a_document(
-    engine: Engine, tmp_path: Path
-) -> None:
-    for name, words in (("one", "Wax melts early"), ("two", "Brood hatches late")):
-        (tmp_path / f"{name}.md").write_text(words)
-        await add(engine, tmp_path / f"{name}.md")
-    record = stored(await record_of_asking(engine))
-    for text in ("early Brood", "earlyBrood", "late Wax", "lateWax"):
-        assert not (await why_not(text, record, parts=engine.parts)).exact
-
-
 async def test_words_that_stand_nowhere_show_what_comes_closest(engine: Engine) -> None:
     record = stored(await record_of_asking(engine))
     found = await why_not("honey from dandelions", record, parts=engine.parts)
     assert not found.exact
     assert found.passages
     assert found.notes[0].startswith("No passage holds these words.")
-
-
-async def test_words_of_nothing_show_nothing(engine: Engine) -> None:
-    record = stored(await record_of_asking(engine))
-    found = await why_not("zxqv", record, parts=engine.parts)
-    assert found.passages == ()
-
-
-async def test_a_change_of_the_library_is_said(engine: Engine, tmp_path: Path) -> None:
-    record = stored(await record_of_asking(engine))
-    (tmp_path / "mead.md").write_text("# Mead\n\nMead is honey wine, made from honey and water.\n")
-    await add(engine, tmp_path / "mead.md")
-    found = await why_not("mead is honey wine", record, parts=engine.parts)
-    assert found.passages[0].reason == "changed"
-    assert "has changed" in found.notes[0]
-
-
-@pytest.mark.parametrize("text", ["", "  \n"])
-async def test_no_text_is_refused(engine: Engine, text: str) -> None:
-    record = stored(await record_of_asking(engine))
-    with pytest.raises(InputError, match="why-not"):
-        await why_not(text, record, parts=engine.parts)
-
-
-async def test_a_question_without_candidates_cannot_be_searched_through(engine: Engine) -> None:
-    record = replace(await record_of_asking(engine), searched=())
-    with pytest.raises(InputError, match="not stored"):
-        await why_not("honey", record, parts=engine.parts)
 
 
 # --- the page ---------------------------------------------------------------------------------
@@ -320,34 +254,6 @@ async def test_the_page_needs_nothing_from_anywhere(engine: Engine) -> None:
     assert "default-src 'none'" in text
     assert "@import" not in text
     assert "url(" not in text
-
-
-def test_bars_stand_where_their_stages_were() -> None:
-    stages = (Stage("embed", 20.0, 10.0, 30.0), Stage("first token", 0.0, 50.0, 50.0))
-    embed, first = timeline(stages, total_ms=100.0)
-    assert (embed.left, embed.width, embed.is_moment) == (10, 20, False)
-    assert (first.left, first.note, first.is_moment) == (50, "at 50.0 ms", True)
-
-
-def test_parts_that_ran_at_once_do_not_make_a_bar_longer() -> None:
-    (bar,) = timeline((Stage("keyword", 300.0, 0.0, 100.0),), total_ms=100.0)
-    assert (bar.left, bar.width, bar.note) == (0, 100, "100.0 ms, several at once")
-
-
-def test_bars_without_beginnings_follow_one_another() -> None:
-    bars = timeline((Stage("one", 25.0), Stage("two", 50.0)), total_ms=100.0)
-    assert [(bar.left, bar.width) for bar in bars] == [(0, 25), (25, 50)]
-
-
-TIMES = st.floats(0, 1e6)
-
-
-@given(st.lists(st.tuples(TIMES, TIMES, TIMES), min_size=1), TIMES)
-def test_no_bar_leaves_its_track(times: list[tuple[float, float, float]], total: float) -> None:
-    stages = [Stage("s", spent, min(a, b), max(a, b)) for spent, a, b in times]
-    bars = timeline(stages, total_ms=total)
-    assert len(bars) == len(stages)
-    assert all(bar.left >= 0 and bar.left + bar.width <= 100.02 for bar in bars)
 
 
 # --- the command ------------------------------------------------------------------------------

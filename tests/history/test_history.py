@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from quoth.core.errors import InputError
 from quoth.core.plan import Plan
 from quoth.core.types import Chars, Sentence
 from quoth.history.export import Format, exported, pieces
@@ -61,11 +60,6 @@ def test_markers_behind_a_sentence_are_left_out() -> None:
         ("Two.", (2, 3), "supported in part by its source"),
         ("\n\nThree [9].", (), ""),
     ]
-
-
-def test_an_answer_without_sentences_is_one_piece() -> None:
-    made = replace(answer(), text="Nothing was found.", sentences=())
-    assert list(pieces(made)) == [("Nothing was found.", (), "")]
 
 
 # --- forms ------------------------------------------------------------------------------------
@@ -132,12 +126,6 @@ def test_a_sentence_that_is_unsure_says_so() -> None:
     assert "supported in part" in exported(record, "html")
 
 
-def test_an_answer_that_was_not_kept_cannot_be_handed_on() -> None:
-    record = replace(said("x"), keeping="hash")
-    with pytest.raises(InputError, match="hash"):
-        exported(record, "md")
-
-
 # --- the commands -----------------------------------------------------------------------------
 
 
@@ -151,21 +139,6 @@ def test_what_was_asked_is_listed_newest_first(home: Path) -> None:
     shown = quoth(home, "history").out
     assert found[0]["query_id"] in shown
     assert "answered" in shown
-
-
-def test_questions_of_one_collection_are_listed_alone(home: Path, tmp_path: Path) -> None:
-    quoth(home, "--collection", "more", "add", str(tmp_path / "sources" / "notes.md"), "-q")
-    for name in ("default", "more"):
-        quoth(home, "--collection", name, "ask", f"What is honey in {name}?", "-q")
-    found = quoth(home, "--collection", "more", "history", "--json").json
-    assert [each["text"] for each in found] == ["What is honey in more?"]
-    assert len(quoth(home, "history", "--json").json) == 2
-
-
-def test_an_empty_history_says_what_to_do(tmp_path: Path) -> None:
-    said = quoth(tmp_path / "home", "history")
-    assert said.code == 0
-    assert "quoth ask" in said.err
 
 
 def test_an_answer_is_exported_whole_in_every_form(home: Path, tmp_path: Path) -> None:

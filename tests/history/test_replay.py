@@ -14,8 +14,6 @@ from quoth.engine import Engine
 from quoth.history.replay import (
     compare,
     replay,
-    request_again,
-    to_text,
 )
 from quoth.pipeline.record import Record
 from quoth.pipeline.record_codec import pack, unpack
@@ -99,28 +97,6 @@ async def test_what_was_added_since_is_named(engine: Engine, tmp_path: Path) -> 
     assert any(each.before is None and each.at.document == "Mead" for each in found.hits)
 
 
-async def test_an_index_built_anew_is_told_and_alone_is_no_difference(tmp_path: Path) -> None:
-    async with open_tour(tmp_path / "home") as engine:
-        await add(engine, write_sources(tmp_path / "sources"))
-        record = stored(await record_of_asking(engine))
-        async for _step in engine.reindex():
-            pass
-        found = await replay(record, engine)
-    (since,) = found.since
-    assert since.rebuilt
-    assert found.same
-
-
-async def test_another_model_is_told(engine: Engine) -> None:
-    record = await record_of_asking(engine)
-    other = replace(record, makers=replace(record.makers, reranker="another"))
-    found = await replay(other, engine)
-    assert [(each.what, each.before, each.now) for each in found.makers] == [
-        ("reranker", "another", "")
-    ]
-    assert found.same
-
-
 async def test_a_question_without_a_record_is_asked_again_by_its_plan(engine: Engine) -> None:
     record = await record_of_asking(engine, Request(NECTAR, {"final_k": 2}))
     kept = pack(record)
@@ -136,18 +112,6 @@ async def test_a_question_of_which_a_hash_was_kept_cannot_be_asked_again(engine:
         await replay(record, engine)
 
 
-async def test_the_cache_does_not_answer_a_replay(engine: Engine) -> None:
-    record = await record_of_asking(engine, Request(NECTAR, {"cache": "semantic"}))
-    assert request_again(record).choices["cache"] == "none"
-
-
-async def test_the_plain_form_says_what_follows(engine: Engine) -> None:
-    found = to_text(await replay(stored(await record_of_asking(engine)), engine))
-    assert found["text_same"]
-    assert found["since"][0]["pinned"]
-    assert not found["since"][0]["rebuilt"]
-
-
 def stored(record: Record, *, hashed: bool = False) -> Record:
     """As it comes out of the catalogue."""
     kept = pack(replace(record, keeping="hash" if hashed else "full"))
@@ -161,23 +125,6 @@ def stored(record: Record, *, hashed: bool = False) -> Record:
 
 
 # --- differences, one at a time ---------------------------------------------------------------
-
-
-async def test_other_words_alone_are_a_difference(engine: Engine) -> None:
-    record = await record_of_asking(engine)
-    other = replace(record, answer=replace(record.answer, text="Other words."))
-    found = compare(other, record, engine.parts.catalogue)
-    assert (found.same, found.changes, found.hits) == (False, (), ())
-
-
-async def test_other_hits_alone_are_a_difference(engine: Engine) -> None:
-    record = await record_of_asking(engine)
-    (searched,) = record.searched
-    fewer = tuple(replace(each, shown=None) for each in searched.candidates)
-    other = replace(record, searched=(replace(searched, candidates=fewer),))
-    found = compare(other, record, engine.parts.catalogue)
-    assert (found.same, found.changes) == (False, ())
-    assert [each.now for each in found.hits] == [*range(1, len(found.hits) + 1)]
 
 
 async def test_other_times_are_no_difference(engine: Engine) -> None:
@@ -206,9 +153,3 @@ def test_the_command_fails_if_something_is_different(home: Path) -> None:
     assert said.code == 1
     assert "has changed since" in said.out
     assert "default" in said.out
-
-
-def test_an_unknown_question_is_named(home: Path) -> None:
-    said = quoth(home, "replay", "q_nothing")
-    assert said.code == 1
-    assert "quoth history" in said.err

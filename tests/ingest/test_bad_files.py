@@ -135,28 +135,10 @@ async def test_a_file_that_still_fails_is_listed_once(engine: Engine, tmp_path: 
     assert await engine.documents() == []
 
 
-async def test_a_book_named_like_a_text_is_read_as_what_it_is(
-    engine: Engine, tmp_path: Path
-) -> None:
-    pdf("book.pdf")(tmp_path / "book.txt")
-    (document,) = await add(engine, tmp_path / "book.txt")
-    assert (document.status, document.kind) == ("ready", "pdf")
-    assert "named like plain text" in document.warnings[0]
-
-
 async def test_what_is_not_there_is_said_and_not_kept(engine: Engine, tmp_path: Path) -> None:
     found = await add(engine, tmp_path / "missing.pdf", Path("a\x00b"))
     assert [each.error.code for each in found if each.error] == ["not_found", "not_found"]
     assert await engine.documents() == []
-
-
-async def test_a_folder_without_anything_to_read_adds_nothing(
-    engine: Engine, tmp_path: Path
-) -> None:
-    (tmp_path / "pictures").mkdir()
-    (tmp_path / "pictures" / "cat.jpg").write_bytes(b"\xff\xd8\xff")
-    (tmp_path / "pictures" / ".hidden.md").write_text("# Hidden")
-    assert await add(engine, tmp_path / "pictures") == []
 
 
 @contextmanager

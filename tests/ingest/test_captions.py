@@ -40,27 +40,6 @@ def talk(*cues: tuple[float, float, str], speaker: str | None = None) -> ParsedD
     return make_transcript([Cue(*cue) for cue in cues], meta=Metadata(speaker=speaker), name="talk")
 
 
-def test_srt_lecture_reads_well() -> None:
-    reading = read(FIXTURES / "lecture.srt")
-    assert reading.text == (
-        "Let us begin. The rule has a name: lambda.\n\nWhy?\n\nBecause it is short. "
-        "And [INAUDIBLE] too. Example: it has two parts. A last word."
-    )
-
-
-def test_srt_speakers_are_taken_out_of_the_text() -> None:
-    speakers = [speaker for _, speaker in said(read(FIXTURES / "lecture.srt"))]
-    assert speakers == ["PROFESSOR", "AUDIENCE", "PROFESSOR", "PROFESSOR", "PROFESSOR"]
-
-
-def test_cues_are_sorted() -> None:
-    assert times(read(FIXTURES / "lecture.srt"))[-2:] == [(12.0, 14.0), (14.0, 15.0)]
-
-
-def test_length_is_the_end_of_the_last_cue() -> None:
-    assert read(FIXTURES / "lecture.srt").seconds == 15.0
-
-
 def test_vtt_voices_styles_notes_and_entities() -> None:
     reading = read(FIXTURES / "talk.vtt")
     assert said(reading) == [
@@ -72,51 +51,10 @@ def test_vtt_voices_styles_notes_and_entities() -> None:
     ]
 
 
-def test_paragraphs_begin_with_speakers_and_after_pauses() -> None:
-    paragraphs = read(FIXTURES / "talk.vtt").text.split("\n\n")
-    assert [paragraph.split()[0] for paragraph in paragraphs] == ["The", "Who", "You", "And"]
-
-
 def test_rolling_captions_are_not_doubled() -> None:
     reading = read(FIXTURES / "rolling.vtt")
     assert reading.text == "welcome to the garden today we plant beans and peas"
     assert times(reading) == [(0.16, 2.389), (2.399, 4.71), (4.72, 7.0)]
-
-
-def test_captions_that_grow_word_by_word_are_not_doubled() -> None:
-    reading = talk((0, 1, "we plant"), (1, 2, "we plant beans"), (2, 3, "we plant beans and peas"))
-    assert reading.text == "we plant beans and peas"
-
-
-def test_a_word_said_twice_stays_twice() -> None:
-    reading = talk((0, 1, "Yes."), (1, 2, "Yes."), (2, 3, "Let us go on."), (3, 4, "So we do."))
-    assert reading.text == "Yes. Yes. Let us go on. So we do."
-
-
-def test_a_cue_shown_twice_at_once_is_said_once() -> None:
-    assert (
-        talk((0, 2, "We plant."), (0, 2, "We plant."), (2, 3, "Beans.")).text == "We plant. Beans."
-    )
-
-
-def test_language_of_a_vtt_header() -> None:
-    assert read(FIXTURES / "rolling.vtt").language == "en"
-
-
-def test_sbv() -> None:
-    reading = read(FIXTURES / "jardin.sbv")
-    assert reading.text == "Bonjour à tous. Nous parlons de jardins et de haies."
-    assert times(reading) == [(1.0, 3.0), (3.0, 6.5)]
-
-
-def test_whisper_json() -> None:
-    reading = read(FIXTURES / "whisper.json")
-    assert (reading.text, reading.language) == ("Le chat dort. Il rêve.", "fr")
-
-
-def test_youtube_json_events_end_where_the_next_begins() -> None:
-    reading = read(FIXTURES / "events.json3")
-    assert (reading.text, times(reading)) == ("a river runs to the sea", [(1.0, 3.0), (3.0, 7.0)])
 
 
 def test_json_lines_with_durations_and_clocks() -> None:
@@ -178,33 +116,6 @@ def test_asides(text: str, kept: str) -> None:
 def test_labels_are_speakers_only_where_that_is_certain(cues: list[str], speakers: str) -> None:
     reading = talk(*((float(n), n + 1.0, text) for n, text in enumerate(cues)))
     assert "".join((speaker or "-")[0] for _, speaker in said(reading)) == speakers
-
-
-def test_a_label_that_is_no_speaker_stays_in_the_text() -> None:
-    assert talk((0, 1, "Note: it is green."), (1, 2, "It is.")).text == "Note: it is green. It is."
-
-
-def test_a_dash_marks_somebody_else() -> None:
-    reading = talk((0, 1, "- Hello there."), (1, 2, "I am Ann."), (2, 3, "- And I am Bo."))
-    assert reading.text == "Hello there. I am Ann.\n\nAnd I am Bo."
-
-
-def test_the_described_speaker_holds_until_somebody_else_begins() -> None:
-    reading = talk((0, 1, "- Hello."), (1, 2, ">> A question."), speaker="Ann")
-    assert [speaker for _, speaker in said(reading)] == ["Ann", None]
-
-
-def test_dialogue_within_a_cue() -> None:
-    assert talk((0, 2, "-Où vas-tu ?\n-Au jardin.")).text == "Où vas-tu ?\n\nAu jardin."
-
-
-def test_an_aside_over_several_cues() -> None:
-    reading = talk((0, 1, '[MUSIC-- "JESU, JOY'), (1, 2, 'OF MAN" BY BACH]'), (2, 3, "Welcome."))
-    assert reading.text == "Welcome."
-
-
-def test_pauses_make_paragraphs_in_captions_without_full_stops() -> None:
-    assert talk((0, 1, "we plant beans"), (4, 5, "and peas")).text == "we plant beans\n\nand peas"
 
 
 @pytest.mark.parametrize(

@@ -48,28 +48,6 @@ def test_a_chapter_spans_all_its_sections() -> None:
     ]
 
 
-def test_a_section_below_two_titles_gives_both() -> None:
-    assert [each.path for each in contents(("A", "B"))] == [("A",), ("A", "B")]
-
-
-def test_the_same_title_under_two_chapters_is_two_headings() -> None:
-    found = contents(("A", "Exercises"), ("B", "Exercises"))
-    assert [each.first for each in found if each.path[-1] == "Exercises"] == [0, 1]
-
-
-def test_a_document_without_titles_has_no_contents() -> None:
-    assert contents((), ()) == ()
-
-
-def test_a_document_without_chunks_has_no_contents() -> None:
-    assert contents() == ()
-
-
-def test_ten_thousand_headings_take_no_longer_than_they_must() -> None:
-    found = contents(*((f"Part {n}", f"{n} Title") for n in range(1, 10_001)))
-    assert len(found) == 20_000
-
-
 _TITLES = st.lists(st.sampled_from("ABC12"), max_size=3).map(tuple)
 
 
@@ -122,10 +100,6 @@ def test_numbers_in_a_row_are_chapters() -> None:
     ]
 
 
-def test_dotted_numbers_belong_to_their_chapter() -> None:
-    assert numbers("3.1 Heads", "3.2 Masks", "3.2.1 Causal masks") == ["3", "3", "3"]
-
-
 def test_sections_inherit_the_chapter_above_them() -> None:
     found = contents(("Chapter 3", "Masks"), ("Chapter 3", "7 Heads"))
     assert [each.chapter for each in found] == ["3", "3", "3"]
@@ -134,15 +108,6 @@ def test_sections_inherit_the_chapter_above_them() -> None:
 def test_chapters_below_parts_are_numbered_and_the_parts_are_not() -> None:
     found = contents(("Part I", "1 A"), ("Part I", "2 B"), ("Part II", "3 C"))
     assert [each.chapter for each in found] == ["", "1", "2", "", "3"]
-
-
-def test_roman_parts_do_not_hide_the_chapters_below_them() -> None:
-    found = contents(("I Basics", "1 A"), ("I Basics", "2 B"), ("II More", "3 C"))
-    assert [each.chapter for each in found] == ["", "1", "2", "", "3"]
-
-
-def test_roman_numbers_in_a_row_are_chapters() -> None:
-    assert numbers("I. The Period", "II. The Mail", "III. The Night Shadows") == ["1", "2", "3"]
 
 
 def test_sections_that_are_counted_anew_in_each_chapter_are_no_chapters() -> None:
@@ -165,22 +130,9 @@ def test_a_number_that_counts_something_else_is_no_chapter(titles: Sequence[str]
     assert set(numbers(*titles, pages=None)) == {""}
 
 
-def test_a_number_above_everything_is_the_chapter_of_it_all() -> None:
-    found = contents(("4. Bees", "Nests"), ("4. Bees", "Honey"), ("4. Bees", "Wax"))
-    assert {each.chapter for each in found} == {"4"}
-
-
 def test_appendices_that_are_set_like_chapters_have_letters() -> None:
     found = numbers("1 Words", "2 Trees", "A Proofs", "B Tables")
     assert found == ["1", "2", "a", "b"]
-
-
-def test_roman_appendices_have_letters() -> None:
-    assert numbers("Appendix I", "Appendix II") == ["a", "b"]
-
-
-def test_two_chapters_of_one_number_both_have_it() -> None:
-    assert numbers("Chapter 1", "Chapter 2", "Chapter 1") == ["1", "2", "1"]
 
 
 # --- numbers by position ----------------------------------------------------------------------
@@ -189,18 +141,6 @@ def test_two_chapters_of_one_number_both_have_it() -> None:
 def test_chapters_without_numbers_are_counted_without_what_stands_around_them() -> None:
     titles = ["Cover", "Contents", "Preface", "Bees", "Ants", "Wasps", "Bibliography", "Index"]
     assert numbers(*titles) == ["", "", "", "1", "2", "3", "", ""]
-
-
-def test_a_chapter_that_only_has_its_number_is_one_of_those_that_say_so() -> None:
-    titles = ("Introduction", "Chapter One: Creators", "2 Copyists", "3: Catalogs", '4: "Pirates"')
-    assert numbers(*titles) == ["", "1", "2", "3", "4"]
-
-
-def test_numbers_below_a_chapter_in_words_are_none() -> None:
-    paths = [("Chapter 1 Seeds",), ("Chapter 1 Seeds", "1 Sow"), ("Chapter 1 Seeds", "2 Reap")]
-    assert [heading.chapter for heading in contents(*paths, ("Chapter 2 Water",))] == [
-        *("1", "1", "1", "2"),
-    ]
 
 
 def test_french_front_matter_is_not_counted() -> None:
@@ -213,19 +153,6 @@ def test_french_front_matter_is_not_counted() -> None:
         "Remerciements",
     ]
     assert numbers(*titles) == ["", "", "1", "2", "3", ""]
-
-
-def test_chapters_below_the_title_of_the_book_are_counted() -> None:
-    found = contents(("Insects", "Bees"), ("Insects", "Ants"), ("Insects", "Wasps", "Nests"))
-    assert [each.chapter for each in found] == ["", "1", "2", "3", "3"]
-
-
-def test_two_sections_are_not_yet_chapters() -> None:
-    assert numbers("Bees", "Ants") == ["", ""]
-
-
-def test_a_page_without_pages_has_no_chapters_by_position() -> None:
-    assert numbers("Bees", "Ants", "Wasps", pages=None) == ["", "", ""]
 
 
 # --- chunks -----------------------------------------------------------------------------------
@@ -248,11 +175,6 @@ def test_roman_numerals_are_read_back(number: int) -> None:
     written = "m" * (number // 1000) + hundreds[number // 100 % 10]
     written += tens[number // 10 % 10] + ones[number % 10]
     assert roman_number(written) == roman_number(written.upper()) == number
-
-
-@pytest.mark.parametrize("text", ["", "iiii", "vx", "mix up", "4", "chapter"])
-def test_what_is_no_roman_numeral(text: str) -> None:
-    assert roman_number(text) is None
 
 
 @pytest.mark.parametrize(

@@ -186,17 +186,6 @@ def test_chunks_of_a_talk_are_near_the_target_and_end_with_sentences() -> None:
         assert all(each.text.rstrip()[-1] in ".!?»" for each in chunks)
 
 
-def test_chunks_end_with_paragraphs_where_they_can() -> None:
-    paragraph = "One two three four five six seven eight. Nine ten."
-    chunks = cut(page([Block(paragraph)] * 12), 43)
-    assert all(each.text.rstrip().endswith("Nine ten.") for each in chunks)
-
-
-def test_a_small_rest_joins_its_neighbour() -> None:
-    sentences = " ".join(["One two three four five six seven eight nine ten."] * 4 + ["Rest."])
-    assert [each.tokens for each in cut(page([Block(sentences)]), 40)] == [41]
-
-
 def test_prefix_and_section_say_where_a_chunk_stands() -> None:
     reading = read(FIXTURES / "pages" / "guide.md")
     last = cut(reading)[-1]
@@ -205,11 +194,6 @@ def test_prefix_and_section_say_where_a_chunk_stands() -> None:
     assert last.prefix == "The hedge ▸ Hedges ▸ Planting & care ▸ Odds"
     assert isinstance(last.locator, Chars)
     assert last.locator.anchor == "ends"
-
-
-def test_prefix_names_each_thing_once() -> None:
-    reading = read(FIXTURES / "pages" / "guide.html", Metadata(title="Le Guide", speaker="Ann"))
-    assert cut(reading)[0].prefix == "Le Guide ▸ Ann"
 
 
 def test_prefix_names_the_only_speaker_of_a_chunk() -> None:

@@ -44,25 +44,8 @@ async def test_the_mixture_is_as_stated() -> None:
     assert leaning[0] == pytest.approx(expected / np.linalg.norm(expected), abs=1e-6)
 
 
-async def test_rows_are_unit_rows() -> None:
-    rows = await prefixed_vectors(TEXTS, prefixes=[TITLE, ""], embedder=HashEmbedder())
-    assert np.linalg.norm(rows, axis=1) == pytest.approx(1, abs=1e-5)
-
-
 async def test_a_text_without_prefix_keeps_its_vector() -> None:
     embedder = HashEmbedder()
     plain = await embedder.embed(TEXTS, role="document")
     rows = await prefixed_vectors(TEXTS, prefixes=[TITLE, " "], embedder=embedder)
     assert rows[1] == pytest.approx(plain[1])
-
-
-async def test_a_title_is_embedded_once() -> None:
-    embedder = CountingEmbedder()
-    await prefixed_vectors(TEXTS, prefixes=[TITLE, TITLE], embedder=embedder)
-    assert embedder.seen.count(TITLE) == 1
-
-
-async def test_nothing_gives_no_rows() -> None:
-    embedder = HashEmbedder()
-    rows = await prefixed_vectors([], prefixes=[], embedder=embedder)
-    assert rows.shape == (0, embedder.dimension)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from datetime import date
 from pathlib import Path
 
 import pytest
@@ -44,11 +43,6 @@ def test_what_is_no_date(text: str) -> None:
     assert normalize_date(text) is None
 
 
-@given(st.dates(min_value=date(1000, 1, 1), max_value=date(2999, 12, 31)))
-def test_iso_dates_stay_what_they_are(day: date) -> None:
-    assert normalize_date(day.isoformat()) == day.isoformat()
-
-
 @given(st.text(max_size=40))
 def test_any_text_is_a_date_or_none(text: str) -> None:
     kept = normalize_date(text)
@@ -61,11 +55,6 @@ def test_any_text_is_a_date_or_none(text: str) -> None:
 def write(folder: Path, name: str, text: str) -> Path:
     (folder / name).write_text(text, encoding="utf-8")
     return folder / name
-
-
-def test_front_matter_says_the_day(tmp_path: Path) -> None:
-    file = write(tmp_path, "a.md", "---\ntitle: A\ndate: 2024-03-01\n---\nSome words.\n")
-    assert read(file).date == "2024-03-01"
 
 
 @pytest.mark.parametrize("value", ["2024-03", 2024])
@@ -92,11 +81,6 @@ def test_a_wrong_date_is_only_a_warning(tmp_path: Path) -> None:
 )
 def test_the_head_of_a_page_says_the_day(tmp_path: Path, head: str) -> None:
     page = f"<html><head><title>T</title>{head}</head><body><p>Words.</p></body></html>"
-    assert read(write(tmp_path, "a.html", page)).date == "2024-03-01"
-
-
-def test_a_dated_time_says_the_day_where_the_head_does_not(tmp_path: Path) -> None:
-    page = '<html><body><p>Words.</p><time datetime="2024-03-01">March</time></body></html>'
     assert read(write(tmp_path, "a.html", page)).date == "2024-03-01"
 
 

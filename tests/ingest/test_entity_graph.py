@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 from quoth.core.outline import EntityCooccurrence
 from quoth.core.types import Chars, Chunk
 from quoth.ingest.enrich.entity_graph import MAX_LINKS, cooccurrences, normalized_names
-from quoth.query.tokens import folded_words
 
 
 def document(*texts: str) -> list[Chunk]:
@@ -53,31 +52,12 @@ def test_the_pair_that_is_seldom_apart_comes_first() -> None:
     assert EntityCooccurrence("paris", "rome", 4) in found
 
 
-def test_technical_terms_and_acronyms_are_names() -> None:
-    text = "A fine-tuning run of GPT-2 and of DistilBERT uses the LoRA trick."
-    found = names(text, text)
-    assert {"fine tuning", "gpt 2", "distilbert", "lora"} <= found
-
-
-def test_words_that_the_document_keeps_together_are_a_term() -> None:
-    texts = ("Here the boundary layer grows, says Prandtl.", "A boundary layer of Prandtl.")
-    assert pairs(*texts) == {("boundary layer", "prandtl")}
-
-
 def test_a_capital_at_the_beginning_of_a_sentence_makes_no_name() -> None:
     found = names(
         "Cependant la CNIL et le RGPD comptent. Prenons un cas. Toutefois rien ne change.",
         "Prenons la CNIL et le RGPD.",
     )
     assert found == {"cnil", "rgpd"}
-
-
-def test_an_opening_word_leaves_a_known_name() -> None:
-    found = names(
-        "On cite Marie Curie et Pierre Curie à Paris.", "Selon Marie Curie, à Paris tout va."
-    )
-    assert "marie curie" in found
-    assert not any(name.startswith("selon") for name in found)
 
 
 def test_french_elisions_and_english_possessives_are_no_part_of_a_name() -> None:
@@ -90,12 +70,6 @@ def test_french_elisions_and_english_possessives_are_no_part_of_a_name() -> None
     }
 
 
-def test_a_name_broken_over_two_lines_is_one() -> None:
-    assert "hugging face" in names(
-        "we like Hugging\nFace and PyTorch", "so Hugging Face has PyTorch"
-    )
-
-
 def test_names_that_share_a_word_make_no_pair() -> None:
     assert pairs("with Ada Lovelace and Ada and LLM and LLMs here") == {
         ("ada", "llm"),
@@ -103,21 +77,6 @@ def test_names_that_share_a_word_make_no_pair() -> None:
         ("ada lovelace", "llm"),
         ("ada lovelace", "llms"),
     }
-
-
-def test_nothing_is_linked_in_nothing() -> None:
-    assert cooccurrences([]) == ()
-    assert cooccurrences(document("", "no names here")) == ()
-
-
-@given(st.text(st.sampled_from("aéÉœŒ-_' ’C+#9.Çñ"), max_size=12))
-def test_links_fold_as_questions_are_folded(name: str) -> None:
-    assert normalized_names(name) == " ".join(folded_words(name))
-
-
-def test_a_page_of_names_costs_no_more_than_its_share() -> None:
-    words = [f"Name{chr(65 + i % 26)}{chr(97 + i // 26)}" for i in range(400)]
-    assert len(cooccurrences(document(*[" and ".join(words)] * 4))) <= MAX_LINKS
 
 
 def test_folded_names_have_neither_case_nor_accents_nor_hyphens() -> None:

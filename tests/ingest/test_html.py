@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from quoth.ingest.readers.html import MAX_DEPTH, html_blocks, read_html
+from quoth.ingest.readers.html import html_blocks, read_html
 from quoth.ingest.readers.metadata import Metadata
 from quoth.ingest.readers.registry import read
 
@@ -33,11 +33,6 @@ def test_main_text_without_furniture() -> None:
         "Soin",
         "texte nu",
     ]
-
-
-def test_what_a_page_says_of_itself() -> None:
-    reading = read(GUIDE)
-    assert (reading.kind, reading.title, reading.language) == ("html", "Le guide & la haie", "fr")
 
 
 def test_a_file_is_not_the_page_that_it_names_as_its_address() -> None:
@@ -121,10 +116,6 @@ def test_an_anchor_is_found_where_authors_put_it(heading: str) -> None:
     ]
 
 
-def test_a_missing_title_is_the_first_heading() -> None:
-    assert read_html("<h1>Big <i>one</i></h1><p>x", meta=Metadata(), name="file").title == "Big one"
-
-
 def test_the_page_does_not_outrank_what_is_known() -> None:
     reading = read_html(
         "<html lang=de><title>T</title><p>x", meta=Metadata(title="K", language="fr"), name="n"
@@ -141,8 +132,3 @@ def test_depth_does_no_harm(bomb: str) -> None:
     blocks = text_of(bomb * 30_000 + "word")
     assert "word" in " ".join(blocks) or bomb == "<svg>"
     assert time.perf_counter() - began < 20
-
-
-def test_a_wide_page_keeps_its_nesting() -> None:
-    page = "<div><p>x</p></div>" * (2 * MAX_DEPTH)
-    assert len(text_of(page)) == 2 * MAX_DEPTH

@@ -35,11 +35,6 @@ def test_text_without_markup() -> None:
     ]
 
 
-def test_front_matter_outranks_the_heading() -> None:
-    reading = read(GUIDE)
-    assert (reading.title, reading.language, reading.kind) == ("The hedge", "en", "markdown")
-
-
 def test_sections_have_paths_and_unique_anchors() -> None:
     assert [(section.path, section.anchor) for section in read(GUIDE).sections] == [
         (("Hedges",), "hedges"),
@@ -65,18 +60,6 @@ def test_places_are_spans_of_the_stored_text() -> None:
     ]
     assert isinstance(rows[0], Chars)
     assert (rows[0].section, rows[0].anchor) == ("Hedges ▸ Planting & care", "planting--care-1")
-
-
-def test_a_heading_without_text_belongs_to_the_one_below() -> None:
-    reading = read_markdown(
-        "# A\n\n## B\n\nText.\n\n## C\n\n## D\n\nMore.", meta=Metadata(), name="n"
-    )
-    found = [(reading.text[each.start : each.end].split(), each.path) for each in reading.sections]
-    assert found == [
-        (["A", "B", "Text."], ("A", "B")),
-        (["C"], ("A", "C")),
-        (["D", "More."], ("A", "D")),
-    ]
 
 
 @pytest.mark.parametrize(

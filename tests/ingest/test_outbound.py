@@ -351,14 +351,6 @@ async def test_what_is_no_page_is_an_error_with_a_sentence(world: World, case: s
     assert str(failed.value).endswith(".")
 
 
-async def test_nobody_there(world: World) -> None:
-    async def connect(_number: str, _port: int) -> AsyncNetworkStream:
-        raise ConnectionRefusedError
-
-    with pytest.raises(DocumentError, match="does not accept the connection"):
-        await get("http://bees.example/", resolve=world.resolve, connect=connect)
-
-
 # --- TLS --------------------------------------------------------------------------------------
 
 

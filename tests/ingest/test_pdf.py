@@ -111,13 +111,6 @@ def test_broken_words_are_joined_and_the_printed_line_can_be_had_back() -> None:
     assert any(line.endswith("even-") for line in printed)
 
 
-def test_a_hyphen_that_belongs_to_the_word_stays() -> None:
-    reading = read_pdf(PDFS / "book.pdf")
-    (place,) = [p for p in reading.places if reading.text[p.start : p.end].endswith("well-")]
-    assert place.hyphen == ""
-    assert reading.text.count("well-known") == 2
-
-
 def test_running_heads_and_page_numbers_are_left_out() -> None:
     lines = printed_lines(read_pdf(PDFS / "book.pdf"))
     assert "The Lighthouse Book" not in lines
@@ -134,22 +127,12 @@ def test_what_repeats_on_pages_is_left_out_and_cuts_no_sentence() -> None:
     assert "\n\n" not in text
 
 
-def test_numbers_printed_on_the_pages_are_their_labels() -> None:
-    assert read_pdf(PDFS / "furnished.pdf").labels == ("[1]", "1", "2", "3", "4", "5", "6")
-
-
 def test_page_labels_and_numbers() -> None:
     reading = read_pdf(PDFS / "book.pdf")
     assert reading.pages == 5
     assert reading.labels == ("i", "ii", "1", "2", "3")
     boats = page_at(reading, reading.text.index("In spring"))
     assert (boats.first, boats.label_first) == (5, "3")
-
-
-def test_pages_without_labels_are_numbered() -> None:
-    reading = read_pdf(PDFS / "columns.pdf")
-    assert reading.labels == ()
-    assert pages_of(reading.places[0].locator).label_first == "1"
 
 
 def test_outline_becomes_sections_with_their_paths() -> None:
@@ -205,16 +188,6 @@ def test_a_turned_page_reads_upright_and_keeps_the_box_of_its_user_space() -> No
 )
 def test_title_is_the_given_one_or_that_of_the_file(given: str | None, expected: str) -> None:
     assert read_pdf(PDFS / "book.pdf", title=given).title == expected
-
-
-def test_title_falls_back_to_the_largest_line_then_to_the_name() -> None:
-    assert read_pdf(PDFS / "columns.pdf").title == "Bees and ants"
-    assert read_pdf(PDFS / "turned.pdf").title == "turned"
-
-
-def test_what_the_caller_says_is_kept() -> None:
-    reading = read_pdf(PDFS / "columns.pdf", url="https://example.org/bees", language="en")
-    assert (reading.url, reading.language) == ("https://example.org/bees", "en")
 
 
 def test_a_page_that_is_an_image_is_named_in_a_warning() -> None:
@@ -305,18 +278,9 @@ def test_a_sentence_over_two_columns_is_in_one_piece() -> None:
     assert "a naïve implementation" in text
 
 
-def test_lines_of_japanese_are_joined_without_a_space() -> None:
-    assert "マクロ経済変数" in read_pdf(shared("pdfs", "pdf.js__issue16538.pdf")).text
-
-
 def test_code_keeps_its_lines_and_indentation() -> None:
     text = read_pdf(shared("hf-course-ch1", "book.en.pdf")).text
     assert "@misc{huggingfacecourse,\n  author = {Hugging Face},\n" in text
-
-
-def test_rows_of_a_table_stay_rows() -> None:
-    text = read_pdf(shared("pdfs", "py-pdf__multicolumn.pdf")).text
-    assert "Vienna German\nBelgium 11.5" in text
 
 
 @pytest.mark.soak
@@ -330,13 +294,3 @@ def test_a_whole_book_with_roman_and_arabic_labels() -> None:
     assert "the interpreter will respond by printing ⁵" in reading.text
     assert "AI Journal 14: 1-39." in reading.text
     assert "(define (abs x)\n  (if (< x 0)\n" in reading.text
-
-
-@pytest.mark.parametrize("language", ["en", "fr"])
-def test_sections_of_the_course_begin_on_their_pages(language: str) -> None:
-    import json
-
-    reading = read_pdf(shared("hf-course-ch1", f"book.{language}.pdf"))
-    wanted = json.loads(shared("hf-course-ch1", f"book.{language}.json").read_text("utf-8"))
-    found = {s.path[-1]: page_at(reading, s.start).first for s in reading.sections}
-    assert {s["title"]: s["pdf_first"] for s in wanted["sections"]}.items() <= found.items()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from quoth.core.errors import DocumentError
 from quoth.ingest.readers.detect import is_wanted
-from quoth.ingest.readers.metadata import Metadata, front_matter, normalize_language
+from quoth.ingest.readers.metadata import Metadata, front_matter
 from quoth.ingest.readers.registry import SUFFIXES, read, sidecar
 from quoth.text.locators import youtube_url
 
@@ -62,27 +62,12 @@ def test_text_under_another_name_is_text(tmp_path: Path, name: str) -> None:
     assert (reading.kind, len(reading.warnings)) == ("text", 1)
 
 
-@pytest.mark.parametrize("name", ["a.txt", "a.log", "README"])
-def test_text_is_read_without_warning(tmp_path: Path, name: str) -> None:
-    reading = read(write(tmp_path, name, PLAIN))
-    assert (reading.text, reading.warnings) == ("A plain text.\n\nWith two paragraphs.", ())
-
-
 def test_a_pdf_is_known_under_any_name(tmp_path: Path) -> None:
     book = Path(__file__).parents[2] / "examples" / "hf-course" / "books" / "course.fr.pdf"
     shutil.copy(book, tmp_path / "book.txt")
     reading = read(tmp_path / "book.txt", Metadata(title="Mon livre"))
     assert (reading.kind, reading.title) == ("pdf", "Mon livre")
     assert "holds a PDF" in reading.warnings[0]
-
-
-def test_a_text_that_speaks_of_pdf_is_no_pdf(tmp_path: Path) -> None:
-    assert read(write(tmp_path, "a.md", "A file begins with %PDF-1.7.")).kind == "markdown"
-
-
-def test_a_guide_that_shows_captions_is_no_transcript(tmp_path: Path) -> None:
-    guide = "# SRT\n\nLine one.\n\nLine two.\n\nLine three.\n\nLine four.\n\n```\n" + SRT + "```\n"
-    assert read(write(tmp_path, "a.md", guide)).kind == "markdown"
 
 
 @pytest.mark.parametrize(
@@ -107,11 +92,6 @@ def test_what_cannot_be_read_says_why(tmp_path: Path, name: str, content: bytes,
     assert code_of(write(tmp_path, name, content)) == code
 
 
-def test_a_missing_file_and_a_folder(tmp_path: Path) -> None:
-    assert code_of(tmp_path / "none.txt") == "not_found"
-    assert code_of(tmp_path) == "unsupported"
-
-
 @pytest.mark.parametrize(
     ("encoding", "warned"),
     [
@@ -132,11 +112,6 @@ def test_encodings(tmp_path: Path, encoding: str, warned: bool) -> None:
 def test_a_page_names_its_encoding(tmp_path: Path) -> None:
     page = '<html><meta charset="iso-8859-5"><p>Привет'
     assert read(write(tmp_path, "a.html", page.encode("iso-8859-5"))).text == "Привет"
-
-
-def test_a_few_broken_characters_do_not_spoil_the_rest(tmp_path: Path) -> None:
-    reading = read(write(tmp_path, "a.txt", "été à Évry, déjà".encode() + b" \xff fin"))
-    assert reading.text == "été à Évry, déjà \ufffd fin"
 
 
 def test_newlines_and_unseen_characters(tmp_path: Path) -> None:
@@ -186,18 +161,6 @@ def test_a_faulty_sidecar_is_a_warning(tmp_path: Path, content: str, part: str) 
 
 
 @pytest.mark.parametrize(
-    ("name", "kind"), [("a.srt", "transcript"), ("a.vtt", "transcript"), ("a.txt", "text")]
-)
-def test_front_matter_stands_above_any_text(tmp_path: Path, name: str, kind: str) -> None:
-    body = {"a.srt": SRT, "a.vtt": "WEBVTT\n\n00:01.000 --> 00:02.000\nHello.", "a.txt": PLAIN}
-    reading = read(
-        write(tmp_path, name, f"---\ntitle: 'A: b'\nvideo_id: 00GKzGyWFEs\n---\n{body[name]}")
-    )
-    assert (reading.kind, reading.title, reading.url) == (kind, "A: b", VIDEO)
-    assert "title" not in reading.text
-
-
-@pytest.mark.parametrize(
     "text",
     [
         "---\nJust a rule.\n---\nText",
@@ -241,13 +204,6 @@ def test_youtube_addresses(address: str) -> None:
 )
 def test_addresses_that_are_no_video(address: str) -> None:
     assert youtube_url(address) is None
-
-
-@pytest.mark.parametrize(
-    ("code", "expected"), [("fr", "fr"), ("pt-BR", "pt"), ("EN_us", "en"), ("français", None)]
-)
-def test_languages(code: str, expected: str | None) -> None:
-    assert normalize_language(code) == expected
 
 
 def test_a_walk_picks_up_what_can_be_read(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import json
 import os
 import signal
@@ -28,7 +27,7 @@ from quoth.core.types import (
     SpanLocator,
 )
 from quoth.ingest.readers.metadata import Metadata
-from quoth.ingest.sandbox.child import LENGTH, respond, send
+from quoth.ingest.sandbox.child import respond
 from quoth.ingest.sandbox.parent import ParserPool
 from quoth.text.json_codec import to_json
 from quoth.text.json_decode import decode_json
@@ -147,18 +146,6 @@ async def test_a_file_reads_in_a_child_as_it_does_here() -> None:
     async with ParserPool(seconds=20, memory_mb=512) as readers:
         there = await readers.read(PDFS / "book.pdf", about)
     assert decode_json(ParsedDocument, here["reading"]) == there
-
-
-def test_a_refusal_is_an_answer() -> None:
-    answer = respond({"path": str(PDFS / "scan.pdf"), "given": {}})
-    assert answer["code"] == "needs_ocr"
-
-
-def test_an_answer_has_its_length_in_front() -> None:
-    out = io.BytesIO()
-    send(out, {"message": "dé"})
-    data = out.getvalue()
-    assert LENGTH.unpack(data[: LENGTH.size])[0] == len(data) - LENGTH.size
 
 
 async def test_a_child_serves_many_files_and_survives_bad_ones() -> None:

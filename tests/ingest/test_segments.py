@@ -7,8 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from quoth.core.types import (
     Chunk,
@@ -18,9 +16,8 @@ from quoth.core.types import (
 )
 from quoth.ingest.chunker import chunk
 from quoth.ingest.enrich.outline import contents_of
-from quoth.ingest.enrich.segments import DEMO_SECONDS, segments_of
+from quoth.ingest.enrich.segments import segments_of
 from quoth.ingest.readers.registry import read
-from tests.conftest import SAMPLES
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
 LINE = "The model learns from many examples, and that takes a while."
@@ -85,34 +82,6 @@ def test_questions_are_heard_in_captions_without_full_stops() -> None:
     assert spans(chunks) == [("qa", 6, 7)]
 
 
-@pytest.mark.parametrize("cue", ["Any questions?", "Avez-vous des questions ?", "Des questions ?"])
-def test_asking_for_questions_at_the_very_end_begins_them(cue: str) -> None:
-    assert spans(talk(*[LINE] * 9, cue)) == [("qa", 9, 9)]
-
-
-@pytest.mark.parametrize(
-    "cue", ["Thank you all for your questions.", "Merci beaucoup pour vos questions."]
-)
-def test_thanks_end_the_questions(cue: str) -> None:
-    assert spans(late("Let's take some questions.", LINE, cue)) == [("qa", 6, 8)]
-
-
-def test_a_round_on_the_way_ends_with_its_last_question() -> None:
-    lines = [LINE, LINE, "Any questions so far?", "Good question. It does.", *[LINE] * 6]
-    assert spans(talk(*lines)) == [("qa", 2, 3)]
-
-
-def test_an_early_session_counts_when_more_questions_follow() -> None:
-    lines = [LINE, LINE, "So let's take some questions.", LINE, LINE, LINE, "Good question."]
-    lines += [LINE, LINE, "Any other questions?", LINE]
-    assert spans(talk(*lines)) == [("qa", 2, 10)]
-
-
-def test_speakers_from_the_audience_are_enough() -> None:
-    found = talk(*[LINE] * 6, speakers=["PROF", "PROF", "AUDIENCE", "PROF", "Student 2", "PROF"])
-    assert spans(found) == [("qa", 2, 4)]
-
-
 @pytest.mark.parametrize(
     "line",
     [
@@ -130,14 +99,6 @@ def test_speakers_from_the_audience_are_enough() -> None:
 )
 def test_what_only_speaks_of_questions(line: str) -> None:
     assert spans(late(line)) == []
-
-
-def test_asking_once_in_the_middle_is_not_yet_a_round() -> None:
-    assert spans(talk(*[LINE] * 4, "Any questions?", *[LINE] * 5)) == []
-
-
-def test_praise_of_questions_in_an_interview_is_no_session() -> None:
-    assert spans(talk(LINE, "That's a great question.", LINE, "Good question.", LINE)) == []
 
 
 def test_an_announcement_at_the_beginning_is_passed_over() -> None:
@@ -169,16 +130,6 @@ def test_a_demonstration_ends_with_the_slides(cue: str) -> None:
     assert spans(talk(*lines)) == [("demo", 2, 4)]
 
 
-def test_a_demonstration_without_end_is_taken_to_be_short() -> None:
-    chunks = talk(LINE, "Let me show you a demo.", *[LINE] * 20)
-    assert spans(chunks) == [("demo", 1, 1 + int(DEMO_SECONDS / 60))]
-
-
-def test_a_demonstration_ends_where_questions_begin() -> None:
-    lines = [*[LINE] * 5, "Let me show you a demo.", LINE, "Let's take some questions.", LINE]
-    assert spans(talk(*lines)) == [("demo", 5, 6), ("qa", 7, 8)]
-
-
 @pytest.mark.parametrize(
     "line",
     [
@@ -203,26 +154,6 @@ def titled(*titles: str) -> list[Chunk]:
     ]
 
 
-@pytest.mark.parametrize(
-    "title", ["Q&A", "Q & A", "Questions and answers", "4. Q&A session", "Questions du public"]
-)
-def test_a_heading_names_questions(title: str) -> None:
-    assert spans(titled("Intro", title, title, "End")) == [("qa", 1, 2)]
-
-
-@pytest.mark.parametrize("title", ["Demo", "Live demo: the tool", "Démo", "2 Demo time"])
-def test_a_heading_names_a_demonstration(title: str) -> None:
-    assert spans(titled("Intro", title)) == [("demo", 1, 1)]
-
-
-@pytest.mark.parametrize(
-    "title",
-    ["Question answering", "Q-learning", "Démonstration", "Democracy", "Demographics", "Questions"],
-)
-def test_headings_that_name_something_else(title: str) -> None:
-    assert spans(titled("Intro", title)) == []
-
-
 def test_a_titled_segment_is_marked_on_its_heading_and_on_its_chunks() -> None:
     chunks, headings = contents_of(ParsedDocument("markdown", "T", "", ()), titled("Intro", "Q&A"))
     assert [each.segment for each in chunks] == ["", "qa"]
@@ -242,27 +173,6 @@ def test_a_segment_that_was_heard_is_a_heading_without_title() -> None:
 
 # --- any talk ---------------------------------------------------------------------------------
 
-_LINES = st.sampled_from(
-    [
-        LINE,
-        "Let's take some questions.",
-        "Any questions?",
-        "Good question.",
-        "Thank you for your questions.",
-        "Let me show you a demo.",
-        "Back to the slides.",
-        "",
-    ]
-)
-
-
-@given(st.lists(_LINES, max_size=25), st.lists(st.sampled_from(["PROF", "AUDIENCE"]), max_size=25))
-def test_segments_are_in_order_and_apart(lines: Sequence[str], speakers: Sequence[str]) -> None:
-    found = segments_of(talk(*lines, speakers=speakers))
-    assert all(0 <= each.first <= each.last < len(lines) for each in found)
-    borders = [number for each in found for number in (each.first, each.last + 1)]
-    assert borders == sorted(borders)
-
 
 def of_file(file: Path) -> list[Chunk]:
     return chunk(
@@ -272,12 +182,6 @@ def of_file(file: Path) -> list[Chunk]:
         count_tokens=lambda texts: [len(text) // 4 for text in texts],
         language="en",
     )
-
-
-def test_the_sample_talks_have_neither() -> None:
-    files = sorted(SAMPLES.glob("talks/*/*.srt"))
-    assert files
-    assert not [file for file in files if segments_of(of_file(file))]
 
 
 def test_interviews_have_neither() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,7 +12,6 @@ from hypothesis import strategies as st
 from quoth.core.outline import Heading, Summary
 from quoth.core.protocols import Matrix
 from quoth.core.types import (
-    Chars,
     Chunk,
     ParsedDocument,
     Seconds,
@@ -158,23 +156,6 @@ def test_the_tree_follows_the_chapters_and_their_sections() -> None:
     ]
 
 
-def test_a_chapter_speaks_with_the_leaves_of_its_sections() -> None:
-    reading, chunks = two_chapters()
-    found = summed_up(reading, chunks)
-    below = {leaf for each in found if each.level == 2 for leaf in each.leaves}
-    chapters = [each for each in found if each.level == 1]
-    assert all(set(each.leaves) <= below for each in chapters)
-    assert set(found[0].leaves) <= {leaf for each in chapters for leaf in each.leaves}
-
-
-def test_a_chapter_covers_its_sections() -> None:
-    reading, chunks = two_chapters()
-    chapter = next(each for each in summed_up(reading, chunks) if each.level == 1)
-    text = " ".join(shown(chapter, reading.text))
-    assert "ees" in text
-    assert "nts" in text
-
-
 def test_no_sentence_is_said_twice() -> None:
     reading, chunks = two_chapters()
     for each in summed_up(reading, chunks):
@@ -193,13 +174,6 @@ def test_a_sentence_that_leans_on_another_gives_way() -> None:
     assert not [each for each in said if each.startswith(("They", "This"))]
 
 
-def test_what_stands_around_the_chapters_is_left_out() -> None:
-    text = "\n\n".join(f"# {title}\n\n{BEES}" for title in ("Preface", "Bees", "Ants", "Index"))
-    reading, chunks = made(text)
-    paths = [each.path for each in summed_up(reading, chunks)]
-    assert paths == [(), ("Bees",), ("Ants",)]
-
-
 # --- small and bad documents ------------------------------------------------------------------
 
 
@@ -209,43 +183,11 @@ def test_a_document_of_one_chunk_has_one_summary() -> None:
     assert [(each.level, each.first, each.last) for each in found] == [(0, 0, 0)]
 
 
-def test_a_document_without_chunks_has_none() -> None:
-    none = np.zeros((0, 9), dtype=np.float32)
-    assert make_summaries([], headings=(), vectors=none) == ()
-
-
-@pytest.mark.parametrize("text", ["Yes.", "", "# Title", "So what? Why? Who says so, and to whom?"])
-def test_a_talk_without_sentences_to_quote_has_none(text: str) -> None:
-    place = Seconds(0, 1)
-    only = Chunk("c", "d", 0, 0, len(text), text, place, "transcript")
-    assert make_summaries([only], headings=(), vectors=vectors_of([only])) == ()
-
-
 def test_speech_without_full_stops_is_summed_up_by_its_pieces() -> None:
     text = " ".join(["so the bees fly out in spring and look for flowers in the meadow"] * 12)
     only = Chunk("c", "d", 0, 0, len(text), text, Seconds(0, 60), "transcript")
     (found,) = make_summaries([only], headings=(), vectors=vectors_of([only]))
     assert_whole_sentences([found], chunks=[only], text=text)
-
-
-def test_vectors_of_nothing_are_no_reason_to_fail() -> None:
-    _, chunks = made(BEES)
-    none = np.zeros((len(chunks), 4), dtype=np.float32)
-    assert make_summaries(chunks, headings=(), vectors=none)[0].leaves
-
-
-def test_ten_thousand_headings_take_no_longer_than_they_must() -> None:
-    text = "The bees of this valley fly out early in spring."
-    made_of = [
-        Chunk(f"c{n}", "d", n, 50 * n, 50 * n + len(text), text, Chars(0, 1), "pdf", section=path)
-        for n, path in enumerate((f"{n}", f"{n}.1") for n in range(5_000))
-    ]
-    chunks, headings = contents_of(ParsedDocument("pdf", "T", "", ()), made_of)
-    assert len(headings) == 10_000
-    before = time.process_time()
-    found = make_summaries(chunks, headings=headings, vectors=vectors_of(chunks))
-    assert time.process_time() - before < 5
-    assert len(found) == 5_001
 
 
 def test_a_segment_that_was_heard_is_summed_up_by_its_own_sentences() -> None:
@@ -260,11 +202,3 @@ def test_a_segment_that_was_heard_is_summed_up_by_its_own_sentences() -> None:
     assert (whole.level, segment.level, segment.path) == (0, 2, ())
     assert (segment.first, segment.last) == (1, 2)
     assert_whole_sentences([whole, segment], chunks=chunks, text="".join(texts))
-
-
-def test_a_segment_that_is_the_whole_document_has_no_summary_of_its_own() -> None:
-    place = Chars(0, 1)
-    only = Chunk("c", "d", 0, 0, len(BEES), BEES, place, "markdown")
-    heard = Heading("d", (), 0, 0, segment="qa")
-    found = make_summaries([only], headings=[heard], vectors=vectors_of([only]))
-    assert [each.level for each in found] == [0]

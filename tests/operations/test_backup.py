@@ -27,11 +27,10 @@ from quoth.store.catalogue import Catalogue
 from quoth.store.database import Database, open_database
 from quoth.store.ingest_jobs import Jobs
 from tests.support.cli import quoth
-from tests.support.databases import Server, plain_engine
+from tests.support.databases import Server
 from tests.support.full_disk import no_room
 from tests.support.killed_process import left_behind
 from tests.support.made_documents import entry, open_catalogue
-from tests.support.old_catalogues import unpack as unpack_old
 from tests.support.small_library import add, open_tour
 
 KINDS = ["backup.tar.zst", "backup"]
@@ -99,13 +98,6 @@ def test_what_is_restored_is_what_was_backed_up(
     assert (new / "blobs/aa/bb/file.txt").read_bytes() == (
         home / "blobs/aa/bb/file.txt"
     ).read_bytes()
-
-
-def test_the_indexes_come_along_if_wanted(home: Path, database: Database, tmp_path: Path) -> None:
-    make_backup(database, tmp_path / "b", home=home, index=True)
-    restore_backup(tmp_path / "b", tmp_path / "new")
-    assert (tmp_path / "new/index/t/x.scan").read_bytes() == b"derived"
-    assert not (tmp_path / "new/index/t/x.lock").exists()
 
 
 def test_no_secret_is_backed_up_and_the_settings_say_the_same(
@@ -238,14 +230,6 @@ def test_work_under_way_is_nobodys_in_the_restored_library(
     restore_backup(tmp_path / "b", tmp_path / "new")
     found = documents(tmp_path / "new" / "catalogue.sqlite", "local")
     assert {each.status for each in found} == {"ready"}
-
-
-def test_a_backup_of_an_older_version_is_brought_up(tmp_path: Path) -> None:
-    file = unpack_old("0002", tmp_path / "old")
-    with plain_engine(file) as engine:
-        make_backup(Database(engine, lambda _name: None), tmp_path / "b", home=tmp_path / "old")
-    assert restore_backup(tmp_path / "b", tmp_path / "new").version == "0002"
-    assert len(documents(tmp_path / "new" / "catalogue.sqlite", "local")) == 4
 
 
 # --- from and to a server ---------------------------------------------------------------------

@@ -169,18 +169,6 @@ def test_a_start_that_failed_is_told_by_type_and_place(lines: tuple[io.StringIO,
     assert "Word" not in written
 
 
-def test_setting_it_up_again_takes_the_place_of_the_first(
-    lines: tuple[io.StringIO, bool],
-) -> None:
-    stream, as_json = lines
-    later = io.StringIO()
-    handler = configure_logging(as_json=as_json, stream=later)
-    logging.getLogger("quoth.a").info("once")
-    logging.getLogger().removeHandler(handler)
-    assert stream.getvalue() == ""
-    assert len(later.getvalue().splitlines()) == 1
-
-
 def test_the_command_line_sets_it_up_at_the_first_line() -> None:
     code = f"""
 import logging, sys

@@ -14,7 +14,7 @@ from quoth.bootstrap import open_engine
 from quoth.core.settings import Settings
 from quoth.core.types import Answer, Document, Turn
 from quoth.engine import Engine
-from quoth.operations.purge import PurgeReport, purge
+from quoth.operations.purge import purge
 from quoth.pipeline.entity_index import OutlineCache
 from quoth.pipeline.retrieve import Request
 from quoth.store.blobs import Blobs
@@ -230,8 +230,3 @@ def _rows_holding(database: Database) -> int:
             for table in metadata.sorted_tables
             for row in connection.execute(table.select())
         )
-
-
-def test_what_is_left_is_said() -> None:
-    assert PurgeReport().complete
-    assert not PurgeReport(left=("An index is being made.",)).complete

@@ -138,32 +138,6 @@ async def test_an_upload_that_is_stopped_takes_no_other_files_document_along(
         assert [each.document_id for each in await engine.documents()] == [first[0].document_id]
 
 
-async def test_a_file_that_is_gone_is_told(tmp_path: Path) -> None:
-    async with open_house(tmp_path) as house:
-        await send(house.tenants, text(1))
-        for file in files_in(tmp_path):
-            (tmp_path / "blobs" / file).unlink()
-        async with working(house.tenants):
-            (task,) = await drained(house.tenants)
-    assert (task.state, task.code) == ("failed", "not_found")
-
-
-async def test_a_long_file_tells_how_far_it_is(tmp_path: Path) -> None:
-    long = "\n\n".join(f"Paragraph {n} of {COMMON} with some words in it." for n in range(2000))
-    async with open_house(tmp_path, embedder=SlowEmbedder(0.2)) as house:
-        sent = await send(house.tenants, long)
-        queue = Queue(house.tenants.database, tenant="local")
-        seen: set[tuple[int, int]] = set()
-        async with working(house.tenants):
-            while not (task := await asyncio.to_thread(queue.find, sent.id)).ended:
-                seen.add((task.chunks, task.of_chunks))
-                await asyncio.sleep(0.05)
-    assert task.state == "ready"
-    middle = {each for each in seen if 0 < each[0] < each[1]}
-    assert middle
-    assert (task.chunks, task.of_chunks) == (task.of_chunks, task.of_chunks)
-
-
 async def test_two_processes_share_the_queue(maker: Maker, tmp_path: Path) -> None:
     hands = [await maker.hand(tmp_path / "home") for _ in range(2)]
     for number in range(12):

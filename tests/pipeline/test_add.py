@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from quoth.backends.indexes.lancedb.client import lancedb
-from quoth.core.errors import IndexMismatch, NotFound, StorageFull
+from quoth.core.errors import IndexMismatch, StorageFull
 from quoth.core.protocols import Matrix
 from quoth.core.types import Chunk, Document
 from quoth.engine import Engine
@@ -183,12 +183,6 @@ async def test_removing_leaves_nothing(tmp_path: Path, sources: Path) -> None:
         assert await engine.remove([gone]) == []
 
 
-async def test_removing_from_a_library_that_is_not_there(tmp_path: Path) -> None:
-    async with open_tour(tmp_path / "home") as engine:
-        with pytest.raises(NotFound):
-            await engine.remove(["x"])
-
-
 async def test_reconciling_deletes_what_leads_nowhere_and_nothing_else(
     tmp_path: Path, sources: Path
 ) -> None:
@@ -329,24 +323,6 @@ async def test_two_adds_at_once_share_the_work(tmp_path: Path, sources: Path) ->
         await chunk_ids(one)
 
 
-async def test_an_add_that_is_cancelled_leaves_no_lease(tmp_path: Path, sources: Path) -> None:
-    class Endless(HashEmbedder):
-        async def embed(self, texts: Sequence[str], *, role: Any) -> Matrix:
-            embedding.set()
-            await asyncio.sleep(60)
-            raise AssertionError
-
-    embedding = asyncio.Event()
-    async with open_tour(tmp_path / "home", embedder=Endless()) as engine:
-        adding = asyncio.create_task(add(engine, sources))
-        await embedding.wait()
-        assert {each.status for each in await engine.documents()} == {"running"}
-        adding.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await adding
-        assert await engine.documents() == []
-
-
 @pytest.mark.parametrize("pause", [0.0, 0.001, 0.003, 0.01, 0.03])
 async def test_an_add_may_be_cancelled_at_any_moment_and_done_again(
     tmp_path: Path, sources: Path, pause: float
@@ -362,16 +338,6 @@ async def test_an_add_may_be_cancelled_at_any_moment_and_done_again(
         async with asyncio.timeout(20):
             again = await add(engine, sources)
         assert {each.status for each in again} <= {"ready", "unchanged"}
-
-
-async def test_an_add_that_nobody_follows_any_more_leaves_no_lease(
-    tmp_path: Path, sources: Path
-) -> None:
-    async with open_tour(tmp_path / "home") as engine:
-        steps = engine.add([sources])
-        await anext(steps)
-        await steps.aclose()
-        assert await engine.documents() == []
 
 
 def write_many(folder: Path, *, files: int) -> Path:
@@ -477,20 +443,3 @@ async def test_a_full_disk_loses_nothing(tmp_path: Path, sources: Path, room: in
     ready, stored = await left_behind(home)
     assert len(ready) == 16
     assert stored == ready
-
-
-@pytest.mark.parametrize("room", [60_000, 120_000])
-def test_a_full_disk_is_an_error_with_a_code(tmp_path: Path, sources: Path, room: int) -> None:
-    """With a little room the catalogue cannot be made, with more the temporary files cannot."""
-    resource = pytest.importorskip("resource")
-    adding = start_add(
-        tmp_path / "home",
-        sources,
-        "--json",
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)),
-    )
-    out, err = adding.communicate(timeout=60)
-    assert adding.returncode == 1, err
-    assert json.loads(out)["code"] == "storage_full"
-    assert "Free some" in err
-    assert "Traceback" not in err

@@ -73,21 +73,6 @@ async def test_headings_of_an_added_document_are_on_the_shelf(engine: Engine) ->
     ]
 
 
-async def test_a_chapter_can_be_looked_up(engine: Engine) -> None:
-    catalogue, collection = library(engine)
-    book = Filter("document", "in", (key_of(engine, "The year of the bees"),))
-    chapter = Filter("chapter", "in", ("2",))
-    (only,) = catalogue.look_up(collection, filters=[book, chapter], limit=5)
-    assert "lime trees" in only.text
-    assert only.date == "2024-03"
-
-
-async def test_questions_can_be_looked_up(engine: Engine) -> None:
-    catalogue, collection = library(engine)
-    found = catalogue.look_up(collection, filters=[Filter("segment", "in", ("qa",))], limit=5)
-    assert ["bees sleep" in each.text for each in found] == [True]
-
-
 async def test_the_printed_pages_of_a_book_can_be_looked_up(engine: Engine) -> None:
     catalogue, collection = library(engine)
     labels = catalogue.labels(collection)
@@ -113,11 +98,6 @@ async def test_every_document_is_summed_up_by_its_own_sentences(engine: Engine) 
             assert said == text[leaf.start : leaf.end]
             assert said[0].isupper()
             assert said.endswith(".")
-
-
-async def test_names_that_stand_together_are_linked(engine: Engine) -> None:
-    catalogue, collection = library(engine)
-    assert ("charles babbage", 1) in catalogue.related(collection, ["ada lovelace"], limit=10)
 
 
 async def test_a_rebuilt_index_knows_the_chapters(engine: Engine) -> None:

@@ -16,7 +16,7 @@ from quoth.core.settings import Settings
 from quoth.core.types import Document
 from quoth.interfaces.http.uploads.receive import FetchHooks
 from quoth.pipeline.add import DocumentMetadata
-from quoth.pipeline.add_urls import fetch_urls, is_address
+from quoth.pipeline.add_urls import fetch_urls
 from tests.ingest.test_outbound import World, moved, open_world, page
 from tests.support.service_client import House
 from tests.support.small_library import open_tour
@@ -117,17 +117,3 @@ async def test_why_a_page_could_not_be_fetched_is_told(tmp_path: Path) -> None:
         gone = await client.post("/v1/uploads", json={"url": "http://bees.example/gone"})
     assert (gone.status_code, gone.json()["code"]) == (422, "not_fetched")
     assert "no page at “http://bees.example/gone”" in gone.json()["detail"]
-
-
-@pytest.mark.parametrize("body", [b"{}", b'{"url": 1}', b'{"url": "x"}', b"[]", b"{", b'{"a": 1}'])
-async def test_a_body_that_names_no_page_is_refused(tmp_path: Path, body: bytes) -> None:
-    kind = {"content-type": "application/json"}
-    async with open_world() as world, asking(tmp_path, world, allow_urls=True) as (_house, client):
-        refused = await client.post("/v1/uploads", content=body, headers=kind)
-    assert refused.status_code == 422
-    assert not world.asked
-
-
-def test_what_is_an_address() -> None:
-    assert is_address("HTTPS://example.org")
-    assert not is_address("notes/https:.md")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -78,17 +77,6 @@ async def test_it_is_answered_or_not_but_without_harm(engine: Engine) -> None:
             await engine.search(Request(question, choices={"mode": mode}))
 
 
-async def test_only_stop_words_are_no_question_to_answer(engine: Engine) -> None:
-    answer = await engine.answer(ASKED["only stop words"])
-    assert answer.status == "no_results"
-    assert answer.closest
-
-
-async def test_many_at_once(engine: Engine) -> None:
-    answers = await asyncio.gather(*(engine.answer(question) for question in ASKED.values()))
-    assert [answer.query.original for answer in answers] == list(ASKED.values())
-
-
 @pytest.mark.parametrize("name", [name for name in REFUSED if name != "NUL"])
 def test_the_command_line_says_wrong_usage(sample_home: Path, name: str) -> None:
     question, reason = REFUSED[name]
@@ -99,13 +87,6 @@ def test_the_command_line_says_wrong_usage(sample_home: Path, name: str) -> None
         assert said.json["code"] == "invalid_input"
         assert reason in said.json["detail"]
         assert reason in said.err.replace("\n", " ")
-
-
-@pytest.mark.parametrize("name", ["the syntax of a full-text search", "markup", "from the right"])
-def test_the_command_line_answers(sample_home: Path, name: str) -> None:
-    said = quoth(sample_home, "ask", ASKED[name])
-    assert said.code == (0 if "[1]" in said.out else 1)
-    assert "no language model · " in said.out
 
 
 def test_bytes_that_are_no_text_are_refused_by_a_real_process(sample_home: Path) -> None:

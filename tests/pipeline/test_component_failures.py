@@ -24,9 +24,8 @@ from quoth.testing import (
     HashEmbedder,
     SlowReranker,
 )
-from tests.support.service_client import House, served
+from tests.support.service_client import House
 from tests.support.small_library import write_sources
-from tests.support.toy_rerankers import write_cross_encoder
 from tests.support.upload_service import drained, open_house, working
 
 QUESTION = "What is honey made from?"
@@ -94,16 +93,6 @@ async def test_without_the_reranker_the_order_of_the_search_stays(
     assert answer["used_chunks"] == plain["used_chunks"]
     assert answer["citations"]
     assert seconds < 1
-
-
-async def test_a_reranker_has_the_time_of_the_settings(tmp_path: Path) -> None:
-    folder = write_cross_encoder(tmp_path / "reranker")
-    choices: dict[str, Any] = {"reranker": str(folder), "rerank_seconds": 1e-6}
-    async with served(tmp_path / "house", **choices) as house:
-        await house.add("ada", write_sources(tmp_path / "sources"))
-        async with house.client(house.key("ada")) as client:
-            answer, _seconds = await timed(client)
-    assert answer["degraded"] == ["rerank:rerank_failed:fused order"]
 
 
 # --- the store --------------------------------------------------------------------------------

@@ -72,10 +72,6 @@ def index(
     opened.close()
 
 
-def test_the_corpus_has_its_size() -> None:
-    assert len(set(VALUES)) >= 60
-
-
 @pytest.mark.parametrize("field", FIELDS)
 async def test_a_filter_finds_what_the_reference_finds(index: Index, field: FilterField) -> None:
     made, vector = chunks(), units(1)[0]

@@ -56,12 +56,6 @@ def test_each_hit_keeps_its_collection_and_scores_fall() -> None:
     assert scores == sorted(scores, reverse=True)
 
 
-def test_the_order_within_a_collection_stays() -> None:
-    turned = ranking("good", "ba", keyword=GOOD.legs.keyword, semantic=GOOD.legs.semantic)
-    found = [each.chunk_id for each, _ in merge_pools([turned, POOR], PLAN)]
-    assert found.index("b") < found.index("a")
-
-
 def test_the_reranker_has_its_weight_where_it_has_scored_all() -> None:
     legs = {"keyword": GOOD.legs.keyword, "semantic": GOOD.legs.semantic}
     one = ranking("good", "ab", late={"a": 0.2, "b": 0.1}, **legs)

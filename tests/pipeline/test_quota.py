@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
@@ -13,13 +12,8 @@ from typing import Any
 import httpx
 import pytest
 
-from quoth.answering.fallback_messages import describe_degradation
-from quoth.core.errors import GenerationError
 from quoth.core.events import TextAdded
-from quoth.core.trace import Trace
-from quoth.engine import Engine
 from quoth.pipeline.answer_cache import AnswerCache
-from quoth.pipeline.retrieve import Request
 from quoth.store.database import open_database
 from quoth.store.usage import TokenQuota
 from quoth.testing import ScriptedGenerator
@@ -99,16 +93,6 @@ async def test_who_hangs_up_has_used_what_was_read_and_written(tmp_path: Path) -
         assert spent(house) > 100
 
 
-async def test_who_hangs_up_before_the_first_word_has_used_what_was_read(tmp_path: Path) -> None:
-    model = ScriptedGenerator(WROTE, pause_s=30)
-    async with limited(tmp_path, model) as (house, _client):
-        asking = asyncio.create_task(house.tenants.engine("ada").answer(QUESTION))
-        await until(lambda: bool(model.told))
-        asking.cancel()
-        await asyncio.wait([asking])
-        assert spent(house) > 100
-
-
 async def test_who_leaves_the_stream_of_the_service_has_used_it_too(tmp_path: Path) -> None:
     async def prepare(house: House) -> str:
         await house.add("ada", write_sources(tmp_path / "sources"))
@@ -128,32 +112,6 @@ async def test_who_leaves_the_stream_of_the_service_has_used_it_too(tmp_path: Pa
                 if line == "event: token":
                     break
         await until(lambda: spent(house) > 100)
-
-
-async def test_a_model_that_fails_at_once_uses_nothing(tmp_path: Path) -> None:
-    model = ScriptedGenerator(GenerationError("It is down."))
-    async with limited(tmp_path, model) as (house, client):
-        assert (await ask(client))["degraded"] == ["generate:generation_failed:extractive"]
-        assert spent(house) == 0
-
-
-class Rewording(ScriptedGenerator):
-    """Widens questions by the same words that it writes."""
-
-    async def complete(self, instructions: str, text: str, *, max_tokens: int) -> str:
-        raise AssertionError("only what is counted may be asked")
-
-
-async def test_a_search_that_the_model_widens_counts(tmp_path: Path) -> None:
-    model = Rewording("the warmth of bees\nthe winter of bees")
-    async with limited(tmp_path, model) as (house, _client):
-        engine: Engine = house.tenants.engine("ada")
-        widened = Request(QUESTION, {"expansion": "generated"})
-        await engine.retrieve(widened, trace=Trace())
-        assert spent(house) > 0
-        trace = Trace()
-        await engine.retrieve(widened, trace=trace)
-    assert trace.degraded == ("expand:budget_exhausted:the question alone",)
 
 
 async def test_tenants_have_days_of_their_own_and_none_without_a_limit(tmp_path: Path) -> None:
@@ -176,10 +134,3 @@ def test_a_day_begins_at_midnight_utc(address: Path | str) -> None:
     now += timedelta(minutes=1)
     assert own.today() == 0
     database.close()
-
-
-def test_it_is_told_in_sentences() -> None:
-    assert describe_degradation(ENDED, language="en") == (
-        "The language model has used up its tokens for today: the sources are quoted word for word."
-    )
-    assert "jetons du jour" in describe_degradation(ENDED, language="fr")

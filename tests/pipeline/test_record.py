@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import sqlite3
 from collections.abc import AsyncIterator
 from dataclasses import fields, replace
@@ -119,14 +118,6 @@ async def test_the_library_s_texts_are_in_the_answer_alone(engine: Engine) -> No
     assert "nectar" not in kept.plan
 
 
-async def test_the_pool_is_kept_whole(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("quoth.pipeline.record.MAX_CANDIDATES", 2)
-    record = await record_of_asking(engine, Request(NECTAR, {"rerank_pool": 4, "final_k": 4}))
-    (searched,) = record.searched
-    assert len([each for each in searched.candidates if each.pool is not None]) == 4
-    assert len(searched.candidates) < searched.found
-
-
 def test_a_wide_search_is_kept_in_part() -> None:
     from quoth.core.types import LegScore
     from quoth.pipeline.record import CandidateTrace, CollectionTrace
@@ -151,14 +142,6 @@ async def asked_with(home: Path, history: HistoryLevel) -> tuple[Catalogue, str]
         await add(engine, write_sources(home / "sources") / "hive.srt")
         found = await engine.answer(NECTAR)
     return Catalogue(open_database(home / "catalogue.sqlite"), tenant="local"), found.query_id
-
-
-async def test_everything_is_kept_by_default(tmp_path: Path) -> None:
-    catalogue, query_id = await asked_with(tmp_path, "full")
-    (asked,) = catalogue.asked(limit=9)
-    assert (asked.query_id, asked.text, asked.status) == (query_id, NECTAR, "answered")
-    assert json.loads(catalogue.answer(query_id))["citations"]
-    catalogue.close()
 
 
 async def test_nothing_is_kept_if_the_history_is_off(tmp_path: Path) -> None:
@@ -191,13 +174,6 @@ def test_no_filter_is_kept_with_a_hash() -> None:
     assert again(kept).request.choices == {"final_k": 3}
 
 
-def test_the_same_question_has_the_same_hash() -> None:
-    record = Record(Request("Why  NOT?"), Plan(), answer(), keeping="hash")
-    other = Record(Request("why not?"), Plan(), answer(), keeping="hash")
-    assert pack(record).text == pack(other).text
-    assert pack(record).text != pack(replace(record, keeping="full")).text
-
-
 # --- the catalogue ----------------------------------------------------------------------------
 
 
@@ -225,14 +201,6 @@ def test_a_question_is_found_by_the_beginning_of_its_id(address: Path | str) -> 
     for nothing in ("q_cc", "q_", "", "%", "q_a_", "q_ab22x"):
         with pytest.raises(NotFound, match="quoth history"):
             catalogue.recorded(nothing)
-    catalogue.close()
-
-
-def test_a_whole_id_is_clear_though_another_begins_with_it(address: Path | str) -> None:
-    catalogue, _collection = open_catalogue(address)
-    for query_id in ("q_ab", "q_abc"):
-        keep(catalogue, query_id)
-    assert catalogue.recorded("q_ab").query_id == "q_ab"
     catalogue.close()
 
 

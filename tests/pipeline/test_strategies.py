@@ -33,7 +33,6 @@ from quoth.testing import (
     FailingIndex,
     HashEmbedder,
     MemoryIndex,
-    SlowReranker,
 )
 from tests.support.small_library import add, open_tour, write_sources
 
@@ -130,13 +129,6 @@ async def test_a_page_without_the_subject_is_answered_with_what_stands_there(bli
     assert {each.page for each in answer.citations} == {"1"}
 
 
-@pytest.mark.parametrize("time", ["0:12", "0:13"])
-async def test_a_time_is_answered_with_what_was_said_then(blind: Engine, time: str) -> None:
-    answer = await blind.answer(f"What is said at {time}?")
-    assert answer.status == "answered"
-    assert answer.text.startswith("Honey is made from nectar")
-
-
 # --- a summary covers what it sums up ---------------------------------------------------------
 
 
@@ -153,12 +145,6 @@ async def test_every_sentence_of_a_summary_opens_its_source(blind: Engine) -> No
     assert answer.sentences
     assert all(each.citations for each in answer.sentences)
     assert all(each.snippet in GUIDE for each in answer.citations)
-
-
-async def test_a_summary_of_a_subject_is_searched(engine: Engine, index: Listening) -> None:
-    answer = await engine.answer("Give me a summary of honey")
-    assert index.heard
-    assert answer.query.kind == "summary"
 
 
 # --- the others -------------------------------------------------------------------------------
@@ -227,27 +213,6 @@ async def test_what_may_lean_is_also_searched_for_with_words_of_the_conversation
     assert "colony" in found.query.in_context
 
 
-async def test_by_words_alone_nothing_is_found_that_the_question_does_not_find(
-    engine: Engine,
-) -> None:
-    history = (Turn("When does a colony swarm?", "When the hive is too small."),)
-    request = Request("Who flies zeppelins?", {"mode": "keyword"}, history=history)
-    found = await engine.retrieve(request, trace=Trace())
-    assert found.query.in_context
-    assert found.hits == ()
-
-
-async def test_what_the_question_says_can_be_dropped(engine: Engine) -> None:
-    kept = await engine.retrieve(Request("What is on page 3?"), trace=Trace())
-    dropped = await engine.retrieve(
-        Request("What is on page 3?", filters=("page=any",)), trace=Trace()
-    )
-    assert kept.query.filters
-    assert kept.warnings
-    assert not dropped.query.filters
-    assert not dropped.warnings
-
-
 async def test_copies_of_one_passage_are_shown_once(tmp_path: Path) -> None:
     index = MemoryIndex()
     text = "Honey bees store nectar in wax cells and dry it with their wings all night long. "
@@ -298,28 +263,6 @@ async def test_a_collection_that_fails_is_named_and_done_without(
         result = await Engine(parts).retrieve(request, trace=trace)
     assert {hit.collection for hit in result.hits} == {"default"}
     assert any("talks" in each for each in trace.degraded)
-
-
-async def test_many_questions_are_answered_in_their_order(engine: Engine) -> None:
-    asked = ["When does a colony swarm?", "What do wasps build nests from?"]
-    answers = await engine.answer_all(asked)
-    assert [each.query.original for each in answers] == asked
-    assert "chewed wood" in answers[1].text
-
-
-async def test_a_late_reranker_is_done_without_in_several_collections_too(tmp_path: Path) -> None:
-    sources = write_sources(tmp_path / "sources")
-    async with open_tour(tmp_path / "home") as engine:
-        await add(engine, sources / "notes.md")
-        async for _ in engine.add([sources / "hive.srt"], collection="talks"):
-            pass
-        slow = Engine(replace(engine.parts, reranker=SlowReranker(5.0)))
-        request = Request("How much honey is needed?", collections=("default", "talks"))
-        await engine.search(request)  # shelves and vectors are read: only the reranker is late
-        trace = Trace(deadline_ms=1_000)
-        result = await slow.retrieve(request, trace=trace)
-    assert {hit.collection for hit in result.hits} == {"default", "talks"}
-    assert trace.degraded == ("rerank:deadline:fused order",)
 
 
 def test_shelves_are_read_by_many_threads_at_once(tmp_path: Path) -> None:

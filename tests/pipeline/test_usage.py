@@ -63,10 +63,3 @@ async def test_closing_ends_the_call_inside() -> None:
     await pieces.aclose()  # type: ignore[attr-defined]
     assert parrot.open == 0
     assert meter.tokens == len("hello youhello ")
-
-
-def test_it_looks_like_the_generator() -> None:
-    parrot = Parrot()
-    generator = MeteredGenerator(parrot, UsageMeter())
-    for name in ("provider", "model", "window", "endpoint", "local"):
-        assert getattr(generator, name) == getattr(parrot, name)

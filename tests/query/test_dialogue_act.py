@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from quoth.core.types import Turn
-from quoth.query.dialogue_act import continuations, is_small_talk, read_act
+from quoth.query.dialogue_act import is_small_talk, read_act
 from quoth.query.understand import understand
 from tests.support.made_outline import NAMES
 
@@ -57,15 +57,3 @@ def test_more_asks_the_last_question_again() -> None:
     assert query.continues
     assert query.original == "show me more"
     assert query.standalone == "What is propolis made of?"
-
-
-def test_more_without_a_question_before_it_is_searched_as_it_stands() -> None:
-    query = understand("show me more", names=NAMES, history=(Turn("hello", "…"),))
-    assert not query.continues
-    assert query.standalone == "show me more"
-
-
-def test_each_more_counts_as_an_answer_to_the_question_before() -> None:
-    assert continuations(HISTORY) == 1
-    assert continuations((*HISTORY, Turn("more"), Turn("thanks"), Turn("go on"))) == 3
-    assert continuations((Turn("more"), *HISTORY)) == 1

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoth.core.outline import CollectionOutline, Heading
-from quoth.core.types import Document, Filter
-from quoth.query.entity_index import build_entity_index, date_bounds
+from quoth.query.entity_index import date_bounds
 from quoth.query.entity_linking import resolve, resolve_speaker
 from quoth.query.tokens import folded_words, normalize_query, tokenize_query
-from quoth.query.understand import understand
 from tests.support.made_outline import NAMES
 
 
@@ -76,46 +71,3 @@ def test_folding_keeps_every_position(text: str) -> None:
     asked = tokenize_query(text)
     assert len(asked.folded) == len(asked.clean)
     assert normalize_query(normalize_query(text)) == normalize_query(text)
-
-
-def test_a_paged_document_without_labels_counts_from_one() -> None:
-    assert NAMES.labels["handbook"][0] == "1"
-    assert len(NAMES.labels["handbook"]) == 60
-
-
-def test_a_collection_of_many_documents_is_nearly_as_quick_to_ask() -> None:
-    """As a ratio in one run, since machines differ; the evaluation measures the time itself."""
-
-    def spent(documents: int) -> float:
-        held = tuple(
-            Document(f"d{n}", f"Report {n} on matter {n * 7 % 1000} and field {n * 13 % 977}",
-                     "pdf", "ready", pages=300, language="en", speaker=f"Ann Person{n}",
-                     date="2024-01-02")
-            for n in range(documents)
-        )  # fmt: skip
-        headings = tuple(
-            Heading(f"d{n % documents}", (f"Heading {n} about {n % 700}",), n, n, str(n % 9))
-            for n in range(10 * documents)
-        )
-        names = build_entity_index(CollectionOutline("1", ("en",), held, headings))
-        times = []
-        for n in range(100):
-            text = f"According to Ann Person{n % documents}, what does chapter 3 of report {n} say?"
-            began = time.thread_time()
-            understand(text, names=names)
-            times.append(time.thread_time() - began)
-        return sorted(times)[50]
-
-    assert spent(500) < 8 * spent(20)
-
-
-def test_a_section_is_found_by_its_number() -> None:
-    headings = (
-        Heading("d", ("3 Modularity", "3.5 Streams"), 4, 9, "3"),
-        Heading("d", ("3 Modularity", "3.5 Streams", "3.5.1 Streams Are Delayed Lists"), 5, 6, "3"),
-    )
-    book = Document("d", "A book", "pdf", "ready", language="en", pages=90)
-    names = build_entity_index(CollectionOutline("1", ("en",), (book,), headings))
-    for text in ("What does section 3.5 say about lists?", "Que dit la section 3.5 ?"):
-        assert understand(text, names=names).filters == (Filter("section", "in", ("3.5 Streams",)),)
-    assert understand("What is in section 3.7?", names=names).filters == ()

@@ -100,14 +100,6 @@ async def test_wordings_keywords_and_an_imagined_answer_are_searched_with() -> N
     assert [each.keyword for each in found] == [True, True, True, True, False]
 
 
-@pytest.mark.parametrize("kind", ["factual", "comparison", "page_specific", "summary"])
-async def test_only_a_conceptual_question_gets_an_imagined_answer(kind: QueryKind) -> None:
-    generator = Scripted(reply(passage="A heat pump moves warmth into a house."))
-    found = await generated_variants(asked(kind=kind), generator=generator, hyde=True)
-    assert found == (Variant(QUESTION),)
-    assert "passage" not in generator.asked[0][0]
-
-
 async def test_a_comparison_is_taken_apart() -> None:
     generator = Scripted(
         reply(parts=["What does a heat pump cost?", "What does a heat stove cost?"])
@@ -183,18 +175,6 @@ def test_a_wording_that_is_not_one_is_dropped(hostile: str) -> None:
     assert read(reply(wordings=[hostile, good])).wordings == (good,)
 
 
-def test_a_wording_in_the_collections_language_is_welcome() -> None:
-    french = "Comment est-ce que la pompe à heat garde la maison au chaud ?"
-    found = read_wordings(reply(wordings=[french]), query=asked(), languages=["fr"])
-    assert found.wordings == (french,)
-
-
-def test_a_reply_may_be_wrapped_in_words_or_be_a_bare_list() -> None:
-    good = "How can a heat pump warm a home?"
-    assert read(f"Sure!\n```json\n{reply(wordings=[good])}\n```").wordings == (good,)
-    assert read(json.dumps([good])).wordings == (good,)
-
-
 def test_numbers_come_from_the_question_only_but_a_passage_may_have_its_own() -> None:
     found = read(
         reply(
@@ -206,18 +186,6 @@ def test_numbers_come_from_the_question_only_but_a_passage_may_have_its_own() ->
     assert found.wordings == ("Is a heat pump good at 5 degrees?",)
     assert found.keywords == ("coolant",)
     assert found.passage == "A heat pump of 1987 kept a house warm."
-
-
-def test_one_part_is_no_decomposition() -> None:
-    assert read(reply(parts=["What is a heat pump?"])).parts == ()
-
-
-def test_there_are_never_more_than_asked_for() -> None:
-    many = [f"How can a heat pump warm a {word}?" for word in "home flat barn hall tent".split()]
-    found = read(reply(wordings=many, parts=many, keywords=list("abcdefghijkl") + ["ab cd"] * 3))
-    assert (len(found.wordings), len(found.parts)) == (3, 4)
-    words = read(reply(keywords=[f"word{letter}" for letter in "abcdefghijkl"]))
-    assert len(words.keywords) == 8
 
 
 @given(st.text(max_size=300))

@@ -52,7 +52,3 @@ def test_a_french_question_is_told_in_french() -> None:
     both = [Filter("chapter", "in", ("3",)), Filter("document", "in", ("d2",))]
     (sentence,) = describe_filters(both, documents=BOOKS, language="fr")
     assert "chapitre 3, «\u202fThe book\u202f»" in sentence
-
-
-def test_without_filters_there_is_nothing_to_say() -> None:
-    assert describe_filters([], documents=BOOKS, language="en") == ()

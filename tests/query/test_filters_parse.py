@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import get_args
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from quoth.core.errors import InputError
-from quoth.core.types import Filter, FilterField
+from quoth.core.types import Filter
 from quoth.query.filters.parse import (
     KEYS,
     MAX_PAGES,
     dropped_fields,
     parse_filters,
-    printed_pages_filter,
 )
 
 
@@ -88,17 +85,6 @@ def test_the_message_names_the_keys_there_are() -> None:
     assert all(key in str(caught.value) for key in KEYS)
 
 
-def test_filters_keep_their_order() -> None:
-    fields = [each.field for each in parse_filters(["time=1", "kind=pdf", "page=3"])]
-    assert fields == ["seconds", "kind", "label"]
-
-
-def test_as_many_pages_as_are_allowed() -> None:
-    found = printed_pages_filter("1", str(MAX_PAGES))
-    assert found is not None
-    assert len(found.values) == MAX_PAGES
-
-
 @pytest.mark.parametrize(
     ("texts", "fields"),
     [
@@ -113,14 +99,6 @@ def test_what_was_read_out_of_the_question_can_be_taken_back(
     texts: list[str], fields: set[str]
 ) -> None:
     assert dropped_fields(texts) == fields
-
-
-def test_none_takes_back_all() -> None:
-    assert dropped_fields(["none"]) == set(get_args(FilterField))
-
-
-def test_taking_back_filters_nothing() -> None:
-    assert parse_filters(["none", "page=any", "kind=pdf"]) == (Filter("kind", "in", ("pdf",)),)
 
 
 @given(st.text() | st.tuples(st.sampled_from(list(KEYS)), st.text()).map("=".join))

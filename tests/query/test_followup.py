@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoth.core.types import Turn
-from quoth.query.followup import MAX_ANSWER, is_followup
+from quoth.query.followup import is_followup
 from quoth.query.heads import CHECKSUM, DIMENSION
 from quoth.query.understand import understand
 from tests.support.made_outline import NAMES
@@ -72,11 +72,6 @@ def test_a_vector_of_another_embedder_is_not_used() -> None:
     assert is_followup("Why?", vector=other, history=BEFORE)
 
 
-def test_the_language_is_that_of_the_last_question() -> None:
-    assert understand("OK ?", names=NAMES, history=AVANT).language == "fr"
-    assert understand("OK ?", names=NAMES, fallback_language="fr").language == "fr"
-
-
 def test_an_elliptical_question_keeps_the_document() -> None:
     history = (Turn("What is on page 10 of The Patient Gardener?"),)
     query = understand("And on page 12?", names=NAMES, history=history)
@@ -85,12 +80,6 @@ def test_an_elliptical_question_keeps_the_document() -> None:
     }  # fmt: skip
     assert query.kind == "page_specific"
     assert "The Patient Gardener" in query.notes[0]
-
-
-def test_it_keeps_it_over_two_turns() -> None:
-    history = (Turn("What is on page 10 of The Patient Gardener?"), Turn("And on page 12?"))
-    query = understand("and on page 14?", names=NAMES, history=history)
-    assert ("document", ("almanac",)) in [(each.field, each.values) for each in query.filters]
 
 
 def test_another_speaker_takes_the_place_of_the_first() -> None:
@@ -123,11 +112,6 @@ def test_only_the_last_three_turns_count() -> None:
     assert "propolis" not in understand("And why?", names=NAMES, history=history).standalone
 
 
-def test_an_answer_counts_only_by_its_beginning() -> None:
-    history = (Turn("Who was it?", "x " * (MAX_ANSWER // 2) + "Propolis"),)
-    assert "Propolis" not in understand("And why?", names=NAMES, history=history).standalone
-
-
 @given(st.text(max_size=120), st.lists(st.builds(Turn, st.text(max_size=80), st.text(max_size=80))))
 def test_what_does_not_lean_stays_as_it_is(text: str, history: list[Turn]) -> None:
     query = understand(text, names=NAMES, history=history)
@@ -139,16 +123,3 @@ def test_what_does_not_lean_has_words_of_the_conversation_beside_it() -> None:
     query = understand("What goes wrong with old bees?", names=NAMES, history=history)
     assert not query.is_followup
     assert query.in_context == "What goes wrong with old bees? (propolis)"
-
-
-def test_a_conversation_that_says_nothing_new_is_not_searched_for() -> None:
-    history = (Turn("What is propolis made of?"),)
-    query = understand("What is propolis made of?", names=NAMES, history=history)
-    assert query.in_context == ""
-
-
-@given(st.text(max_size=120), st.lists(st.builds(Turn, st.text(max_size=80), st.text(max_size=80))))
-def test_words_of_the_conversation_go_with_a_question_once(text: str, history: list[Turn]) -> None:
-    query = understand(text, names=NAMES, history=history)
-    assert not (query.is_followup and query.in_context)
-    assert history or not query.in_context

@@ -51,14 +51,6 @@ async def said(reply: object, *, text: str = QUESTION, history: Sequence[Turn] =
     return await classify(query, generator=Scripted(spoken), names=NAMES)
 
 
-async def test_the_type_is_taken_over() -> None:
-    assert (await said({"kind": "summary"})).kind == "summary"
-
-
-async def test_json_is_found_in_chatter() -> None:
-    assert (await said('Sure! ```json\n{"kind": "summary"}\n``` Anything else?')).kind == "summary"
-
-
 async def test_real_names_become_filters() -> None:
     found = await said(
         {"titles": ["the patient gardener"], "speakers": ["Ruth Abara"], "chapter": "2"}
@@ -79,18 +71,6 @@ async def test_a_follow_up_is_reworded() -> None:
     history = (Turn("How are beans sown?"),)
     found = await said({"standalone": "Why are beans sown?"}, text="Why?", history=history)
     assert found.standalone == "Why are beans sown?"
-
-
-async def test_a_question_that_stands_alone_is_not_reworded() -> None:
-    reworded = await said({"standalone": "Who won the cup?"})
-    assert reworded.standalone == (await said({})).standalone
-
-
-async def test_aspects_must_be_of_the_question() -> None:
-    text = "Compare clay and sand"
-    assert (await said({"aspects": ["gold", "silver"]}, text=text)).aspects == ("clay", "sand")
-    found = await said({"aspects": ["clay soil", "sand soil"]}, text=text)
-    assert found.aspects == ("clay soil", "sand soil")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ import pytest
 from quoth.query.suggest_rank import (
     completions,
     restore_case,
-    sort_by_similarity,
     suggest,
 )
 from tests.support.small_library import add, open_tour, write_sources
@@ -29,24 +28,6 @@ def test_a_heading_becomes_a_question_without_its_number() -> None:
     )
 
 
-def test_what_was_just_asked_is_not_suggested() -> None:
-    assert ask("What is said about tokenizers?", headings=["Tokenizers"]) == ()
-
-
-def test_a_question_in_french_is_followed_in_french() -> None:
-    said = ask("Que fait un modèle ?", language="fr", headings=["Les essaims"])
-    assert said == ("Que dit-on de «\u202fLes essaims\u202f»\u202f?",)
-
-
-def test_a_heading_that_is_a_question_stays() -> None:
-    assert ask("What is a hive?", headings=["Why do bees swarm?"]) == ("Why do bees swarm?",)
-
-
-def test_past_questions_count_where_they_share_a_word() -> None:
-    past = ["When does a colony swarm?", "Who made the clock?"]
-    assert ask("How large is a colony?", asked=past) == ("When does a colony swarm?",)
-
-
 def test_all_kinds_have_their_turn() -> None:
     said = ask(
         "How large is a colony?",
@@ -62,20 +43,10 @@ def test_all_kinds_have_their_turn() -> None:
     assert "royal jelly" in said[2]
 
 
-def test_the_nearest_titles_come_first() -> None:
-    paths = [("a",), ("b",), ("c",), ("d",), ()]
-    assert list(sort_by_similarity(paths, at=1)) == ["c", "a", "d"]
-
-
 @pytest.mark.parametrize("typed", ["When does a c", "when does a c"])
 def test_what_was_typed_is_ended_as_it_was_ended_before(typed: str) -> None:
     asked = ["When does a colony swarm?", "Who?"]
     assert completions(typed, language="en", headings=[], asked=asked, limit=3) == (asked[0],)
-
-
-def test_what_was_typed_finds_headings_by_their_words() -> None:
-    found = completions("decod", language="en", headings=HEADINGS, asked=[], limit=3)
-    assert found == ("What is said about “Decoding text”?",)
 
 
 async def test_an_answer_is_followed_by_what_stands_beside_it(tmp_path: Path) -> None:
@@ -86,19 +57,6 @@ async def test_an_answer_is_followed_by_what_stands_beside_it(tmp_path: Path) ->
         assert suggestions
         answers = await engine.answer_all(suggestions)
         assert all(each.citations for each in answers)
-
-
-async def test_nothing_follows_an_answer_without_citations(tmp_path: Path) -> None:
-    async with open_tour(tmp_path / "home") as engine:
-        await add(engine, write_sources(tmp_path / "sources"))
-        answer = await engine.answer("How do I repair a bicycle chain in Lisbon?")
-        assert await engine.suggest(answer) == ()
-
-
-async def test_titles_and_headings_end_what_is_typed(tmp_path: Path) -> None:
-    async with open_tour(tmp_path / "home") as engine:
-        await add(engine, write_sources(tmp_path / "sources"))
-        assert await engine.suggest("swarm")
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,6 @@ from quoth.core.types import (
     Scored,
 )
 from quoth.retrieval.calibration import (
-    FEWEST_READ,
     FIRST_READ,
     GROUPS,
     QUESTION_SIGNALS,
@@ -55,11 +54,6 @@ def candidate(key: str, *, score: float = 0.5) -> Candidate:
     if key in dict(KEYWORD):
         legs["keyword"] = LegScore(1, dict(KEYWORD)[key])
     return Candidate(key, score, "convex", legs)
-
-
-@given(models, signs)
-def test_a_probability_lies_between_0_and_1(model: Calibration, signals: dict[str, float]) -> None:
-    assert 0 <= probability(model, signals) <= 1
 
 
 @given(models, signs, st.sampled_from("abc"), st.floats(0, 5))
@@ -120,11 +114,6 @@ def test_without_a_reranker_the_legs_speak() -> None:
     )
 
 
-def test_too_few_read_passages_count_as_none() -> None:
-    few = READ[: FEWEST_READ - 1]
-    assert signals_of(foreign=False, read=few) == signals_of(foreign=False)
-
-
 @pytest.mark.parametrize("foreign", [False, True])
 @pytest.mark.parametrize("scores", [(), (0.6, 0.4, 0.4, 0.4, 0.4)])
 def test_a_questions_signs_are_of_one_group_and_named_among_all(
@@ -157,18 +146,6 @@ def test_the_scores_of_one_reranker_are_signs_and_those_of_others_are_not() -> N
     assert reranker_scores(ranking, reranker=None) == ()
 
 
-def test_too_few_passages_give_no_signs() -> None:
-    few = SEMANTIC[:19]
-    assert (
-        question_signals(keyword=[], semantic=few, coverage=1, terms=1, gap=0.9, foreign=False)
-        is None
-    )
-    assert (
-        question_signals(keyword=[], semantic=SEMANTIC, coverage=1, terms=1, gap=None, foreign=True)
-        is None
-    )
-
-
 def test_the_shipped_calibrations_use_the_signs_there_are_and_no_sign_counts_against() -> None:
     assert ANSWERABLE.weights.keys() <= set(QUESTION_SIGNALS)
     assert min(each for name, each in ANSWERABLE.weights.items() if name not in GROUPS) > 0
@@ -180,23 +157,11 @@ def test_a_calibration_is_bound_to_its_embedder() -> None:
     assert find_tuning(other, mode="hybrid", tuned=None) is None
 
 
-@pytest.mark.parametrize("mode", ["semantic", "keyword"])
-def test_one_leg_alone_claims_nothing(mode: str) -> None:
-    assert find_tuning(IDENTITY, mode=mode, tuned=Tuning()) is None  # type: ignore[arg-type]
-
-
 def test_what_a_collection_learnt_goes_before_what_is_shipped() -> None:
     found = find_tuning(IDENTITY, mode="hybrid", tuned=Tuning({"en": 0.3}, answer_from=0.7))
     assert found is not None
     assert (found.answer_from, found.dense_weight) == (0.7, {"en": 0.3})
     assert found.answerable == ANSWERABLE
-
-
-def test_without_a_calibration_nothing_is_claimed() -> None:
-    signals = {"gap": 0.5}
-    assert answer_probability(None, signals) is None
-    assert answer_probability(Tuning(), signals) is None
-    assert answer_probability(SHIPPED_E5, None) is None
 
 
 @pytest.mark.parametrize("group", GROUPS)

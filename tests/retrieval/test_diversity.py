@@ -38,14 +38,6 @@ def test_a_near_copy_waits_behind_something_new() -> None:
     assert ids(found)[:2] == ["c0", "c2"]
 
 
-def test_a_near_copy_of_any_earlier_pick_waits() -> None:
-    # c0 and c1 are picked; c2 almost equals c0, which is not the last pick, and c3 is new.
-    found = maximal_marginal_relevance(
-        candidates(1.0, 0.9, 0.55, 0.5), vectors=rows(0, 90, 1, 45), mmr_lambda=0.5, limit=4
-    )
-    assert ids(found) == ["c0", "c1", "c3", "c2"]
-
-
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12), st.floats(0, 1), st.integers(1, 15))
 def test_it_only_reorders_and_starts_with_the_best(
     scores: list[float], weight: float, limit: int
@@ -65,13 +57,6 @@ def test_lambda_1_keeps_the_order() -> None:
         maximal_marginal_relevance(given_, vectors=rows(0, 0, 0), mmr_lambda=1, limit=2)
         == (given_[:2])
     )
-
-
-def test_missing_vectors_are_like_nothing() -> None:
-    found = maximal_marginal_relevance(
-        candidates(1.0, 0.9, 0.8), vectors={}, mmr_lambda=0.5, limit=3
-    )
-    assert ids(found) == ["c0", "c1", "c2"]
 
 
 def test_at_most_so_many_per_document() -> None:
@@ -126,28 +111,6 @@ def test_a_translation_is_no_copy_however_alike_the_vectors() -> None:
         "c1": "Le bouclier thermique de la capsule a subi des essais pendant des heures à Langley",
     }
     assert collapsed(texts, angles=(0, 0))[0] == ["c0", "c1"]
-
-
-def test_without_texts_the_vectors_decide() -> None:
-    assert collapsed({}, angles=(0, 1, 60)) == (["c0", "c2"], {"c0": ("c1",)})
-
-
-def test_without_texts_and_vectors_nothing_is_a_copy() -> None:
-    assert collapsed({}, angles=())[0] == []
-    found = collapse_duplicates(candidates(1, 1), cosine=0.5, vectors={}, texts={})
-    assert ids(list(found.kept)) == ["c0", "c1"]
-
-
-def test_it_stops_at_its_limit() -> None:
-    texts = {"c0": BODY, "c1": BODY, "c2": "Other words here", "c3": "Yet other words here"}
-    found = collapse_duplicates(
-        candidates(4, 3, 2, 1), cosine=0.95, vectors={}, texts=texts, limit=2
-    )
-    assert (ids(list(found.kept)), dict(found.copies)) == (["c0", "c2"], {"c0": ("c1",)})
-
-
-def test_a_cosine_of_1_turns_it_off() -> None:
-    assert collapsed({"c0": BODY, "c1": BODY}, cosine=1)[0] == ["c0", "c1"]
 
 
 @given(

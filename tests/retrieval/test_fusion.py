@@ -12,7 +12,6 @@ from quoth.core.types import (
 )
 from quoth.retrieval.fusion import (
     convex_combination,
-    passthrough,
     reciprocal_rank_fusion,
 )
 
@@ -116,13 +115,3 @@ def test_ties_are_ordered_by_id() -> None:
 def test_legs_keep_rank_and_raw_score() -> None:
     first = convex_combination(BOTH, dense_weight=0.4)[0]
     assert first.legs == {"keyword": LegScore(2, 4.0), "semantic": LegScore(1, 0.9)}
-
-
-def test_one_leg_keeps_its_own_scores() -> None:
-    found = passthrough(BOTH, leg="semantic", kind="cosine")
-    assert [(each.chunk_id, each.score) for each in found] == SEMANTIC
-
-
-def test_nothing_found_is_nothing() -> None:
-    assert convex_combination({}, dense_weight=0.5) == []
-    assert reciprocal_rank_fusion({"keyword": []}) == []

@@ -56,12 +56,6 @@ def test_spans_count_in_the_document() -> None:
     assert prune([one], query=asked("roaster"), share=0.5) == {1: ((low, low + len(ROAST) - 1),)}
 
 
-def test_sentences_side_by_side_are_one_span() -> None:
-    one = passage(1, COFFEE + ROAST + CUP)
-    found = kept(asked("Where does coffee grow before the roaster heats it?"), one, share=0.7)
-    assert found == [(COFFEE + ROAST).strip()]
-
-
 def test_what_a_sentence_leans_on_comes_with_it() -> None:
     story = "Ada wrote a program. Nobody had asked for any of that. It computed Bernoulli numbers."
     found = kept(asked("What computed Bernoulli numbers?"), passage(1, story), share=0.8)
@@ -79,15 +73,6 @@ def test_the_best_passage_keeps_most_where_no_word_is_shared() -> None:
     spans = prune([best, worst], query=asked("Kaffee", language="de"), share=0.6)
     lengths = {number: sum(high - low for low, high in spans[number]) for number in spans}
     assert lengths[1] > lengths[2]
-
-
-def test_a_neighbour_of_what_was_found_gives_way_first() -> None:
-    one = passage(1, COFFEE, CUP + "Or two. ", hit=0)
-    assert kept(asked("tea"), one, share=0.45) == [COFFEE.strip()]
-
-
-def test_there_is_nothing_to_keep_in_nothing() -> None:
-    assert prune([], query=asked("anything")) == {}
 
 
 TEXT = st.lists(

@@ -17,7 +17,7 @@ from quoth.core.types import (
     LegScore,
     Query,
 )
-from quoth.retrieval.rerank import mix, rerank, spread
+from quoth.retrieval.rerank import rerank
 from quoth.testing import FailingReranker
 
 QUERY = Query(original="and it?", standalone="What is it?", language="en")
@@ -96,11 +96,6 @@ async def test_an_example_by_hand() -> None:
     assert found[0].legs["semantic"] == LegScore(1, 0.5)
 
 
-async def test_the_reranker_sees_the_whole_question() -> None:
-    _, reranker = await run([1.0, 0.0], {"c0": 0.0, "c1": 1.0})
-    assert reranker.asked == [("What is it?", ["c0", "c1"])]
-
-
 async def test_candidates_without_a_chunk_keep_their_places() -> None:
     table = {"c0": 0.0, "c1": 9.0, "c2": 1.0, "c3": 2.0}
     found, _ = await run([4, 3, 2, 1], table, weight=1.0, missing=["c1"])
@@ -112,10 +107,6 @@ async def test_without_any_chunk_nothing_is_asked_and_nothing_changes() -> None:
     found, reranker = await run([2, 1], {"c0": 0.0, "c1": 1.0}, missing=["c0", "c1"])
     assert found == pool([2, 1])
     assert not reranker.asked
-
-
-async def test_no_candidates_give_none() -> None:
-    assert (await run([], {}))[0] == []
 
 
 async def test_a_failure_is_left_to_the_trace() -> None:
@@ -158,30 +149,9 @@ def test_it_is_a_reordering_with_falling_scores(
     assert falling == sorted(falling, reverse=True)
 
 
-@given(st.lists(st.tuples(scores, scores), max_size=12))
-def test_weight_nothing_keeps_the_order(pairs: list[tuple[float, float]]) -> None:
-    first = sorted((a for a, _ in pairs), reverse=True)
-    table = {f"c{at}": b for at, (_, b) in enumerate(pairs)}
-    found, _ = asyncio.run(run(first, table, weight=0.0))
-    assert ids(found) == ids(pool(first))
-
-
-@given(st.lists(scores, min_size=1, max_size=12))
-def test_weight_one_is_the_rerankers_order(raw: list[float]) -> None:
-    table = {f"c{at}": each for at, each in enumerate(raw)}
-    found, _ = asyncio.run(run([float(-at) for at in range(len(raw))], table, weight=1.0))
-    spreaded = dict(zip(table, spread(raw), strict=True))
-    assert [spreaded[each] for each in ids(found)] == sorted(spreaded.values(), reverse=True)
-
-
 @given(st.lists(scores, max_size=12), st.floats(0, 1))
 def test_a_reranker_that_agrees_changes_nothing(first: list[float], weight: float) -> None:
     first = sorted(first, reverse=True)
     table = {f"c{at}": each for at, each in enumerate(first)}
     found, _ = asyncio.run(run(first, table, weight=weight))
     assert ids(found) == ids(pool(first))
-
-
-def test_equal_scores_say_nothing() -> None:
-    assert spread([3.0, 3.0]) == [0.0, 0.0]
-    assert mix([1.0, 0.0], [0.0, 0.0], weight=0.5) == [0.5, 0.0]

@@ -147,16 +147,6 @@ async def test_wordings_that_repeat_the_query_are_not_embedded_again() -> None:
     assert trace.degraded == ("embed:embedding_failed:keyword",)
 
 
-async def test_the_semantic_mode_matches_no_words(rows: Rows) -> None:
-    found = await ask(WithoutKeywords(rows), mode="semantic")
-    assert (found.keyword, len(found.semantic)) == ([], 3)
-
-
-async def test_the_keyword_mode_embeds_nothing(rows: Rows) -> None:
-    found = await ask(WithoutVectors(rows), embedder=FailingEmbedder(), mode="keyword")
-    assert (ids(found.keyword), found.semantic) == (["c0"], [])
-
-
 async def test_the_plan_sets_depth_and_filters(rows: Rows) -> None:
     found = await ask(MemoryIndex(rows), candidates_per_leg=2)
     assert len(found.semantic) == 2
@@ -231,12 +221,6 @@ async def test_no_leg_left_is_an_error(
         await ask(make(rows), embedder=embedder, trace=trace, mode=mode)
     assert trace.degraded
     assert all(each in str(caught.value) for each in trace.degraded)
-
-
-async def test_a_leg_that_finds_nothing_cannot_stand_in_for_one_that_fails(rows: Rows) -> None:
-    """Nobody could tell "there is nothing" from "we could not look"."""
-    with pytest.raises(RetrievalError):
-        await ask(MemoryIndex(rows), embedder=FailingEmbedder(), query=Query("?", "owl", "en"))
 
 
 async def test_a_bug_in_a_leg_stays_visible(rows: Rows) -> None:

@@ -55,17 +55,6 @@ def test_a_chapter_is_named_with_all_its_sections_once() -> None:
     )
 
 
-def test_a_section_is_named_without_case_and_accents() -> None:
-    assert named_parts(SHELF, [Filter("section", "in", ("DETAILS",))], language="en") == (
-        DocumentPart("b", 7, 9),
-    )
-
-
-def test_a_segment_and_a_speaker_are_names() -> None:
-    named = [Filter("speaker", "in", ("Ada",)), Filter("segment", "in", ("qa",))]
-    assert named_parts(SHELF, named, language="en") == (DocumentPart("t", 3, 4),)
-
-
 def test_without_a_subject_all_documents_in_the_language_are_meant() -> None:
     assert named_parts(SHELF, [], language="en") == (DocumentPart("b", 0, TO_THE_END),)
     two = CollectionOutline("v", ("en",), (BOOK, replace(BOOK, document_id="c")))
@@ -79,10 +68,6 @@ def test_the_asker_gets_the_edition_in_his_language() -> None:
     shelf = CollectionOutline("v", ("en", "fr"), (BOOK, both, TALK), HEADINGS)
     assert named_parts(shelf, [], language="en", kind="pdf") == (DocumentPart("b", 0, TO_THE_END),)
     assert named_parts(shelf, [], language="fr", kind="pdf") == (DocumentPart("f", 0, TO_THE_END),)
-
-
-def test_pages_are_not_summed_up_from_the_tree() -> None:
-    assert named_parts(SHELF, [Filter("label", "in", ("3",))], language="en") == ()
 
 
 def test_too_much_at_once_is_a_subject_to_search() -> None:
@@ -109,16 +94,6 @@ def test_a_part_without_one_is_covered_by_what_it_is_made_of() -> None:
     assert coverage_sample(without, [DocumentPart("b", 0, TO_THE_END)], limit=6) == leaves(
         "b", 0, 10, 50, 70
     )
-
-
-def test_several_parts_share_the_sentences() -> None:
-    parts = [DocumentPart("b", 0, 4), DocumentPart("t", 0, TO_THE_END)]
-    assert coverage_sample(SUMMARIES, parts, limit=4) == (*leaves("b", 0, 10), *leaves("t", 1, 4))
-
-
-def test_nothing_known_covers_nothing() -> None:
-    assert coverage_sample((), [DocumentPart("b", 0, 4)], limit=4) == ()
-    assert coverage_sample(SUMMARIES, [], limit=4) == ()
 
 
 def test_a_subject_is_a_document_or_heading_with_its_terms() -> None:

@@ -9,18 +9,15 @@ from typing import Any
 
 import pytest
 from alembic.autogenerate import compare_metadata
-from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from sqlalchemy.exc import IntegrityError
 
 from quoth.core.errors import ConfigError, NotFound
 from quoth.core.types import Document
-from quoth.store import database
 from quoth.store.catalogue import BATCH, Catalogue
 from quoth.store.database import open_database
 from quoth.store.rows import ChunkContext, Collection, digest
-from quoth.store.schema import HEAD, metadata
+from quoth.store.schema import metadata
 from tests.support.made_documents import IDENTITY, entry, open_catalogue
 
 Shelf = tuple[Catalogue, Collection]
@@ -49,20 +46,6 @@ def test_the_migrations_make_the_tables_of_the_schema(new_address: Path | str) -
     opened.close()
 
 
-def test_head_is_the_newest_migration() -> None:
-    config = Config()
-    config.set_main_option("script_location", str(Path(database.__file__).parent / "migrations"))
-    config.set_main_option("path_separator", "os")
-    assert ScriptDirectory.from_config(config).get_heads() == [HEAD]
-
-
-def test_opening_twice_changes_nothing(address: Path | str, shelf: Shelf) -> None:
-    shelf[0].commit(shelf[1], [entry("d1")])
-    again, collection = open_catalogue(address)
-    assert again.ready_ids(collection) == {"d1"}
-    again.close()
-
-
 def test_a_catalogue_from_the_future_is_left_alone(address: Path | str) -> None:
     opened = open_database(address)
     with opened.engine.begin() as connection:
@@ -87,12 +70,6 @@ def test_a_damaged_file_is_named_with_the_way_out(file: Path, at: int) -> None:
         catalogue.chunks([f"d{at}.0" for at in range(50)])
 
 
-def test_a_home_that_cannot_be_made_is_a_matter_of_configuration(tmp_path: Path) -> None:
-    (tmp_path / "home").write_text("in the way")
-    with pytest.raises(ConfigError, match="cannot be made"):
-        open_database(tmp_path / "home" / "catalogue.sqlite")
-
-
 def test_a_file_that_cannot_be_opened_is_a_matter_of_configuration(file: Path) -> None:
     file.mkdir(parents=True)
     with pytest.raises(ConfigError, match="cannot be opened"):
@@ -111,15 +88,6 @@ def test_a_collection_is_made_once(shelf: Shelf) -> None:
     catalogue, collection = shelf
     other = replace(IDENTITY, embedder="other")
     assert catalogue.make_collection("default", identity=other) == collection
-
-
-def test_a_collection_keeps_its_identity(shelf: Shelf) -> None:
-    assert shelf[0].collection("default").identity == IDENTITY
-
-
-def test_collections_are_listed_by_name(shelf: Shelf) -> None:
-    shelf[0].make_collection("aardvarks", identity=IDENTITY)
-    assert [each.name for each in shelf[0].collections()] == ["aardvarks", "default"]
 
 
 def test_an_unknown_collection_is_answered_with_those_there_are(shelf: Shelf) -> None:
@@ -142,12 +110,6 @@ def test_switching_is_refused_when_the_collection_has_changed(shelf: Shelf) -> N
     catalogue.commit(collection, [entry("d1")])
     assert not catalogue.switch_index(collection, table="c_2", identity=IDENTITY)
     assert catalogue.collection("default").table == collection.table
-
-
-def test_of_two_that_switch_one_does(shelf: Shelf) -> None:
-    catalogue, collection = shelf
-    done = [catalogue.switch_index(collection, table=t, identity=IDENTITY) for t in ("a", "b")]
-    assert (done, catalogue.collection("default").table) == ([True, False], "a")
 
 
 # --- documents --------------------------------------------------------------------------------
@@ -178,12 +140,6 @@ def test_other_content_from_the_same_source_replaces(shelf: Shelf) -> None:
     assert catalogue.document_chunks("d1") == []
 
 
-def test_a_document_without_chunks_can_be_there(shelf: Shelf) -> None:
-    catalogue, collection = shelf
-    catalogue.commit(collection, [entry("d1", chunks=0)])
-    assert (catalogue.ready_ids(collection), catalogue.document_chunks("d1")) == ({"d1"}, [])
-
-
 def test_a_commit_is_done_as_a_whole_or_not_at_all(shelf: Shelf) -> None:
     catalogue, collection = shelf
     broken = entry("d2")
@@ -207,19 +163,6 @@ def test_a_removed_document_leaves_nothing(shelf: Shelf) -> None:
     assert catalogue.remove(collection, ["d1", "nonsense"]) == ["d1"]
     assert catalogue.ready_ids(collection) == {"d2"}
     assert set(catalogue.chunks(["d1.0", "d1.1", "d2.0", "d2.1"])) == {"d2.0", "d2.1"}
-
-
-def test_removing_nothing_changes_no_version(shelf: Shelf) -> None:
-    catalogue, collection = shelf
-    assert catalogue.remove(collection, ["nonsense"]) == []
-    assert catalogue.collection("default").version == collection.version
-
-
-def test_documents_are_listed_by_title(shelf: Shelf) -> None:
-    catalogue, collection = shelf
-    titles = ["Zebras", "Apes", "Mice"]
-    catalogue.commit(collection, [entry(f"d{at}", title=t) for at, t in enumerate(titles)])
-    assert [each.title for each in catalogue.documents(collection)] == sorted(titles)
 
 
 def test_languages_come_most_frequent_first(shelf: Shelf) -> None:
@@ -298,11 +241,6 @@ def record(catalogue: Catalogue, query_id: str, answer: str = "{}") -> None:
 def test_an_answer_is_kept(shelf: Shelf) -> None:
     record(shelf[0], "q1", answer='{"text":"Because."}')
     assert shelf[0].answer("q1") == '{"text":"Because."}'
-
-
-def test_an_unknown_question_is_named(shelf: Shelf) -> None:
-    with pytest.raises(NotFound, match="q2"):
-        shelf[0].answer("q2")
 
 
 # --- tenants ----------------------------------------------------------------------------------
@@ -434,12 +372,3 @@ def test_nothing_stands_around_what_was_removed_since_the_shelf_was_read(shelf: 
     catalogue.remove(now, ["d1"])
     hits = list(catalogue.chunks(["d1.1", "d2.0"]).values())
     assert set(catalogue.chunk_contexts(now, hits, window=1).documents) == {"d2"}
-
-
-def test_what_stands_around_is_of_the_collection_only(shelf: Shelf) -> None:
-    catalogue, collection = shelf
-    other = catalogue.make_collection("other", identity=collection.identity)
-    catalogue.commit(collection, [entry("d1")])
-    hits = list(catalogue.chunks(["d1.0"]).values())
-    assert catalogue.chunk_contexts(other, hits, window=1) == ChunkContext({}, {})
-    assert catalogue.documents_by_id(other, ["d1"]) == {}

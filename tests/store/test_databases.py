@@ -12,12 +12,10 @@ import psycopg
 import pytest
 from sqlalchemy import text
 
-from quoth.core import extras
 from quoth.core.errors import (
     Busy,
     ConfigError,
     InputError,
-    MissingExtra,
     NotFound,
     RetrievalError,
     StorageFull,
@@ -181,28 +179,12 @@ def test_sixty_four_readers_at_once_all_get_their_answer(address: Path | str) ->
 # --- what differs between databases ---------------------------------------------------------------
 
 
-def test_titles_are_in_the_order_of_code_points(address: Path | str) -> None:
-    catalogue, collection = open_catalogue(address)
-    titles = ["b", "a", "B", "é", "_", "aa", "a b", "Z", "ä"]
-    made = [entry(f"d{at}", title=title) for at, title in enumerate(titles)]
-    catalogue.commit(collection, made)
-    assert [each.title for each in catalogue.documents(collection)] == sorted(titles)
-    catalogue.close()
-
-
 @pytest.mark.parametrize("page", [2**31, 2**40, 2**62])
 def test_a_page_that_no_book_has_finds_nothing(address: Path | str, page: int) -> None:
     catalogue, collection = open_catalogue(address)
     catalogue.commit(collection, [entry("d1")])
     wanted = [Filter("page", "overlaps", (page, page))]
     assert catalogue.look_up(collection, filters=wanted, limit=5) == []
-    catalogue.close()
-
-
-def test_names_longer_than_their_column_are_kept_whole(address: Path | str) -> None:
-    catalogue, collection = open_catalogue(address)
-    catalogue.commit(collection, [entry("d1", language="a-very-long-language-tag")])
-    assert catalogue.documents(collection)[0].language == "a-very-long-language-tag"
     catalogue.close()
 
 
@@ -250,21 +232,6 @@ def test_a_server_that_is_not_there_is_said_without_its_password(address: str) -
     assert "canary" not in told(error.value)
 
 
-@pytest.mark.parametrize(
-    "address", ["postgresql://u:canary@h:port/d", "mysql://u:canary@h/d", "postgresql://[u:canary"]
-)
-def test_an_address_that_cannot_be_read_is_not_repeated(address: str) -> None:
-    with pytest.raises(ConfigError, match="postgresql://") as error:
-        open_database(address)
-    assert "canary" not in told(error.value)
-
-
-def test_a_database_that_is_not_there_is_a_matter_of_configuration(server: Server) -> None:
-    with pytest.raises(ConfigError, match="QUOTH_DATABASE") as error:
-        open_database(server.address("nothing"))
-    assert "secret!" not in told(error.value)
-
-
 def test_the_setting_is_a_secret(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("QUOTH_DATABASE", "postgresql://u:canary@h/d")
     settings = load_settings({"home": tmp_path})
@@ -276,12 +243,6 @@ def test_the_setting_is_a_secret(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     assert "canary" not in told(error.value)
     monkeypatch.delenv("QUOTH_DATABASE")
     assert load_settings({"home": tmp_path}).catalogue == tmp_path / "catalogue.sqlite"
-
-
-def test_without_the_extra_the_way_to_install_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extras, "find_spec", lambda _name: None)
-    with pytest.raises(MissingExtra, match=r"pip install 'quoth\[postgres\]'"):
-        open_database("postgresql://u@h/d")
 
 
 def test_a_connection_that_is_cut_costs_one_request_at_most(server: Server) -> None:
@@ -312,12 +273,6 @@ def test_a_connection_that_is_cut_costs_one_request_at_most(server: Server) -> N
 def test_every_kind_of_error_has_its_meaning(state: str, kind: type[Exception]) -> None:
     error = psycopg.errors.lookup(state)("it went wrong")
     assert type(postgres.translate_driver_error(error)) is kind
-
-
-def test_a_database_of_another_encoding_is_refused(server: Server) -> None:
-    server.run("CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
-    with pytest.raises(ConfigError, match="UTF8"):
-        open_database(server.address("latin"))
 
 
 def test_an_index_is_used_where_a_question_needs_one(server: Server) -> None:

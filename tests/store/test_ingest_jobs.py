@@ -94,36 +94,9 @@ def office(address: Path | str) -> Iterator[Office]:
     office.catalogue.close()
 
 
-def test_a_new_document_is_claimed(office: Office) -> None:
-    assert office.claim(office.worker()) == "claimed"
-    assert office.shown() == [("d1", "running", None)]
-
-
 def test_another_worker_finds_it_held(office: Office) -> None:
     office.claim(office.worker())
     assert office.claim(office.worker()) == "held"
-
-
-def test_the_holder_itself_finds_it_held(office: Office) -> None:
-    worker = office.worker()
-    office.claim(worker)
-    assert office.claim(worker) == "held"
-
-
-def test_two_documents_are_two_leases(office: Office) -> None:
-    assert office.claim(office.worker(), "d1") == office.claim(office.worker(), "d2") == "claimed"
-    assert office.worker().running(office.collection) == {"d1", "d2"}
-
-
-def test_a_ready_document_is_not_claimed(office: Office) -> None:
-    office.catalogue.commit(office.collection, [entry("d1")])
-    assert office.claim(office.worker()) == "ready"
-
-
-def test_a_commit_ends_the_lease(office: Office) -> None:
-    office.claim(office.worker())
-    office.catalogue.commit(office.collection, [entry("d1")])
-    assert office.shown() == [("d1", "ready", None)]
 
 
 def test_an_expired_lease_is_taken_over(office: Office) -> None:
@@ -258,12 +231,6 @@ def test_who_lost_the_lease_cannot_fail_the_document(office: Office) -> None:
     office.claim(quick)
     office.fail(slow)
     assert office.shown() == [("d1", "running", None)]
-
-
-def test_a_failed_document_can_be_removed(office: Office) -> None:
-    office.fail(office.worker())
-    assert office.catalogue.remove(office.collection, ["d1"]) == ["d1"]
-    assert office.shown() == []
 
 
 # --- tenants ----------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -21,12 +20,10 @@ from quoth.core.outline import (
     SummarySentence,
 )
 from quoth.core.types import (
-    Chunk,
     Filter,
     Locator,
     Pages,
     Seconds,
-    Segment,
     SpanLocator,
 )
 from quoth.store import outline_queries as map_queries
@@ -97,11 +94,6 @@ def test_chunks_keep_their_chapter_segment_and_date(library: Library) -> None:
     assert library[0].document_chunks("d1") == [given_chunk]
 
 
-def test_documents_keep_their_date(library: Library) -> None:
-    collection = commit(library, mapped("d1"))
-    assert library[0].documents(collection)[0].date == "2024-03"
-
-
 TABLES = ("spots", "headings", "summaries", "links")
 
 
@@ -144,11 +136,6 @@ def test_a_shelf_is_kept_until_the_collection_changes(library: Library) -> None:
     assert len(library[0].collection_outline(later).documents) == 2
 
 
-def test_an_empty_collection_has_an_empty_shelf(library: Library) -> None:
-    shelf = library[0].collection_outline(library[1])
-    assert (shelf.documents, shelf.headings, shelf.languages) == ((), (), ())
-
-
 def test_a_shelf_is_of_one_collection_and_one_tenant(address: Path | str, library: Library) -> None:
     commit(library, mapped("d1"))
     other = library[0].make_collection("other", identity=IDENTITY)
@@ -173,18 +160,6 @@ def test_a_large_library_keeps_the_headings_that_lead(
         ((), "qa"),
     ] * 2
     assert len(library[0].headings(collection, ["d2", "d1"])) == 6
-
-
-def test_ten_thousand_headings_of_one_book_are_kept(library: Library) -> None:
-    made = entry("d1")
-    paths = [("A", f"Section {number} | of \x1f many") for number in range(10_000)]
-    many = tuple(Heading("d1", path, 0, 1) for path in paths)
-    collection = commit(library, replace(made, headings=many))
-    before = time.process_time()
-    shelf = library[0].collection_outline(collection)
-    assert time.process_time() - before < 1
-    assert len(shelf.headings) == 10_000
-    assert shelf.headings[7].path == ("A", "Section 7 | of   many")
 
 
 # --- look-up by place -------------------------------------------------------------------------
@@ -259,15 +234,6 @@ def test_every_condition_must_hold(books: Library) -> None:
     assert found(books, books[1], chapter, document) == ["b.0"]
 
 
-def test_no_more_are_looked_up_than_asked_for(books: Library) -> None:
-    assert found(books, books[1], limit=2) == ["a.0", "a.1"]
-
-
-def test_a_look_up_gives_whole_chunks(books: Library) -> None:
-    (only,) = books[0].look_up(books[1], filters=[Filter("label", "in", ("ix",))], limit=5)
-    assert only == books[0].document_chunks("a")[0]
-
-
 @pytest.mark.parametrize("kept", ["2024", "2024-03", "2024-03-15", None])
 @pytest.mark.parametrize(
     ("low", "high"),
@@ -319,14 +285,6 @@ def test_a_look_up_is_of_one_tenant_and_collection(address: Path | str, books: L
     stranger.close()
 
 
-@pytest.mark.parametrize("segment", ["qa", "demo"])
-def test_segments_are_looked_up(library: Library, segment: Segment) -> None:
-    made = entry("d1")
-    chunks: tuple[Chunk, ...] = (made.chunks[0], replace(made.chunks[1], segment=segment))
-    collection = commit(library, replace(made, chunks=chunks))
-    assert found(library, collection, Filter("segment", "in", (segment,))) == ["d1.1"]
-
-
 # --- summaries and links ----------------------------------------------------------------------
 
 
@@ -371,10 +329,6 @@ LEARNT = Tuning(
     questions=80,
     made_at="2024-03-01T10:00:00+00:00",
 )
-
-
-def test_a_collection_begins_untuned(library: Library) -> None:
-    assert library[1].tuning is None
 
 
 def test_what_was_learnt_is_kept_until_it_is_forgotten(library: Library) -> None:

@@ -200,12 +200,6 @@ def test_small_new_files_of_a_collection_go_together(hall: Hall) -> None:
     assert [each.id for each in hall.worker().lease("t3", together=9, most_bytes=100)] == ["t3"]
 
 
-def test_large_files_go_by_themselves(hall: Hall) -> None:
-    for key in ("t1", "t2", "t3"):
-        hall.put(key)
-    assert len(hall.worker().lease("t1", together=9, most_bytes=6)) == 2
-
-
 def test_the_same_file_is_queued_once(hall: Hall) -> None:
     assert [hall.put("t1"), hall.put("t1")] == [True, False]
     _leased(hall.worker())
@@ -220,14 +214,6 @@ def test_a_failed_file_is_queued_again(hall: Hall) -> None:
     assert hall.shown("t1") == ("failed", 1, "damaged")
     assert hall.put("t1")
     assert hall.shown("t1") == ("queued", 0, None)
-
-
-def test_a_file_whose_document_went_is_queued_again(hall: Hall) -> None:
-    hall.put("t1")
-    worker = hall.worker()
-    _leased(worker)
-    worker.end("t1", state="ready", document_id="gone")
-    assert hall.put("t1")
 
 
 def test_one_request_at_a_time_writes_to_an_upload(hall: Hall) -> None:
@@ -276,14 +262,3 @@ def test_what_stands_still_is_given_up(hall: Hall) -> None:
     assert [each.tasks for each in needs] == [(("t1", "t1.md"),)] * 2
     with pytest.raises(NotFound):
         arrivals.find(task.id)
-
-
-def test_tasks_are_listed_by_state(hall: Hall) -> None:
-    for key in ("t1", "t2", "t3"):
-        hall.put(key)
-    hall.put("t4", tenant="bob")
-    _leased(hall.worker())
-    queue = hall.worker()
-    assert {each.id for each in queue.tasks(state="queued")} == {"t2", "t3"}
-    assert queue.count() == 3
-    assert len(queue.tasks(skip=1, limit=1)) == 1

@@ -73,15 +73,6 @@ def test_something_else_is_no_locator(packed: str) -> None:
         unpack_spot(locator=packed, places="[]", section="[]")
 
 
-def test_packed_places_are_compact() -> None:
-    packed = pack_places((SpanLocator(0, 4, Chars(0, 4)),))
-    assert packed == '[[0,4,"",["c",0,4,null,null]]]'
-
-
-def test_text_is_written_as_it_is() -> None:
-    assert dump({"titre": "été"}) == '{"titre":"été"}'
-
-
 @given(locators)
 def test_the_json_of_a_locator_names_its_kind(locator: Locator) -> None:
     shown = json.loads(dump(to_json(locator)))

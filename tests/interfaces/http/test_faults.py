@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from quoth.core.errors import ConfigError, InputError
+from quoth.core.errors import ConfigError
 from quoth.core.settings import Settings
 from quoth.core.types import Document
 from quoth.interfaces.http.server.bind_policy import check_binding
@@ -99,14 +99,6 @@ async def test_too_little_time_and_a_range_that_is_none_are_refused(tmp_path: Pa
     assert "retry-after" not in found.headers
 
 
-async def test_what_is_no_object_and_no_field_is_said_so(tmp_path: Path) -> None:
-    async with served(tmp_path) as house, house.client(house.key("ada")) as client:
-        form = await client.post("/v1/query", content=b"query=bees")
-        field = await client.post("/v1/query", json={"query": QUESTION, "nonsense": 1})
-    assert "Content-Type: application/json" in form.json()["detail"]
-    assert field.json()["detail"] == "body.nonsense: There is no such field."
-
-
 async def test_the_gate_speaks_as_openai_does_where_it_is_spoken(tmp_path: Path) -> None:
     async with served(tmp_path) as house, house.client("qth_wrong") as client:
         assert (await client.get("/v1/models")).json()["error"]["type"] == "authentication_error"
@@ -127,13 +119,6 @@ def test_a_host_is_written_as_its_bare_name(tmp_path: Path, hosts: str) -> None:
         "127.0.0.1", database=database, settings=Settings(hosts="a.example:8443, [::1], b.example")
     )
     database.close()
-
-
-async def test_a_backup_makes_no_folder_of_its_own(tmp_path: Path) -> None:
-    async with served(tmp_path / "home") as house:
-        with pytest.raises(InputError, match="There is no folder"):
-            make_backup(house.tenants.database, tmp_path / "no" / "b.tar.zst", home=house.home)
-    assert not (tmp_path / "no").exists()
 
 
 # --- an index that is not whole ---------------------------------------------------------------

@@ -11,7 +11,6 @@ import pytest
 
 from quoth.interfaces.http.app import make_app
 from quoth.interfaces.http.request_state import SESSION_PATH
-from quoth.interfaces.http.server.run import create_server_app, server_state
 from quoth.pipeline.components import embedding_fingerprint
 from quoth.store.catalogue import Catalogue
 from tests.support.auth_app import House, gated
@@ -153,18 +152,6 @@ async def test_nothing_is_answered_without_a_key_but_whether_it_lives(house: Hou
                 assert answer.status_code == expected, (method, path)
     async with house.client(token) as client:
         assert (await client.get("/openapi.json")).status_code == 200
-
-
-async def test_the_served_application_stands_behind_the_gate(house: House) -> None:
-    settings = house.tenants.settings
-    app = create_server_app(house.tenants, state=server_state(settings), settings=settings)
-    house.key()
-    house.gate = app  # type: ignore[assignment]
-    async with house.client() as client:
-        answer = await client.get("/v1/collections")
-        assert answer.status_code == 401
-        assert answer.headers["x-content-type-options"] == "nosniff"
-        assert (await client.get("/healthz")).status_code == 200
 
 
 async def test_a_body_that_grows_too_large_is_told_so_whatever_reads_it(house: House) -> None:

@@ -40,19 +40,6 @@ async def test_a_part_that_a_file_has_not_is_a_problem(ada: httpx.AsyncClient) -
     assert found.headers["content-range"] == f"bytes */{size}"
 
 
-@pytest.mark.parametrize("given", ["chars=0-9", "bytes", "bytes=9-2", "bytes=x-y"])
-async def test_what_is_no_range_is_passed_over(ada: httpx.AsyncClient, given: str) -> None:
-    found = await ada.get(await original_of(ada), headers={"range": given})
-    assert found.status_code == 200
-
-
-async def test_a_range_is_given_out(ada: httpx.AsyncClient) -> None:
-    address = await original_of(ada)
-    part = await ada.get(address, headers={"range": "bytes=2-5"})
-    assert part.status_code == 206
-    assert part.content == (await ada.get(address)).content[2:6]
-
-
 @pytest.mark.parametrize(
     ("body", "status", "said"),
     [
@@ -71,19 +58,6 @@ async def test_json_for_an_upload_is_read_as_everywhere(
     found = await ada.post("/v1/uploads", content=body, headers=JSON)
     assert found.status_code == status
     assert said in found.json()["detail"]
-
-
-async def test_who_sends_nothing_is_told_what_to_send(ada: httpx.AsyncClient) -> None:
-    found = await ada.post("/v1/query", content=b"", headers=JSON)
-    assert found.json()["detail"] == (
-        "body: Send a JSON object, with Content-Type: application/json."
-    )
-
-
-async def test_too_long_a_name_is_counted_in_characters(ada: httpx.AsyncClient) -> None:
-    found = await ada.post("/v1/collections", json={"name": "é" * 101})
-    assert found.status_code == 422
-    assert found.json()["detail"] == "body.name: it may have up to 100 characters"
 
 
 @pytest.mark.parametrize("rating", ["true", "1.0", '"1"'])

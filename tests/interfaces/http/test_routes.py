@@ -65,14 +65,6 @@ def events_of(text: str) -> list[tuple[str, Any]]:
     ]
 
 
-async def test_a_question_is_answered_with_citations(ada: httpx.AsyncClient) -> None:
-    answer = (await ada.post("/v1/query", json={"query": QUESTION})).json()
-    assert answer["status"] == "answered"
-    cited = answer["citations"][0]
-    assert cited["snippet"] in answer["text"]
-    assert cited["support"] == "supported"
-
-
 async def test_no_path_of_the_disk_leaves_the_service(
     ada: httpx.AsyncClient, house: House, sources: Path
 ) -> None:
@@ -138,11 +130,6 @@ async def test_history_is_listed_shown_rated_and_forgotten(fresh: httpx.AsyncCli
     assert kept["feedback"]["comment"] == "Not warm enough."
     assert (await fresh.delete(f"/v1/queries/{key}")).status_code == 204
     assert (await fresh.get(f"/v1/queries/{key}")).status_code == 404
-
-
-async def test_the_beginning_of_an_id_is_not_the_id(ada: httpx.AsyncClient) -> None:
-    key = (await ada.post("/v1/query", json={"query": QUESTION})).json()["query_id"]
-    assert (await ada.get(f"/v1/queries/{key[:-1]}")).status_code == 404
 
 
 async def test_figures_count_what_was_asked(fresh: httpx.AsyncClient) -> None:
@@ -303,11 +290,6 @@ async def test_bytes_that_are_no_good_json_are_refused(
     refused.json()
 
 
-async def test_camel_case_means_the_same(ada: httpx.AsyncClient) -> None:
-    body = {"query": QUESTION, "topK": 2, "mmrLambda": 0.5, "rerankerTopK": 20}
-    assert len((await ada.post("/v1/search", json=body)).json()["hits"]) == 2
-
-
 async def test_what_nobody_expected_is_told_by_its_id_only(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -322,14 +304,6 @@ async def test_what_nobody_expected_is_told_by_its_id_only(
     assert "Traceback" not in found.text
     assert found.json()["request_id"] == found.headers["x-request-id"] != ""
     assert "content-security-policy" in found.headers
-
-
-async def test_suggestions_come_for_a_beginning_and_after_an_answer(ada: httpx.AsyncClient) -> None:
-    key = (await ada.post("/v1/query", json={"query": QUESTION})).json()["query_id"]
-    begun = (await ada.get("/v1/suggestions", params={"q": "How does a"})).json()["suggestions"]
-    assert QUESTION in begun
-    after = await ada.get("/v1/suggestions", params={"after": key})
-    assert after.status_code == 200
 
 
 HOSTILE_NAMES = (
@@ -373,16 +347,6 @@ async def test_no_name_of_a_file_gets_out_of_the_header(house: House, tmp_path: 
             assert found.headers["content-type"] == "application/octet-stream"
 
 
-async def test_a_file_that_is_gone_is_not_there(house: House, tmp_path: Path) -> None:
-    note = tmp_path / "note.md"
-    note.write_text("# Note\n\nBees hum.\n", encoding="utf-8")
-    (key,) = await house.add("gone", note)
-    note.unlink()
-    async with house.client(house.key("gone")) as client:
-        assert (await client.get(f"/v1/documents/{key}")).status_code == 200
-        assert (await client.get(f"/v1/documents/{key}/original")).status_code == 410
-
-
 async def test_history_is_the_tenants_and_answers_are_not_shared_between_sessions(
     house: House, fresh: httpx.AsyncClient, request: pytest.FixtureRequest
 ) -> None:
@@ -400,20 +364,6 @@ async def test_history_is_the_tenants_and_answers_are_not_shared_between_session
 async def test_pages_are_no_longer_than_a_hundred(ada: httpx.AsyncClient, path: str) -> None:
     assert (await ada.get(path, params={"limit": 101})).status_code == 422
     assert (await ada.get(path, params={"limit": 100})).status_code == 200
-
-
-async def test_a_method_that_is_not_there_names_those_that_are(ada: httpx.AsyncClient) -> None:
-    refused = await ada.put("/v1/collections", json={})
-    assert refused.status_code == 405
-    assert refused.headers["allow"] == "GET, POST"
-    assert refused.json()["code"] == "method_not_allowed"
-
-
-async def test_the_description_needs_a_key(house: House, ada: httpx.AsyncClient) -> None:
-    assert (await ada.get("/openapi.json")).json()["info"]["title"] == "quoth"
-    async with house.client("") as stranger:
-        for path in ("/openapi.json", "/docs", "/redoc", "/v1/queries"):
-            assert (await stranger.get(path)).status_code == 401
 
 
 async def test_the_file_of_an_upload_goes_with_its_document(

@@ -109,8 +109,3 @@ async def test_a_stream_of_the_openai_api_ends_in_its_own_form() -> None:
 async def test_an_answer_that_has_not_begun_becomes_a_refusal() -> None:
     answer = await interrupted(Slow("application/json"))
     assert (answer.status_code, answer.json()["code"]) == (503, "interrupted")
-
-
-async def test_without_requests_the_end_comes_at_once() -> None:
-    async with asyncio.timeout(1):
-        await InFlightRequests().stop(within_s=20)

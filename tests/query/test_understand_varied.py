@@ -1,3 +1,0 @@
-"""The same wishes in many wordings: comparisons, kinds, follow-ups."""
-
-from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoth.core.errors import InputError
-from quoth.live.segments import TranscriptSegment, clean_segment, in_order, newer
+from quoth.core.lecture import TranscriptSegment
+from quoth.live.segments import clean_segment, in_order, newer
 from quoth.live.windows import (
     MAX_CARRIED,
     MAX_WORDS,
@@ -49,7 +51,7 @@ def test_windows_cover_the_lecture_repeat_the_last_sentence_and_keep_their_bound
     assert _fresh(windows) == " ".join(segment.text for segment in segments).split()
     assert [window.index for window in windows] == list(range(len(windows)))
     assert len(rest) == windows[-1].carried or len(rest) <= len(windows[-1].pieces)
-    for before, after in zip(windows, windows[1:], strict=False):
+    for before, after in pairwise(windows):
         carried = after.pieces[: after.carried]
         assert carried == before.pieces[len(before.pieces) - after.carried :]
         assert sum(piece.words for piece in carried) <= MAX_CARRIED

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from quoth.core.errors import InputError
+from quoth.core.lecture import TranscriptSegment
 
 MAX_CHARACTERS = 100_000
 """Characters of one segment; ten thousand words fit."""
@@ -17,29 +18,6 @@ MAX_SECONDS = 86_400.0
 _NOISE = re.compile(r"[\[(（][^\])）]{0,60}[\])）]|[♪♫]+|^\s*-+\s*$")
 _SPEAKER = re.compile(r"^(?:>>\s*)?([A-ZÀ-Þ][A-ZÀ-Þ .'-]{1,30}):\s+")
 _DASH = re.compile(r"^[-–]\s+")
-
-
-@dataclass(frozen=True, slots=True)
-class TranscriptSegment:
-    """The words from `start` to `end`, in seconds of the lecture.
-
-    A segment with the id of an earlier one and a higher ``revision`` replaces it. Only ``final``
-    ones make windows.
-    """
-
-    segment_id: str
-    start: float
-    end: float
-    text: str
-    final: bool = True
-    revision: int = 0
-    speaker: str | None = None
-    language: str | None = None
-
-    @property
-    def place(self) -> tuple[float, float, str]:
-        """Return what segments are ordered by."""
-        return self.start, self.end, self.segment_id
 
 
 Segments = Mapping[str, TranscriptSegment]

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from quoth.live.segments import TranscriptSegment
+from quoth.core.lecture import TranscriptSegment
 from quoth.text.sentences import sentences
 
 MIN_WORDS, MAX_WORDS = 30, 150

@@ -1,4 +1,4 @@
-"""Takes the texts out of answered questions that showed a document which is no longer there."""
+"""Takes out of questions and lectures what they show of a document that is no longer there."""
 
 from __future__ import annotations
 
@@ -9,10 +9,18 @@ from quoth.pipeline.record import Record
 from quoth.pipeline.record_codec import decode_record, pack
 from quoth.store.catalogue import Catalogue
 from quoth.store.erase import StoredQuestions
+from quoth.store.lectures import Lectures
 from quoth.text.analyzer import normalize_name
 
 TOLD_CHARACTERS = 100
 """Characters of an earlier answer that identify a stored conversation."""
+
+
+def forget_cards(catalogue: Catalogue) -> int:
+    """Delete the citations of lectures whose document is gone; return their number."""
+    collections = catalogue.collections()
+    living = {key for collection in collections for key in catalogue.ready_ids(collection)}
+    return Lectures.of(catalogue).forget_documents(sorted(living))
 
 
 def forget_quotes(catalogue: Catalogue) -> int:

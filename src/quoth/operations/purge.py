@@ -19,7 +19,7 @@ import numpy as np
 
 from quoth.core.errors import IndexMismatch
 from quoth.core.types import Chunk
-from quoth.operations.forget_citations import forget_quotes
+from quoth.operations.forget_citations import forget_cards, forget_quotes
 from quoth.operations.tenant_data import DeletionReceipt, TenantData
 from quoth.pipeline.commit import chunk_vectors
 from quoth.pipeline.components import Components, require_same_identity
@@ -68,6 +68,7 @@ async def purge(parts: Components) -> PurgeReport:
     files = await _clear_files(parts)
     parts.cache.clear()
     questions = await asyncio.to_thread(forget_quotes, parts.catalogue)
+    await asyncio.to_thread(forget_cards, parts.catalogue)
     strays = await asyncio.to_thread(_clear_indexes, parts)
     copies = await asyncio.to_thread(_old_copies, parts)
     stuck = await asyncio.to_thread(compact, parts.catalogue.database)

@@ -23,6 +23,10 @@ from quoth.store.schema import (
     headings,
     jobs,
     keys,
+    lecture_citations,
+    lecture_segments,
+    lecture_windows,
+    lectures,
     links,
     privacy,
     queries,
@@ -48,6 +52,10 @@ HANDED_OUT: tuple[Table, ...] = (
     answers,
     records,
     feedback,
+    lectures,
+    lecture_segments,
+    lecture_windows,
+    lecture_citations,
     tasks,
     jobs,
     keys,
@@ -59,11 +67,18 @@ HANDED_OUT: tuple[Table, ...] = (
 """Tables of the tenant export; those left out are derived from the others."""
 HIDDEN = ("tenant", "secret_hash", "token_hash", "owner", "lease_until", "index_table")
 """Columns that are never exported: secrets and internals."""
-PACKED = ("plan", "answer", "record", "identity", "tuning", "given", "locator", "places", "labels")
+PACKED = (
+    *("plan", "answer", "record", "identity", "tuning", "given", "locator", "places", "labels"),
+    *("collections", "citation"),
+)
 """Columns that are JSON, handed out as what they say."""
 MACHINE = re.compile(r"(?:file://)?/\S*/")
 """The folders of a path in a message."""
 DELETED: tuple[Table, ...] = (
+    lecture_citations,
+    lecture_windows,
+    lecture_segments,
+    lectures,
     spots,
     headings,
     summaries,

@@ -13,6 +13,7 @@ from quoth.store.database import Database
 from quoth.store.privacy_settings import AUDIT_DAYS, PrivacyStore
 from quoth.store.schema import (
     audit,
+    lectures,
     queries,
     shares,
     spending,
@@ -24,12 +25,15 @@ from quoth.store.upload_tasks import ENDED
 
 @dataclass(frozen=True, slots=True)
 class RetentionReport:
-    """Numbers of deleted rows; ``questions`` with their answers, records and feedback."""
+    """Numbers of deleted rows; ``questions`` with their answers, records and feedback, ``lectures``
+    with their transcripts and citations.
+    """
 
     questions: int = 0
     shares: int = 0
     tasks: int = 0
     audit: int = 0
+    lectures: int = 0
 
 
 class Retention(TenantConnection):
@@ -59,8 +63,13 @@ class Retention(TenantConnection):
                     tasks.c.updated_at < end,
                 )
             ).rowcount
+            said = connection.execute(
+                delete(lectures).where(
+                    lectures.c.tenant == self.tenant, lectures.c.created_at < end
+                )
+            ).rowcount
         pruned = Audit.of(self).prune(before=_stamp(now - timedelta(days=audit_days)))
-        return RetentionReport(asked, expired, ended, pruned)
+        return RetentionReport(asked, expired, ended, pruned, said)
 
 
 def forget_all(database: Database, *, now: datetime) -> dict[str, RetentionReport]:
@@ -76,7 +85,8 @@ def forget_all(database: Database, *, now: datetime) -> dict[str, RetentionRepor
 
 def tenants_of(database: Database) -> Iterable[str]:
     """Name the tenants of whom there is anything that grows old."""
-    every = union(*(select(table.c.tenant) for table in (queries, shares, spending, tasks, audit)))
+    growing = (queries, shares, spending, tasks, audit, lectures)
+    every = union(*(select(table.c.tenant) for table in growing))
     with database.reading() as connection:
         return sorted(connection.execute(every).scalars())
 

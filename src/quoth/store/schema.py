@@ -17,7 +17,7 @@ from sqlalchemy import (
 
 from quoth.store.column_types import words
 
-HEAD = "0005"
+HEAD = "0006"
 """The newest migration; a catalogue that already stands at it is opened without Alembic."""
 
 metadata = MetaData(
@@ -273,6 +273,8 @@ shares = Table(
     Column("created_at", words(40), nullable=False),
     Column("expires_at", words(40), nullable=False),
     Column("revoked_at", words(40)),
+    # The live session that is shared, null for a collection.
+    Column("lecture_id", words(36)),
     Index("ix_shares_tenant", "tenant"),
 )
 
@@ -323,4 +325,64 @@ spending = Table(
     Column("tenant", words(100), primary_key=True),
     Column("day", words(10), primary_key=True),
     Column("tokens", BigInteger, nullable=False),
+)
+
+# Live sessions: what was said, the windows that were looked up, and what they cite.
+lectures = Table(
+    "lectures",
+    metadata,
+    Column("id", words(36), primary_key=True),
+    Column("tenant", words(100), nullable=False),
+    Column("title", words(), nullable=False),
+    Column("language", words(10)),
+    Column("collections", words(), nullable=False),
+    Column("numbering", words(10), nullable=False),
+    Column("state", words(10), nullable=False),
+    Column("document_id", words(32)),
+    Column("created_at", words(40), nullable=False),
+    Column("ended_at", words(40)),
+    Index("ix_lectures_tenant_created_at", "tenant", "created_at"),
+)
+
+lecture_segments = Table(
+    "lecture_segments",
+    metadata,
+    Column("lecture_id", ForeignKey("lectures.id", ondelete="CASCADE"), primary_key=True),
+    Column("id", words(100), primary_key=True),
+    Column("tenant", words(100), nullable=False),
+    Column("start", Float, nullable=False),
+    Column("end", Float, nullable=False),
+    Column("text", words(), nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("speaker", words()),
+    Column("language", words(10)),
+)
+
+lecture_windows = Table(
+    "lecture_windows",
+    metadata,
+    Column("lecture_id", ForeignKey("lectures.id", ondelete="CASCADE"), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("tenant", words(100), nullable=False),
+    Column("start", Float, nullable=False),
+    Column("end", Float, nullable=False),
+    Column("text", words(), nullable=False),
+    Column("transcript_id", words(100), nullable=False),
+    Column("created_at", words(40), nullable=False),
+)
+
+lecture_citations = Table(
+    "lecture_citations",
+    metadata,
+    Column("id", words(36), primary_key=True),
+    Column("tenant", words(100), nullable=False),
+    Column("lecture_id", ForeignKey("lectures.id", ondelete="CASCADE"), nullable=False),
+    Column("window_number", Integer, nullable=False),
+    Column("rank", Integer, nullable=False),
+    Column("document_id", words(32), nullable=False),
+    Column("page_number", Integer),
+    Column("citation", words(), nullable=False),
+    Column("created_at", words(40), nullable=False),
+    Index("ix_lecture_citations_lecture", "lecture_id", "window_number", "rank"),
+    Index("ix_lecture_citations_document", "tenant", "document_id", "page_number"),
 )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from quoth.answering.prompts import Prompt, operator_prompts
+from quoth.backends.indexes.registry import split_store, store_place
 from quoth.backends.registry import BACKENDS, Part, backend, require
 from quoth.core.circuit_breaker import CircuitBreaker
 from quoth.core.errors import ConfigError, InputError
@@ -34,7 +35,7 @@ from quoth.pipeline.answer_cache import AnswerCache
 from quoth.pipeline.components import Components, Observe, no_op
 from quoth.pipeline.entity_index import OutlineCache
 from quoth.store.catalogue import Catalogue
-from quoth.store.database import Database, open_database
+from quoth.store.database import Database, connect, open_database
 from quoth.store.folders import index_folder, tokens_folder
 from quoth.store.ingest_jobs import Jobs
 from quoth.tenants import Tenants
@@ -204,7 +205,7 @@ def check_profile(settings: Settings) -> None:
         raise ConfigError(f"The settings contain an invalid plan: {error}") from None
     if settings.embedder is None:
         backend("embedder", chosen.embedder)
-    backend("store", chosen.store)
+    split_store(settings.store or chosen.store)
     if chosen.reranker is not None:
         backend("reranker", chosen.reranker)
     if chosen.generator != "extractive" and settings.generator is None:
@@ -346,28 +347,21 @@ def _as_embedder(opened: Any) -> Embedder:
 
 
 class IndexPool:
-    """Indexes of one data directory, each opened on first use and shared."""
+    """Indexes of one tenant, each opened on first use and shared."""
 
     def __init__(
         self, settings: Settings, *, dimension: int, on_operation: Callable[[str], None]
     ) -> None:
-        self._made = backend("store", profile(settings.profile).store)
-        self._folder = index_folder(settings)
-        self._dimension = dimension
-        self._vector_rows = settings.vector_index_rows
+        self._place = store_place(
+            settings, folder=index_folder(settings), dimension=dimension, connect=connect
+        )
         self._on_operation = on_operation
         self._open: dict[str, Index] = {}
 
     def __call__(self, table: str) -> Index:
         """Return the index of a table."""
         if table not in self._open:
-            self._open[table] = self._made(
-                self._folder,
-                table,
-                dimension=self._dimension,
-                vector_rows=self._vector_rows,
-                on_operation=self._on_operation,
-            )
+            self._open[table] = self._place.open(table, on_operation=self._on_operation)
         return self._open[table]
 
     def close(self) -> None:

@@ -11,6 +11,10 @@ import numpy as np
 import pytest
 
 from quoth.backends.indexes.lancedb.index import LanceIndex
+from quoth.backends.indexes.registry import StorePlace
+from quoth.backends.indexes.vector_store import StoreAccess
+from quoth.backends.registry import require
+from quoth.core.errors import MissingExtra
 from quoth.core.protocols import Index, Matrix
 from quoth.core.types import (
     Chars,
@@ -20,6 +24,7 @@ from quoth.core.types import (
     Seconds,
     SpanLocator,
 )
+from quoth.store.database import connect
 from quoth.testing import MemoryIndex
 
 DIMENSION = 8
@@ -57,12 +62,29 @@ class CopiedIndex(LanceIndex):
         await super().build()
 
 
-@pytest.fixture(params=["memory", "lance", "copied"])
+STORES = ["sqlite-vec"]
+"""The vector stores that the ordinary suite runs."""
+
+
+def skip_without(store: str) -> None:
+    """Skip the test where the packages of a store are not installed."""
+    try:
+        require("store", store)
+    except MissingExtra as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(params=["memory", "lance", "copied", *STORES])
 def make(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Index]:
     """Makes a new handle on one and the same index."""
     if request.param == "memory":
         rows: dict[str, Any] = {}
         return lambda: MemoryIndex(rows)
+    if request.param in STORES:
+        skip_without(request.param)
+        access = StoreAccess(tmp_path, "", DIMENSION)
+        place = StorePlace(request.param, access, connect)
+        return lambda: place.open("c_1", on_operation=lambda _name: None)
     kind, rows_from = (CopiedIndex, 1) if request.param == "copied" else (LanceIndex, 300)
     return lambda: kind(tmp_path, "c_1", dimension=DIMENSION, vector_rows=rows_from)
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from quoth.backends.indexes.lancedb import schema as lance_table
+from quoth.backends.indexes import rows as index_rows
 from quoth.core.protocols import Matrix, Role
 from quoth.core.settings import Settings
 from quoth.core.types import Scored
@@ -193,7 +193,7 @@ def test_what_is_known_of_other_groups_is_kept(near: dict[str, float]) -> None:
 
 
 def test_the_stems_of_a_chunk_are_counted_as_the_index_counts_them() -> None:
-    assert PREFIX_TIMES == lance_table.PREFIX_TIMES
+    assert PREFIX_TIMES == index_rows.PREFIX_TIMES
 
 
 def test_too_few_questions_in_the_collections_language_teach_no_chance() -> None:

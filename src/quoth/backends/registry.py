@@ -30,6 +30,7 @@ class Backend:
 ANTHROPIC = ("pydantic_ai", "anthropic")
 GOOGLE = ("pydantic_ai", "google.genai")
 OPENAI = ("pydantic_ai", "openai")
+SQLITE_VEC = ("apsw", "sqlite_vec")
 
 BACKENDS: Mapping[Part, Mapping[str, Backend]] = {
     "embedder": {
@@ -43,7 +44,7 @@ BACKENDS: Mapping[Part, Mapping[str, Backend]] = {
     },
     "store": {
         "lancedb": Backend("indexes.lancedb.index", "LanceIndex"),
-        "sqlite-vec": Backend(None, extra="sqlite-vec"),
+        "sqlite-vec": Backend("indexes.sqlite_vec", "SqliteVecStore", "sqlite-vec", SQLITE_VEC),
         "pinecone": Backend(None, extra="pinecone"),
         "chroma": Backend(None, extra="chroma"),
     },

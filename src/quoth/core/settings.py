@@ -34,6 +34,12 @@ PROVIDER_VARIABLES: Mapping[str, tuple[str, ...]] = {
     "openai_api_key": ("OPENAI_API_KEY",),
     "gemini_api_key": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
     "openrouter_api_key": ("OPENROUTER_API_KEY",),
+    "cohere_api_key": ("COHERE_API_KEY", "CO_API_KEY"),
+    "voyage_api_key": ("VOYAGE_API_KEY",),
+    "chroma_api_key": ("CHROMA_API_KEY",),
+    "milvus_token": ("MILVUS_TOKEN",),
+    "pinecone_api_key": ("PINECONE_API_KEY",),
+    "qdrant_api_key": ("QDRANT_API_KEY",),
 }
 """The environment variables that providers define for their own API keys."""
 
@@ -55,6 +61,12 @@ class Settings(BaseSettings):
     """The named set of defaults: default, talks, local, documents, book or lecture."""
     embedder: str | None = None
     """A name of the embedder table or a folder with an ONNX model; None for the profile's own."""
+    store: str | None = None
+    """The vector store as NAME or NAME@ADDRESS; None for the profile's own. In the home folder:
+    lancedb, sqlite-vec, chroma, qdrant, milvus; on a server: chroma, qdrant, milvus, pgvector,
+    pinecone."""
+    store_seconds: float = Field(default=5, gt=0, le=3600)
+    """Time limit of one search in a store other than LanceDB; after it keywords alone decide."""
     reranker: str | None = None
     """Rerankers by name or folder, separated by commas, each a fallback of the one before; none for
     no reranking; None for the profile's own."""
@@ -79,6 +91,18 @@ class Settings(BaseSettings):
     """The key of the Gemini API; also found as GEMINI_API_KEY or GOOGLE_API_KEY."""
     openrouter_api_key: SecretStr | None = None
     """The key of OpenRouter; also found as OPENROUTER_API_KEY."""
+    cohere_api_key: SecretStr | None = None
+    """The key of Cohere; also found as COHERE_API_KEY or CO_API_KEY."""
+    voyage_api_key: SecretStr | None = None
+    """The key of Voyage; also found as VOYAGE_API_KEY."""
+    chroma_api_key: SecretStr | None = None
+    """The key of a Chroma server; also found as CHROMA_API_KEY."""
+    milvus_token: SecretStr | None = None
+    """The token of a Milvus server; also found as MILVUS_TOKEN."""
+    pinecone_api_key: SecretStr | None = None
+    """The key of Pinecone; also found as PINECONE_API_KEY."""
+    qdrant_api_key: SecretStr | None = None
+    """The key of a Qdrant server; also found as QDRANT_API_KEY."""
     llm_window: int | None = Field(default=None, ge=512, le=100_000_000)
     """Context length of the language model in tokens, input and output; None for the provider's
     usual."""
@@ -189,13 +213,7 @@ class Settings(BaseSettings):
             raise ValueError("it is not valid text")
         return name
 
-    @field_validator(
-        "llm_api_key",
-        "anthropic_api_key",
-        "openai_api_key",
-        "gemini_api_key",
-        "openrouter_api_key",
-    )
+    @field_validator("llm_api_key", *PROVIDER_VARIABLES)
     @classmethod
     def _be_a_key(cls, key: SecretStr | None) -> SecretStr | None:
         if key is None:

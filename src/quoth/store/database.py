@@ -104,10 +104,7 @@ def open_database(
             "postgresql://…, or none for a file in the home folder."
         )
     file = None if server else Path(address)
-    if file is None:
-        engine = postgres.connect(str(address), patience_s=patience_s)
-    else:
-        engine = sqlite.connect(file, patience_s=patience_s)
+    engine = connect(address, patience_s=patience_s)
     place = "The catalogue's database" if file is None else f"The catalogue {file}"
     try:
         with translated_errors():
@@ -116,6 +113,16 @@ def open_database(
         engine.dispose()
         raise
     return Database(engine, on_operation, patience_s)
+
+
+def connect(address: Path | str, *, patience_s: float = PATIENCE_S) -> Engine:
+    """Return the engine of a file or a server, without its tables.
+
+    Raises ConfigError and MissingExtra.
+    """
+    if postgres.is_address(address):
+        return postgres.connect(str(address), patience_s=patience_s)
+    return sqlite.connect(Path(address), patience_s=patience_s)
 
 
 @contextmanager

@@ -63,7 +63,7 @@ from quoth.interfaces.cli.tune import tune
 from quoth.interfaces.cli.work import work
 
 FLAGS = ("--json", "--quiet", "-q")
-VALUED = ("--home", "--collection", "--profile", "--reranker")
+VALUED = ("--home", "--collection", "--profile", "--embedder", "--store", "--reranker")
 
 
 class GlobalOptionsGroup(TyperGroup):
@@ -120,6 +120,7 @@ def start(
     embedder: Annotated[
         str | None, typer.Option(help="Embedder by name, or a folder with an ONNX model.")
     ] = None,
+    store: Annotated[str | None, typer.Option(help="Vector store as NAME or NAME@ADDRESS.")] = None,
     reranker: Annotated[
         str | None, typer.Option(help="Rerankers by name or folder, set apart by commas, or none.")
     ] = None,
@@ -147,6 +148,7 @@ def start(
                 "profile": profile,
                 "embedder": embedder,
                 "reranker": reranker,
+                "store": store,
             }
         )
     except (ConfigError, InputError) as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields as dataclass_fields
 from functools import reduce
 from hashlib import blake2b
 from typing import Any
@@ -13,14 +14,10 @@ import pyarrow as pa
 from quoth.backends.indexes.filter_columns import (
     FIELDS,
     LISTS,
-    NOWHERE,
     NUMBERS,
     RANGES,
     TEXTS,
     column_value,
-    day_number,
-    label_key,
-    title_key,
 )
 from quoth.backends.indexes.lancedb.client import (
     FTS,
@@ -29,17 +26,9 @@ from quoth.backends.indexes.lancedb.client import (
     col,
     lit,
 )
+from quoth.backends.indexes.rows import barred, index_row
 from quoth.core.protocols import Matrix
-from quoth.core.types import (
-    Chunk,
-    Filter,
-    Pages,
-    Seconds,
-)
-from quoth.text.analyzer import analyze
-
-PREFIX_TIMES = 2
-"""How often a chunk's prefix (titles above it) is counted among its terms."""
+from quoth.core.types import Chunk, Filter
 
 INDEXED = ("terms", "id", "document_id")
 """The columns with an index of LanceDB's own."""
@@ -110,39 +99,9 @@ def _condition(each: Filter) -> Expr:
 
 
 def _fields(chunk: Chunk) -> dict[str, Any]:
-    place = chunk.locator
-    pages = (place.first, place.last) if isinstance(place, Pages) else (NOWHERE, NOWHERE)
-    seconds = (place.start, place.end) if isinstance(place, Seconds) else (NOWHERE, NOWHERE)
-    searchable = "\n".join((*[chunk.prefix] * PREFIX_TIMES, chunk.text))
-    return {
-        "id": chunk.chunk_id,
-        "document_id": chunk.document_id,
-        "kind": chunk.kind,
-        "language": chunk.language,
-        "speaker": (place.speaker or "") if isinstance(place, Seconds) else "",
-        "chapter": chunk.chapter,
-        "segment": chunk.segment,
-        "labels": _barred(_labels(chunk)),
-        "sections": _barred({title_key(title) for title in chunk.section}),
-        "page_first": float(pages[0]),
-        "page_last": float(pages[1]),
-        "second_start": float(seconds[0]),
-        "second_end": float(seconds[1]),
-        "date": day_number(chunk.date),
-        "terms": " ".join(analyze(searchable, language=chunk.language)),
-    }
-
-
-def _labels(chunk: Chunk) -> set[str]:
-    locators = [chunk.locator, *(place.locator for place in chunk.places)]
-    return {
-        label_key(label)
-        for locator in locators
-        if isinstance(locator, Pages)
-        for label in (locator.label_first, locator.label_last)
-    }
-
-
-def _barred(values: set[str]) -> str:
-    """Set values between bars, for exact matching."""
-    return f"|{'|'.join(sorted(values))}|" if values else ""
+    row = index_row(chunk)
+    fields = {each.name: getattr(row, each.name) for each in dataclass_fields(row)}
+    for name in LISTS.values():
+        fields[name] = barred(fields[name])
+    fields["terms"] = " ".join(fields["terms"])
+    return fields

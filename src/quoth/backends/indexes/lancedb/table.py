@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from filelock import FileLock, Timeout
 
 from quoth.backends.indexes.lancedb.checksums import TableChecksums
 from quoth.backends.indexes.lancedb.client import (
@@ -29,14 +28,13 @@ from quoth.backends.indexes.lancedb.schema import (
     schema,
 )
 from quoth.backends.indexes.near_terms import NEAR_WEIGHT
+from quoth.backends.indexes.writer_lock import writer_lock
 from quoth.core.errors import IndexCorrupt, IndexMismatch
 from quoth.core.protocols import Matrix
 from quoth.core.types import Chunk, Filter, Scored
 
 KEEP_VERSIONS = timedelta(minutes=10)
 """Old versions stay readable this long for searches that are under way."""
-
-TURN_PAUSE_S = 0.02
 
 
 class LanceStore:
@@ -110,18 +108,11 @@ class LanceStore:
     @asynccontextmanager
     async def turn(self, operation: str) -> AsyncIterator[None]:
         """Hold the writer lock, across all processes."""
-        lock = FileLock(self._folder / f"{self._name}.lock")
-        # Asking again and again, not waiting in a thread: a thread cannot be cancelled, and the
-        # lock takes two waiters in one thread of a pool for one that waits for itself.
-        while not _taken(lock):  # noqa: ASYNC110 - another process sets no event
-            await asyncio.sleep(TURN_PAUSE_S)
-        try:
+        async with writer_lock(self._folder, self._name):
             self._on_operation(f"before {operation}")
             yield
             await asyncio.to_thread(self._sums.note)
             self._on_operation(f"after {operation}")
-        finally:
-            lock.release()
 
     # --- writing ------------------------------------------------------------------------------
 
@@ -243,11 +234,3 @@ async def _lacking(table: Any) -> list[str]:
     """Return the columns without an index, as after a crash while the table was created."""
     there = {index.name for index in await table.list_indices()}
     return [column for column in INDEXED if f"{column}_idx" not in there]
-
-
-def _taken(lock: FileLock) -> bool:
-    try:
-        lock.acquire(blocking=False)
-    except Timeout:
-        return False
-    return True

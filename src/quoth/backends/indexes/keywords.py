@@ -1,0 +1,306 @@
+"""Keyword index in SQL: BM25 over the analyser's terms, with exact filters, for any vector store.
+
+Its input is derived from chunks alone. It also knows which chunks a document has, which a vector
+store on a server could only tell by listing everything. Calls block.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Engine,
+    Float,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    case,
+    delete,
+    func,
+    insert,
+    inspect,
+    not_,
+    select,
+)
+
+from quoth.backends.indexes.near_terms import NEAR_WEIGHT, near_terms
+from quoth.backends.indexes.rows import IndexRow
+from quoth.backends.indexes.sql import filter_columns, filter_values, where
+from quoth.backends.indexes.vector_store import BATCH_ROWS, Condition, in_batches
+from quoth.core.types import Scored
+
+K1 = 1.2
+B = 0.75
+KEY = BigInteger().with_variant(Integer, "sqlite")
+"""SQLite numbers rows by itself in columns of this type only."""
+
+
+class SqlKeywords:
+    """The keyword index of one table, in a file of SQLite or on a server of PostgreSQL.
+
+    ``connect`` opens the database when it is first needed; ``file`` is its file, if it is one.
+    """
+
+    def __init__(self, connect: Callable[[], Engine], *, table: str, file: Path | None) -> None:
+        self._connect = connect
+        self._file = file
+        self._engine: Engine | None = None
+        self._there = False
+        self._known: tuple[Any, list[str]] = (None, [])
+        self._tables = MetaData()
+        self._chunks = Table(
+            f"{table}_chunks",
+            self._tables,
+            Column("row", KEY, primary_key=True),
+            Column("id", Text, nullable=False, unique=True),
+            Column("length", Integer, nullable=False, index=True),
+            *filter_columns(),
+            Index(f"{table}_documents", "document_id"),
+        )
+        self._terms = Table(
+            f"{table}_terms",
+            self._tables,
+            Column("number", KEY, primary_key=True),
+            Column("term", Text, nullable=False, unique=True),
+        )
+        self._postings = Table(
+            f"{table}_postings",
+            self._tables,
+            Column("term", KEY, primary_key=True, autoincrement=False),
+            Column("row", KEY, primary_key=True, autoincrement=False, index=True),
+            Column("times", Integer, nullable=False),
+            sqlite_with_rowid=False,
+        )
+
+    # --- writing ------------------------------------------------------------------------------
+
+    def upsert(self, rows: Sequence[IndexRow]) -> None:
+        """Write rows; writing a row again replaces it."""
+        there = self.exists()
+        with self._writing() as connection:
+            if not there:
+                self._tables.create_all(connection)
+            self._remove(connection, self._chunks.c.id, [row.id for row in rows])
+            for part in in_batches(rows):
+                connection.execute(
+                    insert(self._chunks),
+                    [{**filter_values(row), "length": len(row.terms)} for row in part],
+                )
+                numbers = self._numbers(connection, self._chunks.c.id, [row.id for row in part])
+                terms = self._number_terms(connection, {term for row in part for term in row.terms})
+                postings = [
+                    {"term": terms[term], "row": numbers[row.id], "times": times}
+                    for row in part
+                    for term, times in Counter(row.terms).items()
+                ]
+                if postings:
+                    connection.execute(insert(self._postings), postings)
+
+    def delete(self, document_ids: Sequence[str]) -> None:
+        """Remove every row of the documents."""
+        if self.exists():
+            with self._writing() as connection:
+                self._remove(connection, self._chunks.c.document_id, document_ids)
+
+    def drop(self) -> None:
+        """Remove the tables, and the file."""
+        if self.exists():
+            with self._writing() as connection:
+                self._tables.drop_all(connection)
+        self.close()
+        if self._file is not None:
+            for ending in ("", "-wal", "-shm"):
+                self._file.with_name(self._file.name + ending).unlink(missing_ok=True)
+
+    def _remove(self, connection: Connection, column: Column[Any], values: Sequence[str]) -> None:
+        rows = list(self._numbers(connection, column, values, many=True).values())
+        postings, terms = self._postings, self._terms
+        for part in in_batches(rows):
+            own = postings.c.row.in_(part)
+            used = connection.scalars(select(postings.c.term).where(own).distinct()).all()
+            connection.execute(delete(postings).where(own))
+            connection.execute(delete(self._chunks).where(self._chunks.c.row.in_(part)))
+            for numbers in in_batches(used):
+                unused = not_(select(1).where(postings.c.term == terms.c.number).exists())
+                connection.execute(delete(terms).where(terms.c.number.in_(numbers), unused))
+
+    def _number_terms(self, connection: Connection, terms: set[str]) -> dict[str, int]:
+        """Return the numbers of terms; new ones get one."""
+        known = self._numbers(connection, self._terms.c.term, sorted(terms))
+        fresh = sorted(terms - set(known))
+        if fresh:
+            connection.execute(insert(self._terms), [{"term": term} for term in fresh])
+            known |= self._numbers(connection, self._terms.c.term, fresh)
+        return known
+
+    def _numbers(
+        self,
+        connection: Connection,
+        column: Column[Any],
+        values: Sequence[str],
+        *,
+        many: bool = False,
+    ) -> dict[str, int]:
+        """Return row numbers by the values of a column, or by id where ``many`` rows have one."""
+        (number,) = column.table.primary_key
+        key = self._chunks.c.id if many else column
+        found: dict[str, int] = {}
+        for part in in_batches(values):
+            rows = connection.execute(select(key, number).where(column.in_(part)))
+            found.update((row[0], row[1]) for row in rows)
+        return found
+
+    # --- reading ------------------------------------------------------------------------------
+
+    def match(
+        self, terms: Sequence[str], *, limit: int, conditions: Sequence[Condition]
+    ) -> list[Scored]:
+        """Rank rows by BM25, best first; a repeated term counts as often as it is repeated.
+
+        An unknown term is searched as its nearest known ones (`near_terms`).
+        """
+        if not terms or not self.exists():
+            return []
+        with self._reading() as connection:
+            chunks = self._chunks.c
+            total, mean = connection.execute(
+                select(func.count(), func.avg(chunks.length)).select_from(self._chunks)
+            ).one()
+            weights = self._weights(connection, terms, total=total)
+            sums: dict[str, float] = {}
+            for part in in_batches(weights.items()):
+                score = self._score(dict(part), mean=max(1.0, float(mean)))
+                joined = self._postings.join(self._chunks, chunks.row == self._postings.c.row)
+                query = (
+                    select(chunks.id, score)
+                    .select_from(joined)
+                    .where(self._postings.c.term.in_([number for number, _ in part]))
+                    .where(where(self._chunks, conditions))
+                    .group_by(chunks.row, chunks.id)
+                    .order_by(score.desc(), chunks.row)
+                )
+                whole = len(weights) <= BATCH_ROWS
+                rows = connection.execute(query.limit(limit) if whole else query)
+                for chunk_id, part_score in rows:
+                    sums[chunk_id] = sums.get(chunk_id, 0.0) + part_score
+        return sorted(sums.items(), key=lambda scored: -scored[1])[:limit]
+
+    def _score(self, weights: Mapping[int, float], *, mean: float) -> Any:
+        times, length = self._postings.c.times, self._chunks.c.length
+        norm = K1 * (1 - B) + length * (K1 * B / mean)
+        weight = case(weights, value=self._postings.c.term, else_=0.0)
+        return func.sum(weight * times * (K1 + 1) / (times + norm), type_=Float)
+
+    def _weights(
+        self, connection: Connection, terms: Sequence[str], *, total: int
+    ) -> dict[int, float]:
+        """Return the weight of each term to search for: its IDF, by how often it is asked for."""
+        asked = Counter(terms)
+        rows = self._frequencies(connection, list(asked))
+        weights = {term: float(times) for term, times in asked.items() if term in rows}
+        unknown = [term for term in asked if term not in rows]
+        dictionary = self._dictionary(connection) if unknown else []
+        for term in unknown:
+            near = near_terms(term, known=dictionary)
+            for known in near:
+                weights[known] = weights.get(known, 0.0) + asked[term] * NEAR_WEIGHT / len(near)
+        rows |= self._frequencies(connection, [term for term in weights if term not in rows])
+        return {
+            number: weights[term] * math.log(1 + (total - often + 0.5) / (often + 0.5))
+            for term, (number, often) in rows.items()
+        }
+
+    def _frequencies(
+        self, connection: Connection, terms: Sequence[str]
+    ) -> dict[str, tuple[int, int]]:
+        """Return number and document frequency of the terms that are there."""
+        known, postings = self._terms.c, self._postings
+        found: dict[str, tuple[int, int]] = {}
+        for part in in_batches(terms):
+            query = (
+                select(known.term, known.number, func.count())
+                .select_from(self._terms.join(postings, postings.c.term == known.number))
+                .where(known.term.in_(part))
+                .group_by(known.number, known.term)
+            )
+            found |= {term: (number, often) for term, number, often in connection.execute(query)}
+        return found
+
+    def _dictionary(self, connection: Connection) -> list[str]:
+        """Return every term, sorted; read again when there are others."""
+        known = self._terms.c
+        version = connection.execute(
+            select(func.count(), func.max(known.number)).select_from(self._terms)
+        ).one()
+        if self._known[0] != version:
+            terms = connection.scalars(select(known.term)).all()
+            self._known = version, sorted(terms)
+        return self._known[1]
+
+    def chunk_ids(self, document_ids: Sequence[str]) -> list[str]:
+        """Return the ids of every chunk of the documents."""
+        if not self.exists():
+            return []
+        with self._reading() as connection:
+            column = self._chunks.c.document_id
+            return list(self._numbers(connection, column, document_ids, many=True))
+
+    def document_ids(self) -> dict[str, int]:
+        """Return the number of chunks per document."""
+        if not self.exists():
+            return {}
+        column = self._chunks.c.document_id
+        with self._reading() as connection:
+            rows = connection.execute(select(column, func.count()).group_by(column)).all()
+        return {row[0]: row[1] for row in rows}
+
+    def count(self) -> int:
+        """Return how many chunks there are."""
+        if not self.exists():
+            return 0
+        with self._reading() as connection:
+            return connection.scalar(select(func.count()).select_from(self._chunks)) or 0
+
+    # --- connections --------------------------------------------------------------------------
+
+    def exists(self) -> bool:
+        """Return whether the tables are there."""
+        if not self._there and (self._file is None or self._file.exists()):
+            self._there = inspect(self._opened()).has_table(self._chunks.name)
+        return self._there
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._there = False
+        if self._engine is not None:
+            self._engine.dispose()
+            self._engine = None
+
+    def _opened(self) -> Engine:
+        if self._engine is None:
+            self._engine = self._connect()
+        return self._engine
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        with self._opened().connect() as connection:
+            yield connection
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        plain = self._opened().connect().execution_options(write=True)
+        with plain as connection, connection.begin():
+            if connection.dialect.name == "postgresql":  # a file has one writer in any case
+                name = func.hashtext(self._chunks.name)
+                connection.execute(select(func.pg_advisory_xact_lock(name)))
+            yield connection

@@ -1,0 +1,153 @@
+"""Opens the index of a table in the store that the settings name: NAME or NAME@ADDRESS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from quoth.backends.indexes.lancedb.index import LanceIndex
+from quoth.backends.indexes.vector_store import StoreAccess
+from quoth.backends.registry import backend, require
+from quoth.core.errors import ConfigError
+from quoth.core.plan import profile
+from quoth.core.protocols import Index
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+    from quoth.core.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class StoreRow:
+    """What a store needs: whether it runs in a folder here and on servers, and its key's setting.
+
+    ``url`` is the public address of a hosted service, which needs the key.
+    """
+
+    local: bool = True
+    servers: bool = False
+    key: str = ""
+    url: str = ""
+
+
+Connect = Callable[[Path | str], "Engine"]
+"""Opens the database of a keyword index: a file, or the address of a PostgreSQL server."""
+
+
+@dataclass(frozen=True, slots=True)
+class StorePlace:
+    """The chosen store and what it needs to open a table of one tenant.
+
+    ``access`` is that of every table but for its name. ``keywords`` is the server that holds the
+    keyword index, None for files in the folder. LanceDB makes a snapshot from ``vector_rows`` on.
+    """
+
+    name: str
+    access: StoreAccess
+    connect: Connect
+    keywords: str | None = None
+    vector_rows: int = 256
+
+    def open(self, table: str, *, on_operation: Callable[[str], None]) -> Index:
+        """Open the index of a table; nothing is connected or made before it is needed."""
+        access = replace(self.access, table=table)
+        if self.name == "lancedb":
+            return LanceIndex(
+                access.folder,
+                table,
+                dimension=access.dimension,
+                vector_rows=self.vector_rows,
+                on_operation=on_operation,
+            )
+        from quoth.backends.indexes.keywords import SqlKeywords
+        from quoth.backends.indexes.paired import PairedIndex
+
+        file = access.folder / f"{table}.keywords.sqlite" if self.keywords is None else None
+        made: Any = backend("store", self.name)
+        return PairedIndex(
+            made(access),
+            SqlKeywords(partial(self.connect, file or self.keywords or ""), table=table, file=file),
+            folder=access.folder,
+            table=table,
+            timeout_s=access.timeout_s,
+            on_operation=on_operation,
+        )
+
+
+STORES: Mapping[str, StoreRow] = {
+    "lancedb": StoreRow(),
+    "sqlite-vec": StoreRow(),
+    "chroma": StoreRow(servers=True, key="chroma_api_key"),
+    "pgvector": StoreRow(servers=True, local=False),
+    "qdrant": StoreRow(servers=True, key="qdrant_api_key"),
+    "milvus": StoreRow(servers=True, key="milvus_token"),
+    "pinecone": StoreRow(
+        servers=True, local=False, key="pinecone_api_key", url="https://api.pinecone.io"
+    ),
+}
+
+
+def store_access(settings: Settings, *, folder: Path, dimension: int) -> tuple[str, StoreAccess]:
+    """Return the store of the settings and how it is reached; raises ConfigError, MissingExtra."""
+    name, address = split_store(settings.store or profile(settings.profile).store)
+    row = STORES.get(name, StoreRow(servers=True))
+    if address and not row.servers:
+        raise ConfigError(f"The store '{name}' is a folder on this machine and takes no address.")
+    if name == "pgvector" and not address and settings.database is not None:
+        address = settings.database.get_secret_value()
+    address = address or row.url
+    if not address and not row.local:
+        raise ConfigError(
+            f"The store '{name}' needs a server. Set QUOTH_DATABASE, or write its address after "
+            f"the name: {name}@postgresql://HOST/DATABASE"
+        )
+    secret = getattr(settings, row.key) if row.key else None
+    if secret is None and row.url:
+        raise ConfigError(
+            f"The store '{name}' needs a key, and there is none. Set {row.key.upper()}."
+        )
+    return name, StoreAccess(
+        folder=folder,
+        table="",
+        dimension=dimension,
+        address=address,
+        key=None if secret is None else secret.get_secret_value(),
+        timeout_s=settings.store_seconds,
+    )
+
+
+def store_place(
+    settings: Settings, *, folder: Path, dimension: int, connect: Connect
+) -> StorePlace:
+    """Return the store of the settings, ready to open tables; raises ConfigError, MissingExtra.
+
+    A store on a server has its keyword index in the catalogue's own server, where there is one.
+    """
+    name, access = store_access(settings, folder=folder, dimension=dimension)
+    keywords = None
+    if name == "pgvector":
+        keywords = access.address
+    elif access.address and settings.database is not None:
+        keywords = settings.database.get_secret_value()
+    return StorePlace(name, access, connect, keywords, settings.vector_index_rows)
+
+
+def split_store(text: str) -> tuple[str, str]:
+    """Split NAME@ADDRESS; raises ConfigError for an unknown name or an address with a password."""
+    name, _, address = text.strip().partition("@")
+    require("store", name)
+    try:
+        password = urlsplit(address).password
+    except ValueError:
+        password = None
+    if password is not None:
+        raise ConfigError(
+            f"The address of the store '{name}' contains a password, which would be shown. Take "
+            "it from the address; for PostgreSQL set QUOTH_DATABASE instead."
+        )
+    return name, address

@@ -10,7 +10,7 @@ from typing import get_args
 import pytest
 
 from quoth.core.errors import DocumentCode
-from quoth.ingest.readers.detect import SUFFIX_FORMATS
+from quoth.ingest.readers.formats import SUFFIX_FORMATS
 from quoth.ingest.sandbox.parent import ParseResult, ParserPool
 from tests.support.mutants import FIXTURES, FORMATS, mutants
 

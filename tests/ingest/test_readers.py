@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from quoth.core.errors import DocumentError
-from quoth.ingest.readers.detect import is_wanted
+from quoth.ingest.readers.formats import is_wanted
 from quoth.ingest.readers.metadata import Metadata, front_matter
 from quoth.ingest.readers.registry import SUFFIXES, read, sidecar
 from quoth.text.locators import youtube_url
@@ -78,8 +78,8 @@ def test_a_pdf_is_known_under_any_name(tmp_path: Path) -> None:
         ("a.txt", b"\xef\xbb\xbf\x00\x00", "empty"),
         ("a.md", b"---\ntitle: x\n---\n", "empty"),
         ("a.html", b"<html><body><script>x</script></body></html>", "empty"),
-        ("a.docx", b"PK\x03\x04" + bytes(100), "unsupported"),
-        ("a.pdf", b"PK\x03\x04" + bytes(100), "unsupported"),
+        ("a.docx", b"PK\x03\x04" + bytes(100), "damaged"),
+        ("a.pdf", b"PK\x03\x04" + bytes(100), "damaged"),
         ("a.txt", b"\x89PNG\r\n\x1a\n" + bytes(50), "unsupported"),
         ("a.txt", bytes(range(256)) * 20, "unsupported"),
         ("a.srt", os.urandom(5000), "unsupported"),

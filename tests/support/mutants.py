@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -19,6 +21,12 @@ FORMATS: dict[str, tuple[Path, ...]] = {
     ".json": (FIXTURES / "transcripts" / "whisper.json",),
     ".json3": tuple(sorted((FIXTURES / "transcripts").glob("*.json3"))),
     ".jsonl": tuple(sorted((FIXTURES / "transcripts").glob("*.jsonl"))),
+    ".epub": tuple(sorted((FIXTURES / "documents").glob("*.epub"))),
+    ".docx": tuple(sorted((FIXTURES / "documents").glob("*.docx"))),
+    ".odt": tuple(sorted((FIXTURES / "documents").glob("*.odt"))),
+    ".rtf": tuple(sorted((FIXTURES / "documents").glob("*.rtf"))),
+    ".pptx": tuple(sorted((FIXTURES / "documents").glob("*.pptx"))),
+    ".odp": tuple(sorted((FIXTURES / "documents").glob("*.odp"))),
     ".txt": (FIXTURES / "pages" / "guide.md", FIXTURES / "transcripts" / "lecture.srt"),
 }
 """The formats that are read, by suffix, with the files that are damaged."""
@@ -57,10 +65,31 @@ def mutants(suffix: str, *, count: int, seed: int = 1) -> Iterator[bytes]:
     random = Random(f"{seed} {suffix}")
     good = [file.read_bytes() for file in FORMATS[suffix]]
     for number in range(count):
-        data = bytearray(good[number % len(good)])
-        for _ in range(random.choice((1, 1, 2, 4, 16, 64))):
-            data = _damaged(data, random, other=random.choice(good))
-        yield bytes(data[: 4 << 20])
+        whole = good[number % len(good)]
+        if whole.startswith(b"PK") and number % 4:
+            yield _damaged_within(whole, random)
+        else:
+            yield _often_damaged(whole, random, others=good)
+
+
+def _often_damaged(data: bytes, random: Random, *, others: list[bytes]) -> bytes:
+    damaged = bytearray(data)
+    for _ in range(random.choice((1, 1, 2, 4, 16, 64))):
+        damaged = _damaged(damaged, random, other=random.choice(others))
+    return bytes(damaged[: 4 << 20])
+
+
+def _damaged_within(data: bytes, random: Random) -> bytes:
+    """Damage a few members of a container, whose checksums stay right."""
+    copy = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as whole, zipfile.ZipFile(copy, "w") as archive:
+        members = {info.filename: whole.read(info) for info in whole.infolist()}
+        texts = [name for name in members if not name.endswith((".png", ".jpeg", "/"))]
+        for name in random.sample(texts, min(len(texts), random.choice((1, 1, 2, 3)))):
+            members[name] = _often_damaged(members[name], random, others=list(members.values()))
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return copy.getvalue()
 
 
 def _damaged(data: bytearray, random: Random, *, other: bytes) -> bytearray:

@@ -33,6 +33,7 @@ DocumentCode = Literal[
     "damaged",
     "empty",
     "encrypted",
+    "missing_extra",
     "needs_ocr",
     "not_found",
     "parser_memory",

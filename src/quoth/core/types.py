@@ -11,7 +11,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-DocumentKind = Literal["pdf", "markdown", "text", "html", "transcript"]
+DocumentKind = Literal[
+    "pdf",
+    "markdown",
+    "text",
+    "html",
+    "transcript",
+    "book",
+    "document",
+    "slides",
+    "table",
+    "notebook",
+    "code",
+    "mail",
+    "archive",
+]
+"""What a document is: "document" is one of a word processor, "table" a sheet or a list of rows."""
+Unit = Literal["page", "slide", "line", "row", "cell", "message"]
+"""What a source is counted in, as people see it in its own program."""
 DocumentStatus = Literal["ready", "failed", "unchanged", "queued", "running"]
 QueryKind = Literal[
     "factual", "conceptual", "comparison", "summary", "exploratory", "page_specific"
@@ -57,7 +74,10 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """Locator in a paged document: 1-based PDF pages and their printed labels."""
+    """Locator in a paged document: pages or slides from 1, and their printed labels.
+
+    ``anchor`` is where a page of an e-book begins in its file.
+    """
 
     first: int
     last: int
@@ -66,6 +86,8 @@ class Pages:
     section: str | None = None
     boxes: tuple[Box, ...] = ()
     kind: Literal["pages"] = "pages"
+    unit: Literal["page", "slide"] = "page"
+    anchor: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +103,20 @@ class Seconds:
 
 @dataclass(frozen=True, slots=True)
 class Chars:
-    """Locator in a document without pages: characters of its stored text, and the anchor above."""
+    """Locator in a document without pages: characters of its stored text, and the anchor above.
+
+    Where the source counts lines, rows or cells, ``unit`` names them, and the labels are the first
+    and the last of them: "12" to "20".
+    """
 
     start: int
     end: int
     section: str | None = None
     anchor: str | None = None
     kind: Literal["chars"] = "chars"
+    unit: Unit | None = None
+    label_first: str = ""
+    label_last: str = ""
 
 
 Locator = Pages | Seconds | Chars

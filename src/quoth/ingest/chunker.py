@@ -20,8 +20,7 @@ from quoth.core.types import (
     Section,
     SpanLocator,
 )
-from quoth.ingest.readers.blocks import ARROW
-from quoth.text.locators import clip, locate
+from quoth.text.locators import ARROW, clip, locate
 from quoth.text.sentences import sentences
 
 SLACK = 1.5
@@ -243,11 +242,25 @@ def _in_section(place: SpanLocator, section: str | None) -> SpanLocator:
     match locator:
         case Pages():
             pages = (locator.first, locator.last, locator.label_first, locator.label_last)
-            made: Locator = Pages(*pages, section=section, boxes=locator.boxes)
+            made: Locator = Pages(
+                *pages,
+                section=section,
+                boxes=locator.boxes,
+                unit=locator.unit,
+                anchor=locator.anchor,
+            )
         case Seconds():
             made = Seconds(locator.start, locator.end, locator.speaker, section)
         case Chars():
-            made = Chars(locator.start, locator.end, section, locator.anchor)
+            made = Chars(
+                locator.start,
+                locator.end,
+                section,
+                locator.anchor,
+                unit=locator.unit,
+                label_first=locator.label_first,
+                label_last=locator.label_last,
+            )
         case _:
             assert_never(locator)
     return SpanLocator(place.start, place.end, made, place.hyphen)

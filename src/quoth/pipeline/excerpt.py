@@ -20,7 +20,9 @@ from quoth.text.locators import format_timestamp, link, locate
 _TIME = re.compile(
     r"(?:(?P<hours>\d{1,4}):)?(?P<minutes>\d{1,3}):(?P<seconds>\d{2})|(?P<only>\d{1,7}) ?s"
 )
-_PAGE = re.compile(r"(?P<pdf>pdf )?(?:p\.? ?|page )?(?P<first>\w+)(?:[-–](?P<last>\w+))?", re.I)
+_PAGE = re.compile(
+    r"(?P<pdf>pdf )?(?:p\.? ?|page |slide )?(?P<first>\w+)(?:[-–](?P<last>\w+))?", re.I
+)
 _CHARS = re.compile(r"(?P<start>\d{1,12})[-–](?P<end>\d{1,12})")
 _CITED = re.compile(r"(?P<query>(?:q_?)?[0-9a-f]+)(?::(?P<number>\d+))?", re.I)
 

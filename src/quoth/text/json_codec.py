@@ -62,23 +62,31 @@ def _pack(locator: Locator) -> list[Any]:
                 locator.label_last,
                 locator.section,
                 boxes,
+                *(
+                    [locator.unit, locator.anchor]
+                    if locator.anchor or locator.unit != "page"
+                    else []
+                ),
             ]
         case Seconds():
             return ["s", locator.start, locator.end, locator.speaker, locator.section]
         case Chars():
-            return ["c", locator.start, locator.end, locator.section, locator.anchor]
+            counted = (
+                [locator.unit, locator.label_first, locator.label_last] if locator.unit else []
+            )
+            return ["c", locator.start, locator.end, locator.section, locator.anchor, *counted]
         case _:
             assert_never(locator)
 
 
 def _unpack(packed: list[Any]) -> Locator:
     match packed:
-        case ["p", first, last, label_first, label_last, section, boxes]:
+        case ["p", first, last, label_first, label_last, section, boxes, *more]:
             spans = tuple(Box(*box) for box in boxes)
-            return Pages(first, last, label_first, label_last, section, spans)
+            return Pages(first, last, label_first, label_last, section, spans, "pages", *more)
         case ["s", start, end, speaker, section]:
             return Seconds(start, end, speaker, section)
-        case ["c", start, end, section, anchor]:
-            return Chars(start, end, section, anchor)
+        case ["c", start, end, section, anchor, *counted]:
+            return Chars(start, end, section, anchor, "chars", *counted)
         case _:
             raise ValueError(f"not a packed locator: {packed!r}")

@@ -22,6 +22,8 @@ from quoth.core.types import (
     SpanLocator,
 )
 
+ARROW = " ▸ "
+"""What stands between the titles of a section's path."""
 SHORT_CUE = 3.0
 """Seconds up to which a cue is taken as a whole: nobody aims better than that."""
 LONG_CUE = 90.0
@@ -56,7 +58,7 @@ def locate(places: Sequence[SpanLocator], start: int, end: int) -> Locator:
             return _merge_seconds([p.locator for p in inside if isinstance(p.locator, Seconds)])
         case Chars():
             low, high = (start, end) if start < end else (first.start, first.end)
-            return replace(first, start=low, end=high)
+            return replace(first, start=low, end=high, label_last=_last_label(inside, first))
         case _:
             assert_never(first)
 
@@ -87,7 +89,9 @@ def clip(place: SpanLocator, start: int, end: int) -> SpanLocator:
 
 
 def label(locator: Locator) -> str:
-    """Name a place for people: ``p. 142 (PDF page 170)``, ``12:05–12:31`` or a section path."""
+    """Name a place for people: ``p. 142 (PDF page 170)``, ``slide 3``, ``12:05–12:31``, a section
+    path or ``Sheet1 ▸ rows 12–20``.
+    """
     match locator:
         case Pages():
             return _page_label(locator)
@@ -95,7 +99,7 @@ def label(locator: Locator) -> str:
             start, end = format_timestamp(locator.start), format_timestamp(locator.end)
             return start if start == end else f"{start}–{end}"
         case Chars():
-            return locator.section or ""
+            return ARROW.join(filter(None, (locator.section, _counted(locator))))
         case _:
             assert_never(locator)
 
@@ -118,13 +122,14 @@ def link(locator: Locator, *, url: str | None, source: str, seconds: float | Non
         return None
     match locator:
         case Pages():
-            return f"{base}#page={locator.first}"
+            return f"{base}#{_fragment(locator.anchor) or f'{locator.unit}={locator.first}'}"
         case Seconds():
             time = int(max(0.0, min(locator.start, math.inf if seconds is None else seconds)))
             video = youtube_url(base)
             return f"{video}&t={time}" if video else f"{base}#t={time}"
         case Chars():
-            return f"{base}#{quote(locator.anchor)}" if locator.anchor else base
+            fragment = _fragment(locator.anchor) or _count_fragment(locator)
+            return f"{base}#{fragment}" if fragment else base
         case _:
             assert_never(locator)
 
@@ -178,12 +183,50 @@ def _file_uri(path: str) -> str:
     return Path(path).as_uri()
 
 
+def _fragment(anchor: str | None) -> str:
+    """Return an anchor as the fragment of an address; an e-book's is ``chapter.xhtml#id``."""
+    return quote(anchor, safe="/#!=") if anchor else ""
+
+
+def _count_fragment(locator: Chars) -> str:
+    """Return the fragment of lines (as on code sites) or of rows (RFC 7111)."""
+    first = quote(locator.label_first)
+    if locator.unit is None or not first:
+        return ""
+    return f"L{first}" if locator.unit == "line" else f"{locator.unit}={first}"
+
+
+def _counted(locator: Chars) -> str:
+    """Return "lines 12–20" of a place that is counted in its source."""
+    first, last = locator.label_first, locator.label_last
+    if locator.unit is None or not first:
+        return ""
+    if first == last:
+        return f"{locator.unit} {first}"
+    return f"{locator.unit}s {first}–{last}"
+
+
 def _page_label(locator: Pages) -> str:
     first, last = str(locator.first), str(locator.last)
     printed = (locator.label_first or first, locator.label_last or last)
-    where = f"PDF page {first}" if first == last else f"PDF pages {first}–{last}"
     name = printed[0] if printed[0] == printed[1] else f"{printed[0]}–{printed[1]}"
-    return f"p. {name}" if printed == (first, last) else f"p. {name} ({where})"
+    if locator.unit == "slide":
+        return f"slide {name}" if first == last else f"slides {name}"
+    if printed == (first, last) or locator.anchor:
+        return f"p. {name}"
+    where = f"PDF page {first}" if first == last else f"PDF pages {first}–{last}"
+    return f"p. {name} ({where})"
+
+
+def _last_label(places: Sequence[SpanLocator], first: Chars) -> str:
+    """Return the last label of what is counted with the first place, in the same section."""
+    labels = [
+        each.locator.label_last
+        for each in places
+        if isinstance(each.locator, Chars)
+        and (each.locator.unit, each.locator.section) == (first.unit, first.section)
+    ]
+    return labels[-1]
 
 
 def _merge_pages(locators: Sequence[Pages]) -> Pages:
@@ -196,6 +239,8 @@ def _merge_pages(locators: Sequence[Pages]) -> Pages:
         label_last=last.label_last,
         section=locators[0].section,
         boxes=_merge_lines([box for locator in locators for box in locator.boxes]),
+        unit=first.unit,
+        anchor=first.anchor,
     )
 
 

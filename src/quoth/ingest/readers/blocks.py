@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from quoth.core.types import Chars, Section, SpanLocator
+from quoth.core.types import Chars, Pages, Section, SpanLocator, Unit
+from quoth.text.locators import ARROW
 
 GAP = "\n\n"
 """What stands between two paragraphs."""
-ARROW = " ▸ "
-"""What stands between the titles of a section's path."""
 
 _NEWLINES = re.compile(r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 # Control characters, lone surrogates, and marks that are only there for the typesetter.
@@ -26,13 +25,27 @@ class Block:
     """One paragraph, heading, list item, table row or code block.
 
     ``level`` is that of a heading (1 is the highest), 0 for anything else. ``links`` is what a
-    block or the cells of a row begin with that are mostly links.
+    block or the cells of a row begin with that are mostly links. ``place`` is what the source
+    counts: its page, slide, line, row or cell, without characters, section and anchor.
+    ``silent`` is a heading that only begins a section: its title is not in the text.
     """
 
     text: str
     level: int = 0
     anchor: str | None = None
     links: tuple[str, ...] = ()
+    place: Pages | Chars | None = None
+    silent: bool = False
+
+
+Content = tuple[str, tuple[SpanLocator, ...], tuple[Section, ...]]
+"""A text, one place for each part of it, and its sections."""
+
+
+def counted(unit: Unit, first: int | str, last: int | str | None = None) -> Chars:
+    """Return a block's place by what its source counts: "row 3", "lines 12–20"."""
+    last = first if last is None else last
+    return Chars(0, 0, unit=unit, label_first=str(first), label_last=str(last))
 
 
 def normalize_whitespace(text: str) -> str:
@@ -54,7 +67,7 @@ def under_header(cells: Sequence[str], header: Sequence[str]) -> list[str]:
     return [f"{name}: {cell}" if name and cell else cell for name, cell in named]
 
 
-def assemble(blocks: Sequence[Block]) -> tuple[str, tuple[SpanLocator, ...], tuple[Section, ...]]:
+def assemble(blocks: Iterable[Block]) -> Content:
     """Join blocks by empty lines; return the text, one place per block, and the sections.
 
     A section extends from its heading to the next one. A heading followed directly by a lower one
@@ -66,13 +79,25 @@ def assemble(blocks: Sequence[Block]) -> tuple[str, tuple[SpanLocator, ...], tup
     titles: list[tuple[int, str]] = []
     position = 0
     follows_heading = False
+    opening: Block | None = None
     for block in blocks:
         text = block.text.strip("\n").rstrip()
         if not text.strip():
             continue
+        if block.silent:
+            titles = [(level, title) for level, title in titles if level < block.level]
+            titles.append((block.level, to_plain_text(text)))
+            opening = block
+            continue
         if parts:
             parts.append(GAP)
             position += len(GAP)
+        if opening is not None and not block.level:
+            if sections and sections[-1].end < 0:
+                sections[-1] = replace(sections[-1], end=position)
+            path = tuple(title for _, title in titles)
+            sections.append(Section(start=position, end=-1, path=path, anchor=opening.anchor))
+        opening = None
         if block.level:
             lower = bool(titles) and titles[-1][0] < block.level
             titles = [(level, title) for level, title in titles if level < block.level]
@@ -84,7 +109,7 @@ def assemble(blocks: Sequence[Block]) -> tuple[str, tuple[SpanLocator, ...], tup
             sections.append(Section(start=begin, end=-1, path=path, anchor=block.anchor))
         follows_heading = bool(block.level)
         parts.append(text)
-        places.append(_place(text, position, titles=titles, sections=sections))
+        places.append(_place(block, text, position, titles=titles, sections=sections))
         position += len(text)
     if sections:
         sections[-1] = replace(sections[-1], end=position)
@@ -92,9 +117,21 @@ def assemble(blocks: Sequence[Block]) -> tuple[str, tuple[SpanLocator, ...], tup
 
 
 def _place(
-    text: str, position: int, *, titles: Sequence[tuple[int, str]], sections: Sequence[Section]
+    block: Block,
+    text: str,
+    position: int,
+    *,
+    titles: Sequence[tuple[int, str]],
+    sections: Sequence[Section],
 ) -> SpanLocator:
     end = position + len(text)
     path = ARROW.join(title for _, title in titles) or None
     anchor = sections[-1].anchor if sections else None
-    return SpanLocator(position, end, Chars(position, end, section=path, anchor=anchor))
+    match block.place:
+        case Pages():
+            return SpanLocator(position, end, replace(block.place, section=path))
+        case Chars():
+            own = replace(block.place, start=position, end=end, section=path, anchor=anchor)
+            return SpanLocator(position, end, own)
+        case None:
+            return SpanLocator(position, end, Chars(position, end, section=path, anchor=anchor))

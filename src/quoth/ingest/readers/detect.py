@@ -4,53 +4,17 @@ from __future__ import annotations
 
 import codecs
 import re
-from pathlib import Path
-from typing import Literal
 
 from quoth.core.errors import DocumentError
 from quoth.ingest.readers.blocks import normalize_whitespace
 from quoth.ingest.readers.cue_parsers import read_json, timing
-from quoth.ingest.readers.metadata import SIDECAR
+from quoth.ingest.readers.formats import KNOWN, SUFFIX_FORMATS, Format, has_times
 from quoth.ingest.readers.speaker_turns import is_spoken
 
-Format = Literal["pdf", "html", "markdown", "spoken", "text", "vtt", "srt", "sbv", "json"]
-
-SUFFIX_FORMATS: dict[str, Format] = {
-    ".pdf": "pdf",
-    ".html": "html",
-    ".htm": "html",
-    ".xhtml": "html",
-    ".md": "markdown",
-    ".markdown": "markdown",
-    ".txt": "text",
-    ".text": "text",
-    ".srt": "srt",
-    ".vtt": "vtt",
-    ".sbv": "sbv",
-    ".json": "json",
-    ".json3": "json",
-    ".jsonl": "json",
-}
-"""What the suffix of a file promises."""
-SUFFIXES = frozenset(SUFFIX_FORMATS)
-"""The suffixes, in small letters, of the files that a walk through a folder picks up."""
-
-FORMAT_NAMES: dict[Format, str] = {
-    "pdf": "a PDF",
-    "html": "HTML",
-    "markdown": "Markdown",
-    "spoken": "a transcript in Markdown",
-    "text": "plain text",
-    "vtt": "WebVTT captions",
-    "srt": "SRT captions",
-    "sbv": "SBV captions",
-    "json": "JSON",
-}
-"""How a format is called in a sentence."""
 HEAD = 4096
 """Bytes of a file that are enough to know a PDF or a binary file."""
 _MAGIC = (
-    (b"PK\x03\x04", "a ZIP archive, as Word, PowerPoint and EPUB files are"),
+    (b"PK\x03\x04", "a ZIP container"),
     (b"\xd0\xcf\x11\xe0", "an old Office file"),
     (b"{\\rtf", "an RTF file"),
     (b"%!PS", "a PostScript file"),
@@ -80,21 +44,6 @@ _ENCODINGS = re.compile(
     r"utf-(?:8|16|32)(?:-sig|-[lb]e)?|ascii|iso8859-\d+|cp\d+|koi8-[rtu]|mac-\w+|gbk?|gb\d+|big5\w*"
     r"|euc_\w+|shift_jis\w*|iso2022_\w+|johab|tis-620|hz"
 )
-_JSON_CUE = re.compile(r'"(?:tStartMs|start|start_time|begin|segments|timestamp)"\s*:')
-
-
-def is_wanted(path: Path) -> bool:
-    """Return whether a folder scan includes the file: by suffix, JSON only with times."""
-    suffix = path.suffix.lower()
-    if suffix not in SUFFIXES or path.name.lower().endswith(SIDECAR):
-        return False
-    if SUFFIX_FORMATS[suffix] != "json":
-        return True
-    try:
-        with path.open("rb") as file:
-            return _JSON_CUE.search(file.read(1 << 16).decode("utf-8", "replace")) is not None
-    except OSError:
-        return True  # reading it reports the problem
 
 
 def decode(data: bytes, *, name: str) -> tuple[str, str | None]:
@@ -189,7 +138,7 @@ def _first_timing(text: str, *, within: int | None) -> str | None:
 
 
 def _is_json_transcript(text: str) -> bool:
-    if not _JSON_CUE.search(text[: 1 << 16]):
+    if not has_times(text):
         return False
     try:
         return read_json(text) is not None
@@ -204,9 +153,8 @@ def _is_fragment(text: str) -> bool:
 
 
 def _unsupported(name: str, what: str) -> DocumentError:
-    known = "PDF, Markdown, plain text, HTML, and transcripts in SRT, WebVTT, SBV or JSON"
     return DocumentError(
-        "unsupported", f"{name} is {what}, which cannot be read. quoth reads {known}."
+        "unsupported", f"{name} is {what}, which cannot be read. quoth reads {KNOWN}."
     )
 
 

@@ -71,7 +71,7 @@ def read_html(
     ``repeated`` are the keys of blocks that other pages of the site have, too. The address is the
     given one: a page that says where on the web it belongs may be another edition of that.
     """
-    tree = LexborHTMLParser(_shallow(text))
+    tree = parse_html(text)
     blocks = without_navigation(list(_blocks(tree)), repeated)
     stored, places, sections = assemble(blocks)
     own = _own_meta(tree)
@@ -94,7 +94,17 @@ def read_html(
 
 def html_blocks(text: str) -> list[Block]:
     """Return the blocks of a page or a fragment, headings with level and anchor."""
-    return list(_blocks(LexborHTMLParser(_shallow(text))))
+    return list(_blocks(parse_html(text)))
+
+
+def parse_html(text: str) -> LexborHTMLParser:
+    """Parse a page, no deeper than `MAX_DEPTH`."""
+    return LexborHTMLParser(_shallow(text))
+
+
+def body_blocks(tree: LexborHTMLParser) -> list[Block]:
+    """Return the blocks of the whole body of a page, none taken for the furniture of a site."""
+    return list(_blocks(tree, whole=True))
 
 
 def _shallow(text: str) -> str:
@@ -175,8 +185,8 @@ class _BlockDraft:
         return Block(CELL_GAP.join(under_header(cells, self.header)), links=tuple(links))
 
 
-def _blocks(tree: LexborHTMLParser) -> Iterator[Block]:
-    root, inner = _main(tree)
+def _blocks(tree: LexborHTMLParser, *, whole: bool = False) -> Iterator[Block]:
+    root, inner = (tree.body, False) if whole else _main(tree)
     if root is None:
         return
     draft = _BlockDraft()
@@ -190,12 +200,12 @@ def _blocks(tree: LexborHTMLParser) -> Iterator[Block]:
         elif tag == "br":
             draft.parts.append("\n" if entering else "")
         else:
-            if entering:
-                draft.pending = _name(node) or draft.pending
             if tag == "a" and node.attributes.get("href"):
                 draft.inside_link += 1 if entering else -1
             if tag in _BLOCKS:
                 yield from _cross(draft, node, entering=entering)
+            if entering:  # after what stands before it is closed
+                draft.pending = _name(node) or draft.pending
     last = draft.take()
     if last is not None:
         yield last

@@ -4,39 +4,35 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import assert_never
 
 from quoth.core.errors import DocumentError
 from quoth.core.types import ParsedDocument
+from quoth.ingest.readers.binary_formats import binary_format
 from quoth.ingest.readers.captions import read_captions, read_json_transcript
 from quoth.ingest.readers.dates import date_from_file_name
-from quoth.ingest.readers.detect import (
+from quoth.ingest.readers.detect import HEAD, decode, is_pdf, sniff
+from quoth.ingest.readers.formats import (
     FORMAT_NAMES,
-    HEAD,
+    READERS,
     SUFFIX_FORMATS,
     SUFFIXES,
     Format,
-    decode,
-    is_pdf,
     is_wanted,
-    sniff,
 )
 from quoth.ingest.readers.html import read_html
 from quoth.ingest.readers.markdown import read_markdown
-from quoth.ingest.readers.metadata import (
-    EMPTY,
-    Metadata,
-    front_matter,
-    read_sidecar,
-    sidecar,
-)
+from quoth.ingest.readers.metadata import EMPTY, Metadata, front_matter, read_sidecar, sidecar
 from quoth.ingest.readers.neighbours import repeated_beside
 from quoth.ingest.readers.pdf.reader import read_pdf
+from quoth.ingest.readers.source_file import SourceFile
 from quoth.ingest.readers.spoken_markdown import read_spoken
 from quoth.ingest.readers.text import read_plain
 from quoth.ingest.sandbox.limits import enforce_limits
 
-__all__ = ["SUFFIXES", "is_wanted", "read", "sidecar"]
+__all__ = ["SUFFIXES", "is_wanted", "read", "read_data", "sidecar"]
+
+_ALIKE = frozenset({("spoken", "markdown"), ("spoken", "text")})
+"""Formats that a suffix of another one promises, too."""
 
 
 def read(path: Path, given: Metadata = EMPTY) -> ParsedDocument:
@@ -46,54 +42,76 @@ def read(path: Path, given: Metadata = EMPTY) -> ParsedDocument:
     """
     beside, warnings = read_sidecar(path)
     meta = given.normalized().merged_with(beside)
-    suffix = path.suffix.lower()
-    if is_pdf(_load(path, most=HEAD), suffix=suffix):
+    if is_pdf(_load(path, most=HEAD), suffix=path.suffix.lower()):
         pdf = read_pdf(path, title=meta.title, url=meta.url, language=meta.language)
-        return _finish(pdf, "pdf", path=path, meta=meta, warnings=warnings)
-    data = _load(path)
-    text, guess = decode(data, name=path.name)
-    warnings += [guess] if guess else []
+        return _finish(pdf, "pdf", name=path.name, meta=meta, warnings=warnings)
+    file = SourceFile(path.name, _load(path), meta)
+    return read_data(file, warnings=warnings, path=path)
+
+
+def read_data(
+    file: SourceFile, *, warnings: list[str] | None = None, path: Path | None = None
+) -> ParsedDocument:
+    """Read the content of a file, which may be a part of another one; raises DocumentError.
+
+    ``path`` is where the file is, for readers that look at the files beside it.
+    """
+    suffix, meta = Path(file.name).suffix.lower(), file.meta
+    said = list(warnings or ())
+    if is_pdf(file.data[:HEAD], suffix=suffix):
+        pdf = read_pdf(
+            Path(file.name),
+            title=meta.title,
+            url=meta.url,
+            language=meta.language,
+            data=file.data,
+        )
+        return _finish(pdf, "pdf", name=file.name, meta=meta, warnings=said)
+    binary = binary_format(file.data, suffix=suffix, name=file.name)
+    if binary is not None:
+        document = READERS[binary].read(file)
+        return _finish(document, binary, name=file.name, meta=meta, warnings=said)
+    text, guess = decode(file.data, name=file.name)
     front, body, front_warnings = front_matter(text)
     meta = meta.merged_with(front)
-    warnings += front_warnings
-    found = sniff(body, suffix=suffix, name=path.name)
-    reading = _parse(body, found, meta=meta, path=path)
-    return _finish(reading, found, path=path, meta=meta, warnings=warnings)
+    said += [*([guess] if guess else []), *front_warnings]
+    form = sniff(body, suffix=suffix, name=file.name)
+    document = _parse(replace(file, text=body, meta=meta), form, path=path)
+    return _finish(document, form, name=file.name, meta=meta, warnings=said)
 
 
-def _parse(text: str, found: Format, *, meta: Metadata, path: Path) -> ParsedDocument:
-    name = path.name
-    match found:
+def _parse(file: SourceFile, form: Format, *, path: Path | None) -> ParsedDocument:
+    text, meta, name = file.text, file.meta, file.name
+    match form:
         case "html":
-            return read_html(text, meta=meta, name=name, repeated=repeated_beside(path))
+            repeated = repeated_beside(path) if path else frozenset()
+            return read_html(text, meta=meta, name=name, repeated=repeated)
         case "markdown":
             return read_markdown(text, meta=meta, name=name)
         case "spoken":
             return read_spoken(text, meta=meta, name=name)
         case "vtt" | "srt" | "sbv":
-            return read_captions(text, vtt=found == "vtt", meta=meta, name=name)
+            return read_captions(text, vtt=form == "vtt", meta=meta, name=name)
         case "json":
             return read_json_transcript(text, meta=meta, name=name)
         case "text":
             return read_plain(text, meta=meta, name=name)
-        case "pdf":
-            raise AssertionError("A PDF is read from its file.")
         case _:
-            assert_never(found)
+            return READERS[form].read(file)
 
 
 def _finish(
-    reading: ParsedDocument, found: Format, *, path: Path, meta: Metadata, warnings: list[str]
+    reading: ParsedDocument, form: Format, *, name: str, meta: Metadata, warnings: list[str]
 ) -> ParsedDocument:
     """Check that the document has text, and add the reader's warnings."""
     if not reading.text.strip():
-        raise DocumentError("empty", f"{path.name} has no text in it. There is nothing to read.")
+        raise DocumentError("empty", f"{name} has no text in it. There is nothing to read.")
+    path = Path(name)
     expected = SUFFIX_FORMATS.get(path.suffix.lower())
-    alike = found == "spoken" and expected in ("markdown", "text")
-    if expected is not None and expected != found and not alike:
+    if expected is not None and expected != form and (form, expected) not in _ALIKE:
         warnings = [
             *warnings,
-            f"{path.name} is named like {FORMAT_NAMES[expected]} but holds {FORMAT_NAMES[found]}, "
+            f"{name} is named like {FORMAT_NAMES[expected]} but holds {FORMAT_NAMES[form]}, "
             "and was read as that.",
         ]
     whole = replace(

@@ -19,7 +19,7 @@ from quoth.core.types import (
     Section,
     SpanLocator,
 )
-from quoth.ingest.readers.blocks import ARROW
+from quoth.text.locators import ARROW
 
 MAX_TITLE_LENGTH = 300
 MAX_NAME_LENGTH = 120
@@ -64,23 +64,22 @@ def _place(place: SpanLocator) -> SpanLocator:
 def _locator(locator: Locator) -> Locator:
     section = None if locator.section is None else _path(locator.section)
     match locator:
-        case Pages(label_first=first, label_last=last):
-            if max(len(first), len(last)) <= MAX_LABEL_LENGTH and section == locator.section:
+        case Pages() | Chars():
+            labels = (locator.label_first, locator.label_last)
+            short = max(map(len, labels)) <= MAX_LABEL_LENGTH
+            if short and section == locator.section and _anchor(locator.anchor) == locator.anchor:
                 return locator
             return replace(
                 locator,
                 section=section,
-                label_first=first[:MAX_LABEL_LENGTH],
-                label_last=last[:MAX_LABEL_LENGTH],
+                label_first=labels[0][:MAX_LABEL_LENGTH],
+                label_last=labels[1][:MAX_LABEL_LENGTH],
+                anchor=_anchor(locator.anchor),
             )
         case Seconds(speaker=speaker):
             if _name(speaker) == speaker and section == locator.section:
                 return locator
             return replace(locator, section=section, speaker=_name(speaker))
-        case Chars(anchor=anchor):
-            if _anchor(anchor) == anchor and section == locator.section:
-                return locator
-            return replace(locator, section=section, anchor=_anchor(anchor))
         case _:
             assert_never(locator)
 

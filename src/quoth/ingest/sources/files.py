@@ -10,7 +10,7 @@ from os.path import isdir, isfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quoth.ingest.readers.detect import is_wanted
+from quoth.ingest.readers.formats import is_wanted
 from quoth.ingest.readers.metadata import SIDECAR, sidecar
 
 if TYPE_CHECKING:

@@ -21,7 +21,8 @@ import httpcore
 from httpcore import AsyncNetworkStream
 
 from quoth.core.errors import DocumentError, InputError
-from quoth.ingest.readers.detect import SUFFIX_FORMATS, text_encoding
+from quoth.ingest.readers.detect import text_encoding
+from quoth.ingest.readers.formats import SUFFIX_FORMATS
 from quoth.ingest.sources.url_safety import (
     ParsedUrl,
     display_url,

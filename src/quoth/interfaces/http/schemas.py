@@ -129,7 +129,7 @@ class ScopeRequest(Body):
 
     collections: Annotated[list[CollectionName], Field(max_length=20)] = []
     documents: Annotated[list[Id], Field(max_length=100)] = []
-    kinds: Annotated[list[DocumentKind], Field(max_length=5)] = []
+    kinds: Annotated[list[DocumentKind], Field(max_length=20)] = []
 
 
 class PreviousTurn(Body):

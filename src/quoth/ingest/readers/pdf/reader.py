@@ -47,14 +47,20 @@ PDFIUM = threading.Lock()
 
 
 def read_pdf(
-    path: Path, *, title: str | None = None, url: str | None = None, language: str | None = None
+    path: Path,
+    *,
+    title: str | None = None,
+    url: str | None = None,
+    language: str | None = None,
+    data: bytes | None = None,
 ) -> ParsedDocument:
     """Read a PDF file; one place per printed line, sections from the outline.
 
+    ``data`` is the content of a file within another one, of which ``path`` is only the name.
     Raises DocumentError: ``not_found``, ``unreadable``, ``empty``, ``unsupported``, ``damaged``,
     ``encrypted``, ``needs_ocr``.
     """
-    with PDFIUM, closing(open_pdf(path)) as document:
+    with PDFIUM, closing(open_pdf(path, data)) as document:
         numbers = range(1, len(document) + 1)
         pages, left_out = _pages(document)
         _refuse_without_text(path, pages, left_out)
@@ -95,12 +101,11 @@ def read_pdf(
 # --- opening ----------------------------------------------------------------------------------
 
 
-def open_pdf(path: Path) -> pdfium2.PdfDocument:
+def open_pdf(path: Path, data: bytes | None = None) -> pdfium2.PdfDocument:
     """Open a PDF file, while `PDFIUM` is held; raises DocumentError."""
     name = path.name
     try:
-        with path.open("rb") as file:
-            head = file.read(1024)
+        head = data[:1024] if data is not None else _head(path)
     except FileNotFoundError:
         raise DocumentError("not_found", f"There is no file {path}.") from None
     except OSError as error:
@@ -110,7 +115,7 @@ def open_pdf(path: Path) -> pdfium2.PdfDocument:
     if not head:
         raise DocumentError("empty", f"{name} is empty: it has no bytes. Get the file again.")
     try:
-        return pdfium2.PdfDocument(path)
+        return pdfium2.PdfDocument(path if data is None else data)
     except pdfium2.PdfiumError as error:
         if error.err_code in (pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY):
             raise DocumentError(
@@ -125,6 +130,11 @@ def open_pdf(path: Path) -> pdfium2.PdfDocument:
             "damaged",
             f"{name} is damaged and cannot be opened as a PDF; get the file again or repair it.",
         ) from None
+
+
+def _head(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(1024)
 
 
 @dataclass(slots=True)

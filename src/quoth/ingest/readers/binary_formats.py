@@ -1,0 +1,48 @@
+"""Detect a format that is not text by the first bytes and the parts of a file."""
+
+from __future__ import annotations
+
+from quoth.core.errors import DocumentError
+from quoth.ingest.readers.formats import Format
+from quoth.ingest.readers.zip_container import ZipContainer, open_container
+
+ZIP = b"PK\x03\x04"
+EMPTY_ZIP = b"PK\x05\x06"
+
+_MIME: dict[str, Format] = {
+    "application/epub+zip": "epub",
+    "application/vnd.oasis.opendocument.text": "odt",
+    "application/vnd.oasis.opendocument.presentation": "odp",
+}
+"""What the part ``mimetype`` of a container says."""
+_PARTS: dict[str, Format] = {
+    "META-INF/container.xml": "epub",
+    "word/document.xml": "docx",
+    "word/document2.xml": "docx",
+    "ppt/presentation.xml": "pptx",
+}
+"""Parts that only containers of one format have."""
+
+
+def binary_format(data: bytes, *, suffix: str, name: str) -> Format | None:
+    """Return the format of these bytes, None for a text or what no reader here is for.
+
+    Raises DocumentError for a container that cannot be opened.
+    """
+    if data.startswith(b"{\\rtf"):
+        return "rtf"
+    if data.startswith((ZIP, EMPTY_ZIP)):
+        return _container_format(open_container(data, name=name), suffix=suffix)
+    return None
+
+
+def _container_format(container: ZipContainer, *, suffix: str) -> Format | None:
+    if container.has("mimetype"):
+        stated = container.read("mimetype", limit=200).decode("ascii", "replace").strip()
+        known = next((each for mime, each in _MIME.items() if stated.startswith(mime)), None)
+        if known is not None:
+            return known
+    for part, each in _PARTS.items():
+        if container.has(part):
+            return each
+    raise DocumentError("unsupported", f"{container.name} is a ZIP archive, which is not read.")

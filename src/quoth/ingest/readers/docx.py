@@ -1,0 +1,94 @@
+"""DOCX: Word documents, turned into HTML by mammoth and read as a page."""
+
+from __future__ import annotations
+
+import re
+
+import mammoth
+
+from quoth.core.errors import DocumentError
+from quoth.core.types import ParsedDocument
+from quoth.ingest.readers.blocks import Block, assemble, to_plain_text
+from quoth.ingest.readers.html import body_blocks, parse_html
+from quoth.ingest.readers.metadata import Metadata
+from quoth.ingest.readers.office_properties import office_properties
+from quoth.ingest.readers.office_rewrite import rewritten, set_equations
+from quoth.ingest.readers.rows import is_header
+from quoth.ingest.readers.source_file import SourceFile
+from quoth.ingest.readers.xml_parts import XML_FAULTS, Element, SubElement, attribute
+from quoth.ingest.readers.zip_container import open_container
+
+WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+STYLES = """
+p[style-name='Title'] => h1.title:fresh
+p[style-name='Subtitle'] => p:fresh
+p[style-name^='toc '] => !
+p[style-name^='TOC '] => !
+p[style-name='Source Code'] => pre:separator('\\n')
+p[style-name='HTML Preformatted'] => pre:separator('\\n')
+"""
+_UNREAD = ("word/media/", "word/embeddings/", "word/fonts/", "docProps/thumbnail")
+_BODY = r"(?:document|footnotes|endnotes)\d*\.xml"
+
+
+def read_docx(file: SourceFile) -> ParsedDocument:
+    """Read a Word document; raises DocumentError.
+
+    Tracked changes are read as accepted, comments are left out, notes stand at the end.
+    """
+    container = open_container(file.data, name=file.name)
+    container.check_xml()
+    prepared = rewritten(container, _prepare, changes=_is_body, unread=_UNREAD)
+    try:
+        page = mammoth.convert_to_html(prepared, style_map=STYLES, convert_image=_no_image).value
+    except (*XML_FAULTS, AttributeError, TypeError, OSError, RecursionError) as error:
+        raise DocumentError(
+            "damaged", f"{file.name} is damaged: {type(error).__name__} {error}; repair the file."
+        ) from None
+    tree = parse_html(page)
+    for link in tree.css("a[href^='#footnote-ref'], a[href^='#endnote-ref']"):
+        link.decompose()
+    title = tree.css_first("h1.title")
+    shown = Metadata(title=to_plain_text(title.text(deep=True) or "") if title else None)
+    meta = shown.merged_with(office_properties(container))
+    blocks: list[Block] = body_blocks(tree)
+    return file.document("document", assemble(blocks), meta=meta)
+
+
+def _no_image(_image: object) -> list[object]:
+    return []
+
+
+def _prepare(root: Element) -> None:
+    """Turn equations, which the converter leaves out, into text, and mark header rows."""
+    set_equations(root, namespace=WORD)
+    _mark_headers(root)
+
+
+def _is_body(member: str) -> bool:
+    return member.startswith("word/") and re.fullmatch(_BODY, member[5:]) is not None
+
+
+def _mark_headers(root: Element) -> None:
+    """Mark the first row of a table as its header where it looks like one."""
+    for table in root.iter(f"{WORD}tbl"):
+        rows = [[_cell(cell) for cell in row.iter(f"{WORD}tc")] for row in table.iter(f"{WORD}tr")]
+        first = next(table.iter(f"{WORD}tr"), None)
+        if first is None or any(attribute_set(row) for row in table.iter(f"{WORD}trPr")):
+            continue
+        if is_header(rows[0], rows[1] if rows[1:] else None):
+            properties = first.find(f"{WORD}trPr")
+            if properties is None:
+                properties = Element(f"{WORD}trPr")
+                first.insert(0, properties)
+            SubElement(properties, f"{WORD}tblHeader")
+
+
+def attribute_set(properties: Element) -> bool:
+    """Return whether the properties of a row say that it is a header."""
+    header = properties.find(f"{WORD}tblHeader")
+    return header is not None and attribute(header, "val") not in ("0", "false", "off")
+
+
+def _cell(cell: Element) -> str:
+    return to_plain_text("".join(each.text or "" for each in cell.iter(f"{WORD}t")))

@@ -1,0 +1,177 @@
+"""The formats that are read: their suffixes, their names, and the reader of each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Literal
+
+from quoth.core.errors import DocumentError
+from quoth.core.extras import is_installed
+from quoth.core.types import ParsedDocument
+from quoth.ingest.readers.metadata import SIDECAR
+from quoth.ingest.readers.source_file import SourceFile
+
+Format = Literal[
+    "pdf",
+    "html",
+    "markdown",
+    "spoken",
+    "text",
+    "vtt",
+    "srt",
+    "sbv",
+    "json",
+    "epub",
+    "docx",
+    "odt",
+    "rtf",
+    "pptx",
+    "odp",
+    "xlsx",
+    "ods",
+    "csv",
+    "parquet",
+    "notebook",
+    "code",
+    "data",
+    "rst",
+    "asciidoc",
+    "org",
+    "latex",
+    "eml",
+    "mbox",
+    "zip",
+    "tar",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """The function that reads a format, and the extra with the package that it needs."""
+
+    module: str
+    function: str
+    extra: str | None = None
+    needs: str | None = None
+
+    def missing(self) -> str | None:
+        """Return the command that installs what is missing, None when all is there."""
+        if self.needs is None or is_installed(self.needs):
+            return None
+        return f"pip install 'quoth[{self.extra}]'"
+
+    def read(self, file: SourceFile) -> ParsedDocument:
+        """Read a file; the module is imported now. Raises DocumentError."""
+        install = self.missing()
+        if install is not None:
+            raise DocumentError(
+                "missing_extra",
+                f"{file.name} needs a package that is not installed. Install it with: {install}",
+            )
+        module = import_module(f"quoth.ingest.readers.{self.module}")
+        document: ParsedDocument = getattr(module, self.function)(file)
+        return document
+
+
+READERS: Mapping[Format, Reader] = {
+    "epub": Reader("epub", "read_epub"),
+    "docx": Reader("docx", "read_docx", "office", "mammoth"),
+    "odt": Reader("odt", "read_odt"),
+    "rtf": Reader("rtf", "read_rtf", "office", "striprtf"),
+    "pptx": Reader("pptx", "read_pptx", "office", "pptx"),
+    "odp": Reader("odp", "read_odp"),
+}
+"""The readers that are imported when a file of theirs is read."""
+
+_CODE = (
+    "py pyi pyx js mjs cjs jsx ts tsx vue svelte java kt kts scala groovy c h cc cpp cxx hpp hh cs "
+    "go rs rb php swift m mm sh bash zsh fish ps1 bat sql r jl lua pl pm hs ml mli ex exs erl clj "
+    "cljs lisp el scm dart zig nim v vhd f90 f95 pas css scss less proto graphql tf cmake gradle"
+)
+_DATA = "yaml yml toml xml xsd ini cfg conf properties"
+
+SUFFIX_FORMATS: Mapping[str, Format] = {
+    ".pdf": "pdf",
+    ".html": "html",
+    ".htm": "html",
+    ".xhtml": "html",
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".txt": "text",
+    ".text": "text",
+    ".srt": "srt",
+    ".vtt": "vtt",
+    ".sbv": "sbv",
+    ".json": "json",
+    ".json3": "json",
+    ".jsonl": "json",
+    ".epub": "epub",
+    ".docx": "docx",
+    ".docm": "docx",
+    ".odt": "odt",
+    ".rtf": "rtf",
+    ".pptx": "pptx",
+    ".pptm": "pptx",
+    ".ppsx": "pptx",
+    ".odp": "odp",
+}
+"""What the suffix of a file promises."""
+SUFFIXES = frozenset(SUFFIX_FORMATS)
+"""The suffixes, in small letters, of the files that a walk through a folder picks up."""
+
+FORMAT_NAMES: Mapping[Format, str] = {
+    "pdf": "a PDF",
+    "html": "HTML",
+    "markdown": "Markdown",
+    "spoken": "a transcript in Markdown",
+    "text": "plain text",
+    "vtt": "WebVTT captions",
+    "srt": "SRT captions",
+    "sbv": "SBV captions",
+    "json": "JSON",
+    "epub": "an EPUB book",
+    "docx": "a Word document",
+    "odt": "an OpenDocument text",
+    "rtf": "RTF",
+    "pptx": "PowerPoint slides",
+    "odp": "OpenDocument slides",
+}
+"""How a format is called in a sentence."""
+KNOWN = "PDF, Markdown, plain text, HTML, transcripts in SRT, WebVTT, SBV or JSON, and EPUB books"
+"""The formats that are read, for a sentence."""
+_JSON_CUE = re.compile(r'"(?:tStartMs|start|start_time|begin|segments|timestamp)"\s*:')
+
+
+def has_times(text: str) -> bool:
+    """Return whether the beginning of a JSON text has the keys of a transcript."""
+    return _JSON_CUE.search(text[: 1 << 16]) is not None
+
+
+def is_wanted(path: Path) -> bool:
+    """Return whether a folder scan includes the file: by suffix, JSON only with times.
+
+    A format whose package is not installed is left out, which is said at the end.
+    """
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES or path.name.lower().endswith(SIDECAR):
+        return False
+    if install_line(suffix) is not None:
+        return False
+    if SUFFIX_FORMATS[suffix] != "json":
+        return True
+    try:
+        with path.open("rb") as file:
+            return has_times(file.read(1 << 16).decode("utf-8", "replace"))
+    except OSError:
+        return True  # reading it reports the problem
+
+
+def install_line(suffix: str) -> str | None:
+    """Return the command that installs what files of this suffix need, None if nothing."""
+    expected = SUFFIX_FORMATS.get(suffix)
+    reader = READERS.get(expected) if expected else None
+    return reader.missing() if reader else None

@@ -1,0 +1,190 @@
+"""The flow of OpenDocument text: paragraphs, headings, lists, tables, notes and text boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from quoth.core.types import Chars, Pages
+from quoth.ingest.readers.blocks import Block, normalize_whitespace, to_plain_text
+from quoth.ingest.readers.rows import table_blocks
+from quoth.ingest.readers.xml_parts import Element, attribute, local, walk
+
+CODE_STYLES = ("Preformatted", "Source", "Code")
+"""How the names of styles of program text begin."""
+MAX_REPEATED = 1000
+"""Spaces or columns that one element may stand for."""
+SKIPPED = frozenset(
+    [
+        *("tracked-changes", "annotation", "annotation-end", "table-of-content", "index-title"),
+        *(
+            "alphabetical-index",
+            "sequence-decls",
+            "forms",
+            "variable-decls",
+            "desc",
+            "event-listeners",
+        ),
+        *("shapes", "soft-page-break", "ruby-text"),
+    ]
+)
+"""Left out: deleted text, comments, printed tables of contents, and what is no text."""
+
+
+@dataclass(slots=True)
+class _TableDraft:
+    """The table that is being read; ``headed`` says whether it marks its header rows."""
+
+    rows: list[list[str]] = field(default_factory=list)
+    cell: list[str] | None = None
+    headed: bool | None = None
+
+
+@dataclass(slots=True)
+class _Flow:
+    """The state of the walk. Notes and text boxes follow the paragraph that they stand in."""
+
+    paragraphs: list[list[str]] = field(default_factory=list)
+    deferred: list[Block] = field(default_factory=list)
+    tables: list[_TableDraft] = field(default_factory=list)
+    lists: list[int] = field(default_factory=list)
+    item: str = ""
+    note: str = ""
+    code: list[str] = field(default_factory=list)
+
+
+def flow_blocks(
+    root: Element,
+    *,
+    equation: Callable[[str], str] = lambda _address: "",
+    numbered: Callable[[Element], bool] = lambda _list: False,
+    style: Callable[[Element], str] = lambda _paragraph: "",
+    place: Pages | Chars | None = None,
+) -> Iterator[Block]:
+    """Return the blocks below an element.
+
+    ``equation`` returns the text of an embedded object by its address, ``numbered`` whether a
+    list has numbers, ``style`` the name of a paragraph's style.
+    """
+    flow = _Flow()
+    for element, entering in walk(root, skip=SKIPPED):
+        name = local(element)
+        if entering:
+            _enter(flow, element, name, equation=equation, numbered=numbered)
+        elif name in ("p", "h"):
+            yield from _end_paragraph(flow, element, style(element), place=place)
+        elif name == "table":
+            table = flow.tables.pop()
+            blocks = list(table_blocks(table.rows, header=table.headed, place=place))
+            if flow.tables and flow.tables[-1].cell is not None:
+                flow.tables[-1].cell.extend(block.text for block in blocks)
+            else:
+                yield from blocks
+        else:
+            _leave(flow, name)
+        if not entering and flow.paragraphs and element.tail:
+            flow.paragraphs[-1].append(element.tail)
+    yield from _code(flow, place=place)
+
+
+def _enter(
+    flow: _Flow,
+    element: Element,
+    name: str,
+    *,
+    equation: Callable[[str], str],
+    numbered: Callable[[Element], bool],
+) -> None:
+    text = flow.paragraphs[-1] if flow.paragraphs else []
+    if name in ("p", "h"):
+        flow.paragraphs.append([element.text or ""])
+        return
+    if name == "s":
+        text.append(" " * _repeated(element, "c"))
+    elif name in ("tab", "line-break"):
+        text.append("\t" if name == "tab" else "\n")
+    elif name == "object":
+        text.append(equation(attribute(element, "href")))
+    elif name == "note-citation":
+        flow.note = f"[{(element.text or '').strip()}] "
+        text.append(flow.note.strip())
+        return
+    else:
+        _enter_structure(flow, element, name, numbered=numbered)
+    if element.text and flow.paragraphs:
+        text.append(element.text)
+
+
+def _enter_structure(
+    flow: _Flow, element: Element, name: str, *, numbered: Callable[[Element], bool]
+) -> None:
+    if name == "list":
+        flow.lists.append(0 if numbered(element) else -1)
+    elif name == "list-item" and flow.lists:
+        flow.lists[-1] += flow.lists[-1] >= 0
+        flow.item = f"{flow.lists[-1]}. " if flow.lists[-1] >= 0 else "- "
+    elif name == "table":
+        flow.tables.append(_TableDraft())
+    elif name == "table-header-rows" and flow.tables:
+        flow.tables[-1].headed = True
+    elif name == "table-row" and flow.tables:
+        flow.tables[-1].rows.append([])
+    elif name in ("table-cell", "covered-table-cell") and flow.tables:
+        flow.tables[-1].cell = []
+
+
+def _leave(flow: _Flow, name: str) -> None:
+    if name == "list" and flow.lists:
+        flow.lists.pop()
+    elif name == "list-item":
+        flow.item = ""
+    elif name in ("table-cell", "covered-table-cell") and flow.tables:
+        table = flow.tables[-1]
+        if table.rows and table.cell is not None:
+            table.rows[-1].append(" ".join(table.cell))
+        table.cell = None
+    elif name == "note":
+        flow.note = ""
+
+
+def _end_paragraph(
+    flow: _Flow, element: Element, style: str, *, place: Pages | Chars | None
+) -> Iterator[Block]:
+    text = normalize_whitespace("".join(flow.paragraphs.pop()))
+    is_code = style.startswith(CODE_STYLES) and not flow.paragraphs and not flow.tables
+    if is_code:
+        flow.code.append(text.expandtabs(4).rstrip())
+        return
+    text = "\n".join(filter(None, map(to_plain_text, text.split("\n"))))
+    if flow.tables and flow.tables[-1].cell is not None:
+        flow.tables[-1].cell.append(text)
+        return
+    level = _level(element, style)
+    if flow.paragraphs:  # a note or a text box within a paragraph
+        flow.deferred.append(Block(flow.note + text, place=place))
+        return
+    yield from _code(flow, place=place)
+    lead, flow.item = (flow.item, "") if text else ("", flow.item)
+    yield Block(text if level else lead + text, level=level, place=place)
+    deferred, flow.deferred = flow.deferred, []
+    yield from deferred
+
+
+def _code(flow: _Flow, *, place: Pages | Chars | None) -> Iterator[Block]:
+    """Return the lines of code before this as one block."""
+    if flow.code:
+        yield Block("\n".join(flow.code), place=place)
+        flow.code = []
+
+
+def _level(element: Element, style: str) -> int:
+    if local(element) == "h":
+        stated = attribute(element, "outline-level")
+        return min(max(int(stated), 1), 6) if stated.isdecimal() else 1
+    return 1 if style == "Title" else 0
+
+
+def _repeated(element: Element, name: str) -> int:
+    """Return a count that an attribute gives, within bounds."""
+    count = attribute(element, name)
+    return min(int(count), MAX_REPEATED) if count.isdecimal() else 1

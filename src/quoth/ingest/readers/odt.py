@@ -1,0 +1,79 @@
+"""ODT: texts of OpenDocument."""
+
+from __future__ import annotations
+
+from quoth.core.errors import DocumentError
+from quoth.core.types import ParsedDocument
+from quoth.ingest.readers.blocks import assemble
+from quoth.ingest.readers.odf_text import flow_blocks
+from quoth.ingest.readers.office_properties import office_properties
+from quoth.ingest.readers.source_file import SourceFile
+from quoth.ingest.readers.xml_parts import Element, attribute, local, parse_xml
+from quoth.ingest.readers.zip_container import ZipContainer, open_container
+
+CONTENT = "content.xml"
+
+
+def read_odt(file: SourceFile) -> ParsedDocument:
+    """Read a text: headings, lists, tables, notes after their paragraph, changes as accepted."""
+    container = open_container(file.data, name=file.name)
+    root = content_root(container)
+    body = next((each for each in root.iter() if local(each) == "text"), root)
+    numbered, styles = numbered_styles(root), _named_styles(body, root)
+    blocks = flow_blocks(
+        body,
+        equation=lambda address: embedded_equation(container, address),
+        numbered=lambda each: attribute(each, "style-name") in numbered,
+        style=lambda each: styles.get(attribute(each, "style-name"), ""),
+    )
+    return file.document("document", assemble(blocks), meta=office_properties(container))
+
+
+def content_root(container: ZipContainer) -> Element:
+    """Return the content of an OpenDocument file; raises DocumentError."""
+    if container.has("META-INF/manifest.xml"):
+        manifest = parse_xml(
+            container.read("META-INF/manifest.xml"), name=container.name, allow_external=True
+        )
+        if any(local(each) == "encryption-data" for each in manifest.iter()):
+            raise DocumentError(
+                "encrypted",
+                f"{container.name} is protected by a password; save a copy without one.",
+            )
+    return parse_xml(container.read(CONTENT), name=container.name)
+
+
+def numbered_styles(root: Element) -> frozenset[str]:
+    """Return the names of the styles of lists with numbers."""
+    return frozenset(
+        attribute(each, "name")
+        for each in root.iter()
+        if local(each) == "list-style"
+        and next((local(level) for level in each), "") == "list-level-style-number"
+    )
+
+
+def _named_styles(body: Element, root: Element) -> dict[str, str]:
+    """Return the style that people chose for each style of a paragraph."""
+    parents = {
+        attribute(each, "name"): attribute(each, "parent-style-name")
+        for each in root.iter()
+        if local(each) == "style"
+    }
+    used = {attribute(each, "style-name") for each in body.iter() if local(each) in ("p", "h")}
+    return {name: parents.get(name) or name for name in used}
+
+
+def embedded_equation(container: ZipContainer, address: str) -> str:
+    """Return the text of an embedded equation, "" for any other object."""
+    member = f"{address.removeprefix('./').rstrip('/')}/{CONTENT}"
+    if not container.has(member):
+        return ""
+    try:
+        root = parse_xml(container.read(member), name=container.name, allow_external=True)
+    except DocumentError:
+        return ""
+    if local(root) != "math":
+        return ""
+    signs = [each.text or "" for each in root.iter() if local(each) in ("mi", "mo", "mn", "mtext")]
+    return " ".join(filter(None, (sign.strip() for sign in signs)))

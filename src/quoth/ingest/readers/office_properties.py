@@ -1,0 +1,47 @@
+"""What an Office file says of itself: title, author, language and date."""
+
+from __future__ import annotations
+
+import re
+
+from quoth.core.errors import DocumentError
+from quoth.ingest.readers.blocks import normalize_whitespace, to_plain_text
+from quoth.ingest.readers.dates import normalize_date
+from quoth.ingest.readers.metadata import Metadata, normalize_language
+from quoth.ingest.readers.xml_parts import parse_xml, text_of
+from quoth.ingest.readers.zip_container import ZipContainer
+
+_NO_TITLE = re.compile(
+    r"(?:untitled|microsoft \w+ - .*|slide 1|(?:powerpoint )?presentation\d*|no title|document\d*"
+    r"|[^\s]*\.\w{2,4})",
+    re.I,
+)
+_NO_AUTHOR = re.compile(
+    r"(?:unknown author|user|author|admin|python-\w+|openpyxl|xlsxwriter)", re.I
+)
+_PARTS = ("docProps/core.xml", "meta.xml")
+"""Of Office Open XML and of OpenDocument."""
+
+
+def office_properties(container: ZipContainer) -> Metadata:
+    """Return the properties of a file; titles and authors that programs fill in are left out."""
+    part = next((each for each in _PARTS if container.has(each)), None)
+    if part is None:
+        return Metadata()
+    try:
+        root = parse_xml(container.read(part), name=container.name)
+    except DocumentError:
+        return Metadata()
+    title = _line(text_of(root, "title"))
+    author = _line(text_of(root, "initial-creator") or text_of(root, "creator"))
+    dates = (text_of(root, name) for name in ("modified", "date", "created", "creation-date"))
+    return Metadata(
+        title=None if not title or _NO_TITLE.fullmatch(title) else title,
+        speaker=None if not author or _NO_AUTHOR.fullmatch(author) else author,
+        language=normalize_language(text_of(root, "language")),
+        date=next((date for each in dates if (date := normalize_date(each))), None),
+    )
+
+
+def _line(text: str) -> str:
+    return to_plain_text(normalize_whitespace(text))

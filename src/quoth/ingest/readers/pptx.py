@@ -1,0 +1,136 @@
+"""PPTX: PowerPoint slides."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from typing import Any
+
+from pptx import Presentation
+from pptx.exc import PythonPptxError
+from pptx.util import Length
+
+from quoth.core.errors import DocumentError
+from quoth.core.types import Pages, ParsedDocument
+from quoth.ingest.readers.blocks import Block, assemble, normalize_whitespace, to_plain_text
+from quoth.ingest.readers.office_properties import office_properties
+from quoth.ingest.readers.office_rewrite import choose_content, rewritten, set_equations
+from quoth.ingest.readers.rows import table_blocks
+from quoth.ingest.readers.slides import Frame, Slide, slide_blocks, slides_warnings
+from quoth.ingest.readers.source_file import SourceFile
+from quoth.ingest.readers.xml_parts import Element
+from quoth.ingest.readers.zip_container import open_container
+
+DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+MAX_GROUPS = 20
+"""Groups of shapes within one another that are opened."""
+MAX_POINTS = 200
+"""Points of a chart that are read."""
+
+
+def read_pptx(file: SourceFile) -> ParsedDocument:
+    """Read slides: title, shapes, tables, charts and notes; raises DocumentError."""
+    container = open_container(file.data, name=file.name)
+    container.check_xml()
+    try:
+        deck = Presentation(rewritten(container, _prepare, changes=_is_slide))
+        slides = [_slide(each, number) for number, each in enumerate(deck.slides, start=1)]
+    except _FAULTS as error:
+        raise DocumentError(
+            "damaged", f"{file.name} is damaged: {type(error).__name__} {error}; repair the file."
+        ) from None
+    return file.document(
+        "slides",
+        assemble(block for slide in slides for block in slide_blocks(slide)),
+        meta=office_properties(container),
+        pages=len(slides),
+        warnings=slides_warnings(slides),
+    )
+
+
+_FAULTS = (
+    *(PythonPptxError, SyntaxError, zipfile.BadZipFile, KeyError, ValueError, AttributeError),
+    *(TypeError, IndexError, OSError, NotImplementedError, AssertionError, RecursionError),
+)
+"""What the library raises over damaged files."""
+
+
+def _prepare(root: Element) -> None:
+    """Turn equations and what they are packed in, which the library overlooks, into text."""
+    choose_content(root)
+    set_equations(root, namespace=DRAWING)
+
+
+def _is_slide(member: str) -> bool:
+    return member.startswith(("ppt/slides/slide", "ppt/notesSlides/notes")) and member.endswith(
+        ".xml"
+    )
+
+
+def _slide(slide: Any, number: int) -> Slide:
+    place = Pages(number, number, str(number), str(number), unit="slide")
+    title = slide.shapes.title
+    notes: list[Block] = []
+    if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
+        notes = list(_paragraphs(slide.notes_slide.notes_text_frame, place=place))
+    frames = [
+        frame
+        for shape in slide.shapes
+        if title is None or shape.shape_id != title.shape_id
+        for frame in _frames(shape, place=place, depth=0)
+    ]
+    shown = _clean(title.text_frame.text) if title is not None else ""
+    return Slide(number, shown, frames, notes, hidden=slide.element.get("show") == "0")
+
+
+def _frames(shape: Any, *, place: Pages, depth: int) -> Iterator[Frame]:
+    if hasattr(shape, "shapes"):
+        if depth < MAX_GROUPS:
+            for inner in shape.shapes:
+                yield from _frames(inner, place=place, depth=depth + 1)
+        return
+    blocks: list[Block] = []
+    if shape.has_text_frame:
+        if shape.is_placeholder and shape.placeholder_format.type in (13, 16):
+            return  # the number of the slide, and the date
+        blocks = list(_paragraphs(shape.text_frame, place=place))
+    elif getattr(shape, "has_table", False):
+        rows = [[_clean(cell.text) for cell in row.cells] for row in shape.table.rows]
+        header = True if shape.table.first_row and len(rows) > 1 else None
+        blocks = list(table_blocks(rows, header=header, place=place))
+    elif getattr(shape, "has_chart", False):
+        blocks = list(_chart(shape.chart, place=place))
+    yield Frame(_cm(shape.top), _cm(shape.left), blocks)
+
+
+def _paragraphs(frame: Any, *, place: Pages) -> Iterator[Block]:
+    for paragraph in frame.paragraphs:
+        text = _clean(paragraph.text)
+        lead = "- " if paragraph.level else ""
+        yield Block(f"{lead}{text}" if text else "", place=place)
+
+
+def _chart(chart: Any, *, place: Pages) -> Iterator[Block]:
+    """Return a chart as the table that it draws."""
+    if chart.has_title and chart.chart_title.has_text_frame:
+        yield Block(_clean(chart.chart_title.text_frame.text), place=place)
+    for plot in chart.plots:
+        names = [str(each) for each in plot.categories][:MAX_POINTS]
+        columns = [list(series.values)[:MAX_POINTS] for series in plot.series]
+        rows = [["", *(str(series.name) for series in plot.series)]]
+        for at, name in enumerate(names):
+            rows.append([name, *(_number(each[at]) if at < len(each) else "" for each in columns)])
+        yield from table_blocks(rows, header=True, place=place)
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.15g}"
+
+
+def _clean(text: str) -> str:
+    lines = normalize_whitespace(text).split("\n")
+    return "\n".join(filter(None, map(to_plain_text, lines)))
+
+
+def _cm(length: Length | None) -> float:
+    return 0.0 if length is None else length.cm

@@ -1,0 +1,54 @@
+"""A file as its reader gets it: the name, the content and what is known about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from quoth.core.types import DocumentKind, ParsedDocument
+from quoth.ingest.readers.blocks import Content
+from quoth.ingest.readers.metadata import EMPTY, Metadata, file_title
+
+MAX_NESTING = 3
+"""Archives and messages within one another that are opened."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file to read. ``text`` is the decoded content of a text format, "" of any other.
+
+    ``nesting`` counts the archives and messages around it.
+    """
+
+    name: str
+    data: bytes
+    meta: Metadata = EMPTY
+    text: str = ""
+    nesting: int = 0
+
+    def document(
+        self,
+        kind: DocumentKind,
+        content: Content,
+        *,
+        meta: Metadata | None = None,
+        pages: int | None = None,
+        labels: tuple[str, ...] = (),
+        warnings: tuple[str, ...] = (),
+    ) -> ParsedDocument:
+        """Return the document of this content; ``meta`` is what the file says of itself."""
+        known = self.meta.merged_with(meta or EMPTY)
+        text, places, sections = content
+        return ParsedDocument(
+            kind=kind,
+            title=known.title or file_title(self.name),
+            text=text,
+            places=places,
+            sections=sections,
+            language=known.language,
+            url=known.url,
+            speaker=known.speaker,
+            date=known.date,
+            pages=pages,
+            labels=labels,
+            warnings=warnings,
+        )

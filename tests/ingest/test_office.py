@@ -1,0 +1,69 @@
+"""Files of word processors and slides, as LibreOffice, pandoc and python-pptx save them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from quoth.core.errors import DocumentError
+from quoth.ingest.readers import formats
+from quoth.ingest.readers.registry import is_wanted, read
+from quoth.text.locators import label, link
+from tests.conftest import FIXTURES
+
+DOCUMENTS = FIXTURES / "documents"
+
+
+@pytest.mark.parametrize("name", ["report.docx", "report.odt", "report.rtf"])
+def test_a_report_reads_alike_in_every_format(name: str) -> None:
+    report = read(DOCUMENTS / name)
+    assert (report.kind, report.title, report.speaker, report.date) == (
+        "document",
+        "Harbour report",
+        "Jane Pilot",
+        "2025-03-14",
+    )
+    assert [section.path for section in report.sections] == [("Traffic",), ("Traffic", "Berths")]
+    assert "Ships arrive every morning at the quay. The pilot boards them" in report.text
+    assert "Except in fog." in report.text
+    assert "A boxed remark about tides." in report.text
+    assert "- North quay\n\n- Deep berth\n\n- South quay" in report.text
+    assert "Berth: N1 | Depth: 14 m | Crane: yes" in report.text
+    assert "removed words" not in report.text
+    assert "private" not in report.text
+
+
+def test_word_equations_titles_and_code() -> None:
+    text = read(DOCUMENTS / "bees.docx").text
+    assert "The area of a frame is A=w⋅h in square metres." in text
+    assert "def eggs(days):\n    # two thousand a day\n    return 2000 * days" in text
+    assert text.startswith("Keeping bees\n\n")
+
+
+@pytest.mark.parametrize("name", ["wind.pptx", "wind.odp"])
+def test_slides_in_reading_order(name: str) -> None:
+    deck = read(DOCUMENTS / name)
+    assert (deck.kind, deck.title, deck.pages) == ("slides", "Wind report", 4)
+    assert "Gales come from the west.\n\nNotes: Mention the storm of 1953 here." in deck.text
+    order = ["The table shows gusts.", "Station: Light ship | Speed: 27 m/s", "Measured ten"]
+    assert sorted(order, key=deck.text.index) == order
+    assert "Spare slide\n\n(This slide is hidden.)" in deck.text
+    assert deck.warnings == ("Hidden slides, which are read, too: 4.",)
+    at = deck.text.index("Light ship")
+    (place,) = [each for each in deck.places if each.start <= at < each.end]
+    assert label(place.locator) == "slide 2"
+    assert link(place.locator, url=None, source="/w.pptx", seconds=None) == "file:///w.pptx#slide=2"
+
+
+def test_a_chart_is_read_as_its_table() -> None:
+    assert "2023 | Gales: 11\n\n2024 | Gales: 14" in read(DOCUMENTS / "wind.pptx").text
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(formats, "is_installed", lambda _module: False)
+    with pytest.raises(DocumentError, match=r"pip install 'quoth\[office\]'") as caught:
+        read(DOCUMENTS / "report.docx")
+    assert caught.value.code == "missing_extra"
+    assert not is_wanted(Path("report.docx"))
+    assert is_wanted(Path("report.odt"))

@@ -11,21 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-DocumentKind = Literal[
-    "pdf",
-    "markdown",
-    "text",
-    "html",
-    "transcript",
-    "book",
-    "document",
-    "slides",
-    "table",
-    "notebook",
-    "code",
-    "mail",
-    "archive",
-]
+DocumentKind = (
+    Literal["pdf", "markdown", "text", "html", "transcript"]
+    | Literal["book", "document", "slides", "table", "notebook", "code", "mail", "archive"]
+)
 """What a document is: "document" is one of a word processor, "table" a sheet or a list of rows."""
 Unit = Literal["page", "slide", "line", "row", "cell", "message"]
 """What a source is counted in, as people see it in its own program."""

@@ -1,7 +1,7 @@
-"""Write the vendored bundle of the web app from pinned npm packages.
+"""Write the vendored files of the web app, Lit and pdf.js, from pinned npm packages.
 
 Run it to change a version; the result is committed, so that nothing is built at install or run
-time. Needs node and npm. ``--check`` builds again and fails where the committed file differs.
+time. Needs node and npm. ``--check`` builds again and fails where a committed file differs.
 """
 
 from __future__ import annotations
@@ -29,9 +29,23 @@ export { live } from "lit/directives/live.js";
 """
 
 
-def build(folder: Path) -> tuple[bytes, str]:
-    """Return the bundle and the licences of its packages."""
-    dependencies = {**PACKAGES, "esbuild": ESBUILD}
+PDFJS = "5.6.205"
+PDFJS_FILES = (
+    "build/pdf.min.mjs",
+    "build/pdf.worker.min.mjs",
+    "cmaps/*",
+    "iccs/*",
+    "standard_fonts/*",
+    "wasm/*.wasm",
+    "wasm/LICENSE*",
+    "LICENSE",
+)
+"""What is taken of pdf.js: its library, its worker, and the data that they load when needed."""
+
+
+def build(folder: Path) -> dict[str, bytes]:
+    """Return the files by their place in the vendor folder."""
+    dependencies = {**PACKAGES, "esbuild": ESBUILD, "pdfjs-dist": PDFJS}
     (folder / "package.json").write_text(
         json.dumps({"private": True, "dependencies": dependencies, "overrides": PACKAGES})
     )
@@ -46,24 +60,55 @@ def build(folder: Path) -> tuple[bytes, str]:
         for name, version in PACKAGES.items()
         if (folder / "node_modules" / name / "LICENSE").exists()
     ]
-    return (folder / "lit.js").read_bytes(), "\n".join(licences)
+    library = folder / "node_modules/pdfjs-dist"
+    names = (path for pattern in PDFJS_FILES for path in sorted(library.glob(pattern)))
+    return {
+        "lit.js": (folder / "lit.js").read_bytes(),
+        "LICENSES.txt": "\n".join(licences).encode(),
+        **{
+            f"pdfjs/{str(path.relative_to(library)).removeprefix('build/')}": path.read_bytes()
+            for path in names
+        },
+    }
+
+
+def checksum(files: dict[str, bytes]) -> str:
+    """Return one checksum of files, which changes with any name or content."""
+    digest = sha256()
+    for name, content in sorted(files.items()):
+        digest.update(f"{name} {sha256(content).hexdigest()}\n".encode())
+    return digest.hexdigest()
 
 
 def main() -> None:
-    """Build the bundle; write it, or compare it with the committed one."""
+    """Build the files; write them, or compare them with the committed ones."""
     with tempfile.TemporaryDirectory() as folder:
-        bundle, licences = build(Path(folder))
+        made = build(Path(folder))
     if "--check" in sys.argv:
-        if (VENDOR / "lit.js").read_bytes() != bundle:
-            sys.exit("vendor/lit.js is not what its pinned packages give.")
-        print("vendor/lit.js is what its pinned packages give.")
+        different = [
+            name
+            for name, content in made.items()
+            if not (VENDOR / name).is_file() or (VENDOR / name).read_bytes() != content
+        ]
+        if different:
+            sys.exit(f"Not what the pinned packages give: {', '.join(different)}.")
+        print("The vendored files are what the pinned packages give.")
         return
-    VENDOR.mkdir(parents=True, exist_ok=True)
-    (VENDOR / "lit.js").write_bytes(bundle)
-    (VENDOR / "LICENSES.txt").write_text(licences)
-    made = {"packages": PACKAGES, "esbuild": ESBUILD, "lit.js": sha256(bundle).hexdigest()}
-    (VENDOR / "manifest.json").write_text(json.dumps(made, indent=2) + "\n")
-    print(f"Wrote lit.js, {len(bundle):,} bytes.")
+    for path in [*VENDOR.glob("pdfjs/**/*")]:
+        if path.is_file() and not path.name.endswith(".d.mts"):  # our own types stay
+            path.unlink()
+    for name, content in made.items():
+        (VENDOR / name).parent.mkdir(parents=True, exist_ok=True)
+        (VENDOR / name).write_bytes(content)
+    pdfjs = {name: content for name, content in made.items() if name.startswith("pdfjs/")}
+    manifest = {
+        "packages": PACKAGES | {"pdfjs-dist": PDFJS},
+        "esbuild": ESBUILD,
+        "lit.js": sha256(made["lit.js"]).hexdigest(),
+        "pdfjs": checksum(pdfjs),
+    }
+    (VENDOR / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
+    print(f"Wrote {len(made)} files, {sum(map(len, made.values())):,} bytes.")
 
 
 if __name__ == "__main__":

@@ -142,6 +142,9 @@ class Settings(BaseSettings):
     """Chunks from which a collection gets an approximate vector index."""
     chunk_tokens: int = Field(default=200, ge=32, le=2000)
     """Target length of a chunk, in tokens of the embedder."""
+    youtube_player: bool = False
+    """Whether the web app offers YouTube's player beside the transcript of a talk, which then loads
+    from YouTube; without it the talk is a link."""
     max_file_mb: int = Field(default=500, ge=1)
     """Maximum size of a file."""
     allow_urls: bool = False

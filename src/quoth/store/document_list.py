@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import and_, func, or_, select
 
 from quoth.core.errors import NotFound
 from quoth.core.types import Document
@@ -23,6 +23,8 @@ from quoth.store.schema import (
     jobs,
 )
 from quoth.store.tenant_connection import TenantConnection
+
+_NAMES = (documents.c.title, documents.c.source, documents.c.speaker)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +78,23 @@ class DocumentLists(TenantConnection):
         ]
 
     def documents(
-        self, collection: Collection, *, skip: int, limit: int
+        self, collection: Collection, *, skip: int, limit: int, words: str = ""
     ) -> tuple[list[Document], int]:
-        """List documents by title, then those in progress or failed; return also their number."""
-        ready, waiting = self.for_tenant(documents, collection), self.for_tenant(jobs, collection)
+        """List documents by title, then those in progress or failed; return also their number.
+
+        With ``words`` only those whose title or source holds each of them.
+        """
+        ready = and_(
+            self.for_tenant(documents, collection),
+            *(
+                or_(*(column.icontains(word, autoescape=True) for column in _NAMES))
+                for word in words.split()
+            ),
+        )
+        waiting = and_(
+            self.for_tenant(jobs, collection),
+            *(jobs.c.source.icontains(word, autoescape=True) for word in words.split()),
+        )
         with self.reading() as connection:
             done = int(_count(connection, documents, ready))
             total = done + int(_count(connection, jobs, waiting))

@@ -147,9 +147,14 @@ class QueryHistory(TenantConnection):
         skip: int = 0,
         collection: str | None = None,
         upload_id: str | None = None,
+        words: str = "",
     ) -> list[QuerySummary]:
-        """List questions, the newest first; of one collection or upload, or of all."""
+        """List questions, the newest first; of one collection or upload, or of all.
+
+        With ``words`` only those that hold each of them.
+        """
         wanted = [queries.c.tenant == self.tenant]
+        wanted += [queries.c.text.icontains(word, autoescape=True) for word in words.split()]
         if collection is not None:
             wanted.append(queries.c.collection == collection)
         if upload_id is not None:

@@ -44,7 +44,18 @@ NAMED = {
 """What a parameter of this name names."""
 PLAIN = {
     *("query", "filters", "mode", "policy", "llm", "cache", "session", "history", "kinds"),
-    *("scope", "comment", "beginning", "q", "why_not", "format", "state", "label", "scopes"),
+    *(
+        "scope",
+        "comment",
+        "beginning",
+        "words",
+        "q",
+        "why_not",
+        "format",
+        "state",
+        "label",
+        "scopes",
+    ),
     *("title", "url", "speaker", "language", "messages", "user", "key"),
 }
 """Texts that name nothing of anybody's."""
@@ -73,13 +84,16 @@ CASES: dict[tuple[str, str], Case] = {
     ("get", "/v1/queries/{query_id}"): Case(),
     ("get", "/v1/queries/{query_id}/explain"): Case(),
     ("get", "/v1/queries/{query_id}/export"): Case(),
+    ("post", "/v1/queries/{query_id}/replay"): Case(),
     ("delete", "/v1/queries/{query_id}"): Case(),
     ("get", "/v1/collections"): Case(),
     ("post", "/v1/collections"): Case(body={"name": "COLLECTION"}),
     ("get", "/v1/collections/{name}"): Case(),
     ("delete", "/v1/collections/{name}"): Case(),
+    ("post", "/v1/collections/{name}/reindex"): Case(),
     ("get", "/v1/documents"): Case(),
     ("get", "/v1/documents/{document_id}"): Case(),
+    ("patch", "/v1/documents/{document_id}"): Case(body={"title": "Another"}),
     ("delete", "/v1/documents/{document_id}"): Case(),
     ("get", "/v1/documents/{document_id}/original"): Case(),
     ("get", "/v1/documents/{document_id}/media"): Case(),
@@ -113,6 +127,9 @@ CASES: dict[tuple[str, str], Case] = {
         body={"history": "full", "retention_days": 30, "may_leave": False}
     ),
     ("get", "/v1/privacy/export"): Case(),
+    ("get", "/v1/audit"): Case(),
+    ("get", "/v1/service"): Case(),
+    ("post", "/v1/sample"): Case(),
     ("delete", "/v1/privacy/data"): Case(),
     ("post", "/v1/privacy/purge"): Case(),
     ("get", "/v1/models"): Case(),
@@ -124,10 +141,11 @@ CASES: dict[tuple[str, str], Case] = {
 }
 UNSHARED = {
     *(("get", "/v1/uploads/{upload_id}/events"), ("get", "/readyz"), ("get", "/metrics")),
+    ("patch", "/v1/documents/{document_id}"),
     *(("get", f"/v1/documents/{{document_id}}/{part}") for part in ("pages/{page}/image", "media")),
 }
-"""Operations that wait for a worker or for the server around the application, or need a PDF or a
-recording."""
+"""Operations that wait for a worker or for the server around the application, or need a PDF, a
+recording, or an uploaded file."""
 ABSENT = {
     "document": "0" * 24,
     "query": "q_" + "0" * 12,

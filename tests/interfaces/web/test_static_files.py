@@ -16,6 +16,8 @@ from quoth.interfaces.web.routes import is_public, load_site
 
 STATIC = Path(quoth.interfaces.web.__file__).parent / "static"
 MODULES = sorted(STATIC.rglob("*.js"))
+PDF_NAMES = ("pdf.js", "pdf-page.js", "pdf-reader.js")
+PDF_MODULES = [module for module in MODULES if module.name in PDF_NAMES]
 MAX_KB = 150
 MAX_LINES = 300
 
@@ -36,7 +38,7 @@ def client() -> TestClient:
 )
 def test_every_address_of_the_app_is_the_same_page(client: TestClient, path: str) -> None:
     response = client.get(path)
-    assert response.content == load_site().page
+    assert response.content == load_site().pages["index"]
     assert response.headers["cache-control"] == "no-cache"
     assert is_public(path)
 
@@ -47,9 +49,9 @@ def test_data_is_not_public() -> None:
 
 def test_the_page_names_files_that_exist_and_never_change(client: TestClient) -> None:
     site = load_site()
-    named = re.findall(r'(?:href|src)="(/static/[^"]+)"', site.page.decode())
+    named = re.findall(r'(?:href|src)="(/static/[^"]+)"', b"".join(site.pages.values()).decode())
     preloaded = re.findall("<([^>]+)>", site.preload)
-    assert len(preloaded) == len(MODULES)
+    assert len(preloaded) == len(MODULES) - len(PDF_MODULES)
     named += preloaded
     for address in named:
         response = client.get(address)
@@ -58,7 +60,9 @@ def test_the_page_names_files_that_exist_and_never_change(client: TestClient) ->
 
 
 def test_the_bundle_is_small() -> None:
-    sent = sum(len(gzip.compress(content)) for content in load_site().files.values())
+    site = load_site().files.items()
+    shown = [content for name, content in site if not name.startswith("vendor/pdfjs/")]
+    sent = sum(len(gzip.compress(content)) for content in shown)
     assert sent <= MAX_KB * 1000
 
 
@@ -66,7 +70,17 @@ def test_the_vendored_file_is_what_its_manifest_says() -> None:
     manifest = json.loads((STATIC / "vendor" / "manifest.json").read_text())
     assert sha256((STATIC / "vendor" / "lit.js").read_bytes()).hexdigest() == manifest["lit.js"]
     licences = (STATIC / "vendor" / "LICENSES.txt").read_text()
+    pdfjs = manifest["packages"].pop("pdfjs-dist")
     assert all(f"{name} {version}" in licences for name, version in manifest["packages"].items())
+    folder = STATIC / "vendor"
+    names = [each for each in folder.glob("pdfjs/**/*") if each.suffix != ".mts" and each.is_file()]
+    lines = [
+        f"{each.relative_to(folder)} {sha256(each.read_bytes()).hexdigest()}\n"
+        for each in sorted(names)
+    ]
+    assert sha256("".join(lines).encode()).hexdigest() == manifest["pdfjs"]
+    assert pdfjs in (folder / "pdfjs" / "pdf.min.mjs").read_text(encoding="utf-8")
+    assert "Apache License" in (folder / "pdfjs" / "LICENSE").read_text()
 
 
 def test_modules_are_short_and_hold_no_unsafe_call() -> None:

@@ -111,7 +111,8 @@ class RequestState:
             return "files"
         if self.method in (*READING_METHODS, "WEBSOCKET"):
             return "read"
-        return "query" if self.method == "POST" and self.path in QUERY_PATHS else "change"
+        asks = self.path in QUERY_PATHS or self.path.endswith("/replay")
+        return "query" if self.method == "POST" and asks else "change"
 
 
 def request_state(scope: MutableMapping[str, Any]) -> RequestState:

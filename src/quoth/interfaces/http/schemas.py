@@ -79,6 +79,11 @@ OneCollection = Annotated[
 ]
 Skip = Annotated[int, Query(ge=0, le=1_000_000, description="How many to leave out.")]
 Limit = Annotated[int, Query(ge=1, le=MAX_PAGE_SIZE, description="Maximum number of results.")]
+Words = Annotated[
+    str,
+    AfterValidator(require_plain_text),
+    Query(max_length=200, description="Only what holds each of these words."),
+]
 InCollection = Annotated[
     Line | None, Query(min_length=1, max_length=100, description="Only of this collection.")
 ]

@@ -1,10 +1,16 @@
-"""The routes of the web app: one page and its static files, the same for every visitor.
+"""The routes of the web app: its pages and static files, the same for every visitor.
 
-They hold no data, so they need no key; the page reads all data from the routes below ``/v1``.
+They hold no data, so they need no key; the pages read all data from the routes below ``/v1``.
+Reading on in a PDF and playing a video of YouTube are pages of their own, since each of them needs
+a policy that no other page has.
 """
 
 from __future__ import annotations
 
+import asyncio
+import gzip
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -12,9 +18,11 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 
 from fastapi import APIRouter
+from starlette.requests import Request
 from starlette.responses import Response
 
 from quoth.core.errors import NotFound
+from quoth.interfaces.http.middleware.security_headers import POLICY
 
 router = APIRouter(include_in_schema=False)
 
@@ -29,28 +37,53 @@ ADDRESSES = (
 )
 """Addresses of the app; ``pages.js`` says what each of them shows."""
 PAGES = frozenset(address for address in ADDRESSES if "{" not in address)
-PREFIXES = ("/static/", *(address.partition("{")[0] for address in ADDRESSES if "{" in address))
+PREFIXES = (
+    *("/static/", "/pdf/", "/youtube/"),
+    *(address.partition("{")[0] for address in ADDRESSES if "{" in address),
+)
 MEDIA_TYPES = {
+    "bcmap": "application/octet-stream",
     "css": "text/css; charset=utf-8",
+    "icc": "application/octet-stream",
     "js": "text/javascript; charset=utf-8",
     "json": "application/json",
+    "mjs": "text/javascript; charset=utf-8",
+    "pfb": "application/octet-stream",
     "svg": "image/svg+xml",
+    "ttf": "font/ttf",
+    "wasm": "application/wasm",
 }
 """The files that are served; others, such as types and licences, are not."""
 FOREVER = "public, max-age=31536000, immutable"
+PDF_FILES = ("vendor/pdfjs/", "components/pdf-", "pdf")
+"""Files that only the page of a PDF loads."""
+PDF_MODULES = frozenset(
+    [
+        *("api.js", "base.js", "components/pdf-page.js", "components/pdf-reader.js", "i18n.js"),
+        *("pdf.js", "router.js", "sse.js", "vendor/lit.js", "vendor/pdfjs/pdf.min.mjs"),
+    ]
+)
+PDF_POLICY = POLICY.replace("script-src 'self'", "script-src 'self' 'wasm-unsafe-eval'")
+"""pdf.js decodes some images with WebAssembly, in its worker, which has the policy of its file."""
+PLAYER_POLICY = (
+    "default-src 'none'; style-src 'self'; frame-src https://www.youtube-nocookie.com; "
+    "base-uri 'none'; frame-ancestors 'self'"
+)
+VIDEO = re.compile(r"[A-Za-z0-9_-]{11}")
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """The page and the static files; ``version`` changes with any of them.
+    """The pages by name and the static files; ``version`` changes with any of them.
 
-    ``preload`` is the header that names all modules.
+    ``preload`` is the header that names all modules of the app, ``pdf_preload`` those of a PDF.
     """
 
     version: str
-    page: bytes
+    pages: Mapping[str, bytes]
     preload: str
-    files: dict[str, bytes]
+    pdf_preload: str
+    files: Mapping[str, bytes]
 
 
 def is_public(path: str) -> bool:
@@ -60,20 +93,27 @@ def is_public(path: str) -> bool:
 
 @cache
 def load_site() -> Site:
-    """Read the page and the static files of the package."""
+    """Read the pages and the static files of the package."""
     folder = files(__package__) / "static"
     found = dict(sorted(_read(folder, "")))
-    template = (folder / "index.html").read_text(encoding="utf-8")
-    digest = sha256(template.encode())
+    digest = sha256()
     for name, content in found.items():
         digest.update(name.encode() + b"\0" + content)
     version = digest.hexdigest()[:12]
     root = f"/static/{version}"
     # Modules import each other: without this the browser finds them one level at a time.
-    preload = ", ".join(
-        f"<{root}/{name}>; rel=modulepreload" for name in found if name.endswith(".js")
+    modules = [name for name in found if name.endswith(".js") and not name.startswith(PDF_FILES)]
+    pdf = [name for name in found if name in PDF_MODULES]
+    preload, pdf_preload = (
+        ", ".join(f"<{root}/{name}>; rel=modulepreload" for name in names)
+        for names in (modules, pdf)
     )
-    return Site(version, template.replace("{static}", root).encode(), preload, found)
+    pages = {
+        name.removesuffix(".html"): found.pop(name).replace(b"{static}", root.encode())
+        for name in list(found)
+        if name.endswith(".html")
+    }
+    return Site(version, pages, preload, pdf_preload, found)
 
 
 def _read(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:
@@ -81,29 +121,64 @@ def _read(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:
     for each in folder.iterdir():
         if each.is_dir():
             found += _read(each, f"{prefix}{each.name}/")
-        elif each.name.rpartition(".")[2] in MEDIA_TYPES:
+        elif each.name.rpartition(".")[2] in (*MEDIA_TYPES, "html"):
             found.append((prefix + each.name, each.read_bytes()))
     return found
 
 
-async def page() -> Response:
+async def app_page() -> Response:
     """Return the page of the app; its address selects what the page shows."""
+    return _page(load_site().pages["index"], {"link": load_site().preload})
+
+
+async def pdf_page() -> Response:
+    """Return the page that shows a PDF file as a whole."""
+    headers = {"content-security-policy": PDF_POLICY, "link": load_site().pdf_preload}
+    return _page(load_site().pages["pdf"], headers)
+
+
+@router.get("/youtube/{video}")
+async def youtube_page(video: str, request: Request, start: int = 0) -> Response:
+    """Return YouTube's player of a video, where the operator allows it; raises NotFound."""
+    if not request.app.state.tenants.settings.youtube_player or not VIDEO.fullmatch(video):
+        raise NotFound("There is no player here.")
+    address = f"https://www.youtube-nocookie.com/embed/{video}?start={max(0, start)}"
+    page = load_site().pages["youtube"].replace(b"{address}", address.encode())
+    # The player refuses pages that do not name themselves.
+    referrer = {"referrer-policy": "strict-origin-when-cross-origin"}
+    return _page(page, {"content-security-policy": PLAYER_POLICY, **referrer})
+
+
+def _page(content: bytes, headers: Mapping[str, str]) -> Response:
     return Response(
-        load_site().page,
+        content,
         media_type="text/html; charset=utf-8",
-        headers={"cache-control": "no-cache", "link": load_site().preload},
+        headers={"cache-control": "no-cache", **headers},
     )
 
 
 for _address in ADDRESSES:
-    router.add_api_route(_address, page, methods=["GET", "HEAD"])
+    router.add_api_route(_address, app_page, methods=["GET", "HEAD"])
+router.add_api_route("/pdf/{document_id}", pdf_page, methods=["GET", "HEAD"])
 
 
 @router.get("/static/{version}/{name:path}")
-async def static_file(version: str, name: str) -> Response:
+async def static_file(version: str, name: str, request: Request) -> Response:
     """Return a static file; raises NotFound for another version."""
     site = load_site()
     if version != site.version or name not in site.files:
         raise NotFound("There is no such file in this version. Load the page again.")
+    headers = {"cache-control": FOREVER, "vary": "accept-encoding"}
+    if name.startswith(PDF_FILES):
+        headers["content-security-policy"] = PDF_POLICY
+    content = site.files[name]
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        content = await asyncio.to_thread(_compressed, name)
+        headers["content-encoding"] = "gzip"
     kind = MEDIA_TYPES[name.rpartition(".")[2]]
-    return Response(site.files[name], media_type=kind, headers={"cache-control": FOREVER})
+    return Response(content, media_type=kind, headers=headers)
+
+
+@cache
+def _compressed(name: str) -> bytes:
+    return gzip.compress(load_site().files[name])

@@ -39,7 +39,7 @@ async def collections(caller: Reader) -> Response:
 @router.get("/v1/collections/{name}", summary="Show a collection", response_model=CollectionSummary)
 async def collection(name: OneCollection, caller: Reader) -> Response:
     """Show the contents of a collection and the model of its index."""
-    return ApiResponse(await _one(name, caller))
+    return ApiResponse(await find_summary(name, caller))
 
 
 @router.post(
@@ -57,7 +57,7 @@ async def make(
     await asyncio.to_thread(
         parts.catalogue.make_collection, body.name, identity=embedding_fingerprint(parts.embedder)
     )
-    return ApiResponse(await _one(body.name, caller), status_code=201)
+    return ApiResponse(await find_summary(body.name, caller), status_code=201)
 
 
 @router.delete("/v1/collections/{name}", summary="Delete a collection", status_code=204)
@@ -67,7 +67,8 @@ async def delete(name: OneCollection, caller: Writer) -> Response:
     return Response(status_code=204)
 
 
-async def _one(name: str, caller: Principal) -> CollectionSummary:
+async def find_summary(name: str, caller: Principal) -> CollectionSummary:
+    """Return a collection that the caller may see; raises NotFound."""
     if caller.collection not in (None, name):
         raise NotFound(f"There is no collection '{name}'.")
     listing = listing_of(caller.engine)

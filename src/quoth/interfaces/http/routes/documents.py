@@ -39,6 +39,7 @@ from quoth.interfaces.http.schemas import (
     Limit,
     OneId,
     Skip,
+    Words,
 )
 from quoth.store.blobs import clean_name, source_name
 from quoth.text.locators import link
@@ -102,14 +103,18 @@ class Original(FileResponse):
 
 @router.get("/v1/documents", summary="List documents", response_model=Documents)
 async def documents(
-    caller: Reader, skip: Skip = 0, limit: Limit = 20, collection: InCollection = None
+    caller: Reader,
+    skip: Skip = 0,
+    limit: Limit = 20,
+    collection: InCollection = None,
+    words: Words = "",
 ) -> Response:
     """List the documents of a collection with their status."""
     found = await asyncio.to_thread(find_collection, caller, collection)
     if found is None:
         return ApiResponse(Documents([], 0, skip, limit))
     there, total = await asyncio.to_thread(
-        listing_of(caller.engine).documents, found, skip=skip, limit=limit
+        listing_of(caller.engine).documents, found, skip=skip, limit=limit, words=words
     )
     return ApiResponse(Documents(there, total, skip, limit))
 

@@ -25,6 +25,7 @@ from quoth.interfaces.http.schemas import (
     Limit,
     OneId,
     Skip,
+    Words,
     require_plain_text,
 )
 from quoth.interfaces.http.sse import EventStream, until_hits
@@ -130,6 +131,7 @@ async def queries(
     limit: Limit = 20,
     collection: InCollection = None,
     upload_id: Annotated[Id | None, Query(description="Only of this upload.")] = None,
+    words: Words = "",
 ) -> Response:
     """List the queries of the whole tenant, by any of its keys, the newest first."""
     catalogue = caller.engine.parts.catalogue
@@ -138,7 +140,12 @@ async def queries(
     if collection is not None:
         await asyncio.to_thread(require_collection, caller, collection)
     found = await asyncio.to_thread(
-        catalogue.asked, skip=skip, limit=limit, collection=collection, upload_id=upload_id
+        catalogue.asked,
+        skip=skip,
+        limit=limit,
+        collection=collection,
+        upload_id=upload_id,
+        words=words,
     )
     return ApiResponse(QueryPage(found, skip, limit))
 

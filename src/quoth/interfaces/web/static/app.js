@@ -79,7 +79,7 @@ function followLink(event) {
   if (event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey) return;
   const link = /** @type {HTMLElement} */ (event.target).closest?.("a[href]");
   if (!(link instanceof HTMLAnchorElement) || link.target || link.hasAttribute("download")) return;
-  const local = link.origin === location.origin && !/^\/(v1|static|openapi)/.test(link.pathname);
+  const local = link.origin === location.origin && !/^\/(v1|static|openapi|pdf|youtube)/.test(link.pathname);
   if (!local || link.getAttribute("href")?.startsWith("#")) return;
   event.preventDefault();
   go(link.pathname + link.search + link.hash);

@@ -60,7 +60,8 @@ class PageImage extends Base {
         ${rectangles.map((/** @type {number[]} */ [x0, y0, x1, y1]) => svg`<rect x=${x0 * width} y=${y0 * height}
           width=${(x1 - x0) * width} height=${(y1 - y0) * height}></rect>`)}
       </svg>
-      <figcaption>${t("place.page", { page: label })}</figcaption>
+      <figcaption class="row"><span class="grow">${t("place.page", { page: label })}</span>
+        <a href=${`/pdf/${encodeURIComponent(this.documentId)}?start=${this.start}&end=${this.end}#page=${page}`}>${t("proof.readOn")}</a></figcaption>
     </figure>`;
   }
 }

@@ -1,0 +1,171 @@
+"""Routes that change the library as a whole: corrected metadata, a new index, the sample."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from fastapi import APIRouter
+from pydantic import Field, field_validator
+from starlette.responses import Response
+
+from quoth.core.errors import Denied, NotFound
+from quoth.core.types import Document
+from quoth.ingest.readers.metadata import normalize_language, normalize_url, read_sidecar
+from quoth.interfaces.http.dependencies import Writer
+from quoth.interfaces.http.request_state import LOCAL, Principal
+from quoth.interfaces.http.requests import listing_of
+from quoth.interfaces.http.responses import ApiResponse, is_web
+from quoth.interfaces.http.routes.collections import find_summary
+from quoth.interfaces.http.schemas import Body, OneCollection, OneId, require_plain_text
+from quoth.interfaces.http.sse import EventStream
+from quoth.interfaces.http.uploads.receive import receive_whole
+from quoth.pipeline.add import DocumentMetadata
+from quoth.pipeline.describe import describe
+from quoth.pipeline.sample import sample_files
+from quoth.pipeline.uploads import metadata_of, tenant_blobs
+from quoth.store.blobs import source_name
+
+router = APIRouter(tags=["library"])
+
+ON_DISK = (
+    "The file of this document lies on the disk of the service. It is changed there, with: "
+    "quoth set DOCUMENT KEY=VALUE"
+)
+NO_SAMPLE = "The sample collection is not installed here."
+
+
+class DocumentChanges(Body):
+    """What is to be known of a document; what is not named stays, and "" takes a value back."""
+
+    title: Annotated[str | None, Field(max_length=500)] = None
+    url: Annotated[str | None, Field(max_length=2000)] = None
+    speaker: Annotated[str | None, Field(max_length=200)] = None
+    language: Annotated[str | None, Field(max_length=20, examples=["en"])] = None
+
+    @field_validator("title", "speaker")
+    @classmethod
+    def _check_text(cls, text: str | None) -> str | None:
+        return text and require_plain_text(text)
+
+    @field_validator("url")
+    @classmethod
+    def _check_url(cls, text: str | None) -> str | None:
+        if text and not (is_web(require_plain_text(text)) and normalize_url(text)):
+            raise ValueError("it is not a web address: write https://…")
+        return text
+
+    @field_validator("language")
+    @classmethod
+    def _check_language(cls, name: str | None) -> str | None:
+        if name and normalize_language(name) is None:
+            raise ValueError("it is not a language: write en, fr or pt-BR")
+        return name
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildStep:
+    """Progress of a new index; the last event is ``done``."""
+
+    documents: int
+    of_documents: int
+    event: Literal["status", "done"]
+
+
+@dataclass(frozen=True, slots=True)
+class SampleAdded:
+    """How many files of the sample collection were queued."""
+
+    files: int
+
+
+@router.patch("/v1/documents/{document_id}", summary="Correct a document", response_model=Document)
+async def correct(document_id: OneId, caller: Writer, changes: DocumentChanges) -> Response:
+    """Change the title, address, speaker or language of a document, and read it again.
+
+    The document gets a new id, because its passages are others. A file that the operator added
+    from the disk is changed only from this machine.
+    """
+    listing = listing_of(caller.engine)
+    found = await asyncio.to_thread(listing.document, document_id, collection=caller.collection)
+    given = changes.model_dump(exclude_none=True)
+    path, metadata = await asyncio.to_thread(_correction, found, given, caller)
+    corrected = found
+    steps = caller.engine.add([path], given=metadata, collection=found.collection)
+    async for step in steps:
+        if isinstance(step, Document):
+            corrected = step
+    return ApiResponse(corrected)
+
+
+@router.post(
+    "/v1/collections/{name}/reindex",
+    summary="Rebuild an index",
+    response_class=EventStream,
+    responses={200: {"description": "Events `status`, then `done`."}},
+)
+async def reindex(name: OneCollection, caller: Writer) -> EventStream:
+    """Rebuild the index of a collection beside the one in use, then switch to it.
+
+    A client that disconnects ends the work; the index in use stays as it is.
+    """
+    await find_summary(name, caller)
+    return EventStream(_rebuild(name, caller))
+
+
+@router.post(
+    "/v1/sample",
+    status_code=202,
+    summary="Add the sample collection",
+    responses={202: {"model": SampleAdded}},
+)
+async def add_sample(caller: Writer) -> Response:
+    """Queue the talks and books of the sample collection as uploads."""
+    files = await asyncio.to_thread(sample_files)
+    if not files:
+        raise NotFound(NO_SAMPLE)
+    for path in files:
+        about = await asyncio.to_thread(_about, path)
+
+        def metadata(known: dict[str, str | None] = about) -> dict[str, str | None]:
+            return known
+
+        await receive_whole(
+            caller.engine.parts, _content(path), about=metadata, key_id=caller.key_id
+        )
+    return ApiResponse(SampleAdded(len(files)), 202)
+
+
+def _correction(
+    document: Document, changes: dict[str, str], caller: Principal
+) -> tuple[Path, DocumentMetadata | None]:
+    """Return the file of a document and what is given with it."""
+    uploaded = tenant_blobs(caller.engine.parts).original(document.source)
+    if uploaded is None:
+        if caller.key_id != LOCAL:
+            raise Denied(ON_DISK)
+        return describe(document, changes), None
+    known = {key: getattr(document, key) for key in ("title", "url", "speaker", "language")}
+    fields = {key: text for key, text in (known | changes).items() if text}
+    return uploaded, metadata_of(fields, name=source_name(document.source))
+
+
+async def _rebuild(name: str, caller: Principal) -> AsyncGenerator[RebuildStep, None]:
+    total = 0
+    async for step in caller.engine.reindex(collection=name):
+        total = step.of_files
+        yield RebuildStep(step.files, total, "status")
+    yield RebuildStep(total, total, "done")
+
+
+def _about(path: Path) -> dict[str, str | None]:
+    known, _warnings = read_sidecar(path)
+    fields = {key: getattr(known, key) for key in ("title", "url", "speaker", "language")}
+    return {**fields, "name": path.name, "collection": None}
+
+
+async def _content(path: Path) -> AsyncIterator[bytes]:
+    yield await asyncio.to_thread(path.read_bytes)

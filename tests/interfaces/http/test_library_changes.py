@@ -1,0 +1,151 @@
+"""Routes of the library page: corrected metadata, a new index, the sample, the audit log."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+import pytest_asyncio
+
+from tests.support.service_client import House, served
+from tests.support.small_library import write_sources
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
+    sources = write_sources(tmp_path_factory.mktemp("changes") / "sources")
+    async with served(tmp_path_factory.mktemp("house"), audit=True) as opened:
+        await opened.add("ada", sources / "notes.md")
+        yield opened
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def ada(house: House) -> AsyncIterator[httpx.AsyncClient]:
+    async with house.client(house.key("ada")) as client:
+        yield client
+
+
+async def test_metadata_of_an_upload_is_corrected_and_stays_one_document(
+    ada: httpx.AsyncClient, house: House
+) -> None:
+    text = b"# Wasps\n\nWasps make paper from wood.\n"
+    about = {"name": "wasps.md", "collection": "more"}
+    upload = (await ada.post("/v1/uploads", params=about, content=text)).json()
+    async with house.working():
+        await ada.get(f"/v1/uploads/{upload['id']}/events")  # ends with the upload
+    listed = {"collection": "more"}
+    (before,) = (await ada.get("/v1/documents", params=listed)).json()["documents"]
+    path = f"/v1/documents/{before['document_id']}"
+    changes = {"title": "On wasps", "speaker": "A. Person"}
+    answer = await ada.patch(path, json=changes)
+    assert answer.status_code == 200, answer.text
+    corrected = answer.json()
+    assert (corrected["title"], corrected["speaker"]) == ("On wasps", "A. Person")
+    (after,) = (await ada.get("/v1/documents", params=listed)).json()["documents"]
+    assert after["document_id"] == corrected["document_id"] != before["document_id"]
+    assert (await ada.get(f"/v1/documents/{after['document_id']}/original")).content == text
+    assert (await ada.get(path)).status_code == 404
+    back = (await ada.patch(f"/v1/documents/{after['document_id']}", json={"speaker": ""})).json()
+    assert (back["title"], back["speaker"]) == ("On wasps", None)
+
+
+async def test_a_file_on_the_disk_is_not_changed_with_a_key(ada: httpx.AsyncClient) -> None:
+    documents = (await ada.get("/v1/documents")).json()["documents"]
+    answer = await ada.patch(
+        f"/v1/documents/{documents[0]['document_id']}", json={"title": "Another"}
+    )
+    assert answer.status_code == 403
+    assert "quoth set" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize("wrong", [{"url": "javascript:x"}, {"language": "?"}, {"place": "x"}])
+async def test_values_that_are_none_are_refused(
+    ada: httpx.AsyncClient, wrong: dict[str, str]
+) -> None:
+    answer = await ada.patch("/v1/documents/" + "0" * 24, json=wrong)
+    assert answer.status_code == 422
+
+
+async def test_an_index_is_rebuilt_with_progress(ada: httpx.AsyncClient) -> None:
+    before = (await ada.get("/v1/collections/default")).json()
+    stream = (await ada.post("/v1/collections/default/reindex")).text
+    events = [json.loads(line[6:]) for line in stream.splitlines() if line.startswith("data: ")]
+    assert events[-1]["event"] == "done"
+    assert events[-1]["documents"] == events[-1]["of_documents"] == before["documents"]
+    after = (await ada.get("/v1/collections/default")).json()
+    assert after["index_version"] != before["index_version"]
+    found = await ada.post("/v1/search", json={"query": "honey bees"})
+    assert found.json()["hits"]
+    assert (await ada.post("/v1/collections/none/reindex")).status_code == 404
+
+
+async def test_documents_and_questions_are_found_by_words(ada: httpx.AsyncClient) -> None:
+    known = (await ada.get("/v1/documents")).json()["documents"][0]["title"]
+    word = known.split()[0].upper()
+    found = (await ada.get("/v1/documents", params={"words": word})).json()
+    assert found["total"] == 1
+    assert (await ada.get("/v1/documents", params={"words": f"{word} zzz"})).json()["total"] == 0
+    assert (await ada.get("/v1/documents", params={"words": "%"})).json()["total"] == 0
+    await ada.post("/v1/query", json={"query": "Which insect makes honey?"})
+    await ada.post("/v1/query", json={"query": "Which insect stings only once?"})
+    asked = (await ada.get("/v1/queries", params={"words": "INSECT once"})).json()["queries"]
+    assert [each["text"] for each in asked] == ["Which insect stings only once?"]
+
+
+async def test_a_question_is_replayed_and_not_stored(ada: httpx.AsyncClient) -> None:
+    answer = (await ada.post("/v1/query", json={"query": "Which insect makes wax?"})).json()
+    replayed = await ada.post(f"/v1/queries/{answer['query_id']}/replay")
+    assert replayed.json()["same"] is True
+    assert replayed.json()["text_same"] is True
+    newest = (await ada.get("/v1/queries", params={"limit": 1})).json()["queries"]
+    assert newest[0]["query_id"] == answer["query_id"]
+
+
+async def test_the_sample_is_one_request_away(house: House) -> None:
+    async with house.client(house.key("bob")) as bob:
+        assert (await bob.get("/v1/service")).json()["sample"] is True
+        added = await bob.post("/v1/sample")
+        files = added.json()["files"]
+        assert added.status_code == 202
+        assert files >= 10
+        queued = (await bob.get("/v1/uploads", params={"state": "queued"})).json()["total"]
+        assert queued == files
+        assert (await bob.post("/v1/sample")).status_code == 202
+        assert (await bob.get("/v1/uploads")).json()["total"] == files
+
+
+async def test_the_audit_log_is_for_admins_of_the_tenant(house: House) -> None:
+    async with house.client(house.key("carol")) as carol:
+        await carol.post("/v1/query", json={"query": "Where is the queen?"})
+        rows = (await carol.get("/v1/audit")).json()["rows"]
+        assert "ask" in {each["action"] for each in rows}
+        older = (await carol.get("/v1/audit", params={"before": rows[0]["number"]})).json()["rows"]
+        assert all(each["number"] < rows[0]["number"] for each in older)
+    async with house.client(house.key("carol", scopes=("read",))) as reader:
+        assert (await reader.get("/v1/audit")).status_code == 403
+
+
+async def test_the_player_of_youtube_is_a_page_of_its_own_with_its_own_policy(
+    house: House, tmp_path: Path
+) -> None:
+    async with house.client("") as nobody:
+        assert (await nobody.get("/youtube/dQw4w9WgXcQ")).status_code == 404
+    async with served(tmp_path, youtube_player=True) as open_house, open_house.client("") as page:
+        answer = await page.get("/youtube/dQw4w9WgXcQ?start=43")
+        assert "https://www.youtube-nocookie.com/embed/dQw4w9WgXcQ?start=43" in answer.text
+        policy = answer.headers["content-security-policy"]
+        assert "frame-src https://www.youtube-nocookie.com" in policy
+        assert "script-src" not in policy
+        assert "youtube" not in (await page.get("/")).headers["content-security-policy"]
+        for wrong in ("dQw4w9WgXc", 'a"onload=x()', "dQw4w9WgXcQ?start=x"):
+            assert (await page.get(f"/youtube/{wrong}")).status_code in (404, 422)
+        reader = (await page.get("/pdf/d1")).headers["content-security-policy"]
+        assert "'wasm-unsafe-eval'" in reader
+        assert (
+            "'wasm-unsafe-eval'" not in (await page.get("/d/d1")).headers["content-security-policy"]
+        )

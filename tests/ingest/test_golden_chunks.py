@@ -22,14 +22,7 @@ from tests.conftest import FIXTURES
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "chunks"
 FILES = (
-    "documents/bees.docx",
-    "documents/bees.epub",
-    "documents/report.docx",
-    "documents/report.odt",
-    "documents/report.rtf",
-    "documents/tides.epub",
-    "documents/wind.odp",
-    "documents/wind.pptx",
+    *(f"documents/{file.name}" for file in sorted((FIXTURES / "documents").iterdir())),
     "pages/guide.html",
     "pages/guide.md",
     "pages/notes.txt",

@@ -11,22 +11,25 @@ from random import Random
 HERE = Path(__file__).parents[1]
 FIXTURES = HERE / "fixtures"
 
+DOCUMENTS = FIXTURES / "documents"
 FORMATS: dict[str, tuple[Path, ...]] = {
+    **{
+        suffix: tuple(sorted(DOCUMENTS.glob(f"*{suffix}")))
+        for suffix in (
+            ".epub .docx .odt .rtf .pptx .odp .xlsx .xls .ods .csv .parquet .ipynb .py .yaml .toml "
+            ".xml .rst .adoc .org .tex .eml .mbox .zip"
+        ).split()
+    },
+    ".tar": tuple(sorted(DOCUMENTS.glob("*.tar.gz"))),
     ".pdf": tuple(sorted((FIXTURES / "pdf").glob("*.pdf"))),
     ".html": (FIXTURES / "pages" / "guide.html",),
     ".md": (FIXTURES / "pages" / "guide.md", FIXTURES / "transcripts" / "podcast.md"),
     ".vtt": tuple(sorted((FIXTURES / "transcripts").glob("*.vtt"))),
     ".srt": tuple(sorted((FIXTURES / "transcripts").glob("*.srt"))),
     ".sbv": tuple(sorted((FIXTURES / "transcripts").glob("*.sbv"))),
-    ".json": (FIXTURES / "transcripts" / "whisper.json",),
+    ".json": (FIXTURES / "transcripts" / "whisper.json", DOCUMENTS / "harbour.json"),
     ".json3": tuple(sorted((FIXTURES / "transcripts").glob("*.json3"))),
     ".jsonl": tuple(sorted((FIXTURES / "transcripts").glob("*.jsonl"))),
-    ".epub": tuple(sorted((FIXTURES / "documents").glob("*.epub"))),
-    ".docx": tuple(sorted((FIXTURES / "documents").glob("*.docx"))),
-    ".odt": tuple(sorted((FIXTURES / "documents").glob("*.odt"))),
-    ".rtf": tuple(sorted((FIXTURES / "documents").glob("*.rtf"))),
-    ".pptx": tuple(sorted((FIXTURES / "documents").glob("*.pptx"))),
-    ".odp": tuple(sorted((FIXTURES / "documents").glob("*.odp"))),
     ".txt": (FIXTURES / "pages" / "guide.md", FIXTURES / "transcripts" / "lecture.srt"),
 }
 """The formats that are read, by suffix, with the files that are damaged."""

@@ -97,7 +97,28 @@ def _sentence_spans(reading: ParsedDocument, borders: Sequence[int]) -> list[tup
         begins.extend(low + start for start, _ in sentences(reading.text[low:high], breaks=inside))
     if not begins:
         return []
+    begins = _between_units(reading, begins)
     return list(pairwise([0, *begins[1:], len(reading.text)]))
+
+
+def _between_units(reading: ParsedDocument, begins: Sequence[int]) -> list[int]:
+    """Leave out what begins within a line of code or a row: these are not cut at full stops."""
+    units = [
+        (place.start, place.end)
+        for place in reading.places
+        if isinstance(place.locator, Chars)
+        and place.locator.unit in ("line", "row")
+        and place.locator.label_first == place.locator.label_last
+    ]
+    if not units:
+        return list(begins)
+    starts = [start for start, _ in units]
+
+    def is_inside(begin: int) -> bool:
+        at = bisect_right(starts, begin) - 1
+        return at >= 0 and starts[at] < begin < units[at][1]
+
+    return [begin for begin in begins if not is_inside(begin)]
 
 
 def _counted(

@@ -37,7 +37,7 @@ from quoth.text.analyzer import detect_language
 
 T = TypeVar("T")
 
-PIPELINE = "4"
+PIPELINE = "5"
 """Changes whenever the same file would give other chunks."""
 
 LANGUAGES = ("en", "fr", "de", "es", "it", "pt", "nl", "ru", "ar", "zh", "ja", "ko")

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from quoth.core.errors import DocumentError
+import re
+
 from quoth.ingest.readers.formats import Format
 from quoth.ingest.readers.zip_container import ZipContainer, open_container
 
 ZIP = b"PK\x03\x04"
 EMPTY_ZIP = b"PK\x05\x06"
+PARQUET = b"PAR1"
+OLD_OFFICE = b"\xd0\xcf\x11\xe0"
+_PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00")
+"""The first bytes of files packed by gzip, bzip2 and xz, as archives often are."""
+_MBOX = re.compile(rb"\s{0,9}From [^\r\n]{1,300}\r?\n")
+_WORKBOOK = "Workbook".encode("utf-16-le")
 
 _MIME: dict[str, Format] = {
     "application/epub+zip": "epub",
     "application/vnd.oasis.opendocument.text": "odt",
     "application/vnd.oasis.opendocument.presentation": "odp",
+    "application/vnd.oasis.opendocument.spreadsheet": "ods",
 }
 """What the part ``mimetype`` of a container says."""
 _PARTS: dict[str, Format] = {
@@ -20,6 +28,8 @@ _PARTS: dict[str, Format] = {
     "word/document.xml": "docx",
     "word/document2.xml": "docx",
     "ppt/presentation.xml": "pptx",
+    "xl/workbook.xml": "xlsx",
+    "xl/workbook.bin": "xlsx",
 }
 """Parts that only containers of one format have."""
 
@@ -31,6 +41,14 @@ def binary_format(data: bytes, *, suffix: str, name: str) -> Format | None:
     """
     if data.startswith(b"{\\rtf"):
         return "rtf"
+    if data.startswith(PARQUET):
+        return "parquet"
+    if data.startswith(OLD_OFFICE) and (suffix == ".xls" or _WORKBOOK in data):
+        return "xlsx"
+    if suffix in (".eml", ".mbox"):
+        return "mbox" if _MBOX.match(data) else "eml"
+    if data.startswith(_PACKED) or data[257:262] == b"ustar":
+        return "tar"
     if data.startswith((ZIP, EMPTY_ZIP)):
         return _container_format(open_container(data, name=name), suffix=suffix)
     return None
@@ -45,4 +63,4 @@ def _container_format(container: ZipContainer, *, suffix: str) -> Format | None:
     for part, each in _PARTS.items():
         if container.has(part):
             return each
-    raise DocumentError("unsupported", f"{container.name} is a ZIP archive, which is not read.")
+    return "zip"

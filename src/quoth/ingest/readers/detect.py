@@ -35,6 +35,10 @@ _HTML_START = re.compile(
     r"\s*(?:<\?xml[^>]*>\s*|<!--.{0,4000}?-->\s*)*<(?:!doctype\s+html|html|head|body)\b",
     re.IGNORECASE | re.DOTALL,
 )
+_BY_SUFFIX: frozenset[Format] = frozenset(
+    ("csv", "data", "notebook", "rst", "asciidoc", "org", "latex")
+)
+"""Formats that only the suffix tells from plain text."""
 _XML_START = re.compile(r"\s*<(?:\?xml\b|!doctype\s+(?!html)|svg\b|rss\b|tt\b)", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-zA-Z][\w-]*(?:\s[^<>]*)?/?>")
 _CHARSET = re.compile(
@@ -88,8 +92,12 @@ def sniff(text: str, *, suffix: str, name: str) -> Format:
     captions = expected in ("srt", "vtt", "sbv")
     if text.lstrip().startswith("WEBVTT"):
         return "vtt"
+    if expected == "code":
+        return "code"
     if _HTML_START.match(text):
         return "html"
+    if expected in _BY_SUFFIX:
+        return expected
     timed = _first_timing(text, within=None if captions else 6)
     if timed is not None:
         return "srt" if "-->" in timed or "->" in timed else "sbv"
@@ -97,10 +105,9 @@ def sniff(text: str, *, suffix: str, name: str) -> Format:
         raise DocumentError(
             "damaged", f"{name} holds no cue whose times can be read. Export the captions again."
         )
-    if text.lstrip()[:1] in ("{", "[") and (expected == "json" or _is_json_transcript(text)):
-        return "json"
-    if _XML_START.match(text):
-        raise _unsupported(name, "XML that is no web page")
+    data = _data_format(text, expected)
+    if data is not None:
+        return data
     if expected == "html" and _TAG.search(text):
         return "html"
     if expected in (None, "text", "pdf") and _is_fragment(text):
@@ -120,7 +127,25 @@ def is_pdf(head: bytes, *, suffix: str) -> bool:
         return True
     binary = b"\x00" in head or b"\xff" in head or any(byte in head for byte in b"\x01\x02\x03\x04")
     known = any(head.startswith(magic) for magic, _ in _MAGIC)
-    return (marked and (binary or suffix == ".pdf")) or (suffix == ".pdf" and binary and not known)
+    if known:
+        return False
+    return (marked and (binary or suffix == ".pdf")) or (suffix == ".pdf" and binary)
+
+
+def _data_format(text: str, expected: Format | None) -> Format | None:
+    """Return the format of a text in JSON or XML, None for any other text."""
+    if text.lstrip()[:1] in ("{", "["):
+        if _is_json_transcript(text):
+            return "json"
+        if is_notebook(text):
+            return "notebook"
+        return "data" if expected == "json" else None
+    return "data" if _XML_START.match(text) else None
+
+
+def is_notebook(text: str) -> bool:
+    """Return whether a JSON text is a Jupyter notebook."""
+    return '"cells"' in text and '"nbformat"' in text
 
 
 def _first_timing(text: str, *, within: int | None) -> str | None:

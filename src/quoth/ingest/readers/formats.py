@@ -84,6 +84,21 @@ READERS: Mapping[Format, Reader] = {
     "rtf": Reader("rtf", "read_rtf", "office", "striprtf"),
     "pptx": Reader("pptx", "read_pptx", "office", "pptx"),
     "odp": Reader("odp", "read_odp"),
+    "xlsx": Reader("spreadsheet", "read_spreadsheet", "office", "python_calamine"),
+    "ods": Reader("ods", "read_ods"),
+    "csv": Reader("delimited", "read_delimited"),
+    "parquet": Reader("parquet", "read_parquet"),
+    "notebook": Reader("notebook", "read_notebook"),
+    "code": Reader("code", "read_code"),
+    "data": Reader("data_files", "read_data_file"),
+    "rst": Reader("restructuredtext", "read_rst"),
+    "asciidoc": Reader("asciidoc", "read_asciidoc"),
+    "org": Reader("org", "read_org"),
+    "latex": Reader("latex", "read_latex"),
+    "eml": Reader("mail", "read_eml"),
+    "mbox": Reader("mail", "read_mbox"),
+    "zip": Reader("archive", "read_zip"),
+    "tar": Reader("archive", "read_tar"),
 }
 """The readers that are imported when a file of theirs is read."""
 
@@ -118,6 +133,30 @@ SUFFIX_FORMATS: Mapping[str, Format] = {
     ".pptm": "pptx",
     ".ppsx": "pptx",
     ".odp": "odp",
+    ".xlsx": "xlsx",
+    ".xlsm": "xlsx",
+    ".xlsb": "xlsx",
+    ".xls": "xlsx",
+    ".ods": "ods",
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".parquet": "parquet",
+    ".ipynb": "notebook",
+    ".rst": "rst",
+    ".adoc": "asciidoc",
+    ".asciidoc": "asciidoc",
+    ".org": "org",
+    ".tex": "latex",
+    ".eml": "eml",
+    ".mbox": "mbox",
+    ".zip": "zip",
+    ".tar": "tar",
+    ".tgz": "tar",
+    ".gz": "tar",
+    ".bz2": "tar",
+    ".xz": "tar",
+    **{f".{name}": "code" for name in _CODE.split()},
+    **{f".{name}": "data" for name in _DATA.split()},
 }
 """What the suffix of a file promises."""
 SUFFIXES = frozenset(SUFFIX_FORMATS)
@@ -139,9 +178,28 @@ FORMAT_NAMES: Mapping[Format, str] = {
     "rtf": "RTF",
     "pptx": "PowerPoint slides",
     "odp": "OpenDocument slides",
+    "xlsx": "a workbook",
+    "ods": "an OpenDocument workbook",
+    "csv": "a table of text",
+    "parquet": "Parquet",
+    "notebook": "a Jupyter notebook",
+    "code": "program text",
+    "data": "a file of data",
+    "rst": "reStructuredText",
+    "asciidoc": "AsciiDoc",
+    "org": "Org",
+    "latex": "LaTeX",
+    "eml": "a mail message",
+    "mbox": "a mail box",
+    "zip": "a ZIP archive",
+    "tar": "a TAR archive",
 }
 """How a format is called in a sentence."""
-KNOWN = "PDF, Markdown, plain text, HTML, transcripts in SRT, WebVTT, SBV or JSON, and EPUB books"
+KNOWN = (
+    "PDF, Markdown, plain text, HTML, transcripts (SRT, WebVTT, SBV, JSON), EPUB, Word, RTF, "
+    "OpenDocument, PowerPoint, workbooks, CSV, Parquet, notebooks, program text, JSON, YAML, TOML, "
+    "XML, reStructuredText, AsciiDoc, Org, LaTeX, mail (EML, MBOX), and archives (ZIP, TAR)"
+)
 """The formats that are read, for a sentence."""
 _JSON_CUE = re.compile(r'"(?:tStartMs|start|start_time|begin|segments|timestamp)"\s*:')
 
@@ -152,22 +210,14 @@ def has_times(text: str) -> bool:
 
 
 def is_wanted(path: Path) -> bool:
-    """Return whether a folder scan includes the file: by suffix, JSON only with times.
+    """Return whether a folder scan includes the file: by suffix, sidecars excepted.
 
     A format whose package is not installed is left out, which is said at the end.
     """
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES or path.name.lower().endswith(SIDECAR):
         return False
-    if install_line(suffix) is not None:
-        return False
-    if SUFFIX_FORMATS[suffix] != "json":
-        return True
-    try:
-        with path.open("rb") as file:
-            return has_times(file.read(1 << 16).decode("utf-8", "replace"))
-    except OSError:
-        return True  # reading it reports the problem
+    return install_line(suffix) is None
 
 
 def install_line(suffix: str) -> str | None:

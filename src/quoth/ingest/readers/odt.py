@@ -31,16 +31,21 @@ def read_odt(file: SourceFile) -> ParsedDocument:
 
 def content_root(container: ZipContainer) -> Element:
     """Return the content of an OpenDocument file; raises DocumentError."""
-    if container.has("META-INF/manifest.xml"):
-        manifest = parse_xml(
-            container.read("META-INF/manifest.xml"), name=container.name, allow_external=True
-        )
-        if any(local(each) == "encryption-data" for each in manifest.iter()):
-            raise DocumentError(
-                "encrypted",
-                f"{container.name} is protected by a password; save a copy without one.",
-            )
+    refuse_encrypted(container)
     return parse_xml(container.read(CONTENT), name=container.name)
+
+
+def refuse_encrypted(container: ZipContainer) -> None:
+    """Raise DocumentError for a file with a password."""
+    member = "META-INF/manifest.xml"
+    if not container.has(member):
+        return
+    manifest = parse_xml(container.read(member), name=container.name, allow_external=True)
+    if any(local(each) == "encryption-data" for each in manifest.iter()):
+        raise DocumentError(
+            "encrypted",
+            f"{container.name} is protected by a password; save a copy without one and add that.",
+        )
 
 
 def numbered_styles(root: Element) -> frozenset[str]:

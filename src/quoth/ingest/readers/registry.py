@@ -31,7 +31,7 @@ from quoth.ingest.sandbox.limits import enforce_limits
 
 __all__ = ["SUFFIXES", "is_wanted", "read", "read_data", "sidecar"]
 
-_ALIKE = frozenset({("spoken", "markdown"), ("spoken", "text")})
+_ALIKE = frozenset({("spoken", "markdown"), ("spoken", "text"), ("data", "json"), ("json", "data")})
 """Formats that a suffix of another one promises, too."""
 
 

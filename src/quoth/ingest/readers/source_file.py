@@ -40,7 +40,7 @@ class SourceFile:
         text, places, sections = content
         return ParsedDocument(
             kind=kind,
-            title=known.title or file_title(self.name),
+            title=known.title or (self.name if kind == "code" else file_title(self.name)),
             text=text,
             places=places,
             sections=sections,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -23,10 +23,7 @@ from quoth.text.locators import format_timestamp
 if TYPE_CHECKING:
     from quoth.pipeline.commit import IngestProgress
 
-NOTHING = (
-    "Nothing to add: there is no file here that quoth reads. It reads PDF, Markdown, HTML, plain "
-    "text, and transcripts in SRT, WebVTT, SBV or JSON."
-)
+NOTHING = "Nothing to add: there is no file here that quoth reads. It reads {known}."
 
 
 LISTED = 8
@@ -35,21 +32,8 @@ SPEED_S = 300.0
 """Seconds over which the speed is averaged that the remaining time is taken from."""
 
 ADVICE: dict[str, tuple[str, ...]] = {
-    "save them as PDF or HTML": (
-        *(".doc", ".docx", ".odt", ".rtf", ".epub", ".mobi", ".ppt", ".pptx", ".odp", ".key"),
-        *(
-            ".xls",
-            ".xlsx",
-            ".ods",
-            ".csv",
-            ".tsv",
-            ".pages",
-            ".ps",
-            ".djvu",
-            ".tex",
-            ".rst",
-            ".org",
-        ),
+    "save them as PDF, DOCX or HTML": (
+        *(".doc", ".mobi", ".azw3", ".ppt", ".key", ".pages", ".numbers", ".ps", ".djvu", ".msg"),
     ),
     "add their captions or a transcript (.srt, .vtt)": (
         *(".mp3", ".m4a", ".wav", ".ogg", ".oga", ".flac", ".opus", ".aac"),
@@ -58,8 +42,7 @@ ADVICE: dict[str, tuple[str, ...]] = {
     "pictures are not read; make a PDF with text of scans": (
         *(".jpg", ".jpeg", ".png", ".gif", ".webp", ".svg", ".tif", ".tiff", ".bmp", ".heic"),
     ),
-    "unpack them": (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar"),
-    "JSON is read from folders where it is a transcript with times": (".json", ".json3", ".jsonl"),
+    "unpack them": (".7z", ".rar", ".zst"),
 }
 """What gets a text out of files that are not read, by suffix."""
 OTHERWISE = "name them one by one to have them read as text"
@@ -71,8 +54,9 @@ def show_left_out(session: CliSession, counts: Mapping[str, int]) -> None:
         return
     total = sum(counts.values())
     session.say(f"{total} file{'' if total == 1 else 's'} left out:")
-    known = {suffix for suffixes in ADVICE.values() for suffix in suffixes}
-    for advice, suffixes in (*ADVICE.items(), (OTHERWISE, tuple(counts.keys() - known))):
+    advices = {**_installs(counts), **ADVICE}
+    known = {suffix for suffixes in advices.values() for suffix in suffixes}
+    for advice, suffixes in (*advices.items(), (OTHERWISE, tuple(counts.keys() - known))):
         named = sorted((each for each in counts if each in suffixes), key=lambda e: (-counts[e], e))
         listed = ", ".join(
             f"{counts[each]} {each or 'without a suffix'}" for each in named[:LISTED]
@@ -80,6 +64,17 @@ def show_left_out(session: CliSession, counts: Mapping[str, int]) -> None:
         more = sum(counts[each] for each in named[LISTED:])
         if named:
             session.say(f"  {listed}{f' and {more} others' if more else ''}: {advice}")
+
+
+def _installs(suffixes: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return the suffixes of formats whose package is missing, by the command that installs it."""
+    from quoth.ingest.readers.formats import install_line
+
+    lines = {suffix: line for suffix in sorted(suffixes) if (line := install_line(suffix))}
+    return {
+        f"install what reads them: {line}": tuple(each for each in lines if lines[each] == line)
+        for line in dict.fromkeys(lines.values())
+    }
 
 
 def progress_bar(session: CliSession) -> Progress:
@@ -133,7 +128,11 @@ async def adding(
         for status, word in (("ready", "added"), ("unchanged", "unchanged"), ("failed", "failed"))
     }
     if not documents:
-        session.err.print(NOTHING, highlight=False, markup=False, soft_wrap=True)
+        from quoth.ingest.readers.formats import KNOWN
+
+        session.err.print(
+            NOTHING.format(known=KNOWN), highlight=False, markup=False, soft_wrap=True
+        )
     else:
         session.say(", ".join(f"{count} {word}" for word, count in counts.items() if count))
     return documents

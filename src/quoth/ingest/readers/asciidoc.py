@@ -1,0 +1,121 @@
+"""AsciiDoc: sections, prose without its markup, and code as it is, with line numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from quoth.core.types import ParsedDocument
+from quoth.ingest.readers.blocks import Block, assemble, to_plain_text
+from quoth.ingest.readers.dates import normalize_date
+from quoth.ingest.readers.marked_up import Paragraph, block, code_block, paragraphs, prose
+from quoth.ingest.readers.metadata import Metadata
+from quoth.ingest.readers.rows import table_blocks
+from quoth.ingest.readers.source_file import SourceFile
+
+_TITLE = re.compile(r"(={1,6})\s+(\S.*?)(?:\s+=+)?$")
+_UNDERLINE = re.compile(r"(?:={3,}|-{3,}|~{3,}|\^{3,}|\+{3,})$")
+_FENCE = re.compile(r"(-{4,}|\.{4,}|`{3,}|\+{4,}|/{4,}|\|={3,})(?:\w*)\s*$")
+_DROPPED = re.compile(
+    r"(?:\[.*\]|:[\w-]+!?:.*|//.*|(?:include|image|ifdef|ifndef|endif)::.*|<<<|\+|'''|={4,}|\*{4,}"
+    r"|_{4,}|--)\s*$"
+)
+_ATTRIBUTE = re.compile(r":(author|revdate|lang):\s+(.+)$")
+_CAPTION = re.compile(r"^\.(?=[\w\"'])")
+_ITEM = re.compile(r"\s*(?:[*.]{1,5}|-|\d{1,3}\.|\S.{0,80}?::)\s+\S")
+_LINK = r"(?:link:|xref:)?(?:https?://[^\s\[\]]{1,500}|[\w./#-]{1,300}(?=\[))\[([^\]]{1,300})\]"
+_INLINE = (
+    (re.compile(r"\bfootnote:\w*\[([^\]]{1,500})\]"), r" [\1]"),
+    (re.compile(r"\b(?:kbd|menu|btn|stem|latexmath|pass):\w*\[([^\]]{1,500})\]"), r"\1"),
+    (re.compile(_LINK), r"\1"),
+    (re.compile(r"<<[^<>,]{1,200},\s*([^<>]{1,200})>>"), r"\1"),
+    (re.compile(r"<<([^<>,]{1,200})>>"), r"\1"),
+    (re.compile(r"(?<![\w*])\*{1,2}(?=\S)([^*]{1,300}?)(?<=\S)\*{1,2}(?!\w)"), r"\1"),
+    (re.compile(r"(?<![\w_])_{1,2}(?=\S)([^_]{1,300}?)(?<=\S)_{1,2}(?!\w)"), r"\1"),
+    (re.compile(r"(?<![\w`])[`+]{1,2}(?=\S)([^`+]{1,300}?)(?<=\S)[`+]{1,2}(?!\w)"), r"\1"),
+    (re.compile(r"\[\[[\w, .-]{1,100}\]\]|\{nbsp\}"), ""),
+    (re.compile(r"^\s*[*.]{1,5}\s+"), "- "),
+)
+
+
+def read_asciidoc(file: SourceFile) -> ParsedDocument:
+    """Read AsciiDoc; the first title is the document's."""
+    lines = file.text.split("\n")
+    blocks = list(_blocks(lines))
+    stated = {m[1]: m[2].strip() for line in lines[:40] if (m := _ATTRIBUTE.match(line))}
+    meta = Metadata(
+        title=next((each.text for each in blocks if each.level), None),
+        speaker=stated.get("author"),
+        date=normalize_date(stated.get("revdate", "")),
+    )
+    return file.document("text", assemble(blocks), meta=meta)
+
+
+def _blocks(lines: list[str]) -> Iterator[Block]:
+    at = begin = 0
+    while at <= len(lines):
+        fence = _FENCE.match(lines[at]) if at < len(lines) else None
+        if fence is None and at < len(lines):
+            at += 1
+            continue
+        for part in paragraphs(lines[begin:at], first=begin + 1):
+            yield from _text(part)
+        if fence is None:
+            return
+        end = next(
+            (n for n in range(at + 1, len(lines)) if lines[n].rstrip() == fence[1]), len(lines)
+        )
+        yield from _fenced(fence[1], lines[at + 1 : end], at + 2)
+        at = begin = end + 1
+
+
+def _fenced(fence: str, lines: list[str], first: int) -> Iterator[Block]:
+    if fence.startswith("|"):
+        yield from _table(lines, first)
+    elif not fence.startswith("/"):
+        yield from code_block(lines, first)
+
+
+def _table(lines: list[str], first: int) -> Iterator[Block]:
+    """Return the rows of a table: as many cells each as the first line has."""
+    rows = [_cells(line) for line in lines if line.strip()]
+    width = len(rows[0]) if rows else 0
+    if width > 1 and any(len(row) != width for row in rows):
+        flat = [cell for row in rows for cell in row]
+        rows = [flat[at : at + width] for at in range(0, len(flat), width)]
+    header = len(lines) > 1 and bool(lines[0].strip()) and not lines[1].strip()
+    place = block("x", first, first + len(lines)).place
+    yield from table_blocks(rows, header=header or None, place=place)
+
+
+def _cells(line: str) -> list[str]:
+    return [plain(cell.strip()) for cell in re.split(r"(?:^|\s)[\w.^<>+*]{0,8}\|", line)[1:]]
+
+
+def _text(part: Paragraph) -> Iterator[Block]:
+    lines, number = list(part.lines), part.number
+    while lines:
+        title = _TITLE.match(lines[0])
+        if title is not None:
+            yield block(to_plain_text(plain(title[2])), number, level=len(title[1]))
+            lines, number = lines[1:], number + 1
+        elif (
+            len(lines) > 1 and _UNDERLINE.match(lines[1]) and abs(len(lines[0]) - len(lines[1])) < 3
+        ):
+            level = "=-~^+".index(lines[1][0]) + 1
+            yield block(to_plain_text(plain(lines[0])), number, level=level)
+            lines, number = lines[2:], number + 2
+        elif _DROPPED.match(lines[0]):
+            lines, number = lines[1:], number + 1
+        else:
+            break
+    kept = tuple("" if _DROPPED.match(line) else _CAPTION.sub("", line) for line in lines)
+    if lines:
+        yield from prose(Paragraph(number, kept), plain, _ITEM)
+
+
+def plain(text: str) -> str:
+    """Return a line without its markup."""
+    for pattern, kept in _INLINE:
+        text = pattern.sub(kept, text)
+    return text

@@ -1,0 +1,49 @@
+"""CSV and TSV: rows with the header of each column."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+
+from quoth.core.errors import DocumentError
+from quoth.core.types import ParsedDocument
+from quoth.ingest.readers.blocks import assemble
+from quoth.ingest.readers.sheets import Row, SheetReader
+from quoth.ingest.readers.source_file import SourceFile
+
+SAMPLE = 40
+"""Lines from which the separator is taken."""
+MAX_FIELD = 1 << 20
+"""Characters of one cell; a quote that is never closed would take the rest of the file."""
+
+
+def read_delimited(file: SourceFile) -> ParsedDocument:
+    """Read a table; raises DocumentError where a cell is larger than any should be."""
+    reader = SheetReader()
+    content = assemble(reader.blocks(_rows(file)))
+    return file.document("table", content, warnings=tuple(reader.warnings))
+
+
+def separator(text: str) -> str:
+    """Return the separator that gives the first lines the same number of cells."""
+    lines = [line for line in text[:100_000].split("\n")[:SAMPLE] if line.strip()]
+    best, most = ",", 0.0
+    for mark in ("\t", ";", ",", "|"):
+        counts = [len(row) for row in csv.reader(lines, delimiter=mark)]
+        usual = max(set(counts), key=counts.count, default=1)
+        score = counts.count(usual) / len(counts) if usual > 1 else 0.0
+        if score > most:
+            best, most = mark, score
+    return best
+
+
+def _rows(file: SourceFile) -> Iterator[Row]:
+    csv.field_size_limit(MAX_FIELD)
+    try:
+        rows = csv.reader(io.StringIO(file.text), delimiter=separator(file.text))
+        yield from enumerate(rows, start=1)
+    except csv.Error as error:
+        raise DocumentError(
+            "damaged", f"{file.name} is no table that can be read ({error}); check its quotes."
+        ) from None

@@ -1,0 +1,151 @@
+"""LaTeX: sections, prose without its commands, formulas and code as they are, with line numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from quoth.core.types import ParsedDocument
+from quoth.ingest.readers.blocks import Block, assemble, to_plain_text
+from quoth.ingest.readers.dates import normalize_date
+from quoth.ingest.readers.marked_up import block, code_block, paragraphs, prose
+from quoth.ingest.readers.metadata import Metadata
+from quoth.ingest.readers.rows import table_blocks
+from quoth.ingest.readers.source_file import SourceFile
+
+_LEVELS = {
+    "part": 1,
+    "chapter": 1,
+    "section": 2,
+    "subsection": 3,
+    "subsubsection": 4,
+    "paragraph": 5,
+}
+_ARGUMENT = r"\{((?:[^{}]|\{[^{}]{0,300}\}){0,500})\}"
+_SECTION = re.compile(rf"\\({'|'.join(_LEVELS)})\*?(?:\[[^\]]{{0,300}}\])?{_ARGUMENT}")
+_TABLE = re.compile(r"\\begin\{(tabular[x*]?|longtable|array)\}")
+_TOKEN = re.compile(r"\\[A-Z][a-zA-Z]*Tok\{((?:[^{}\\]|\\.){0,500})\}")
+_ESCAPED = re.compile(r"\\([#{}_%&$])")
+_CODE = re.compile(r"\\begin\{(verbatim|lstlisting|minted|Verbatim|Highlighting|alltt)\*?\}")
+_COMMENT = re.compile(r"(?<!\\)%.*$")
+_ABOUT = re.compile(rf"\\(title|author|date)\s*{_ARGUMENT}")
+_ITEM = re.compile(r"\s*\\item\b")
+_DROPPED = re.compile(
+    r"\\def\\\w+\{(?:[^{}]|\{[^{}]*\})*\}|\\(?:label|cite[a-z]*|ref|eqref|pageref|vspace|hspace|includegraphics|bibliography(?:style)?|input"
+    r"|include|usepackage|documentclass|pagestyle|thispagestyle|setlength|setcounter|hypertarget"
+    r"|addcontentsline|newcommand|renewcommand|index|graphicspath|tightlist|relax|end|begin)\*?"
+    r"(?:\[[^\]]{0,300}\])?(?:\{[^{}]{0,300}\})?(?:\[[^\]]{0,300}\])?"
+)
+_TABLE_RULE = re.compile(
+    r"\\(?:hline|toprule|midrule|bottomrule|end(?:first)?head|end(?:last)?foot|noalign\{\})"
+    r"|\\c(?:line|midrule)(?:\([lr]*\))?\{[\d-]*\}"
+)
+_LINK = re.compile(r"\\href\{[^{}]{0,500}\}")
+_KEPT = re.compile(rf"\\(?:[a-zA-Z]+)\*?(?:\[[^\]]{{0,200}}\])?{_ARGUMENT}")
+_NOTE = re.compile(rf"\\(?:footnote|thanks){_ARGUMENT}")
+_MATH = re.compile(r"\$[^$]{1,500}\$|\\\(.{1,500}?\\\)|\\\[.{1,1000}?\\\]", re.DOTALL)
+_SPELLED = {"ldots": "…", "dots": "…", "LaTeX": "LaTeX", "TeX": "TeX", "textbackslash": "\\"}
+_DASHES = {"--": "–", "---": "—", "``": "“", "''": "”"}
+_SPELLED_OUT = re.compile(rf"\\({'|'.join(_SPELLED)})(?![a-zA-Z])(?:\{{\}})?")
+_PUNCTUATION = re.compile(r"---?|``|''")
+_BREAK = re.compile(r"\\\\(?:\[[^\]]{0,30}\])?|(?<!\\)~")
+_COMMAND = re.compile(r"\\[a-zA-Z]+\*?\s?|(?<!\\)[{}]|\\[,;!: ]")
+_ACCENTS = dict(zip("'`^\"~c", "\u0301\u0300\u0302\u0308\u0303\u0327", strict=True))
+_ACCENT = re.compile(r"\\(['`^\"~]|c(?=\{))\s?\{?\\?([a-zA-Z])\}?")
+
+
+def read_latex(file: SourceFile) -> ParsedDocument:
+    """Read LaTeX from its body on; formulas stay as they are written."""
+    lines = file.text.split("\n")
+    about = {
+        match[1]: to_plain_text(plain(match[2])) for match in _ABOUT.finditer(file.text[:50_000])
+    }
+    first = next((n for n, line in enumerate(lines) if "\\begin{document}" in line), -1)
+    blocks = list(_blocks(lines, first + 1))
+    meta = Metadata(
+        title=about.get("title") or None,
+        speaker=about.get("author") or None,
+        date=normalize_date(about.get("date", "")),
+    )
+    return file.document("text", assemble(blocks), meta=meta)
+
+
+def _blocks(lines: list[str], at: int) -> Iterator[Block]:
+    pending: list[str] = []
+    while at < len(lines):
+        line = lines[at]
+        at += 1
+        code, section, table = _CODE.search(line), _SECTION.search(line), _TABLE.search(line)
+        begins = code or table
+        if begins is None and section is None:
+            bare = _COMMENT.sub("", line)
+            # A comment alone is no empty line, which would end the paragraph.
+            pending.append(bare if bare.strip() or not line.strip() else "\\relax")
+            if "\\end{document}" in line:
+                break
+            continue
+        yield from _text(pending, at - len(pending))
+        pending = []
+        if section is not None:
+            yield block(to_plain_text(plain(section[2])), at, level=_LEVELS[section[1]])
+            pending.append(line[section.end() :])
+        elif begins is not None:
+            end = _end(lines, at, name=begins[1])
+            if code is not None:
+                yield from code_block(list(map(_bare, lines[at:end])), at + 1)
+            else:
+                yield from _rows([line[begins.end() :], *lines[at:end]], at)
+            at = end + 1
+    yield from _text(pending, at + 1 - len(pending))
+
+
+def _end(lines: list[str], at: int, *, name: str) -> int:
+    """Return the line that ends an environment."""
+    ends = (n for n in range(at, len(lines)) if f"\\end{{{name}" in lines[n])
+    return next(ends, len(lines))
+
+
+def _bare(line: str) -> str:
+    """Return a line of code without the commands that only give it colours."""
+    bare = _TOKEN.sub(r"\1", line)
+    return _ESCAPED.sub(r"\1", bare) if bare != line else line
+
+
+def _rows(lines: list[str], first: int) -> Iterator[Block]:
+    """Return the rows of a table."""
+    body = " ".join(_COMMENT.sub("", line) for line in lines)
+    body = _TABLE_RULE.sub(
+        " ", re.sub(r"^(?:\[[^\]]*\])?(?:\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\})*", "", body)
+    )
+    rows = [
+        [to_plain_text(plain(cell)) for cell in re.split(r"(?<!\\)&", row)]
+        for row in re.split(r"\\\\(?:\[[^\]]*\])?", body)
+    ]
+    place = block("x", first, first + len(lines)).place
+    yield from table_blocks([row for row in rows if any(row)], place=place)
+
+
+def _text(lines: list[str], first: int) -> Iterator[Block]:
+    for part in paragraphs(lines, first=first):
+        yield from prose(part, plain, _ITEM)
+
+
+def plain(text: str) -> str:
+    """Return a line without its commands; what stands in dollars is kept."""
+    formulas: list[str] = []
+
+    def keep(match: re.Match[str]) -> str:
+        formulas.append(match[0])
+        return f"\ue000{len(formulas) - 1}\ue001"
+
+    text = _MATH.sub(keep, text.replace("\\maketitle", "").replace("%", ""))
+    text = re.sub(r"\\item(?:\[([^\]]{0,200})\])?", lambda m: f"- {m[1] or ''} ", text)
+    text = _LINK.sub("", _NOTE.sub(r" [\1]", text))
+    text = _ACCENT.sub(lambda m: m[2] + _ACCENTS[m[1]], text)
+    text = _TABLE_RULE.sub("", _DROPPED.sub("", text))
+    for _ in range(4):
+        text = _KEPT.sub(r"\1", text)
+    text = _SPELLED_OUT.sub(lambda m: _SPELLED[m[1]], text)
+    text = _PUNCTUATION.sub(lambda m: _DASHES[m[0]], _BREAK.sub(" ", text))
+    text = _ESCAPED.sub(r"\1", _COMMAND.sub("", text))
+    return re.sub("\ue000(\\d+)\ue001", lambda m: formulas[int(m[1])], text)

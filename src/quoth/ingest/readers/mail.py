@@ -1,0 +1,155 @@
+"""Mail: EML messages and MBOX boxes, with what is attached to them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from email.utils import getaddresses, parsedate_to_datetime
+
+from quoth.core.errors import DocumentError
+from quoth.core.types import ParsedDocument
+from quoth.ingest.readers.blocks import Block, assemble, normalize_whitespace, to_plain_text
+from quoth.ingest.readers.enclosed import Enclosure
+from quoth.ingest.readers.html import html_blocks
+from quoth.ingest.readers.metadata import Metadata
+from quoth.ingest.readers.source_file import SourceFile
+from quoth.ingest.readers.text import plain_blocks
+
+MAX_MESSAGES = 20_000
+MAX_ATTACHMENTS = 200
+"""Attachments of one message that are read."""
+NO_SUBJECT = "(no subject)"
+
+_FROM = re.compile(rb"(?:^|\n\r?\n)From [^\r\n]{1,300}\r?\n(?=[!-9;-~]{1,80}:)")
+_QUOTED = re.compile(r"\s*>")
+_FAULTS = (ValueError, LookupError, TypeError, AttributeError, AssertionError, RecursionError)
+"""What the library raises over damaged messages."""
+
+
+def read_eml(file: SourceFile) -> ParsedDocument:
+    """Read one message; raises DocumentError."""
+    enclosure = Enclosure()
+    message = _parse(file.data, name=file.name)
+    meta = _add_message(enclosure, message, file=file, seen=None)
+    if not enclosure.parts:
+        raise DocumentError("empty", f"{file.name} has no text in it. There is nothing to read.")
+    return file.document("mail", enclosure.content, meta=meta, warnings=tuple(enclosure.warnings))
+
+
+def read_mbox(file: SourceFile) -> ParsedDocument:
+    """Read a box of messages in their order; what an earlier one says is not quoted again."""
+    enclosure = Enclosure()
+    seen: set[str] = set()
+    marks = [match.span() for match in _FROM.finditer(file.data)] or [(0, 0)]
+    starts = [end for _, end in marks]
+    ends = [*(start for start, _ in marks[1:]), len(file.data)]
+    if len(starts) > MAX_MESSAGES:
+        enclosure.warnings.append(f"Only the first {MAX_MESSAGES:,} messages are read.")
+    spans = list(zip(starts, ends, strict=True))[:MAX_MESSAGES]
+    for number, (start, end) in enumerate(spans, start=1):
+        message = _parse(file.data[start:end], name=f"{file.name}, message {number}")
+        _add_message(enclosure, message, file=file, seen=seen)
+    if not enclosure.parts:
+        raise DocumentError("empty", f"{file.name} holds no message with text in it.")
+    return file.document("mail", enclosure.content, warnings=tuple(enclosure.warnings))
+
+
+def _parse(data: bytes, *, name: str) -> EmailMessage:
+    try:
+        return message_from_bytes(data, policy=policy.default)
+    except _FAULTS as error:
+        raise DocumentError(
+            "damaged", f"{name} is damaged: it is no message that can be read ({error})."
+        ) from None
+
+
+def _add_message(
+    enclosure: Enclosure, message: EmailMessage, *, file: SourceFile, seen: set[str] | None
+) -> Metadata:
+    """Add a message and its attachments; return what it says of itself."""
+    subject = _header(message, "subject") or NO_SUBJECT
+    sender, date = _sender(message), _date(message)
+    heading = " · ".join(filter(None, (subject, sender, date)))
+    head = [
+        f"{name.title()}: {value}"
+        for name in ("from", "to", "cc", "date", "subject")
+        if (value := _header(message, name))
+    ]
+    blocks = [Block("\n".join(head)), *_without_quotes(_body(message), seen)]
+    enclosure.add(assemble(blocks), path=(heading,))
+    for name, data in _attachments(message):
+        inner = SourceFile(name, data, nesting=file.nesting + 1)
+        enclosure.add_file(inner, path=(heading, name))
+    return Metadata(title=subject, speaker=sender or None, date=date or None)
+
+
+def _body(message: EmailMessage) -> Sequence[Block]:
+    try:
+        part = message.get_body(("plain", "html"))
+        if part is None:
+            return []
+        content = str(part.get_content())
+        kind = part.get_content_type()
+    except _FAULTS:
+        payload = message.get_payload(decode=True)
+        content = payload.decode("utf-8", "replace") if isinstance(payload, bytes) else ""
+        kind = "text/plain"
+    text = normalize_whitespace(content)
+    return html_blocks(text) if kind == "text/html" else list(plain_blocks(text))
+
+
+def _without_quotes(blocks: Sequence[Block], seen: set[str] | None) -> Iterator[Block]:
+    """Leave out the quoted lines that were read before, as ``seen`` has them."""
+    for block in blocks:
+        lines = []
+        for line in block.text.split("\n"):
+            words = to_plain_text(line.lstrip("> "))
+            if seen is not None and words and _QUOTED.match(line) and words in seen:
+                continue
+            if seen is not None and len(words) > 1:
+                seen.add(words)
+            if words or seen is None:
+                lines.append(line)
+        text = "\n".join(lines).strip("\n")
+        if text.strip(" >\n"):
+            yield Block(text, level=block.level)
+
+
+def _attachments(message: EmailMessage) -> Iterator[tuple[str, bytes]]:
+    try:
+        parts = list(message.iter_attachments())[:MAX_ATTACHMENTS]
+    except _FAULTS:
+        return
+    for number, part in enumerate(parts, start=1):
+        try:
+            name = part.get_filename() or f"attachment {number}"
+            if part.get_content_type() == "message/rfc822":
+                inner = part.get_content()
+                yield f"{_header(inner, 'subject') or name}.eml", inner.as_bytes()
+                continue
+            data = part.get_payload(decode=True)
+        except _FAULTS:
+            continue
+        if isinstance(data, bytes) and part.get_content_maintype() not in ("image", "video"):
+            yield normalize_whitespace(name).rpartition("/")[2], data
+
+
+def _header(message: EmailMessage, name: str) -> str:
+    try:
+        return to_plain_text(normalize_whitespace(str(message.get(name) or "")))[:500]
+    except _FAULTS:
+        return ""
+
+
+def _sender(message: EmailMessage) -> str:
+    pairs = getaddresses([_header(message, "from")])
+    return to_plain_text(pairs[0][0] or pairs[0][1]) if pairs else ""
+
+
+def _date(message: EmailMessage) -> str:
+    try:
+        return parsedate_to_datetime(_header(message, "date")).date().isoformat()
+    except _FAULTS:
+        return ""

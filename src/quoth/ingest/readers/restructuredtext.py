@@ -1,0 +1,170 @@
+"""reStructuredText: sections, prose without its markup, and code as it is, with line numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise, zip_longest
+
+from quoth.core.types import ParsedDocument
+from quoth.ingest.readers.blocks import Block, assemble, to_plain_text
+from quoth.ingest.readers.dates import normalize_date
+from quoth.ingest.readers.marked_up import Paragraph, block, code_block, indented, paragraphs, prose
+from quoth.ingest.readers.metadata import Metadata
+from quoth.ingest.readers.rows import table_blocks
+from quoth.ingest.readers.source_file import SourceFile
+
+_RULE = re.compile(r"([!-/:-@\[-`{-~])\1{1,}\s*$")
+_DIRECTIVE = re.compile(r"(\s*)\.\. (?P<name>[\w:.-]+)::\s*(?P<rest>.*)$")
+_CODE = frozenset(["code", "code-block", "sourcecode", "literalinclude", "parsed-literal", "math"])
+_SKIPPED = frozenset(
+    ["image", "toctree", "raw", "index", "contents", "include", "meta", "highlight"]
+)
+_COMMENT = re.compile(r"\s*\.\.(?:\s+(?!\[|_|\|).*|\s+_.*)?$")
+_FOOTNOTE = re.compile(r"\s*\.\. (?=\[)")
+_OPTION = re.compile(r"\s+:[\w-]+:")
+_FIELD = re.compile(r":(?P<name>[\w -]{1,40}):\s+(?P<value>.+)$")
+_ITEM = re.compile(r"\s*(?:[-*+•]|\(?(?:\d{1,3}|[a-zA-Z#])[.)])\s+\S")
+_TABLE_RULE = re.compile(r"[=\s]+|[+=-]+")
+_ROW = re.compile(r"\s*(?:[+|].*[+|]|=+(?:\s+=+)+)\s*$")
+_INLINE = (
+    (re.compile(r":[\w:+.-]{1,40}:`~?([^`<]{1,200}?)\s*(?:<[^<>`]{0,300}>)?`"), r"\1"),
+    (re.compile(r"`([^`<]{1,300}?)\s*<[^<>`]{1,500}>`_{0,2}"), r"\1"),
+    (re.compile(r"``(.{1,300}?)``"), r"\1"),
+    (re.compile(r"`([^`]{1,300})`_{0,2}"), r"\1"),
+    (re.compile(r"(?<![\w*])\*{1,2}(?=\S)([^*]{1,300}?)(?<=\S)\*{1,2}(?![\w*])"), r"\1"),
+    (re.compile(r"\|([\w -]{1,60})\|(?!\w)"), r"\1"),
+    (re.compile(r"(?<=\w)_(?=[\s.,;:)]|$)"), ""),
+    (re.compile(r"\[#?(\w{0,20})\]_"), r"[\1]"),
+    (re.compile(r"\\([^\w\s])"), r"\1"),
+)
+
+
+def read_rst(file: SourceFile) -> ParsedDocument:
+    """Read reStructuredText; the first title is the document's."""
+    blocks = list(_Reader(file.text.split("\n")).blocks())
+    title = next((each.text for each in blocks if each.level), None)
+    fields = {
+        m["name"].lower(): m["value"]
+        for line in file.text.split("\n")[:40]
+        if (m := _FIELD.match(line))
+    }
+    meta = Metadata(
+        title=title, speaker=fields.get("author"), date=normalize_date(fields.get("date", ""))
+    )
+    return file.document("text", assemble(blocks), meta=meta)
+
+
+class _Reader:
+    """Reads lines from top to bottom; the signs under titles give their levels as they come."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines = lines
+        self._styles: list[str] = []
+
+    def blocks(self) -> Iterator[Block]:
+        """Return the blocks of the text."""
+        parts = list(paragraphs(self._lines))
+        at = 0
+        while at < len(parts):
+            part = parts[at]
+            at += 1
+            directive = _DIRECTIVE.match(part.lines[0])
+            if directive is not None:
+                body, at = self._body(parts, at, part)
+                yield from self._directive(directive, body)
+            elif _COMMENT.match(part.lines[0]):
+                _, at = self._body(parts, at, part)
+            else:
+                yield from self._text(part)
+                if part.lines[-1].rstrip().endswith("::"):
+                    body, at = self._body(
+                        parts, at, Paragraph(part.number + len(part.lines) - 1, part.lines[-1:])
+                    )
+                    yield from code_block(body.lines[1:], body.number + 1)
+
+    def _body(self, parts: Sequence[Paragraph], at: int, head: Paragraph) -> tuple[Paragraph, int]:
+        """Return what is indented below a line, with that line, and where the text goes on."""
+        margin = indented(head.lines[0])
+        last = head.number + len(head.lines) - 1
+        while at < len(parts) and indented(parts[at].lines[0]) > margin:
+            last = parts[at].number + len(parts[at].lines) - 1
+            at += 1
+        return Paragraph(head.number, tuple(self._lines[head.number - 1 : last])), at
+
+    def _directive(self, directive: re.Match[str], body: Paragraph) -> Iterator[Block]:
+        name = directive["name"].split(":")[-1]
+        inner = list(body.lines[1:])
+        number = body.number + 1
+        while inner and _OPTION.match(inner[0]):
+            inner, number = inner[1:], number + 1
+        if name in _SKIPPED:
+            return
+        if name in _CODE:
+            yield from code_block(inner, number)
+            return
+        if directive["rest"]:
+            yield block(to_plain_text(plain(directive["rest"])), body.number)
+        for part in paragraphs(inner, first=number):
+            if part.lines[0].rstrip().endswith("::") and _DIRECTIVE.match(part.lines[0]):
+                continue
+            yield from prose(part, plain, _ITEM)
+
+    def _text(self, part: Paragraph) -> Iterator[Block]:
+        lines, number = part.lines, part.number
+        if len(lines) == 1 and _RULE.match(lines[0]) and len(lines[0].strip()) > 3:
+            return
+        if len(lines) > 2 and _RULE.match(lines[0]) and _RULE.match(lines[2]):
+            yield self._title(lines[1], lines[0].strip()[0] * 2, number + 1)
+            lines, number = lines[3:], number + 3
+        while len(lines) > 1 and not lines[0][:1].isspace() and _underlines(lines[1], lines[0]):
+            yield self._title(lines[0], lines[1].strip()[0], number)
+            lines, number = lines[2:], number + 2
+        if lines and all(_ROW.match(line) for line in (lines[0], lines[-1])):
+            yield from _table(lines, number)
+        elif lines:
+            first = _FOOTNOTE.sub("", lines[0])
+            yield from prose(Paragraph(number, (first, *lines[1:])), plain, _ITEM)
+
+    def _title(self, text: str, style: str, number: int) -> Block:
+        if style not in self._styles:
+            self._styles.append(style)
+        level = min(self._styles.index(style) + 1, 6)
+        return block(to_plain_text(plain(text)), number, level=level)
+
+
+def _table(lines: Sequence[str], number: int) -> Iterator[Block]:
+    """Return the rows of a table, drawn with "=" above its columns or with "|" between them."""
+    place = block("x", number, number + len(lines) - 1).place
+    rules = [at for at, line in enumerate(lines) if _TABLE_RULE.fullmatch(line.strip())]
+    if lines[0].lstrip()[0] == "=":
+        columns = [match.span() for match in re.finditer("=+", lines[0])]
+        ends = [*(start for start, _ in columns[1:]), None]
+        rows = [
+            [line[low:high].strip() for (low, _), high in zip(columns, ends, strict=True)]
+            for at, line in enumerate(lines)
+            if at not in rules
+        ]
+        header = len(rules) > 2
+    else:
+        cells = [line.strip().strip("|").split("|") for line in lines]
+        rows = [
+            [" ".join(parts) for parts in zip_longest(*cells[low + 1 : high], fillvalue="")]
+            for low, high in pairwise(rules)
+        ]
+        header = any("=" in lines[at] for at in rules)
+    for row in table_blocks([[plain(cell) for cell in row] for row in rows], header=header or None):
+        yield replace(row, place=place)
+
+
+def plain(text: str) -> str:
+    """Return a line without its markup."""
+    text = text.removesuffix("::") + (":" if text.endswith("::") and len(text) > 2 else "")
+    for pattern, kept in _INLINE:
+        text = pattern.sub(kept, text)
+    return text
+
+
+def _underlines(line: str, title: str) -> bool:
+    return _RULE.match(line) is not None and len(line.strip()) >= min(len(title.strip()), 4)

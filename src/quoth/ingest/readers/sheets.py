@@ -1,0 +1,85 @@
+"""Sheets as text: rows as "column: value", within bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from quoth.ingest.readers.blocks import Block, counted, to_plain_text
+from quoth.ingest.readers.rows import is_header, row_text
+
+MAX_ROWS = 20_000
+"""Rows that are read of one file."""
+MAX_CHARACTERS = 4_000_000
+"""Characters of all rows of one file."""
+MAX_CELL = 2_000
+LOOK_AHEAD = 10
+"""Rows at the top of a sheet among which the header is looked for."""
+
+Row = tuple[int, Sequence[str]]
+"""The number of a row, as its program counts it, and its cells as people see them."""
+
+
+@dataclass(slots=True)
+class SheetReader:
+    """Turns the sheets of one file into blocks, and counts what it reads."""
+
+    rows: int = 0
+    characters: int = 0
+    warnings: list[str] = field(default_factory=list)
+
+    def blocks(
+        self, rows: Iterable[Row], *, sheet: str | None = None, header: Sequence[str] | None = None
+    ) -> Iterator[Block]:
+        """Return the rows of a sheet below its name; ``header`` are its columns where known."""
+        if sheet:
+            yield Block(to_plain_text(sheet), level=1)
+        top: list[Row] = []
+        titles: Sequence[str] | None = header
+        for number, cells in rows:
+            if self._is_full(number, sheet):
+                break
+            clean = _trimmed([to_plain_text(cell)[:MAX_CELL] for cell in cells])
+            if not clean:
+                continue
+            if titles is None and len(top) < LOOK_AHEAD:
+                top.append((number, clean))
+                continue
+            if titles is None:
+                titles = yield from self._top(top)
+            yield from self._row(number, clean, titles)
+        if titles is None:
+            yield from self._top(top)
+
+    def _top(self, top: Sequence[Row]) -> Generator[Block, None, Sequence[str]]:
+        """Return the first rows; the header is the first row that looks like one."""
+        titles: Sequence[str] = ()
+        for at, (number, cells) in enumerate(top):
+            below = top[at + 1][1] if top[at + 1 :] else None
+            width = max((len(each) for _, each in top[at + 1 :]), default=0)
+            if not titles and 2 * len(cells) > width and is_header(cells, below):
+                titles = cells
+            yield from self._row(number, cells, titles)
+        return titles
+
+    def _row(self, number: int, cells: Sequence[str], titles: Sequence[str]) -> Iterator[Block]:
+        text = row_text(cells, titles)
+        self.rows += 1
+        self.characters += len(text)
+        yield Block(text, place=counted("row", number))
+
+    def _is_full(self, number: int, sheet: str | None) -> bool:
+        full = self.rows >= MAX_ROWS or self.characters >= MAX_CHARACTERS
+        if full:
+            name = f"'{sheet}'" if sheet else "the table"
+            self.warnings.append(
+                f"The file has more than is read at most ({MAX_ROWS:,} rows or "
+                f"{MAX_CHARACTERS:,} characters): {name} is read up to row {number - 1:,}."
+            )
+        return full
+
+
+def _trimmed(cells: list[str]) -> list[str]:
+    while cells and not cells[-1]:
+        cells.pop()
+    return cells

@@ -1,0 +1,142 @@
+"""XLSX, XLSM, XLSB and XLS: sheets by calamine, numbers as they are shown."""
+
+from __future__ import annotations
+
+import io
+import posixpath
+import re
+from collections.abc import Iterator
+
+from python_calamine import (
+    CalamineError,
+    CalamineSheet,
+    CalamineWorkbook,
+    SheetTypeEnum,
+    SheetVisibleEnum,
+)
+
+from quoth.core.errors import DocumentError
+from quoth.core.types import ParsedDocument
+from quoth.ingest.readers.blocks import Block, assemble
+from quoth.ingest.readers.metadata import Metadata
+from quoth.ingest.readers.number_formats import NumberFormat, parse_format, show_value
+from quoth.ingest.readers.office_properties import office_properties
+from quoth.ingest.readers.sheets import MAX_ROWS, Row, SheetReader
+from quoth.ingest.readers.source_file import SourceFile
+from quoth.ingest.readers.xml_parts import attribute, local, parse_xml
+from quoth.ingest.readers.zip_container import ZipContainer, open_container
+
+PANIC = "PanicException"
+"""What calamine raises over some damaged files; it is no Exception and cannot be imported."""
+MAX_FORMATTED = 500_000
+"""Cells whose format is looked up."""
+
+_CELL = re.compile(rb"<(?:\w+:)?c\s(?=[^<>]*\sr=|r=)[^<>]*>")
+_ATTRIBUTE = re.compile(rb'\b(r|s)="([A-Z]{0,3}\d{1,7})"')
+_REFERENCE = re.compile(r"([A-Z]{1,3})(\d{1,7})")
+Formats = dict[tuple[int, int], NumberFormat]
+
+
+def read_spreadsheet(file: SourceFile) -> ParsedDocument:
+    """Read a workbook, sheet by sheet; raises DocumentError."""
+    container = None
+    if file.data.startswith(b"PK"):
+        container = open_container(file.data, name=file.name)
+        container.check_xml()
+    reader = SheetReader()
+    try:
+        blocks = list(_sheets(file, container, reader))
+    except (CalamineError, ValueError, OSError, IndexError, OverflowError) as error:
+        raise _fault(file.name, error) from None
+    except BaseException as error:
+        if type(error).__name__ != PANIC:
+            raise
+        raise _fault(file.name, error) from None
+    meta = office_properties(container) if container else Metadata()
+    return file.document("table", assemble(blocks), meta=meta, warnings=tuple(reader.warnings))
+
+
+def _sheets(
+    file: SourceFile, container: ZipContainer | None, reader: SheetReader
+) -> Iterator[Block]:
+    book = CalamineWorkbook.from_filelike(io.BytesIO(file.data))
+    known = [each for each in book.sheets_metadata if each.typ == SheetTypeEnum.WorkSheet]
+    hidden = [each.name for each in known if each.visible != SheetVisibleEnum.Visible]
+    if hidden:
+        reader.warnings.append(f"Hidden sheets, which are read, too: {', '.join(hidden[:9])}.")
+    for each in known:
+        sheet = book.get_sheet_by_name(each.name)
+        formats = sheet_formats(container, each.name) if container else {}
+        yield from reader.blocks(_rows(sheet, formats), sheet=each.name)
+
+
+def _fault(name: str, error: BaseException) -> DocumentError:
+    if "password" in str(error).lower():
+        return DocumentError(
+            "encrypted", f"{name} is protected by a password; save a copy without one and add that."
+        )
+    return DocumentError(
+        "damaged", f"{name} cannot be read as a workbook ({error}); save it again."
+    )
+
+
+def _rows(sheet: CalamineSheet, formats: Formats) -> Iterator[Row]:
+    for number, cells in enumerate(sheet.iter_rows(), start=1):
+        yield (
+            number,
+            [
+                show_value(value, formats.get((number, column)))
+                for column, value in enumerate(cells, start=1)
+            ],
+        )
+
+
+def sheet_formats(container: ZipContainer, sheet: str) -> Formats:
+    """Return the formats of the cells of a sheet by row and column; none where it cannot be had."""
+    try:
+        styles = parse_xml(container.read("xl/styles.xml"), name=container.name)
+        member = _member_of(container, sheet)
+        data = container.read(member) if member else b""
+    except DocumentError:
+        return {}
+    codes = {
+        int(attribute(each, "numFmtId") or 0): attribute(each, "formatCode")
+        for each in styles.iter()
+        if local(each) == "numFmt"
+    }
+    cells = next((each for each in styles.iter() if local(each) == "cellXfs"), None)
+    forms = [
+        parse_format(int(attribute(each, "numFmtId") or 0), codes)
+        for each in (cells if cells is not None else ())
+    ]
+    found: Formats = {}
+    for cell in _CELL.finditer(data):
+        parts = {each[1]: each[2].decode() for each in _ATTRIBUTE.finditer(cell[0])}
+        place = _REFERENCE.fullmatch(parts.get(b"r", ""))
+        style = parts.get(b"s", "0")
+        form = forms[int(style)] if style.isdecimal() and int(style) < len(forms) else None
+        if form is not None and place is not None:
+            found[int(place[2]), _column(place[1])] = form
+        if len(found) >= MAX_FORMATTED or (place and int(place[2]) > MAX_ROWS):
+            break
+    return found
+
+
+def _member_of(container: ZipContainer, sheet: str) -> str | None:
+    """Return the part that holds a sheet."""
+    book = parse_xml(container.read("xl/workbook.xml"), name=container.name)
+    links = parse_xml(container.read("xl/_rels/workbook.xml.rels"), name=container.name)
+    targets = {attribute(each, "Id"): attribute(each, "Target") for each in links}
+    for each in book.iter():
+        if local(each) == "sheet" and attribute(each, "name") == sheet:
+            target = targets.get(attribute(each, "id"), "")
+            path = target.lstrip("/") if target.startswith("/") else posixpath.join("xl", target)
+            return path if container.has(path) else None
+    return None
+
+
+def _column(letters: str) -> int:
+    number = 0
+    for letter in letters:
+        number = 26 * number + ord(letter) - 64
+    return number

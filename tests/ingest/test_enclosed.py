@@ -1,0 +1,105 @@
+"""Mail and archives: what is within is read by its own reader, within bounds."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from quoth.core.errors import DocumentError
+from quoth.ingest.readers.registry import read
+from quoth.text.locators import label, link
+from tests.conftest import FIXTURES
+
+DOCUMENTS = FIXTURES / "documents"
+
+
+def code_of(path: Path) -> str:
+    with pytest.raises(DocumentError) as caught:
+        read(path)
+    return caught.value.code
+
+
+def test_a_message_with_its_attachment() -> None:
+    mail = read(DOCUMENTS / "fog.eml")
+    assert (mail.kind, mail.title, mail.speaker, mail.date) == (
+        "mail",
+        "Re: Fog at the pier",
+        "Bo Lamp",
+        "2024-05-07",
+    )
+    assert mail.sections[0].path == ("Re: Fog at the pier · Bo Lamp · 2024-05-07",)
+    at = mail.text.index("Dover")
+    (place,) = [each for each in mail.places if each.start <= at < each.end]
+    assert label(place.locator).endswith("2024-05-07 ▸ gauges.csv ▸ row 2")
+
+
+def test_a_box_quotes_nothing_twice() -> None:
+    box = read(DOCUMENTS / "fog.mbox")
+    assert box.text.count("The fog horn is silent since Sunday.") == 1
+    assert [section.path[0].split(" · ")[1] for section in box.sections] == ["Ada Pilot", "Bo Lamp"]
+    assert "The lamp keeper comes on Friday." in box.text
+
+
+def test_files_within_an_archive() -> None:
+    pack = read(DOCUMENTS / "pack.zip")
+    assert pack.warnings == (
+        "pack/wind.odp: Hidden slides, which are read, too: 4.",
+        "Files within that are not read: pack/photo.jpg.",
+    )
+    at = pack.text.index("Station: Light ship")
+    (place,) = [each for each in pack.places if each.start <= at < each.end]
+    assert label(place.locator) == "pack/wind.odp ▸ Speeds ▸ slide 2"
+    assert link(place.locator, url=None, source="/pack.zip", seconds=None) == (
+        "file:///pack.zip#pack/wind.odp"
+    )
+    assert all(place.start == place.locator.start for place in pack.places)  # type: ignore[union-attr]
+
+
+def test_a_file_that_cannot_be_read_does_not_stop_the_others(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("bad.pdf", b"%PDF-1.7 nothing")
+        archive.writestr("good.md", "# Good\n\nWords.")
+    pack = read(tmp_path / "a.zip")
+    assert "Words." in pack.text
+    assert pack.warnings[0].startswith("Not read: bad.pdf")
+
+
+def nested(depth: int) -> bytes:
+    data, name = b"# Deep\n\nWords.", "deep.md"
+    for level in range(depth):
+        made = io.BytesIO()
+        with zipfile.ZipFile(made, "w") as archive:
+            archive.writestr(name, data)
+        data, name = made.getvalue(), f"{level}.zip"
+    return data
+
+
+def test_archives_within_archives_are_opened_to_a_depth(tmp_path: Path) -> None:
+    (tmp_path / "three.zip").write_bytes(nested(3))
+    assert "Words." in read(tmp_path / "three.zip").text
+    (tmp_path / "nine.zip").write_bytes(nested(9))
+    assert code_of(tmp_path / "nine.zip") == "empty"
+
+
+def test_bombs_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "bomb.txt.gz").write_bytes(gzip.compress(bytes(64 << 20)))
+    assert code_of(tmp_path / "bomb.txt.gz") == "too_large"
+    with tarfile.open(tmp_path / "bomb.tar.gz", "w:gz") as archive:
+        info = tarfile.TarInfo("a.txt")
+        info.size = 64 << 20
+        archive.addfile(info, io.BytesIO(bytes(info.size)))
+    assert code_of(tmp_path / "bomb.tar.gz") == "too_large"
+    with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as zipped:
+        zipped.writestr("a.txt", bytes(64 << 20))
+    assert code_of(tmp_path / "bomb.zip") == "too_large"
+
+
+def test_a_file_packed_alone_is_read_as_what_it_is(tmp_path: Path) -> None:
+    (tmp_path / "notes.md.gz").write_bytes(gzip.compress(b"# Notes\n\nThe buoy is red."))
+    notes = read(tmp_path / "notes.md.gz")
+    assert (notes.kind, notes.title) == ("markdown", "Notes")

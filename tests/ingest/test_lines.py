@@ -1,0 +1,108 @@
+"""Program text, data, notebooks and plain markup: lines and cells are places."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from quoth.ingest.chunker import chunk
+from quoth.ingest.readers.registry import read
+from quoth.text.locators import label, link, locate
+from tests.conftest import FIXTURES
+from tests.ingest.test_golden_chunks import count_words
+
+DOCUMENTS = FIXTURES / "documents"
+
+
+def place_of(name: str, words: str) -> str:
+    document = read(DOCUMENTS / name)
+    at = document.text.index(words)
+    return label(locate(document.places, at, at + len(words)))
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "place"),
+    [
+        ("tide.py", "math.cos", "class Gauge ▸ def height ▸ line 13"),
+        ("tide.py", "math\n\nPERIOD", "lines 3–5"),
+        ("harbour.json", '"N1"', "berths ▸ line 4"),
+        ("harbour.toml", "min_length", "pilots ▸ line 7"),
+        ("harbour.yaml", "depth", "berths ▸ line 4"),
+        ("harbour.xml", "14 metres", "berth ▸ line 4"),
+        ("waves.ipynb", "mean period", "Waves ▸ cell 2"),
+        ("bees.rst", "Split the colony", "Keeping bees ▸ Swarming ▸ line 30"),
+        ("bees.adoc", "Split the colony", "Keeping bees ▸ Swarming ▸ line 27"),
+        ("bees.org", "Split the colony", "Swarming ▸ line 29"),
+        ("bees.tex", "Split the colony", "Swarming ▸ lines 147–149"),
+    ],
+)
+def test_a_place_is_the_line_in_the_file(name: str, words: str, place: str) -> None:
+    assert place_of(name, words) == place
+
+
+def test_a_line_opens_by_its_number() -> None:
+    code = read(DOCUMENTS / "tide.py")
+    assert link(code.places[1].locator, url=None, source="/t.py", seconds=None) == (
+        "file:///t.py#L3"
+    )
+
+
+def test_code_is_stored_as_it_is() -> None:
+    source = (DOCUMENTS / "tide.py").read_text()
+    assert read(DOCUMENTS / "tide.py").text == source.rstrip("\n")
+
+
+@pytest.mark.parametrize("name", ["bees.rst", "bees.adoc", "bees.org", "bees.tex", "bees.docx"])
+def test_markup_is_read_as_text(name: str) -> None:
+    document = read(DOCUMENTS / name)
+    assert document.title == "Keeping bees"
+    assert [each.path[-1] for each in document.sections][-3:] == ["The hive", "Frames", "Swarming"]
+    assert "Part: Frame | Material: Linden | Weight in kg: 0.3" in document.text
+    assert "def eggs(days):\n    # two thousand a day\n    return 2000 * days" in document.text
+    assert "See the society for more." in document.text
+    assert "In early summer, when there is most nectar." in document.text
+
+
+def test_a_line_of_code_is_not_cut_at_a_full_stop(tmp_path: Path) -> None:
+    path = tmp_path / "talk.py"
+    path.write_text(
+        "".join(f"x{n} = 'One sentence. Another one.'  # And. More.\n" for n in range(40))
+    )
+    document = read(path)
+    chunks = chunk(
+        document,
+        document_id="d",
+        chunk_id=str,
+        count_tokens=count_words,
+        target_tokens=20,
+        language="en",
+    )
+    assert len(chunks) > 5
+    assert all(each.text.startswith("x") and each.text.endswith(("\n", "More.")) for each in chunks)
+
+
+def test_outputs_of_a_notebook_are_bounded(tmp_path: Path) -> None:
+    path = tmp_path / "long.ipynb"
+    text = (DOCUMENTS / "waves.ipynb").read_text().replace("8.2 s", "8" * 9000)
+    path.write_text(text)
+    assert "more characters of output)" in read(path).text
+    assert len(read(path).text) < 3000
+
+
+def test_json_in_one_line_is_written_anew(tmp_path: Path) -> None:
+    path = tmp_path / "wide.json"
+    path.write_text("{" + ",".join(f'"key{n}": {{"a": "{"word " * 9}"}}' for n in range(99)) + "}")
+    document = read(path)
+    assert "no line breaks" in document.warnings[0]
+    assert document.sections[0].path == ("key0",)
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.ipynb"])
+def test_json_that_is_none_is_damaged(tmp_path: Path, name: str) -> None:
+    from quoth.core.errors import DocumentError
+
+    (tmp_path / name).write_text('{"cells": ')
+    with pytest.raises(DocumentError) as caught:
+        read(tmp_path / name)
+    assert caught.value.code == "damaged"

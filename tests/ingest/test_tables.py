@@ -1,0 +1,85 @@
+"""Sheets and tables: rows with their headers, numbers as people see them, within bounds."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from pathlib import Path
+
+import pytest
+
+from quoth.ingest.readers import sheets
+from quoth.ingest.readers.number_formats import CellValue, parse_format, show_value
+from quoth.ingest.readers.registry import read
+from quoth.text.locators import label
+from tests.conftest import FIXTURES
+
+DOCUMENTS = FIXTURES / "documents"
+
+
+def rows_of(path: Path) -> dict[str, str]:
+    """The text of every place by its label."""
+    table = read(path)
+    return {label(each.locator): table.text[each.start : each.end] for each in table.places}
+
+
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [
+        ("fish.xlsx", "Day: 2024-05-03 | Tonnes: 41.5 | Share: 41.5% | Value: €120,500.00"),
+        ("fish.ods", "Day: 03/05/2024 | Tonnes: 41.5 | Share: 41.5% | Value: € 120,500.00"),
+        ("fish.xls", "Day: 2024-05-03 | Tonnes: 41.5 | Share: 0.415 | Value: 120500"),
+    ],
+)
+def test_a_workbook_by_sheet_and_row(name: str, row: str) -> None:
+    rows = rows_of(DOCUMENTS / name)
+    assert rows["Landings ▸ row 1"] == "Landings by port"
+    assert rows["Landings ▸ row 4"] == f"Port: Brixham | {row}"
+    assert rows["Notes ▸ row 2"] == "Weights are of gutted fish."
+
+
+def test_hidden_sheets_are_said() -> None:
+    assert read(DOCUMENTS / "fish.xlsx").warnings == ("Hidden sheets, which are read, too: Spare.",)
+
+
+def test_a_table_of_text_with_any_separator() -> None:
+    rows = rows_of(DOCUMENTS / "gauges.csv")
+    assert rows["row 2"].endswith("Height in m: 6,8 | Remark: Rises fast; check the pier")
+    assert rows["row 3"].endswith("Remark: Two lines")
+
+
+def test_parquet_has_the_names_of_its_columns() -> None:
+    assert rows_of(DOCUMENTS / "buoys.parquet")["row 2"] == "buoy: B7 | depth: 12 | lamps: []"
+
+
+def test_a_large_table_is_bounded_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sheets, "MAX_ROWS", 12)
+    path = tmp_path / "large.csv"
+    path.write_text("a,b\n" + "x,y\n" * 50)
+    table = read(path)
+    assert table.text.count("a: x") == 11
+    assert table.warnings == (
+        "The file has more than is read at most (12 rows or 4,000,000 characters): the table is "
+        "read up to row 12.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "code", "shown"),
+    [
+        (0.256, "0.0%", "25.6%"),
+        (1234.5, "#,##0.00", "1,234.50"),
+        (3.5, '"$"0.00', "$3.50"),
+        (3.0, "General", "3"),
+        (0.1 + 0.2, "General", "0.3"),
+        (12.0, '0" kg"', "12 kg"),
+        (True, "General", "TRUE"),
+        (datetime(2024, 5, 3), "General", "2024-05-03"),
+        (datetime(2024, 5, 3, 14, 30), "General", "2024-05-03 14:30"),
+        (date(2024, 5, 3), "General", "2024-05-03"),
+        (None, "General", ""),
+    ],
+)
+def test_values_as_people_see_them(value: CellValue, code: str, shown: str) -> None:
+    assert show_value(value, parse_format(200, {200: code})) == shown

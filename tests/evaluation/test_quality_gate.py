@@ -16,6 +16,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -227,3 +228,19 @@ def test_the_fusion_keeps_up_with_its_better_leg(leg: str, report: RetrievalRepo
 @needs_model
 def test_every_citation_resolves(exam: tuple[list[Asked], list[BrokenCitation]]) -> None:
     assert exam[1] == []
+
+
+@pytest.mark.model
+@needs_model
+def test_confidence_is_higher_where_the_collection_answers(
+    exam: tuple[list[Asked], list[BrokenCitation]],
+) -> None:
+    known, unknown = (
+        [
+            asked.answer.confidence
+            for asked in exam[0]
+            if asked.answerable is answerable and asked.answer.confidence is not None
+        ]
+        for answerable in (True, False)
+    )
+    assert fmean(known) > fmean(unknown) + 0.2

@@ -43,8 +43,8 @@ NAMES: dict[type[Any], str] = {
     "retrieval_method created_at marked",
     Query: "original standalone language kind is_followup filters entities",
     Sentence: "start end citations support",
-    Answer: "query_id query text sentences citations closest status grounded degraded warnings "
-    "counts used_chunks timings_ms usage provider model profile index_version",
+    Answer: "query_id query text sentences citations closest status confidence grounded degraded "
+    "warnings counts used_chunks timings_ms usage provider model profile index_version",
     Document: "document_id title kind status chunks pages seconds language error",
 }
 """What stays; more may come."""

@@ -63,6 +63,17 @@ def test_without_a_subject_all_documents_in_the_language_are_meant() -> None:
     assert named_parts(alone, [], language="en") == (DocumentPart("b", 0, TO_THE_END),)
 
 
+def test_parts_of_several_documents_stand_in_the_order_of_their_titles() -> None:
+    pages = [
+        Document(f"{9 - number}", f"2.{number}. Page", "html", "ready", language="en")
+        for number in (10, 2, 1)
+    ]
+    headings = tuple(Heading(page.document_id, (page.title,), 0, 3, chapter="2") for page in pages)
+    shelf = CollectionOutline("v", ("en",), tuple(pages), headings)
+    parts = named_parts(shelf, [Filter("chapter", "in", ("2",))], language="en")
+    assert [part.document_id for part in parts] == ["8", "7", "-1"]
+
+
 def test_the_asker_gets_the_edition_in_his_language() -> None:
     both = replace(TALK, document_id="f", title="Le livre", kind="pdf", speaker=None)
     shelf = CollectionOutline("v", ("en", "fr"), (BOOK, both, TALK), HEADINGS)

@@ -490,6 +490,8 @@ class Answer:
     cached: bool = False
     rejected: tuple[RejectedSentence, ...] = ()
     """What a language model wrote without the support of a source, shown or not."""
+    confidence: float | None = None
+    """Calibrated probability that the collections answer the query; None where it is not known."""
 
 
 Scored = tuple[str, float]

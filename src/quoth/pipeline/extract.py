@@ -76,13 +76,17 @@ where there are no token vectors."""
 
 @dataclass(frozen=True, slots=True)
 class _Selection:
-    """Selected statements, the answer's status, its notices, and the score of each sentence."""
+    """Selected statements, the answer's status, its notices, and the score of each sentence.
+
+    ``confidence`` is the probability that the collection answers; None where it is not known.
+    """
 
     statements: tuple[Statement, ...]
     status: AnswerStatus
     material: QueryContext
     notices: tuple[str, ...] = ()
     scores: Scores | None = None
+    confidence: float | None = None
 
 
 async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer:
@@ -136,6 +140,7 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
         profile=plan.profile,
         index_version=" ".join(ranking.collection.index_version for ranking in found.ranked),
         contradictions=disputed,
+        confidence=chosen.confidence,
     )
 
 
@@ -205,7 +210,7 @@ async def _choose(
         placed=placed and bool(material.sentences),
     )
     if status in ("no_results", "low_relevance") or not material.sentences:
-        return _Selection((), status, material, (), scores)
+        return _Selection((), status, material, (), scores, chance)
     statements = choose_statements(
         found.query,
         material,
@@ -216,12 +221,12 @@ async def _choose(
     )
     near = [int(at) for at in np.argsort(-scores)[:CLOSEST_SENTENCES]]
     if not statements:  # All that would answer was shown.
-        return _Selection((), "no_results", material, (), scores)
+        return _Selection((), "no_results", material, (), scores, chance)
     statements = with_other_sides(statements, material, near=near, passages=passages)
     notices = status_notices(status, evidence, language=language)
     if without := aspects_without(found.query, material, statements):
         notices = (*notices, notice("missing", language=language, names=without))
-    return _Selection(statements, status, material, notices, scores)
+    return _Selection(statements, status, material, notices, scores, chance)
 
 
 async def _score_sentences(

@@ -13,6 +13,7 @@ from quoth.core.outline import (
 )
 from quoth.core.types import Document, DocumentKind, Filter
 from quoth.text.analyzer import analyze, normalize_name
+from quoth.text.numbers import natural_order
 
 ABOUT_PARTS = frozenset({"chapter", "section", "segment"})
 ABOUT_DOCUMENTS = frozenset({"document", "kind", "language", "speaker"})
@@ -63,7 +64,7 @@ def named_parts(
             DocumentPart(each.document_id, 0, TO_THE_END) for each in _readable(named, language)
         ]
         if parts or not subject:
-            return tuple(parts) if len(parts) <= MAX_PARTS else ()
+            return _in_order(parts, outline)
         headings = headings or _on_subject(outline, subject)
     else:
         headings = [
@@ -83,7 +84,18 @@ def named_parts(
         for each in _outermost(headings)
         if each.document_id in kept
     ]
-    return tuple(parts) if len(parts) <= MAX_PARTS else ()
+    return _in_order(parts, outline)
+
+
+def _in_order(
+    parts: Sequence[DocumentPart], outline: CollectionOutline
+) -> tuple[DocumentPart, ...]:
+    """Return the parts as a reader meets them: "2.9" before "2.10"; none if they are too many."""
+    titles = {each.document_id: natural_order(each.title) for each in outline.documents}
+    ordered = sorted(
+        parts, key=lambda part: (titles[part.document_id], part.document_id, part.first)
+    )
+    return tuple(ordered) if len(ordered) <= MAX_PARTS else ()
 
 
 def coverage_sample(

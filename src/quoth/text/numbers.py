@@ -138,3 +138,8 @@ def _spoken_number(words: str) -> int | None:
         except ValueError:
             continue
     return None
+
+
+def natural_order(text: str) -> str:
+    """Return a key that sorts texts by the numbers in them: "2.9" before "2.10"."""
+    return re.sub(r"\d+", lambda number: number[0].zfill(12), text.casefold())

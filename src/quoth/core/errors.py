@@ -86,6 +86,13 @@ class Gone(QuothError):
     status = 410
 
 
+class Conflict(QuothError):
+    """The request contradicts an earlier one, which stays as it is."""
+
+    code = "conflict"
+    status = 409
+
+
 class Denied(QuothError):
     """The caller may not do this; `status` 401 means a missing or invalid key."""
 

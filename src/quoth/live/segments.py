@@ -9,13 +9,13 @@ from dataclasses import replace
 
 from quoth.core.errors import InputError
 from quoth.core.lecture import TranscriptSegment
+from quoth.ingest.readers.captions import strip_sound_cues
 
 MAX_CHARACTERS = 100_000
 """Characters of one segment; ten thousand words fit."""
 MAX_SECONDS = 86_400.0
 """The latest time in a lecture that is taken: a day."""
 
-_NOISE = re.compile(r"[\[(（][^\])）]{0,60}[\])）]|[♪♫]+|^\s*-+\s*$")
 _SPEAKER = re.compile(r"^(?:>>\s*)?([A-ZÀ-Þ][A-ZÀ-Þ .'-]{1,30}):\s+")
 _DASH = re.compile(r"^[-–]\s+")
 
@@ -40,7 +40,7 @@ def clean_segment(segment: TranscriptSegment) -> TranscriptSegment:
             f"The segment at {start:g} s has {len(segment.text):,} characters; the limit is "
             f"{MAX_CHARACTERS:,}. Send it in parts."
         )
-    text = " ".join(_NOISE.sub(" ", segment.text).split())
+    text = " ".join(strip_sound_cues(strip_sound_cues(segment.text)).split())
     speaker = segment.speaker
     if (label := _SPEAKER.match(text)) is not None:
         speaker, text = speaker or label[1].title(), text[label.end() :]

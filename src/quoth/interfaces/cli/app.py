@@ -29,6 +29,7 @@ from quoth.interfaces.cli.documents import (
 from quoth.interfaces.cli.explain import explain
 from quoth.interfaces.cli.export import export
 from quoth.interfaces.cli.history import history
+from quoth.interfaces.cli.live import live
 from quoth.interfaces.cli.logs import tell_late
 from quoth.interfaces.cli.mcp import mcp
 from quoth.interfaces.cli.options import (
@@ -258,6 +259,7 @@ def chat(
     )
 
 
+app.command()(live)
 app.command("set")(set_metadata)
 app.command()(reindex)
 
@@ -296,8 +298,9 @@ app.add_typer(backup.app, name="backup")
 
 def with_evaluation(group: typer.Typer) -> typer.Typer:
     """Add `quoth eval` to the group, once."""
-    from quoth.interfaces.cli import evaluate
+    from quoth.interfaces.cli import evaluate, evaluate_live
 
+    evaluate_live.add_commands()
     if not any(each.name == "eval" for each in group.registered_groups):
         group.add_typer(evaluate.app, name="eval")
     return group

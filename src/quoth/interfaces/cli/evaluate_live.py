@@ -1,0 +1,102 @@
+"""`quoth eval live` and `quoth eval stream`: lectures against the book they belong to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from quoth.interfaces.cli.evaluate import Folder, Measurement, app, evaluation
+from quoth.interfaces.cli.session import CliSession
+from quoth.interfaces.cli.tables import ReportSummary
+
+Book = Annotated[
+    Path | None, typer.Option(help="The book; else the only PDF of the folder, or its language's.")
+]
+Language = Annotated[str | None, typer.Option("--lang", help="Language of the lecture.")]
+BookLanguage = Annotated[str | None, typer.Option("--book-lang", help="Language of the book.")]
+
+
+@evaluation
+def live(
+    session: CliSession,
+    folder: Folder,
+    book: Book = None,
+    lang: Language = None,
+    book_lang: BookLanguage = None,
+) -> Measurement:
+    """Judge windows of lectures: precision of what is shown, coverage, and silence."""
+    from quoth.evaluation.live import evaluate_live
+
+    def summary(found: Any) -> ReportSummary:
+        shares = {
+            "precision shown": found.precision_shown,
+            "precision of rank 1": found.precision_rank1,
+            "coverage": found.coverage,
+            **found.hits,
+            "silence off-book": found.silence,
+            "calibration error": found.ece,
+        }
+        return ReportSummary(
+            shares,
+            head=("most certain on-book", "rank 1 right"),
+            rows=list(found.curve.items()),
+            misses=found.misses,
+            text=f"{found.windows} windows ({found.on_book} on-book), {found.shown} with cards; "
+            f"{found.latency_ms['p50']} ms (p50), {found.latency_ms['p95']} ms (p95)",
+        )
+
+    return Measurement(
+        lambda progress: evaluate_live(
+            folder,
+            book=book,
+            language=lang,
+            book_language=book_lang,
+            settings=session.settings,
+            progress=progress,
+        ),
+        summary,
+    )
+
+
+@evaluation
+def stream(
+    session: CliSession,
+    folder: Folder,
+    book: Book = None,
+    lang: Language = None,
+    book_lang: BookLanguage = None,
+) -> Measurement:
+    """Judge replayed lectures: time from a sentence to its card, churn, repeats, merged windows."""
+    from quoth.evaluation.live_stream import evaluate_stream
+
+    def summary(found: Any) -> ReportSummary:
+        return ReportSummary(
+            {"churn": found.churn, "repeated cards": found.duplicates},
+            head=("lecture", "segments", "windows", "cards"),
+            rows=[(name, *row.values()) for name, row in found.lectures.items()],
+            text=f"{found.windows} windows, {found.cards} cards, {found.merged} merged; sentence "
+            f"to card {found.time_to_citation_s['p50']} s (p50), "
+            f"{found.time_to_citation_s['p95']} s (p95)",
+        )
+
+    return Measurement(
+        lambda progress: evaluate_stream(
+            folder,
+            book=book,
+            language=lang,
+            book_language=book_lang,
+            settings=session.settings,
+            progress=progress,
+        ),
+        summary,
+    )
+
+
+def add_commands() -> None:
+    """Add both to `quoth eval`, once."""
+    known = {each.name for each in app.registered_commands}
+    for work in (live, stream):
+        if work.__name__ not in known:
+            app.command(work.__name__)(work)

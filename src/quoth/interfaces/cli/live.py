@@ -1,0 +1,125 @@
+"""`quoth live`: a transcript as it is spoken, and the citations as they come."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from quoth.core.errors import InputError
+from quoth.interfaces.cli.session import DONE, FAILED, CliSession, command, engine_of
+from quoth.text.json_codec import to_json
+from quoth.text.locators import format_timestamp, label
+
+if TYPE_CHECKING:
+    from quoth.core.lecture import LiveCitation, TranscriptSegment
+    from quoth.live.events import LiveEvent
+    from quoth.pipeline.live_session import LiveSession
+
+File = Annotated[str, typer.Argument(help="SRT, WebVTT or JSON lines; - reads JSON lines.")]
+Speed = Annotated[float, typer.Option(min=0.1, max=10_000, help="Times as fast as it was spoken.")]
+Against = Annotated[
+    str | None, typer.Option(help="Collection with the documents to cite; else --collection.")
+]
+
+
+@command
+async def live(session: CliSession, file: File, speed: Speed = 1.0, against: Against = None) -> int:
+    """Replay or pipe a transcript, and print citations as they come.
+
+    A person sees what is said with the cards below; --json writes every event as a line. The
+    exit code is 1 where nothing was cited. The session is kept, as in the service.
+    """
+    from quoth.pipeline.live_session import LiveSession
+    from quoth.store.lectures import Lectures
+
+    collection = against or session.settings.collection
+    segments = await _segments(file, speed=speed)
+    async with engine_of(session) as engine:
+        await engine.documents(collection=collection)
+        await asyncio.to_thread(engine.parts.catalogue.collection, collection)
+        lecture = await asyncio.to_thread(
+            Lectures.of(engine.parts.catalogue).start,
+            title="Lecture" if file == "-" else Path(file).stem,
+            collections=[collection],
+        )
+        running = LiveSession(engine.parts, lecture)
+        shown = asyncio.create_task(_show(session, running))
+        try:
+            async for segment in segments:
+                await running.push([segment])
+                if speed >= 100:
+                    await running.finish()  # faster than it can be looked up: nothing is left out
+            await running.end()
+            return DONE if await shown else FAILED
+        finally:
+            shown.cancel()
+            await running.stop()
+
+
+async def _segments(file: str, *, speed: float) -> AsyncIterator[TranscriptSegment]:
+    """Return the segments of a file at their times, or those of stdin as they come."""
+    from quoth.live.sources import from_json_line, read_transcript
+
+    if file == "-":
+
+        async def piped() -> AsyncIterator[TranscriptSegment]:
+            while line := await asyncio.to_thread(sys.stdin.readline):
+                if line.strip():
+                    yield from_json_line(line)
+
+        return piped()
+    recorded = await asyncio.to_thread(read_transcript, Path(file))
+    if not recorded:
+        raise InputError(f"There is nothing said in {file}.")
+
+    async def replayed() -> AsyncIterator[TranscriptSegment]:
+        began, first = time.monotonic(), recorded[0].start
+        for segment in recorded:
+            due = began + (segment.end - first) / speed
+            await asyncio.sleep(max(0.0, due - time.monotonic()))
+            yield segment
+
+    return replayed()
+
+
+async def _show(session: CliSession, running: LiveSession) -> int:
+    """Show events until the session ends; return the number of citations."""
+    count = 0
+    async for _number, event in running.events.read():
+        if event.event == "citations" and not event.early:
+            count += len(event.citations)
+        if session.json:
+            session.put(to_json(event))
+        else:
+            _show_event(session, event)
+    return count
+
+
+def _show_event(session: CliSession, event: LiveEvent) -> None:
+    if event.event == "segment" and event.segment.final:
+        at = format_timestamp(event.segment.start)
+        session.out.print(Text.assemble((f"{at:>7}  ", "dim"), event.segment.text))
+    elif event.event == "citations" and not event.early:
+        for citation in event.citations:
+            session.out.print(_card(citation))
+    elif event.event == "slow":
+        session.say("Finding citations…")
+    elif event.event == "stale":
+        session.say(f"Window {event.window_index}: a citation lost its support.")
+
+
+def _card(citation: LiveCitation) -> Text:
+    place = label(citation.locator)
+    heading = f" · {citation.section_heading}" if citation.section_heading else ""
+    return Text.assemble(
+        (f"       [{citation.rank}] ", "bold cyan"),
+        (f"{citation.document_name} · {place}{heading}\n", "cyan"),
+        ("           “" + " ".join(citation.snippet.split())[:150] + "”", "dim"),
+    )

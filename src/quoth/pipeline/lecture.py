@@ -1,0 +1,218 @@
+"""Looking up a window of a lecture: the engine's own retrieval with the LIVE plan, calibrated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from itertools import chain
+from typing import Any
+from uuid import uuid4
+
+from quoth.answering.citations import make_citation
+from quoth.core.lecture import LiveCitation
+from quoth.core.plan import make_plan
+from quoth.core.trace import Trace
+from quoth.core.types import Candidate, Chunk, Pages, Passage, Query
+from quoth.live.cards import PageCandidate
+from quoth.live.relevance import (
+    MODEL,
+    Features,
+    RelevanceModel,
+    relevance_features,
+    relevance_model,
+)
+from quoth.live.snippets import snippet_span
+from quoth.pipeline.components import Components
+from quoth.pipeline.retrieve import (
+    AnalysedQuery,
+    Request,
+    RequestContext,
+    Retrieved,
+    open_request,
+    retrieve,
+)
+from quoth.query.understand import INTERFACE_LANGUAGES
+from quoth.retrieval.calibration import READER
+from quoth.store.rows import now
+from quoth.text.analyzer import detect_language
+
+LIVE: Mapping[str, Any] = {
+    "candidates_per_leg": 100,
+    "rerank_pool": 40,
+    "final_k": 40,
+    "context_window": 0,
+    "max_per_document": None,
+    "duplicate_cosine": 1.0,
+    "mmr_lambda": 1.0,
+    "strategy": "rank",
+    "expansion": "none",
+    "generate": False,
+    "cache": "none",
+}
+"""The plan of a window: no filters, no neighbours, nothing written; 40 passages are compared so
+that the first ten can be judged by how far they stand out."""
+
+
+@dataclass(frozen=True, slots=True)
+class WindowLookup:
+    """What a window found: candidates with their probability, and the passages they are.
+
+    ``show_from`` is the probability from which a card is shown. Without a calibration that applies,
+    as with fewer than a handful of passages, there are no candidates.
+    """
+
+    candidates: tuple[PageCandidate, ...] = ()
+    passages: Mapping[str, Passage] = field(default_factory=dict)
+    language: str = ""
+    show_from: float = 1.0
+    degraded: tuple[str, ...] = ()
+
+    def chunk(self, chunk_id: str) -> Chunk:
+        """Return the chunk of a candidate."""
+        within = self.passages[chunk_id].chunks
+        return next(chunk for chunk in within if chunk.chunk_id == chunk_id)
+
+
+async def look_up_window(
+    parts: Components,
+    text: str,
+    *,
+    collections: Sequence[str],
+    language: str | None = None,
+    deadline_ms: float | None = None,
+) -> WindowLookup:
+    """Look up a window of a lecture in collections; raises NotFound, RetrievalError, OutOfTime."""
+    trace = Trace(deadline_ms=deadline_ms)
+    found = await retrieve_window(
+        parts, text, collections=collections, language=language, trace=trace
+    )
+    scored = judge_window(parts, found)
+    parts.observe(trace, None)
+    if scored is None:
+        return WindowLookup(language=found.query.language, degraded=trace.degraded)
+    passages = {key: passage for passage in found.passages for key in passage.hit_ids}
+    first, model = scored[0][1], scored[0][2]
+    return WindowLookup(
+        tuple(
+            _page_candidate(each, passages[each.chunk_id], model.probability(first, features))
+            for each, features, model in scored
+        ),
+        passages,
+        found.query.language,
+        model.show_from,
+        trace.degraded,
+    )
+
+
+async def retrieve_window(
+    parts: Components,
+    text: str,
+    *,
+    collections: Sequence[str],
+    language: str | None = None,
+    trace: Trace,
+) -> Retrieved:
+    """Retrieve for a window as for a query, without reading intents or filters into speech."""
+    request = Request(text, choices=LIVE, collections=tuple(collections), checked=False)
+    plan = make_plan(parts.settings.profile, overrides={**parts.settings.plan, **LIVE})
+    context = await open_request(parts, request, plan=plan, trace=trace)
+    spoken = language or detect_language(
+        text, among=_languages(context), fallback=next(iter(_languages(context)), "en")
+    )
+    query = Query(original=text, standalone=text, language=spoken)
+    return await retrieve(context, AnalysedQuery(query, plan, context.encoded, ()))
+
+
+def judge_window(
+    parts: Components, found: Retrieved
+) -> list[tuple[Candidate, Features, RelevanceModel]] | None:
+    """Return the first candidates with their features and the model for them, if one applies."""
+    chunks: dict[str, Chunk] = {
+        key: chunk for ranking in found.ranked for key, chunk in ranking.chunks.items()
+    }
+    rows = relevance_features(
+        found.candidates,
+        chunks,
+        keyword=_sorted(chain.from_iterable(each.legs.keyword for each in found.ranked)),
+        semantic=_sorted(chain.from_iterable(each.legs.semantic for each in found.ranked)),
+        spoken=found.query.original,
+        language=found.query.language,
+    )
+    if rows is None:
+        return None
+    reranker = parts.reranker
+    ours = parts.embedder.name.startswith(MODEL)
+    read = ours and reranker is not None and reranker.name == READER and "late" in rows[0][1]
+    spoken = found.query.language
+    return [
+        (
+            each,
+            features,
+            relevance_model(foreign=chunks[each.chunk_id].language != spoken, read=read),
+        )
+        for each, features in rows
+    ]
+
+
+def _languages(context: RequestContext) -> tuple[str, ...]:
+    books = chain.from_iterable(outline.languages for _, outline in context.view.collections)
+    return tuple(dict.fromkeys((*books, *INTERFACE_LANGUAGES)))
+
+
+def _sorted(scored: Any) -> list[tuple[str, float]]:
+    return sorted(scored, key=lambda pair: -pair[1])
+
+
+def _page_candidate(candidate: Candidate, passage: Passage, probability: float) -> PageCandidate:
+    chunk = next(each for each in passage.chunks if each.chunk_id == candidate.chunk_id)
+    return PageCandidate(candidate.chunk_id, chunk.document_id, place_key(chunk), probability)
+
+
+def place_key(chunk: Chunk) -> str:
+    """Return what at most one card is shown of: the page, or the chunk where there are no pages."""
+    return str(chunk.locator.first) if isinstance(chunk.locator, Pages) else chunk.chunk_id
+
+
+def cite_candidate(
+    found: WindowLookup, candidate: PageCandidate, *, spoken: str, number: int
+) -> LiveCitation:
+    """Cite what a candidate says closest to the words of the window."""
+    chunk = found.chunk(candidate.chunk_id)
+    start, end = snippet_span(chunk.text, spoken, language=chunk.language)
+    made = make_citation(
+        found.passages[candidate.chunk_id],
+        start=chunk.start + start,
+        end=chunk.start + end,
+        number=number,
+        retrieval_method="hybrid",
+        created_at=now(),
+        support="unverified",
+    )
+    values = {each.name: getattr(made, each.name) for each in fields(made)}
+    values |= {
+        "id": str(uuid4()),
+        "chunk_id": candidate.chunk_id,
+        "relevance_score": round(candidate.probability, 4),
+        "support_score": None,
+    }
+    return LiveCitation(**values)
+
+
+def cited_place(citation: LiveCitation) -> str:
+    """Return what `place_key` returns for the chunk of a citation."""
+    return citation.chunk_id if citation.page_number is None else str(citation.page_number)
+
+
+def same_cards(one: Sequence[LiveCitation], other: Sequence[LiveCitation]) -> bool:
+    """Return whether the cards and their ranks are the same."""
+    return [(card.id, card.rank) for card in one] == [(card.id, card.rank) for card in other]
+
+
+def candidate_of(citation: LiveCitation) -> PageCandidate:
+    """Return a stored citation as the candidate that it was chosen from."""
+    return PageCandidate(
+        citation.chunk_id,
+        citation.document_id,
+        cited_place(citation),
+        citation.relevance_score or 0.0,
+    )

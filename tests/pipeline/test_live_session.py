@@ -1,0 +1,177 @@
+"""A running lecture on a real library: windows are looked up, stored, and restored."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from quoth.core.errors import Conflict, InputError
+from quoth.core.lecture import LiveCitation, TranscriptSegment
+from quoth.engine import Engine
+from quoth.pipeline.live_session import MAX_WAITING, LiveSession
+from quoth.store.lectures import Lectures
+from quoth.testing import SlowEmbedder
+from tests.support.lectures import spoken, write_book
+from tests.support.small_library import add, open_tour
+
+TITLES = ("Queens", "Wax", "Dances", "Mites", "Honey", "Drones", "Winter", "Pollen", "Stings")
+
+
+@pytest_asyncio.fixture
+async def engine(tmp_path: Path) -> AsyncIterator[Engine]:
+    """An engine with the book."""
+    async with open_tour(tmp_path / "home") as opened:
+        await add(opened, write_book(tmp_path / "sources"))
+        yield opened
+
+
+def _session(engine: Engine, *, collections: tuple[str, ...] = ("default",)) -> LiveSession:
+    store = Lectures.of(engine.parts.catalogue)
+    return LiveSession(engine.parts, store.start(title="Bees", collections=collections))
+
+
+def _shown(cards: list[LiveCitation]) -> list[tuple[int, int, str | None]]:
+    return [(card.window_index, card.rank, card.section_heading) for card in cards]
+
+
+async def _run(session: LiveSession, segments: list[TranscriptSegment]) -> list[LiveCitation]:
+    for segment in segments:
+        await session.push([segment])
+    await session.end()
+    await session.stop()
+    return session.store.citations(session.lecture.session_id)
+
+
+async def test_a_lecture_is_cited_stored_and_the_same_in_any_order(engine: Engine) -> None:
+    session = _session(engine)
+    cards = await _run(session, spoken(*TITLES))
+    assert {card.section_heading for card in cards} & set(TITLES)
+    for card in cards:
+        document = engine.parts.catalogue.document_chunks(card.document_id)
+        text = "".join(chunk.text for chunk in document)
+        assert text[card.snippet_start : card.snippet_end] == card.snippet
+        assert 0.5 < (card.relevance_score or 0) <= 1
+        assert len(card.snippet) <= 200
+    names = [event.event for _, event in session.events.after(0)]
+    assert names[-1] == "end"
+    assert names.count("segment") == len(TITLES)
+    windows = session.store.windows(session.lecture.session_id)
+    assert len(windows) == len(session.progress.windows)
+
+    shuffled = [*spoken(*TITLES), *spoken(*TITLES)[::2]]
+    random.Random(5).shuffle(shuffled)
+    again = await _run(_session(engine), shuffled)
+    assert _shown(again) == _shown(cards)
+
+
+async def test_a_session_goes_on_after_a_restart(engine: Engine) -> None:
+    whole = await _run(_session(engine), spoken(*TITLES))
+    first = _session(engine)
+    for segment in spoken(*TITLES)[:4]:
+        await first.push([segment])
+    await first.finish()
+    await first.stop()
+    store = Lectures.of(engine.parts.catalogue)
+    second = LiveSession(engine.parts, store.lecture(first.lecture.session_id))
+    await second.load()
+    before = {card.id for card in store.citations(first.lecture.session_id)}
+    cards = await _run(second, spoken(*TITLES))
+    assert before <= {card.id for card in cards}
+    assert [_shown([card])[0][2] for card in cards] == [_shown([card])[0][2] for card in whole]
+    assert sorted(card.number for card in cards) == list(range(1, len(cards) + 1))
+
+
+async def test_off_topic_speech_and_a_session_without_documents_are_silent(engine: Engine) -> None:
+    talk = "I had a coffee on the way here and the train was late again because of the rain. "
+    coffee = [TranscriptSegment(f"s{at}", at * 9.0, at * 9.0 + 8, talk * 2) for at in range(4)]
+    assert await _run(_session(engine), coffee) == []
+    assert await _run(_session(engine, collections=()), spoken(*TITLES)) == []
+
+
+async def test_the_caller_numbers_windows_or_the_session_does_and_never_both(
+    engine: Engine,
+) -> None:
+    session = _session(engine)
+    text = spoken("Honey")[0].text
+    cards = await session.ask(7, text)
+    assert await session.ask(7, text) == cards
+    assert [card.window_index for card in cards] == [7] * len(cards)
+    with pytest.raises(Conflict, match="another text"):
+        await session.ask(7, text + " More.")
+    with pytest.raises(Conflict, match="the caller numbers"):
+        await session.push(spoken("Honey"))
+    pushed = _session(engine)
+    await pushed.push(spoken("Honey"))
+    with pytest.raises(Conflict, match="the session numbers"):
+        await pushed.ask(0, text)
+    await pushed.end()
+    with pytest.raises(Conflict, match="ended"):
+        await pushed.push(spoken("Wax"))
+    await pushed.stop()
+
+
+async def test_a_revision_that_takes_the_support_away_makes_cards_stale(engine: Engine) -> None:
+    session = _session(engine)
+    segments = spoken(*TITLES)
+    for segment in segments:
+        await session.push([segment])
+    await session.finish()
+    card = session.store.citations(session.lecture.session_id)[0]
+    ids = session.progress.windows[card.window_index].segment_ids
+    words = "I had a coffee on the way here and the train was late again. " * 3
+    for segment in segments:
+        if segment.segment_id in ids:
+            await session.push([replace(segment, text=words, revision=1)])
+    await session.finish()
+    await session.stop()
+    after = session.store.citations(session.lecture.session_id)
+    assert next(each for each in after if each.id == card.id).stale
+    assert "stale" in [event.event for _, event in session.events.after(0)]
+
+
+async def test_slow_retrieval_delays_no_segment_and_fills_no_queue(engine: Engine) -> None:
+    slow = replace(engine.parts, embedder=SlowEmbedder(0.05))
+    lecture = Lectures.of(engine.parts.catalogue).start(title="Bees", collections=["default"])
+    session = LiveSession(slow, lecture)
+    longest = 0
+    for segment in spoken(*TITLES * 4):
+        await session.push([segment])
+        longest = max(longest, session.waiting)
+    assert 0 < longest <= MAX_WAITING
+    assert session.merged > 0
+    await session.end()
+    await session.stop()
+    assert session.store.citations(lecture.session_id)
+    assert len(session.store.windows(lecture.session_id)) == len(session.progress.windows)
+
+
+async def test_bad_segments_are_refused_and_noise_is_nothing(engine: Engine) -> None:
+    session = _session(engine)
+    with pytest.raises(InputError):
+        await session.push([TranscriptSegment("a", 5, 1, "backwards")])
+    await session.push([TranscriptSegment("b", 0, 1, "[MUSIC]"), TranscriptSegment("c", 1, 2, "")])
+    await session.push([TranscriptSegment("d", 2, 900, "word " * 2_000)])
+    await session.end()
+    await session.stop()
+    assert [each.segment_id for each in session.store.segments(session.lecture.session_id)] == ["d"]
+    assert len(session.store.windows(session.lecture.session_id)) > 10
+
+
+async def test_viewers_read_every_event_once_from_where_they_left(engine: Engine) -> None:
+    session = _session(engine)
+
+    async def view(after: int | None) -> list[int]:
+        return [number async for number, _ in session.events.read(after)]
+
+    early = [asyncio.create_task(view(None)) for _ in range(20)]
+    await _run(session, spoken("Honey", "Wax"))
+    numbers = (await asyncio.gather(*early))[0]
+    assert all(task.result() == numbers for task in early)
+    assert numbers == sorted(set(numbers))
+    assert await view(numbers[2]) == numbers[3:]

@@ -15,6 +15,7 @@ from quoth.ingest.sources.http import Internet
 from quoth.ingest.sources.mirror import FetchedItem, Mirror, SourceListing, locked
 from quoth.ingest.sources.site import CrawlLimits, crawl
 from quoth.ingest.sources.url_safety import target
+from quoth.ingest.sources.youtube.videos import VideoOptions, fetch_videos, is_youtube
 from quoth.pipeline.components import Components
 from quoth.store.folders import mirrors_folder
 from quoth.store.rows import digest
@@ -27,6 +28,7 @@ class RemoteOptions:
     """What a call chooses for its remote sources."""
 
     limits: CrawlLimits = field(default_factory=CrawlLimits)
+    videos: VideoOptions = field(default_factory=VideoOptions)
     drop_gone: bool = False
     """Whether files of items that are gone from their source are deleted."""
 
@@ -60,7 +62,8 @@ async def fetch_items(
             "Addresses are not fetched here. Set QUOTH_ALLOW_URLS=true to have them fetched, or "
             "download the file, add that, and give its address as its url."
         )
-    folder = mirror_folder(parts, collection, host=target(address).host)
+    host = "youtube.com" if is_youtube(address) else target(address).host
+    folder = mirror_folder(parts, collection, host=host)
     with locked(folder) as mirror:
         steps = _steps(parts, address, mirror=mirror, options=options, ways=internet, warn=warn)
         async with aclosing(steps):
@@ -77,6 +80,15 @@ def _steps(
     ways: Internet | None,
     warn: Warn,
 ) -> AsyncGenerator[FetchedItem, None]:
+    if is_youtube(address):
+        return fetch_videos(
+            address,
+            mirror=mirror,
+            options=options.videos,
+            internet=ways,
+            drop_gone=options.drop_gone,
+            warn=warn,
+        )
     before = mirror.listings.get(target(address).address, SourceListing())
     return crawl(
         address,

@@ -49,12 +49,14 @@ def add(
 ) -> None:
     """Add files, folders and pages to the collection; existing documents are skipped."""
     from quoth.ingest.sources.site import CrawlLimits
+    from quoth.ingest.sources.youtube.videos import VideoOptions
     from quoth.pipeline.add import DocumentMetadata
     from quoth.pipeline.remote import RemoteOptions
 
     session = of_owner(context.obj)
     given = DocumentMetadata(title=title, url=url, speaker=speaker, language=language)
-    options = RemoteOptions(CrawlLimits(depth=depth, max_pages=max_pages))
+    videos = VideoOptions(languages=(language,) if language else ())
+    options = RemoteOptions(CrawlLimits(depth=depth, max_pages=max_pages), videos)
 
     async def work() -> int:
         async with engine_of(session) as engine:

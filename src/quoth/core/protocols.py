@@ -203,6 +203,10 @@ class TokenVectorStore(Protocol):
         """Write the token vectors of chunks to disk; raises StorageFull."""
         ...
 
+    async def stored(self, chunks: Sequence[Chunk]) -> Mapping[str, TokenRows]:
+        """Return the token vectors of those chunks that are on the disk, by chunk id."""
+        ...
+
     async def delete(self, document_ids: Sequence[str]) -> None:
         """Remove documents."""
         ...

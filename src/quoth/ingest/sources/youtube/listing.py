@@ -67,7 +67,7 @@ def list_videos(address: str, *, client: YouTubeClient) -> list[ListedVideo]:
                 raise HTTPError(response)
             return response
 
-    class Library(YoutubeDL):  # type: ignore[misc]
+    class PlaylistLister(YoutubeDL):  # type: ignore[misc]
         def build_request_director(self, _handlers: Any, preferences: Any = None) -> Any:
             return super().build_request_director([ClientRH], preferences)
 
@@ -83,7 +83,7 @@ def list_videos(address: str, *, client: YouTubeClient) -> list[ListedVideo]:
         "extractor_retries": 0,
     }
     try:
-        with Library(options) as library:
+        with PlaylistLister(options) as library:
             found = library.extract_info(_videos_of(address), download=False)
     except DownloadError as error:
         reason = str(error).replace("ERROR: ", "").partition(";")[0]

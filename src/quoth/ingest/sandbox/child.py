@@ -18,6 +18,7 @@ import sys
 import threading
 from base64 import b64encode
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
@@ -67,7 +68,13 @@ def main() -> None:
 
 def respond(request: Json) -> Json:
     """Do what a request names with its file; that a document cannot be read is an answer, too."""
-    tasks = {"read": _read, "draw": _draw, "mark": _mark, "links": _links}
+    tasks = {
+        "read": _read,
+        "draw": _draw,
+        "mark": _mark,
+        "links": _links,
+        "transcribe": _transcribe,
+    }
     task = tasks[request.get("task", "read")]
     try:
         return task(Path(request["path"]), request)
@@ -105,6 +112,21 @@ def _links(path: Path, request: Json) -> Json:
     from quoth.ingest.readers.links import page_links
 
     return {"links": to_json(page_links(path, address=request["address"]))}
+
+
+def _transcribe(path: Path, request: Json) -> Json:
+    """Transcribe a stretch of a recording, by the module that the parent names."""
+    answer: Json = import_module(request["module"]).transcribe_stretch(path, request)
+    return answer
+
+
+TASKS = {
+    "read": _read,
+    "draw": _draw,
+    "mark": _mark,
+    "links": _links,
+    "transcribe": _transcribe,
+}
 
 
 def send(answers: IO[bytes], answer: Json) -> None:

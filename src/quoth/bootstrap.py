@@ -266,11 +266,7 @@ def open_readers(
         memory_mb=settings.parser_memory_mb,
         workers=settings.threads,
     )
-    speech = ParserPool(
-        seconds=settings.parser_seconds * 5,
-        memory_mb=settings.speech_memory_mb,
-        files_per_child=1000,
-    )
+    speech = ParserPool(seconds=settings.parser_seconds * 5, memory_mb=settings.speech_memory_mb)
     how = SpeechSettings(
         module=WORKER,
         folder=speech_folder(settings),

@@ -6,7 +6,7 @@ The index is written first: until the catalogue commits, its rows have no docume
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -94,7 +94,9 @@ async def known_vectors(
     vectors = await parts.open_index(collection.table).vectors(
         [chunk.chunk_id for chunk in old], exact=True
     )
-    tokens = {} if parts.tokens is None else await parts.tokens.stored(old)
+    tokens: Mapping[str, TokenRows] = {}
+    if parts.tokens is not None:
+        tokens = await parts.tokens.stored(old)
     return {
         embedded_text(chunk): (vectors[chunk.chunk_id], tokens.get(chunk.chunk_id, NO_TOKENS))
         for chunk in old

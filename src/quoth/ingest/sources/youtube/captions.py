@@ -53,14 +53,14 @@ class VideoCaptions:
 
 
 @dataclass(slots=True)
-class _Adapter(BaseAdapter):
+class _Adapter(BaseAdapter):  # type: ignore[misc]
     """Sends the requests of a session, and notes what the watch page and the player said."""
 
     client: YouTubeClient
     details: dict[str, Any] = field(default_factory=dict)
     date: str | None = None
 
-    def send(self, request: PreparedRequest, **_options: Any) -> Response:  # type: ignore[override]
+    def send(self, request: PreparedRequest, **_options: Any) -> Response:
         """Return the response to a request."""
         body = request.body or b""
         address, answer = self.client.send(

@@ -39,7 +39,7 @@ class _Silent:
 def list_videos(address: str, *, client: YouTubeClient) -> list[ListedVideo]:
     """Return the videos of a playlist or channel, in its order; raises DocumentError."""
 
-    class ClientRH(RequestHandler):
+    class ClientRH(RequestHandler):  # type: ignore[misc]
         """Sends the library's requests by our client."""
 
         _SUPPORTED_URL_SCHEMES = ("http", "https")

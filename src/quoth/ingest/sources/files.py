@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quoth.ingest.readers.formats import is_wanted
+from quoth.ingest.readers.media import MEDIA_SUFFIXES, captions_beside
 from quoth.ingest.readers.metadata import SIDECAR, sidecar
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ def left_out(sources: Sequence[Path]) -> Counter[str]:
         if isdir(source)
         for path in _visible(source)
         if not is_wanted(path) and not path.name.lower().endswith(SIDECAR)
+        # The captions beside a recording are read in its place.
+        if path.suffix.lower() not in MEDIA_SUFFIXES or captions_beside(path) is None
     )
 
 

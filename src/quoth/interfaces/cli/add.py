@@ -27,6 +27,12 @@ if TYPE_CHECKING:
     from quoth.core.types import Document
     from quoth.engine import Engine
     from quoth.pipeline.add import DocumentMetadata
+    from quoth.pipeline.remote import RemoteOptions
+
+Depth = Annotated[
+    int, typer.Option(min=0, max=10, help="Follow the links of a page on its host this far.")
+]
+MaxPages = Annotated[int, typer.Option(min=1, max=10_000, help="Pages of one site at most.")]
 
 KEPT = "Stopped. Finished documents are stored; the same command continues from there."
 
@@ -38,16 +44,23 @@ def add(
     url: Annotated[str | None, typer.Option(help="Where the original is, such as a video.")] = None,
     speaker: Annotated[str | None, typer.Option(help="Who speaks.")] = None,
     language: Annotated[str | None, typer.Option(help="Language, such as en or fr.")] = None,
+    depth: Depth = 0,
+    max_pages: MaxPages = 200,
 ) -> None:
     """Add files, folders and pages to the collection; existing documents are skipped."""
+    from quoth.ingest.sources.site import CrawlLimits
+    from quoth.ingest.sources.youtube.videos import VideoOptions
     from quoth.pipeline.add import DocumentMetadata
+    from quoth.pipeline.remote import RemoteOptions
 
     session = of_owner(context.obj)
     given = DocumentMetadata(title=title, url=url, speaker=speaker, language=language)
+    videos = VideoOptions(languages=(language,) if language else ())
+    options = RemoteOptions(CrawlLimits(depth=depth, max_pages=max_pages), videos)
 
     async def work() -> int:
         async with engine_of(session) as engine:
-            documents = await add_all(session, engine, sources, given=given)
+            documents = await add_all(session, engine, sources, given=given, options=options)
         if session.json:
             session.put([to_json(each) for each in documents])
         failed = any(each.status == "failed" for each in documents)
@@ -69,7 +82,7 @@ def sync(
 
     Only documents that came from these folders are removed. A page of the web is fetched again.
     """
-    from quoth.pipeline.add_urls import is_address
+    from quoth.pipeline.remote import RemoteOptions, is_address
     from quoth.pipeline.sync import check_folder
 
     session = of_owner(context.obj)
@@ -81,8 +94,9 @@ def sync(
         if dry_run:
             return await foresee(session, folders)
         async with engine_of(session) as engine:
-            documents = await add_all(session, engine, sources)
-            gone = await remove_gone(session, engine, folders, added=documents)
+            options = RemoteOptions(drop_gone=True)
+            documents = await add_all(session, engine, sources, options=options)
+            gone = await remove_gone(session, engine, sources)
         if session.json:
             added = [to_json(each) for each in documents]
             session.put({"documents": added, "removed": [each.document_id for each in gone]})
@@ -107,41 +121,37 @@ async def add_all(
     sources: Sequence[str],
     *,
     given: DocumentMetadata | None = None,
+    options: RemoteOptions | None = None,
 ) -> list[Document]:
     """Add files, folders and pages, show the progress, and say which files were left out."""
     from quoth.ingest.sources.files import left_out
-    from quoth.interfaces.cli.documents_view import adding, show_left_out
+    from quoth.interfaces.cli.documents_view import adding, fetching, show_left_out
     from quoth.pipeline.add import DocumentMetadata
-    from quoth.pipeline.add_urls import fetch_urls, is_address
+    from quoth.pipeline.remote import is_address
 
-    given = given or DocumentMetadata()
     paths = [Path(each) for each in sources if not is_address(each)]
-    pages = [each for each in sources if is_address(each)]
-    fetched = await fetch_urls(engine.parts, pages, given=given)
-    steps = engine.add([*paths, *fetched], given=replace(given, files=fetched))
+    addresses = [each for each in sources if is_address(each)]
+    fetched, failed = await fetching(session, engine.parts, addresses, options=options)
+    steps = engine.add([*paths, *fetched], given=given or DocumentMetadata())
     async with aclosing(steps):
-        documents = await adding(session, steps)
+        documents = await adding(session, steps, failed=failed)
     show_left_out(session, await asyncio.to_thread(left_out, paths))
     await engine.settle(session.say)
     return documents
 
 
 async def remove_gone(
-    session: CliSession, engine: Engine, folders: Sequence[Path], *, added: Sequence[Document]
+    session: CliSession, engine: Engine, sources: Sequence[str]
 ) -> list[Document]:
-    """Remove the documents of the folders whose file is gone, and older versions of added pages."""
+    """Remove the documents of folders and fetched sources whose file is gone."""
+    from quoth.pipeline.remote import is_address, mirror_folder
     from quoth.pipeline.sync import gone_documents
-    from quoth.store.blobs import stored_name
 
     there = await engine.documents()
-    new = {each.document_id for each in added}
-    pages = {each.url for each in added if stored_name(each.source) and each.status != "failed"}
-    gone = [
-        each
-        for each in there
-        if each.document_id not in new and stored_name(each.source) and each.url in pages
-    ]
-    gone += [each for folder in folders for each in gone_documents(there, folder=folder)]
+    folders = {Path(each) for each in sources if not is_address(each)}
+    if any(map(is_address, sources)):
+        folders.add(mirror_folder(engine.parts, session.settings.collection))
+    gone = [each for folder in sorted(folders) for each in gone_documents(there, folder=folder)]
     if gone:
         await engine.remove([each.document_id for each in gone])
     for each in gone:

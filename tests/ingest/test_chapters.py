@@ -13,6 +13,7 @@ from quoth.core.types import Chars, Chunk, ParsedDocument
 from quoth.ingest.enrich.chapters import headings_of
 from quoth.ingest.enrich.outline import contents_of
 from quoth.text.numbers import number_of, roman_number
+from tests.support.tables import rows
 
 Path_ = tuple[str, ...]
 
@@ -66,43 +67,10 @@ def test_headings_nest_and_match_the_paths_of_their_chunks(paths: Sequence[Path_
 
 
 @pytest.mark.parametrize(
-    ("title", "chapter"),
-    [
-        ("Chapter 3", "3"),
-        ("CHAPTER III.", "3"),
-        ("Chapter Three: Attention", "3"),
-        ("Chapter twenty-one", "21"),
-        ("Chap. 12 – Ends", "12"),
-        ("Chapitre III", "3"),
-        ("Chapitre premier", "1"),
-        ("Chapitre 1er", "1"),
-        ("Chapitre vingt et un", "21"),
-        ("Chapitre dix-sept", "17"),
-        ("Appendix B", "b"),
-        ("Annexe B : tables", "b"),
-        ("Appendix 2", "b"),
-        ("Appendix", "a"),
-        ("Part II", ""),
-        ("Partie II", ""),
-        ("Chapters of my life", ""),
-        ("The last chapter 3", ""),
-        ("Chapter and verse", ""),
-        ("Introduction", ""),
-    ],
+    ("title", "chapter"), rows("ingest", "chapters.the_number_that_a_title_names")
 )
 def test_the_number_that_a_title_names(title: str, chapter: str) -> None:
     assert numbers(title) == [chapter]
-
-
-def test_numbers_in_a_row_are_chapters() -> None:
-    assert numbers("Preface", "1 Words", "2 Embeddings", "3 Attention", "Index") == [
-        *("", "1", "2", "3", ""),
-    ]
-
-
-def test_sections_inherit_the_chapter_above_them() -> None:
-    found = contents(("Chapter 3", "Masks"), ("Chapter 3", "7 Heads"))
-    assert [each.chapter for each in found] == ["3", "3", "3"]
 
 
 def test_chapters_below_parts_are_numbered_and_the_parts_are_not() -> None:
@@ -130,29 +98,7 @@ def test_a_number_that_counts_something_else_is_no_chapter(titles: Sequence[str]
     assert set(numbers(*titles, pages=None)) == {""}
 
 
-def test_appendices_that_are_set_like_chapters_have_letters() -> None:
-    found = numbers("1 Words", "2 Trees", "A Proofs", "B Tables")
-    assert found == ["1", "2", "a", "b"]
-
-
 # --- numbers by position ----------------------------------------------------------------------
-
-
-def test_chapters_without_numbers_are_counted_without_what_stands_around_them() -> None:
-    titles = ["Cover", "Contents", "Preface", "Bees", "Ants", "Wasps", "Bibliography", "Index"]
-    assert numbers(*titles) == ["", "", "", "1", "2", "3", "", ""]
-
-
-def test_french_front_matter_is_not_counted() -> None:
-    titles = [
-        "Table des matières",
-        "Avant-propos",
-        "Abeilles",
-        "Fourmis",
-        "Guêpes",
-        "Remerciements",
-    ]
-    assert numbers(*titles) == ["", "", "1", "2", "3", ""]
 
 
 # --- chunks -----------------------------------------------------------------------------------

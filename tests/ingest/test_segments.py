@@ -10,14 +10,13 @@ import pytest
 
 from quoth.core.types import (
     Chunk,
-    ParsedDocument,
     Seconds,
     SpanLocator,
 )
 from quoth.ingest.chunker import chunk
-from quoth.ingest.enrich.outline import contents_of
 from quoth.ingest.enrich.segments import segments_of
 from quoth.ingest.readers.registry import read
+from tests.support.tables import rows
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
 LINE = "The model learns from many examples, and that takes a while."
@@ -49,22 +48,7 @@ def late(cue: str, *after: str) -> list[Chunk]:
 # --- questions --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "cue",
-    [
-        "OK, we have time for questions.",
-        "I think we have some time left for a few questions.",
-        "Let's take some questions.",
-        "I'd like to open the floor for questions now.",
-        "And now it's time for Q&A.",
-        "We'll now move on to the Q and A.",
-        "Our first question comes from Anna.",
-        "There is a question from the audience.",
-        "Passons aux questions.",
-        "Nous avons encore quelques minutes pour vos questions.",
-        "Une première question dans la salle ?",
-    ],
-)
+@pytest.mark.parametrize("cue", rows("ingest", "segments.questions_last_to_the_end_of_the_talk"))
 def test_questions_last_to_the_end_of_the_talk(cue: str) -> None:
     assert spans(late(cue)) == [("qa", 6, 9)]
 
@@ -82,21 +66,13 @@ def test_questions_are_heard_in_captions_without_full_stops() -> None:
     assert spans(chunks) == [("qa", 6, 7)]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "Today I talk about question answering and how models learn it.",
-        "We do not have time for questions.",
-        "At the end we will have time for questions.",
-        "We'll take questions later, after the talk.",
-        "If you have any questions, write to me.",
-        "The dataset is made of questions and answers from the web.",
-        "This raises two questions, and we look at both.",
-        "There is time for question generation as well.",
-        "Nous aurons du temps pour vos questions à la fin.",
-        "La question de la sécurité est importante.",
-    ],
-)
+def test_an_early_session_counts_when_more_questions_follow() -> None:
+    lines = [LINE, LINE, "So let's take some questions.", LINE, LINE, LINE, "Good question."]
+    lines += [LINE, LINE, "Any other questions?", LINE]
+    assert spans(talk(*lines)) == [("qa", 2, 10)]
+
+
+@pytest.mark.parametrize("line", rows("ingest", "segments.what_only_speaks_of_questions"))
 def test_what_only_speaks_of_questions(line: str) -> None:
     assert spans(late(line)) == []
 
@@ -114,20 +90,15 @@ def test_an_announcement_at_the_beginning_is_passed_over() -> None:
 # --- demonstrations ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "cue",
-    [
-        "Let me show you a demo.",
-        "I'm going to give you a quick live demo.",
-        "Now let's jump into the demo.",
-        "Here is a short demo of the tool.",
-        "Je vais vous faire une démo.",
-        "Passons à la démo.",
-    ],
-)
+@pytest.mark.parametrize("cue", rows("ingest", "segments.a_demonstration_ends_with_the_slides"))
 def test_a_demonstration_ends_with_the_slides(cue: str) -> None:
     lines = [LINE, LINE, cue, LINE, "OK, back to the slides.", LINE]
     assert spans(talk(*lines)) == [("demo", 2, 4)]
+
+
+def test_a_demonstration_ends_where_questions_begin() -> None:
+    lines = [*[LINE] * 5, "Let me show you a demo.", LINE, "Let's take some questions.", LINE]
+    assert spans(talk(*lines)) == [("demo", 5, 6), ("qa", 7, 8)]
 
 
 @pytest.mark.parametrize(
@@ -154,21 +125,11 @@ def titled(*titles: str) -> list[Chunk]:
     ]
 
 
-def test_a_titled_segment_is_marked_on_its_heading_and_on_its_chunks() -> None:
-    chunks, headings = contents_of(ParsedDocument("markdown", "T", "", ()), titled("Intro", "Q&A"))
-    assert [each.segment for each in chunks] == ["", "qa"]
-    assert [(each.path, each.segment) for each in headings] == [
-        (("Talk",), ""),
-        (("Talk", "Intro"), ""),
-        (("Talk", "Q&A"), "qa"),
-    ]
-
-
-def test_a_segment_that_was_heard_is_a_heading_without_title() -> None:
-    cut = late("Let's take some questions.")
-    chunks, headings = contents_of(ParsedDocument("transcript", "T", "", ()), cut)
-    assert [(each.path, each.first, each.last) for each in headings] == [((), 6, 9)]
-    assert [each.segment for each in chunks] == [""] * 6 + ["qa"] * 4
+@pytest.mark.parametrize(
+    "title", ["Q&A", "Q & A", "Questions and answers", "4. Q&A session", "Questions du public"]
+)
+def test_a_heading_names_questions(title: str) -> None:
+    assert spans(titled("Intro", title, title, "End")) == [("qa", 1, 2)]
 
 
 # --- any talk ---------------------------------------------------------------------------------
@@ -182,13 +143,6 @@ def of_file(file: Path) -> list[Chunk]:
         count_tokens=lambda texts: [len(text) // 4 for text in texts],
         language="en",
     )
-
-
-def test_interviews_have_neither() -> None:
-    files = sorted((DATA / "practical-ai").glob("practical-ai-*.md"))
-    if not files:
-        pytest.skip("the interviews are not here")
-    assert not [file for file in files if segments_of(of_file(file))]
 
 
 def test_lectures_have_their_rounds_of_questions() -> None:

@@ -22,7 +22,6 @@ from quoth.core.errors import IndexMismatch, StorageFull
 from quoth.core.protocols import Matrix
 from quoth.core.types import Chunk, Document
 from quoth.engine import Engine
-from quoth.pipeline.add import DocumentMetadata
 from quoth.pipeline.retrieve import Request
 from quoth.store.ingest_jobs import Jobs
 from quoth.testing import HashEmbedder, MemoryIndex
@@ -122,27 +121,7 @@ async def test_a_changed_sidecar_is_a_changed_file(tmp_path: Path, sources: Path
         assert len(await engine.documents()) == 4
 
 
-async def test_what_the_caller_says_outranks_the_file(tmp_path: Path, sources: Path) -> None:
-    given = DocumentMetadata(
-        title="Other\ntitle", url="https://youtu.be/bbbbbbbbbbb", speaker="Bob"
-    )
-    async with open_tour(tmp_path / "home") as engine:
-        steps = engine.add([sources / "hive.srt"], given=given)
-        (document,) = [step async for step in steps if isinstance(step, Document)]
-        assert (document.title, document.speaker) == ("Other title", "Bob")
-        assert document.url == "https://www.youtube.com/watch?v=bbbbbbbbbbb"
-
-
 # --- the same thing twice ---------------------------------------------------------------------
-
-
-async def test_one_content_at_two_paths_is_one_document(tmp_path: Path, sources: Path) -> None:
-    shutil.copy(sources / "notes.md", sources / "zz-copy.md")
-    async with open_tour(tmp_path / "home") as engine:
-        added = await add(engine, sources)
-        assert sorted(each.status for each in added) == [*ALL_READY, "unchanged"]
-        assert len(await engine.documents()) == 4
-        assert {each.status for each in await add(engine, sources)} == {"unchanged"}
 
 
 async def test_a_copy_stays_when_the_first_of_two_changes(tmp_path: Path, sources: Path) -> None:
@@ -378,7 +357,7 @@ async def test_two_processes_adding_one_folder_to_a_new_home(tmp_path: Path) -> 
 async def test_control_c_in_the_middle_keeps_what_is_done_and_frees_the_rest(
     tmp_path: Path,
 ) -> None:
-    home, source = tmp_path / "home", write_many(tmp_path / "files", files=30)
+    home, source = tmp_path / "home", write_many(tmp_path / "files", files=12)
     adding = start_add(home, source)
     wait_for_leases(home)
     adding.send_signal(signal.SIGINT)
@@ -390,14 +369,11 @@ async def test_control_c_in_the_middle_keeps_what_is_done_and_frees_the_rest(
     async with open_tour(home, stored=True) as engine:
         before = {each.document_id for each in await engine.documents()}
         assert {each.status for each in await engine.documents()} <= {"ready"}
-    again = start_add(home, source, "--json")
-    out, err = again.communicate(timeout=120)
-    assert again.returncode == 0, err
-    documents = json.loads(out)
-    assert len(documents) == 30
-    assert {d["document_id"] for d in documents if d["status"] == "unchanged"} == before
+        again = await add(engine, source)
+    assert len(again) == 12
+    assert {each.document_id for each in again if each.status == "unchanged"} == before
     ready, stored = await left_behind(home)
-    assert len(ready) == 30
+    assert len(ready) == 12
     assert stored == ready
 
 
@@ -425,7 +401,7 @@ def leases(home: Path) -> int:
 # --- a full disk ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("room", [1, 3000, 9000, 30_000, 60_000, 110_000])
+@pytest.mark.parametrize("room", [1, 9000, 30_000, 110_000])
 async def test_a_full_disk_loses_nothing(tmp_path: Path, sources: Path, room: int) -> None:
     home = tmp_path / "home"
     for number in range(12):

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from platformdirs import user_cache_path, user_data_path
 from pydantic import Field, SecretStr, ValidationError, field_validator
@@ -42,6 +44,13 @@ PROVIDER_VARIABLES: Mapping[str, tuple[str, ...]] = {
     "qdrant_api_key": ("QDRANT_API_KEY",),
 }
 """The environment variables that providers define for their own API keys."""
+
+
+OF_KUBERNETES = re.compile(
+    r"QUOTH_(\w+_)?(SERVICE_(HOST|PORT(_\w+)?)=|PORT(_\d+_(TCP|UDP|SCTP)(_\w+)?)?=\w+://"
+    r"|PORT_\d+_(TCP|UDP|SCTP)_(PROTO|PORT|ADDR)=).*"
+)
+"""The variables that Kubernetes sets in every pod for a service whose name begins with quoth."""
 
 
 class Settings(BaseSettings):
@@ -163,6 +172,12 @@ class Settings(BaseSettings):
     hosts: str = Field(default="", max_length=2000)
     """Host names, separated by commas, under which the service is reached, in addition to those of
     this machine, as in the address line of its users' browsers."""
+    public_url: str | None = Field(default=None, max_length=500)
+    """The address under which users reach the service, with its base path where it has one, as in
+    https://quoth.example.org/library: links begin with it, and its host name is accepted."""
+    trusted_proxies: str = Field(default="127.0.0.1,::1", max_length=2000)
+    """Addresses or networks of reverse proxies, separated by commas, whose X-Forwarded-For or
+    Forwarded header names the client."""
     keys_needed: Literal["auto", "always", "never"] = "auto"
     """Whether callers of the service need a key: not on this machine before the first key was made
     (auto), always, or never on this machine (never)."""
@@ -178,6 +193,16 @@ class Settings(BaseSettings):
     """Other concurrent requests of one key."""
     wrong_keys_per_minute: int = Field(default=10, ge=1, le=1_000_000)
     """Wrong keys that one address may try per minute."""
+    tenant_documents: int | None = Field(default=None, ge=1)
+    """Documents that one tenant may store; None for no limit, as for the next four."""
+    tenant_chunks: int | None = Field(default=None, ge=1)
+    """Chunks of documents after which a tenant may add no more."""
+    tenant_mb: int | None = Field(default=None, ge=1)
+    """Megabytes of uploaded files that one tenant may store."""
+    tenant_uploads: int | None = Field(default=None, ge=1)
+    """Uploads of one tenant that may be unfinished at once."""
+    tenant_questions_per_day: int | None = Field(default=None, ge=1)
+    """Queries that one tenant may send per day (UTC) to one process."""
     max_body_kb: int = Field(default=1024, ge=1, le=1_048_576)
     """Maximum size of a request body, except files."""
     max_upload_mb: int = Field(default=100, ge=1, le=1_048_576)
@@ -193,8 +218,9 @@ class Settings(BaseSettings):
     """Maximum queries in the queue; more are refused at once (503)."""
     wait_seconds: float = Field(default=10, ge=0, le=600)
     """Maximum time of a query in the queue before it is refused (503)."""
-    stop_seconds: float = Field(default=20, ge=0, le=600)
-    """Time for active requests to finish when the service is stopped."""
+    stop_seconds: float = Field(default=4, ge=0, le=600)
+    """Time for active requests to finish when the service is stopped; container runtimes kill what
+    takes longer than ten seconds in all."""
     crash_at: int | None = Field(default=None, ge=1)
     """For crash tests: the process kills itself at this store operation."""
 
@@ -206,6 +232,16 @@ class Settings(BaseSettings):
         if not address.get_secret_value().startswith(("postgresql://", "postgres://")):
             raise ValueError("write it as postgresql://USER:PASSWORD@HOST/DATABASE")
         return address
+
+    @field_validator("public_url")
+    @classmethod
+    def _be_an_address(cls, address: str | None) -> str | None:
+        if not (address or "").strip():
+            return None
+        found = urlsplit(str(address).strip())
+        if found.scheme not in ("http", "https") or not found.hostname or found.query:
+            raise ValueError("write it as https://HOST or https://HOST/PATH")
+        return f"{found.scheme}://{found.netloc}{found.path.rstrip('/')}"
 
     @property
     def catalogue(self) -> Path | str:
@@ -307,7 +343,7 @@ def _environment() -> dict[str, str]:
     return {
         name.removeprefix(PREFIX).lower(): value
         for name, value in os.environ.items()
-        if name.startswith(PREFIX)
+        if name.startswith(PREFIX) and not OF_KUBERNETES.fullmatch(f"{name}={value}")
     }
 
 

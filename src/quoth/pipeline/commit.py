@@ -18,8 +18,10 @@ from quoth.ingest.enrich.summaries import make_summaries
 from quoth.pipeline.components import (
     Components,
     embedding_fingerprint,
+    model_names,
     require_same_identity,
 )
+from quoth.pipeline.partial_vectors import PartialVectors
 from quoth.store.rows import Collection, Entry
 
 BATCH_CHUNKS = 512
@@ -52,16 +54,26 @@ class IngestProgress:
 async def write_batch(
     parts: Components, collection: Collection, *, batch: Sequence[Entry]
 ) -> AsyncIterator[Document | IngestProgress]:
-    """Embed, summarize, index and commit a batch; return its documents once stored."""
+    """Embed, summarize, index and commit a batch; return its documents once stored.
+
+    A large document comes alone: its vectors are saved part by part, so that a stop loses little.
+    """
     chunks = [chunk for entry in batch for chunk in entry.chunks]
     source = batch[0].document.title
     known = await known_vectors(parts, collection, batch)
     absent = [chunk for chunk in chunks if embedded_text(chunk) not in known]
+    partial = None
+    if len(batch) == 1 and len(absent) > EMBED_CHUNKS:
+        model = model_names(parts)[0]
+        partial = PartialVectors(parts.settings, chunks[0].document_id, model=model)
     for at in range(0, len(absent), EMBED_CHUNKS):
         done = len(chunks) - len(absent) + at
         yield IngestProgress(source, 0, 0, done, len(chunks), len(batch))
         part = absent[at : at + EMBED_CHUNKS]
-        own, tokens_of = await embed_chunks(parts, part)
+        saved = None if partial is None else await asyncio.to_thread(partial.load, part)
+        own, tokens_of = saved or await embed_chunks(parts, part)
+        if partial is not None and saved is None:
+            await asyncio.to_thread(partial.save, part, (own, tokens_of))
         made = zip(own, tokens_of or [NO_TOKENS] * len(part), strict=True)
         known.update(zip(map(embedded_text, part), made, strict=True))
     rows = np.stack([known[embedded_text(chunk)][0] for chunk in chunks])
@@ -70,6 +82,8 @@ async def write_batch(
     await commit_entries(
         parts, collection.name, entries=summed, chunks=chunks, vectors=rows, tokens=tokens
     )
+    if partial is not None:
+        await asyncio.to_thread(partial.delete)
     yield IngestProgress(source, 0, 0, len(chunks), len(chunks), len(batch))
     for entry in batch:
         yield entry.document

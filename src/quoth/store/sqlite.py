@@ -23,6 +23,11 @@ from quoth.core.errors import (
 NO_ROOM = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE")
 NO_ACCESS = ("SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_PERM", "SQLITE_AUTH")
 IN_USE = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
+UNDECODABLE = "Could not decode to UTF-8"
+WAY_OUT = (
+    "quoth doctor names the damage, quoth repair mends what can be made again. Restore the rest "
+    "from a backup, or point --home at another folder and add the documents again."
+)
 DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 
 KEPT_OPEN, AT_MOST = 8, 64
@@ -32,9 +37,13 @@ KEPT_OPEN, AT_MOST = 8, 64
 def connect(file: Path, *, patience_s: float) -> Engine:
     """Return the engine of a file, made if it is not there; raises ConfigError for its folder."""
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise ConfigError(f"The home folder {file.parent} cannot be made: {error}.") from error
+    with suppress(OSError):  # a folder without access is reported when the file is opened
+        os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))
+        for part in (file, *(file.with_name(file.name + ending) for ending in ("-wal", "-shm"))):
+            part.chmod(part.stat().st_mode & 0o770)  # others never read what tenants keep
     engine = create_engine(
         URL.create("sqlite", database=str(file)),
         connect_args={"timeout": patience_s},
@@ -99,11 +108,8 @@ def translate_driver_error(error: sqlite3.Error) -> QuothError:
             retryable=True,
             retry_after_s=1.0,
         )
-    if code.startswith(DAMAGED):
-        return StoreDown(
-            f"The catalogue is damaged ({message}). Restore it from a backup, or point "
-            "--home at another folder and add the documents again."
-        )
+    if code.startswith(DAMAGED) or message.startswith(UNDECODABLE):
+        return StoreDown(f"The catalogue is damaged ({message}): {WAY_OUT}")
     if code.startswith(NO_ACCESS):
         return StoreDown(
             f"The catalogue cannot be opened ({message}). Look at who may write to the home "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
@@ -15,10 +16,10 @@ from typer.core import TyperGroup
 
 from quoth import __version__
 from quoth.core.errors import ConfigError, InputError
-from quoth.interfaces.cli import audit, backup, keys
+from quoth.interfaces.cli import audit, backup, keys, uploads
 from quoth.interfaces.cli.add import add, sync
 from quoth.interfaces.cli.chainlit import chainlit
-from quoth.interfaces.cli.doctor import doctor, profiles
+from quoth.interfaces.cli.doctor import doctor, profiles, repair
 from quoth.interfaces.cli.documents import (
     collections,
     list_documents,
@@ -280,6 +281,7 @@ def models(
 
 
 app.command()(doctor)
+app.command()(repair)
 app.command()(profiles)
 app.command()(tune)
 app.command()(history)
@@ -293,6 +295,8 @@ app.command()(chainlit)
 app.command()(purge)
 app.add_typer(keys.app, name="keys")
 app.add_typer(audit.app, name="audit")
+app.command()(uploads.tenants)
+app.add_typer(uploads.app, name="uploads")
 app.add_typer(backup.app, name="backup")
 
 
@@ -307,7 +311,8 @@ def with_evaluation(group: typer.Typer) -> typer.Typer:
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line; the files that it writes are for this user only."""
+    os.umask(0o077)
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a sign the terminal lacks is no reason to stop
     with_evaluation(app)()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import resource
+import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 from typing import Literal, get_args
 
 from quoth.core.circuit_breaker import State as Circuit
@@ -18,12 +20,14 @@ from quoth.interfaces.http.middleware.shutdown import State
 from quoth.interfaces.http.server.state import ServerState
 from quoth.operations.metrics import MetricDefinition
 from quoth.pipeline.components import Components, model_names
+from quoth.store.operator_view import OperatorView
 from quoth.store.upload_queue import Queue, TenantRoundRobin
 from quoth.store.upload_tasks import State as FileState
 from quoth.tenants import Tenants
 
 CHECK_S = 1.0
 """Seconds that a store has to respond."""
+PROBE_S = 1.0
 PROBE = "index"
 """A word to search for; only that the index responds counts."""
 
@@ -66,10 +70,40 @@ class Readiness:
     rss_mb: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class ProbeReply:
+    """What a probe without a key sees."""
+
+    ready: bool
+    state: State
+
+
+class ReadinessProbe:
+    """Readiness for probes without a key: checked at most once in `PROBE_S` seconds."""
+
+    def __init__(self) -> None:
+        self._lock = asyncio.Lock()
+        self._checked_at = -PROBE_S
+        self._stores_ok = False
+
+    async def __call__(self, tenants: Tenants, server: ServerState | None) -> ProbeReply:
+        """Check the stores of the settings' own tenant."""
+        async with self._lock:
+            if monotonic() - self._checked_at >= PROBE_S:
+                engine = await asyncio.to_thread(tenants.engine, tenants.settings.tenant)
+                found = await check_readiness(engine)
+                self._stores_ok, self._checked_at = found.ready, monotonic()
+        state: State = "serving" if server is None else server.requests.state
+        return ProbeReply(self._stores_ok and state == "serving", state)
+
+
 async def check_readiness(engine: Engine, *, server: ServerState | None = None) -> Readiness:
     """Check whether queries of the engine's tenant can be answered now."""
     parts = engine.parts
-    catalogue, index, files = await asyncio.gather(_catalogue(parts), _index(parts), _files(parts))
+    checks = asyncio.gather(_catalogue(parts), _index(parts), _files(parts))
+    catalogue, index, files = await checks
+    if server is not None and any(damage.structural for damage in server.damage):
+        catalogue = "down"
     state: State = "serving" if server is None else server.requests.state
     return Readiness(
         ready=state == "serving" and catalogue == "ok" and index == "ok",
@@ -96,6 +130,8 @@ def server_metrics(tenants: Tenants, server: ServerState) -> Iterator[MetricDefi
     yield _gauge("quoth_shed_total", "Queries refused by admission control.", limit.shed)
     yield _gauge("quoth_workers", "Workers that process uploads.", server.workers)
     yield _gauge("quoth_open_tenants", "Tenants whose stores are open.", len(tenants.opened))
+    yield _gauge("quoth_damaged", "Damaged parts of the stored data.", len(server.damage))
+    yield _gauge("quoth_free_bytes", "Free disk of the home folder.", _free_bytes(tenants))
     yield _gauge("quoth_resident_bytes", "Resident memory.", resident_bytes())
     yield from _uploads(tenants)
     # Models, caches and breakers are shared by all tenants.
@@ -120,7 +156,17 @@ def _uploads(tenants: Tenants) -> Iterator[MetricDefinition]:
     with suppress(QuothError):
         found = TenantRoundRobin(tenants.database).depths()
         values = [((state,), float(found.get(state, 0))) for state in get_args(FileState)]
+        age_s = OperatorView(tenants.database).queue_age_s()
+        about = "Age of the oldest queued upload."
+        yield _gauge("quoth_queue_age_seconds", about, age_s)
         yield MetricDefinition("quoth_files", "Uploads by their state.", values, ("state",))
+
+
+def _free_bytes(tenants: Tenants) -> float:
+    try:
+        return shutil.disk_usage(tenants.settings.home).free
+    except OSError:
+        return 0.0
 
 
 def _gauge(name: str, about: str, value: float) -> MetricDefinition:
@@ -171,8 +217,11 @@ async def _index(parts: Components) -> HealthState:
     try:
         async with asyncio.timeout(CHECK_S):
             found = await asyncio.to_thread(parts.catalogue.find_collection, name)
-            if found is not None:
-                await parts.open_index(found.table).match(PROBE, languages=("en",), limit=1)
+            if found is None:
+                return "ok"
+            if await asyncio.to_thread(parts.catalogue.passages, found):
+                hits = await parts.open_index(found.table).match(PROBE, languages=("en",), limit=3)
+                await asyncio.to_thread(parts.catalogue.chunks, [key for key, _score in hits])
     except (QuothError, TimeoutError):
         return "down"
     return "ok"

@@ -35,6 +35,7 @@ class WebApp:
 
     url: str
     browser: Browser
+    sources: Path
 
     @contextmanager
     def opened(self, path: str = "/", **options: Any) -> Iterator[Visit]:
@@ -78,16 +79,19 @@ class Visit:
 
 
 @contextmanager
-def open_web_app(folder: Path) -> Iterator[WebApp]:
-    """Serve a small library with a talk, a PDF and notes; no model."""
+def open_web_app(folder: Path, *, more: Path | None = None) -> Iterator[WebApp]:
+    """Serve a small library with a talk, a PDF and notes, and more sources; no model."""
     sources = write_sources(folder / "sources")
     env = environment(folder / "home")
-    subprocess.run([*PROGRAM, "--quiet", "add", str(sources)], env=env, check=True)
+    added = [str(sources), *([] if more is None else [str(more)])]
+    # Exit code 1 says that some files could not be read, as is meant in some tests.
+    done = subprocess.run([*PROGRAM, "--quiet", "add", *added], env=env, check=False)
+    assert done.returncode in ((0,) if more is None else (0, 1))
     with serving(env) as url, sync_playwright() as play:
         browser = play.chromium.launch(
             executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"]
         )
-        yield WebApp(url, browser)
+        yield WebApp(url, browser, sources)
         browser.close()
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import and_, func, or_, select
+from sqlalchemy import and_, false, func, or_, select, true
 
 from quoth.core.errors import NotFound
 from quoth.core.types import Document
@@ -78,14 +78,22 @@ class DocumentLists(TenantConnection):
         ]
 
     def documents(
-        self, collection: Collection, *, skip: int, limit: int, words: str = ""
+        self,
+        collection: Collection,
+        *,
+        skip: int,
+        limit: int,
+        words: str = "",
+        ready_too: bool = True,
     ) -> tuple[list[Document], int]:
         """List documents by title, then those in progress or failed; return also their number.
 
-        With ``words`` only those whose title or source holds each of them.
+        With ``words`` only those whose title or source holds each of them; without ``ready_too``
+        only those in progress or failed.
         """
         ready = and_(
             self.for_tenant(documents, collection),
+            true() if ready_too else false(),
             *(
                 or_(*(column.icontains(word, autoescape=True) for column in _NAMES))
                 for word in words.split()

@@ -28,6 +28,7 @@ router = APIRouter(include_in_schema=False)
 
 ADDRESSES = (
     "/",
+    "/compare",
     "/history",
     "/library",
     "/settings",

@@ -6,7 +6,7 @@ import asyncio
 import mimetypes
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 from starlette.requests import Request
@@ -108,13 +108,21 @@ async def documents(
     limit: Limit = 20,
     collection: InCollection = None,
     words: Words = "",
+    state: Annotated[
+        Literal["unready"] | None, Query(description="Only those in progress or failed.")
+    ] = None,
 ) -> Response:
     """List the documents of a collection with their status."""
     found = await asyncio.to_thread(find_collection, caller, collection)
     if found is None:
         return ApiResponse(Documents([], 0, skip, limit))
     there, total = await asyncio.to_thread(
-        listing_of(caller.engine).documents, found, skip=skip, limit=limit, words=words
+        listing_of(caller.engine).documents,
+        found,
+        skip=skip,
+        limit=limit,
+        words=words,
+        ready_too=state is None,
     )
     return ApiResponse(Documents(there, total, skip, limit))
 

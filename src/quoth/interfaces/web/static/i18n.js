@@ -27,9 +27,9 @@ export function t(key, values = {}) {
   });
 }
 
-/** Return the message of a key, or the key's last part where there is none. @param {string} group @param {string} name */
-export function named(group, name) {
-  return messages[`${group}.${name}`] ?? name.replaceAll("_", " ");
+/** Return the message of a key, else another text, else the key's last part. @param {string} group @param {string} name @param {string} [other] */
+export function named(group, name, other = name.replaceAll("_", " ")) {
+  return messages[`${group}.${name}`] ?? other;
 }
 
 /** @param {string} iso */

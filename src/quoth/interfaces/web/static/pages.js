@@ -9,6 +9,7 @@
  */
 import { html } from "./vendor/lit.js";
 import "./components/ask-page.js";
+import "./components/compare-page.js";
 import "./components/document-page.js";
 import "./components/explain-page.js";
 import "./components/history-page.js";
@@ -21,6 +22,7 @@ export const PAGES = {
   history: { link: "/history", show: () => html`<history-page></history-page>` },
   library: { link: "/library", show: () => html`<library-page></library-page>` },
   settings: { link: "/settings", show: () => html`<settings-page></settings-page>` },
+  compare: { show: (route) => html`<compare-page .question=${route.question}></compare-page>` },
   d: { show: (route) => html`<document-page .route=${route}></document-page>` },
   explain: { show: (route) => html`<explain-page .queryId=${route.id}></explain-page>` },
 };

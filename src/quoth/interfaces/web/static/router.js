@@ -1,6 +1,6 @@
 /**
  * Addresses of the app.
- * @typedef {{page: string, id: string, mark: string, start: number, end: number | null}} Route
+ * @typedef {{page: string, id: string, mark: string, question: string, start: number, end: number | null}} Route
  */
 
 /** Return what an address shows. @param {string} address @returns {Route} */
@@ -11,6 +11,7 @@ export function routeOf(address) {
   const common = {
     id,
     mark: url.hash.slice(1),
+    question: url.searchParams.get("question") ?? "",
     start: Number(url.searchParams.get("start")) || 0,
     end: end === null ? null : Number(end) || null,
   };

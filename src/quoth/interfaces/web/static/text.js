@@ -41,15 +41,17 @@ export function clock(seconds) {
  * @param {any} locator @param {(key: string, values?: Record<string, unknown>) => string} t
  */
 export function placeName(locator, t) {
-  if (locator.kind === "pages") {
-    const { label_first: first, label_last: last } = locator;
-    return first === last ? t("place.page", { page: first }) : t("place.pages", { first, last });
-  }
+  if (locator.kind === "pages") return counted(locator, t);
   if (locator.kind === "seconds") {
     const time = `${clock(locator.start)}–${clock(locator.end)}`;
     return locator.speaker ? `${time} · ${locator.speaker}` : time;
   }
-  return locator.section ?? "";
+  return [locator.section, locator.unit && locator.label_first ? counted(locator, t) : ""].filter(Boolean).join(" · ");
+}
+
+/** Return pages, slides, rows and the like by their labels. @param {any} locator @param {any} t */
+function counted({ unit = "page", label_first: first, label_last: last }, t) {
+  return first === last ? t(`place.${unit}`, { page: first }) : t(`place.${unit}s`, { first, last });
 }
 
 /**

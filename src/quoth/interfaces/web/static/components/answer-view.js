@@ -11,6 +11,7 @@ class AnswerView extends Base {
     asking: { attribute: false },
     lit: { attribute: false },
     selected: { attribute: false },
+    prefix: { attribute: false },
   };
 
   constructor() {
@@ -20,6 +21,8 @@ class AnswerView extends Base {
     /** @type {Set<number>} numbers of citations whose sentences light up */
     this.lit = new Set();
     this.selected = "";
+    /** what ids begin with, where two answers are on one page */
+    this.prefix = "";
   }
 
   render() {
@@ -48,7 +51,7 @@ class AnswerView extends Base {
     const chosen = this.selected === id ? "chosen" : "";
     const light = (/** @type {number[]} */ numbers) => () => this.tell("quoth-light", numbers);
     const tag = piece.support === "supported" ? nothing : html` <em class="tag">${t(`support.${piece.support}`)}</em>`;
-    return html`<span id=${id} class="sentence ${piece.support} ${lit} ${chosen}"
+    return html`<span id=${this.prefix + id} class="sentence ${piece.support} ${lit} ${chosen}"
       @mouseenter=${light(piece.citations)} @mouseleave=${light([])}
       @focusin=${light(piece.citations)} @focusout=${light([])}>${piece.text}${piece.citations.map((number) => this.marker(piece, number))}${tag}</span> `;
   }

@@ -1,7 +1,8 @@
-/** The question box with its panel of choices; tells `quoth-ask`, `quoth-stop` and `quoth-choose`. */
+/** The question box with its panel of choices; tells `quoth-ask` and `quoth-stop`. */
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
 import { html, live } from "../vendor/lit.js";
+import { DEFAULTS } from "./choices-panel.js";
 
 const MIN_CHARS = 3;
 
@@ -20,7 +21,7 @@ class AskBox extends Base {
     this.running = false;
     /** @type {{name: string, documents: number}[]} */
     this.collections = [];
-    this.choices = { collection: "", model: true };
+    this.choices = DEFAULTS;
     this.short = false;
   }
 
@@ -49,11 +50,6 @@ class AskBox extends Base {
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing) this.submit(event);
   }
 
-  /** @param {string} name @param {unknown} value */
-  choose(name, value) {
-    this.tell("quoth-choose", { ...this.choices, [name]: value });
-  }
-
   render() {
     return html`<form class="ask" role="search" @submit=${this.submit}>
       <label class="hidden" for="question">${t("ask.label")}</label>
@@ -63,32 +59,12 @@ class AskBox extends Base {
         @keydown=${this.onKey}></textarea>
       ${this.short ? html`<p role="alert" class="problem">${t("ask.short")}</p>` : ""}
       <div class="row">
-        <details class="choices"><summary>${this.chosen()}</summary>${this.panel()}</details>
-        <span class="grow"></span>
+        <choices-panel .collections=${this.collections} .choices=${this.choices}></choices-panel>
         ${this.running
           ? html`<button type="button" @click=${() => this.tell("quoth-stop")}>${t("ask.stop")}</button>`
           : html`<button class="primary">${t("ask.send")}</button>`}
       </div>
     </form>`;
-  }
-
-  chosen() {
-    const where = this.choices.collection || t("choices.default");
-    return `${where} · ${t(this.choices.model ? "choices.model" : "choices.verbatim")}`;
-  }
-
-  panel() {
-    return html`<div class="panel">
-      <label>${t("choices.collection")}
-        <select @change=${(/** @type {any} */ event) => this.choose("collection", event.target.value)}>
-          <option value="" ?selected=${!this.choices.collection}>${t("choices.default")}</option>
-          ${this.collections.map((each) => html`<option value=${each.name}
-            ?selected=${each.name === this.choices.collection}>${each.name}</option>`)}
-        </select></label>
-      <label class="check"><input type="checkbox" .checked=${live(!this.choices.model)}
-        @change=${(/** @type {any} */ event) => this.choose("model", !event.target.checked)}>
-        ${t("choices.verbatimHelp")}</label>
-    </div>`;
   }
 }
 

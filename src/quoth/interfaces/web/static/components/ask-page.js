@@ -4,18 +4,20 @@ import { Base } from "../base.js";
 import { t } from "../i18n.js";
 import { IDLE, isRunning, reduce } from "../reduce.js";
 import { go } from "../router.js";
-import { asText, openedAt, passages } from "../text.js";
+import { openedAt, passages } from "../text.js";
 import { html, nothing, repeat } from "../vendor/lit.js";
 import "./answer-view.js";
 import "./ask-box.js";
+import { asFields, DEFAULTS } from "./choices-panel.js";
+import "./contradictions-view.js";
 import "./evidence-card.js";
+import "./export-menu.js";
 import "./filter-chips.js";
 import "./first-run.js";
 import "./proof-pane.js";
 import "./status-note.js";
 
 const MAX_TURNS = 5;
-const COPIED_MS = 2000;
 
 class AskPage extends Base {
   static properties = {
@@ -25,22 +27,20 @@ class AskPage extends Base {
     collections: { state: true },
     choices: { state: true },
     suggestions: { state: true },
-    copied: { state: true },
   };
 
   constructor() {
     super();
     /** @type {import("../router.js").Route} */
-    this.route = { page: "ask", id: "", mark: "", start: 0, end: null };
+    this.route = { page: "ask", id: "", mark: "", question: "", start: 0, end: null };
     this.asking = IDLE;
     /** @type {Set<number>} */
     this.lit = new Set();
     /** @type {any[] | null} null until they are known */
     this.collections = null;
-    this.choices = { collection: "", model: true };
+    this.choices = DEFAULTS;
     /** @type {string[]} */
     this.suggestions = [];
-    this.copied = false;
     /** @type {{id: string, question: string, answer: string}[]} the conversation so far */
     this.turns = [];
     /** @type {Record<string, string>} */
@@ -51,9 +51,7 @@ class AskPage extends Base {
 
   connectedCallback() {
     super.connectedCallback();
-    this.load("/v1/collections", (body) => {
-      this.collections = body.collections;
-    });
+    this.loadCollections();
     /** @type {Record<string, (detail: any) => void>} */
     const heard = {
       "quoth-light": (numbers) => { this.lit = new Set(numbers); },
@@ -64,6 +62,7 @@ class AskPage extends Base {
       "quoth-widen": (filters) => this.ask(this.asking.question, { ...this.filters, ...filters }),
       "quoth-walk": (at) => this.goTo(this.items()[at].mark, true),
       "quoth-close": () => this.goTo(""),
+      "quoth-filled": () => this.loadCollections(),
     };
     for (const [name, act] of Object.entries(heard)) {
       this.addEventListener(name, (event) => act(/** @type {CustomEvent} */ (event).detail));
@@ -97,6 +96,12 @@ class AskPage extends Base {
   apply(event) {
     this.asking = reduce(this.asking, event);
     document.title = this.asking.question ? `${this.asking.question} – quoth` : "quoth";
+  }
+
+  loadCollections() {
+    return this.load("/v1/collections", (body) => {
+      this.collections = body.collections;
+    });
   }
 
   /** @param {string} path @param {(body: any) => void} use */
@@ -134,10 +139,8 @@ class AskPage extends Base {
 
   /** @param {string} query */
   body(query) {
-    const { collection, model } = this.choices;
     const history = this.turns.slice(-MAX_TURNS).map(({ question, answer }) => ({ question, answer }));
-    const body = { query, history, filters: this.filters };
-    return { ...body, ...(collection && { collection }), ...(!model && { llm: "none" }) };
+    return { query, history, filters: this.filters, ...asFields(this.choices) };
   }
 
   completed() {
@@ -190,13 +193,6 @@ class AskPage extends Base {
     /** @type {any} */ (this.querySelector("ask-box")).focusBox();
   }
 
-  async copy() {
-    const { answer, question, queryId } = this.asking;
-    await navigator.clipboard.writeText(asText(answer, question, `${location.origin}/q/${queryId}`, t));
-    this.copied = true;
-    setTimeout(() => { this.copied = false; }, COPIED_MS);
-  }
-
   items() {
     return passages(this.asking);
   }
@@ -245,13 +241,13 @@ class AskPage extends Base {
     return html`<filter-chips .filters=${this.asking.answer?.query.filters ?? []}></filter-chips>
       <status-note .asking=${this.asking}></status-note>
       <answer-view .asking=${this.asking} .lit=${this.lit} .selected=${at >= 0 ? this.route.mark : ""}></answer-view>
+      <contradictions-view .answer=${this.asking.answer}></contradictions-view>
       ${isRunning(this.asking) ? nothing : this.actions()}`;
   }
 
   actions() {
     const { answer, question, queryId } = this.asking;
-    const stored = html`<button @click=${this.copy}>${t(this.copied ? "answer.copied" : "answer.copy")}</button>
-      <a class="button" download href=${`/v1/queries/${queryId}/export?format=html`}>${t("answer.export")}</a>
+    const stored = html`<export-menu class="row" .asking=${this.asking}></export-menu>
       <a class="button" href=${`/q/${queryId}/explain`}>${t("answer.explain")}</a>`;
     return html`<div class="row actions">
         ${question ? html`<button @click=${() => this.ask(question, this.filters)}>${t("ask.retry")}</button>` : nothing}

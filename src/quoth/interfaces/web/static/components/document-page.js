@@ -7,14 +7,18 @@ import "./page-image.js";
 import "./reading-view.js";
 
 class DocumentPage extends Base {
-  static properties = { route: { attribute: false }, part: { state: true } };
+  static properties = { route: { attribute: false }, part: { state: true }, playing: { state: true } };
 
   constructor() {
     super();
     /** @type {import("../router.js").Route} */
-    this.route = { page: "document", id: "", mark: "", start: 0, end: null };
+    this.route = { page: "document", id: "", mark: "", question: "", start: 0, end: null };
     /** @type {any} */
     this.part = null;
+    this.playing = -1;
+    this.addEventListener("quoth-time", (event) => {
+      this.playing = /** @type {CustomEvent} */ (event).detail;
+    });
     this.addEventListener("quoth-seek", (event) => {
       /** @type {any} */ (this.querySelector("media-player"))?.seek(/** @type {CustomEvent} */ (event).detail);
     });
@@ -30,9 +34,10 @@ class DocumentPage extends Base {
     const seconds = part?.blocks.find((/** @type {any} */ each) => each.end > start)?.locator.start ?? 0;
     return html`<section class="page document">
       <h1>${part?.title ?? t("loading")}</h1>
+      ${part?.kind === "pdf" ? html`<p><a href=${`/pdf/${encodeURIComponent(id)}${location.search}`}>${t("proof.readOn")}</a></p>` : nothing}
       ${part?.kind === "pdf" && end ? html`<page-image .documentId=${id} .start=${start} .end=${end}></page-image>` : nothing}
-      ${part?.kind === "transcript" ? html`<media-player .documentId=${id} .seconds=${seconds}></media-player>` : nothing}
-      <reading-view .documentId=${id} .start=${start} .end=${end} .quiet=${part?.kind === "pdf" && !!end}></reading-view>
+      ${part?.kind === "transcript" ? html`<media-player .documentId=${id} .seconds=${seconds} .link=${part.blocks[0]?.link ?? ""}></media-player>` : nothing}
+      <reading-view .documentId=${id} .start=${start} .end=${end} .quiet=${part?.kind === "pdf" && !!end} .playing=${this.playing}></reading-view>
     </section>`;
   }
 }

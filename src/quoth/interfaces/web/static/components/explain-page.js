@@ -4,6 +4,7 @@ import { Base } from "../base.js";
 import { t } from "../i18n.js";
 import { isSafeLink } from "../text.js";
 import { html, nothing } from "../vendor/lit.js";
+import "./replay-view.js";
 
 const LEGS = ["keyword", "semantic", "rerank"];
 const SHOWN = 30;
@@ -68,7 +69,9 @@ class ExplainPage extends Base {
         <dl class="facts">${understood.map((/** @type {string[]} */ [name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl></section>
       ${notes.length ? html`<section><h2>${t("explain.notes")}</h2><ul class="bullets">${notes.map((/** @type {string} */ each) => html`<li>${each}</li>`)}</ul></section>` : nothing}
       ${searched.map((/** @type {any} */ each) => this.candidates(each))}
-      ${this.stages()}`;
+      ${this.stages()}
+      <replay-view .queryId=${this.queryId}></replay-view>
+      <p><a href=${`/compare?${new URLSearchParams({ question })}`}>${t("explain.compare")}</a></p>`;
   }
 
   whyNot() {

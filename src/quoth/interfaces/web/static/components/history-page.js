@@ -5,6 +5,7 @@ import { dateName, named, t } from "../i18n.js";
 import { html, nothing, repeat } from "../vendor/lit.js";
 
 const PAGE = 100;
+const TYPING_MS = 250;
 /** What is kept of a question under the setting that stores no texts. */
 const HASH = /^[0-9a-f]{64}$/;
 
@@ -23,6 +24,7 @@ class HistoryPage extends Base {
     this.complete = false;
     this.wanted = "";
     this.problem = "";
+    this.typing = 0;
   }
 
   connectedCallback() {
@@ -31,10 +33,24 @@ class HistoryPage extends Base {
     this.more();
   }
 
+  /** @param {any} event */
+  search(event) {
+    clearTimeout(this.typing);
+    const wanted = event.target.value.trim();
+    this.typing = setTimeout(() => {
+      this.wanted = wanted;
+      this.queries = null;
+      this.more();
+    }, TYPING_MS);
+  }
+
   async more() {
+    const { wanted } = this;
     try {
       const known = this.queries ?? [];
-      const body = await getJson(`/v1/queries?limit=${PAGE}&skip=${known.length}`);
+      const query = new URLSearchParams({ limit: String(PAGE), skip: String(known.length), ...(wanted && { words: wanted }) });
+      const body = await getJson(`/v1/queries?${query}`);
+      if (wanted !== this.wanted) return;
       this.queries = [...known, ...body.queries];
       this.complete = body.queries.length < PAGE;
     } catch (error) {
@@ -53,18 +69,12 @@ class HistoryPage extends Base {
     }
   }
 
-  found() {
-    const words = this.wanted.toLocaleLowerCase().split(/\s+/).filter(Boolean);
-    const has = (/** @type {any} */ each) => words.every((word) => each.text.toLocaleLowerCase().includes(word));
-    return (this.queries ?? []).filter(has);
-  }
-
   render() {
-    const found = this.found();
+    const found = this.queries ?? [];
     return html`<section class="page">
       <h1>${t("nav.history")}</h1>
       <label>${t("history.search")}
-        <input type="search" @input=${(/** @type {any} */ event) => { this.wanted = event.target.value; }}></label>
+        <input type="search" @input=${this.search}></label>
       ${this.problem ? html`<p class="problem" role="alert">${this.problem}</p>` : nothing}
       ${this.queries ? nothing : html`<p class="soft">${t("loading")}</p>`}
       ${this.queries && !found.length ? html`<p class="soft" role="status">${t(this.wanted ? "history.noMatch" : "history.none")}</p>` : nothing}

@@ -1,20 +1,25 @@
-/** The documents of a collection: add, look at, delete. */
+/** The documents of a collection: add, find, correct, delete. */
 import { getJson, send } from "../api.js";
 import { Base } from "../base.js";
-import { named, t } from "../i18n.js";
-import { clock } from "../text.js";
-import { html, nothing, repeat } from "../vendor/lit.js";
+import { t } from "../i18n.js";
+import { aboutService } from "../service.js";
+import { html, nothing } from "../vendor/lit.js";
+import "./collection-bar.js";
+import "./document-form.js";
+import "./document-list.js";
 import "./upload-area.js";
 
-const PAGE = 100;
 const UNDO_MS = 8000;
+const TYPING_MS = 250;
 
 class LibraryPage extends Base {
   static properties = {
     collections: { state: true },
     collection: { state: true },
-    documents: { state: true },
-    total: { state: true },
+    words: { state: true },
+    unready: { state: true },
+    failed: { state: true },
+    writable: { state: true },
     problem: { state: true },
     leaving: { state: true },
   };
@@ -24,21 +29,33 @@ class LibraryPage extends Base {
     /** @type {any[]} */
     this.collections = [];
     this.collection = "";
-    /** @type {any[]} */
-    this.documents = [];
-    /** @type {number | null} null until it is known */
-    this.total = null;
+    this.standard = "default";
+    this.words = "";
+    this.unready = false;
+    /** how many documents are not ready */
+    this.failed = 0;
+    this.writable = true;
     this.problem = "";
     /** @type {any} the document that is deleted unless that is undone in time */
     this.leaving = null;
     this.timer = 0;
+    this.typing = 0;
     this.finish = () => this.deleteNow();
   }
 
   connectedCallback() {
     super.connectedCallback();
     document.title = `${t("nav.library")} – quoth`;
-    this.addEventListener("quoth-added", () => this.load());
+    this.addEventListener("quoth-added", () => this.refresh());
+    this.addEventListener("quoth-edited", () => this.refresh());
+    this.addEventListener("quoth-forget", (event) => this.forget(/** @type {CustomEvent} */ (event).detail));
+    this.addEventListener("quoth-edit", (event) => {
+      /** @type {any} */ (this.querySelector("document-form")).open(/** @type {CustomEvent} */ (event).detail);
+    });
+    this.addEventListener("quoth-collection", (event) => {
+      this.collection = /** @type {CustomEvent} */ (event).detail;
+      this.load();
+    });
     window.addEventListener("pagehide", this.finish);
     this.load();
   }
@@ -49,21 +66,23 @@ class LibraryPage extends Base {
     this.deleteNow();
   }
 
-  /** Load the first documents, as many as were shown. */
   async load() {
     await this.attempt(async () => {
-      this.collections = (await getJson("/v1/collections")).collections;
-      await this.fetchPage(0);
+      const query = new URLSearchParams({ limit: "1", state: "unready", ...(this.collection && { collection: this.collection }) });
+      const [{ collections }, { total }, session, service] = await Promise.all([
+        getJson("/v1/collections"), getJson(`/v1/documents?${query}`), getJson("/v1/session"), aboutService(),
+      ]);
+      this.collections = collections;
+      this.failed = total;
+      this.unready &&= total > 0;
+      this.writable = session.scopes.includes("ingest");
+      this.standard = service.collection || "default";
     });
   }
 
-  /** @param {number} skip */
-  async fetchPage(skip) {
-    const query = new URLSearchParams({ limit: String(PAGE), skip: String(skip) });
-    if (this.collection) query.set("collection", this.collection);
-    const body = await getJson(`/v1/documents?${query}`);
-    this.documents = [...this.documents.slice(0, skip), ...body.documents];
-    this.total = body.total;
+  /** Show what has changed. */
+  async refresh() {
+    await Promise.all([this.load(), /** @type {any} */ (this.querySelector("document-list"))?.load()]);
   }
 
   /** @param {() => Promise<void>} work */
@@ -97,21 +116,34 @@ class LibraryPage extends Base {
     clearTimeout(this.timer);
     await this.attempt(async () => {
       await send(`/v1/documents/${leaving.document_id}`, { method: "DELETE", keepalive: true });
-      await this.load();
+      if (this.isConnected) await this.refresh();
     });
     // On failure the document is in the list again, beside the reason.
     if (this.leaving === leaving) this.leaving = null;
   }
 
+  /** @param {any} event */
+  search(event) {
+    clearTimeout(this.typing);
+    const words = event.target.value.trim();
+    this.typing = setTimeout(() => { this.words = words; }, TYPING_MS);
+  }
+
   render() {
+    const { collection, collections, standard, writable } = this;
     return html`<section class="page">
       <h1>${t("nav.library")}</h1>
-      ${this.collections.length > 1 ? this.chooser() : nothing}
-      <upload-area .collection=${this.collection}></upload-area>
+      <collection-bar .collections=${collections} .collection=${collection} .standard=${standard} .writable=${writable}></collection-bar>
+      ${writable ? html`<upload-area .collection=${collection}></upload-area>` : nothing}
       ${this.problem ? html`<p class="problem" role="alert">${this.problem}</p>` : nothing}
       <div role="status">${this.leaving ? this.undoing(this.leaving) : nothing}</div>
       <h2>${t("library.documents")}</h2>
-      ${this.total === null ? html`<p class="soft">${t("loading")}</p>` : this.table()}
+      <div class="inline"><label>${t("library.search")}<input type="search" @input=${this.search}></label>
+        ${this.failed ? html`<label class="check"><input type="checkbox" .checked=${this.unready}
+          @change=${(/** @type {any} */ event) => { this.unready = event.target.checked; }}> ${t("library.unready", { count: this.failed })}</label>` : nothing}</div>
+      <document-list .collection=${collection} .words=${this.words} .unready=${this.unready} .writable=${writable}
+        .leaving=${this.leaving?.document_id ?? ""}></document-list>
+      <document-form></document-form>
     </section>`;
   }
 
@@ -120,52 +152,6 @@ class LibraryPage extends Base {
     return html`<p class="row">${t("library.deleted", { title })}
       <button class="undo" @click=${this.undo}>${t("undo")}</button></p>`;
   }
-
-  chooser() {
-    const choose = (/** @type {any} */ event) => { this.collection = event.target.value; this.load(); };
-    return html`<label>${t("choices.collection")} <select @change=${choose}>
-      <option value="">${t("choices.default")}</option>
-      ${this.collections.map((each) => html`<option value=${each.name} ?selected=${each.name === this.collection}>${each.name}</option>`)}
-    </select></label>`;
-  }
-
-  table() {
-    const shown = this.documents.filter((each) => each.document_id !== this.leaving?.document_id);
-    if (!shown.length) return html`<p class="soft">${t("library.none")}</p>`;
-    const count = (this.total ?? 0) - (this.documents.length - shown.length);
-    return html`<p class="soft">${t("library.count", { count })}</p>
-      <table class="table">
-        <thead><tr><th scope="col">${t("library.title")}</th>
-          <th scope="col">${t("library.kind")}</th>
-          <th scope="col" class="wide">${t("library.language")}</th>
-          <th scope="col" class="wide">${t("library.length")}</th>
-          <th scope="col" class="wide">${t("library.state")}</th><td></td></tr></thead>
-        <tbody>${repeat(shown, (each) => each.document_id, (each) => this.row(each))}</tbody>
-      </table>
-      ${this.documents.length < (this.total ?? 0)
-        ? html`<button @click=${() => this.attempt(() => this.fetchPage(this.documents.length))}>${t("more")}</button>` : nothing}`;
-  }
-
-  /** @param {any} document */
-  row(document) {
-    const { document_id: id, title, kind, language, status, error, warnings } = document;
-    const notes = [error?.message, ...warnings].filter(Boolean);
-    return html`<tr>
-      <td>${status === "ready" || status === "unchanged" ? html`<a href=${`/d/${id}`}>${title}</a>` : title}
-        ${notes.map((each) => html`<br><small class="problem">${each}</small>`)}</td>
-      <td>${kind ? named("kind", kind) : "–"}</td>
-      <td class="wide">${language ?? "–"}</td>
-      <td class="wide">${lengthName(document)}</td>
-      <td class="wide">${named("state", status)}</td>
-      <td><button aria-label=${t("library.delete", { title })} @click=${() => this.forget(document)}>${t("delete")}</button></td>
-    </tr>`;
-  }
-}
-
-/** @param {any} document */
-function lengthName({ pages, seconds }) {
-  if (pages) return t("library.pages", { count: pages });
-  return seconds ? clock(seconds) : "–";
 }
 
 customElements.define("library-page", LibraryPage);

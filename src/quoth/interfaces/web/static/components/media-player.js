@@ -1,20 +1,33 @@
-/** The recording of a talk at a second, where the service has its file. */
+/**
+ * The recording of a talk at a second: the service's own file, or YouTube's player where that is
+ * allowed and asked for. Tells `quoth-time` with the second that is played.
+ */
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
+import { aboutService } from "../service.js";
 import { html, nothing } from "../vendor/lit.js";
+
+const VIDEO = /^https:\/\/www\.youtube\.com\/watch\?v=([\w-]{11})(?:&|$)/;
 
 class MediaPlayer extends Base {
   static properties = {
     documentId: {},
     seconds: { type: Number },
+    link: {},
     kind: { state: true },
+    embed: { state: true },
   };
 
   constructor() {
     super();
     this.documentId = "";
     this.seconds = 0;
+    /** the web address of the talk */
+    this.link = "";
     this.kind = "";
+    /** the address of the embedded player once it is asked for */
+    this.embed = "";
+    this.allowed = false;
   }
 
   get address() {
@@ -24,6 +37,7 @@ class MediaPlayer extends Base {
   /** @param {Map<string, unknown>} changed */
   willUpdate(changed) {
     if (changed.has("documentId")) this.look();
+    if (changed.has("seconds") && this.embed) this.play(this.seconds);
   }
 
   /** @param {Map<string, unknown>} changed */
@@ -33,23 +47,39 @@ class MediaPlayer extends Base {
 
   async look() {
     this.kind = "";
+    this.embed = "";
+    this.allowed = (await aboutService()).youtube_player;
     const first = { headers: { range: "bytes=0-0" }, credentials: /** @type {const} */ ("same-origin") };
     const response = await fetch(this.address, first).catch(() => null);
     if (response?.ok) this.kind = (response.headers.get("content-type") ?? "").split("/")[0];
     await response?.body?.cancel();
+    this.requestUpdate();
+  }
+
+  /** Show YouTube's player at a second. @param {number} seconds */
+  play(seconds) {
+    const video = VIDEO.exec(this.link ?? "")?.[1];
+    if (video) this.embed = `/youtube/${video}?start=${Math.floor(seconds)}`;
   }
 
   /** @param {number} seconds */
   seek(seconds) {
     const player = /** @type {HTMLMediaElement | null} */ (this.querySelector("video, audio"));
     if (player) player.currentTime = seconds;
+    else if (this.embed) this.play(seconds);
   }
 
   render() {
     const label = t("proof.recording");
-    if (this.kind === "video") return html`<video controls preload="metadata" aria-label=${label} src=${this.address}></video>`;
-    if (this.kind === "audio") return html`<audio controls preload="metadata" aria-label=${label} src=${this.address}></audio>`;
-    return nothing;
+    const tell = (/** @type {any} */ event) => {
+      if (!event.target.paused) this.tell("quoth-time", event.target.currentTime);
+    };
+    if (this.kind === "video") return html`<video controls preload="metadata" aria-label=${label} src=${this.address} @timeupdate=${tell}></video>`;
+    if (this.kind === "audio") return html`<audio controls preload="metadata" aria-label=${label} src=${this.address} @timeupdate=${tell}></audio>`;
+    if (this.embed) return html`<iframe class="youtube" title=${label} src=${this.embed} allow="fullscreen; encrypted-media; picture-in-picture"></iframe>`;
+    if (!this.allowed || !VIDEO.test(this.link ?? "")) return nothing;
+    return html`<p class="row"><button @click=${() => this.play(this.seconds)}>${t("proof.youtube")}</button>
+      <span class="soft">${t("proof.youtubeNote")}</span></p>`;
   }
 }
 

@@ -22,6 +22,8 @@ class ProofPane extends Base {
     back: {},
     span: { state: true },
     share: { state: true },
+    playing: { state: true },
+    gone: { state: true },
   };
 
   constructor() {
@@ -34,6 +36,15 @@ class ProofPane extends Base {
     this.span = null;
     /** the width of the pane in percent of the window */
     this.share = 46;
+    this.playing = -1;
+    /** whether the document is not there any more, or is another one */
+    this.gone = false;
+    this.addEventListener("quoth-time", (event) => {
+      this.playing = /** @type {CustomEvent} */ (event).detail;
+    });
+    this.addEventListener("quoth-unread", () => {
+      this.gone = true;
+    });
     /** @type {Element | null} where focus returns to */
     this.opener = null;
     this.onKey = this.onKey.bind(this);
@@ -82,6 +93,10 @@ class ProofPane extends Base {
     const { item } = this.items[this.at];
     const span = await spanOf(item).catch(() => null);
     const late = item !== this.items[this.at]?.item;
+    if (!late) {
+      this.playing = -1;
+      this.gone = !span;
+    }
     if (!late && JSON.stringify(span) !== JSON.stringify(this.span)) this.span = span;
   }
 
@@ -136,8 +151,14 @@ class ProofPane extends Base {
       <h2>${title}</h2>
       <p class="place">${placeName(item.locator, t)}
         ${isSafeLink(item.link) ? html`· <a href=${item.link} target="_blank" rel="noopener noreferrer">${t("proof.original")}</a>` : nothing}</p>
-      ${this.span ? this.views(item.locator) : html`<p class="soft">${t("loading")}</p>`}
+      ${this.gone ? this.asCited(item) : this.span ? this.views(item.locator) : html`<p class="soft">${t("loading")}</p>`}
     </dialog>`;
+  }
+
+  /** The words as they were cited, where the document is not what it was. @param {any} item */
+  asCited(item) {
+    return html`<p class="status doubt">${t("proof.gone")}</p>
+      <blockquote class="reading" dir="auto">${item.snippet ?? item.text}</blockquote>`;
   }
 
   bar() {
@@ -156,7 +177,7 @@ class ProofPane extends Base {
     const { documentId, start, end } = /** @type {any} */ (this.span);
     const shown = { pages: this.pageImage, seconds: this.player }[/** @type {string} */ (locator.kind)];
     return html`${shown ? shown.call(this, locator) : nothing}
-      <reading-view .documentId=${documentId} .start=${start} .end=${end} .quiet=${locator.kind === "pages"}></reading-view>`;
+      <reading-view .documentId=${documentId} .start=${start} .end=${end} .quiet=${locator.kind === "pages"} .playing=${this.playing}></reading-view>`;
   }
 
   pageImage() {
@@ -166,7 +187,7 @@ class ProofPane extends Base {
 
   /** @param {any} locator */
   player(locator) {
-    return html`<media-player .documentId=${this.span?.documentId} .seconds=${locator.start}></media-player>`;
+    return html`<media-player .documentId=${this.span?.documentId} .seconds=${locator.start} .link=${this.items[this.at].item.link ?? ""}></media-player>`;
   }
 }
 

@@ -2,7 +2,7 @@
 import { getJson } from "../api.js";
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
-import { around, clock, isSafeLink } from "../text.js";
+import { around, clock, isSafeLink, placeName } from "../text.js";
 import { html, nothing, repeat } from "../vendor/lit.js";
 
 const CONTEXT = 1500;
@@ -14,6 +14,7 @@ class ReadingView extends Base {
     start: { type: Number },
     end: { type: Number },
     quiet: { type: Boolean },
+    playing: { type: Number },
     part: { state: true },
     problem: { state: true },
   };
@@ -25,11 +26,16 @@ class ReadingView extends Base {
     /** @type {number | null} */
     this.end = null;
     this.quiet = false;
+    /** the second that is played, -1 for none */
+    this.playing = -1;
+    this.asked = -1;
     /** @type {any} */
     this.part = null;
     this.problem = "";
     this.wanted = "";
     this.fresh = false;
+    /** @type {Element | null} */
+    this.line = null;
   }
 
   /** @param {Map<string, unknown>} changed */
@@ -39,9 +45,24 @@ class ReadingView extends Base {
 
   /** @param {Map<string, unknown>} changed */
   updated(changed) {
+    if (changed.has("playing")) this.followPlaying();
     if (!changed.has("part") || !this.fresh || !this.part) return;
     this.fresh = false;
     if (!this.quiet) this.scrollToMark();
+  }
+
+  /** Keep the line that is played in the window, and fetch what comes after the last one. */
+  followPlaying() {
+    const line = this.querySelector(".playing");
+    if (line && line !== this.line) line.scrollIntoView({ block: "nearest" });
+    this.line = line;
+    const { part, playing } = this;
+    const last = part?.blocks[part.blocks.length - 1];
+    const more = playing >= 0 && last && playing > last.locator.start && part.end < part.total_chars;
+    if (more && this.asked !== part.end) {
+      this.asked = part.end;
+      this.later();
+    }
   }
 
   scrollToMark() {
@@ -68,6 +89,7 @@ class ReadingView extends Base {
     } catch (error) {
       this.part = null;
       this.problem = /** @type {Error} */ (error).message;
+      this.tell("quoth-unread");
     }
   }
 
@@ -106,15 +128,17 @@ class ReadingView extends Base {
   block(block, previous) {
     const heading = block.section.join(" ▸ ");
     const isNew = heading && heading !== previous?.section.join(" ▸ ");
+    const { kind, start, end } = block.locator;
+    const now = kind === "seconds" && start <= this.playing && this.playing < end;
     return html`${isNew ? html`<p class="section">${heading}</p>` : nothing}
-      <p class="block ${block.locator.kind}">${this.place(block, previous)}<span>${this.text(block)}</span></p>`;
+      <p class="block ${kind} ${now ? "playing" : ""}">${this.place(block, previous)}<span>${this.text(block)}</span></p>`;
   }
 
   /** The time of a line of a talk, or the page where a new one begins. @param {any} block @param {any} previous */
   place(block, previous) {
     const { kind } = block.locator;
     if (kind === "chars" || (kind === "pages" && block.label === previous?.label)) return nothing;
-    const label = kind === "seconds" ? clock(block.locator.start) : block.label;
+    const label = kind === "seconds" ? clock(block.locator.start) : placeName(block.locator, t);
     if (kind === "seconds" && this.parentElement?.querySelector("video, audio")) {
       return html`<button class="time" @click=${() => this.tell("quoth-seek", block.locator.start)}>${label}</button> `;
     }

@@ -1,13 +1,16 @@
 /** The state of the service, and signing out. */
 import { getJson, send } from "../api.js";
 import { Base } from "../base.js";
-import { t } from "../i18n.js";
+import { named, t } from "../i18n.js";
 import { html, nothing } from "../vendor/lit.js";
+import "./audit-panel.js";
+import "./keys-panel.js";
 
 class SettingsPage extends Base {
   static properties = {
     health: { state: true },
     session: { state: true },
+    privacy: { state: true },
     problem: { state: true },
   };
 
@@ -17,6 +20,8 @@ class SettingsPage extends Base {
     this.health = null;
     /** @type {any} */
     this.session = null;
+    /** @type {any} */
+    this.privacy = null;
     this.problem = "";
   }
 
@@ -32,6 +37,7 @@ class SettingsPage extends Base {
       const response = await fetch("/readyz", { credentials: "same-origin" });
       this.health = response.status === 503 ? await response.json() : await getJson("/readyz");
       this.session = await getJson("/v1/session");
+      this.privacy = await getJson("/v1/privacy").catch(() => null); // a share may not see it
     } catch (error) {
       this.problem = /** @type {Error} */ (error).message;
     }
@@ -47,6 +53,8 @@ class SettingsPage extends Base {
       <h1>${t("settings.title")}</h1>
       ${this.problem ? html`<p class="problem" role="alert">${this.problem}</p>` : nothing}
       ${this.health ? this.parts(this.health) : html`<p class="soft">${t("loading")}</p>`}
+      ${this.privacy ? this.leaving(this.privacy) : nothing}
+      ${this.session?.scopes.includes("admin") ? html`<keys-panel></keys-panel><audit-panel></audit-panel>` : nothing}
       <p class="soft">${t("settings.language")}</p>
       <p><a href="/openapi.json" target="_blank">${t("settings.export")}</a></p>
       ${this.session?.key_needed && this.session.tenant ? html`<p>${this.session.tenant}
@@ -54,13 +62,27 @@ class SettingsPage extends Base {
     </section>`;
   }
 
+  /** What is sent to other machines, and what is stored. @param {any} privacy */
+  leaving({ leaves, may_leave: may, history, retention_days: days }) {
+    const away = may ? leaves.filter((/** @type {any} */ place) => !place.local) : [];
+    return html`<section><h2>${t("settings.privacy")}</h2>
+      <p>${away.length ? t("settings.leaves") : t("settings.stays")}</p>
+      <ul class="bullets">${away.map((/** @type {any} */ { to, model }) => html`<li>${to} (${model})</li>`)}</ul>
+      <p class="soft">${t(`settings.history.${history}`, { days })}</p></section>`;
+  }
+
   /** @param {any} health */
   parts({ ready, catalogue, index, breakers, models, files }) {
     return html`<p class="status ${ready ? "proved" : "problem"}">${t(ready ? "settings.ready" : "settings.notReady")}</p>
       ${facts(t("settings.parts"), { catalogue, index, ...breakers })}
       ${facts(t("settings.models"), models)}
-      ${facts(t("settings.queue"), files)}`;
+      ${facts(t("settings.queue"), Object.fromEntries(Object.entries(files).map(([state, count]) => [named("state", state), count])))}`;
   }
+}
+
+/** The service calls a part "catalogue", or "The embedder NAME". @param {string} name */
+function partName(name) {
+  return named("part", name, name.replace(/^The (\w+)/, (_all, part) => named("part", part)));
 }
 
 /** @param {string} title @param {Record<string, unknown> | undefined} values */
@@ -68,7 +90,7 @@ function facts(title, values) {
   const known = Object.entries(values ?? {});
   if (!known.length) return nothing;
   return html`<section><h2>${title}</h2>
-    <dl class="facts">${known.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl></section>`;
+    <dl class="facts">${known.map(([name, value]) => html`<div><dt>${partName(name)}</dt><dd>${named("health", String(value), String(value))}</dd></div>`)}</dl></section>`;
 }
 
 customElements.define("settings-page", SettingsPage);

@@ -2,12 +2,13 @@
 import { Base } from "../base.js";
 import { named, t } from "../i18n.js";
 import { droppedFiles, sendFile, sendPage } from "../uploads.js";
+import { aboutService } from "../service.js";
 import { html, nothing } from "../vendor/lit.js";
 
 const AT_ONCE = 3;
 
 class UploadArea extends Base {
-  static properties = { collection: {}, uploads: { state: true }, over: { state: true } };
+  static properties = { collection: {}, uploads: { state: true }, over: { state: true }, pages: { state: true } };
 
   constructor() {
     super();
@@ -15,6 +16,13 @@ class UploadArea extends Base {
     /** @type {import("../uploads.js").Upload[]} */
     this.uploads = [];
     this.over = false;
+    /** whether the service fetches web pages */
+    this.pages = false;
+  }
+
+  async connectedCallback() {
+    super.connectedCallback();
+    this.pages = (await aboutService()).web_pages;
   }
 
   /** @param {Iterable<File>} files */
@@ -65,12 +73,22 @@ class UploadArea extends Base {
           <label class="button">${t("library.chooseFolder")}<input class="hidden" type="file" multiple webkitdirectory @change=${choose}></label>
         </div>
       </div>
-      <form class="inline" @submit=${this.fetchPage}>
+      ${this.pages ? html`<form class="inline" @submit=${this.fetchPage}>
         <label>${t("library.url")}<input name="url" type="url" placeholder="https://" required></label>
         <button>${t("library.fetch")}</button>
-      </form>
-      ${this.uploads.length ? html`<h2>${t("library.uploads")}</h2>
-        <ul class="list" aria-live="polite">${this.uploads.map((each) => this.row(each))}</ul>` : nothing}`;
+      </form>` : nothing}
+      ${this.uploads.length ? this.sent() : nothing}`;
+  }
+
+  /** The files that were sent: those that failed first, since they need attention. */
+  sent() {
+    const state = (/** @type {string} */ name) => this.uploads.filter((upload) => upload.state === name);
+    const failed = state("failed");
+    const done = this.uploads.length - failed.length - state("ready").length - state("unchanged").length === 0;
+    const summary = t("library.summary", { total: this.uploads.length, ready: state("ready").length, failed: failed.length });
+    return html`<h2>${t("library.uploads")}</h2>
+      <p role="status" class=${done && failed.length ? "problem" : "soft"}>${summary}</p>
+      <ul class="list uploads">${[...failed, ...this.uploads.filter((upload) => !failed.includes(upload))].map((upload) => this.row(upload))}</ul>`;
   }
 
   /** @param {import("../uploads.js").Upload} upload */

@@ -1,0 +1,98 @@
+/** What is chosen for the next questions: where, by what, how long; tells `quoth-choose`. */
+import { Base } from "../base.js";
+import { t } from "../i18n.js";
+import { aboutService } from "../service.js";
+import { html, live, nothing } from "../vendor/lit.js";
+
+const SECONDS = [2, 5, 15, 60];
+const DOLLARS = [0.01, 0.05, 0.25];
+const MODES = ["hybrid", "keyword", "semantic"];
+
+/** @typedef {{collection: string, model: boolean, mode: string, seconds: number, dollars: number}} Choices */
+
+/** @type {Choices} */
+export const DEFAULTS = Object.freeze({ collection: "", model: true, mode: "", seconds: 0, dollars: 0 });
+
+/** Return the fields of a request for what was chosen. @param {Choices} choices */
+export function asFields({ collection, model, mode, seconds, dollars }) {
+  return {
+    ...(collection && { collection }),
+    ...(!model && { llm: "none" }),
+    ...(mode && { mode }),
+    ...(seconds && { max_ms: seconds * 1000 }),
+    ...(dollars && { max_usd: dollars }),
+  };
+}
+
+class ChoicesPanel extends Base {
+  static properties = {
+    collections: { attribute: false },
+    choices: { attribute: false },
+    model: { state: true },
+  };
+
+  constructor() {
+    super();
+    /** @type {{name: string, documents: number}[]} */
+    this.collections = [];
+    /** @type {Choices} */
+    this.choices = DEFAULTS;
+    /** @type {import("../service.js").Service["language_model"]} */
+    this.model = null;
+  }
+
+  async connectedCallback() {
+    super.connectedCallback();
+    this.model = (await aboutService()).language_model;
+  }
+
+  /** @param {string} name @param {unknown} value */
+  choose(name, value) {
+    this.tell("quoth-choose", { ...this.choices, [name]: value });
+  }
+
+  render() {
+    const named = this.collections.map(({ name }) => ({ value: name, text: name }));
+    return html`<details class="choices"><summary>${this.chosen()}</summary><div class="panel">
+      ${this.select("collection", t("choices.default"), named)}
+      ${this.select("mode", t("choices.modeDefault"), MODES.map((value) => ({ value, text: t(`choices.${value}`) })))}
+      ${this.select("seconds", t("choices.noLimit"), SECONDS.map((value) => ({ value, text: t("choices.upTo", { value: t("choices.secondsValue", { value }) }) })))}
+      ${this.model ? this.written(this.model) : html`<p class="soft">${t("choices.noModel")}</p>`}
+    </div></details>`;
+  }
+
+  /** @param {{model: string, local: boolean}} model */
+  written({ model, local }) {
+    return html`<label class="check"><input type="checkbox" .checked=${live(!this.choices.model)}
+        @change=${(/** @type {any} */ event) => this.choose("model", !event.target.checked)}>
+        ${t("choices.verbatimHelp", { model })}</label>
+      ${local || !this.choices.model ? nothing : html`
+        ${this.select("dollars", t("choices.noLimit"), DOLLARS.map((value) => ({ value, text: t("choices.upTo", { value: `$${value}` }) })))}
+        <p class="soft">${t("choices.leaves", { model })}</p>`}`;
+  }
+
+  /** @param {"collection" | "mode" | "seconds" | "dollars"} name @param {string} first @param {{value: string | number, text: string}[]} options */
+  select(name, first, options) {
+    const chosen = this.choices[name];
+    const change = (/** @type {any} */ event) => {
+      const { value } = event.target;
+      this.choose(name, typeof chosen === "number" ? Number(value) : value);
+    };
+    return html`<label>${t(`choices.${name}`)} <select @change=${change}>
+      <option value="" ?selected=${!chosen}>${first}</option>
+      ${options.map(({ value, text }) => html`<option value=${value} ?selected=${value === chosen}>${text}</option>`)}</select></label>`;
+  }
+
+  chosen() {
+    const { collection, model, mode, seconds, dollars } = this.choices;
+    return [
+      collection || t("choices.default"),
+      mode && t(`choices.${mode}`),
+      this.model && t(model ? "choices.model" : "choices.verbatim"),
+      seconds && t("choices.secondsValue", { value: seconds }),
+      dollars && `$${dollars}`,
+    ].filter(Boolean).join(" · ");
+  }
+}
+
+customElements.define("choices-panel", ChoicesPanel);

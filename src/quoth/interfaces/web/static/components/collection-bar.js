@@ -1,0 +1,92 @@
+/** The collection that is shown: choose one, make one, rebuild its index; tells `quoth-collection`. */
+import { postJson } from "../api.js";
+import { Base } from "../base.js";
+import { t } from "../i18n.js";
+import { readEvents } from "../sse.js";
+import { html, nothing } from "../vendor/lit.js";
+
+class CollectionBar extends Base {
+  static properties = {
+    collections: { attribute: false },
+    collection: {},
+    writable: { type: Boolean },
+    rebuilding: { state: true },
+    problem: { state: true },
+  };
+
+  constructor() {
+    super();
+    /** @type {any[]} */
+    this.collections = [];
+    /** the one that is shown, empty for the default one */
+    this.collection = "";
+    /** the name of the default one */
+    this.standard = "default";
+    this.writable = true;
+    /** what is said of the rebuild */
+    this.rebuilding = "";
+    this.problem = "";
+  }
+
+  /** @param {string} name */
+  choose(name) {
+    this.tell("quoth-collection", name);
+  }
+
+  /** @param {any} event */
+  async make(event) {
+    event.preventDefault();
+    const input = event.target.elements.name;
+    await this.attempt(async () => {
+      const made = await (await postJson("/v1/collections", { name: input.value.trim() })).json();
+      event.target.closest("details").open = false;
+      input.value = "";
+      this.choose(made.name);
+    });
+  }
+
+  async rebuild() {
+    const name = this.collection || this.standard;
+    await this.attempt(async () => {
+      this.rebuilding = t("library.rebuilding", { at: 0, total: "…" });
+      const response = await postJson(`/v1/collections/${encodeURIComponent(name)}/reindex`, {});
+      for await (const { event, data } of readEvents(response)) {
+        if (event === "error") throw new Error(data.detail);
+        this.rebuilding = t(event === "done" ? "library.rebuilt" : "library.rebuilding", { at: data.documents, total: data.of_documents });
+      }
+    });
+  }
+
+  /** @param {() => Promise<void>} work */
+  async attempt(work) {
+    this.problem = "";
+    try {
+      await work();
+    } catch (error) {
+      this.rebuilding = "";
+      this.problem = /** @type {Error} */ (error).message;
+    }
+  }
+
+  render() {
+    const others = this.collections.filter(({ name }) => name !== this.standard);
+    return html`<div class="row">
+        <label class="row">${t("choices.collection")} <select @change=${(/** @type {any} */ event) => this.choose(event.target.value)}>
+          <option value="" ?selected=${!this.collection}>${t("choices.default")}</option>
+          ${others.map(({ name }) => html`<option value=${name} ?selected=${name === this.collection}>${name}</option>`)}
+        </select></label>
+        ${this.writable ? this.tools() : nothing}
+      </div>
+      <p class="soft" role="status">${this.rebuilding}</p>
+      ${this.problem ? html`<p class="problem" role="alert">${this.problem}</p>` : nothing}`;
+  }
+
+  tools() {
+    return html`<details class="menu"><summary class="button">${t("library.newCollection")}</summary>
+        <form class="panel" @submit=${this.make}><label>${t("field.name")}<input name="name" maxlength="100" required></label>
+          <button>${t("library.make")}</button></form></details>
+      <button @click=${this.rebuild}>${t("library.rebuild")}</button>`;
+  }
+}
+
+customElements.define("collection-bar", CollectionBar);

@@ -1,0 +1,66 @@
+/** Title, speaker, address and language of a document, in a dialog; tells `quoth-edited`. */
+import { getJson } from "../api.js";
+import { Base } from "../base.js";
+import { t } from "../i18n.js";
+import { html, nothing } from "../vendor/lit.js";
+
+const FIELDS = [["title", "text", 500], ["speaker", "text", 200], ["url", "url", 2000], ["language", "text", 20]];
+
+class DocumentForm extends Base {
+  static properties = { document: { attribute: false }, saving: { state: true }, problem: { state: true } };
+
+  constructor() {
+    super();
+    /** @type {any} */
+    this.document = null;
+    this.saving = false;
+    this.problem = "";
+  }
+
+  /** @param {any} document */
+  async open(document) {
+    this.document = document;
+    this.problem = "";
+    await this.updateComplete;
+    /** @type {HTMLDialogElement} */ (this.querySelector("dialog")).showModal();
+  }
+
+  /** Send what was changed. @param {any} event */
+  async save(event) {
+    event.preventDefault();
+    const form = event.target;
+    const changes = Object.fromEntries(
+      FIELDS.map(([name]) => [name, form.elements[name].value.trim()]).filter(([name, value]) => value !== (this.document[name] ?? "")),
+    );
+    if (!Object.keys(changes).length) return this.close();
+    this.saving = true;
+    try {
+      const options = { method: "PATCH", headers: { "content-type": "application/json" }, body: JSON.stringify(changes) };
+      await getJson(`/v1/documents/${this.document.document_id}`, options);
+      this.close();
+      this.tell("quoth-edited");
+    } catch (error) {
+      this.problem = /** @type {Error} */ (error).message;
+    }
+    this.saving = false;
+  }
+
+  close() {
+    this.querySelector("dialog")?.close();
+  }
+
+  render() {
+    if (!this.document) return nothing;
+    return html`<dialog class="help" aria-labelledby="edit-title"><form class="form" @submit=${this.save}>
+      <h2 id="edit-title">${t("library.edit", { title: this.document.title })}</h2>
+      ${FIELDS.map(([name, type, most]) => html`<label>${t(`field.${name}`)}
+        <input name=${name} type=${type} maxlength=${most} .value=${this.document[name] ?? ""} ?required=${name === "title"}></label>`)}
+      <p class="soft">${t("library.editNote")}</p>
+      ${this.problem ? html`<p class="problem" role="alert">${this.problem}</p>` : nothing}
+      <div class="row"><button class="primary" ?disabled=${this.saving}>${t(this.saving ? "state.running" : "save")}</button>
+        <button type="button" @click=${this.close}>${t("cancel")}</button></div>
+    </form></dialog>`;
+  }
+}
+
+customElements.define("document-form", DocumentForm);

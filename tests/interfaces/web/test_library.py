@@ -1,0 +1,116 @@
+"""The library page: documents are found, corrected and listed; an index is rebuilt."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from playwright.sync_api import Route, expect
+
+from tests.support.web_app import NEEDS_CHROMIUM, WebApp
+
+pytestmark = NEEDS_CHROMIUM
+
+MANY = 5_000
+
+
+def test_a_document_is_corrected_in_a_dialog(web: WebApp, tmp_path: Path) -> None:
+    file = tmp_path / "hornets.md"
+    file.write_text("# Hornets\n\nHornets hunt bees.\n", encoding="utf-8")
+    with web.opened("/library") as visit:
+        page = visit.page
+        page.locator("input[type=file]").first.set_input_files(file)
+        expect(page.locator("upload-area [role=status]")).to_contain_text("1 of 1", timeout=30_000)
+        page.locator("input[type=search]").fill("HORNETS")
+        expect(page.locator("tbody tr")).to_have_count(1)
+        page.locator("tbody button", has_text="Edit").click()
+        page.locator("dialog input[name=title]").fill("All about hornets")
+        page.locator("dialog input[name=speaker]").fill("A. Person")
+        page.keyboard.press("Enter")
+        expect(page.locator("tbody td").first).to_have_text("All about hornets", timeout=30_000)
+        page.locator("tbody a").click()
+        expect(page.locator("h1")).to_have_text("All about hornets")
+
+
+def test_an_index_is_rebuilt_and_a_collection_made(web: WebApp) -> None:
+    with web.opened("/library") as visit:
+        page = visit.page
+        page.locator("button", has_text="Rebuild the index").click()
+        said = page.locator("collection-bar [role=status]")
+        expect(said).to_contain_text("The index is new", timeout=30_000)
+        page.locator("summary", has_text="New collection").click()
+        page.locator("input[name=name]").fill("insects")
+        page.keyboard.press("Enter")
+        expect(page.locator("collection-bar select")).to_have_value("insects")
+        expect(page.locator("document-list")).to_contain_text("no documents in this collection")
+
+
+def many_documents(route: Route) -> None:
+    """Answer as a library of many documents, the last of which failed."""
+    asked = {
+        name: values[0] for name, values in parse_qs(urlsplit(route.request.url).query).items()
+    }
+    skip, limit = int(asked.get("skip", 0)), int(asked["limit"])
+    failed = {"code": "encrypted", "message": "It has a password."}
+
+    def document(at: int) -> dict[str, Any]:
+        last = at == MANY - 1
+        return {
+            "document_id": f"d{at}",
+            "title": f"Document {at}",
+            "kind": "pdf",
+            "language": "en",
+            "pages": 3,
+            "status": "failed" if last else "ready",
+            "error": failed if last else None,
+            "warnings": [],
+        }
+
+    if "state" in asked:
+        route.fulfill(json={"documents": [document(MANY - 1)], "total": 1})
+        return
+    rows = [document(at) for at in range(skip, min(MANY, skip + limit))]
+    route.fulfill(json={"documents": rows, "total": MANY})
+
+
+def test_a_list_of_many_documents_holds_few_rows(web: WebApp) -> None:
+    with web.opened("/settings", locale="fr-FR") as visit:
+        page = visit.page
+        page.route("**/v1/documents?*", many_documents)
+        page.locator("nav a", has_text="Bibliothèque").click()
+        rows = page.locator("tbody tr:not([aria-hidden])")
+        expect(rows.first).to_contain_text("Document 0")
+        last = page.locator("tr", has_text=f"Document {MANY - 1}")
+        page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+        page.locator("tbody").last.locator("a").first.wait_for()
+        page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+        expect(last).to_contain_text("protégé par un mot de passe")
+        assert rows.count() <= 400
+        page.locator("label.check input").check()
+        expect(rows).to_have_count(1)
+
+
+def test_the_sample_is_one_click_away(web: WebApp) -> None:
+    waiting = [3, 1, 0]
+    with web.opened("/settings") as visit:
+        page = visit.page
+        documents = 0
+
+        def collections(route: Route) -> None:
+            route.fulfill(json={"collections": [{"name": "default", "documents": documents}]})
+
+        def uploads(route: Route) -> None:
+            queued = "queued" in route.request.url
+            route.fulfill(json={"total": waiting[0] if queued else 0})
+            if not queued and len(waiting) > 1:
+                waiting.pop(0)
+
+        page.route("**/v1/collections", collections)
+        page.route("**/v1/sample", lambda route: route.fulfill(status=202, json={"files": 3}))
+        page.route("**/v1/uploads?*", uploads)
+        page.locator("nav a", has_text="Ask").click()
+        page.locator("button", has_text="Try the sample").click()
+        expect(page.locator(".first-run progress")).to_be_visible()
+        documents = 3
+        expect(page.locator(".first-run")).to_have_count(0)

@@ -1,0 +1,106 @@
+"""Reading on from a proof: the PDF as a whole, a recording that is played, a video of YouTube."""
+
+from __future__ import annotations
+
+import wave
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from tests.support.web_app import NEEDS_CHROMIUM, WebApp
+
+pytestmark = NEEDS_CHROMIUM
+
+SECONDS = 40
+
+
+def documents(page: Page, web: WebApp, kind: str) -> list[dict[str, Any]]:
+    listed = page.request.get(f"{web.url}/v1/documents?limit=100").json()["documents"]
+    return [document for document in listed if document["kind"] == kind]
+
+
+def test_a_pdf_is_read_on_with_its_words_marked(web: WebApp) -> None:
+    with web.opened() as visit:
+        page = visit.page
+        document_id = documents(page, web, "pdf")[0]["document_id"]
+        reading = page.request.get(f"{web.url}/v1/documents/{document_id}/reading").json()
+        block = reading["blocks"][0]
+        page.goto(f"{web.url}/d/{document_id}?start={block['start']}&end={block['end']}")
+        page.locator("figcaption a").click()
+        expect(page.locator("pdf-page .marks rect").first).to_be_visible()
+        expect(page.locator("pdf-page .textLayer span").first).to_be_attached()
+        words = " ".join(page.locator("pdf-page .textLayer span").all_inner_texts())
+        assert " ".join(block["text"].split()[:3]) in " ".join(words.split())
+        assert page.evaluate("document.querySelector('pdf-page canvas').width") > 300
+        before = page.locator("pdf-page").first.bounding_box()
+        page.locator("button", has_text="+").click()
+        expect(page.locator("pdf-page canvas").first).to_be_visible()
+        after = page.locator("pdf-page").first.bounding_box()
+        assert before is not None
+        assert after is not None
+        assert after["width"] > before["width"]
+        page.locator("a", has_text="Text").click()
+        expect(page.locator(".reading mark").first).to_be_visible()
+
+
+@pytest.fixture(scope="module")
+def recording(web: WebApp) -> None:
+    """A silent recording beside the transcript of the small library's talk."""
+    import httpx
+
+    listed = httpx.get(f"{web.url}/v1/documents?limit=100").json()["documents"]
+    name = next(document["source"] for document in listed if document["kind"] == "transcript")
+    (file,) = web.sources.rglob(name)
+    with wave.open(str(file.with_suffix(".wav")), "wb") as sound:
+        sound.setnchannels(1)
+        sound.setsampwidth(2)
+        sound.setframerate(8000)
+        sound.writeframes(b"\0\0" * 8000 * SECONDS)
+
+
+@pytest.mark.usefixtures("recording")
+def test_a_recording_plays_and_its_transcript_follows(web: WebApp) -> None:
+    with web.opened() as visit:
+        page = visit.page
+        talk = documents(page, web, "transcript")[0]["document_id"]
+        blocks = page.request.get(f"{web.url}/v1/documents/{talk}/reading").json()["blocks"]
+        page.goto(f"{web.url}/d/{talk}?start={blocks[1]['start']}&end={blocks[1]['end']}")
+        player = page.locator("audio")
+        expect(player).to_be_visible()
+        expect(page.locator(".reading mark").first).to_be_visible()
+        # Chromium plays without a click of the person only what has no sound.
+        player.evaluate("(audio) => { audio.muted = true; return audio.play(); }")
+        playing = page.locator(".block.playing")
+        expect(playing).to_contain_text(blocks[1]["text"].strip()[:20])
+        at = player.evaluate("(audio) => audio.currentTime")
+        assert blocks[1]["locator"]["start"] <= at < blocks[1]["locator"]["end"] + 1
+        page.locator("button.time").nth(2).click()
+        expect(playing).to_contain_text(blocks[2]["text"].strip()[:20])
+
+
+def test_youtube_is_loaded_only_where_it_is_allowed_and_asked_for(web: WebApp) -> None:
+    with web.opened() as visit:
+        page = visit.page
+        talk = documents(page, web, "transcript")[0]["document_id"]
+        path = f"**/v1/documents/{talk}"
+
+        def reading(route: Route) -> None:
+            body = route.fetch().json()
+            for block in body["blocks"]:
+                block["link"] = f"https://www.youtube.com/watch?v=dQw4w9WgXcQ&t={block['start']}"
+            route.fulfill(json=body)
+
+        page.route(f"{path}/reading*", reading)
+        page.route(f"{path}/media", lambda route: route.fulfill(status=404, json={}))
+        page.goto(f"{web.url}/d/{talk}")
+        expect(page.locator(".reading")).to_be_visible()
+        expect(page.locator("button", has_text="Play it here")).to_have_count(0)
+        about = {"language_model": None, "youtube_player": True}
+        page.route("**/v1/service", lambda route: route.fulfill(json=about))
+        page.route("**/youtube/*", lambda route: route.fulfill(body="the player"))
+        page.reload()
+        page.locator("button", has_text="Play it here").click()
+        address = page.locator("iframe").get_attribute("src")
+        assert address is not None
+        assert address.startswith("/youtube/dQw4w9WgXcQ?start=")

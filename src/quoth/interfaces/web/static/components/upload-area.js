@@ -95,7 +95,7 @@ class UploadArea extends Base {
   row({ name, state, share, detail }) {
     const running = state === "sending" || state === "running";
     return html`<li><span class="grow">${name}${detail ? html`<br><small class="problem">${detail}</small>` : nothing}</span>
-      ${running ? html`<progress max="1" value=${share} aria-label=${name}></progress>` : nothing}
+      ${running ? html`<progress max="1" value=${share || nothing} aria-label=${name}></progress>` : nothing}
       <span class=${state === "failed" ? "problem" : "soft"}>${named("state", state)}</span></li>`;
   }
 }

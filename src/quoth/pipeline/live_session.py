@@ -142,8 +142,10 @@ class LiveSession:
         found = await self._look_up(text)
         self._lookups[text] = found
         before = known.get(window_index - 1)
-        shown = {(c.document_id, cited_place(c)): c.relevance_score or 0.0 for c in before.citations} \
-            if before else {}  # fmt: skip
+        shown = {
+            (card.document_id, cited_place(card)): card.relevance_score or 0.0
+            for card in (before.citations if before else ())
+        }
         rules = CardRules(show_from=found.show_from)
         choice = choose_cards(found.candidates, rules=rules, before=shown)
         cards = self._cite(choice, found, index=window_index, transcript_id="", text=text)
@@ -286,9 +288,7 @@ class LiveSession:
 
     async def _publish(self, indexes: Sequence[int]) -> None:
         records = []
-        for index in indexes:
-            if index >= len(self.progress.windows):
-                continue
+        for index in (each for each in indexes if each < len(self.progress.windows)):
             window, choice = self.progress.windows[index], self.progress.choices[index]
             if window.text not in self.progress.found:
                 continue

@@ -17,6 +17,7 @@ from starlette.types import ASGIApp
 
 from quoth.core.errors import QuothError
 from quoth.interfaces.http.dependencies import Reader
+from quoth.interfaces.http.live_sessions import RunningSessions
 from quoth.interfaces.http.middleware.stack import AddMiddleware
 from quoth.interfaces.http.openai_schemas import problem_for_path
 from quoth.interfaces.http.openapi import ABOUT, TAGS, add_problems
@@ -31,6 +32,7 @@ from quoth.interfaces.http.routes import (
     feedback,
     health,
     keys,
+    lectures,
     library,
     mcp,
     metrics,
@@ -69,6 +71,7 @@ ROUTERS = (
     audit.router,
     keys.router,
     session.router,
+    lectures.router,
     openai.router,
     mcp.router,
     service.router,
@@ -130,6 +133,7 @@ def make_app(
     )
     app.state.tenants = tenants
     app.state.unchanged_files = UnchangedFiles()
+    app.state.live = RunningSessions()
     for name, value in (state or {}).items():
         setattr(app.state, name, value)
     for error in (QuothError, RequestValidationError, HTTPException, Exception):

@@ -105,8 +105,6 @@ def relevance_features(
     shares = _shares(ranked)
     words = max(1, len(spoken.split()))
     common, known = _shared_words(spoken, [chunks[each.chunk_id] for each in ranked], language)
-    best = ranked[0].score
-    second = ranked[1].score
     rows: list[tuple[Candidate, Features]] = []
     for rank, each in enumerate(ranked[:COMPARED]):
         key = each.chunk_id
@@ -130,7 +128,7 @@ def relevance_features(
             ),
             "agree": len(shared) / COMPARED,
             "rank": math.log1p(rank),
-            "lead": each.score - (second if rank == 0 else best),
+            "lead": each.score - ranked[1 if rank == 0 else 0].score,
             "keyword_rank": 1 / (1 + term_ranks.get(key, len(keyword) or 100)),
             "semantic_rank": 1 / (1 + ranks.get(key, len(semantic))),
             "words": math.log(words),

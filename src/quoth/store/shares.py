@@ -38,7 +38,7 @@ MAX_DAYS = 365
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A share without its token; times are ISO 8601 in UTC."""
+    """A share of a collection, or of a live session, without its token; times are ISO 8601."""
 
     share_id: str
     tenant: str
@@ -46,6 +46,7 @@ class Share:
     created_at: str
     expires_at: str
     revoked_at: str | None = None
+    lecture_id: str | None = None
 
     @property
     def live(self) -> bool:
@@ -64,8 +65,13 @@ class NewShare:
 class Shares(TenantConnection):
     """The shares of one tenant."""
 
-    def add(self, *, collection: str, expires_days: float) -> NewShare:
-        """Share a collection; raises NotFound where there is none of that name, and InputError."""
+    def add(
+        self, *, collection: str, expires_days: float, lecture_id: str | None = None
+    ) -> NewShare:
+        """Share a collection, or a live session that is known to exist.
+
+        Raises NotFound where there is no collection of that name, and InputError.
+        """
         if expires_days > MAX_DAYS:
             raise InputError(f"A share can last up to {MAX_DAYS} days, not {expires_days:g}.")
         token = LABEL + secrets.token_urlsafe(SECRET_BYTES)
@@ -75,12 +81,13 @@ class Shares(TenantConnection):
             collection,
             created_at=now(),
             expires_at=in_days(expires_days),
+            lecture_id=lecture_id,
         )
         there = select(collections.c.id).where(
             collections.c.tenant == self.tenant, collections.c.name == collection
         )
         with self.writing("add share") as connection:
-            if connection.execute(there).first() is None:
+            if lecture_id is None and connection.execute(there).first() is None:
                 raise NotFound(f"There is no collection '{collection}' to share.")
             connection.execute(
                 insert(shares).values(
@@ -90,6 +97,7 @@ class Shares(TenantConnection):
                     collection=collection,
                     created_at=share.created_at,
                     expires_at=share.expires_at,
+                    lecture_id=lecture_id,
                 )
             )
         return NewShare(share, token)
@@ -139,4 +147,5 @@ def _share(row: Any) -> Share:
         created_at=row.created_at,
         expires_at=row.expires_at,
         revoked_at=row.revoked_at,
+        lecture_id=row.lecture_id,
     )

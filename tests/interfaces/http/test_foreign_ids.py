@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Iterator
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,10 @@ import pytest
 import pytest_asyncio
 from sqlalchemy import select
 
+from quoth.store.lectures import Lectures
 from quoth.store.schema import metadata
 from quoth.tenants import Tenants
+from tests.store.test_lectures import card, window
 from tests.support.service_client import House, served
 from tests.support.small_library import write_sources
 
@@ -39,6 +41,8 @@ NAMED = {
     "name": "collection",
     "key_id": "key",
     "share_id": "share",
+    "session_id": "lecture",
+    "citation_id": "card",
     "model": "model",
 }
 """What a parameter of this name names."""
@@ -57,6 +61,7 @@ PLAIN = {
         "scopes",
     ),
     *("title", "url", "speaker", "language", "messages", "user", "key"),
+    *("segment_id", "text", "transcript_text"),
 }
 """Texts that name nothing of anybody's."""
 OWN_NAME = {("post", "/v1/collections"), ("post", "/v1/uploads")}
@@ -132,6 +137,24 @@ CASES: dict[tuple[str, str], Case] = {
     ("post", "/v1/sample"): Case(),
     ("delete", "/v1/privacy/data"): Case(),
     ("post", "/v1/privacy/purge"): Case(),
+    ("post", "/v1/sessions"): Case(body={"collections": ["COLLECTION"]}),
+    ("get", "/v1/sessions"): Case(),
+    ("get", "/v1/sessions/{session_id}"): Case(),
+    ("patch", "/v1/sessions/{session_id}"): Case(body={"collections": ["COLLECTION"]}),
+    ("delete", "/v1/sessions/{session_id}"): Case(),
+    ("post", "/v1/sessions/{session_id}/segments"): Case(
+        body={"segments": [{"start": 1.0, "end": 2.0, "text": "Said."}]}
+    ),
+    ("post", "/v1/sessions/{session_id}/end"): Case(),
+    ("post", "/v1/sessions/{session_id}/share"): Case(body={}),
+    ("get", "/v1/sessions/{session_id}/citations"): Case(),
+    ("get", "/v1/sessions/{session_id}/events"): Case(),
+    ("get", "/v1/sessions/{session_id}/export"): Case(),
+    ("get", "/v1/citations/{citation_id}"): Case(),
+    ("get", "/v1/documents/{document_id}/explained"): Case(),
+    ("post", "/v1/rag/query"): Case(
+        body={"session_id": "LECTURE", "transcript_text": QUESTION, "window_index": 0}
+    ),
     ("get", "/v1/models"): Case(),
     ("get", "/v1/models/{model}"): Case(),
     ("post", "/v1/chat/completions"): Case(body=CHAT),
@@ -140,12 +163,13 @@ CASES: dict[tuple[str, str], Case] = {
     ("get", "/metrics"): Case(),
 }
 UNSHARED = {
+    *(("get", "/v1/sessions/{session_id}/events"), ("post", "/v1/rag/query")),
     *(("get", "/v1/uploads/{upload_id}/events"), ("get", "/readyz"), ("get", "/metrics")),
     ("patch", "/v1/documents/{document_id}"),
     *(("get", f"/v1/documents/{{document_id}}/{part}") for part in ("pages/{page}/image", "media")),
 }
-"""Operations that wait for a worker or for the server around the application, or need a PDF, a
-recording, or an uploaded file."""
+"""Operations that wait for a worker or for the server around the application, need a PDF, a
+recording or an uploaded file, or a session that numbers its windows otherwise."""
 ABSENT = {
     "document": "0" * 24,
     "query": "q_" + "0" * 12,
@@ -154,6 +178,8 @@ ABSENT = {
     "collection": "no-such-thing",
     "key": "zzzzzzzz",
     "share": "shzzzzzzzz",
+    "lecture": "00000000-0000-0000-0000-000000000000",
+    "card": "00000000-0000-0000-0000-000000000000",
     "model": "quoth/no-such-thing",
 }
 
@@ -204,6 +230,10 @@ async def make_things(house: House, tenant: str, sources: Path) -> Things:
             "/v1/uploads", params={"name": "a.md"}, headers={"upload-length": "9"}
         )
     cited = asked["citations"][0]
+    store = Lectures(house.tenants.database, tenant=tenant)
+    lecture = store.start(title="Bees", collections=[collection]).session_id
+    shown = replace(card(lecture, window=5), document_id=cited["document_id"])
+    store.put_windows(lecture, [replace(window(lecture, 5), citations=(shown,))])
     (other,) = house.tenants.engine(tenant).parts.catalogue.chunk_ranges(
         [(next(each for each in documents if each != cited["document_id"]), 0, 0)]
     )
@@ -215,6 +245,8 @@ async def make_things(house: House, tenant: str, sources: Path) -> Things:
         "upload": opened.json()["id"],
         "key": find(doomed, "key_id"),
         "share": find(share, "share_id"),
+        "lecture": lecture,
+        "card": shown.id,
         "model": f"quoth/{collection}",
     }
     return Things(tenant, token, ids, other.chunk_id)
@@ -387,7 +419,7 @@ def put(body: dict[str, Any], name: str, value: str, ids: dict[str, str]) -> Non
     if outer:
         body[outer] = {"collections": [ids["collection"]], inner: [value]}
     else:
-        body[name] = value
+        body[name] = [value] if isinstance(body.get(name), list) else value
 
 
 def told(response: httpx.Response) -> dict[str, str]:

@@ -18,6 +18,7 @@ from starlette.types import ASGIApp
 from quoth.core.errors import QuothError
 from quoth.interfaces.http.dependencies import Reader
 from quoth.interfaces.http.health import ReadinessProbe
+from quoth.interfaces.http.live_sessions import RunningSessions
 from quoth.interfaces.http.middleware.stack import AddMiddleware
 from quoth.interfaces.http.openai_schemas import problem_for_path
 from quoth.interfaces.http.openapi import ABOUT, TAGS, add_problems
@@ -32,6 +33,7 @@ from quoth.interfaces.http.routes import (
     feedback,
     health,
     keys,
+    lectures,
     library,
     mcp,
     metrics,
@@ -70,6 +72,7 @@ ROUTERS = (
     audit.router,
     keys.router,
     session.router,
+    lectures.router,
     openai.router,
     mcp.router,
     service.router,
@@ -133,6 +136,7 @@ def make_app(
     app.state.routes = [route for router in ROUTERS for route in router.routes]
     app.state.probe = ReadinessProbe()
     app.state.unchanged_files = UnchangedFiles()
+    app.state.live = RunningSessions()
     for name, value in (state or {}).items():
         setattr(app.state, name, value)
     for error in (QuothError, RequestValidationError, HTTPException, Exception):

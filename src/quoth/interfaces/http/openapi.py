@@ -17,6 +17,7 @@ answer like what is not there."""
 TAGS = [
     {"name": "questions", "description": "Questions, search and query history."},
     {"name": "library", "description": "Collections and their documents."},
+    {"name": "live", "description": "Live lectures: segments in, citations out."},
     {"name": "use", "description": "Feedback, suggestions and figures."},
     {"name": "privacy", "description": "Privacy settings, export and deletion."},
     {"name": "keys", "description": "Keys and shares of the caller's tenant."},

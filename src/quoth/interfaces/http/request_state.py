@@ -43,7 +43,8 @@ class Principal:
     """The authenticated caller of a request.
 
     ``key_id`` is "local" where the service runs without keys, and begins with ``sh_`` for a
-    share, which reads one ``collection`` and nothing else. A route reaches documents and
+    share, which reads one ``collection``, or follows one live session (``lecture``), and nothing
+    else. A route reaches documents and
     queries only through ``engine``, which knows no tenant but the caller's own.
     """
 
@@ -53,6 +54,7 @@ class Principal:
     engine: Engine
     address: str
     collection: str | None = None
+    lecture: str | None = None
 
 
 @dataclass

@@ -190,13 +190,15 @@ class AuthMiddleware:
         engine = self._tenants.engine(found.tenant)
         if isinstance(found, ApiKey):
             return Principal(found.tenant, found.key_id, frozenset(found.scopes), engine, address)
+        live = found.lecture_id is not None
         return Principal(
             found.tenant,
             found.share_id,
-            frozenset({"read"}),
+            frozenset(() if live else ("read",)),
             engine,
             address,
             collection=found.collection,
+            lecture=found.lecture_id,
         )
 
     async def _find(

@@ -47,6 +47,8 @@ from quoth.operations.worker import run_workers
 from quoth.store.database import MAX_WAITING
 from quoth.tenants import Tenants
 
+MAX_MESSAGE_BYTES = 1_000_000
+"""Size of one message of a live session's WebSocket."""
 BACKLOG = 2048
 """Connections that the system holds until they are accepted."""
 KEEP_ALIVE_S = 5
@@ -176,7 +178,8 @@ def _config(app: ASGIApp) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         http=LimitedH11Protocol,
-        ws="none",
+        ws="websockets-sansio",
+        ws_max_size=MAX_MESSAGE_BYTES,
         loop="asyncio",
         lifespan="on",
         log_config=None,

@@ -1,0 +1,108 @@
+"""Live sessions to hand on: captions, citations and notes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+from html import escape
+
+from quoth.core.lecture import Lecture, LiveCitation, TranscriptSegment, WindowRecord
+from quoth.text.locators import format_timestamp, label
+
+
+class LectureFormat(StrEnum):
+    """What a session is written as."""
+
+    vtt = "vtt"
+    md = "md"
+    html = "html"
+
+
+def as_vtt(
+    lecture: Lecture, segments: Sequence[TranscriptSegment], windows: Sequence[WindowRecord]
+) -> str:
+    """Write captions, and the citations of each window as a note behind its last caption."""
+    cited = {window.transcript_id: window for window in windows if window.citations}
+    parts = [f"WEBVTT - {_one_line(lecture.title)}\n"]
+    for segment in segments:
+        times = f"{_clock(segment.start)} --> {_clock(segment.end)}"
+        voice = f"<v {escape(_one_line(segment.speaker))}>" if segment.speaker else ""
+        parts.append(f"{times}\n{voice}{escape(_one_line(segment.text))}\n")
+        if (window := cited.get(segment.segment_id)) is not None:
+            lines = [f"[{each.number}] {_place(each)}" for each in window.citations]
+            note = _one_line(" ".join(lines)).replace("-->", "→")
+            parts.append(f"NOTE {note}\n")
+    return "\n".join(parts)
+
+
+def as_markdown(
+    lecture: Lecture, segments: Sequence[TranscriptSegment], windows: Sequence[WindowRecord]
+) -> str:
+    """Write what was said by window, with the citations below."""
+    parts = [f"# {_one_line(lecture.title)}\n"]
+    said = _by_window(segments, windows)
+    for window, text in said:
+        parts.append(f"**{format_timestamp(window.start)}** {text}\n")
+        for each in window.citations:
+            quote = " ".join(each.snippet.split())
+            parts.append(f"> [{each.number}] {_place(each)}: “{quote}”\n")
+    return "\n".join(parts)
+
+
+def as_html(
+    lecture: Lecture, segments: Sequence[TranscriptSegment], windows: Sequence[WindowRecord]
+) -> str:
+    """Write the same as a page of its own, without scripts."""
+    body = [f"<h1>{escape(lecture.title)}</h1>"]
+    for window, text in _by_window(segments, windows):
+        at = format_timestamp(window.start)
+        body.append(f"<p><time>{at}</time> {escape(text)}</p>")
+        for each in window.citations:
+            quote = escape(" ".join(each.snippet.split()))
+            where = escape(_place(each))
+            body.append(f"<blockquote>[{each.number}] {where}: “{quote}”</blockquote>")
+    language = escape(lecture.language or "en")
+    return (
+        f'<!doctype html><html lang="{language}"><meta charset="utf-8">'
+        f"<title>{escape(lecture.title)}</title><body>{''.join(body)}</body></html>\n"
+    )
+
+
+def _by_window(
+    segments: Sequence[TranscriptSegment], windows: Sequence[WindowRecord]
+) -> list[tuple[WindowRecord, str]]:
+    """Return each window with the segments that end within it, so that none stands twice."""
+    rest = list(segments)
+    rows: list[tuple[WindowRecord, str]] = []
+    for window in windows:
+        own = [each for each in rest if each.end <= window.end + 0.001]
+        rest = rest[len(own) :]
+        rows.append((window, " ".join(each.text for each in own) or window.text))
+    if rest and windows:
+        last, text = rows[-1]
+        rows[-1] = (last, " ".join([text, *(each.text for each in rest)]))
+    return rows
+
+
+def _place(citation: LiveCitation) -> str:
+    heading = f", {citation.section_heading}" if citation.section_heading else ""
+    link = citation.link or ""
+    address = f" <{link}>" if link.startswith(("http://", "https://")) else ""
+    return f"{citation.document_name}, {label(citation.locator)}{heading}{address}"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _clock(seconds: float) -> str:
+    whole, thousandths = divmod(round(seconds * 1000), 1000)
+    return f"{whole // 3600:02}:{whole // 60 % 60:02}:{whole % 60:02}.{thousandths:03}"
+
+
+Export = Callable[[Lecture, Sequence[TranscriptSegment], Sequence[WindowRecord]], str]
+EXPORTS: Mapping[LectureFormat, tuple[str, Export]] = {
+    LectureFormat.vtt: ("text/vtt; charset=utf-8", as_vtt),
+    LectureFormat.md: ("text/markdown; charset=utf-8", as_markdown),
+    LectureFormat.html: ("text/html; charset=utf-8", as_html),
+}

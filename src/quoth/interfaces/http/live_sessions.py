@@ -1,0 +1,93 @@
+"""The live sessions that run in this process, restored from the catalogue when first used."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Annotated
+
+from fastapi import Depends
+from starlette.requests import Request
+
+from quoth.core.errors import Denied, NotFound
+from quoth.interfaces.http.request_state import Principal, request_state
+from quoth.interfaces.http.schemas import OneId
+from quoth.live.events import KEPT_S
+from quoth.pipeline.live_session import LiveSession
+from quoth.store.lectures import Lectures
+
+
+class RunningSessions:
+    """Sessions by tenant and id; ended ones are kept for as long as their events are."""
+
+    def __init__(self) -> None:
+        self._running: dict[tuple[str, str], LiveSession] = {}
+        self._used: dict[tuple[str, str], float] = {}
+        self._lock = asyncio.Lock()
+
+    async def of(self, caller: Principal, session_id: str) -> LiveSession:
+        """Return a session of the caller's tenant; raises NotFound."""
+        key = (caller.tenant, session_id)
+        async with self._lock:
+            self._forget()
+            session = self._running.get(key)
+            if session is None:
+                store = Lectures.of(caller.engine.parts.catalogue)
+                lecture = await asyncio.to_thread(store.lecture, session_id)
+                session = LiveSession(caller.engine.parts, lecture)
+                await session.load()
+                self._running[key] = session
+            self._used[key] = time.monotonic()
+            return session
+
+    async def drop(self, caller: Principal, session_id: str) -> None:
+        """Stop a session that is deleted."""
+        session = self._running.pop((caller.tenant, session_id), None)
+        if session is not None:
+            await session.stop()
+
+    def _forget(self) -> None:
+        old = time.monotonic() - KEPT_S
+        for key, used in list(self._used.items()):
+            session = self._running.get(key)
+            if session is None or (session.lecture.state == "ended" and used < old):
+                self._running.pop(key, None)
+                del self._used[key]
+
+
+def require_speaker(caller: Principal | None) -> Principal:
+    """Return a caller who may speak into sessions; raises Denied."""
+    if caller is None:
+        raise Denied("This needs a key. Send it as: Authorization: Bearer KEY", status=401)
+    if "live" not in caller.scopes:
+        raise Denied("This key may not do that: it lacks the scope 'live'.")
+    return caller
+
+
+def require_viewer(caller: Principal | None, session_id: str) -> Principal:
+    """Return a caller who may follow a session, a share of this one included; raises Denied."""
+    if caller is None:
+        raise Denied("This needs a key. Send it as: Authorization: Bearer KEY", status=401)
+    if caller.lecture is not None:
+        if caller.lecture != session_id:
+            raise NotFound(f"There is no session with the id '{session_id}'.")
+        return caller
+    if caller.collection is not None or not {"live", "read"} & caller.scopes:
+        raise Denied("This key may not follow live sessions: it lacks the scope 'live'.")
+    return caller
+
+
+def speaker(request: Request) -> Principal:
+    """Return a caller with the scope ``live``."""
+    return require_speaker(request_state(request.scope).principal)
+
+
+def viewer(request: Request, session_id: OneId) -> Principal:
+    """Return a caller who may follow the session."""
+    return require_viewer(request_state(request.scope).principal, session_id)
+
+
+Speaker = Annotated[Principal, Depends(speaker)]
+"""A caller who may speak into live sessions."""
+Viewer = Annotated[Principal, Depends(viewer)]
+"""A caller who may follow one live session; also a share of it."""

@@ -1,0 +1,398 @@
+"""Routes for live sessions: segments in, citations out, while the lecture is spoken."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, WebSocket, WebSocketDisconnect
+from pydantic import AfterValidator, Field, ValidationError
+from starlette.requests import Request
+from starlette.responses import Response
+
+from quoth.core.errors import InputError, NotFound, QuothError
+from quoth.core.lecture import Lecture, LiveCitation, TranscriptSegment, WindowRecord
+from quoth.history.lecture_export import EXPORTS, LectureFormat
+from quoth.interfaces.http.live_sessions import (
+    RunningSessions,
+    Speaker,
+    Viewer,
+    require_speaker,
+    require_viewer,
+)
+from quoth.interfaces.http.problem_details import problem
+from quoth.interfaces.http.request_state import Principal, request_state
+from quoth.interfaces.http.requests import listing_of, require_collection
+from quoth.interfaces.http.responses import ApiResponse, to_json, to_public
+from quoth.interfaces.http.schemas import (
+    Body,
+    CollectionName,
+    Id,
+    Limit,
+    Line,
+    OneId,
+    Skip,
+    require_plain_text,
+)
+from quoth.interfaces.http.sse import EventStream, encode_event
+from quoth.live.snippets import related_concepts, window_keywords
+from quoth.pipeline.live_session import LiveSession
+from quoth.store.lectures import Lectures
+from quoth.store.shares import MAX_DAYS, NewShare, Shares
+
+router = APIRouter(tags=["live"])
+
+MAX_SEGMENTS = 500
+"""Segments of one request."""
+Text = Annotated[str, AfterValidator(require_plain_text)]
+Second = Annotated[float, Field(allow_inf_nan=False)]
+
+
+class NewSessionRequest(Body):
+    """A new live session and the collections that it cites."""
+
+    title: Annotated[Line, Field(min_length=1, max_length=300)] = "Lecture"
+    collections: Annotated[list[CollectionName], Field(max_length=20, default_factory=list)]
+    language: Annotated[str | None, Field(pattern=r"^[a-z]{2}$")] = None
+
+
+class SessionChange(Body):
+    """Another title, or other collections to cite from now on."""
+
+    title: Annotated[Line | None, Field(min_length=1, max_length=300)] = None
+    collections: Annotated[list[CollectionName] | None, Field(max_length=20)] = None
+
+
+class SegmentRequest(Body):
+    """Words from `start` to `end` seconds; the same id with a higher revision replaces them."""
+
+    segment_id: Annotated[Line | None, Field(min_length=1, max_length=100)] = None
+    start: Second
+    end: Second
+    text: Annotated[Text, Field(max_length=200_000)]
+    final: bool = True
+    revision: Annotated[int, Field(ge=0, le=1_000_000_000)] = 0
+    speaker: Annotated[Line | None, Field(max_length=100)] = None
+    language: Annotated[str | None, Field(pattern=r"^[a-z]{2}$")] = None
+
+    def value(self) -> TranscriptSegment:
+        """Return the segment; one without an id is named by its time."""
+        name = self.segment_id or f"t{self.start:012.3f}"
+        given = self.model_dump(exclude={"segment_id"})
+        return TranscriptSegment(segment_id=name, **given)
+
+
+class SegmentsRequest(Body):
+    """Segments in any order; those known already are ignored."""
+
+    segments: Annotated[list[SegmentRequest], Field(min_length=1, max_length=MAX_SEGMENTS)]
+
+
+class RagRequest(Body):
+    """A window of a session whose windows the caller numbers."""
+
+    session_id: Id
+    transcript_text: Annotated[Text, Field(min_length=1, max_length=20_000)]
+    window_index: Annotated[int, Field(ge=0, le=1_000_000)]
+
+
+class LectureShareRequest(Body):
+    """Days until the share of a session expires."""
+
+    expires_days: Annotated[float, Field(gt=0, le=MAX_DAYS, allow_inf_nan=False)] = 1
+
+
+@dataclass(frozen=True, slots=True)
+class SessionView:
+    """A session with everything said and cited so far; events follow from ``last_event_id``."""
+
+    session: Lecture
+    segments: list[TranscriptSegment]
+    windows: list[WindowRecord]
+    last_event_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPage:
+    """A page of sessions, the newest first."""
+
+    sessions: list[Lecture]
+    skip: int
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class QueryMetadata:
+    """What a window was about, and the time of its look-up."""
+
+    keywords: tuple[str, ...]
+    expanded_concepts: tuple[str, ...]
+    processing_time_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class RagResult:
+    """The citations of a window, perhaps none."""
+
+    window_index: int
+    citations: tuple[LiveCitation, ...]
+    query_metadata: QueryMetadata
+
+
+@router.post(
+    "/v1/sessions", summary="Start a live session", status_code=201, response_model=Lecture
+)
+@router.post("/api/v1/sessions", include_in_schema=False, status_code=201)
+async def start(request: Request, body: NewSessionRequest, caller: Speaker) -> Response:
+    """Start a session that cites these collections; documents may be added to them meanwhile."""
+    for name in body.collections:
+        await asyncio.to_thread(require_collection, caller, name)
+    made = await asyncio.to_thread(
+        _store(caller).start,
+        title=body.title,
+        collections=body.collections,
+        language=body.language,
+    )
+    request_state(request.scope).object_id = made.session_id
+    return ApiResponse(made, status_code=201)
+
+
+@router.get("/v1/sessions", summary="List live sessions", response_model=SessionPage)
+async def sessions(caller: Speaker, skip: Skip = 0, limit: Limit = 20) -> Response:
+    """List the live sessions of the tenant, the newest first."""
+    found = await asyncio.to_thread(_store(caller).all, skip=skip, limit=limit)
+    return ApiResponse(SessionPage(found, skip, limit))
+
+
+@router.get("/v1/sessions/{session_id}", summary="Show a live session", response_model=SessionView)
+async def session(request: Request, session_id: OneId, caller: Viewer) -> Response:
+    """Return the transcript, the windows and their citations so far."""
+    running = await _running(request, caller, session_id)
+    last = running.events.last_id
+    store = _store(caller)
+    segments = await asyncio.to_thread(store.segments, session_id)
+    windows = await asyncio.to_thread(store.windows, session_id)
+    return ApiResponse(SessionView(running.lecture, segments, windows, last))
+
+
+@router.patch("/v1/sessions/{session_id}", summary="Change a live session", response_model=Lecture)
+async def change(
+    request: Request, session_id: OneId, body: SessionChange, caller: Speaker
+) -> Response:
+    """Give a session another title, or attach other collections."""
+    running = await _running(request, caller, session_id)
+    for name in body.collections or ():
+        await asyncio.to_thread(require_collection, caller, name)
+    given = {name: value for name, value in body.model_dump().items() if value is not None}
+    if given:
+        running.lecture = await asyncio.to_thread(_store(caller).change, session_id, **given)
+    return ApiResponse(running.lecture)
+
+
+@router.delete("/v1/sessions/{session_id}", summary="Delete a live session", status_code=204)
+async def delete(request: Request, session_id: OneId, caller: Speaker) -> Response:
+    """Delete a session with its transcript and its citations."""
+    await asyncio.to_thread(_store(caller).lecture, session_id)
+    await _sessions(request).drop(caller, session_id)
+    await asyncio.to_thread(_store(caller).delete, session_id)
+    return Response(status_code=204)
+
+
+@router.post("/v1/sessions/{session_id}/segments", summary="Send what is said", status_code=202)
+async def segments(
+    request: Request, session_id: OneId, body: SegmentsRequest, caller: Speaker
+) -> Response:
+    """Take segments, stored and acknowledged before anything is looked up."""
+    running = await _running(request, caller, session_id)
+    count = await running.push([segment.value() for segment in body.segments])
+    return ApiResponse({"accepted": count}, status_code=202)
+
+
+@router.post("/v1/sessions/{session_id}/end", summary="End a live session", response_model=Lecture)
+async def end(request: Request, session_id: OneId, caller: Speaker) -> Response:
+    """Complete the last window and end the session; what was said and cited stays."""
+    running = await _running(request, caller, session_id)
+    await running.end()
+    return ApiResponse(running.lecture)
+
+
+@router.post("/v1/rag/query", summary="Look up one window", response_model=RagResult)
+@router.post("/api/v1/rag/query", include_in_schema=False)
+async def rag_query(request: Request, body: RagRequest, caller: Speaker) -> Response:
+    """Look up a window that the caller numbers; the same again gives the stored result.
+
+    Another text under the same number is refused (409), and so is a session that numbers its
+    windows itself.
+    """
+    running = await _running(request, caller, body.session_id)
+    began = time.perf_counter()
+    cards = await running.ask(body.window_index, body.transcript_text)
+    spent = round((time.perf_counter() - began) * 1000)
+    found = running.lookup(body.transcript_text)
+    passages = [found.chunk(each.chunk_id) for each in found.candidates[:3]]
+    words = window_keywords(
+        body.transcript_text, [each.text for each in passages], language=found.language or "en"
+    )
+    headings = [each.section[-1] for each in passages if each.section]
+    about = QueryMetadata(words, related_concepts(headings, words), spent)
+    return ApiResponse(RagResult(body.window_index, cards, about))
+
+
+@router.get(
+    "/v1/sessions/{session_id}/citations",
+    summary="List the citations of a session",
+    response_model=dict[str, list[LiveCitation]],
+)
+@router.get("/api/v1/sessions/{session_id}/citations", include_in_schema=False)
+async def citations(session_id: OneId, caller: Viewer) -> Response:
+    """Return the citations by window and rank."""
+    await asyncio.to_thread(_store(caller).lecture, session_id)
+    found = await asyncio.to_thread(_store(caller).citations, session_id)
+    return ApiResponse({"citations": found})
+
+
+@router.get("/v1/citations/{citation_id}", summary="Show a citation of a session")
+@router.get("/api/v1/citations/{citation_id}", include_in_schema=False)
+async def citation(request: Request, citation_id: OneId) -> Response:
+    """Return a citation with the whole text of its chunk; empty where the document is gone."""
+    principal = request_state(request.scope).principal
+    caller = require_viewer(principal, principal.lecture or "" if principal else "")
+    found = await asyncio.to_thread(_store(caller).citation, citation_id)
+    if caller.lecture not in (None, found.session_id):
+        raise NotFound(f"There is no citation with the id '{citation_id}'.")
+    chunks = await asyncio.to_thread(caller.engine.parts.catalogue.chunks, [found.chunk_id])
+    text = chunks[found.chunk_id].text if found.chunk_id in chunks else ""
+    return ApiResponse({**to_public(found), "full_chunk_text": text})
+
+
+@router.get("/v1/sessions/{session_id}/events", summary="Follow a live session")
+async def events(request: Request, session_id: OneId, caller: Viewer) -> Response:
+    """Stream `segment`, `window`, `citations`, `stale`, `slow` and `end` as they happen.
+
+    With the header Last-Event-ID the stream goes on behind that event, within ten minutes.
+    """
+    running = await _running(request, caller, session_id)
+    last = request.headers.get("last-event-id", "")
+    after = int(last) if last.isascii() and last.isdecimal() and len(last) < 19 else None
+    return EventStream(running.events.read(after), encode=_encode)
+
+
+@router.post("/v1/sessions/{session_id}/share", summary="Share a live session", status_code=201)
+async def share(
+    request: Request, session_id: OneId, body: LectureShareRequest, caller: Speaker
+) -> Response:
+    """Create a token with which an audience can follow this session, and nothing else."""
+    await asyncio.to_thread(_store(caller).lecture, session_id)
+    shares = Shares.of(caller.engine.parts.catalogue)
+    made: NewShare = await asyncio.to_thread(
+        shares.add, collection="", expires_days=body.expires_days, lecture_id=session_id
+    )
+    request_state(request.scope).object_id = made.share.share_id
+    return ApiResponse(made, status_code=201)
+
+
+@router.get("/v1/sessions/{session_id}/export", summary="Export a live session")
+async def export(
+    session_id: OneId,
+    caller: Viewer,
+    form: Annotated[LectureFormat, Query(alias="format")] = LectureFormat.vtt,
+) -> Response:
+    """Return the transcript with its citations as WebVTT, Markdown or HTML."""
+    store = _store(caller)
+    lecture = await asyncio.to_thread(store.lecture, session_id)
+    said = await asyncio.to_thread(store.segments, session_id)
+    windows = await asyncio.to_thread(store.windows, session_id)
+    media_type, write = EXPORTS[form]
+    return Response(write(lecture, said, windows), media_type=media_type)
+
+
+@router.get("/v1/documents/{document_id}/explained", summary="Find who explained a page")
+async def explained(
+    document_id: OneId,
+    caller: Speaker,
+    page_number: Annotated[int | None, Query(ge=1, le=1_000_000)] = None,
+) -> Response:
+    """List the moments of all sessions that cite a document, or one PDF page of it."""
+    await asyncio.to_thread(listing_of(caller.engine).document, document_id, collection=None)
+    found = await asyncio.to_thread(_store(caller).explained, document_id, page_number=page_number)
+    moments = [
+        {
+            "session_id": lecture.session_id,
+            "title": lecture.title,
+            "start": window.start,
+            "end": window.end,
+            "text": window.text,
+        }
+        for lecture, window in found
+    ]
+    return ApiResponse({"moments": moments})
+
+
+@router.websocket("/v1/sessions/{session_id}/socket")
+async def socket(websocket: WebSocket, session_id: str) -> None:
+    """Take segments as JSON messages and send events, on one connection.
+
+    A speaker's message is a segment, {"segments": […]} or {"end": true}; a viewer only reads.
+    """
+    caller = require_viewer(request_state(websocket.scope).principal, session_id)
+    running = await _running(websocket, caller, session_id)
+    await websocket.accept()
+    after = websocket.query_params.get("last_event_id", "")
+    send = asyncio.create_task(_send_events(websocket, running, after))
+    try:
+        with suppress(WebSocketDisconnect):
+            while True:
+                await _take(websocket, running, caller)
+    finally:
+        send.cancel()
+
+
+async def _take(websocket: WebSocket, running: LiveSession, caller: Principal) -> None:
+    try:
+        message: Any = await websocket.receive_json()
+        require_speaker(caller)
+        if isinstance(message, dict) and message.get("end") is True:
+            await running.end()
+            return
+        listed = isinstance(message, dict) and "segments" in message
+        body = SegmentsRequest.model_validate(message if listed else {"segments": [message]})
+        count = await running.push([segment.value() for segment in body.segments])
+        await websocket.send_json({"event": "accepted", "accepted": count})
+    except (ValidationError, ValueError) as error:
+        await _refuse(websocket, InputError(f"This message is no segment: {error}"))
+    except QuothError as error:
+        await _refuse(websocket, error)
+
+
+async def _refuse(websocket: WebSocket, error: QuothError) -> None:
+    found = problem(error, request_id=request_state(websocket.scope).request_id)
+    await websocket.send_text('{"event":"error","problem":' + bytes(found.body).decode() + "}")
+
+
+async def _send_events(websocket: WebSocket, running: LiveSession, last: str) -> None:
+    after = int(last) if last.isascii() and last.isdecimal() and len(last) < 19 else None
+    async for number, event in running.events.read(after):
+        await websocket.send_text(to_json({"id": number, **to_public(event)}).decode())
+
+
+async def _encode(events: AsyncGenerator[Any, None]) -> AsyncGenerator[bytes, None]:
+    async for number, event in events:
+        data = to_json(to_public(event))
+        yield b"id: %d\n" % number + encode_event(event.event, data)
+
+
+def _sessions(request: Request | WebSocket) -> RunningSessions:
+    found: RunningSessions = request.app.state.live
+    return found
+
+
+async def _running(request: Request | WebSocket, caller: Principal, session_id: str) -> LiveSession:
+    return await _sessions(request).of(caller, session_id)
+
+
+def _store(caller: Principal) -> Lectures:
+    return Lectures.of(caller.engine.parts.catalogue)

@@ -1,0 +1,163 @@
+"""Live sessions over HTTP and WebSocket: segments in, citations out, a share only follows."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from websockets.sync.client import connect
+
+from quoth.interfaces.http.responses import to_json
+from tests.support.lectures import TOPICS, spoken, write_book
+from tests.support.service_client import House, listening, served
+
+TITLES = ("Queens", "Wax", "Dances", "Mites", "Honey", "Drones", "Winter", "Pollen", "Stings")
+
+
+def _segments(*titles: str) -> dict[str, Any]:
+    rows = [json.loads(to_json(_plain(each))) for each in spoken(*titles)]
+    return {"segments": rows}
+
+
+def _plain(segment: Any) -> dict[str, Any]:
+    return {"segment_id": segment.segment_id, "start": segment.start, "end": segment.end,
+            "text": segment.text}  # fmt: skip
+
+
+async def _started(client: httpx.AsyncClient) -> str:
+    made = await client.post("/v1/sessions", json={"title": "Bees", "collections": ["default"]})
+    assert made.status_code == 201, made.text
+    return str(made.json()["session_id"])
+
+
+async def _with_book(house: House, tmp_path: Path) -> str:
+    await house.add("ada", write_book(tmp_path / "sources"))
+    return house.key("ada")
+
+
+async def test_a_session_from_its_start_to_its_export(tmp_path: Path) -> None:
+    async with served(tmp_path / "home") as house:
+        key = await _with_book(house, tmp_path)
+        async with house.client(key) as client:
+            session = await _started(client)
+            sent = await client.post(f"/v1/sessions/{session}/segments", json=_segments(*TITLES))
+            assert (sent.status_code, sent.json()) == (202, {"accepted": len(TITLES)})
+            again = await client.post(f"/v1/sessions/{session}/segments", json=_segments("Queens"))
+            assert again.json() == {"accepted": 0}
+            ended = await client.post(f"/v1/sessions/{session}/end")
+            assert ended.json()["state"] == "ended"
+            listed = (await client.get(f"/api/v1/sessions/{session}/citations")).json()["citations"]
+            assert listed
+            card = (await client.get(f"/v1/citations/{listed[0]['id']}")).json()
+            assert card["snippet"] in card["full_chunk_text"]
+            assert card["session_id"] == session
+            events = (await client.get(f"/v1/sessions/{session}/events")).text
+            ids = [int(line[4:]) for line in events.split("\n") if line.startswith("id: ")]
+            assert ids == sorted(set(ids))
+            for name in ("segment", "window", "citations", "end"):
+                assert f"event: {name}\n" in events
+            rest = await client.get(
+                f"/v1/sessions/{session}/events", headers={"last-event-id": str(ids[-2])}
+            )
+            assert rest.text.count("id: ") == 1
+            late = await client.post(f"/v1/sessions/{session}/segments", json=_segments("Law"))
+            assert late.status_code == 409
+            for form, begins in (("vtt", "WEBVTT"), ("md", "# Bees"), ("html", "<!doctype html>")):
+                found = await client.get(f"/v1/sessions/{session}/export", params={"format": form})
+                assert found.text.startswith(begins)
+                assert TOPICS["Honey"] in found.text
+                assert re.search(r"\[\d+\]", found.text)
+            moments = await client.get(f"/v1/documents/{card['document_id']}/explained")
+            assert {each["session_id"] for each in moments.json()["moments"]} == {session}
+            shown = (await client.get(f"/v1/sessions/{session}")).json()
+            assert len(shown["segments"]) == len(TITLES)
+            assert (await client.delete(f"/v1/sessions/{session}")).status_code == 204
+            assert (await client.get(f"/v1/sessions/{session}")).status_code == 404
+
+
+async def test_the_lecture_route_of_a_caller_that_numbers_windows(tmp_path: Path) -> None:
+    async with served(tmp_path / "home") as house:
+        key = await _with_book(house, tmp_path)
+        async with house.client(key) as client:
+            session = await _started(client)
+            asked = {"session_id": session, "transcript_text": spoken("Honey")[0].text}
+            first = await client.post("/api/v1/rag/query", json={**asked, "window_index": 3})
+            assert first.status_code == 200, first.text
+            assert first.json()["window_index"] == 3
+            assert set(first.json()["query_metadata"]) == {
+                *("keywords", "expanded_concepts", "processing_time_ms"),
+            }
+            same = await client.post("/v1/rag/query", json={**asked, "window_index": 3})
+            assert same.json()["citations"] == first.json()["citations"]
+            other = {**asked, "transcript_text": "Another text.", "window_index": 3}
+            assert (await client.post("/v1/rag/query", json=other)).status_code == 409
+            mixed = await client.post(f"/v1/sessions/{session}/segments", json=_segments("Wax"))
+            assert mixed.status_code == 409
+
+
+async def test_a_share_follows_one_session_and_nothing_else(tmp_path: Path) -> None:
+    async with served(tmp_path / "home") as house:
+        key = await _with_book(house, tmp_path)
+        async with house.client(key) as client:
+            session, other = await _started(client), await _started(client)
+            made = await client.post(f"/v1/sessions/{session}/share", json={"expires_days": 1})
+        async with house.client(made.json()["token"]) as viewer:
+            assert (await viewer.get(f"/v1/sessions/{session}")).status_code == 200
+            assert (await viewer.get(f"/v1/sessions/{session}/citations")).status_code == 200
+            assert (await viewer.get(f"/v1/sessions/{other}")).status_code == 404
+            for refused in (
+                viewer.post(f"/v1/sessions/{session}/segments", json=_segments("Wax")),
+                viewer.post(f"/v1/sessions/{session}/end"),
+                viewer.get("/v1/sessions"),
+                viewer.get("/v1/documents"),
+                viewer.post("/v1/query", json={"query": "What is wax?"}),
+            ):
+                assert (await refused).status_code == 403
+        async with house.client(house.key("ada", scopes=("read",))) as reader:
+            assert (await reader.get(f"/v1/sessions/{session}")).status_code == 200
+            assert (await reader.post("/v1/sessions", json={})).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "segment",
+    [
+        {"start": -1, "end": 2, "text": "x"},
+        {"start": 5, "end": 2, "text": "x"},
+        {"start": 1e12, "end": 1e12, "text": "x"},
+        {"start": 0, "text": "x"},
+        {"start": 0, "end": 1, "text": "x", "unknown": 1},
+    ],
+)
+async def test_bad_segments_are_refused(tmp_path: Path, segment: dict[str, Any]) -> None:
+    async with served(tmp_path / "home") as house, house.client(house.key("ada")) as client:
+        made = await client.post("/v1/sessions", json={})
+        session = made.json()["session_id"]
+        path = f"/v1/sessions/{session}/segments"
+        sent = await client.post(path, json={"segments": [segment]})
+        assert sent.status_code == 422, sent.text
+        before = await client.post("/v1/sessions/none/segments", json=_segments("Wax"))
+        assert before.status_code == 404
+
+
+def test_segments_and_events_on_one_websocket(tmp_path: Path) -> None:
+    async def prepare(house: House) -> str:
+        return await _with_book(house, tmp_path)
+
+    with listening(tmp_path / "home", prepare) as (address, key, _house):
+        headers = {"authorization": f"Bearer {key}"}
+        made = httpx.post(f"{address}/v1/sessions", json={"collections": ["default"]},
+                          headers=headers, timeout=90)  # fmt: skip
+        url = f"{address.replace('http', 'ws')}/v1/sessions/{made.json()['session_id']}/socket"
+        names: list[str] = []
+        with connect(url, additional_headers=headers) as socket:
+            socket.send('{"start": 3, "end": 1, "text": "backwards"}')
+            socket.send(json.dumps(_segments(*TITLES)))
+            socket.send('{"end": true}')
+            while "end" not in names:
+                names.append(json.loads(socket.recv(timeout=90))["event"])
+        assert {"error", "accepted", "segment", "window", "citations"} <= set(names)
+        assert names.count("segment") == len(TITLES)

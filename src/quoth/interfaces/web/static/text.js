@@ -41,17 +41,21 @@ export function clock(seconds) {
  * @param {any} locator @param {(key: string, values?: Record<string, unknown>) => string} t
  */
 export function placeName(locator, t) {
-  if (locator.kind === "pages") return counted(locator, t);
+  if (locator.kind === "pages") return countedName(locator.unit ?? "page", locator, t);
   if (locator.kind === "seconds") {
     const time = `${clock(locator.start)}–${clock(locator.end)}`;
     return locator.speaker ? `${time} · ${locator.speaker}` : time;
   }
-  return [locator.section, locator.unit && locator.label_first ? counted(locator, t) : ""].filter(Boolean).join(" · ");
+  const counted = locator.unit ? countedName(locator.unit, locator, t) : "";
+  return [locator.section, counted].filter(Boolean).join(" ▸ ");
 }
 
-/** Return pages, slides, rows and the like by their labels. @param {any} locator @param {any} t */
-function counted({ unit = "page", label_first: first, label_last: last }, t) {
-  return first === last ? t(`place.${unit}`, { page: first }) : t(`place.${unit}s`, { first, last });
+/**
+ * Return "p. 12", "slides 3–5", "row 7": what a source counts, as people see it.
+ * @param {string} unit @param {any} locator @param {(key: string, values?: Record<string, unknown>) => string} t
+ */
+function countedName(unit, { label_first: first, label_last: last }, t) {
+  return first === last ? t(`place.${unit}`, { [unit]: first }) : t(`place.${unit}s`, { first, last });
 }
 
 /**

@@ -45,8 +45,11 @@ BACKENDS: Mapping[Part, Mapping[str, Backend]] = {
     "store": {
         "lancedb": Backend("indexes.lancedb.index", "LanceIndex"),
         "sqlite-vec": Backend("indexes.sqlite_vec", "SqliteVecStore", "sqlite-vec", SQLITE_VEC),
-        "pinecone": Backend(None, extra="pinecone"),
-        "chroma": Backend(None, extra="chroma"),
+        "chroma": Backend("indexes.chroma", "ChromaStore", "chroma", ("chromadb",)),
+        "pgvector": Backend("indexes.pgvector", "PgvectorStore", "postgres", ("psycopg",)),
+        "qdrant": Backend("indexes.qdrant", "QdrantStore", "qdrant", ("qdrant_client",)),
+        "milvus": Backend("indexes.milvus", "MilvusStore", "milvus", ("pymilvus",)),
+        "pinecone": Backend("indexes.pinecone", "PineconeStore", "pinecone", ("pinecone",)),
     },
     "reranker": {
         "late": Backend("rerankers.late_interaction", "LateReranker"),

@@ -356,8 +356,8 @@ def test_a_wrong_choice_is_json_for_programs(sample_home: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (("--profile", "book", "doctor"), "quoth[voyage]"),
-        (("--profile", "talks", "doctor"), "quoth["),
+        (("--profile", "book", "doctor"), "VOYAGE_API_KEY"),
+        (("--profile", "talks", "doctor"), "bge-m3 is not installed"),
         (("--profile", "novel", "doctor"), "The profiles are"),
         (("--collection", "", "doctor"), "collection"),
         (("--collection", "caf\udce9", "doctor"), "collection"),

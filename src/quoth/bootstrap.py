@@ -10,24 +10,27 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from weakref import WeakSet
 
 from quoth.answering.prompts import Prompt, operator_prompts
-from quoth.backends.indexes.registry import split_store, store_place
-from quoth.backends.registry import BACKENDS, Part, backend, require
+from quoth.backends.embedders import registry
+from quoth.backends.embedders.registry import DEFAULT_EMBEDDER
+from quoth.backends.indexes.registry import store_place
+from quoth.backends.states import PartState, check_parts, part_states, profile_settings
 from quoth.backends.transcribers.registry import WORKER, speech_folder, speech_problem
 from quoth.core.circuit_breaker import CircuitBreaker
 from quoth.core.errors import ConfigError, InputError
-from quoth.core.extras import is_installed
-from quoth.core.plan import make_plan, profile
+from quoth.core.plan import PROFILES, make_plan, profile
 from quoth.core.prices import LatencyEstimator
 from quoth.core.protocols import (
+    ClosesAsync,
     Embedder,
     EntailmentModel,
     Generator,
     Index,
 )
+from quoth.core.remote_parts import RemotePart
 from quoth.core.settings import Settings
 from quoth.engine import Engine
 from quoth.ingest.sandbox.pages import PdfPages
@@ -45,8 +48,6 @@ from quoth.tenants import Tenants
 if TYPE_CHECKING:
     from quoth.backends.late_interaction.token_space import TokenSpace
     from quoth.backends.rerankers.registry import Rerankers
-
-DEFAULT_EMBEDDER = "multilingual-e5-small-int8"
 
 
 def discard_line(_line: str) -> None:
@@ -78,10 +79,10 @@ async def open_tenants(
     from quoth.backends.embedders.cached import CachedEmbedder
     from quoth.backends.embedders.circuit_broken import GuardedEmbedder
 
-    check_profile(settings)
+    remote = check_settings(settings)
     async with AsyncExitStack() as closing:
         embedder = open_embedder(settings, progress=progress)
-        closing.push_async_callback(asyncio.to_thread, embedder.close)
+        closing.push_async_callback(close_embedder, embedder)
         asked = GuardedEmbedder(embedder)
         breakers = [asked.breaker]
         generator = open_model(settings, breakers=breakers)
@@ -92,7 +93,7 @@ async def open_tenants(
             closing.push_async_callback(judge.close)
         rerankers, space = open_reranking(settings, embedder)
         if rerankers is not None:
-            closing.push_async_callback(asyncio.to_thread, rerankers.close)
+            closing.push_async_callback(rerankers.aclose)
         prompts, about = operator_prompts(settings.prompts)
         on_operation = crash_test_hook(settings.crash_at)
         database = open_database(settings.catalogue, on_operation=on_operation)
@@ -103,6 +104,7 @@ async def open_tenants(
         closing.push_async_callback(pages.close)
         shared = ProcessResources(
             embedder=embedder,
+            remote=remote,
             asked=CachedEmbedder(asked),
             readers=readers,
             pages=pages,
@@ -132,6 +134,7 @@ class ProcessResources:
     """
 
     embedder: Embedder
+    remote: tuple[RemotePart, ...]
     asked: Embedder
     readers: SpeechReader
     pages: PdfPages
@@ -180,6 +183,7 @@ def tenant_engine(settings: Settings, shared: ProcessResources, *, database: Dat
             jobs=Jobs(catalogue),
             outlines=OutlineCache(catalogue),
             embedder=shared.asked,
+            remote=shared.remote,
             open_index=indexes,
             readers=shared.readers,
             pages=shared.pages,
@@ -198,63 +202,33 @@ def tenant_engine(settings: Settings, shared: ProcessResources, *, database: Dat
     )
 
 
-def check_profile(settings: Settings) -> None:
-    """Raise ConfigError or MissingExtra if the profile lacks a component."""
-    chosen = profile(settings.profile)
+def check_settings(settings: Settings) -> tuple[RemotePart, ...]:
+    """Return the components on servers; raises ConfigError or MissingExtra for what is missing."""
     try:
         make_plan(settings.profile, overrides=settings.plan)
     except InputError as error:
         raise ConfigError(f"The settings contain an invalid plan: {error}") from None
-    if settings.embedder is None:
-        backend("embedder", chosen.embedder)
-    split_store(settings.store or chosen.store)
-    if chosen.reranker is not None:
-        backend("reranker", chosen.reranker)
-    if chosen.generator != "extractive" and settings.generator is None:
-        require("generator", chosen.generator)
-
-
-def missing_parts(settings: Settings, name: str) -> list[str]:
-    """Return what a profile needs that is not here, a phrase for each part."""
-    chosen = profile(name)
-    wanted: list[tuple[Part, str | None]] = [
-        ("embedder", chosen.embedder),
-        ("store", chosen.store),
-        ("reranker", chosen.reranker),
-        ("generator", None if chosen.generator == "extractive" else chosen.generator),
-    ]
-    missing = []
-    for part, called in wanted:
-        row = None if called is None else BACKENDS[part][called]
-        if row is None or called in (None, DEFAULT_EMBEDDER):
-            continue
-        if row.module is None:
-            missing.append(f"the {part} {called}, which this version does not have")
-        elif not all(map(is_installed, row.needs)):
-            missing.append(f"the {part} {called}: pip install 'quoth[{row.extra}]'")
-        elif part in ("embedder", "reranker") and not (settings.models / called).is_dir():
-            missing.append(f"the {part} {called}: a folder {settings.models / called}")
-    return missing
+    return check_parts(settings)
 
 
 def open_embedder(
     settings: Settings, *, progress: Callable[[str], None] = discard_line
 ) -> Embedder:
     """Open the configured embedder, building the default model if needed."""
-    name = settings.embedder or profile(settings.profile).embedder
-    folder = Path(name).expanduser()
-    if settings.embedder and (folder.is_dir() or os.sep in settings.embedder):
-        opened: Any = backend("embedder", "onnx")(folder, threads=settings.threads)
-        return _as_embedder(opened)
-    made = backend("embedder", name)
-    if name == "fake":
-        return _as_embedder(made())
-    folder = settings.models / name
-    if name == DEFAULT_EMBEDDER:
-        build_default_model(settings, progress=progress)
-    if not folder.is_dir():
-        raise ConfigError(f"The model folder {folder} is not there. Name one with --embedder.")
-    return _as_embedder(made(folder, threads=settings.threads))
+    build = partial(build_default_model, settings, progress=progress)
+    return registry.open_embedder(settings, build=build)
+
+
+def profile_parts(settings: Settings) -> dict[str, list[PartState]]:
+    """Return the state of every profile's own components, by profile."""
+    return {name: part_states(profile_settings(settings, name)) for name in PROFILES}
+
+
+async def close_embedder(embedder: Embedder) -> None:
+    """Close an embedder's connections, threads and memory."""
+    if isinstance(embedder, ClosesAsync):
+        await embedder.aclose()
+    await asyncio.to_thread(embedder.close)
 
 
 def open_readers(
@@ -327,7 +301,7 @@ def open_reranking(
     name = settings.reranker or profile(settings.profile).reranker or default
     if name == "none":
         return None, space
-    return Rerankers(name, models=settings.models, threads=settings.threads), space
+    return Rerankers(name, settings), space
 
 
 def default_model(settings: Settings) -> tuple[Path, bool]:
@@ -352,11 +326,6 @@ def build_default_model(
     from quoth_e5.build import build_e5
 
     build_e5(folder, weights=weights, progress=progress)
-
-
-def _as_embedder(opened: Any) -> Embedder:
-    embedder: Embedder = opened
-    return embedder
 
 
 class IndexPool:

@@ -47,7 +47,7 @@ from quoth.pipeline.components import (
     model_names,
     require_same_identity,
 )
-from quoth.pipeline.egress import count_tokens
+from quoth.pipeline.egress import count_tokens, require_egress
 from quoth.pipeline.extract import extractive_answer
 from quoth.pipeline.generate import generate_answer, whole_answer_events
 from quoth.pipeline.record import Record, build_record
@@ -89,6 +89,7 @@ class Engine:
     ) -> AsyncGenerator[Document | IngestProgress, None]:
         """Add files and folders; yields progress, and each document once its outcome is known."""
         catalogue = self.parts.catalogue
+        await asyncio.to_thread(require_egress, self.parts)
         name = collection or self.parts.settings.collection
         identity = embedding_fingerprint(self.parts.embedder)
         found = await asyncio.to_thread(catalogue.make_collection, name, identity=identity)

@@ -26,6 +26,7 @@ from quoth.backends.rerankers.pair_encoding import PairRows, PromptRows
 from quoth.backends.rerankers.registry import Rerankers
 from quoth.core.errors import ConfigError, RerankError
 from quoth.core.protocols import Reranker
+from quoth.core.settings import Settings
 from quoth.testing import FailingReranker, WordReranker
 from tests.support.toy_rerankers import (
     PASSAGES,
@@ -71,7 +72,7 @@ def colbert(folder: Path) -> ColbertReranker:
 
 
 def open_named(names: str, *, models: Path) -> Reranker:
-    return Rerankers(names, models=models, threads=1).over(None)
+    return Rerankers(names, Settings(models=models, threads=1)).over(None)
 
 
 Maker = tuple[Callable[[Path], Path], Callable[[Path], Reranker]]
@@ -286,14 +287,14 @@ def test_a_folder_opens_what_it_holds(tmp_path: Path) -> None:
 
 def test_tenants_share_a_cross_encoder(tmp_path: Path) -> None:
     folder = write_cross_encoder(tmp_path / "model")
-    rerankers = Rerankers(str(folder), models=tmp_path, threads=1)
+    rerankers = Rerankers(str(folder), Settings(models=tmp_path, threads=1))
     assert rerankers.over(None) is rerankers.over(None)
     rerankers.close()
 
 
 def test_tenants_share_a_colbert_and_keep_their_token_vectors_apart(tmp_path: Path) -> None:
     folder = write_colbert(tmp_path / "model")
-    rerankers = Rerankers(str(folder), models=tmp_path, threads=1)
+    rerankers = Rerankers(str(folder), Settings(models=tmp_path, threads=1))
     one, other = (rerankers.over(None, store=tmp_path / each) for each in "ab")
     assert isinstance(one, ColbertReranker)
     store_tokens(one)

@@ -6,13 +6,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 import pytest
 
+from quoth.backends.indexes.keywords import SqlKeywords
 from quoth.backends.indexes.lancedb.index import LanceIndex
 from quoth.backends.indexes.registry import StorePlace
-from quoth.backends.indexes.vector_store import StoreAccess
+from quoth.backends.indexes.rows import index_row
+from quoth.backends.indexes.vector_store import StoreAccess, conditions_of
 from quoth.backends.registry import require
 from quoth.core.errors import MissingExtra
 from quoth.core.protocols import Index, Matrix
@@ -26,6 +29,9 @@ from quoth.core.types import (
 )
 from quoth.store.database import connect
 from quoth.testing import MemoryIndex
+from tests.support.chroma_server import chroma_server
+from tests.support.databases import Server
+from tests.support.pinecone_server import KEY, PineconeState, pinecone_server
 
 DIMENSION = 8
 BOOK = Chunk("book.0", "book", 0, 0, 9, "", Chars(0, 9), "text")
@@ -62,19 +68,58 @@ class CopiedIndex(LanceIndex):
         await super().build()
 
 
-STORES = ["sqlite-vec"]
-"""The vector stores that the ordinary suite runs."""
+STORES = ("sqlite-vec", "chroma", "pgvector", "pinecone", "chroma server", "qdrant", "milvus")
+ONE_HANDLE = ("qdrant", "milvus")
+"""Stores that one process opens once."""
+LEAKS = ("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+"""Some clients leave their connections to the garbage collection."""
+pytestmark = [pytest.mark.filterwarnings(each) for each in LEAKS]
+SOAK = [pytest.param(store, marks=pytest.mark.soak) for store in STORES[4:]]
+words = pytest.mark.parametrize("make", ["memory", "lance", "copied", "sqlite-vec"], indirect=True)
+"""For what concerns words alone, and is the same code in every store."""
 
 
 def skip_without(store: str) -> None:
     """Skip the test where the packages of a store are not installed."""
     try:
-        require("store", store)
+        require("store", store.partition(" ")[0])
     except MissingExtra as error:
         pytest.skip(str(error))
 
 
-@pytest.fixture(params=["memory", "lance", "copied", *STORES])
+def place(store: str, folder: Path, request: pytest.FixtureRequest) -> StorePlace:
+    """Return where a store of the tests is: the folder, or its server."""
+    access = StoreAccess(folder, "", DIMENSION, connect)
+    if store == "pgvector":
+        address = request.getfixturevalue("postgresql")
+        return StorePlace(store, replace(access, address=address), address)
+    if store == "pinecone":
+        address, _ = request.getfixturevalue("pinecone")
+        return StorePlace(store, replace(access, address=address, key=KEY))
+    if store == "chroma server":
+        address = request.getfixturevalue("chroma_address")
+        return StorePlace("chroma", replace(access, address=address))
+    return StorePlace(store, access)
+
+
+@pytest.fixture(scope="session")
+def postgresql(server: Server) -> str:
+    return server.empty()
+
+
+@pytest.fixture(scope="session")
+def chroma_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with chroma_server(tmp_path_factory.mktemp("chroma")) as served:
+        yield served
+
+
+@pytest.fixture(scope="session")
+def pinecone() -> Iterator[tuple[str, PineconeState]]:
+    with pinecone_server() as served:
+        yield served
+
+
+@pytest.fixture(params=["memory", "lance", "copied", *STORES[:4], *SOAK])
 def make(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Index]:
     """Makes a new handle on one and the same index."""
     if request.param == "memory":
@@ -82,9 +127,12 @@ def make(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Index]:
         return lambda: MemoryIndex(rows)
     if request.param in STORES:
         skip_without(request.param)
-        access = StoreAccess(tmp_path, "", DIMENSION)
-        place = StorePlace(request.param, access, connect)
-        return lambda: place.open("c_1", on_operation=lambda _name: None)
+        opened = place(request.param, tmp_path, request)
+        table = f"c_{uuid4().hex[:12]}"
+        if request.param in ONE_HANDLE:
+            only = opened.open(table, on_operation=lambda _name: None)
+            return lambda: only
+        return lambda: opened.open(table, on_operation=lambda _name: None)
     kind, rows_from = (CopiedIndex, 1) if request.param == "copied" else (LanceIndex, 300)
     return lambda: kind(tmp_path, "c_1", dimension=DIMENSION, vector_rows=rows_from)
 
@@ -133,9 +181,10 @@ async def test_each_document_has_its_chunks(filled: Index) -> None:
 
 async def test_writing_again_changes_nothing(filled: Index) -> None:
     vector = units(1, seed=9)[0]
-    before = [await filled.nearest(vector, limit=9), await matched(filled, "fox")]
+    before, words = dict(await filled.nearest(vector, limit=9)), await matched(filled, "fox")
     await filled.upsert(corpus(), vectors=units(len(TEXTS)))
-    assert [await filled.nearest(vector, limit=9), await matched(filled, "fox")] == before
+    assert dict(await filled.nearest(vector, limit=9)) == pytest.approx(before, abs=1e-6)
+    assert await matched(filled, "fox") == words
     assert dict(await filled.document_ids()) == {"book": 3, "talk": 2}
 
 
@@ -236,6 +285,7 @@ async def test_many_ids_at_once(filled: Index) -> None:
 # --- words ------------------------------------------------------------------------------------
 
 
+@words
 @pytest.mark.parametrize(
     ("text", "ids"),
     [
@@ -253,6 +303,7 @@ async def test_the_best_match_comes_first(filled: Index, text: str, ids: list[st
     assert found[:1] == ids[:1]
 
 
+@words
 async def test_a_repeated_term_counts_as_often_as_it_stands_in_the_query(filled: Index) -> None:
     once = dict(await filled.match("fox dog", languages=LANGUAGES, limit=9))
     twice = dict(await filled.match("fox dog fox", languages=LANGUAGES, limit=9))
@@ -260,6 +311,7 @@ async def test_a_repeated_term_counts_as_often_as_it_stands_in_the_query(filled:
     assert twice["talk.0"] == pytest.approx(once["talk.0"], rel=1e-5)
 
 
+@words
 async def test_scores_fall(filled: Index) -> None:
     found = await filled.match("the fox in the forest", languages=LANGUAGES, limit=9)
     scores = [score for _, score in found]
@@ -268,15 +320,18 @@ async def test_scores_fall(filled: Index) -> None:
     assert min(scores) > 0
 
 
+@words
 async def test_no_more_than_asked(filled: Index) -> None:
     assert await matched(filled, "fox", limit=1) == ["book.0"]
 
 
+@words
 async def test_the_prefix_is_searched_too(index: Index) -> None:
     await index.upsert([replace(BOOK, text="red", prefix="Colours")], vectors=units(1))
     assert await matched(index, "colours") == ["book.0"]
 
 
+@words
 @pytest.mark.parametrize(
     "text",
     [
@@ -289,6 +344,7 @@ async def test_odd_text_is_safe(filled: Index, text: str) -> None:
     assert await matched(filled, text) == []
 
 
+@words
 @pytest.mark.parametrize(
     ("text", "first"),
     [
@@ -307,20 +363,48 @@ async def test_a_word_among_odd_text_is_found(filled: Index, text: str, first: s
     assert first in await matched(filled, text)
 
 
+@words
 async def test_a_question_of_five_thousand_different_words(filled: Index) -> None:
     words = " ".join(f"w{at}" for at in range(5000))
     assert await matched(filled, f"{words} whales") == ["book.2"]
 
 
+@words
 @pytest.mark.parametrize("text", ["NUL \x00 owl", "\ud800 owl", "owl \udfff", "🦉 owl " * 400])
 async def test_odd_chunks_can_be_stored_and_found(index: Index, text: str) -> None:
     await index.upsert([replace(BOOK, text=text)], vectors=units(1))
     assert await matched(index, "owl") == ["book.0"]
 
 
+@words
 async def test_a_chunk_without_words_can_be_stored(index: Index) -> None:
     await index.upsert([replace(BOOK, text="— … —")], vectors=units(1))
     assert len(await index.nearest(units(1)[0], limit=1)) == 1
+
+
+def test_words_are_ranked_alike_on_both_databases(tmp_path: Path, postgresql: str) -> None:
+    file = tmp_path / "words.sqlite"
+    here = SqlKeywords(lambda: connect(file), table="c_words", file=file)
+    there = SqlKeywords(lambda: connect(postgresql), table="c_words", file=None)
+    rows = [index_row(chunk) for chunk in corpus()]
+    first = [Filter("document", "in", ("book",))]
+    for keywords in (here, there):
+        keywords.upsert(rows)
+        keywords.upsert(rows[:2])
+        keywords.delete(["nonsense"])
+    for terms in (["fox"], ["fox", "fox", "dog"], ["forst"], ["water", "nonsens"], []):
+        for filters in ([], first):
+            conditions = conditions_of(filters)
+            one, other = (
+                dict(keywords.match(terms, limit=9, conditions=conditions))
+                for keywords in (here, there)
+            )
+            assert one == pytest.approx(other)
+    assert here.document_ids() == there.document_ids() == {"book": 3, "talk": 2}
+    for keywords in (here, there):
+        keywords.drop()
+        assert keywords.count() == 0
+        keywords.close()
 
 
 # --- filters ----------------------------------------------------------------------------------
@@ -465,6 +549,7 @@ async def test_a_speaker_may_be_called_anything(index: Index) -> None:
         assert [key for key, _ in found] == [f"c{at}"]
 
 
+@words
 @pytest.mark.parametrize("typo", ["forrest", "forst", "froest", "foreest"])
 async def test_an_unknown_word_is_searched_as_the_nearest_known_one(
     filled: Index, typo: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Literal
 
 from quoth.core.errors import ConfigError, MissingExtra
@@ -17,12 +18,11 @@ Part = Literal["embedder", "store", "reranker", "generator", "judge", "transcrib
 class Backend:
     """A backend: its module and factory, and the extra with its packages.
 
-    ``module`` is None for a backend that profiles name but this version does not have. ``needs``
-    are the import names of the extra's packages.
+    ``needs`` are the import names of the extra's packages.
     """
 
-    module: str | None
-    name: str = ""
+    module: str
+    name: str
     extra: str | None = None
     needs: tuple[str, ...] = ()
 
@@ -37,16 +37,24 @@ BACKENDS: Mapping[Part, Mapping[str, Backend]] = {
         "multilingual-e5-small-int8": Backend("embedders.onnx", "OnnxEmbedder"),
         "onnx": Backend("embedders.onnx", "OnnxEmbedder"),
         "fake": Backend("testing", "HashEmbedder"),
-        "bge-m3": Backend(None, extra="bge"),
-        "qwen3-embedding-0.6b": Backend(None, extra="qwen"),
-        "voyage": Backend(None, extra="voyage"),
-        "text-embedding-3-large": Backend(None, extra="openai"),
+        "bge-m3": Backend("embedders.onnx", "OnnxEmbedder"),
+        "qwen3-embedding-0.6b": Backend("embedders.onnx", "OnnxEmbedder"),
+        **dict.fromkeys(
+            (
+                *("text-embedding-3-large", "text-embedding-3-small", "openai", "openrouter"),
+                *("voyage", "cohere", "gemini", "ollama", "openai-compatible"),
+            ),
+            Backend("embedders.remote", "RemoteEmbedder", "remote", ("httpx2",)),
+        ),
     },
     "store": {
         "lancedb": Backend("indexes.lancedb.index", "LanceIndex"),
         "sqlite-vec": Backend("indexes.sqlite_vec", "SqliteVecStore", "sqlite-vec", SQLITE_VEC),
-        "pinecone": Backend(None, extra="pinecone"),
-        "chroma": Backend(None, extra="chroma"),
+        "chroma": Backend("indexes.chroma", "ChromaStore", "chroma", ("chromadb",)),
+        "pgvector": Backend("indexes.pgvector", "PgvectorStore", "postgres", ("psycopg",)),
+        "qdrant": Backend("indexes.qdrant", "QdrantStore", "qdrant", ("qdrant_client",)),
+        "milvus": Backend("indexes.milvus", "MilvusStore", "milvus", ("pymilvus",)),
+        "pinecone": Backend("indexes.pinecone", "PineconeStore", "pinecone", ("pinecone",)),
     },
     "reranker": {
         "late": Backend("rerankers.late_interaction", "LateReranker"),
@@ -61,7 +69,8 @@ BACKENDS: Mapping[Part, Mapping[str, Backend]] = {
         "qwen3-reranker-0.6b": Backend("rerankers.cross_encoder", "OnnxReranker"),
         "answerai-colbert-small-v1": Backend("rerankers.colbert", "ColbertReranker"),
         "fake": Backend("testing", "WordReranker"),
-        "cohere": Backend(None, extra="cohere"),
+        "cohere": Backend("rerankers.remote", "RemoteReranker", "remote", ("httpx2",)),
+        "voyage": Backend("rerankers.remote", "RemoteReranker", "remote", ("httpx2",)),
     },
     "judge": {
         "onnx": Backend("entailment.onnx", "OnnxEntailment"),
@@ -88,10 +97,20 @@ def backend(part: Part, name: str) -> type[Any]:
 
     An error inside an installed package is raised as it is.
     """
+    if (offered := plugin(part, name)) is not None:
+        brought: type[Any] = offered.load()
+        return brought
     row = require(part, name)
     where = "quoth.testing" if row.module == "testing" else f"quoth.backends.{row.module}"
     found: type[Any] = getattr(import_module(where), row.name)
     return found
+
+
+def plugin(part: Part, name: str) -> EntryPoint | None:
+    """Return what another package offers under a name in the group ``quoth.PARTs``."""
+    if name in BACKENDS[part]:
+        return None
+    return next(iter(entry_points(group=f"quoth.{part}s", name=name)), None)
 
 
 def require(part: Part, name: str) -> Backend:
@@ -101,17 +120,14 @@ def require(part: Part, name: str) -> Backend:
     is not installed.
     """
     rows = BACKENDS[part]
+    if (brought := plugin(part, name)) is not None:
+        return Backend(brought.module, brought.attr)
     if name not in rows:
-        offered = (name for name, row in rows.items() if row.module and name != "fake")
+        offered = (name for name in rows if name != "fake")
         names = ", ".join(sorted(offered))
         there = f"This version has: {names}." if names else f"This version has no {part} yet."
         raise ConfigError(f"There is no {part} '{name}'. {there}")
     row = rows[name]
-    if row.module is None:
-        raise MissingExtra(
-            f"The {part} '{name}' comes with the extra 'quoth[{row.extra}]', which this version "
-            "does not offer yet. Choose another profile, such as --profile default."
-        )
     if not all(is_installed(package) for package in row.needs):
         raise MissingExtra(
             f"The {part} '{name}' needs packages that are not installed. Install them with: "

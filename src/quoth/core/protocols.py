@@ -66,6 +66,15 @@ class Embedder(Protocol):
         ...
 
 
+@runtime_checkable
+class ClosesAsync(Protocol):
+    """A component with connections, which only a running event loop can close."""
+
+    async def aclose(self) -> None:
+        """Close connections."""
+        ...
+
+
 class VectorIndex(Protocol):
     """Finds the chunks with the most similar vectors."""
 

@@ -69,7 +69,15 @@ class Settings(BaseSettings):
     profile: str = "default"
     """The named set of defaults: default, talks, local, documents, book or lecture."""
     embedder: str | None = None
-    """A name of the embedder table or a folder with an ONNX model; None for the profile's own."""
+    """An embedder by name, a folder with an ONNX model, or a provider's model as
+    PROVIDER:MODEL[@ADDRESS]; None for the profile's own. Providers: openai, openrouter, voyage,
+    cohere, gemini, ollama, openai-compatible."""
+    embedder_dimensions: int | None = Field(default=None, ge=8, le=65_536)
+    """Numbers of a vector of a provider's embedder: fewer than the model's own where it can, or
+    those of a model that quoth does not know."""
+    documents_may_leave: bool = False
+    """Whether documents, passages or their vectors may be sent to an embedder, a reranker or a
+    store on another machine; without it such a component is refused at the start."""
     store: str | None = None
     """The vector store as NAME or NAME@ADDRESS; None for the profile's own. In the home folder:
     lancedb, sqlite-vec, chroma, qdrant, milvus; on a server: chroma, qdrant, milvus, pgvector,
@@ -77,8 +85,8 @@ class Settings(BaseSettings):
     store_seconds: float = Field(default=5, gt=0, le=3600)
     """Time limit of one search in a store other than LanceDB; after it keywords alone decide."""
     reranker: str | None = None
-    """Rerankers by name or folder, separated by commas, each a fallback of the one before; none for
-    no reranking; None for the profile's own."""
+    """Rerankers by name, folder or PROVIDER:MODEL[@ADDRESS] (cohere, voyage), separated by commas,
+    each a fallback of the one before; none for no reranking; None for the profile's own."""
     generator: str | None = None
     """Language models as PROVIDER, PROVIDER:MODEL or PROVIDER:MODEL@ADDRESS, separated by commas,
     each a fallback of the one before; none for extractive answers; None for the profile's own.

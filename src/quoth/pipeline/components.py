@@ -20,6 +20,7 @@ from quoth.core.protocols import (
     SpanScorer,
     TokenVectorStore,
 )
+from quoth.core.remote_parts import RemotePart
 from quoth.core.settings import Settings
 from quoth.core.trace import Trace
 from quoth.core.types import Answer, IndexIdentity, ParsedDocument
@@ -69,6 +70,8 @@ class Components:
     readers: FileParser
     pages: PdfPages
     outlines: OutlineCache
+    remote: tuple[RemotePart, ...] = ()
+    """The components on servers, beside language models."""
     reranker: Reranker | None = None
     tokens: TokenVectorStore | None = None
     spans: SpanScorer | None = None

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from quoth.core.protocols import AsksModel, Generator
+from quoth.core.errors import Denied, EmbeddingError
+from quoth.core.protocols import AsksModel, Embedder, EncodedQuery, Generator, Matrix, Role
 from quoth.pipeline.components import Components
 from quoth.store.privacy_settings import PrivacySettings, PrivacyStore
 from quoth.store.usage import TokenQuota
@@ -42,6 +43,8 @@ def apply_privacy_settings(parts: Components) -> Components:
     holds, settings = read_privacy(parts), parts.settings
     if holds.history != settings.history:
         parts = replace(parts, settings=settings.model_copy(update={"history": holds.history}))
+    if not holds.may_leave:
+        parts = _without_remote_parts(parts)
     generator = parts.generator
     if generator is not None and not generator.local and not holds.may_leave:
         return _without_model(parts)
@@ -70,15 +73,71 @@ def _without_model(parts: Components) -> Components:
     return replace(parts, generator=None, judge=judge)
 
 
+def require_egress(parts: Components) -> None:
+    """Raise Denied if documents would be sent away and the tenant forbids it; one look-up."""
+    away = [each for each in parts.remote if not each.local and each.part != "reranker"]
+    if away and not read_privacy(parts).may_leave:
+        raise Denied(
+            f"The {away[0].part} {away[0].name} would receive the documents at "
+            f"{away[0].endpoint}, and the privacy settings forbid it. Change them, or choose "
+            f"another with --{away[0].part}."
+        )
+
+
 def list_egress(parts: Components) -> tuple[EgressEntry, ...]:
     """List destinations of texts if the tenant permits egress; empty if all is local."""
-    if parts.generator is None:
-        return ()
-    return tuple(
+    models = () if parts.generator is None else unwrap_models(parts.generator)
+    written = (
         EgressEntry(model.endpoint, model.provider, model.model, TOLD, model.local)
-        for model in unwrap_models(parts.generator)
+        for model in models
         if model.endpoint
     )
+    others = (
+        EgressEntry(part.endpoint, *_names(part.name), part.what, part.local)
+        for part in parts.remote
+        if part.endpoint
+    )
+    return (*written, *others)
+
+
+class WithheldEmbedder:
+    """Stands for an embedder that may not be called: queries go on by keywords."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.name = embedder.name
+        self.revision = embedder.revision
+        self.dimension = embedder.dimension
+        self.max_tokens = embedder.max_tokens
+        self.query_prefix = embedder.query_prefix
+        self.document_prefix = embedder.document_prefix
+        self._inner = embedder
+
+    async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
+        """Raise EmbeddingError."""
+        raise EmbeddingError("The privacy settings forbid that texts leave this machine.")
+
+    async def encode(self, query: str) -> EncodedQuery:
+        """Raise EmbeddingError."""
+        return EncodedQuery(await self.embed([query], role="query"))
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Count the tokens of each text; nothing is sent for it."""
+        return self._inner.count_tokens(texts)
+
+    def close(self) -> None:
+        """Do nothing: the embedder itself serves others."""
+
+
+def _without_remote_parts(parts: Components) -> Components:
+    away = {each.part for each in parts.remote if not each.local}
+    if away & {"embedder", "store"}:  # a store on a server receives the vectors of questions
+        parts = replace(parts, embedder=WithheldEmbedder(parts.embedder))
+    return replace(parts, reranker=None) if "reranker" in away else parts
+
+
+def _names(name: str) -> tuple[str, str]:
+    provider, _, model = name.partition(":")
+    return provider, model
 
 
 def unwrap_models(generator: Generator) -> Iterator[Generator]:

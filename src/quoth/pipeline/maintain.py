@@ -42,7 +42,8 @@ class Health:
 
 async def health_check(parts: Components, collection: Collection | None) -> Health:
     """Check the data directory, model, catalogue and index without changing anything."""
-    checks = [_home(parts), await _model(parts), _model_responds(parts), *_breakers_open(parts)]
+    checks = [_home(parts), await _model(parts), _model_responds(parts)]
+    checks += [*_sends(parts), *_breakers_open(parts)]
     if collection is None:
         name = parts.settings.collection
         checks.append(
@@ -81,7 +82,9 @@ async def _model(parts: Components) -> Check:
 def _model_responds(parts: Components) -> Check:
     generator = parts.generator
     if generator is None:
-        found = "in the sources' own words, without a language model; nothing leaves this machine"
+        found = "in the sources' own words, without a language model"
+        if all(sent.local for sent in parts.remote):
+            found += "; nothing leaves this machine"
         return Check("answers", True, found)
     model = f"{generator.provider}:{generator.model}"
     if generator.local:
@@ -89,6 +92,19 @@ def _model_responds(parts: Components) -> Check:
         return Check("answers", True, f"{model}{at}; questions and passages stay on this machine")
     found = f"{model}; questions and passages would go to {generator.endpoint}"
     return Check("answers", True, found, "Keep them on this machine with: QUOTH_GENERATOR=none")
+
+
+def _sends(parts: Components) -> list[Check]:
+    """Return what goes to each component on a server."""
+    return [
+        Check(
+            sent.part,
+            True,
+            f"{sent.name} at {sent.endpoint or 'a socket'} receives {' and '.join(sent.what)}"
+            + ("; it is this machine" if sent.local else ""),
+        )
+        for sent in parts.remote
+    ]
 
 
 def _breakers_open(parts: Components) -> list[Check]:

@@ -299,8 +299,8 @@ def test_wrong_usage_is_2(sample_home: Path, words: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (("--profile", "book", "doctor"), "quoth[voyage]"),
-        (("--profile", "talks", "doctor"), "quoth["),
+        (("--profile", "book", "doctor"), "VOYAGE_API_KEY"),
+        (("--profile", "talks", "doctor"), "bge-m3 is not installed"),
         (("--profile", "novel", "doctor"), "The profiles are"),
         (("--collection", "", "doctor"), "collection"),
         (("--collection", "caf\udce9", "doctor"), "collection"),

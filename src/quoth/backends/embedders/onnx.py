@@ -8,7 +8,7 @@ texts (docs/decisions/002-embedding-threads-and-batches.md).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -20,7 +20,7 @@ import numpy.typing as npt
 import onnxruntime
 from tokenizers import Encoding
 
-from quoth.backends.onnx.model_folder import describe
+from quoth.backends.onnx.model_folder import Pooling, describe
 from quoth.backends.onnx.session import INPUTS, TokenRow, compute, open_runtime, unknown_input
 from quoth.backends.onnx.tokenizer import encode_texts, open_tokenizer, replace_surrogates
 from quoth.core.errors import ConfigError, EmbeddingError
@@ -29,6 +29,11 @@ from quoth_e5.tokenizer import TABLE, LeanTokenizer
 
 T = TypeVar("T")
 TOKEN_OUTPUTS = ("last_hidden_state", "token_embeddings")
+POOLINGS: Mapping[Pooling, Callable[[Matrix], Matrix]] = {
+    "mean": lambda tokens: tokens.mean(axis=0),
+    "cls": lambda tokens: tokens[0],
+    "last": lambda tokens: tokens[-1],
+}
 OUTPUTS = ("sentence_embedding", *TOKEN_OUTPUTS)
 
 
@@ -239,7 +244,7 @@ class OnnxEmbedder:
     def _unit(self, output: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         """Return the unit vector of token vectors, shape (tokens, dimension), or a text vector."""
         if output.ndim == 2:
-            output = output[0] if self._card.pooling == "cls" else output.mean(axis=0)
+            output = POOLINGS[self._card.pooling](output)
         length = float(np.linalg.norm(output))
         if output.shape != (self.dimension,) or not 0 < length < np.inf:
             raise EmbeddingError(

@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from quoth.backends.indexes.lancedb.index import LanceIndex
-from quoth.backends.indexes.vector_store import StoreAccess
+from quoth.backends.indexes.vector_store import Connect, StoreAccess
 from quoth.backends.registry import backend, require
 from quoth.core.errors import ConfigError
 from quoth.core.plan import profile
 from quoth.core.protocols import Index
 
 if TYPE_CHECKING:
-    from sqlalchemy import Engine
-
     from quoth.core.settings import Settings
 
 
@@ -35,10 +33,6 @@ class StoreRow:
     url: str = ""
 
 
-Connect = Callable[[Path | str], "Engine"]
-"""Opens the database of a keyword index: a file, or the address of a PostgreSQL server."""
-
-
 @dataclass(frozen=True, slots=True)
 class StorePlace:
     """The chosen store and what it needs to open a table of one tenant.
@@ -49,7 +43,6 @@ class StorePlace:
 
     name: str
     access: StoreAccess
-    connect: Connect
     keywords: str | None = None
     vector_rows: int = 256
 
@@ -71,7 +64,9 @@ class StorePlace:
         made: Any = backend("store", self.name)
         return PairedIndex(
             made(access),
-            SqlKeywords(partial(self.connect, file or self.keywords or ""), table=table, file=file),
+            SqlKeywords(
+                partial(access.connect, file or self.keywords or ""), table=table, file=file
+            ),
             folder=access.folder,
             table=table,
             timeout_s=access.timeout_s,
@@ -92,7 +87,9 @@ STORES: Mapping[str, StoreRow] = {
 }
 
 
-def store_access(settings: Settings, *, folder: Path, dimension: int) -> tuple[str, StoreAccess]:
+def store_access(
+    settings: Settings, *, folder: Path, dimension: int, connect: Connect
+) -> tuple[str, StoreAccess]:
     """Return the store of the settings and how it is reached; raises ConfigError, MissingExtra."""
     name, address = split_store(settings.store or profile(settings.profile).store)
     row = STORES.get(name, StoreRow(servers=True))
@@ -115,6 +112,7 @@ def store_access(settings: Settings, *, folder: Path, dimension: int) -> tuple[s
         folder=folder,
         table="",
         dimension=dimension,
+        connect=connect,
         address=address,
         key=None if secret is None else secret.get_secret_value(),
         timeout_s=settings.store_seconds,
@@ -128,13 +126,13 @@ def store_place(
 
     A store on a server has its keyword index in the catalogue's own server, where there is one.
     """
-    name, access = store_access(settings, folder=folder, dimension=dimension)
+    name, access = store_access(settings, folder=folder, dimension=dimension, connect=connect)
     keywords = None
     if name == "pgvector":
         keywords = access.address
     elif access.address and settings.database is not None:
         keywords = settings.database.get_secret_value()
-    return StorePlace(name, access, connect, keywords, settings.vector_index_rows)
+    return StorePlace(name, access, keywords, settings.vector_index_rows)
 
 
 def split_store(text: str) -> tuple[str, str]:

@@ -8,18 +8,23 @@ returns a `VectorStore`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from quoth.backends.indexes.filter_columns import FIELDS, LISTS, RANGES, column_value
 from quoth.backends.indexes.rows import IndexRow
 from quoth.core.protocols import Matrix
 from quoth.core.types import Filter, Scored
 
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
 T = TypeVar("T")
+Connect = Callable[[Path | str], "Engine"]
+"""Opens a database: a file, or the address of a PostgreSQL server."""
 BATCH_ROWS = 500
 """Rows or values in one call of a store."""
 EXACT_ROWS = 20_000
@@ -31,12 +36,13 @@ class StoreAccess:
     """Where one table is: the tenant's folder on this machine, or a server and its key.
 
     Names of local files begin with the name of the table. ``address`` is empty for a store in the
-    folder.
+    folder. ``connect`` opens the databases of stores in SQL.
     """
 
     folder: Path
     table: str
     dimension: int
+    connect: Connect
     address: str = field(default="", repr=False)
     key: str | None = field(default=None, repr=False)
     timeout_s: float = 5.0

@@ -19,7 +19,7 @@ from quoth.core.errors import ConfigError
 
 CARD = "quoth-model.json"
 MODEL = "model.onnx"
-Pooling = Literal["mean", "cls"]
+Pooling = Literal["mean", "cls", "last"]
 OFFSET_POSITIONS = ("roberta", "xlm-roberta", "camembert")
 """Their first two positions are never used."""
 
@@ -206,6 +206,8 @@ def _pooling(config: dict[str, Any], *, folder: Path) -> Pooling:
     ]
     if config.get("pooling_mode") == "cls" or chosen == ["pooling_mode_cls_token"]:
         return "cls"
+    if config.get("pooling_mode") == "lasttoken" or chosen == ["pooling_mode_lasttoken"]:
+        return "last"
     if config.get("pooling_mode") in (None, "mean") and chosen in (
         [],
         ["pooling_mode_mean_tokens"],
@@ -213,7 +215,8 @@ def _pooling(config: dict[str, Any], *, folder: Path) -> Pooling:
         return "mean"
     raise ConfigError(
         f"The model in {folder} pools its token vectors in a way that is not supported "
-        f"({', '.join(chosen) or config.get('pooling_mode')}). Mean and CLS pooling are."
+        f"({', '.join(chosen) or config.get('pooling_mode')}). Those that are: mean, CLS and last "
+        "token."
     )
 
 

@@ -102,17 +102,40 @@ def _line(error: BaseException) -> str:
 
 @command
 def profiles(session: CliSession) -> int:
-    """List the profiles, and what each needs that is not here."""
-    from quoth.bootstrap import missing_parts
-    from quoth.core.plan import PROFILES
+    """List the profiles with their components, and what each needs that is not here."""
+    from quoth.bootstrap import profile_parts
 
-    found = {name: missing_parts(session.settings, name) for name in PROFILES}
+    found = profile_parts(session.settings)
     if session.json:
-        session.put([{"name": name, "missing": list(each)} for name, each in found.items()])
+        session.put(
+            [
+                {
+                    "name": name,
+                    "missing": [str(each.error) for each in parts if each.error is not None],
+                    "parts": [
+                        {
+                            "part": each.part,
+                            "name": each.name,
+                            "ready": each.error is None,
+                            "receives": [
+                                f"{to.endpoint}: {', '.join(to.what)}" for to in each.sends
+                            ],
+                        }
+                        for each in parts
+                    ],
+                }
+                for name, parts in found.items()
+            ]
+        )
         return DONE
-    for name, missing in found.items():
+    for name, parts in found.items():
+        missing = [each for each in parts if each.error is not None]
         line = Text(f"{name:<11}")
         line.append("needs" if missing else "ready", style="yellow" if missing else "green")
-        line.append(f" {'; '.join(missing)}")
+        line.append(f" {', '.join(each.name for each in parts)}")
         session.out.print(line, soft_wrap=True)
+        for each in missing:
+            session.out.print(
+                f"{'':<11}{each.error}", markup=False, highlight=False, soft_wrap=True
+            )
     return DONE

@@ -1,0 +1,166 @@
+"""Embedders of providers: OpenAI, OpenRouter, Voyage, Cohere, Gemini, Ollama, compatible servers.
+
+One adapter over HTTP. A provider differs in how a request is written and where the reply has its
+vectors; its SDK would bring dozens of packages for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from quoth.backends.http_access import HttpAccess
+from quoth.backends.http_json import JsonClient
+from quoth.core.errors import EmbeddingError
+from quoth.core.protocols import EncodedQuery, Matrix, Role
+from quoth.text.token_count import estimate_tokens
+
+BATCH_TEXTS = 32
+"""Texts of one request; their vectors stay far below the limit of a reply."""
+MAX_CHARACTERS = 20_000
+"""Of one text; providers refuse what is longer than their model reads."""
+
+Vectors = Sequence[Sequence[float]]
+Body = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How a provider is asked: path, request body, headers, and the vectors of a reply."""
+
+    path: Callable[[str], str]
+    body: Callable[[str, Sequence[str], Role, int | None], Body]
+    vectors: Callable[[Mapping[str, Any]], Vectors]
+    headers: Callable[[str], Mapping[str, str]] = lambda key: {"Authorization": f"Bearer {key}"}
+
+
+def _openai_body(model: str, texts: Sequence[str], _role: Role, dimensions: int | None) -> Body:
+    body: Body = {"model": model, "input": list(texts), "encoding_format": "float"}
+    return body | ({"dimensions": dimensions} if dimensions else {})
+
+
+def _voyage_body(model: str, texts: Sequence[str], role: Role, dimensions: int | None) -> Body:
+    body: Body = {"model": model, "input": list(texts), "input_type": role, "truncation": True}
+    return body | ({"output_dimension": dimensions} if dimensions else {})
+
+
+def _cohere_body(model: str, texts: Sequence[str], role: Role, dimensions: int | None) -> Body:
+    body: Body = {
+        "model": model,
+        "texts": list(texts),
+        "input_type": f"search_{role}",
+        "embedding_types": ["float"],
+        "truncate": "END",
+    }
+    return body | ({"output_dimension": dimensions} if dimensions else {})
+
+
+def _gemini_body(model: str, texts: Sequence[str], role: Role, dimensions: int | None) -> Body:
+    own: Body = {"outputDimensionality": dimensions} if dimensions else {}
+    own |= {"model": f"models/{model}", "taskType": f"RETRIEVAL_{role.upper()}"}
+    return {"requests": [{**own, "content": {"parts": [{"text": text}]}} for text in texts]}
+
+
+def _openai_vectors(reply: Mapping[str, Any]) -> Vectors:
+    return [row["embedding"] for row in sorted(reply["data"], key=lambda row: row["index"])]
+
+
+OPENAI = Dialect(lambda _model: "/embeddings", _openai_body, _openai_vectors)
+VOYAGE = Dialect(lambda _model: "/embeddings", _voyage_body, _openai_vectors)
+COHERE = Dialect(
+    lambda _model: "/embed", _cohere_body, lambda reply: list(reply["embeddings"]["float"])
+)
+GEMINI = Dialect(
+    lambda model: f"/v1beta/models/{model}:batchEmbedContents",
+    _gemini_body,
+    lambda reply: [row["values"] for row in reply["embeddings"]],
+    lambda key: {"x-goog-api-key": key},
+)
+DIALECTS: Mapping[str, Dialect] = {"voyage": VOYAGE, "cohere": COHERE, "gemini": GEMINI}
+"""The others speak OpenAI's."""
+
+
+class RemoteEmbedder:
+    """Embeds at a provider; an `Embedder`.
+
+    ``shortened`` asks for vectors of ``dimension`` numbers where the model has more. Vectors are
+    scaled to unit length here.
+    """
+
+    query_prefix = ""
+    document_prefix = ""
+
+    def __init__(
+        self, access: HttpAccess, *, dimension: int, shortened: bool, max_tokens: int
+    ) -> None:
+        self.name = f"{access.provider}:{access.model}"
+        self.revision = f"{access.endpoint}/{dimension}"
+        self.dimension = dimension
+        self.max_tokens = max_tokens
+        self.endpoint = access.endpoint
+        self.local = access.local
+        self._access = access
+        self._asked = dimension if shortened else None
+        self._dialect = DIALECTS.get(access.provider, OPENAI)
+        self._client: JsonClient | None = None
+
+    async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
+        """Return one unit row per text, shape (texts, dimension); raises EmbeddingError."""
+        rows = [np.zeros((0, self.dimension), np.float32)]
+        for at in range(0, len(texts), BATCH_TEXTS):
+            rows.append(await self._batch(texts[at : at + BATCH_TEXTS], role))
+        return np.concatenate(rows)
+
+    async def encode(self, query: str) -> EncodedQuery:
+        """Return the query's vector; providers give no token vectors."""
+        return EncodedQuery((await self.embed([query], role="query"))[0])
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Over-estimate the tokens of each text."""
+        return estimate_tokens(texts)
+
+    def close(self) -> None:
+        """Forget the connections."""
+        self._client = None
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        if self._client is not None:
+            await self._client.close()
+        self.close()
+
+    async def _batch(self, texts: Sequence[str], role: Role) -> Matrix:
+        if self._client is None:
+            self._client = JsonClient(self._access, error=EmbeddingError)
+        model, dialect = self._access.model, self._dialect
+        headers = dialect.headers(self._access.key) if self._access.key else {}
+        # A provider refuses an empty text; half a surrogate pair cannot be sent.
+        sent = [_plain(text)[:MAX_CHARACTERS] for text in texts]
+        reply = await self._client.post(
+            dialect.path(model), dialect.body(model, sent, role, self._asked), headers=headers
+        )
+        try:
+            rows = np.array(dialect.vectors(reply), np.float32)
+        except (LookupError, TypeError, ValueError):
+            raise self._unusable("sent no vectors that can be read") from None
+        if rows.shape != (len(texts), self.dimension):
+            raise self._unusable(
+                f"sent vectors of shape {rows.shape} where {(len(texts), self.dimension)} was "
+                "expected. Set QUOTH_EMBEDDER_DIMENSIONS to the model's own number"
+            )
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        if not np.all((lengths > 0) & np.isfinite(lengths)):
+            raise self._unusable("sent a vector without a direction")
+        scaled: Matrix = (rows / lengths).astype(np.float32)
+        return scaled
+
+    def _unusable(self, reason: str) -> EmbeddingError:
+        return EmbeddingError(f"The embedder {self.name} at {self.endpoint} {reason}.")
+
+
+def _plain(text: str) -> str:
+    whole = text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
+    return whole if whole.strip() else "-"

@@ -1,0 +1,68 @@
+"""Rerankers of providers: Cohere (rerank-v3.5) and Voyage (rerank-2.5), or a server like theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from quoth.backends.http_access import HttpAccess
+from quoth.backends.http_json import JsonClient
+from quoth.backends.rerankers.access import PROVIDERS
+from quoth.core.errors import RerankError
+from quoth.core.protocols import Matrix
+from quoth.core.types import Chunk
+
+MAX_CHARACTERS = 8000
+"""Of one passage; both read four thousand tokens with the query."""
+
+
+class RemoteReranker:
+    """A `Reranker` that asks a provider; scores are its own, from 0 to 1."""
+
+    def __init__(
+        self, access: HttpAccess, *, error: Callable[..., RerankError] = RerankError
+    ) -> None:
+        self.name = f"{access.provider}:{access.model}"
+        self.endpoint = access.endpoint
+        self.local = access.local
+        self._access = access
+        self._error = error
+        self._client: JsonClient | None = None
+
+    async def score(
+        self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None = None
+    ) -> list[float]:
+        """Return one score per chunk, higher is better; raises RerankError."""
+        if not chunks:
+            return []
+        if self._client is None:
+            self._client = JsonClient(self._access, error=self._error)
+        body = {
+            "model": self._access.model,
+            "query": _plain(query),
+            "documents": [_plain(chunk.indexed)[:MAX_CHARACTERS] for chunk in chunks],
+        }
+        headers = {"Authorization": f"Bearer {self._access.key}"}
+        reply = await self._client.post("/rerank", body, headers=headers)
+        try:
+            rows = reply[PROVIDERS[self._access.provider].results]
+            scores = {int(row["index"]): float(row["relevance_score"]) for row in rows}
+            return [scores[at] for at in range(len(chunks))]
+        except (LookupError, TypeError, ValueError):
+            raise self._error(
+                f"The reranker {self.name} at {self.endpoint} did not score every passage."
+            ) from None
+
+    def close(self) -> None:
+        """Forget the connections."""
+        self._client = None
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        if self._client is not None:
+            await self._client.close()
+        self.close()
+
+
+def _plain(text: str) -> str:
+    whole = text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
+    return whole if whole.strip() else "-"

@@ -1,0 +1,135 @@
+"""What each component of the settings still needs, and what leaves this machine through it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from quoth.backends.embedders.registry import folder_of, remote_model
+from quoth.backends.indexes.registry import store_access
+from quoth.backends.registry import Part, plugin, require
+from quoth.core.errors import ConfigError
+from quoth.core.plan import profile
+from quoth.core.remote_parts import RemotePart
+
+if TYPE_CHECKING:
+    from quoth.core.settings import Settings
+
+SENT = {
+    "embedder": ("the documents that are added", "the question"),
+    "reranker": ("the question", "the passages that were found for it"),
+    "store": ("vectors of the documents", "names of speakers, sections and labels"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PartState:
+    """One component of the settings; ``error`` says what is missing, None if it is ready."""
+
+    part: Part
+    name: str
+    error: ConfigError | None
+    sends: tuple[RemotePart, ...] = ()
+
+
+def part_states(settings: Settings) -> list[PartState]:
+    """Return the state of embedder, store, reranker and generator; connects to nothing."""
+    chosen = profile(settings.profile)
+    rerankers = settings.reranker or chosen.reranker or "none"
+    return [
+        _state("embedder", settings.embedder or chosen.embedder, settings, _embedder),
+        _state("store", (settings.store or chosen.store).partition("@")[0], settings, _store),
+        _state("reranker", rerankers, settings, _reranker),
+        _state("generator", settings.generator or chosen.generator, settings, _generator),
+    ]
+
+
+def check_parts(settings: Settings) -> tuple[RemotePart, ...]:
+    """Return the components on servers; raises the error of the first that is not ready."""
+    states = part_states(settings)
+    for state in states:
+        if state.error is not None:
+            raise state.error
+    return tuple(sent for state in states for sent in state.sends)
+
+
+def profile_settings(settings: Settings, name: str) -> Settings:
+    """Return the settings with another profile and its own components; keys stay."""
+    own = ("embedder", "store", "reranker", "generator")
+    return settings.model_copy(update={"profile": name, **dict.fromkeys(own)})
+
+
+def _state(
+    part: Part, name: str, settings: Settings, look: Callable[[Settings], list[RemotePart]]
+) -> PartState:
+    state = PartState(part, name, None)
+    try:
+        state = replace(state, sends=tuple(look(settings)))
+    except ConfigError as error:
+        return replace(state, error=error)
+    away = [sent for sent in state.sends if not sent.local]
+    if away and not settings.documents_may_leave:
+        refusal = ConfigError(
+            f"The {part} {away[0].name} would send {' and '.join(away[0].what)} to "
+            f"{away[0].endpoint}. Allow it with QUOTH_DOCUMENTS_MAY_LEAVE=true, or choose another "
+            f"with --{part}."
+        )
+        return replace(state, error=refusal)
+    return state
+
+
+def _embedder(settings: Settings) -> list[RemotePart]:
+    remote = remote_model(settings)
+    if remote is None:
+        name = settings.embedder or profile(settings.profile).embedder
+        if name != "fake" and plugin("embedder", name) is None:
+            folder_of(settings)
+        return []
+    return [_sent("embedder", f"{remote.provider}:{remote.model}", remote.url)]
+
+
+def _store(settings: Settings) -> list[RemotePart]:
+    name, access = store_access(settings, folder=Path(), dimension=0, connect=_no_engine)
+    return [_sent("store", name, access.address)] if access.address else []
+
+
+def _reranker(settings: Settings) -> list[RemotePart]:
+    names = settings.reranker or profile(settings.profile).reranker or "none"
+    sent = []
+    for name in (each.strip() for each in names.split(",")):
+        if name in ("", "none", "late", "fake") or plugin("reranker", name) is not None:
+            continue
+        from quoth.backends.rerankers.access import rerank_access
+
+        access = rerank_access(name, settings)
+        if access is not None:
+            sent.append(_sent("reranker", f"{access.provider}:{access.model}", access.url))
+            continue
+        from quoth.backends.rerankers.model_folder import canonical, find_folder
+
+        if canonical(name) is None and "/" not in name and not Path(name).expanduser().is_dir():
+            require("reranker", name)
+        find_folder(name, models=settings.models)
+    return sent
+
+
+def _generator(settings: Settings) -> list[RemotePart]:
+    from quoth.backends.generators.registry import open_generator
+
+    open_generator(settings, default=profile(settings.profile).generator)
+    return []
+
+
+def _sent(part: str, name: str, url: str) -> RemotePart:
+    from quoth.backends.generators.access import is_local_url
+
+    parts = urlsplit(url)
+    local = not parts.hostname or is_local_url(url)  # PostgreSQL: a socket of this machine
+    return RemotePart(part, name, parts.netloc.rpartition("@")[2], local, SENT[part])
+
+
+def _no_engine(_address: Path | str) -> Any:
+    raise AssertionError

@@ -1,0 +1,17 @@
+"""Components that receive texts or vectors outside this process, beside language models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class RemotePart:
+    """A component on a server: the host that receives ``what``; ``local`` means this machine."""
+
+    part: Literal["embedder", "reranker", "store"]
+    name: str
+    endpoint: str
+    local: bool
+    what: tuple[str, ...]

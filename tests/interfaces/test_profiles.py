@@ -1,0 +1,136 @@
+"""Every profile starts with its own components on servers of this machine, and answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from quoth.backends.registry import require
+from quoth.backends.states import part_states
+from quoth.bootstrap import open_engine
+from quoth.core.errors import ConfigError, MissingExtra
+from quoth.core.plan import PROFILES, profile
+from quoth.core.settings import Settings
+from quoth.pipeline.retrieve import Request
+from tests.support.embedding_server import embedding_server
+from tests.support.llm_servers import DIALECTS, MODELS, Server
+from tests.support.pinecone_server import KEY as PINECONE_KEY
+from tests.support.pinecone_server import pinecone_server
+from tests.support.tiny_e5 import build_tiny
+from tests.support.toy_rerankers import write_colbert, write_cross_encoder
+
+KEY = "key-of-the-tests"
+KEYS: dict[str, Any] = {
+    f"{name}_api_key": KEY
+    for name in ("openai", "openrouter", "voyage", "cohere", "gemini", "anthropic")
+}
+FOLDERS = {
+    "bge-m3": build_tiny,
+    "qwen3-embedding-0.6b": build_tiny,
+    "bge-reranker-v2-m3": write_cross_encoder,
+    "ms-marco-minilm-l-6-v2": write_cross_encoder,
+    "answerai-colbert-small-v1": write_colbert,
+}
+PATIENT: dict[str, Any] = {
+    "llm_first_seconds": 120,
+    "llm_seconds": 240,
+    "rerank_seconds": 60,
+    "plan": {"deadline_ms": 600_000.0},
+}
+"""Packages are loaded while a first question waits."""
+SLOW = ("talks", "book", "lecture")
+"""The profiles whose packages take the longest to load."""
+STARTED = [
+    pytest.param(name, marks=[pytest.mark.soak] if name in SLOW else []) for name in PROFILES
+]
+DOCUMENT = "Whales are mammals. They breathe air at the surface. A blue whale eats krill."
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A models folder with a small random model under every name that a profile uses."""
+    folder = tmp_path_factory.mktemp("models")
+    for name, write in FOLDERS.items():
+        place = tmp_path_factory.mktemp("made")
+        write(place).rename(folder / name)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def addresses() -> Iterator[dict[str, str]]:
+    """The address of each service of this machine, by component and name."""
+    with ExitStack() as stack:
+        script = stack.enter_context(embedding_server())
+        script.dimension = 1024
+        address, _ = stack.enter_context(pinecone_server())
+        yield {"embedder": script.url, "reranker": script.url, "store": address}
+
+
+def chosen(name: str, *, addresses: dict[str, str], url: str) -> dict[str, Any]:
+    """The profile's own components, those of providers at the addresses of this machine."""
+    own, found = profile(name), {}
+    if own.embedder in ("voyage", "text-embedding-3-large"):
+        spelled = {"voyage": "voyage", "text-embedding-3-large": "openai:text-embedding-3-large"}
+        found["embedder"] = f"{spelled[own.embedder]}@{addresses['embedder']}"
+    elif own.embedder.startswith("multilingual"):
+        found["embedder"] = "fake"  # the built model is used by other tests
+    if own.reranker == "cohere":
+        found["reranker"] = f"cohere@{addresses['reranker']}"
+    if own.store == "pinecone":
+        found["store"] = f"pinecone@{addresses['store']}"
+    if own.generator != "extractive":
+        found["generator"] = (
+            f"{own.generator}:{MODELS[own.generator]}@{url}{DIALECTS[own.generator].path}"
+        )
+    return found
+
+
+@pytest.mark.parametrize("name", STARTED)
+async def test_a_profile_starts_adds_and_answers(
+    name: str, tmp_path: Path, models: Path, addresses: dict[str, str]
+) -> None:
+    own = profile(name)
+    try:
+        require("store", own.store)
+    except MissingExtra as error:
+        pytest.skip(str(error))
+    (tmp_path / "whales.txt").write_text(DOCUMENT)
+    dialect = DIALECTS.get(own.generator, DIALECTS["openai"])
+    async with Server(dialect.stream("A blue whale eats krill [Source 1].")) as server:
+        settings = Settings(
+            home=tmp_path / "home",
+            models=models,
+            profile=name,
+            pinecone_api_key=PINECONE_KEY,
+            embedder_dimensions=256,
+            **PATIENT,
+            **KEYS,
+            **chosen(name, addresses=addresses, url=server.url),
+        )
+        async with open_engine(settings) as engine:
+            added = [step async for step in engine.add([tmp_path / "whales.txt"])]
+            assert added
+            health = await engine.health()
+            assert health.ok, health
+            answer = await engine.answer(Request("What does a blue whale eat?"))
+    assert "krill" in answer.text
+    assert answer.citations
+    # The scripted model answers every task alike, also that of rewording the question.
+    assert not [line for line in answer.degraded if not line.startswith("expand")]
+
+
+@pytest.mark.parametrize("name", sorted(set(PROFILES) - {"default"}))
+async def test_a_profile_without_its_parts_says_so_and_writes_nothing(
+    name: str, tmp_path: Path
+) -> None:
+    settings = Settings(home=tmp_path / "home", models=tmp_path / "models", profile=name)
+    missing = [each for each in part_states(settings) if each.error is not None]
+    with pytest.raises(ConfigError) as caught:
+        async with open_engine(settings):
+            pass
+    assert str(caught.value) == str(missing[0].error)
+    assert not (tmp_path / "home").exists()

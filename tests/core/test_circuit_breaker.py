@@ -97,6 +97,13 @@ def test_a_cancelled_try_leaves_room_for_the_next() -> None:
     assert breaker.state == "closed"
 
 
+def test_a_call_from_before_does_not_close_an_open_one() -> None:
+    breaker = CircuitBreaker("The reranker", clock=Clock())
+    with breaker.call():
+        fail(breaker, times=5)
+    assert breaker.state == "open"
+
+
 def test_a_bug_passes_and_does_not_count() -> None:
     breaker = CircuitBreaker("The reranker", failures=1, clock=Clock())
     with pytest.raises(ZeroDivisionError), breaker.call():

@@ -37,6 +37,14 @@ def test_a_near_copy_waits_behind_something_new() -> None:
     assert ids(found)[:2] == ["c0", "c2"]
 
 
+def test_a_near_copy_of_any_earlier_pick_waits() -> None:
+    # c0 and c1 are picked; c2 almost equals c0, which is not the last pick, and c3 is new.
+    found = maximal_marginal_relevance(
+        candidates(1.0, 0.9, 0.55, 0.5), vectors=rows(0, 90, 1, 45), mmr_lambda=0.5, limit=4
+    )
+    assert ids(found) == ["c0", "c1", "c3", "c2"]
+
+
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12), st.floats(0, 1), st.integers(1, 15))
 def test_it_only_reorders_and_starts_with_the_best(
     scores: list[float], weight: float, limit: int

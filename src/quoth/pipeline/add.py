@@ -335,6 +335,7 @@ def make_entry(
     language = reading.language or detect_language(
         reading.text[:20_000], among=LANGUAGES, fallback="en"
     )
+    before = parts.catalogue.chunks_from(collection, [source])
     cut = chunk(
         reading,
         document_id=key,
@@ -342,6 +343,7 @@ def make_entry(
         count_tokens=parts.embedder.count_tokens,
         target_tokens=parts.settings.chunk_tokens,
         language=language,
+        earlier=[each.text for each in before],
     )
     chunks, headings = contents_of(reading, cut)
     document = Document(

@@ -105,13 +105,13 @@ def test_files_that_are_left_out_are_counted_by_type_with_a_way(tmp_path: Path, 
     folder.mkdir()
     (folder / "wasps.md").write_text(WASPS)
     (folder / "wasps.md.meta.json").write_text("{}")
-    for name in ("a.doc", "b.doc", "c.MP3", "d.png", "e.weird", ".hidden.doc"):
+    for name in ("a.doc", "b.doc", "c.AVI", "d.png", "e.weird", ".hidden.doc"):
         (folder / name).write_bytes(b"x")
     said = quoth(home, "add", str(folder)).err
     assert "5 files left out:" in said
     for line in (
         "2 .doc: save them as PDF, DOCX",
-        "1 .mp3: add their captions",
+        "1 .avi: add their captions",
         "1 .png:",
         "1 .weird:",
     ):

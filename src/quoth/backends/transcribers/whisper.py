@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from faster_whisper import WhisperModel
 
+from quoth.backends.transcribers.spoken_sentences import sentences_of
 from quoth.core.errors import BackendError, ConfigError
 from quoth.core.protocols import Matrix, SpokenSegment, SpokenWord
 
@@ -74,36 +74,6 @@ class WhisperTranscriber:
     def close(self) -> None:
         """Release the thread."""
         self._thread.shutdown(cancel_futures=True)
-
-
-PAUSE_S = 1.5
-MAX_SENTENCE_S = 30.0
-_STOPS = (".", "!", "?", "…", "。")
-
-
-def sentences_of(words: Sequence[SpokenWord]) -> list[SpokenSegment]:
-    """Group words into sentences: to a full stop, a pause, or `MAX_SENTENCE_S`."""
-    groups: list[list[SpokenWord]] = []
-    for word in words:
-        last = groups[-1] if groups else []
-        ended = last and (
-            last[-1].text.rstrip().endswith(_STOPS)
-            or word.start - last[-1].end >= PAUSE_S
-            or word.end - last[0].start > MAX_SENTENCE_S
-        )
-        if ended or not last:
-            groups.append([word])
-        else:
-            last.append(word)
-    return [
-        SpokenSegment(
-            group[0].start,
-            group[-1].end,
-            "".join(word.text for word in group).strip(),
-            tuple(group),
-        )
-        for group in groups
-    ]
 
 
 def _time(seconds: float) -> float:

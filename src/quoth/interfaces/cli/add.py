@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -29,6 +29,15 @@ if TYPE_CHECKING:
     from quoth.pipeline.add import DocumentMetadata
     from quoth.pipeline.remote import RemoteOptions
 
+
+@dataclass(frozen=True, slots=True)
+class FilePatterns:
+    """Patterns of the files of folders: of those that are added, and of those that are not."""
+
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+
+
 Depth = Annotated[
     int, typer.Option(min=0, max=10, help="Follow the links of a page on its host this far.")
 ]
@@ -46,6 +55,12 @@ def add(
     language: Annotated[str | None, typer.Option(help="Language, such as en or fr.")] = None,
     depth: Depth = 0,
     max_pages: MaxPages = 200,
+    include: Annotated[
+        list[str] | None, typer.Option(help="Of folders, only files that fit; may be repeated.")
+    ] = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option(help="Of folders, no files that fit; may be repeated.")
+    ] = None,
 ) -> None:
     """Add files, folders and pages to the collection; existing documents are skipped."""
     from quoth.ingest.sources.site import CrawlLimits
@@ -54,13 +69,16 @@ def add(
     from quoth.pipeline.remote import RemoteOptions
 
     session = of_owner(context.obj)
+    patterns = FilePatterns(tuple(include or ()), tuple(exclude or ()))
     given = DocumentMetadata(title=title, url=url, speaker=speaker, language=language)
     videos = VideoOptions(languages=(language,) if language else ())
     options = RemoteOptions(CrawlLimits(depth=depth, max_pages=max_pages), videos)
 
     async def work() -> int:
         async with engine_of(session) as engine:
-            documents = await add_all(session, engine, sources, given=given, options=options)
+            documents = await add_all(
+                session, engine, sources, given=given, options=options, patterns=patterns
+            )
         if session.json:
             session.put([to_json(each) for each in documents])
         failed = any(each.status == "failed" for each in documents)
@@ -105,6 +123,32 @@ def sync(
     run(session, work, stopped=KEPT)
 
 
+def watch(
+    context: typer.Context,
+    folders: Annotated[list[Path], typer.Argument(help="Folders to keep the collection equal to.")],
+) -> None:
+    """Keep the collection equal to folders: whatever changes there is added or removed at once."""
+    from quoth.core.extras import require_extra
+    from quoth.pipeline.sync import check_folder
+
+    session: CliSession = context.obj
+
+    async def work() -> int:
+        require_extra("watch", module="watchfiles", what="Watching folders")
+        from quoth.ingest.sources.watch import folder_changed
+
+        for folder in folders:
+            check_folder(folder)
+        async with engine_of(session) as engine, aclosing(folder_changed(folders)) as rounds:
+            async for _ in rounds:
+                await add_all(session, engine, [str(folder) for folder in folders])
+                await remove_gone(session, engine, [str(folder) for folder in folders])
+                session.say("Watching. Stop with Ctrl-C.")
+        return DONE
+
+    run(session, work, stopped="Stopped. What was added stays.")
+
+
 def of_owner(session: CliSession) -> CliSession:
     """Return the session in which addresses are fetched: the owner of the library asks for them.
 
@@ -122,9 +166,10 @@ async def add_all(
     *,
     given: DocumentMetadata | None = None,
     options: RemoteOptions | None = None,
+    patterns: FilePatterns | None = None,
 ) -> list[Document]:
     """Add files, folders and pages, show the progress, and say which files were left out."""
-    from quoth.ingest.sources.files import left_out
+    from quoth.ingest.sources.files import find_files, left_out
     from quoth.interfaces.cli.documents_view import adding, fetching, show_left_out
     from quoth.pipeline.add import DocumentMetadata
     from quoth.pipeline.remote import is_address
@@ -132,7 +177,11 @@ async def add_all(
     paths = [Path(each) for each in sources if not is_address(each)]
     addresses = [each for each in sources if is_address(each)]
     fetched, failed = await fetching(session, engine.parts, addresses, options=options)
-    steps = engine.add([*paths, *fetched], given=given or DocumentMetadata())
+    files = paths
+    if patterns is not None and patterns != FilePatterns():
+        chosen = find_files(paths, include=patterns.include, exclude=patterns.exclude)
+        files = await asyncio.to_thread(list, chosen)
+    steps = engine.add([*files, *fetched], given=given or DocumentMetadata())
     async with aclosing(steps):
         documents = await adding(session, steps, failed=failed)
     show_left_out(session, await asyncio.to_thread(left_out, paths))

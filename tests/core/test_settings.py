@@ -176,3 +176,25 @@ def test_a_key_that_can_be_none_is_named_and_not_shown(
     with pytest.raises(ConfigError, match=r"gemini_api_key.*GOOGLE_API_KEY") as caught:
         load_settings()
     assert wrong not in str(caught.value)
+
+
+def test_the_variables_of_kubernetes_are_no_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {
+        "QUOTH_PORT": "tcp://10.96.0.12:8765",
+        "QUOTH_SERVICE_HOST": "10.96.0.12",
+        "QUOTH_SERVICE_PORT": "8765",
+        "QUOTH_SERVICE_PORT_HTTP": "8765",
+        "QUOTH_PORT_8765_TCP": "tcp://10.96.0.12:8765",
+        "QUOTH_PORT_8765_TCP_PROTO": "tcp",
+        "QUOTH_PORT_8765_TCP_PORT": "8765",
+        "QUOTH_PORT_8765_TCP_ADDR": "10.96.0.12",
+        "QUOTH_WORKER_SERVICE_HOST": "10.96.0.13",
+        "QUOTH_WORKER_PORT": "tcp://10.96.0.13:80",
+    }.items():
+        monkeypatch.setenv(name, value)
+    assert load_settings({"home": tmp_path}).home == tmp_path
+    monkeypatch.setenv("QUOTH_PORT", "8765")
+    with pytest.raises(ConfigError, match="QUOTH_PORT"):
+        load_settings({"home": tmp_path})

@@ -284,3 +284,12 @@ def test_an_index_is_used_where_a_question_needs_one(server: Server) -> None:
         )
         assert "ix_queries_tenant_created_at" in "".join(row[0] for row in plan)
     database.close()
+
+
+def test_other_users_cannot_read_the_catalogue(tmp_path: Path) -> None:
+    file = tmp_path / "home" / "catalogue.sqlite"
+    open_database(file).close()
+    file.chmod(0o644)  # as earlier versions made it
+    open_database(file).close()
+    assert file.parent.stat().st_mode & 0o777 == 0o700
+    assert not file.stat().st_mode & 0o007

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from platformdirs import user_cache_path, user_data_path
 from pydantic import Field, SecretStr, ValidationError, field_validator
@@ -42,6 +44,13 @@ PROVIDER_VARIABLES: Mapping[str, tuple[str, ...]] = {
     "qdrant_api_key": ("QDRANT_API_KEY",),
 }
 """The environment variables that providers define for their own API keys."""
+
+
+OF_KUBERNETES = re.compile(
+    r"QUOTH_(\w+_)?(SERVICE_(HOST|PORT(_\w+)?)=|PORT(_\d+_(TCP|UDP|SCTP)(_\w+)?)?=\w+://"
+    r"|PORT_\d+_(TCP|UDP|SCTP)_(PROTO|PORT|ADDR)=).*"
+)
+"""The variables that Kubernetes sets in every pod for a service whose name begins with quoth."""
 
 
 class Settings(BaseSettings):
@@ -158,6 +167,12 @@ class Settings(BaseSettings):
     hosts: str = Field(default="", max_length=2000)
     """Host names, separated by commas, under which the service is reached, in addition to those of
     this machine, as in the address line of its users' browsers."""
+    public_url: str | None = Field(default=None, max_length=500)
+    """The address under which users reach the service, with its base path where it has one, as in
+    https://quoth.example.org/library: links begin with it, and its host name is accepted."""
+    trusted_proxies: str = Field(default="127.0.0.1,::1", max_length=2000)
+    """Addresses or networks of reverse proxies, separated by commas, whose X-Forwarded-For or
+    Forwarded header names the client."""
     keys_needed: Literal["auto", "always", "never"] = "auto"
     """Whether callers of the service need a key: not on this machine before the first key was made
     (auto), always, or never on this machine (never)."""
@@ -201,6 +216,16 @@ class Settings(BaseSettings):
         if not address.get_secret_value().startswith(("postgresql://", "postgres://")):
             raise ValueError("write it as postgresql://USER:PASSWORD@HOST/DATABASE")
         return address
+
+    @field_validator("public_url")
+    @classmethod
+    def _be_an_address(cls, address: str | None) -> str | None:
+        if not (address or "").strip():
+            return None
+        found = urlsplit(str(address).strip())
+        if found.scheme not in ("http", "https") or not found.hostname or found.query:
+            raise ValueError("write it as https://HOST or https://HOST/PATH")
+        return f"{found.scheme}://{found.netloc}{found.path.rstrip('/')}"
 
     @property
     def catalogue(self) -> Path | str:
@@ -302,7 +327,7 @@ def _environment() -> dict[str, str]:
     return {
         name.removeprefix(PREFIX).lower(): value
         for name, value in os.environ.items()
-        if name.startswith(PREFIX)
+        if name.startswith(PREFIX) and not OF_KUBERNETES.fullmatch(f"{name}={value}")
     }
 
 

@@ -32,9 +32,13 @@ KEPT_OPEN, AT_MOST = 8, 64
 def connect(file: Path, *, patience_s: float) -> Engine:
     """Return the engine of a file, made if it is not there; raises ConfigError for its folder."""
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise ConfigError(f"The home folder {file.parent} cannot be made: {error}.") from error
+    with suppress(OSError):  # a folder without access is reported when the file is opened
+        os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))
+        for part in (file, *(file.with_name(file.name + ending) for ending in ("-wal", "-shm"))):
+            part.chmod(part.stat().st_mode & 0o770)  # others never read what tenants keep
     engine = create_engine(
         URL.create("sqlite", database=str(file)),
         connect_args={"timeout": patience_s},

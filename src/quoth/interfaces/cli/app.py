@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
@@ -304,7 +305,8 @@ def with_evaluation(group: typer.Typer) -> typer.Typer:
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line; the files that it writes are for this user only."""
+    os.umask(0o077)
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a sign the terminal lacks is no reason to stop
     with_evaluation(app)()

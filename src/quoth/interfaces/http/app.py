@@ -17,6 +17,7 @@ from starlette.types import ASGIApp
 
 from quoth.core.errors import QuothError
 from quoth.interfaces.http.dependencies import Reader
+from quoth.interfaces.http.health import ReadinessProbe
 from quoth.interfaces.http.middleware.stack import AddMiddleware
 from quoth.interfaces.http.openai_schemas import problem_for_path
 from quoth.interfaces.http.openapi import ABOUT, TAGS, add_problems
@@ -129,6 +130,7 @@ def make_app(
         redirect_slashes=False,
     )
     app.state.tenants = tenants
+    app.state.probe = ReadinessProbe()
     app.state.unchanged_files = UnchangedFiles()
     for name, value in (state or {}).items():
         setattr(app.state, name, value)

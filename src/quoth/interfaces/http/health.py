@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 from typing import Literal, get_args
 
 from quoth.core.circuit_breaker import State as Circuit
@@ -24,6 +25,7 @@ from quoth.tenants import Tenants
 
 CHECK_S = 1.0
 """Seconds that a store has to respond."""
+PROBE_S = 1.0
 PROBE = "index"
 """A word to search for; only that the index responds counts."""
 
@@ -64,6 +66,33 @@ class Readiness:
     workers: int
     sandbox: Sandbox
     rss_mb: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeResult:
+    """What a probe without a key sees."""
+
+    ready: bool
+    state: State
+
+
+class ReadinessProbe:
+    """Readiness for probes without a key: checked at most once in `PROBE_S` seconds."""
+
+    def __init__(self) -> None:
+        self._lock = asyncio.Lock()
+        self._checked_at = -PROBE_S
+        self._stores_ok = False
+
+    async def __call__(self, tenants: Tenants, server: ServerState | None) -> ProbeResult:
+        """Check the stores of the settings' own tenant."""
+        async with self._lock:
+            if monotonic() - self._checked_at >= PROBE_S:
+                engine = await asyncio.to_thread(tenants.engine, tenants.settings.tenant)
+                found = await check_readiness(engine)
+                self._stores_ok, self._checked_at = found.ready, monotonic()
+        state: State = "serving" if server is None else server.requests.state
+        return ProbeResult(self._stores_ok and state == "serving", state)
 
 
 async def check_readiness(engine: Engine, *, server: ServerState | None = None) -> Readiness:
@@ -171,7 +200,7 @@ async def _index(parts: Components) -> HealthState:
     try:
         async with asyncio.timeout(CHECK_S):
             found = await asyncio.to_thread(parts.catalogue.find_collection, name)
-            if found is not None:
+            if found is not None and await asyncio.to_thread(parts.catalogue.passages, found):
                 await parts.open_index(found.table).match(PROBE, languages=("en",), limit=1)
     except (QuothError, TimeoutError):
         return "down"

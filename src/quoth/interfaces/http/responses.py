@@ -11,9 +11,10 @@ from functools import cache
 from typing import Any
 from urllib.parse import unquote, urldefrag, urlsplit
 
+from starlette.requests import Request
 from starlette.responses import Response
 
-from quoth.core.types import Answer
+from quoth.core.types import Answer, Citation
 from quoth.store.blobs import source_name
 from quoth.text.json_codec import dump
 
@@ -59,19 +60,32 @@ def to_public(value: Any) -> Any:
     return plain
 
 
+def service_address(request: Request) -> str:
+    """Return the address of the service for its users: the ``public_url``, else as requested."""
+    configured: str | None = request.app.state.tenants.settings.public_url
+    return configured or str(request.base_url).rstrip("/")
+
+
 def public_answer(answer: Answer, *, base: str) -> Answer:
     """Return an answer with public links, on the service at ``base``."""
     return replace(
         answer,
         citations=tuple(
-            replace(citation, link=public_link(base, citation.link, citation.document_id))
-            for citation in answer.citations
+            replace(citation, link=_span_link(base, citation)) for citation in answer.citations
         ),
         closest=tuple(
             replace(hit, link=public_link(base, hit.link, hit.document_id))
             for hit in answer.closest
         ),
     )
+
+
+def _span_link(base: str, citation: Citation) -> str:
+    """Return the source's web address, else that of the cited words in the web app."""
+    if citation.link is not None and is_web(citation.link):
+        return citation.link
+    span = f"start={citation.snippet_start}&end={citation.snippet_end}"
+    return f"{base}/d/{citation.document_id}?{span}"
 
 
 def public_link(base: str, link: str | None, document_id: str | None) -> str | None:

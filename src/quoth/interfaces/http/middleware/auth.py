@@ -32,6 +32,8 @@ from quoth.store.keys import SCOPES, ApiKey
 from quoth.store.shares import Share
 from quoth.tenants import Tenants
 
+READY_PATH = "/readyz"
+"""Says without a key whether the service is ready, and with one why it is not."""
 PUBLIC_PATHS = frozenset({"/healthz"})
 """Paths that are answered without a key, as are the pages of the web app."""
 FORWARDED = ("forwarded", "via", "x-forwarded-", "x-real-ip", "x-client-ip", "true-client-", "cf-")
@@ -69,7 +71,7 @@ class AuthMiddleware:
         self.app = app
         self._tenants = tenants
         self._settings = settings
-        names = host_names(bound, more=settings.hosts)
+        names = host_names(bound, settings=settings)
         self._local_only = all(is_loopback(name) for name in (bound, *names))
         self._credentials = Credentials(tenants.database, clock=clock)
         per_minute = settings.wrong_keys_per_minute
@@ -91,6 +93,11 @@ class AuthMiddleware:
             return
         client = scope.get("client")
         address = str(client[0])[:60] if client else ""
+        if request.path == READY_PATH and not request.credential:
+            if await self._is_local_owner(request, address):
+                request.principal = self._local(address)
+            await self.app(scope, receive, send)
+            return
         if request.path == SESSION_PATH:
             request.sign_in = partial(self._sign_in, request, address)
             with suppress(Denied):
@@ -195,16 +202,13 @@ class AuthMiddleware:
     async def _find(
         self, token: str, network: str, *, failures: GcraLimiter, refusal: str
     ) -> ApiKey | Share:
-        wait = failures.wait_s(network)
-        # A cached valid key is still accepted: guesses from the same network do not lock it out.
-        if wait and not self._credentials.remembers(token):
+        found = await self._credentials.find(token)
+        if found is not None:
+            return found  # whatever else came from this network: guesses lock no valid key out
+        if wait := failures.take(network):
             message = TOO_MANY_WRONG_KEYS.format(failures.per_minute)
             raise Busy(message, status=429, retry_after_s=wait)
-        found = await self._credentials.find(token)
-        if found is None:
-            failures.take(network)
-            raise Denied(refusal, status=401)
-        return found
+        raise Denied(refusal, status=401)
 
     async def _still_valid(self, token: str) -> bool:
         try:

@@ -65,10 +65,6 @@ class Credentials:
         # Threads of its own: authentication does not wait for the other work of the process.
         self._threads = ThreadPoolExecutor(max_workers=2, thread_name_prefix="quoth-keys")
 
-    def remembers(self, token: str) -> bool:
-        """Return whether this token was valid a while ago."""
-        return _digest(token) in self._cache
-
     async def find(self, token: str) -> ApiKey | Share | None:
         """Return the key or share of a token; raises BackendError where the store is down."""
         if len(token) > MAX_TOKEN_LENGTH:

@@ -12,6 +12,7 @@ from quoth.core.settings import Settings
 from quoth.interfaces.http.middleware.audit import AuditMiddleware
 from quoth.interfaces.http.middleware.auth import AuthMiddleware
 from quoth.interfaces.http.middleware.body_limit import BodyLimitMiddleware
+from quoth.interfaces.http.middleware.client_address import ClientAddressMiddleware
 from quoth.interfaces.http.middleware.concurrency_limit import (
     ConcurrencyLimit,
     ConcurrencyLimitMiddleware,
@@ -40,7 +41,11 @@ def access_control(
     return (
         SecurityHeadersMiddleware,
         ProblemMiddleware,
-        partial(TrustedHostMiddleware, names=host_names(bound, more=settings.hosts)),
+        partial(
+            TrustedHostMiddleware,
+            names=host_names(bound, settings=settings),
+            public_url=settings.public_url,
+        ),
         partial(AuthMiddleware, tenants=tenants, settings=settings, bound=bound, clock=clock),
         partial(RateLimitMiddleware, settings=settings, clock=clock),
         partial(BodyLimitMiddleware, settings=settings),
@@ -59,6 +64,7 @@ def service_middleware(
     """Return all middleware of the running service."""
     headers, *access = access_control(tenants, settings=settings, bound=bound)
     return (
+        partial(ClientAddressMiddleware, settings=settings),
         partial(TelemetryMiddleware, metrics=metrics),
         headers,
         partial(ShutdownMiddleware, requests=requests),

@@ -11,6 +11,7 @@ from time import monotonic, time_ns
 from opentelemetry import trace as telemetry
 from opentelemetry.propagate import extract
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode
+from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from quoth.interfaces.http.request_state import RequestState, request_state
@@ -19,9 +20,9 @@ from quoth.operations.metrics import Metrics
 from quoth.operations.otel import NAME
 
 UNKNOWN = "unknown"
-"""The route of an unknown path, and of a request refused before routing."""
+"""The route of an unknown path."""
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
-UNLOGGED = ("/healthz",)
+UNLOGGED = ("/healthz", "/readyz")
 """Routes that are requested every few seconds and are not worth a line of the log."""
 CLIENT_CLOSED_REQUEST = 499
 """The status of a request whose client disconnected, as nginx counts it."""
@@ -71,7 +72,7 @@ class TelemetryMiddleware:
     def _note(self, scope: Scope, request: RequestState, span: Span, *, status: int) -> None:
         seconds = monotonic() - request.began
         method = request.method if request.method in METHODS else "OTHER"
-        route = str(getattr(scope.get("route"), "path", UNKNOWN))
+        route = str(getattr(scope.get("route"), "path", "")) or _route_of(scope)
         self.metrics.request(method=method, route=route, status=status, seconds=seconds)
         span.update_name(f"{method} {route}")
         span.set_attribute("http.request.method", method)
@@ -79,8 +80,16 @@ class TelemetryMiddleware:
         span.set_attribute("http.response.status_code", status)
         if status >= 500:
             span.set_status(Status(StatusCode.ERROR))
-        if route not in UNLOGGED:
+        if route not in UNLOGGED or status >= 400:
             caller = request.principal
             who = {} if caller is None else {"tenant": caller.tenant, "key_id": caller.key_id}
-            fields = {"method": method, "route": route, "status": status, **who}
+            client = (scope.get("client") or ("",))[0]
+            fields = {"client": client, "method": method, "route": route, "status": status, **who}
             log.info("request", extra={**fields, "ms": round(seconds * 1000, 1)})
+
+
+def _route_of(scope: Scope) -> str:
+    """Return the route of a request that was refused before routing."""
+    routes = getattr(scope.get("app"), "routes", ())
+    matching = (route for route in routes if route.matches(scope)[0] is Match.FULL)
+    return str(getattr(next(matching, None), "path", UNKNOWN))

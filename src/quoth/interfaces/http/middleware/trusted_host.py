@@ -15,6 +15,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from quoth.core.errors import ConfigError, Denied, InputError, TooLarge
+from quoth.core.settings import Settings
 from quoth.interfaces.http.request_state import READING_METHODS, request_state
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -52,9 +53,12 @@ class HeadTooLarge(TooLarge):
 class TrustedHostMiddleware:
     """Refuses requests with too long a head, for another host name or from another site's page."""
 
-    def __init__(self, app: ASGIApp, *, names: Collection[str]) -> None:
+    def __init__(
+        self, app: ASGIApp, *, names: Collection[str], public_url: str | None = None
+    ) -> None:
         self.app = app
         self.names = names
+        self.public_host = urlsplit(public_url or "").netloc
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a connection."""
@@ -62,7 +66,7 @@ class TrustedHostMiddleware:
             request = request_state(scope)
             check_head(scope)
             check_host(request.headers, names=self.names, server=scope.get("server"))
-            check_origin(request.headers, method=request.method)
+            check_origin(request.headers, method=request.method, public_host=self.public_host)
         await self.app(scope, receive, send)
 
 
@@ -76,9 +80,10 @@ def check_head(scope: Scope) -> None:
         )
 
 
-def host_names(bound: str, *, more: str) -> frozenset[str]:
-    """Return the service's host names: loopback, the bound one, and ``more`` by commas."""
-    given = {_host_name(part.strip()) or _bare(part) for part in (bound, *more.split(","))}
+def host_names(bound: str, *, settings: Settings) -> frozenset[str]:
+    """Return the service's host names: loopback, the bound one, and those of the settings."""
+    named = (bound, *settings.hosts.split(","), urlsplit(settings.public_url or "").netloc)
+    given = {_host_name(part.strip()) or _bare(part) for part in named}
     return LOOPBACK | (given - ALL_INTERFACES)
 
 
@@ -116,15 +121,17 @@ def check_host(
         )
 
 
-def check_origin(headers: Headers, *, method: str) -> None:
+def check_origin(headers: Headers, *, method: str, public_host: str = "") -> None:
     """Refuse a change that a page of another site requests; raises CrossOriginRequest.
 
-    ``method`` is in capitals; every method that is not for reading counts as a change.
+    ``method`` is in capitals; every method that is not for reading counts as a change. A page of
+    ``public_host`` is our own, also where a proxy asks under another name.
     """
     if method in READING_METHODS:
         return
     origins = headers.getlist("origin")
-    foreign = any(not _same_origin(origin, headers.get("host", "")) for origin in origins)
+    ours = (headers.get("host", ""), *filter(None, [public_host]))
+    foreign = any(not any(_same_origin(origin, host) for host in ours) for origin in origins)
     if foreign or (not origins and headers.get("sec-fetch-site") in ("cross-site", "same-site")):
         raise CrossOriginRequest("A page of another site sent this request, so it was refused.")
 

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from quoth.history.export import Format, exported
 from quoth.interfaces.http.dependencies import Owner
-from quoth.interfaces.http.responses import public_answer
+from quoth.interfaces.http.responses import public_answer, service_address
 from quoth.interfaces.http.routes.queries import load_query
 from quoth.interfaces.http.schemas import OneId
 
@@ -45,7 +45,7 @@ async def export(
 ) -> Response:
     """Return an answer with its citations and sources as Markdown, HTML, JSON or CSV."""
     record = await load_query(query_id, caller)
-    base = str(request.base_url).rstrip("/")
+    base = service_address(request)
     record = replace(record, answer=public_answer(record.answer, base=base))
     text = await asyncio.to_thread(exported, record, form)
     return Response(

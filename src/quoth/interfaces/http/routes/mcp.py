@@ -19,7 +19,7 @@ from quoth.core.extras import is_installed
 from quoth.interfaces.http.dependencies import Reader
 from quoth.interfaces.http.request_state import request_state
 from quoth.interfaces.http.requests import recorder_for
-from quoth.interfaces.http.responses import public_link
+from quoth.interfaces.http.responses import public_link, service_address
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -78,7 +78,7 @@ async def context_of(request: Any) -> ToolContext:
 
     caller = request_state(request.scope).principal
     assert caller is not None  # the route requires one
-    base = str(request.base_url).rstrip("/")
+    base = service_address(request)
     address = partial(public_link, base)
     return ToolContext(
         caller.engine, address, collection=caller.collection, keep=recorder_for(caller)

@@ -51,6 +51,7 @@ from quoth.interfaces.http.responses import (
     ApiResponse,
     public_answer,
     public_link,
+    service_address,
     to_json,
     to_public,
 )
@@ -151,7 +152,7 @@ async def complete(body: ChatRequest, request: Request, caller: Reader) -> Respo
         collections=(collection,),
         history=history,
     )
-    base = str(request.base_url).rstrip("/")
+    base = service_address(request)
     keep = recorder_for(caller, store=body.store is not False)
     if not body.stream:
         answer = await caller.engine.answer(question, keep=keep)

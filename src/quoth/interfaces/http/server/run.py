@@ -17,12 +17,10 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from typing import Any, cast
 
 import uvicorn
 from fastapi import FastAPI
 from starlette.types import ASGIApp
-from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from quoth.bootstrap import open_tenants
 from quoth.core.errors import ConfigError
@@ -125,7 +123,7 @@ async def _serve(
 ) -> None:
     settings = tenants.settings
     app = create_server_app(tenants, state=state, settings=settings, bound=host)
-    server = HttpServer(_config(trust_local_proxy(app)))
+    server = HttpServer(_config(app))
 
     async def warm_up() -> None:
         await warm(tenants.engine(settings.tenant))
@@ -156,12 +154,6 @@ async def _serve(
     for task in tasks:
         if not task.cancelled():
             task.result()  # raises the error that ended the service, if one did
-
-
-def trust_local_proxy(app: ASGIApp) -> ASGIApp:
-    """Take the client address from a local proxy: else every client would appear local."""
-    trusted = ProxyHeadersMiddleware(cast("Any", app), trusted_hosts=["127.0.0.1", "::1"])
-    return cast("ASGIApp", trusted)
 
 
 class HttpServer(uvicorn.Server):

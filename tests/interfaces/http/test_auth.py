@@ -203,7 +203,7 @@ async def test_only_whether_it_lives_is_told_without_a_key(house: House) -> None
     house.key()
     async with house.client() as client:
         assert (await client.get("/healthz")).json() == {"caller": None}
-        for path in ("/docs", "/redoc", "/openapi.json", "/readyz", "/metrics", "/healthz/"):
+        for path in ("/docs", "/redoc", "/openapi.json", "/metrics", "/healthz/"):
             assert (await client.get(path)).status_code == 401
         assert (await client.post("/healthz")).status_code == 401
         assert (await client.get("/%68ealthz")).status_code == 200
@@ -491,23 +491,13 @@ async def test_so_many_of_a_key_are_under_way_at_once(tmp_path: Path) -> None:
         assert (await client.post("/v1/query")).status_code == 200
 
 
-async def test_wrong_keys_are_tried_so_often_and_who_was_known_goes_on(house: House) -> None:
-    known, fresh = house.key(), house.key()
-    async with house.client(known.token) as client:
-        assert (await client.get("/v1/x")).status_code == 200
+async def test_wrong_keys_are_tried_so_often_and_a_right_one_goes_on(house: House) -> None:
+    right = house.key()
     async with house.client("qth_00000000_" + "A" * 43) as client:
         tried = [(await client.get("/v1/x")).status_code for _ in range(12)]
         assert tried == [401] * 10 + [429, 429]
         assert (await client.get("/v1/x")).headers["retry-after"] == "6"
-    house.clock.now += 0.6
-    async with house.client(known.token) as client:
-        assert (await client.get("/v1/x")).status_code == 200
-    async with house.client(fresh.token) as client:
-        assert (await client.get("/v1/x")).status_code == 429
-    async with house.client(fresh.token, host="192.0.2.1") as client:
-        assert (await client.get("/v1/x")).status_code == 200
-    house.clock.now += 6
-    async with house.client(fresh.token) as client:
+    async with house.client(right.token) as client:
         assert (await client.get("/v1/x")).status_code == 200
 
 

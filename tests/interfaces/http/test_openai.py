@@ -74,7 +74,7 @@ async def test_a_document_without_an_address_is_linked_by_its_id(house: House) -
             model="quoth/bees", messages=[{"role": "user", "content": "When does a colony swarm?"}]
         )
     text = found.choices[0].message.content or ""
-    assert f"]({house.url}/v1/documents/" in text
+    assert f"]({house.url}/d/" in text
     assert "file:" not in found.model_dump_json()
     assert str(house.tenants.settings.home) not in found.model_dump_json()
 

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.datastructures import Headers
 
+from quoth.core.settings import Settings
 from quoth.interfaces.http.middleware.trusted_host import (
     LOOPBACK,
     CrossOriginRequest,
@@ -87,7 +88,7 @@ def test_behind_a_proxy_with_tls_the_usual_ports_are_the_same() -> None:
     ],
 )
 def test_the_names_of_a_service(bound: str, more: str, also: set[str]) -> None:
-    assert host_names(bound, more=more) == LOOPBACK | also
+    assert host_names(bound, settings=Settings(hosts=more)) == LOOPBACK | also
 
 
 @pytest.mark.parametrize(

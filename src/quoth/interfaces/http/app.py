@@ -130,6 +130,7 @@ def make_app(
         redirect_slashes=False,
     )
     app.state.tenants = tenants
+    app.state.routes = [route for router in ROUTERS for route in router.routes]
     app.state.probe = ReadinessProbe()
     app.state.unchanged_files = UnchangedFiles()
     for name, value in (state or {}).items():

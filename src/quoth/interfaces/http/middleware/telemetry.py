@@ -90,6 +90,6 @@ class TelemetryMiddleware:
 
 def _route_of(scope: Scope) -> str:
     """Return the route of a request that was refused before routing."""
-    routes = getattr(scope.get("app"), "routes", ())
+    routes = scope["app"].state.routes if "app" in scope else ()
     matching = (route for route in routes if route.matches(scope)[0] is Match.FULL)
     return str(getattr(next(matching, None), "path", UNKNOWN))

@@ -180,7 +180,7 @@ async def test_a_file_that_kills_its_reader_is_set_aside(maker: Maker, tmp_path:
         except Killed:
             deaths += 1
             hand = await maker.hand(tmp_path / "home")
-    assert deaths == 3
+    assert deaths == 2, "then it was tried in a process of its own"
     tasks = await hand.do("tasks", tenant="ada")
     assert [each[:3] for each in tasks if each[1] != "ready"] == [
         ["5.md", "failed", "crashes_reader"]

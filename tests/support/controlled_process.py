@@ -17,14 +17,17 @@ import sys
 import traceback
 import warnings
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractAsyncContextManager, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
+from quoth.core.settings import Settings
 from quoth.core.types import Document, ParsedDocument
 from quoth.engine import Engine
 from quoth.ingest.readers.metadata import EMPTY, Metadata
+from quoth.interfaces import isolated_add
 from quoth.pipeline.retrieve import Request
 from quoth.pipeline.uploads import delete_stale_parts
 from quoth.store.blobs import stored_name
@@ -52,6 +55,19 @@ class ReadAndDie(ReadHere):
         if DEADLY in await asyncio.to_thread(path.read_text, "utf-8"):
             os.kill(os.getpid(), signal.SIGKILL)
         return await super().read(path, given)
+
+
+ALONE = "alone"
+add_alone = partial(
+    isolated_add.add_in_child,
+    command=(sys.executable, "-m", "tests.support.controlled_process", ALONE),
+)
+"""Adds a file as the service does that was killed over it, with this reader."""
+
+
+def open_alone(settings: Settings) -> AbstractAsyncContextManager[Tenants]:
+    """Open the tenants of a process that adds one file."""
+    return open_quickly(settings.home, readers=ReadAndDie())
 
 
 class Trap:
@@ -82,7 +98,7 @@ class Deeds:
 
     async def work(self, *, count: int = 2) -> None:
         """Let workers work until nothing waits."""
-        await work_off(self._tenants, count=count)
+        await work_off(self._tenants, count=count, isolate=add_alone)
 
     async def tasks(self, *, tenant: str) -> list[list[Any]]:
         """Every upload with its state, code and document, the oldest first."""
@@ -338,4 +354,7 @@ def make_hands() -> Iterator[Maker]:
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:] == [ALONE]:
+        isolated_add.main(open_alone)
+    else:
+        main()

@@ -17,7 +17,7 @@ from quoth.ingest.sandbox.pages import PdfPages
 from quoth.interfaces.http.app import make_app
 from quoth.interfaces.http.middleware.stack import access_control
 from quoth.interfaces.http.uploads.receive import receive_whole
-from quoth.operations.worker import WorkerTimings, run_workers
+from quoth.operations.worker import Isolate, WorkerTimings, run_workers
 from quoth.pipeline.components import Components
 from quoth.pipeline.components import FileParser as ReadsFiles
 from quoth.pipeline.entity_index import OutlineCache
@@ -121,11 +121,17 @@ async def send(
 
 @asynccontextmanager
 async def working(
-    tenants: Tenants, *, count: int = 2, rhythm: WorkerTimings = QUICK
+    tenants: Tenants,
+    *,
+    count: int = 2,
+    rhythm: WorkerTimings = QUICK,
+    isolate: Isolate | None = None,
 ) -> AsyncIterator[asyncio.Task[None]]:
     """Let workers work."""
     stop = asyncio.Event()
-    workers = asyncio.create_task(run_workers(tenants, count=count, stop=stop, rhythm=rhythm))
+    workers = asyncio.create_task(
+        run_workers(tenants, count=count, stop=stop, rhythm=rhythm, isolate=isolate)
+    )
     try:
         yield workers
     finally:
@@ -144,9 +150,9 @@ async def drained(tenants: Tenants, *, tenant: str = "local", within_s: float = 
             await asyncio.sleep(0.02)
 
 
-async def work_off(tenants: Tenants, *, count: int = 2, rhythm: WorkerTimings = QUICK) -> None:
+async def work_off(tenants: Tenants, *, count: int = 2, isolate: Isolate | None = None) -> None:
     """Let workers work until nothing waits."""
-    async with working(tenants, count=count, rhythm=rhythm):
+    async with working(tenants, count=count, isolate=isolate):
         for tenant in await asyncio.to_thread(TenantRoundRobin(tenants.database).tenants):
             await drained(tenants, tenant=tenant)
 

@@ -203,8 +203,9 @@ class Settings(BaseSettings):
     """Maximum queries in the queue; more are refused at once (503)."""
     wait_seconds: float = Field(default=10, ge=0, le=600)
     """Maximum time of a query in the queue before it is refused (503)."""
-    stop_seconds: float = Field(default=20, ge=0, le=600)
-    """Time for active requests to finish when the service is stopped."""
+    stop_seconds: float = Field(default=4, ge=0, le=600)
+    """Time for active requests to finish when the service is stopped; container runtimes kill what
+    takes longer than ten seconds in all."""
     crash_at: int | None = Field(default=None, ge=1)
     """For crash tests: the process kills itself at this store operation."""
 

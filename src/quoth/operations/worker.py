@@ -1,7 +1,12 @@
 """Ingest workers: lease uploaded files, round-robin over the tenants, and add them.
 
 A worker holds a lease on its task and renews it; the task of a dead worker is taken over by others.
-Repeated work is safe because adding is idempotent: the same file yields the same document.
+Repeated work is safe because adding is idempotent: the same file yields the same document. A stop
+is not the file's fault: one whose workers died is added in a process of its own, and it fails only
+if that process dies while its worker lives.
+
+Beside the workers there are lanes for small files of tenants that have no file in work. Workers and
+lanes embed part by part in turn, so that a large file of one tenant delays no other's small one.
 """
 
 from __future__ import annotations
@@ -9,8 +14,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing, asynccontextmanager, suppress
+from collections import Counter
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,20 +28,32 @@ from quoth.core.errors import (
     QuothError,
     StoreDown,
 )
+from quoth.core.settings import Settings
 from quoth.core.types import Document, Problem
 from quoth.engine import Engine
 from quoth.pipeline.add import DocumentMetadata
 from quoth.pipeline.commit import IngestProgress
+from quoth.pipeline.partial_vectors import delete_stale_vectors
 from quoth.pipeline.uploads import delete_stale_parts, metadata_of, tenant_blobs
 from quoth.store.blobs import stored_name
 from quoth.store.ingest_jobs import MAX_ATTEMPTS, POISON
 from quoth.store.leases import new_owner
-from quoth.store.upload_queue import SET_ASIDE, Queue, TenantRoundRobin
+from quoth.store.upload_queue import Queue, TenantRoundRobin
 from quoth.store.upload_tasks import State, Task
 from quoth.tenants import Tenants
 
 log = logging.getLogger("quoth.operations.worker")
 
+SMALL_LANES = 8
+LANE_BYTES = 1_000_000
+"""Small files of other tenants that are added beside the workers' own, and their size at most."""
+IN_PROCESS = 2
+"""Leases of a file that may end with their worker before it gets a process of its own."""
+CHILD_TRIALS = 2
+SET_ASIDE = (
+    "Work on this file ended its own process every time it was tried, so it is set aside. "
+    "Upload it again to try once more."
+)
 TOGETHER = 32
 SMALL_BYTES = 4_000_000
 """Files that one worker adds together, at most, and what they may have in all: the index is looked
@@ -57,8 +75,16 @@ class WorkerTimings:
     poll_s: float = 0.25
     beat_s: float = 1.0
     wait_s: float = 30.0
-    grace_s: float = 20.0
+    grace_s: float = 3.0
     tidy_s: float = 600.0
+
+
+class ChildDied(QuothError):
+    """The process in which a file was added alone ended without a result."""
+
+
+Isolate = Callable[[Settings, str, Task], Awaitable[Document]]
+"""Adds a tenant's file in a process of its own; raises ChildDied."""
 
 
 @dataclass(slots=True)
@@ -76,17 +102,24 @@ class LeasedTasks:
 
 
 async def run_workers(
-    tenants: Tenants, *, count: int, stop: asyncio.Event, rhythm: WorkerTimings | None = None
+    tenants: Tenants,
+    *,
+    count: int,
+    stop: asyncio.Event,
+    rhythm: WorkerTimings | None = None,
+    isolate: Isolate | None = None,
 ) -> None:
     """Ingest files with workers until ``stop`` is set; running work is finished or put back.
 
     Raises ConfigError where the catalogue cannot be used at all.
     """
-    crew = WorkerPool(tenants, count=count, stop=stop, rhythm=rhythm or WorkerTimings())
+    crew = WorkerPool(tenants, stop=stop, rhythm=rhythm or WorkerTimings(), isolate=isolate)
     try:
         async with asyncio.TaskGroup() as group:
             for _ in range(count):
                 group.create_task(crew.work())
+            for _ in range(SMALL_LANES if count else 0):
+                group.create_task(crew.work(small=True))
             group.create_task(crew.run_maintenance())
     except ExceptionGroup as several:
         found, rest = several.split(ConfigError)
@@ -99,29 +132,42 @@ class WorkerPool:
     """The workers of one process."""
 
     def __init__(
-        self, tenants: Tenants, *, count: int, stop: asyncio.Event, rhythm: WorkerTimings
+        self,
+        tenants: Tenants,
+        *,
+        stop: asyncio.Event,
+        rhythm: WorkerTimings,
+        isolate: Isolate | None = None,
     ) -> None:
         self._tenants = tenants
-        self._count = count
+        self._isolate = isolate
         self._stop = stop
         self._rhythm = rhythm
         self._owner = new_owner()
         self._line = TenantRoundRobin(tenants.database)
         self._last = ""  # the last tenant served
         self._added: set[tuple[str, str]] = set()
-        self._places = asyncio.Semaphore(count)
-        self._door = asyncio.Lock()
+        self._busy: Counter[str] = Counter()  # the tenants that have files in work here
+        self._taking = asyncio.Lock()
 
-    async def work(self) -> None:
-        """Process tasks until stopped."""
+    async def work(self, *, small: bool = False) -> None:
+        """Process tasks until stopped; ``small`` ones of tenants without a file in work, only."""
         while not self._stop.is_set():
             try:
-                found = await asyncio.to_thread(self._take)
-                if found is None:
-                    await self._settle()
+                async with self._taking:
+                    leased = await asyncio.to_thread(self._take, small=small)
+                    if leased is not None:
+                        self._busy[leased[0]] += 1
+                if leased is None:
+                    if not small:
+                        await self._settle()
                     await self._idle(self._rhythm.poll_s)
                     continue
-                if not await self._do(*found):
+                try:
+                    up = await self._do(*leased)
+                finally:
+                    self._busy[leased[0]] -= 1
+                if not up:
                     await self._idle(self._rhythm.wait_s / 10)
             except DOWN as error:
                 log.warning("queue_waits", extra={"code": error.code})
@@ -138,13 +184,17 @@ class WorkerPool:
 
     def _maintain(self) -> None:
         for tenant in self._line.tenants():
+            own = self._tenants.settings.model_copy(update={"tenant": tenant})
+            delete_stale_vectors(own)
             delete_stale_parts(
                 self._tenants.database, home=self._tenants.settings.home, tenant=tenant
             )
 
-    def _take(self) -> tuple[str, Queue, LeasedTasks] | None:
+    def _take(self, *, small: bool) -> tuple[str, Queue, LeasedTasks] | None:
         """Lease the next tasks of the next tenant."""
-        while (turn := self._line.next(self._last)) is not None:
+        busy = [tenant for tenant, files in self._busy.items() if files > 0] if small else ()
+        most = LANE_BYTES if small else None
+        while (turn := self._line.next(self._last, without=busy, most_bytes=most)) is not None:
             tenant, key = turn
             self._last = tenant
             queue = Queue(
@@ -153,7 +203,8 @@ class WorkerPool:
                 owner=self._owner,
                 lease_s=self._rhythm.lease_s,
             )
-            if tasks := queue.lease(key, together=TOGETHER, most_bytes=SMALL_BYTES):
+            together_bytes = LANE_BYTES if small else SMALL_BYTES
+            if tasks := queue.lease(key, together=TOGETHER, most_bytes=together_bytes):
                 return tenant, queue, LeasedTasks({task.id: task for task in tasks})
         return None
 
@@ -193,21 +244,31 @@ class WorkerPool:
                 renewed = at
 
     async def _add(self, tenant: str, queue: Queue, hand: LeasedTasks) -> None:
-        """Add the files; one on which workers died before is processed separately."""
+        """Add the files; one on which workers died before gets a process of its own."""
         engine = self._tenants.engine(tenant)
-        suspect = any(task.attempts > 1 for task in hand.tasks.values())
-        async with self._room(alone=suspect):
-            if len(hand.tasks) > 1:
-                async for task, document in ingest_batch(engine, hand):
-                    await self._end(queue, hand, task, document)
-            for task in list(hand.tasks.values()):
-                try:
-                    document = await add_file(engine, task, hand)
-                except DOWN:
-                    raise
-                except QuothError as error:
-                    document = _failed(error)
+        if len(hand.tasks) > 1:
+            async for task, document in ingest_batch(engine, hand):
                 await self._end(queue, hand, task, document)
+        for task in list(hand.tasks.values()):
+            try:
+                if task.attempts > IN_PROCESS and self._isolate is not None:
+                    document = await self._add_isolated(engine, task, isolate=self._isolate)
+                else:
+                    document = await add_file(engine, task, hand)
+            except DOWN:
+                raise
+            except QuothError as error:
+                document = _failed(error)
+            await self._end(queue, hand, task, document)
+
+    async def _add_isolated(self, engine: Engine, task: Task, *, isolate: Isolate) -> Document:
+        settings = engine.parts.settings
+        for _ in range(CHILD_TRIALS):
+            with suppress(ChildDied):
+                return await isolate(settings, settings.tenant, task)
+            log.warning("file_ended_its_process", extra={"task": task.id})
+        problem = Problem(POISON, SET_ASIDE)
+        return Document("", "", kind=None, status="failed", error=problem)
 
     async def _end(self, queue: Queue, hand: LeasedTasks, task: Task, document: Document) -> None:
         self._added.add((queue.tenant, task.collection))
@@ -255,20 +316,6 @@ class WorkerPool:
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._stop.wait()
-
-    @asynccontextmanager
-    async def _room(self, *, alone: bool) -> AsyncIterator[None]:
-        """Acquire a worker slot; ``alone`` acquires all, so that a crash affects no other file."""
-        wanted, taken = self._count if alone else 1, 0
-        try:
-            async with self._door:
-                while taken < wanted:
-                    await self._places.acquire()
-                    taken += 1
-            yield
-        finally:
-            for _ in range(taken):
-                self._places.release()
 
 
 async def ingest_batch(

@@ -132,6 +132,10 @@ async def add_documents(
                     done += 1
                     yield result
                 else:
+                    if batch and len(result.chunks) >= BATCH_CHUNKS:
+                        async for step in write_batch(parts, collection, batch=batch):
+                            yield _with_progress(step, files=done, of_files=len(files))
+                        done, batch = done + len(batch), []
                     batch.append(result)
                     if sum(len(entry.chunks) for entry in batch) < BATCH_CHUNKS:
                         continue
@@ -228,7 +232,7 @@ async def _prepare(
                 return replace(known, status="unchanged")
             # The file has moved: read it again, so that links lead to its current path.
         if claim == "poison":
-            problem = Problem(POISON, SET_ASIDE.format(document_id=document_id))
+            problem = Problem(POISON, SET_ASIDE)
             return _failed(collection, document_id, problem=problem, source=source, title=title)
         reading = await parts.readers.read(path, given.meta())
         reading = rename(reading, given.name, path=path)

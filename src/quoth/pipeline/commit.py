@@ -15,7 +15,8 @@ from quoth.core.protocols import Embedder, Matrix, TokenRows
 from quoth.core.types import Chunk, Document
 from quoth.ingest.contextual_embeddings import prefixed_vectors
 from quoth.ingest.enrich.summaries import make_summaries
-from quoth.pipeline.components import Components, require_same_identity
+from quoth.pipeline.components import Components, model_names, require_same_identity
+from quoth.pipeline.partial_vectors import PartialVectors
 from quoth.store.rows import Collection, Entry
 
 BATCH_CHUNKS = 512
@@ -42,15 +43,25 @@ class IngestProgress:
 async def write_batch(
     parts: Components, collection: Collection, *, batch: Sequence[Entry]
 ) -> AsyncIterator[Document | IngestProgress]:
-    """Embed, summarize, index and commit a batch; return its documents once stored."""
+    """Embed, summarize, index and commit a batch; return its documents once stored.
+
+    A large document comes alone: its vectors are saved part by part, so that a stop loses little.
+    """
     chunks = [chunk for entry in batch for chunk in entry.chunks]
     source = batch[0].document.title
     vectors: list[Matrix] = []
     tokens: list[TokenRows] = []
+    partial = None
+    if len(batch) == 1 and len(chunks) > EMBED_CHUNKS:
+        model = model_names(parts)[0]
+        partial = PartialVectors(parts.settings, chunks[0].document_id, model=model)
     for at in range(0, len(chunks), EMBED_CHUNKS):
         yield IngestProgress(source, 0, 0, at, len(chunks), len(batch))
         part = chunks[at : at + EMBED_CHUNKS]
-        rows, own = await embed_chunks(parts, part)
+        known = None if partial is None else await asyncio.to_thread(partial.load, part)
+        rows, own = known or await embed_chunks(parts, part)
+        if partial is not None and known is None:
+            await asyncio.to_thread(partial.save, part, (rows, own))
         vectors.append(rows)
         tokens += own
     rows = np.concatenate(vectors)
@@ -58,6 +69,8 @@ async def write_batch(
     await commit_entries(
         parts, collection.name, entries=summed, chunks=chunks, vectors=rows, tokens=tokens
     )
+    if partial is not None:
+        await asyncio.to_thread(partial.delete)
     yield IngestProgress(source, 0, 0, len(chunks), len(chunks), len(batch))
     for entry in batch:
         yield entry.document

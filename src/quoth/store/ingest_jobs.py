@@ -9,6 +9,7 @@ from typing import Any, Literal
 from sqlalchemy import insert, select, update
 
 from quoth.core.errors import QuothError
+from quoth.store.blobs import stored_name
 from quoth.store.catalogue import Catalogue
 from quoth.store.leases import is_over, new_owner
 from quoth.store.rows import Collection
@@ -16,12 +17,13 @@ from quoth.store.schema import documents, jobs
 
 LEASE_SECONDS = 120.0
 MAX_ATTEMPTS = 3
-"""A document whose work ended this often without a result is set aside as poison."""
+"""A document whose work ended this often without a result is set aside as poison; one that was
+uploaded is tried in a process of its own by then (`quoth.operations.worker`)."""
 
 POISON = "crashes_reader"
 SET_ASIDE = (
     "Work on this file ended the whole process every time it was tried, so it is set aside. "
-    "To try it again: quoth remove {document_id}, then add it."
+    "To try it again, remove it (quoth remove) and add it."
 )
 
 Claim = Literal["claimed", "ready", "held", "poison"]
@@ -67,11 +69,12 @@ class Jobs:
                 return "claimed"
             if job.state == "running" and not self._expired(job):
                 return "held"
-            if job.code == POISON:
+            uploaded = stored_name(source) is not None
+            if job.code == POISON and not uploaded:
                 return "poison"
             # A failed document may be retried; after a worker crash the attempt counts.
             attempts = 1 if job.state == "failed" else job.attempts + 1
-            poison = attempts > MAX_ATTEMPTS
+            poison = attempts > MAX_ATTEMPTS and not uploaded
             if not poison:
                 self._working.add(document_id)
             connection.execute(
@@ -83,7 +86,7 @@ class Jobs:
                     source=source,
                     title=title,
                     code=POISON if poison else None,
-                    message=SET_ASIDE.format(document_id=document_id) if poison else None,
+                    message=SET_ASIDE if poison else None,
                     **lease,
                 )
             )

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, and_, func, or_, select, update
 
 from quoth.store.database import Database
-from quoth.store.ingest_jobs import MAX_ATTEMPTS, POISON
 from quoth.store.leases import is_over
 from quoth.store.rows import now
 from quoth.store.schema import collections, tasks
@@ -22,15 +21,6 @@ from quoth.store.upload_tasks import (
     queued,
 )
 
-MAX_LEASES = MAX_ATTEMPTS + 1
-"""Leases on a task that may end with its worker. The last one reads nothing: the document's own
-count of attempts sets it aside."""
-
-SET_ASIDE = (
-    "Work on this file ended the whole process every time it was tried, so it is set aside. "
-    "Upload it again to try once more."
-)
-
 
 class Queue(Tasks):
     """Task queue of one tenant, for workers."""
@@ -39,17 +29,12 @@ class Queue(Tasks):
         """Lease a queued or abandoned task; None where another worker was faster.
 
         A new task is leased together with those that follow it in its collection, up to
-        ``together`` in total and ``most_bytes``. A task whose workers died `MAX_LEASES` times fails
-        here.
+        ``together`` in total and ``most_bytes``.
         """
         with self.writing("lease task") as connection:
             found = select(tasks).where(self.at(key)).with_for_update(skip_locked=True)
             row = connection.execute(found).first()
             if row is None or not (self._due(row) or self.expired_leases(row)):
-                return []
-            if row.attempts >= MAX_LEASES:
-                end = {**is_final_state("failed"), "code": POISON, "message": SET_ASIDE}
-                connection.execute(update(tasks).where(self.at(key)).values(end))
                 return []
             rows = [row]
             if row.attempts == 0 and together > 1:
@@ -146,19 +131,28 @@ class TenantRoundRobin:
         self._database = database
         self._clock = clock
 
-    def next(self, after: str) -> tuple[str, str] | None:
-        """Return the tenant after this one, in the round, that has a task to do, and its oldest."""
+    def next(
+        self, after: str, *, without: Collection[str] = (), most_bytes: int | None = None
+    ) -> tuple[str, str] | None:
+        """Return the tenant after this one, in the round, that has a task to do, and its oldest.
+
+        Tenants in ``without`` are left out, and files of more than ``most_bytes``.
+        """
         now = self._clock()
+        fits = tasks.c.tenant.not_in(without)
+        if most_bytes is not None:
+            fits &= tasks.c.size <= most_bytes
         with self._database.reading() as connection:
             left = connection.execute(
                 select(tasks.c.tenant, tasks.c.id, tasks.c.owner, tasks.c.lease_until)
-                .where(tasks.c.state == "running")
+                .where(tasks.c.state == "running", fits)
                 .order_by(tasks.c.tenant)
             ).all()
             for row in left:
                 if is_over(row.owner, row.lease_until, now=now, seconds=LEASE_SECONDS):
                     return row.tenant, row.id
             due = and_(
+                fits,
                 tasks.c.state == "queued",
                 or_(tasks.c.lease_until.is_(None), tasks.c.lease_until <= now),
             )

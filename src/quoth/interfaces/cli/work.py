@@ -22,6 +22,7 @@ async def work(
 ) -> int:
     """Take in uploaded files until Ctrl-C or SIGTERM; any number of these may run at once."""
     from quoth.bootstrap import open_tenants
+    from quoth.interfaces.isolated_add import add_in_child
     from quoth.operations.logging import configure_logging
     from quoth.operations.worker import run_workers
 
@@ -34,6 +35,6 @@ async def work(
             loop.add_signal_handler(each, stop.set)
     async with open_tenants(session.settings, progress=session.say) as tenants:
         session.say("Waiting for uploads. Ctrl-C stops after the current file.")
-        await run_workers(tenants, count=workers, stop=stop)
+        await run_workers(tenants, count=workers, stop=stop, isolate=add_in_child)
     session.say("Stopped.")
     return DONE

@@ -39,6 +39,7 @@ from quoth.interfaces.http.server.bind_policy import check_binding
 from quoth.interfaces.http.server.h11_protocol import LimitedH11Protocol, close_slow_connections
 from quoth.interfaces.http.server.state import ServerState
 from quoth.interfaces.http.server.warmup import warm
+from quoth.interfaces.isolated_add import add_in_child
 from quoth.operations.metrics import Metrics
 from quoth.operations.retention import run_retention_daily
 from quoth.operations.worker import run_workers
@@ -49,9 +50,9 @@ BACKLOG = 2048
 """Connections that the system holds until they are accepted."""
 KEEP_ALIVE_S = 5
 """Seconds that a connection is kept between two requests."""
-CLOSE_S = 3
+CLOSE_S = 1
 """Seconds for connections to close when no request is in flight any more."""
-WORKER_STOP_S = 22.0
+WORKER_STOP_S = 5.0
 """Seconds for workers to finish the file in hand, or to give it back to the queue."""
 FORCED_EXIT_S = 3.0
 """Seconds after a second signal after which the process ends, whatever it still does."""
@@ -136,15 +137,17 @@ async def _serve(
         await ending.wait()
 
     listens = asyncio.create_task(server.serve(sockets=[bound]))
-    works = asyncio.create_task(run_workers(tenants, count=state.workers, stop=ending))
+    works = asyncio.create_task(
+        run_workers(tenants, count=state.workers, stop=ending, isolate=add_in_child)
+    )
     closes = asyncio.create_task(close_slow_connections(server.server_state.connections))
     retains = asyncio.create_task(run_retention_daily(tenants.database))
     tasks = [asyncio.create_task(warm_up()), listens, works, closes, retains]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         ending.set()
-        await state.requests.stop(within_s=settings.stop_seconds)
-        await asyncio.wait({works}, timeout=WORKER_STOP_S)
+        workers_stop = asyncio.wait({works}, timeout=WORKER_STOP_S)
+        await asyncio.gather(state.requests.stop(within_s=settings.stop_seconds), workers_stop)
         server.should_exit = True
         await listens
     finally:

@@ -1,0 +1,79 @@
+"""Adds one uploaded file in a process of its own, whose crash stops nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pickle
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from threading import Thread
+
+from quoth.bootstrap import open_tenants
+from quoth.core.errors import QuothError, StoreDown
+from quoth.core.settings import Settings
+from quoth.core.types import Document, Problem
+from quoth.operations.worker import DOWN, ChildDied, LeasedTasks, add_file
+from quoth.store.upload_tasks import Task
+from quoth.tenants import Tenants
+
+COMMAND = (sys.executable, "-m", "quoth.interfaces.isolated_add")
+
+
+async def add_in_child(
+    settings: Settings, tenant: str, task: Task, *, command: Sequence[str] = COMMAND
+) -> Document:
+    """Add a tenant's file in another process; raises ChildDied, and StoreDown for a part that is
+    down.
+    """
+    pipe = asyncio.subprocess.PIPE
+    child = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe)
+    assert child.stdin is not None
+    assert child.stdout is not None
+    try:
+        child.stdin.write(pickle.dumps((settings, tenant, task)))
+        answer = await child.stdout.read()
+        await child.wait()
+    finally:
+        if child.returncode is None:
+            child.kill()
+            await child.wait()
+    if child.returncode or not answer:
+        raise ChildDied(f"The process that added {task.name} ended with {child.returncode}.")
+    outcome: Document | str = pickle.loads(answer)  # noqa: S301 - our own process wrote it
+    if isinstance(outcome, str):
+        raise StoreDown(outcome)
+    return outcome
+
+
+def main(opener: Callable[[Settings], AbstractAsyncContextManager[Tenants]] = open_tenants) -> None:
+    """Add the file that standard input names; write the document to standard output."""
+    with os.fdopen(os.dup(1), "wb") as answer:
+        os.dup2(2, 1)  # what libraries print must not mix with the answer
+        settings, tenant, task = pickle.load(sys.stdin.buffer)  # noqa: S301 - of our own process
+        Thread(target=_end_with_parent, daemon=True).start()
+        answer.write(pickle.dumps(asyncio.run(_add(opener(settings), tenant, task))))
+
+
+async def _add(
+    opening: AbstractAsyncContextManager[Tenants], tenant: str, task: Task
+) -> Document | str:
+    async with opening as tenants:
+        try:
+            return await add_file(tenants.engine(tenant), task, LeasedTasks({task.id: task}))
+        except DOWN as error:
+            return str(error)
+        except QuothError as error:
+            problem = Problem(error.code, str(error))
+            return Document("", "", kind=None, status="failed", error=problem)
+
+
+def _end_with_parent() -> None:
+    """End this process when its parent does, which closes the pipe."""
+    sys.stdin.buffer.read()
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -54,6 +54,7 @@ def main(opener: Callable[[Settings], AbstractAsyncContextManager[Tenants]] = op
         settings, tenant, task = pickle.load(sys.stdin.buffer)  # noqa: S301 - of our own process
         Thread(target=_end_with_parent, daemon=True).start()
         answer.write(pickle.dumps(asyncio.run(_add(opener(settings), tenant, task))))
+    os._exit(0)  # the other thread still reads
 
 
 async def _add(
@@ -71,7 +72,8 @@ async def _add(
 
 def _end_with_parent() -> None:
     """End this process when its parent does, which closes the pipe."""
-    sys.stdin.buffer.read()
+    while os.read(0, 1):
+        pass
     os._exit(1)
 
 

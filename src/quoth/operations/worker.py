@@ -152,7 +152,11 @@ class WorkerPool:
 
     async def work(self, *, small: bool = False) -> None:
         """Process tasks until stopped; ``small`` ones of tenants without a file in work, only."""
+        poll_s = self._rhythm.poll_s * (SMALL_LANES if small else 1)
         while not self._stop.is_set():
+            if small and not self._busy.total():
+                await self._idle(self._rhythm.poll_s)  # the workers take what comes
+                continue
             try:
                 async with self._taking:
                     leased = await asyncio.to_thread(self._take, small=small)
@@ -161,7 +165,7 @@ class WorkerPool:
                 if leased is None:
                     if not small:
                         await self._settle()
-                    await self._idle(self._rhythm.poll_s)
+                    await self._idle(poll_s)
                     continue
                 try:
                     up = await self._do(*leased)

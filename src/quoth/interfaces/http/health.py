@@ -200,7 +200,8 @@ async def _index(parts: Components) -> HealthState:
     try:
         async with asyncio.timeout(CHECK_S):
             found = await asyncio.to_thread(parts.catalogue.find_collection, name)
-            if found is not None and await asyncio.to_thread(parts.catalogue.languages, found):
+            chunks = found and await asyncio.to_thread(parts.catalogue.passages, found)
+            if found is not None and chunks:
                 await parts.open_index(found.table).match(PROBE, languages=("en",), limit=1)
     except (QuothError, TimeoutError):
         return "down"

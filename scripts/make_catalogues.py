@@ -43,6 +43,8 @@ def with_fixed_paths(engine: Engine, home: Path) -> None:
         connection.execute(
             text("UPDATE documents SET source = replace(source, :here, :there)"), here
         )
+        # Made again when it is next written; null is not checked.
+        connection.execute(text("UPDATE documents SET checksum = NULL"))
         for table, column in TIMES.items():
             connection.execute(schema.metadata.tables[table].update().values({column: WHEN}))
     engine.dispose()

@@ -181,6 +181,13 @@ def test_a_document_whose_workers_end_is_set_aside(office: Office) -> None:
     assert office.shown() == [("d1", "failed", "crashes_reader")]
 
 
+def test_an_uploaded_document_is_never_set_aside_here(office: Office) -> None:
+    source = "file:///home/blobs/0123/ab/abcd.md#notes.md"
+    for _ in range(MAX_ATTEMPTS + 3):
+        assert office.claim(office.worker(), source=source) == "claimed"
+        office.clock.now += LEASE_SECONDS + 1
+
+
 def test_a_document_that_was_set_aside_stays_so_until_it_is_removed(office: Office) -> None:
     for _ in range(MAX_ATTEMPTS + 1):
         office.claim(office.worker())

@@ -207,6 +207,10 @@ class TokenVectorStore(Protocol):
         """Remove documents."""
         ...
 
+    async def damaged(self) -> list[str]:
+        """Return the names of files on the disk that are not as they were written."""
+        ...
+
     async def keep_only(self, document_ids: Iterable[str]) -> int:
         """Delete all other documents, also other models' vectors of them; return their number."""
         ...

@@ -188,6 +188,16 @@ class Settings(BaseSettings):
     """Other concurrent requests of one key."""
     wrong_keys_per_minute: int = Field(default=10, ge=1, le=1_000_000)
     """Wrong keys that one address may try per minute."""
+    tenant_documents: int | None = Field(default=None, ge=1)
+    """Documents that one tenant may store; None for no limit, as for the next four."""
+    tenant_chunks: int | None = Field(default=None, ge=1)
+    """Chunks of documents after which a tenant may add no more."""
+    tenant_mb: int | None = Field(default=None, ge=1)
+    """Megabytes of uploaded files that one tenant may store."""
+    tenant_uploads: int | None = Field(default=None, ge=1)
+    """Uploads of one tenant that may be unfinished at once."""
+    tenant_questions_per_day: int | None = Field(default=None, ge=1)
+    """Queries that one tenant may send per day (UTC) to one process."""
     max_body_kb: int = Field(default=1024, ge=1, le=1_048_576)
     """Maximum size of a request body, except files."""
     max_upload_mb: int = Field(default=100, ge=1, le=1_048_576)

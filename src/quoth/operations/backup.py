@@ -31,6 +31,7 @@ from quoth.operations.archive import (
     unpack,
     write_archive,
 )
+from quoth.operations.integrity import damaged_rows
 from quoth.store.copy import fill, snapshot
 from quoth.store.database import Database, open_database
 from quoth.store.rows import now
@@ -72,6 +73,11 @@ def make_backup(database: Database, to: Path, *, home: Path, index: bool = False
         # First, so that the catalogue refers to nothing that the later copies lack.
         with translate_write_errors(to):
             snapshot(database, file)
+        if damage := damaged_rows(file):
+            raise InputError(
+                f"The catalogue is damaged ({damage[0].what}), so it was not backed up. Keep the "
+                "older backups, and look at: quoth doctor"
+            )
         about = {"made_at": now(), "index": index, **_counts(file)}
         with write_archive(to, about=about) as packer:
             packer.add(CATALOGUE, file)
@@ -158,6 +164,8 @@ def _check_catalogue(path: Path, file: Path) -> None:
             at = catalogue.execute("SELECT version_num FROM alembic_version").fetchone()[0]
     except sqlite3.Error as error:
         found, loose, at = str(error), None, HEAD
+    if found == "ok" and at == HEAD and (damage := damaged_rows(file)):
+        found = damage[0].what
     if found != "ok" or loose is not None:
         raise InputError(
             f"The catalogue in the backup {path} is damaged ({found if loose is None else loose}): "

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from uuid import uuid4
 
-from quoth.core.errors import EmbeddingError, IndexCorrupt, IndexMismatch
+from quoth.core.errors import EmbeddingError, IndexMismatch, QuothError
 from quoth.pipeline.commit import (
     EMBED_CHUNKS,
     IngestProgress,
@@ -49,7 +49,9 @@ async def health_check(parts: Components, collection: Collection | None) -> Heal
             Check("collection", True, f"'{name}' is empty. Add to it with: quoth add PATH")
         )
     else:
-        checks += [_identity(parts, collection), *await _check_consistency(parts, collection)]
+        checks.append(_identity(parts, collection))
+        checks += await _check_consistency(parts, collection)
+        checks += await _tokens_whole(parts, collection)
         if collection.tuning is not None:
             learnt = f"by {collection.tuning.questions} questions; undo with: quoth tune --reset"
             checks.append(Check("tuned", True, learnt))
@@ -116,7 +118,7 @@ async def _check_consistency(parts: Components, collection: Collection) -> list[
     rebuild = f"Rebuild the index with: quoth --collection {collection.name} reindex"
     try:
         stored = await parts.open_index(collection.table).document_ids()
-    except IndexCorrupt as error:
+    except QuothError as error:
         return [Check("index", False, str(error).partition(". ")[0], rebuild)]
     ready = {
         document.document_id: document.chunks
@@ -148,6 +150,14 @@ async def _check_consistency(parts: Components, collection: Collection) -> list[
             "the next add removes them",
         ),
     ]
+
+
+async def _tokens_whole(parts: Components, collection: Collection) -> list[Check]:
+    """Check the files of token vectors; without them passages are only ranked less well."""
+    damaged = [] if parts.tokens is None else await parts.tokens.damaged()
+    advice = f"Build them again with: quoth --collection {collection.name} reindex"
+    found = f"damaged: {', '.join(damaged[:5])} ({len(damaged)} in all)"
+    return [Check("tokens", False, found, advice)] if damaged else []
 
 
 async def reconcile(parts: Components, collection: Collection) -> tuple[str, ...]:

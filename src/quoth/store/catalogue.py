@@ -29,6 +29,7 @@ from quoth.store.rows import (
     document_from_job,
     document_from_row,
     document_to_row,
+    intact,
     now,
     pack_tuning,
 )
@@ -173,7 +174,7 @@ class Catalogue(OutlineReader, QueryHistory):
         with self.reading() as connection:
             for part in _parts(ids):
                 given = {"tenant": self.tenant, "ids": part}
-                for row in connection.execute(OF_DOCUMENTS, given).all():
+                for row in intact(connection.execute(OF_DOCUMENTS, given).all(), extra=1):
                     if row.collection_id == collection.id:
                         found[row.id] = document_from_row(row, collection=collection.name)
         return found
@@ -319,7 +320,7 @@ class Catalogue(OutlineReader, QueryHistory):
         with self.reading() as connection:
             for part in _parts(ids):
                 given = {"tenant": self.tenant, "ids": part}
-                for row in connection.execute(OF_CHUNKS, given).all():
+                for row in intact(connection.execute(OF_CHUNKS, given).all()):
                     found[row[0]] = chunk_from_row(row)
         return found
 
@@ -343,7 +344,7 @@ class Catalogue(OutlineReader, QueryHistory):
             with self.reading() as connection:
                 for part in _parts([chunk.chunk_id for chunk in hits]):
                     given = {"tenant": self.tenant, "ids": part, "window": window}
-                    for row in connection.execute(NEAR, given).all():
+                    for row in intact(connection.execute(NEAR, given).all()):
                         if row[0] not in found:
                             found[row[0]] = chunk_from_row(row)
         owners = {each.document_id for each in found.values()}
@@ -363,7 +364,7 @@ class Catalogue(OutlineReader, QueryHistory):
                     for key, first, last in part
                 )
                 statement = select(chunks).where(chunks.c.tenant == self.tenant, or_(*wanted))
-                for row in connection.execute(statement):
+                for row in intact(connection.execute(statement)):
                     found[row.id] = chunk_from_row(row)
         return sorted(found.values(), key=lambda each: (each.document_id, each.ordinal))
 

@@ -11,7 +11,7 @@ from threading import BoundedSemaphore, Lock
 
 from sqlalchemy import Connection, Engine, exc
 
-from quoth.core.errors import Busy, ConfigError, QuothError
+from quoth.core.errors import Busy, ConfigError, QuothError, StoreDown
 from quoth.store import postgres, sqlite
 from quoth.store.migrate import upgrade_to_head
 
@@ -142,6 +142,8 @@ def translated_errors() -> Iterator[None]:
         ) from error
     except sqlite3.Error as error:
         raise translate_error(error) from error
+    except UnicodeDecodeError as error:
+        raise StoreDown(f"The catalogue is damaged: {sqlite.WAY_OUT}") from error
 
 
 def translate_error(error: BaseException | None) -> QuothError:

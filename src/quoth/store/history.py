@@ -175,6 +175,14 @@ class QueryHistory(TenantConnection):
         with self.reading() as connection:
             return [QuerySummary(*row) for row in connection.execute(statement)]
 
+    def asked_by(self, query_id: str) -> str | None:
+        """Return the id of the key that asked a question, None for an unknown one."""
+        statement = select(queries.c.key_id).where(
+            queries.c.tenant == self.tenant, queries.c.id == query_id
+        )
+        with self.reading() as connection:
+            return connection.execute(statement).scalar()
+
     def forget(self, query_id: str) -> bool:
         """Delete a question with all that is stored of it; returns whether it existed."""
         with self.writing("forget question") as connection:

@@ -25,7 +25,7 @@ from quoth.store.outline_rows import (
     summary_rows,
 )
 from quoth.store.prepared import DOCUMENT
-from quoth.store.rows import Collection, Entry, chunk_from_row
+from quoth.store.rows import Collection, Entry, chunk_from_row, intact
 from quoth.store.schema import (
     chunks,
     documents,
@@ -90,8 +90,9 @@ def all_documents(connection: Connection, *, owned: Any, name: str) -> list[Docu
     # Only the columns in use: the page labels are the widest column by far.
     statement = select(*DOCUMENT).where(owned).order_by(documents.c.title, documents.c.id)
     found = []
-    for row in connection.execute(statement):
-        key, title, kind, count, pages, seconds, language, source, url, speaker, date, said = row
+    for row in intact(connection.execute(statement)):
+        key, title, kind, count, pages, seconds, language, source, url, speaker, date, *more = row
+        said, _checksum = more
         warnings = () if said == "[]" else tuple(json.loads(said))
         found.append(
             Document(
@@ -186,9 +187,9 @@ def find_places(
             and_(chunks.c.document_id == key, chunks.c.ordinal == ordinal)
             for key, ordinal in keys[at : at + BATCH]
         )
-        for row in connection.execute(select(chunks).where(or_(*pairs))):
+        for row in intact(connection.execute(select(chunks).where(or_(*pairs)))):
             found[row.document_id, row.ordinal] = chunk_from_row(row)
-    return [found[key] for key in keys]
+    return [found[key] for key in keys if key in found]
 
 
 def _condition(each: Filter) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import bindparam, select
 
+from quoth.store.rows import SHOWN
 from quoth.store.schema import (
     chunks,
     collections,
@@ -11,11 +12,7 @@ from quoth.store.schema import (
     privacy,
 )
 
-DOCUMENT = (
-    *(documents.c.id, documents.c.title, documents.c.kind, documents.c.chunks, documents.c.pages),
-    *(documents.c.seconds, documents.c.language, documents.c.source, documents.c.url),
-    *(documents.c.speaker, documents.c.date, documents.c.warnings),
-)
+DOCUMENT = (*(documents.c[name] for name in SHOWN), documents.c.checksum)
 """What is read of a document; the labels of its pages may be many."""
 
 COLLECTION = select(collections).where(

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import logging
+import zlib
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -22,6 +25,14 @@ from quoth.text.json_codec import (
     pack_places,
     unpack_spot,
 )
+
+log = logging.getLogger("quoth.store")
+
+SHOWN = (
+    *("id", "title", "kind", "chunks", "pages", "seconds", "language", "source", "url"),
+    *("speaker", "date", "warnings"),
+)
+"""The columns of a document that answers show, in the order of its checksum."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +115,28 @@ def unpack_tuning(packed: str) -> Tuning:
     return Tuning(**values)
 
 
+def row_checksum(values: Iterable[object]) -> int:
+    """Return the CRC-32 of a row's values, in the order of the table's columns."""
+    return zlib.crc32("\x1f".join(map(str, values)).encode("utf-8", "surrogatepass"))
+
+
+def intact(rows: Iterable[Any], *, extra: int = 0) -> Iterator[Any]:
+    """Return the rows whose values are as they were written; log the others.
+
+    The checksum is the last column but ``extra`` ones; it is null in rows of earlier versions. A
+    damaged row is treated as absent, so that nothing is quoted from it.
+    """
+    for row in rows:
+        at = len(row) - 1 - extra
+        if row[at] is None or row_checksum(row[:at]) == row[at]:
+            yield row
+        else:
+            log.error("damaged_row", extra={"id": row[0]})
+
+
 def chunk_to_row(chunk: Chunk, *, tenant: str) -> dict[str, Any]:
     """Return the row of a chunk."""
-    return {
+    row: dict[str, Any] = {
         "id": chunk.chunk_id,
         "tenant": tenant,
         "document_id": chunk.document_id,
@@ -125,6 +155,7 @@ def chunk_to_row(chunk: Chunk, *, tenant: str) -> dict[str, Any]:
         "segment": chunk.segment,
         "date": chunk.date,
     }
+    return row | {"checksum": row_checksum(row.values())}
 
 
 def chunk_from_row(row: Any) -> Chunk:
@@ -133,7 +164,7 @@ def chunk_from_row(row: Any) -> Chunk:
     Columns are read by position: looking each up by name would dominate the cost.
     """
     key, _tenant, document_id, ordinal, start, end, text, prefix, section_json, kind, *more = row
-    language, tokens, locator_json, places_json, chapter, segment, date = more
+    language, tokens, locator_json, places_json, chapter, segment, date, _checksum = more
     locator, places, section = unpack_spot(
         locator=locator_json, places=places_json, section=section_json
     )
@@ -160,7 +191,7 @@ def chunk_from_row(row: Any) -> Chunk:
 def document_to_row(entry: Entry, *, tenant: str, collection: str) -> dict[str, Any]:
     """Return the row of a ready document; ``collection`` is the collection's id."""
     document = entry.document
-    return {
+    row: dict[str, Any] = {
         "id": document.document_id,
         "tenant": tenant,
         "collection_id": collection,
@@ -179,6 +210,7 @@ def document_to_row(entry: Entry, *, tenant: str, collection: str) -> dict[str, 
         "added_at": now(),
         "date": document.date,
     }
+    return row | {"checksum": row_checksum(row[name] for name in SHOWN)}
 
 
 def document_from_row(row: Any, *, collection: str) -> Document:

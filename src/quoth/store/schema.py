@@ -17,7 +17,7 @@ from sqlalchemy import (
 
 from quoth.store.column_types import words
 
-HEAD = "0006"
+HEAD = "0007"
 """The newest migration; a catalogue that already stands at it is opened without Alembic."""
 
 metadata = MetaData(
@@ -63,6 +63,7 @@ documents = Table(
     Column("warnings", words(), nullable=False),
     Column("added_at", words(40), nullable=False),
     Column("date", words(40)),
+    Column("checksum", BigInteger),
     Index("ix_documents_collection_source", "collection_id", "source"),
 )
 
@@ -86,6 +87,7 @@ chunks = Table(
     Column("chapter", words(20), nullable=False, server_default=""),
     Column("segment", words(20), nullable=False, server_default=""),
     Column("date", words(40)),
+    Column("checksum", BigInteger),
     UniqueConstraint("document_id", "ordinal"),
 )
 

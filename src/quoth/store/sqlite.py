@@ -23,6 +23,11 @@ from quoth.core.errors import (
 NO_ROOM = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE")
 NO_ACCESS = ("SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_PERM", "SQLITE_AUTH")
 IN_USE = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
+UNDECODABLE = "Could not decode to UTF-8"
+WAY_OUT = (
+    "quoth doctor names the damage, quoth repair mends what can be made again. Restore the rest "
+    "from a backup, or point --home at another folder and add the documents again."
+)
 DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 
 KEPT_OPEN, AT_MOST = 8, 64
@@ -103,11 +108,8 @@ def translate_driver_error(error: sqlite3.Error) -> QuothError:
             retryable=True,
             retry_after_s=1.0,
         )
-    if code.startswith(DAMAGED):
-        return StoreDown(
-            f"The catalogue is damaged ({message}). Restore it from a backup, or point "
-            "--home at another folder and add the documents again."
-        )
+    if code.startswith(DAMAGED) or message.startswith(UNDECODABLE):
+        return StoreDown(f"The catalogue is damaged ({message}): {WAY_OUT}")
     if code.startswith(NO_ACCESS):
         return StoreDown(
             f"The catalogue cannot be opened ({message}). Look at who may write to the home "

@@ -37,6 +37,16 @@ class Requirements:
     uploads: frozenset[str]
 
 
+@dataclass(frozen=True, slots=True)
+class StoredTotals:
+    """What a tenant stores: documents, chunks, bytes of its uploads, and unfinished uploads."""
+
+    documents: int
+    chunks: int
+    bytes: int
+    pending: int
+
+
 class UploadStore(Tasks):
     """Upload tasks of one tenant, for receiving files."""
 
@@ -128,6 +138,29 @@ class UploadStore(Tasks):
             # Another process was quicker by a moment: it is that one's task.
             new = False
         return self.find(key), new
+
+    def retry(self, key: str) -> None:
+        """Queue a failed task again; raises NotFound where none of this id has failed."""
+        with self.writing("retry task") as connection:
+            failed = update(tasks).where(self.at(key), tasks.c.state == "failed")
+            if not connection.execute(failed.values(**queued(), attempts=0)).rowcount:
+                raise NotFound(f"There is no failed upload {key}.")
+
+    def totals(self) -> StoredTotals:
+        """Count what the tenant stores."""
+        own = select(func.count(), func.coalesce(func.sum(documents.c.chunks), 0)).where(
+            documents.c.tenant == self.tenant
+        )
+        unfinished = select(func.count()).where(
+            self.mine, tasks.c.state.in_(("receiving", "queued", "running"))
+        )
+        size = select(func.coalesce(func.sum(tasks.c.size), 0)).where(self.mine)
+        with self.reading() as connection:
+            there, parts = connection.execute(own).one()
+            pending = connection.execute(unfinished).scalar_one()
+            return StoredTotals(
+                int(there), int(parts), int(connection.execute(size).scalar_one()), int(pending)
+            )
 
     # --- clearing up --------------------------------------------------------------------------
 

@@ -113,6 +113,24 @@ class TokenStore:
         except OSError:
             return False
 
+    def damaged(self) -> list[str]:
+        """Return the names of the files of this model whose bytes are not as they were written."""
+        return sorted(
+            path.name for path in self._folder.glob(f"*/*{ENDING}") if not self._is_whole(path)
+        )
+
+    def _is_whole(self, path: Path) -> bool:
+        with path.open("rb", buffering=0) as file:
+            head = self._head(file)
+            if head is None:
+                return False
+            if head.checks is None:
+                return True
+            lengths = np.diff(head.ends, prepend=0)
+            rows = (len(self._rows(file, head, ordinal=at)) for at in range(len(lengths)))
+            size = head.body + int(lengths.sum()) * self._width
+            return [*rows] == lengths.tolist() and path.stat().st_size == size
+
     def keep_only(self, document_ids: Iterable[str], *, all_models: bool = False) -> int:
         """Remove all other documents, of this model or of all models; return their number."""
         kept = {self._path(document_id).name for document_id in document_ids}

@@ -48,6 +48,10 @@ class TokenVectors:
         if self._store is not None:
             await asyncio.to_thread(self._store.delete, list(document_ids))
 
+    async def damaged(self) -> list[str]:
+        """Return the names of files on the disk that are not as they were written."""
+        return [] if self._store is None else await asyncio.to_thread(self._store.damaged)
+
     async def keep_only(self, document_ids: Iterable[str]) -> int:
         """Remove all other documents, of other models too; return their number."""
         if self._store is None:

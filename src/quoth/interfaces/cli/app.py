@@ -16,10 +16,10 @@ from typer.core import TyperGroup
 
 from quoth import __version__
 from quoth.core.errors import ConfigError, InputError
-from quoth.interfaces.cli import audit, backup, keys
+from quoth.interfaces.cli import audit, backup, keys, uploads
 from quoth.interfaces.cli.add import add, sync
 from quoth.interfaces.cli.chainlit import chainlit
-from quoth.interfaces.cli.doctor import doctor, profiles
+from quoth.interfaces.cli.doctor import doctor, profiles, repair
 from quoth.interfaces.cli.documents import (
     collections,
     list_documents,
@@ -279,6 +279,7 @@ def models(
 
 
 app.command()(doctor)
+app.command()(repair)
 app.command()(profiles)
 app.command()(tune)
 app.command()(history)
@@ -292,6 +293,8 @@ app.command()(chainlit)
 app.command()(purge)
 app.add_typer(keys.app, name="keys")
 app.add_typer(audit.app, name="audit")
+app.command()(uploads.tenants)
+app.add_typer(uploads.app, name="uploads")
 app.add_typer(backup.app, name="backup")
 
 

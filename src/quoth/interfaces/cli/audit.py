@@ -46,17 +46,41 @@ async def verify(
         typer.Option(help="NUMBER:HASH from an earlier check, stored in a safe place."),
     ] = None,
 ) -> int:
-    """Check the whole chain; rows that were altered, removed, added or moved are named."""
+    """Check the chain of every tenant; rows that were altered, removed, added or moved are named.
+
+    ``--head`` is of the tenant of the settings.
+    """
     with catalogue_of(session) as catalogue:
-        found = await asyncio.to_thread(_verified, session, catalogue, head)
+        found = await asyncio.to_thread(_verified_all, session, catalogue, head)
     if session.json:
-        session.put(to_json(found))
-    if found.whole:
-        session.say(f"The audit is whole: {found.rows} rows.")
-        session.say(f"Its head is {found.head.number}:{found.head.hash}")
-        return DONE
-    session.warn(f"The audit is broken at number {found.broken_at}: {found.reason}.")
-    return FAILED
+        for tenant, chain in found.items():
+            session.put({"tenant": tenant, **to_json(chain)})
+    broken = {tenant: chain for tenant, chain in found.items() if not chain.whole}
+    for tenant, chain in broken.items():
+        at = f"number {chain.broken_at}: {chain.reason}"
+        session.warn(f"The audit of '{tenant}' is broken at {at}.")
+    if broken:
+        return FAILED
+    own = found[session.settings.tenant]
+    rows = sum(chain.rows for chain in found.values())
+    session.say(f"The audit is whole: {rows} rows of {len(found)} tenants.")
+    session.say(f"Its head is {own.head.number}:{own.head.hash}")
+    return DONE
+
+
+def _verified_all(
+    session: CliSession, catalogue: Catalogue, head: str | None
+) -> dict[str, ChainVerification]:
+    from quoth.store.catalogue import Catalogue
+    from quoth.store.upload_queue import TenantRoundRobin
+
+    names = {session.settings.tenant, *TenantRoundRobin(catalogue.database).tenants()}
+    found = {}
+    for tenant in sorted(names):
+        own = Catalogue(catalogue.database, tenant=tenant)
+        named = head if tenant == session.settings.tenant else None
+        found[tenant] = _verified(session, own, named)
+    return found
 
 
 def _verified(session: CliSession, catalogue: Catalogue, head: str | None) -> ChainVerification:

@@ -1,23 +1,103 @@
-"""`quoth doctor`, `quoth profiles`: whether everything is as it should be, and what could be."""
+"""`quoth doctor`, `quoth repair`, `quoth profiles`: what is damaged, mended or missing."""
 
 from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
 from quoth.interfaces.cli.options import Llm, with_model
-from quoth.interfaces.cli.session import DONE, FAILED, CliSession, command, engine_of
+from quoth.interfaces.cli.session import DONE, FAILED, CliSession, command
+
+if TYPE_CHECKING:
+    from quoth.pipeline.maintain import Check
+    from quoth.tenants import Tenants
+
+MEND = "Mend what can be made again with: quoth repair"
+LINES = 20
 
 
 @command
 async def doctor(session: CliSession, llm: Llm = None) -> int:
-    """Check the set-up, the catalogue and the index, and say what to do."""
+    """Check the set-up, every stored row and file, and the indexes, and say what to do."""
+    from quoth.bootstrap import open_tenants
     from quoth.interfaces.cli.render import health_report
+    from quoth.pipeline.maintain import Check, Health
 
     session = with_model(session, llm)
-    async with engine_of(session) as engine:
-        health = await engine.health()
+    checks = await asyncio.to_thread(_stored, session)
+    try:
+        async with open_tenants(session.settings, progress=session.say) as tenants:
+            checks += await _opened(tenants)
+    except Exception as error:  # noqa: BLE001 - all else is reported, whatever fails
+        checks.append(Check("library", False, _line(error), MEND))
+    health = Health(all(check.ok for check in checks), tuple(checks))
     session.show(health, health_report)
     return DONE if health.ok else FAILED
+
+
+@command
+async def repair(session: CliSession) -> int:
+    """Restore what can be made again from the files, and name what is lost."""
+    from quoth.bootstrap import open_tenants
+    from quoth.operations.repair import repair_library
+
+    lost = 0
+    async with open_tenants(session.settings, progress=session.say) as tenants:
+        async for step in repair_library(tenants):
+            lost += not step.mended
+            (session.say if step.mended else session.warn)(step.what)
+    session.say("Nothing is lost." if not lost else f"{lost} parts are lost.")
+    return FAILED if lost else DONE
+
+
+def _stored(session: CliSession) -> list[Check]:
+    """Check what is stored without opening the library."""
+    from quoth.core.errors import QuothError
+    from quoth.operations.integrity import Damage, damaged_blobs, find_damage
+    from quoth.pipeline.maintain import Check
+    from quoth.store.database import open_database
+
+    settings = session.settings
+    try:
+        database = open_database(settings.catalogue)
+        try:
+            damage = find_damage(database, home=settings.home)
+        finally:
+            database.close()
+    except QuothError as error:
+        damage = [Damage(_line(error)), *damaged_blobs(settings.home)]
+    if not damage:
+        return [Check("stored data", True, "every row and uploaded file is as it was written")]
+    checks = [Check("stored data", False, each.what) for each in damage[:LINES]]
+    more = f" (and {len(damage) - LINES} more)" if len(damage) > LINES else ""
+    return [*checks, Check("damage", False, f"{len(damage)} parts are damaged{more}", MEND)]
+
+
+async def _opened(tenants: Tenants) -> list[Check]:
+    """Check the set-up with the collection of the settings in full, and all others in short."""
+    from quoth.pipeline.maintain import Check
+    from quoth.store.upload_queue import TenantRoundRobin
+
+    own = tenants.settings
+    checks = list((await tenants.engine(own.tenant).health()).checks)
+    for tenant in await asyncio.to_thread(TenantRoundRobin(tenants.database).tenants):
+        engine = tenants.engine(tenant)
+        for found in await asyncio.to_thread(engine.parts.catalogue.collections):
+            if (tenant, found.name) != (own.tenant, own.collection):
+                health = await engine.health(collection=found.name)
+                name = f"{tenant}/{found.name}"
+                checks += [
+                    Check(f"{check.name} of {name}", False, check.found, check.advice)
+                    for check in health.checks
+                    if not check.ok and check.name in ("identity", "index", "tokens")
+                ]
+    return checks
+
+
+def _line(error: BaseException) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
 
 
 @command

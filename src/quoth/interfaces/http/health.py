@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import resource
+import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -19,6 +20,7 @@ from quoth.interfaces.http.middleware.shutdown import State
 from quoth.interfaces.http.server.state import ServerState
 from quoth.operations.metrics import MetricDefinition
 from quoth.pipeline.components import Components, model_names
+from quoth.store.operator_view import OperatorView
 from quoth.store.upload_queue import Queue, TenantRoundRobin
 from quoth.store.upload_tasks import State as FileState
 from quoth.tenants import Tenants
@@ -98,7 +100,10 @@ class ReadinessProbe:
 async def check_readiness(engine: Engine, *, server: ServerState | None = None) -> Readiness:
     """Check whether queries of the engine's tenant can be answered now."""
     parts = engine.parts
-    catalogue, index, files = await asyncio.gather(_catalogue(parts), _index(parts), _files(parts))
+    checks = asyncio.gather(_catalogue(parts), _index(parts), _files(parts))
+    catalogue, index, files = await checks
+    if server is not None and any(damage.structural for damage in server.damage):
+        catalogue = "down"
     state: State = "serving" if server is None else server.requests.state
     return Readiness(
         ready=state == "serving" and catalogue == "ok" and index == "ok",
@@ -125,6 +130,8 @@ def server_metrics(tenants: Tenants, server: ServerState) -> Iterator[MetricDefi
     yield _gauge("quoth_shed_total", "Queries refused by admission control.", limit.shed)
     yield _gauge("quoth_workers", "Workers that process uploads.", server.workers)
     yield _gauge("quoth_open_tenants", "Tenants whose stores are open.", len(tenants.opened))
+    yield _gauge("quoth_damaged", "Damaged parts of the stored data.", len(server.damage))
+    yield _gauge("quoth_free_bytes", "Free disk of the home folder.", _free_bytes(tenants))
     yield _gauge("quoth_resident_bytes", "Resident memory.", resident_bytes())
     yield from _uploads(tenants)
     # Models, caches and breakers are shared by all tenants.
@@ -149,7 +156,17 @@ def _uploads(tenants: Tenants) -> Iterator[MetricDefinition]:
     with suppress(QuothError):
         found = TenantRoundRobin(tenants.database).depths()
         values = [((state,), float(found.get(state, 0))) for state in get_args(FileState)]
+        age_s = OperatorView(tenants.database).queue_age_s()
+        about = "Age of the oldest queued upload."
+        yield _gauge("quoth_queue_age_seconds", about, age_s)
         yield MetricDefinition("quoth_files", "Uploads by their state.", values, ("state",))
+
+
+def _free_bytes(tenants: Tenants) -> float:
+    try:
+        return shutil.disk_usage(tenants.settings.home).free
+    except OSError:
+        return 0.0
 
 
 def _gauge(name: str, about: str, value: float) -> MetricDefinition:
@@ -202,7 +219,8 @@ async def _index(parts: Components) -> HealthState:
             found = await asyncio.to_thread(parts.catalogue.find_collection, name)
             chunks = found and await asyncio.to_thread(parts.catalogue.passages, found)
             if found is not None and chunks:
-                await parts.open_index(found.table).match(PROBE, languages=("en",), limit=1)
+                hits = await parts.open_index(found.table).match(PROBE, languages=("en",), limit=3)
+                await asyncio.to_thread(parts.catalogue.chunks, [key for key, _score in hits])
     except (QuothError, TimeoutError):
         return "down"
     return "ok"

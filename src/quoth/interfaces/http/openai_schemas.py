@@ -1,22 +1,23 @@
 """Requests and responses of the OpenAI-compatible routes.
 
-A request may hold every known field of chat completions: those that have an effect, those that
-are accepted and ignored, and those that would change the response and are refused. Unknown fields
-are refused too.
+A request may hold any field: those without an effect are accepted, and the answer's warnings name
+those that a client may have expected to have one.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field
 
 from quoth.core.errors import InputError
 from quoth.core.types import Answer, Citation, Turn
 from quoth.interfaces.http.problem_details import ProblemResponse
+from quoth.query.understand import MAX_LENGTH, MIN_LENGTH
 
 OWNER = "quoth"
 MAX_MESSAGES = 500
@@ -25,36 +26,15 @@ MAX_TURNS = 20
 MAX_TURN_LENGTH = 4000
 """Characters of each side of a turn that are read."""
 
-IGNORED_FIELDS = (
-    "audio",
-    "frequency_penalty",
-    "function_call",
-    "functions",
-    "logit_bias",
-    "metadata",
-    "moderation",
-    "parallel_tool_calls",
-    "prediction",
-    "presence_penalty",
-    "prompt_cache_key",
-    "prompt_cache_options",
-    "prompt_cache_retention",
-    "reasoning_effort",
-    "safety_identifier",
-    "seed",
-    "service_tier",
-    "stop",
-    "tool_choice",
-    "tools",
-    "top_logprobs",
-    "top_p",
-    "user",
-    "verbosity",
-    "web_search_options",
-)
-"""Fields that are accepted and have no effect."""
+SILENT_FIELDS = frozenset({"metadata", "safety_identifier", "service_tier", "user", "stop"})
+"""Fields without an effect that no client misses, so that they are not named."""
+MAX_NAMED = 10
+NOT_READ = "(not read here: {})"
+"""What stands for an image, audio or a file of a message."""
 
-OPENAI_PATHS = re.compile(r"/v1/(?:chat/completions|models(?:/.*)?)")
+OPENAI_PATHS = re.compile(
+    r"/v1/(?:chat/completions|completions|responses|embeddings|models(?:/.*)?)"
+)
 """Paths of the OpenAI-compatible API."""
 _MARKDOWN_LINK = re.compile(r" ?\[\d{1,4}\]\([^()\s]{0,2000}\)")
 
@@ -78,14 +58,15 @@ class ChatMessage(BaseModel):
     content: str | list[ContentPart] | None = None
 
     def plain_text(self) -> str:
-        """Return its text; raises InputError for an image, audio or a file in a query."""
+        """Return its text."""
         if isinstance(self.content, str):
             return self.content
-        parts = self.content or []
-        is_text = all(part.type in ("text", "refusal") for part in parts)
-        if self.role == "user" and not is_text:
-            raise InputError("A question is text: images, audio and files cannot be read here.")
-        return "\n".join(part.text for part in parts if part.text)
+        return "\n".join(part.text for part in self.content or [] if part.text)
+
+    def unread(self) -> list[str]:
+        """Return the kinds of its parts that are no text."""
+        parts = self.content if isinstance(self.content, list) else []
+        return [part.type for part in parts if part.type not in ("text", "refusal")]
 
 
 class StreamOptions(BaseModel):
@@ -95,14 +76,6 @@ class StreamOptions(BaseModel):
 
     include_usage: bool = False
     include_obfuscation: bool | None = None
-
-
-class ResponseFormat(BaseModel):
-    """The format of the answer, which is text."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    type: Literal["text"]
 
 
 class ChatRequest(BaseModel):
@@ -120,15 +93,19 @@ class ChatRequest(BaseModel):
     n: Literal[1] | None = None
     store: bool | None = None
     logprobs: Literal[False] | None = None
-    response_format: ResponseFormat | None = None
     modalities: list[Literal["text"]] | None = None
 
-    @model_validator(mode="after")
-    def _refuse_unknown_fields(self) -> ChatRequest:
-        for name in self.model_extra or {}:
-            if name not in IGNORED_FIELDS:
-                raise ValueError(f"there is no field '{name[:60]}'")
-        return self
+    def warnings(self) -> tuple[str, ...]:
+        """Return what a client may have expected to have an effect, and has none."""
+        extra = self.model_extra or {}
+        names = sorted(
+            name[:60] for name, value in extra.items() if value and name not in SILENT_FIELDS
+        )
+        unread = sorted({kind[:60] for message in self.messages for kind in message.unread()})
+        found = [f"Fields without an effect here: {', '.join(names[:MAX_NAMED])}."] if names else []
+        if unread:
+            found.append(f"Not read, since only text is: {', '.join(unread[:MAX_NAMED])}.")
+        return tuple(found)
 
 
 def split_messages(messages: list[ChatMessage]) -> tuple[str, tuple[Turn, ...]]:
@@ -143,13 +120,30 @@ def split_messages(messages: list[ChatMessage]) -> tuple[str, tuple[Turn, ...]]:
         raise InputError("There is no question: the messages hold none with the role 'user'.")
     turns: list[Turn] = []
     for message in spoken[:last]:
-        text = message.plain_text()
+        text = message.plain_text() or "".join(map(NOT_READ.format, message.unread()))
         if message.role == "user":
             turns.append(Turn(text[:MAX_TURN_LENGTH]))
         elif turns and not turns[-1].answer:
             answer = _MARKDOWN_LINK.sub("", text[: 4 * MAX_TURN_LENGTH])[:MAX_TURN_LENGTH]
             turns[-1] = Turn(turns[-1].question, answer)
-    return spoken[last].plain_text(), tuple(turns[-MAX_TURNS:])
+    query = spoken[last].plain_text()
+    if not query.strip():
+        raise InputError("A question is text: images, audio and files cannot be read here.")
+    return query, tuple(turns[-MAX_TURNS:])
+
+
+def to_query(text: str) -> str:
+    """Return a message as a query: a very short one in quotes, of a long one its two ends.
+
+    People who paste a text ask before or after it.
+    """
+    text = text.strip()
+    if len(text) < MIN_LENGTH:
+        return f"“{text}”"
+    if len(text) <= MAX_LENGTH:
+        return text
+    half = MAX_LENGTH // 2 - 2
+    return f"{text[:half]} … {text[-half:]}"
 
 
 # --- responses --------------------------------------------------------------------------------
@@ -237,7 +231,7 @@ class Completion:
     object: Literal["chat.completion"] = "chat.completion"
 
 
-def chat_citations(answer: Answer) -> ChatCitations:
+def chat_citations(answer: Answer, *, warnings: Sequence[str] = ()) -> ChatCitations:
     """Return the citations of an answer, whose links are public, and its status."""
     sources: dict[str, CitedDocument] = {}
     for citation in answer.citations:
@@ -251,7 +245,7 @@ def chat_citations(answer: Answer) -> ChatCitations:
         citations=answer.citations,
         sources=tuple(sources.values()),
         degraded=answer.degraded,
-        warnings=answer.warnings,
+        warnings=(*answer.warnings, *warnings),
     )
 
 

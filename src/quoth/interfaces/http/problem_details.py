@@ -35,6 +35,7 @@ from quoth.core.errors import (
     StoreDown,
 )
 from quoth.interfaces.http.request_state import request_state
+from quoth.pipeline.quota import QuotaExceeded
 
 MEDIA_TYPE = "application/problem+json"
 MAX_DETAIL_LENGTH = 600
@@ -186,6 +187,8 @@ def _detail(error: QuothError) -> str:
         case IndexCorrupt():
             return REINDEX
         case InputError() | Gone() | OutOfTime() | Denied() | Busy() | IndexMismatch():
+            return str(error)
+        case QuotaExceeded():
             return str(error)
         case StorageFull():
             return NO_ROOM

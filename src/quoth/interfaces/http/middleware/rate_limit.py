@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from ipaddress import IPv6Address, ip_address, ip_network
 from math import ceil
 
@@ -43,6 +44,7 @@ class RateLimitMiddleware:
             ),
             max_in_flight=settings.key_questions_at_once,
         )
+        self._daily = DailyQuota(settings.tenant_questions_per_day)
         burst = max(settings.key_requests_per_minute // 4, settings.key_requests_at_once)
         self._requests = RequestQuota(
             "requests",
@@ -56,9 +58,41 @@ class RateLimitMiddleware:
         if request is None or request.principal is None or request.principal.key_id == LOCAL:
             await self.app(scope, receive, send)
             return
+        if request.kind == "query":
+            self._daily.take(request.principal.tenant)
         quota = self._questions if request.kind in ("query", "change") else self._requests
         with quota.hold(request.principal.key_id):
             await self.app(scope, receive, send)
+
+
+class DailyQuota:
+    """Queries of each tenant on one day (UTC), in this process; None for no limit."""
+
+    def __init__(
+        self, limit: int | None, *, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    ) -> None:
+        self._limit = limit
+        self._clock = clock
+        self._day = ""
+        self._asked: Counter[str] = Counter()
+
+    def take(self, tenant: str) -> None:
+        """Count a query; raises Busy with status 429 until midnight beyond the limit."""
+        if self._limit is None:
+            return
+        now = self._clock()
+        if self._day != now.date().isoformat():
+            self._day = now.date().isoformat()
+            self._asked.clear()
+        if self._asked[tenant] >= self._limit:
+            midnight = datetime.combine(now.date() + timedelta(days=1), datetime.min.time(), UTC)
+            raise Busy(
+                f"This tenant has asked {self._limit:,} questions today, which is its limit. Ask "
+                "again tomorrow (UTC).",
+                status=429,
+                retry_after_s=(midnight - now).total_seconds(),
+            )
+        self._asked[tenant] += 1
 
 
 class GcraLimiter:

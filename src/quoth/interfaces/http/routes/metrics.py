@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from quoth.core.errors import NotFound
+from quoth.core.errors import Denied, NotFound
 from quoth.interfaces.http.dependencies import Admin
 from quoth.interfaces.http.server.state import ServerState
 from quoth.operations.metrics import FORMAT
@@ -23,8 +23,14 @@ router = APIRouter()
     response_class=Response,
     responses={200: {"content": {"text/plain": {}}}},
 )
-async def metrics(request: Request, _caller: Admin) -> Response:
-    """Return all counters and histograms of this process; needs the scope ``admin``."""
+async def metrics(request: Request, caller: Admin) -> Response:
+    """Return all counters and histograms of this process.
+
+    They are of all tenants, so they need the operator's key: one with the scope ``admin`` of the
+    tenant that the service itself is set to.
+    """
+    if caller.tenant != request.app.state.tenants.settings.tenant:
+        raise Denied("The metrics are of all tenants: they need a key of the operator.")
     server: ServerState | None = getattr(request.app.state, "server", None)
     if server is None:
         raise NotFound("This application counts nothing.")

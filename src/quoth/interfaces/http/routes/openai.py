@@ -25,6 +25,7 @@ from quoth.answering.finalize import add_warning
 from quoth.core.errors import NotFound, QuothError
 from quoth.core.events import Event
 from quoth.core.types import Answer
+from quoth.interfaces.http.chat_tasks import task_reply
 from quoth.interfaces.http.dependencies import Reader
 from quoth.interfaces.http.openai_schemas import (
     OWNER,
@@ -37,6 +38,7 @@ from quoth.interfaces.http.openai_schemas import (
     chat_citations,
     split_messages,
     to_openai_error,
+    to_query,
     token_usage,
 )
 from quoth.interfaces.http.problem_details import ProblemResponse, as_response, problem
@@ -141,9 +143,11 @@ async def complete(body: ChatRequest, request: Request, caller: Reader) -> Respo
     ``quoth`` holds the citations, on the last piece of a stream.
     """
     query, history = split_messages(body.messages)
+    if (reply := task_reply(query)) is not None:
+        return _plain(body, reply)
     collection = await _collection(caller, body.model, find=require_documents)
     question = Question(
-        query,
+        to_query(query),
         choices={
             "temperature": body.temperature,
             "max_tokens": body.max_completion_tokens or body.max_tokens,
@@ -156,43 +160,69 @@ async def complete(body: ChatRequest, request: Request, caller: Reader) -> Respo
     keep = recorder_for(caller, store=body.store is not False)
     if not body.stream:
         answer = await caller.engine.answer(question, keep=keep)
-        return ApiResponse(_completion(public_answer(answer, base=base), body.model))
+        return ApiResponse(_completion(public_answer(answer, base=base), body))
     events = caller.engine.stream(question, keep=keep)
     include_usage = body.stream_options is not None and body.stream_options.include_usage
     return EventStream(
         events,
         first=await until_hits(events),
-        encode=partial(_chunks, base=base, model=body.model, include_usage=include_usage),
+        encode=partial(_chunks, base=base, body=body, include_usage=include_usage),
         encode_error=_error_chunk,
     )
 
 
 async def _chunks(
-    events: AsyncGenerator[Event, None], *, base: str, model: str, include_usage: bool
+    events: AsyncGenerator[Event, None], *, base: str, body: ChatRequest, include_usage: bool
 ) -> AsyncGenerator[bytes, None]:
     """Write an answer as the chunks of a chat completion."""
-    head = {
-        "id": f"chatcmpl-{token_hex(12)}",
-        "object": "chat.completion.chunk",
-        "created": int(time()),
-        "model": model,
-    }
-
-    def chunk(delta: dict[str, str], *, finish_reason: str | None = None, **more: Any) -> bytes:
-        choice = {"delta": delta, "index": 0, "finish_reason": finish_reason, "logprobs": None}
-        return _data({**head, "choices": [choice], **more})
-
+    head = _chunk_head(body.model)
+    chunk = partial(_chunk, head)
     yield chunk({"role": "assistant", "content": ""})
     async with aclosing(to_markdown(events, address=partial(public_link, base))) as pieces:
         async for piece in pieces:
             if isinstance(piece, str):
                 yield chunk({"content": piece})
                 continue
-            citations = to_public(chat_citations(public_answer(piece, base=base)))
+            citations = to_public(
+                chat_citations(public_answer(piece, base=base), warnings=body.warnings())
+            )
             yield chunk({}, finish_reason=_finish_reason(piece), quoth=citations)
             if include_usage:
                 yield _data({**head, "choices": [], "usage": to_public(token_usage(piece))})
     yield b"data: [DONE]\n\n"
+
+
+def _chunk_head(model: str) -> dict[str, Any]:
+    return {
+        "id": f"chatcmpl-{token_hex(12)}",
+        "object": "chat.completion.chunk",
+        "created": int(time()),
+        "model": model,
+    }
+
+
+def _chunk(
+    head: dict[str, Any], delta: dict[str, str], *, finish_reason: str | None = None, **more: Any
+) -> bytes:
+    choice = {"delta": delta, "index": 0, "finish_reason": finish_reason, "logprobs": None}
+    return _data({**head, "choices": [choice], **more})
+
+
+def _plain(body: ChatRequest, text: str) -> Response:
+    """Return a reply that nothing was searched for."""
+    if not body.stream:
+        choice = {"index": 0, "finish_reason": "stop", "logprobs": None}
+        choice |= {"message": {"role": "assistant", "content": text, "refusal": None}}
+        usage = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
+        head = _chunk_head(body.model) | {"object": "chat.completion"}
+        return ApiResponse({**head, "choices": [choice], "usage": usage})
+    head = _chunk_head(body.model)
+    pieces = (
+        _chunk(head, {"role": "assistant", "content": text}),
+        _chunk(head, {}, finish_reason="stop"),
+        b"data: [DONE]\n\n",
+    )
+    return Response(b"".join(pieces), media_type="text/event-stream")
 
 
 def _error_chunk(error: QuothError, request_id: str) -> bytes:
@@ -203,15 +233,15 @@ def _data(value: dict[str, Any]) -> bytes:
     return b"data: %s\n\n" % to_json(value)
 
 
-def _completion(answer: Answer, model: str) -> Completion:
+def _completion(answer: Answer, body: ChatRequest) -> Completion:
     text = "".join(markdown_sentences(answer, address=lambda link, _document: link))
     return Completion(
         id=f"chatcmpl-{token_hex(12)}",
         created=int(time()),
-        model=model,
+        model=body.model,
         choices=(ChatChoice(ChatReply(text), _finish_reason(answer)),),
         usage=token_usage(answer),
-        quoth=chat_citations(answer),
+        quoth=chat_citations(answer, warnings=body.warnings()),
     )
 
 

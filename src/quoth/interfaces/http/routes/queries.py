@@ -10,7 +10,7 @@ from fastapi import APIRouter, Body, Query
 from pydantic import AfterValidator
 from starlette.responses import Response
 
-from quoth.core.errors import NotFound
+from quoth.core.errors import Denied, NotFound
 from quoth.core.types import Answer
 from quoth.history.explain import Explanation, explain
 from quoth.history.why_not import WhyNot, why_not
@@ -171,6 +171,12 @@ async def query(query_id: OneId, caller: Owner) -> Response:
 async def forget(query_id: OneId, caller: Owner) -> Response:
     """Delete a query with its answer, its record and its feedback."""
     parts = caller.engine.parts
+    if "admin" not in caller.scopes:
+        asked_by = await asyncio.to_thread(parts.catalogue.asked_by, query_id)
+        if asked_by not in (None, caller.key_id):
+            raise Denied(
+                "Another key asked this question. A key with the scope 'admin' may forget it."
+            )
     if not await asyncio.to_thread(parts.catalogue.forget, query_id):
         raise NotFound(f"There is no question with the id '{query_id}'.")
     parts.cache.clear()

@@ -40,6 +40,7 @@ from quoth.interfaces.http.server.h11_protocol import LimitedH11Protocol, close_
 from quoth.interfaces.http.server.state import ServerState
 from quoth.interfaces.http.server.warmup import warm
 from quoth.interfaces.isolated_add import add_in_child
+from quoth.operations.integrity import run_integrity_checks
 from quoth.operations.metrics import Metrics
 from quoth.operations.retention import run_retention_daily
 from quoth.operations.worker import run_workers
@@ -142,7 +143,10 @@ async def _serve(
     )
     closes = asyncio.create_task(close_slow_connections(server.server_state.connections))
     retains = asyncio.create_task(run_retention_daily(tenants.database))
-    tasks = [asyncio.create_task(warm_up()), listens, works, closes, retains]
+    checks = asyncio.create_task(
+        run_integrity_checks(tenants.database, home=settings.home, report=state.note_damage)
+    )
+    tasks = [asyncio.create_task(warm_up()), listens, works, closes, retains, checks]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         ending.set()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from quoth.core.trace import Trace
 from quoth.core.types import Answer
 from quoth.interfaces.http.middleware.concurrency_limit import ConcurrencyLimit
 from quoth.interfaces.http.middleware.shutdown import InFlightRequests
+from quoth.operations.integrity import Damage
 from quoth.operations.metrics import Metrics
 from quoth.operations.otel import observe_spans
 
@@ -20,8 +22,14 @@ class ServerState:
     requests: InFlightRequests
     metrics: Metrics
     workers: int = 0
+    damage: list[Damage] = field(default_factory=list)
+    """What the last check of the stored data found."""
 
     def observe(self, trace: Trace, answer: Answer | None) -> None:
         """Count a query or a search, and write its spans."""
         self.metrics.observe(trace, answer)
         observe_spans(trace, answer)
+
+    def note_damage(self, found: Sequence[Damage]) -> None:
+        """Keep what a check of the stored data found."""
+        self.damage[:] = found

@@ -19,6 +19,7 @@ from quoth.core.errors import (
 )
 from quoth.ingest.sources.http import Connect, Resolve, fetch
 from quoth.pipeline.components import Components
+from quoth.pipeline.quota import require_room
 from quoth.pipeline.uploads import (
     content_key,
     metadata_of,
@@ -75,6 +76,7 @@ async def receive_whole(
     ``about`` returns its metadata after the last byte. An error leaves nothing behind. Raises
     InputError, TooLarge and StorageFull.
     """
+    await asyncio.to_thread(require_room, parts)
     blobs, arrivals = tenant_blobs(parts), upload_store(parts)
     part = blobs.part(uuid4().hex)
     most = parts.settings.max_upload_mb * 2**20
@@ -190,6 +192,7 @@ def check_size(parts: Components, size: int) -> None:
         raise InputError(EMPTY)
     if size > most * 2**20:
         raise TooLarge(f"A file can have up to {most} MB.")
+    require_room(parts, size=size)
 
 
 def _complete(parts: Components, arrivals: UploadStore, task: Task, sha256: str) -> Task:

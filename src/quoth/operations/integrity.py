@@ -1,0 +1,132 @@
+"""Looks for damage: catalogue rows, uploaded files, audit log; changes nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from quoth.core.errors import QuothError
+from quoth.store.audit import Audit
+from quoth.store.copy import snapshot
+from quoth.store.database import Database
+from quoth.store.rows import SHOWN, row_checksum
+from quoth.store.schema import chunks
+from quoth.store.upload_queue import TenantRoundRobin
+
+COLUMNS = {
+    "documents": (*SHOWN, "checksum"),
+    "chunks": tuple(column.name for column in chunks.columns),
+}
+MAX_FINDINGS = 20
+BLOCK = 1 << 20
+DAY_S = 24 * 3600.0
+
+log = logging.getLogger("quoth.integrity")
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """A damaged part; ``document_id`` is that of the document whose rows are damaged.
+
+    ``structural`` damage is of the database itself, so that any statement may fail.
+    """
+
+    what: str
+    document_id: str | None = None
+    structural: bool = False
+
+
+def find_damage(database: Database, *, home: Path) -> list[Damage]:
+    """Check every row and uploaded file, and the chain of each tenant's audit log."""
+    found = []
+    try:
+        if database.is_file:
+            found += damaged_rows(Path(database.engine.url.database or ""))
+        else:
+            with TemporaryDirectory(prefix="quoth") as folder:
+                snapshot(database, Path(folder, "copy.sqlite"))
+                found += damaged_rows(Path(folder, "copy.sqlite"))
+        for tenant in TenantRoundRobin(database).tenants():
+            chain = Audit(database, tenant=tenant).verify()
+            if not chain.whole:
+                at = f"{chain.broken_at} ({chain.reason})"
+                found.append(Damage(f"the audit log of '{tenant}' is broken at number {at}"))
+    except QuothError as error:
+        found.append(Damage(str(error)))
+    return [*found, *damaged_blobs(home)]
+
+
+def damaged_rows(file: Path) -> list[Damage]:
+    """Check a catalogue file: the structure of the database, and every checksum."""
+    try:
+        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as catalogue:
+            catalogue.text_factory = bytes
+            structure = catalogue.execute(f"PRAGMA integrity_check({MAX_FINDINGS})").fetchall()
+            faults = [_text(row[0]) for row in structure if row[0] != b"ok"]
+            found = [Damage(f"catalogue: {fault}", structural=True) for fault in faults]
+            return found + list(_damaged(catalogue))
+    except sqlite3.Error as error:
+        return [Damage(f"catalogue: {error}", structural=True)]
+
+
+def _damaged(catalogue: sqlite3.Connection) -> Iterator[Damage]:
+    for table, columns in COLUMNS.items():
+        names = ", ".join(f'"{column}"' for column in columns)
+        owner = 0 if table == "documents" else columns.index("document_id")
+        for row in catalogue.execute(f"SELECT {names} FROM {table}"):  # noqa: S608 - our own names
+            *values, checksum = map(_text, row)
+            if checksum is not None and row_checksum(values) != checksum:
+                yield Damage(f"a row of {table}: {values[0]}", document_id=str(values[owner]))
+    for table, column in (("answers", "answer"), ("records", "record")):
+        for key, packed in catalogue.execute(f"SELECT query_id, {column} FROM {table}"):  # noqa: S608
+            try:
+                json.loads(packed)
+            except ValueError:
+                yield Damage(f"a row of {table}: {_text(key)}")
+
+
+def damaged_blobs(home: Path) -> list[Damage]:
+    """Check that every uploaded file has the content that its name is the hash of."""
+    found = []
+    for path in sorted((home / "blobs").rglob("*")):
+        if "parts" in path.parts or path.name.endswith(".draft") or not path.is_file():
+            continue
+        if _sha256(path) != path.name.partition(".")[0]:
+            found.append(Damage(f"the uploaded file {path.relative_to(home)}"))
+    return found
+
+
+async def run_integrity_checks(
+    database: Database,
+    *,
+    home: Path,
+    report: Callable[[Sequence[Damage]], None],
+    every_s: float = DAY_S,
+) -> None:
+    """Check at start and every day, until cancelled; ``report`` gets what is damaged."""
+    while True:
+        found = await asyncio.to_thread(find_damage, database, home=home)
+        report(found)
+        for damage in found[:MAX_FINDINGS]:
+            log.error("damage", extra={"what": damage.what})
+        await asyncio.sleep(every_s)
+
+
+def _sha256(path: Path) -> str:
+    digest = sha256()
+    with path.open("rb") as file:
+        while block := file.read(BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _text(value: object) -> object:
+    return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else value

@@ -1,0 +1,116 @@
+"""Damage is named by the doctor, never quoted, and never backed up as good."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import shutil
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
+
+import pytest
+
+from quoth.core.errors import InputError
+from quoth.operations.backup import make_backup
+from quoth.operations.integrity import damaged_rows, find_damage
+from quoth.operations.repair import repair_library
+from quoth.store.database import open_database
+from quoth.tenants import Tenants
+from tests.support.cli import quoth
+from tests.support.upload_service import drained, open_quickly, send, working
+
+TEXT = "# Bees\n\nA queen bee lives for five years in her hive.\n"
+
+
+@asynccontextmanager
+async def library(home: Path) -> AsyncIterator[Tenants]:
+    async with open_quickly(home) as tenants:
+        await send(tenants, TEXT)
+        async with working(tenants):
+            await drained(tenants)
+        yield tenants
+
+
+def spoil(home: Path, *, old: bytes, new: bytes) -> None:
+    """Change bytes of the catalogue's file as a disk does."""
+    file = home / "catalogue.sqlite"
+    with closing(sqlite3.connect(file)) as catalogue:
+        catalogue.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    content = file.read_bytes()
+    assert old in content
+    file.write_bytes(content.replace(old, new))
+
+
+async def test_a_changed_text_is_named_and_not_quoted(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    async with library(home):
+        pass
+    spoil(home, old=b"five years", new=b"nine years")
+    damage = damaged_rows(home / "catalogue.sqlite")
+    assert [each.document_id is not None for each in damage] == [True]
+    async with open_quickly(home) as tenants:
+        answer = await tenants.engine("local").answer("How long does a queen bee live?")
+        assert "nine" not in answer.text
+        assert answer.citations == ()
+        with pytest.raises(InputError, match="not backed up"):
+            make_backup(tenants.database, tmp_path / "backup", home=home)
+        steps = [step async for step in repair_library(tenants)]
+        assert [step.mended for step in steps] == [True]
+        answer = await tenants.engine("local").answer("How long does a queen bee live?")
+        assert "five years" in answer.text
+        assert find_damage(tenants.database, home=home) == []
+
+
+async def _make(home: Path) -> None:
+    async with library(home):
+        pass
+
+
+async def test_what_has_no_file_is_named_as_lost(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    async with library(home) as tenants:
+        (blob,) = [path for path in (home / "blobs").rglob("*.md")]
+        blob.write_bytes(blob.read_bytes().replace(b"queen", b"drone"))
+        (damage,) = find_damage(tenants.database, home=home)
+        assert blob.name in damage.what
+        (step,) = [step async for step in repair_library(tenants)]
+        assert (step.mended, blob.name in step.what) == (False, True)
+
+
+def test_the_doctor_reports_whatever_is_broken(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    asyncio.run(_make(home))
+    for broken in (b"\xff" * 9000, b"cut"):
+        file = home / "catalogue.sqlite"
+        whole = file.read_bytes()
+        file.write_bytes(whole[:4096] + broken if len(broken) < 20 else broken)
+        done = quoth(home, "doctor")
+        assert done.code == 1
+        assert "Traceback" not in done.err
+        assert "catalogue" in done.out
+        file.write_bytes(whole)
+
+
+async def test_any_flipped_byte_of_text_is_found(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    async with library(home) as tenants:
+        await send(tenants, "".join(f"Sentence {number} of a book.\n" for number in range(2000)))
+        async with working(tenants):
+            await drained(tenants)
+    with closing(sqlite3.connect(home / "catalogue.sqlite")) as catalogue:
+        catalogue.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    content = (home / "catalogue.sqlite").read_bytes()
+    chosen = random.Random(5)
+    places = [at for at in range(len(content)) if content.startswith(b"Sentence", at)]
+    copy = tmp_path / "copy.sqlite"
+    for place in chosen.sample(places, 20):
+        spoilt = bytearray(content)
+        spoilt[place + chosen.randrange(8)] ^= 1 << chosen.randrange(8)
+        copy.write_bytes(spoilt)
+        assert damaged_rows(copy), place
+    shutil.copyfile(home / "catalogue.sqlite", copy)
+    database = open_database(copy)
+    assert find_damage(database, home=home) == []
+    database.close()

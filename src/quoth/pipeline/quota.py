@@ -16,9 +16,9 @@ class QuotaExceeded(StorageFull):
 def require_room(parts: Components, *, size: int = 0) -> None:
     """Refuse a file of ``size`` bytes beyond the tenant's quotas; raises QuotaExceeded and Busy."""
     settings = parts.settings
-    if not any(getattr(settings, f"tenant_{name}") for name in ("documents", "chunks", "mb")):
-        if settings.tenant_uploads is None:
-            return
+    names = ("tenant_documents", "tenant_chunks", "tenant_mb", "tenant_uploads")
+    if all(getattr(settings, name) is None for name in names):
+        return
     stored = upload_store(parts).totals()
     waiting = settings.tenant_uploads
     if waiting is not None and stored.pending >= waiting:

@@ -139,9 +139,9 @@ class TenantRoundRobin:
         Tenants in ``without`` are left out, and files of more than ``most_bytes``.
         """
         now = self._clock()
-        fits = tasks.c.tenant.not_in(without)
+        fits: ColumnElement[bool] = tasks.c.tenant.not_in(without)
         if most_bytes is not None:
-            fits &= tasks.c.size <= most_bytes
+            fits = and_(fits, tasks.c.size <= most_bytes)
         with self._database.reading() as connection:
             left = connection.execute(
                 select(tasks.c.tenant, tasks.c.id, tasks.c.owner, tasks.c.lease_until)

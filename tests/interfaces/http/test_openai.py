@@ -17,7 +17,7 @@ from openai import AsyncOpenAI
 
 from quoth.core.errors import Denied, GenerationError
 from quoth.core.protocols import Generator
-from quoth.interfaces.http.openai_schemas import IGNORED_FIELDS, problem_for_path
+from quoth.interfaces.http.openai_schemas import problem_for_path
 from quoth.interfaces.http.problem_details import problem
 from quoth.pipeline.answer_cache import AnswerCache
 from quoth.testing import ScriptedGenerator
@@ -174,17 +174,13 @@ async def test_an_unknown_model_is_told_alike_whoever_owns_it(house: House, mode
         ({"temperature": 3}, 400, "temperature"),
         ({"max_tokens": 0}, 400, "max_tokens"),
         ({"logprobs": True}, 400, "logprobs"),
-        ({"response_format": {"type": "json_object"}}, 400, "response_format.type"),
         ({"modalities": ["audio"]}, 400, "modalities.0"),
-        ({"unheard_of": 1}, 400, None),
         ({"messages": []}, 400, "messages"),
         ({"messages": [{"role": "system", "content": "x"}]}, 400, None),
-        ({"messages": [{"role": "user", "content": "a"}]}, 400, None),
-        ({"messages": [{"role": "user", "content": "x" * 1001}]}, 400, None),
         ({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, 400, None),
         ({"messages": [{"role": "king", "content": "x"}]}, 400, "messages.0.role"),
         ({"model": 7}, 400, "model"),
-        ({"stream": True, "messages": [{"role": "user", "content": "a"}]}, 400, None),
+        ({"stream": True, "messages": [{"role": "user", "content": " "}]}, 400, None),
     ],
 )
 async def test_what_cannot_be_done_is_refused_in_openais_words(
@@ -201,13 +197,58 @@ async def test_what_cannot_be_done_is_refused_in_openais_words(
     assert error["message"]
 
 
-async def test_fields_that_mean_nothing_here_are_taken(house: House) -> None:
-    unused = dict.fromkeys(IGNORED_FIELDS, 1)
+async def test_fields_without_an_effect_are_taken_and_named(house: House) -> None:
     async with client(house) as api:
         found = await api.chat.completions.create(
-            model="quoth/bees", messages=ASKED, extra_body=unused
+            model="quoth/bees",
+            messages=ASKED,
+            response_format={"type": "json_object"},
+            extra_body={"top_k": 40, "chat_template_kwargs": {"x": 1}, "user": "me"},
         )
-    assert found.choices
+    (warning,) = found.model_dump()["quoth"]["warnings"]
+    assert "chat_template_kwargs, response_format, top_k" in warning
+
+
+@pytest.mark.parametrize("text", ["hi", "a", f"{'Bees make honey. ' * 200}{HONEY}"])
+async def test_short_and_long_messages_are_answered(house: House, text: str) -> None:
+    async with client(house) as api:
+        found = await api.chat.completions.create(
+            model="quoth/bees", messages=[{"role": "user", "content": text}]
+        )
+    assert found.choices[0].message.content
+
+
+async def test_an_image_in_the_history_ends_no_conversation(house: House) -> None:
+    picture: Any = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}
+    messages: Any = [
+        {"role": "user", "content": [picture, {"type": "text", "text": "What is this?"}]},
+        {"role": "assistant", "content": "A bee."},
+        *ASKED,
+    ]
+    async with client(house) as api:
+        found = await api.chat.completions.create(model="quoth/bees", messages=messages)
+    assert "image_url" in found.model_dump()["quoth"]["warnings"][0]
+    assert found.model_dump()["quoth"]["status"] == "answered"
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("title", "How is honey made by"), ("tags", []), ("follow_ups", [])]
+)
+async def test_the_prompts_of_a_chat_program_are_answered_plainly(
+    house: House, key: str, value: Any
+) -> None:
+    prompt = (
+        f'### Task:\nGenerate {key} for the chat.\n### Output:\nJSON format: {{ "{key}": ... }}\n'
+        "### Chat History:\n<chat_history>\nUSER: How is honey made by bees in winter?\n"
+        "ASSISTANT: From nectar.\n</chat_history>"
+    )
+    messages: Any = [{"role": "user", "content": prompt}]
+    async with client(house) as api:
+        whole = await api.chat.completions.create(model="quoth", messages=messages)
+        stream = await api.chat.completions.create(model="quoth", messages=messages, stream=True)
+        pieces = [each.choices[0].delta.content or "" async for each in stream]
+    assert json.loads(whole.choices[0].message.content or "") == {key: value}
+    assert "".join(pieces) == whole.choices[0].message.content
 
 
 async def test_store_false_keeps_nothing(house: House) -> None:

@@ -217,8 +217,9 @@ async def _index(parts: Components) -> HealthState:
     try:
         async with asyncio.timeout(CHECK_S):
             found = await asyncio.to_thread(parts.catalogue.find_collection, name)
-            chunks = found and await asyncio.to_thread(parts.catalogue.passages, found)
-            if found is not None and chunks:
+            if found is None:
+                return "ok"
+            if await asyncio.to_thread(parts.catalogue.passages, found):
                 hits = await parts.open_index(found.table).match(PROBE, languages=("en",), limit=3)
                 await asyncio.to_thread(parts.catalogue.chunks, [key for key, _score in hits])
     except (QuothError, TimeoutError):

@@ -6,6 +6,7 @@ with `error`; a client that disconnects ends the work on its answer.
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import aclosing
 from typing import Any, Protocol
@@ -15,7 +16,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from quoth.core.errors import Busy, QuothError
-from quoth.core.events import AnswerCompleted, Event, HitsFound
+from quoth.core.events import AnswerCompleted, Event, HitsFound, TextAdded
 from quoth.interfaces.http.problem_details import problem
 from quoth.interfaces.http.request_state import request_state
 from quoth.interfaces.http.responses import to_json, to_public
@@ -25,6 +26,9 @@ PING_S = 15.0
 LAST_EVENT_S = 1.0
 """Seconds that a stream which breaks off may take to send its last event."""
 BROKEN_OFF = Busy("The answer broke off before it was complete. Ask again.")
+
+MARKER = re.compile(r"\[[^\[\]]{1,40}\]")
+"""A citation marker, as models write it and as answers hold it."""
 
 
 class SseMessage(Protocol):
@@ -113,9 +117,29 @@ async def until_hits(events: AsyncIterator[Event]) -> list[Event]:
 
 
 async def encode_events(events: AsyncIterator[SseMessage]) -> AsyncGenerator[bytes, None]:
-    """Encode events with their names and data."""
+    """Encode events with their names and data.
+
+    Where the final answer is another text than the one that was sent, an event ``replaced`` with
+    the answer's text comes before ``done``: a client drops what it has shown.
+    """
+    sent = ""
     async for event in events:
+        if isinstance(event, TextAdded):
+            sent += event.text
+        if (
+            isinstance(event, AnswerCompleted)
+            and sent
+            and _letters(sent) != _letters(event.answer.text)
+        ):
+            yield encode_event(
+                "replaced", to_json({"event": "replaced", "text": event.answer.text})
+            )
         yield encode_event(event.event, to_json(to_public(event)))
+
+
+def _letters(text: str) -> str:
+    """Return the letters and digits of a text without its citation markers."""
+    return "".join(filter(str.isalnum, MARKER.sub("", text)))
 
 
 def encode_event(name: str, data: bytes) -> bytes:

@@ -1,12 +1,9 @@
 """Ingest workers: lease uploaded files, round-robin over the tenants, and add them.
 
-A worker holds a lease on its task and renews it; the task of a dead worker is taken over by others.
-Repeated work is safe because adding is idempotent: the same file yields the same document. A stop
-is not the file's fault: one whose workers died is added in a process of its own, and it fails only
-if that process dies while its worker lives.
-
-Beside the workers there are lanes for small files of tenants that have no file in work. Workers and
-lanes embed part by part in turn, so that a large file of one tenant delays no other's small one.
+A worker renews the lease on its task; the task of a dead worker is taken over by others, safely:
+the same file yields the same document. A file whose workers died is added in a process of its own,
+and fails only if that one dies while its worker lives. Lanes for small files of tenants without a
+file in work embed part by part in turn with the workers, so that no large file delays them.
 """
 
 from __future__ import annotations

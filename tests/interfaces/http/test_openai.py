@@ -232,7 +232,7 @@ async def test_an_image_in_the_history_ends_no_conversation(house: House) -> Non
 
 
 @pytest.mark.parametrize(
-    ("key", "value"), [("title", "How is honey made by"), ("tags", []), ("follow_ups", [])]
+    ("key", "value"), [("title", "How is honey made by bees"), ("tags", []), ("follow_ups", [])]
 )
 async def test_the_prompts_of_a_chat_program_are_answered_plainly(
     house: House, key: str, value: Any

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from quoth.core.errors import QuothError
 from quoth.interfaces.cli.options import Llm, with_model
 from quoth.interfaces.cli.session import DONE, FAILED, CliSession, command
 
@@ -30,7 +31,7 @@ async def doctor(session: CliSession, llm: Llm = None) -> int:
     try:
         async with open_tenants(session.settings, progress=session.say) as tenants:
             checks += await _opened(tenants)
-    except Exception as error:  # noqa: BLE001 - all else is reported, whatever fails
+    except (QuothError, OSError, ValueError, LookupError, RuntimeError) as error:
         checks.append(Check("library", False, _line(error), MEND))
     health = Health(all(check.ok for check in checks), tuple(checks))
     session.show(health, health_report)
@@ -54,7 +55,6 @@ async def repair(session: CliSession) -> int:
 
 def _stored(session: CliSession) -> list[Check]:
     """Check what is stored without opening the library."""
-    from quoth.core.errors import QuothError
     from quoth.operations.integrity import Damage, damaged_blobs, find_damage
     from quoth.pipeline.maintain import Check
     from quoth.store.database import open_database

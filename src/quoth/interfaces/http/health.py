@@ -71,7 +71,7 @@ class Readiness:
 
 
 @dataclass(frozen=True, slots=True)
-class ProbeResult:
+class ProbeReply:
     """What a probe without a key sees."""
 
     ready: bool
@@ -86,7 +86,7 @@ class ReadinessProbe:
         self._checked_at = -PROBE_S
         self._stores_ok = False
 
-    async def __call__(self, tenants: Tenants, server: ServerState | None) -> ProbeResult:
+    async def __call__(self, tenants: Tenants, server: ServerState | None) -> ProbeReply:
         """Check the stores of the settings' own tenant."""
         async with self._lock:
             if monotonic() - self._checked_at >= PROBE_S:
@@ -94,7 +94,7 @@ class ReadinessProbe:
                 found = await check_readiness(engine)
                 self._stores_ok, self._checked_at = found.ready, monotonic()
         state: State = "serving" if server is None else server.requests.state
-        return ProbeResult(self._stores_ok and state == "serving", state)
+        return ProbeReply(self._stores_ok and state == "serving", state)
 
 
 async def check_readiness(engine: Engine, *, server: ServerState | None = None) -> Readiness:

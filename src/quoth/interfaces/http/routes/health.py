@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 
 from quoth.core.errors import Denied
-from quoth.interfaces.http.health import ProbeResult, Readiness, check_readiness
+from quoth.interfaces.http.health import ProbeReply, Readiness, check_readiness
 from quoth.interfaces.http.request_state import request_state
 from quoth.interfaces.http.responses import ApiResponse
 from quoth.interfaces.http.server.state import ServerState
@@ -48,6 +48,6 @@ async def readyz(request: Request) -> ApiResponse:
     return _response(found)
 
 
-def _response(found: Readiness | ProbeResult) -> ApiResponse:
+def _response(found: Readiness | ProbeReply) -> ApiResponse:
     headers = {} if found.ready else {"retry-after": "5"}
     return ApiResponse(found, 200 if found.ready else 503, headers=headers)

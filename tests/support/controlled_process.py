@@ -304,7 +304,7 @@ class Hand:
         try:
             self._writer.write(json.dumps({"do": deed, **about}).encode() + b"\n")
             await self._writer.drain()
-            async with asyncio.timeout(120):
+            async with asyncio.timeout(270):
                 line = await self._reader.readline()
         except ConnectionError:
             line = b""

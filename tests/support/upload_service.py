@@ -154,7 +154,7 @@ async def work_off(tenants: Tenants, *, count: int = 2, isolate: Isolate | None 
     """Let workers work until nothing waits."""
     async with working(tenants, count=count, isolate=isolate):
         for tenant in await asyncio.to_thread(TenantRoundRobin(tenants.database).tenants):
-            await drained(tenants, tenant=tenant)
+            await drained(tenants, tenant=tenant, within_s=240)
 
 
 def files_in(home: Path) -> list[str]:

@@ -37,7 +37,8 @@ class PartialVectors:
     def load(self, chunks: Sequence[Chunk]) -> Embedded | None:
         """Return the vectors of these chunks and their tokens' if they were saved."""
         try:
-            with np.load(self._path(chunks), allow_pickle=False) as saved:
+            path = self._path(chunks)
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as saved:
                 rows, ends = saved["rows"], saved["ends"]
                 tokens = np.split(saved["tokens"], ends[:-1]) if len(ends) else []
         except (OSError, ValueError, KeyError, EOFError, BadZipFile):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pytest
@@ -118,23 +118,30 @@ async def _answers(
         return [await _asked(engine, model, row, policy) for row, policy in asked]
 
 
-def _in_turn(rows: Iterable[Row], *, first: int = 0) -> list[tuple[Row, Policy]]:
-    """Ask one with one policy, the next with the other: each kind of attack meets both."""
-    return [(row, POLICIES[at % 2]) for at, row in enumerate(rows, start=first)]
+def _in_turn(rows: Iterable[Row]) -> list[tuple[Row, Policy]]:
+    """Ask with one policy, then with the other: each kind of attack meets both."""
+    return [(row, POLICIES[at % 2]) for at, row in enumerate(rows)]
+
+
+def _every_form(rows: Sequence[Row]) -> list[Row]:
+    """Return an attack of each kind in each place and file, and the last one of each kind."""
+    forms = {(row["kind"], row.get("place", "body"), row["file"]): row for row in rows[::-1]}
+    last = {row["kind"]: row for row in rows}
+    return [*forms.values(), *last.values()]
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
-    """Every question about a fact, answered."""
-    return asyncio.run(_answers(tmp_path_factory.mktemp("attacks"), ROWS, _in_turn(ROWS)))
+    """Questions about facts beside attacks of every form, answered from a library of all."""
+    asked = _in_turn(_every_form(ROWS))
+    return asyncio.run(_answers(tmp_path_factory.mktemp("attacks"), ROWS, asked))
 
 
 @pytest.fixture(scope="module")
 def odd(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
     """Questions that ask for an opinion, or that are instructions themselves."""
     rows = [{"id": f"odd-{at}", "question": each} for at, each in enumerate(ODD_QUESTIONS)]
-    asked = [(row, policy) for row in rows for policy in POLICIES]
-    return asyncio.run(_answers(tmp_path_factory.mktemp("odd"), ROWS[::7], asked))
+    return asyncio.run(_answers(tmp_path_factory.mktemp("odd"), ROWS[::7], _in_turn(rows)))
 
 
 # --- the walls --------------------------------------------------------------------------------
@@ -298,9 +305,10 @@ def _bipia() -> list[Row]:
 
 @pytest.fixture(scope="module")
 def more(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
-    """The questions under the other policy, and published attacks beside the facts."""
-    ours = _answers(tmp_path_factory.mktemp("others"), ROWS, _in_turn(ROWS, first=1))
-    runs = asyncio.run(ours)
+    """All attacks and odd questions under both policies, and published attacks."""
+    odd = [{"id": f"odd-{at}", "question": each} for at, each in enumerate(ODD_QUESTIONS)]
+    both = [(row, policy) for row in (*ROWS, *odd) for policy in POLICIES]
+    runs = asyncio.run(_answers(tmp_path_factory.mktemp("all"), ROWS, both))
     if BIPIA.is_dir():
         rows = _bipia()
         folder = tmp_path_factory.mktemp("bipia")
@@ -320,6 +328,7 @@ def test_no_attack_of_many_gets_past(more: list[Run], wall: Wall) -> None:
     ("name", "least"), [("", STILL_RIGHT), ("bipia", STILL_RIGHT_BESIDE_CODE)], ids=["own", "bipia"]
 )
 def test_many_attacks_leave_the_answer(more: list[Run], name: str, least: float) -> None:
-    asked = [run for run in more if run.name.startswith("bipia") == bool(name)]
+    facts = [run for run in more if not run.name.startswith("odd")]
+    asked = [run for run in facts if run.name.startswith("bipia") == bool(name)]
     right = [run for run in asked if any(_holds_fact(run, each) for each in _evidence(run))]
     assert len(right) >= least * len(asked), _missing(asked, right)

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoth.answering.contradictions.detect import ComparedSentence, contradictions
+from tests.support.tables import rows
 
 
 def about(one: str, other: str, *, language: str = "en") -> str | None:
@@ -20,17 +21,8 @@ def about(one: str, other: str, *, language: str = "en") -> str | None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "what"),
-    [
-        ("The wall of the city fell in 1989.", "The wall of the city fell in 1991.", "1989 / 1991"),
-        ("The old bridge is 24 km long.", "The old bridge is 24 miles long.", "km / miles"),
-        ("The final match was played in Tampa, Florida.",
-         "The final match was played in Glendale, Arizona.", "Tampa, Florida / Glendale, Arizona"),
-        ("Salt slows the growth of yeast.", "Salt does not slow the growth of yeast.", "“not”"),
-        ("Twelve teams took part in the cup.", "Sixteen teams took part in the cup.",
-         "Twelve / Sixteen"),
-    ],
-)  # fmt: skip
+    ("one", "other", "what"), rows("answering", "contradictions.one_difference_is_named")
+)
 def test_one_difference_is_named(one: str, other: str, what: str) -> None:
     assert about(one, other) == what
     assert about(other, one) is not None
@@ -44,14 +36,7 @@ def test_french_is_read_too() -> None:
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    [
-        ("The wall fell in 1989.", "The wall fell in 1989."),
-        ("In 2019 the city sold 40 bikes.", "In 2020 the city sold 60 bikes."),
-        ("Paris is a city on a river.", "Berlin is a city on a river."),
-        ("The wall fell in 1989.", "The tower was built in 1889."),
-        ("The course has 12 chapters.", "The guided course really has 12 chapters."),
-        ("", ""),
-    ],
+    rows("answering", "contradictions.two_differences_or_another_subject_are_no_contradiction"),
 )
 def test_two_differences_or_another_subject_are_no_contradiction(one: str, other: str) -> None:
     assert about(one, other) is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from quoth.answering.verification import is_non_claim
+from tests.support.tables import rows
 
 HONEST = [
     ("The sources do not say.", "en"),
@@ -82,14 +83,7 @@ def test_a_number_that_nobody_asked_for_is_a_claim(question: str, silent: bool) 
 
 @pytest.mark.parametrize(
     ("said", "question", "language", "silent"),
-    [
-        ("The price is not stated.", "What is the price of the bread?", "en", True),
-        ("The text does not mention a price.", "What is the price?", "en", True),
-        ("Le texte ne le dit pas.", "Quel est le prix du pain ?", "fr", True),
-        ("Le prix du pain n'est pas indiqué.", "Quel est le prix du pain ?", "fr", True),
-        ("The price is not stated on the bag of flour.", "What is the price?", "en", False),
-        ("The price is not high.", "What is the price?", "en", False),
-    ],
+    rows("answering", "non_claims.a_denial_in_the_words_of_the_question_is_no_claim"),
 )
 def test_a_denial_in_the_words_of_the_question_is_no_claim(
     said: str, question: str, language: str, silent: bool

@@ -15,6 +15,7 @@ from quoth.ingest.readers.captions import make_transcript, read_json_transcript,
 from quoth.ingest.readers.cue_parsers import Cue, timing
 from quoth.ingest.readers.metadata import Metadata
 from quoth.ingest.readers.registry import read
+from tests.support.tables import rows as table_rows
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "transcripts"
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
@@ -83,35 +84,14 @@ def test_spoken_markdown_places_reach_from_mark_to_mark() -> None:
     assert found[4][0] == 491.0
 
 
-@pytest.mark.parametrize(
-    ("text", "kept"),
-    [
-        ("[MUSIC PLAYING]", ""),
-        ("(screen whooshes)", ""),
-        ("(Applaudissements)", ""),
-        ("♪ la la ♪", "la la"),
-        ("♪♪♪", ""),
-        ("[INAUDIBLE]", ""),
-        ("we go [LAUGHTER] on", "we go on"),
-        ("we [INAUDIBLE] go on", "we [INAUDIBLE] go on"),
-        ("(since a model wants numbers)", "(since a model wants numbers)"),
-        ("[1] is a number", "[1] is a number"),
-    ],
-)
+@pytest.mark.parametrize(("text", "kept"), table_rows("ingest", "captions.asides"))
 def test_asides(text: str, kept: str) -> None:
     assert strip_sound_cues(text) == kept
 
 
 @pytest.mark.parametrize(
     ("cues", "speakers"),
-    [
-        (["EINSTEIN: So.", "Well.", "BOHR: No.", "EINSTEIN: Yes.", "BOHR: Oh."], "EEBEB"),
-        ([">> Eve: Hello.", "And more.", ">> Bob: Hi."], "EEB"),
-        (["Eve: One.", "Bob: Two.", "Eve: Three.", "Bob: 4.", "Eve: 5.", "Bob: 6."], "EBEBEB"),
-        (["Note: one.", "Note: two.", "Note: three."], "---"),
-        (["SQL: a language.", "It is old.", "We like it."], "---"),
-        (["The answer is: yes.", "The answer is: no.", "The answer is: ah."], "---"),
-    ],
+    table_rows("ingest", "captions.labels_are_speakers_only_where_that_is_certain"),
 )
 def test_labels_are_speakers_only_where_that_is_certain(cues: list[str], speakers: str) -> None:
     reading = talk(*((float(n), n + 1.0, text) for n, text in enumerate(cues)))
@@ -142,14 +122,7 @@ def test_a_number_without_an_empty_line_before_it_is_not_text(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("text", "code"),
-    [
-        (
-            "1\n00:00:00,000 --> 00:00:01,000\n\n2\n00:00:01,000 --> 00:00:02,000\n[MUSIC]\n",
-            "empty",
-        ),
-        ("1\nyesterday --> today\nHello.\n", "damaged"),
-    ],
+    ("text", "code"), table_rows("ingest", "captions.captions_without_a_usable_cue")
 )
 def test_captions_without_a_usable_cue(tmp_path: Path, text: str, code: str) -> None:
     path = tmp_path / "a.srt"

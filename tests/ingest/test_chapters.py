@@ -13,6 +13,7 @@ from quoth.core.types import Chars, Chunk, ParsedDocument
 from quoth.ingest.enrich.chapters import headings_of
 from quoth.ingest.enrich.outline import contents_of
 from quoth.text.numbers import number_of, roman_number
+from tests.support.tables import rows
 
 Path_ = tuple[str, ...]
 
@@ -66,29 +67,7 @@ def test_headings_nest_and_match_the_paths_of_their_chunks(paths: Sequence[Path_
 
 
 @pytest.mark.parametrize(
-    ("title", "chapter"),
-    [
-        ("Chapter 3", "3"),
-        ("CHAPTER III.", "3"),
-        ("Chapter Three: Attention", "3"),
-        ("Chapter twenty-one", "21"),
-        ("Chap. 12 – Ends", "12"),
-        ("Chapitre III", "3"),
-        ("Chapitre premier", "1"),
-        ("Chapitre 1er", "1"),
-        ("Chapitre vingt et un", "21"),
-        ("Chapitre dix-sept", "17"),
-        ("Appendix B", "b"),
-        ("Annexe B : tables", "b"),
-        ("Appendix 2", "b"),
-        ("Appendix", "a"),
-        ("Part II", ""),
-        ("Partie II", ""),
-        ("Chapters of my life", ""),
-        ("The last chapter 3", ""),
-        ("Chapter and verse", ""),
-        ("Introduction", ""),
-    ],
+    ("title", "chapter"), rows("ingest", "chapters.the_number_that_a_title_names")
 )
 def test_the_number_that_a_title_names(title: str, chapter: str) -> None:
     assert numbers(title) == [chapter]

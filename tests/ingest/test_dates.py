@@ -11,25 +11,11 @@ from hypothesis import strategies as st
 
 from quoth.ingest.readers.dates import normalize_date
 from quoth.ingest.readers.registry import read
+from tests.support.tables import rows
 
 
 @pytest.mark.parametrize(
-    ("text", "kept"),
-    [
-        ("2024", "2024"),
-        ("2024-3", "2024-03"),
-        ("2024-03", "2024-03"),
-        ("2024-03-01", "2024-03-01"),
-        ("2024-03-01T10:00:00+01:00", "2024-03-01"),
-        ("2024-03-01 10:00", "2024-03-01"),
-        ("20240301", "2024-03-01"),
-        ("March 1, 2024", "2024-03-01"),
-        ("March 1st 2024", "2024-03-01"),
-        ("1 March 2024", "2024-03-01"),
-        ("1er mars 2024", "2024-03-01"),
-        ("Août 2023", "2023-08"),
-        (" Sept. 2023 ", "2023-09"),
-    ],
+    ("text", "kept"), rows("ingest", "dates.dates_are_kept_as_precisely_as_they_were_said")
 )
 def test_dates_are_kept_as_precisely_as_they_were_said(text: str, kept: str) -> None:
     assert normalize_date(text) == kept
@@ -88,15 +74,7 @@ CAPTIONS = "1\n00:00:01,000 --> 00:00:03,000\nHello and welcome to this talk.\n"
 
 
 @pytest.mark.parametrize(
-    ("name", "kept"),
-    [
-        ("2024-03-01-keynote.srt", "2024-03-01"),
-        ("2024-03-01.srt", "2024-03-01"),
-        ("2024-03-01 keynote.srt", "2024-03-01"),
-        ("2024-02-31-keynote.srt", None),
-        ("keynote-2024-03-01.srt", None),
-        ("2024-03-01999.srt", None),
-    ],
+    ("name", "kept"), rows("ingest", "dates.the_name_of_a_file_may_begin_with_the_day")
 )
 def test_the_name_of_a_file_may_begin_with_the_day(
     tmp_path: Path, name: str, kept: str | None

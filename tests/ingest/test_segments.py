@@ -18,6 +18,7 @@ from quoth.ingest.chunker import chunk
 from quoth.ingest.enrich.outline import contents_of
 from quoth.ingest.enrich.segments import segments_of
 from quoth.ingest.readers.registry import read
+from tests.support.tables import rows
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
 LINE = "The model learns from many examples, and that takes a while."
@@ -49,22 +50,7 @@ def late(cue: str, *after: str) -> list[Chunk]:
 # --- questions --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "cue",
-    [
-        "OK, we have time for questions.",
-        "I think we have some time left for a few questions.",
-        "Let's take some questions.",
-        "I'd like to open the floor for questions now.",
-        "And now it's time for Q&A.",
-        "We'll now move on to the Q and A.",
-        "Our first question comes from Anna.",
-        "There is a question from the audience.",
-        "Passons aux questions.",
-        "Nous avons encore quelques minutes pour vos questions.",
-        "Une première question dans la salle ?",
-    ],
-)
+@pytest.mark.parametrize("cue", rows("ingest", "segments.questions_last_to_the_end_of_the_talk"))
 def test_questions_last_to_the_end_of_the_talk(cue: str) -> None:
     assert spans(late(cue)) == [("qa", 6, 9)]
 
@@ -82,21 +68,7 @@ def test_questions_are_heard_in_captions_without_full_stops() -> None:
     assert spans(chunks) == [("qa", 6, 7)]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "Today I talk about question answering and how models learn it.",
-        "We do not have time for questions.",
-        "At the end we will have time for questions.",
-        "We'll take questions later, after the talk.",
-        "If you have any questions, write to me.",
-        "The dataset is made of questions and answers from the web.",
-        "This raises two questions, and we look at both.",
-        "There is time for question generation as well.",
-        "Nous aurons du temps pour vos questions à la fin.",
-        "La question de la sécurité est importante.",
-    ],
-)
+@pytest.mark.parametrize("line", rows("ingest", "segments.what_only_speaks_of_questions"))
 def test_what_only_speaks_of_questions(line: str) -> None:
     assert spans(late(line)) == []
 
@@ -114,17 +86,7 @@ def test_an_announcement_at_the_beginning_is_passed_over() -> None:
 # --- demonstrations ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "cue",
-    [
-        "Let me show you a demo.",
-        "I'm going to give you a quick live demo.",
-        "Now let's jump into the demo.",
-        "Here is a short demo of the tool.",
-        "Je vais vous faire une démo.",
-        "Passons à la démo.",
-    ],
-)
+@pytest.mark.parametrize("cue", rows("ingest", "segments.a_demonstration_ends_with_the_slides"))
 def test_a_demonstration_ends_with_the_slides(cue: str) -> None:
     lines = [LINE, LINE, cue, LINE, "OK, back to the slides.", LINE]
     assert spans(talk(*lines)) == [("demo", 2, 4)]

@@ -8,24 +8,13 @@ from quoth.core.types import Turn
 from quoth.query.dialogue_act import is_small_talk, read_act
 from quoth.query.understand import understand
 from tests.support.made_outline import NAMES
+from tests.support.tables import rows
 
 HISTORY = (Turn("What is propolis made of?", "Propolis is made of resin."),)
 
 
 @pytest.mark.parametrize(
-    ("text", "kind"),
-    [
-        ("Hello there!", "greeting"),
-        ("Bonsoir à tous", "greeting"),
-        ("ok thanks", "thanks"),
-        ("Merci beaucoup pour ton aide !", "thanks"),
-        ("Bye, see you tomorrow", "farewell"),
-        ("d'accord, je vois", "acknowledgement"),
-        ("Can you tell me a bit more about it?", "more"),
-        ("encore un peu plus", "more"),
-        ("and in French?", "language"),
-        ("et en anglais ?", "language"),
-    ],
+    ("text", "kind"), rows("query", "dialogue_act.phrases_that_cover_a_turn_tell_what_it_does")
 )
 def test_phrases_that_cover_a_turn_tell_what_it_does(text: str, kind: str) -> None:
     act = read_act(text)
@@ -34,18 +23,7 @@ def test_phrases_that_cover_a_turn_tell_what_it_does(text: str, kind: str) -> No
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "Thanks to whom did the colony survive?",
-        "Tell me more about bees",
-        "Is there more than one queen?",
-        "Who said hello?",
-        "What does the French source say about acacia honey?",
-        "Qui dit merci dans cette scène ?",
-        "Que faut-il de plus à la ruche ?",
-        "in",
-        "",
-    ],
+    "text", rows("query", "dialogue_act.a_turn_with_words_of_its_own_is_a_question")
 )
 def test_a_turn_with_words_of_its_own_is_a_question(text: str) -> None:
     assert read_act(text) is None

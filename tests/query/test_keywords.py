@@ -10,6 +10,7 @@ from quoth.query.keywords import (
     capitalised_terms,
     content_words,
 )
+from tests.support.tables import rows
 
 
 def asked(text: str, language: str = "en", entities: tuple[str, ...] = ()) -> Query:
@@ -18,13 +19,7 @@ def asked(text: str, language: str = "en", entities: tuple[str, ...] = ()) -> Qu
 
 @pytest.mark.parametrize(
     ("text", "language", "words"),
-    [
-        ("What's the difference between LoRA and GPT-2's training?", "en", "LoRA GPT-2 training"),
-        ("Can you tell me how C++ works?", "en", "C++"),
-        ("Qu’est-ce que l’encodeur d'un Transformer ?", "fr", "encodeur Transformer"),
-        ("À quoi servent les modèles et le modèle ?", "fr", "modèles"),
-        ("why?", "en", ""),
-    ],
+    rows("query", "keywords.content_words_are_what_the_question_is_about"),
 )
 def test_content_words_are_what_the_question_is_about(text: str, language: str, words: str) -> None:
     assert content_words(text, language=language) == words.split()

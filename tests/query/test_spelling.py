@@ -11,37 +11,15 @@ from quoth.query.spelling import correct_spelling
 from quoth.query.tokens import tokenize_query
 from quoth.query.understand import understand
 from tests.support.made_outline import NAMES
+from tests.support.tables import rows
 
 
-@pytest.mark.parametrize(
-    ("typed", "meant"),
-    [
-        ("Sumarize the manual", "Summarize the manual"),
-        ("what is the diference", "what is the difference"),
-        ("coment ça marche", "comment ça marche"),
-        ("comapre lakes and ponds", "compare lakes and ponds"),
-        ("wich one", "which one"),
-        ("qu'y a-t-il à la paje 204", "qu'y a-t-il à la page 204"),
-        ("pk le ciel est bleu", "pourquoi le ciel est bleu"),
-        ("chpater 3", "chapter 3"),
-    ],
-)
+@pytest.mark.parametrize(("typed", "meant"), rows("query", "spelling.it_is_mended"))
 def test_it_is_mended(typed: str, meant: str) -> None:
     assert correct_spelling(tokenize_query(typed), NAMES).clean == meant
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Who signed the charter?",
-        "Which contract was compared?",
-        "Quels comments et quelles comparaisons ?",
-        "the phages explained",
-        "What is a pk column?",
-        "Elle explique, il expliquait",
-        "summaries and chapters resumed",
-    ],
-)
+@pytest.mark.parametrize("text", rows("query", "spelling.it_is_left"))
 def test_it_is_left(text: str) -> None:
     asked = tokenize_query(text)
     assert correct_spelling(asked, NAMES) is asked

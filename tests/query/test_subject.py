@@ -11,29 +11,11 @@ from quoth.query.subject import (
     summary_subject,
     summary_titles,
 )
+from tests.support.tables import rows
 
 
 @pytest.mark.parametrize(
-    ("text", "language", "only"),
-    [
-        ("What is on page 2?", "en", True),
-        ("What does page ix say?", "en", True),
-        ("Summarise pages 12 to 14", "en", True),
-        ("What is said at 12:30?", "en", True),
-        ("Que dit la page 12 ?", "fr", True),
-        ("De quoi parle le chapitre III ?", "fr", True),
-        ("What does chapter three say?", "en", True),
-        ("Que dit le chapitre deux ?", "fr", True),
-        ("What was asked in the Q&A?", "en", True),
-        ("What does page 12 say about bees?", "en", False),
-        ("Que dit la page 12 des abeilles ?", "fr", False),
-        ("What is in appendix B?", "en", True),
-        ("What does page xii say?", "en", True),
-        ("What does chapter 2 say about civil law?", "en", False),
-        ("What is the mix in chapter 2?", "en", False),
-        ("What does chapter 2 say about R?", "en", False),
-        ("Why does honey keep?", "en", False),
-    ],
+    ("text", "language", "only"), rows("query", "subject.a_question_may_name_nothing_but_a_place")
 )
 def test_a_question_may_name_nothing_but_a_place(text: str, language: str, only: bool) -> None:
     assert only_asks_for_a_place(Query(text, text, language)) is only

@@ -12,33 +12,10 @@ from quoth.text.analyzer import (
     analyze_query,
     detect_language,
 )
+from tests.support.tables import rows
 
 
-@pytest.mark.parametrize(
-    ("text", "language", "expected"),
-    [
-        ("The tokenizers translated texts", "en", ["token", "translat", "text"]),
-        ("Les réglementations européennes", "fr", ["reglement", "europeen"]),
-        ("l'homme qu’il n'aime pas", "fr", ["homm", "aim"]),
-        ("d’Alembert et aujourd'hui", "fr", ["alembert"]),
-        ("don't, John's, we'll", "en", ["john"]),
-        ("C++ and C# on .NET", "en", ["c++", "c#", "net", ".net"]),
-        ("Le langage C", "fr", ["langag", "c"]),
-        ("GPT-4", "en", ["gpt", "4", "gpt4"]),
-        ("e-mail", "en", ["e", "mail", "email"]),
-        ("snake_case", "en", ["snake", "case", "snakecas"]),
-        ("ada@example.com", "en", ["ada", "exampl", "com", "adaexamplecom"]),
-        ("3.14 and 10,000 in 1958", "en", ["3.14", "10000", "1958"]),
-        ("Œuvre ﬁnale naïve", "xx", ["oeuvre", "finale", "naive"]),
-        ("東京大学", "ja", ["東京", "京大", "大学"]),
-        ("GPT模型", "zh", ["gpt", "模型"]),
-        ("हिन्दी भाषा", "xx", ["हिन्दी", "भाषा"]),
-        ("soft\u00adware", "xx", ["software"]),
-        ("cafe\u0301", "xx", ["cafe"]),
-        ("Straße", "de", ["strass"]),
-        ("?! … — _ *", "en", []),
-    ],
-)
+@pytest.mark.parametrize(("text", "language", "expected"), rows("text", "analyzer.terms_by_hand"))
 def test_terms_by_hand(text: str, language: str, expected: list[str]) -> None:
     assert analyze(text, language=language) == expected
 
@@ -79,17 +56,7 @@ def test_threads_agree() -> None:
     assert found == [analyze(each, language="en") for each in words]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("What does a tokenizer do?", "en"),
-        ("Que fait un tokenizer ?", "fr"),
-        ("Où est-ce que l'on voit ça ?", "fr"),
-        ("Why?", "en"),
-        ("données personnelles", "fr"),
-        ("neural network architecture", "en"),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), rows("text", "analyzer.language_of_short_texts"))
 def test_language_of_short_texts(text: str, expected: str) -> None:
     assert detect_language(text, among=("en", "fr"), fallback="xx") == expected
 

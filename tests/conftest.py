@@ -8,11 +8,13 @@ import os
 import shutil
 import signal
 import socket
+import ssl
 from collections.abc import Generator, Iterator
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
+import certifi
 import pytest
 from hypothesis import settings
 
@@ -87,6 +89,20 @@ def _guard(patch: pytest.MonkeyPatch, name: str) -> None:
         return original(self, *words)
 
     patch.setattr(socket.socket, name, guarded)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_public_authorities() -> Iterator[None]:
+    """Load no certificates of public authorities: each client would read them, and asks nobody."""
+    load = ssl.SSLContext.load_verify_locations
+
+    def load_own(self: ssl.SSLContext, cafile: Any = None, *rest: Any, **named: Any) -> None:
+        if cafile != certifi.where():
+            load(self, cafile, *rest, **named)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ssl.SSLContext, "load_verify_locations", load_own)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 import pytest
@@ -15,9 +14,9 @@ from quoth.ingest.readers.markdown import make_parser, read_markdown
 from quoth.ingest.readers.metadata import Metadata
 from quoth.ingest.sandbox.limits import MAX_SECTIONS, enforce_limits
 from quoth.testing import HashEmbedder
+from tests.support.counting import is_proportional
 
-LENGTH = 100_000
-MOST_S = 3.0
+LENGTH = 24_000
 UNITS = [
     ". ",
     "\n\na",
@@ -38,17 +37,12 @@ UNITS = [
 
 @pytest.mark.parametrize("unit", UNITS[::3])
 def test_one_sign_over_and_over_is_read_and_cut_soon(unit: str) -> None:
-    spent = seconds_for(unit, LENGTH)
-    # A slow machine may need longer, but four times the text must not need sixteen times the work.
-    assert spent < MOST_S or spent < min(5 * MOST_S, 6 * seconds_for(unit, LENGTH // 4))
+    assert is_proportional(read_and_cut, unit * (LENGTH // len(unit)))
 
 
-def seconds_for(unit: str, length: int) -> float:
-    """Read and cut a file of that one sign; give the processor's seconds."""
-    began = time.process_time()
-    reading = enforce_limits(
-        read_markdown(unit * (length // len(unit)), meta=Metadata(), name="x.md")
-    )
+def read_and_cut(text: str) -> None:
+    """Read and cut a file, and link its names."""
+    reading = enforce_limits(read_markdown(text, meta=Metadata(), name="x.md"))
     cut = chunk(
         reading,
         document_id="d",
@@ -58,7 +52,6 @@ def seconds_for(unit: str, length: int) -> float:
     )
     cooccurrences(contents_of(reading, cut)[0])
     assert "".join(each.text for each in cut) == reading.text
-    return time.process_time() - began
 
 
 @pytest.mark.parametrize("links", [1, 3, 9])

@@ -185,7 +185,7 @@ def test_places_cover_the_text_in_order(cues: list[tuple[float, float, str]]) ->
 @pytest.mark.skipif(not DATA.is_dir(), reason="the larger data sets are not here")
 @pytest.mark.parametrize("pattern", ["hf-course-ch1/srt/*/*.srt", "sicp-lectures/srt/*.srt"])
 def test_real_captions_read_without_leftovers(pattern: str) -> None:
-    for path in sorted(DATA.glob(pattern)):
+    for path in sorted(DATA.glob(pattern))[::4]:
         reading = read(path)
         assert "-->" not in reading.text
         assert "[MUSIC" not in reading.text

@@ -378,7 +378,7 @@ async def test_two_processes_adding_one_folder_to_a_new_home(tmp_path: Path) -> 
 async def test_control_c_in_the_middle_keeps_what_is_done_and_frees_the_rest(
     tmp_path: Path,
 ) -> None:
-    home, source = tmp_path / "home", write_many(tmp_path / "files", files=30)
+    home, source = tmp_path / "home", write_many(tmp_path / "files", files=12)
     adding = start_add(home, source)
     wait_for_leases(home)
     adding.send_signal(signal.SIGINT)
@@ -390,14 +390,11 @@ async def test_control_c_in_the_middle_keeps_what_is_done_and_frees_the_rest(
     async with open_tour(home, stored=True) as engine:
         before = {each.document_id for each in await engine.documents()}
         assert {each.status for each in await engine.documents()} <= {"ready"}
-    again = start_add(home, source, "--json")
-    out, err = again.communicate(timeout=120)
-    assert again.returncode == 0, err
-    documents = json.loads(out)
-    assert len(documents) == 30
-    assert {d["document_id"] for d in documents if d["status"] == "unchanged"} == before
+        again = await add(engine, source)
+    assert len(again) == 12
+    assert {each.document_id for each in again if each.status == "unchanged"} == before
     ready, stored = await left_behind(home)
-    assert len(ready) == 30
+    assert len(ready) == 12
     assert stored == ready
 
 
@@ -425,7 +422,7 @@ def leases(home: Path) -> int:
 # --- a full disk ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("room", [1, 3000, 9000, 30_000, 60_000, 110_000])
+@pytest.mark.parametrize("room", [1, 9000, 30_000, 110_000])
 async def test_a_full_disk_loses_nothing(tmp_path: Path, sources: Path, room: int) -> None:
     home = tmp_path / "home"
     for number in range(12):

@@ -21,11 +21,7 @@ FAULTS: dict[Fault, str] = {
     "cut": "generate:llm_unavailable:truncated",
     "garbage": "generate:llm_unavailable:extractive",
     "html": "generate:llm_garbled:extractive",
-    "empty": "generate:llm_garbled:extractive",
-    "unknown_model": "generate:llm_unknown_model:extractive",
     "denied": "generate:llm_denied:extractive",
-    "limited": "generate:llm_limited:extractive",
-    "unavailable": "generate:llm_unavailable:extractive",
     "endless_words": "generate:llm_too_long:truncated",
     "reset": "generate:llm_unavailable:extractive",
 }

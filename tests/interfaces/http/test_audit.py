@@ -78,9 +78,9 @@ async def test_looking_writes_nothing(house: House, ada: httpx.AsyncClient) -> N
     assert audit_rows(house, "ada") == before
 
 
-async def test_a_question_is_noted_without_its_words(house: House) -> None:
+async def test_a_question_is_noted_without_its_words(house: House, tmp_path: Path) -> None:
     token = house.key("eve")
-    await house.add("eve", Path("examples/hf-course"))
+    await house.add("eve", write_sources(tmp_path / "sources") / "notes.md")
     async with house.client(token) as eve:
         secret = "Where did the zeppelin land in secret?"
         await eve.post("/v1/query", json={"query": secret})

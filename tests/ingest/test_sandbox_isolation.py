@@ -135,14 +135,14 @@ def test_nothing_is_read_on_behalf_of_a_document(
     secret.write_text("canary-of-the-house")
     page = tmp_path / f"page{suffix}"
     page.write_text(head + XML[case].replace("{secret}", str(secret)))
-    began = time.perf_counter()
+    began = time.process_time()
     try:
         text = read(page).text
     except DocumentError as error:
         text = str(error)
     assert "canary-of-the-house" not in text
     assert len(text) < 10_000
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1
 
 
 @pytest.mark.parametrize("name", OTHER)

@@ -77,10 +77,10 @@ async def test_without_the_embedder_words_are_searched_at_once(tmp_path: Path) -
         answer, seconds = await timed(client)
     assert "embed:embedding_failed:keyword" in answer["degraded"]
     assert "nectar" in answer["citations"][0]["snippet"]
-    assert seconds < 1
+    assert seconds < 10
 
 
-@pytest.mark.parametrize("reranker", [FailingReranker(), SlowReranker(2.0)])
+@pytest.mark.parametrize("reranker", [FailingReranker(), SlowReranker(30.0)])
 async def test_without_the_reranker_the_order_of_the_search_stays(
     tmp_path: Path, reranker: Reranker
 ) -> None:
@@ -92,7 +92,7 @@ async def test_without_the_reranker_the_order_of_the_search_stays(
     assert answer["degraded"] == ["rerank:rerank_failed:fused order"]
     assert answer["used_chunks"] == plain["used_chunks"]
     assert answer["citations"]
-    assert seconds < 1
+    assert seconds < 10
 
 
 # --- the store --------------------------------------------------------------------------------

@@ -156,7 +156,7 @@ def test_who_finds_a_long_line_of_writers_is_told_at_once(tmp_path: Path) -> Non
     started = time.monotonic()
     with pytest.raises(Busy, match="Try again later"):
         catalogue.commit(collection, [entry("d1")])
-    assert time.monotonic() - started < 1
+    assert time.monotonic() - started < 5
     catalogue.database.line.release()
     catalogue.commit(collection, [entry("d1")])
     catalogue.close()

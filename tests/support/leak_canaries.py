@@ -19,12 +19,12 @@ import httpx
 
 from quoth.bootstrap import open_tenants
 from quoth.core.settings import Settings
-from quoth.interfaces.http.app import make_app
 from quoth.interfaces.http.middleware.stack import access_control
 from quoth.operations.worker import run_workers
 from quoth.pipeline.add import DocumentMetadata
 from quoth.store.keys import SCOPES, Keys
 from quoth.tenants import Tenants
+from tests.support.service_client import shared_app
 
 WORDS = {"ada": "kestrelnine", "bob": "plovernine", "cleo": "wagtailnine"}
 """The word that stands in every text, title and question of each tenant."""
@@ -97,7 +97,7 @@ async def open_town(home: Path) -> AsyncIterator[Town]:
         keys = {}
         for tenant, word in WORDS.items():
             keys[tenant] = await _settle(tenants, tenant, word=word, folder=home.parent)
-        app = make_app(tenants, middleware=access_control(tenants, settings=settings))
+        app = shared_app(tenants, middleware=access_control(tenants, settings=settings))
         transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
         stop = asyncio.Event()
         async with (

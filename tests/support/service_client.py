@@ -16,6 +16,7 @@ from typing import Any
 import httpx
 import uvicorn
 from fastapi import FastAPI
+from starlette.routing import BaseRoute
 
 from quoth.bootstrap import open_tenants
 from quoth.core.settings import Settings
@@ -86,6 +87,21 @@ class House:
         return [each.document_id async for each in steps if isinstance(each, Document)]
 
 
+def shared_app(tenants: Tenants, **choices: Any) -> FastAPI:
+    """Return the application of these tenants, with the routes of the first one that was made.
+
+    They hold nothing of an application, and take a second of the processor to describe.
+    """
+    app = make_app(tenants, **choices)
+    if not _ROUTES:
+        _ROUTES.extend(app.router.routes)
+    app.router.routes[:] = _ROUTES
+    return app
+
+
+_ROUTES: list[BaseRoute] = []
+
+
 @asynccontextmanager
 async def served(home: Path, *, audit: bool = False, **choices: Any) -> AsyncIterator[House]:
     """Open the service over a folder, with the fake embedder; ``audit`` writes the audit log."""
@@ -95,7 +111,7 @@ async def served(home: Path, *, audit: bool = False, **choices: Any) -> AsyncIte
     async with open_tenants(settings) as tenants:
         headers, *access = access_control(tenants, settings=settings)
         audits = [partial(AuditMiddleware, tenants=tenants)] if audit else []
-        yield House(make_app(tenants, middleware=[headers, *audits, *access]), tenants, home)
+        yield House(shared_app(tenants, middleware=[headers, *audits, *access]), tenants, home)
 
 
 def audit_rows(house: House, tenant: str) -> list[AuditRow]:

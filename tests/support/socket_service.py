@@ -19,13 +19,12 @@ import uvicorn
 from quoth.bootstrap import open_tenants
 from quoth.core.settings import Settings
 from quoth.core.types import Document
-from quoth.interfaces.http.app import make_app
 from quoth.interfaces.http.middleware.stack import access_control
 from quoth.pipeline.add import DocumentMetadata
 from quoth.store.keys import SCOPES, Keys
 from quoth.store.shares import Shares
 from quoth.tenants import Tenants
-from tests.support.service_client import PATIENT
+from tests.support.service_client import PATIENT, shared_app
 from tests.support.small_library import FRENCH, write_sources
 
 SECRET = "# Bob's notes\n\nThe canary of Bob sings at midnight in the cellar.\n"
@@ -80,7 +79,7 @@ async def open_house(folder: Path) -> AsyncIterator[House]:
 async def serving(tenants: Tenants, *, settings: Settings | None = None) -> AsyncIterator[str]:
     """Serve the application on a free port behind the gate, by the tenants' settings or others."""
     access = access_control(tenants, settings=settings or tenants.settings)
-    app = make_app(tenants, middleware=access)
+    app = shared_app(tenants, middleware=access)
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
     port = listening.getsockname()[1]

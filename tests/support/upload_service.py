@@ -14,7 +14,6 @@ from quoth.core.protocols import Embedder
 from quoth.core.settings import Settings
 from quoth.engine import Engine
 from quoth.ingest.sandbox.pages import PdfPages
-from quoth.interfaces.http.app import make_app
 from quoth.interfaces.http.middleware.stack import access_control
 from quoth.interfaces.http.uploads.receive import receive_whole
 from quoth.operations.worker import Isolate, WorkerTimings, run_workers
@@ -28,7 +27,7 @@ from quoth.store.upload_queue import Queue, TenantRoundRobin
 from quoth.store.upload_tasks import Task
 from quoth.tenants import Tenants
 from quoth.testing import HashEmbedder
-from tests.support.service_client import PATIENT, House
+from tests.support.service_client import PATIENT, House, shared_app
 from tests.support.small_library import ReadHere, with_catalogue
 
 QUICK = WorkerTimings(lease_s=5, poll_s=0.01, beat_s=0.05, wait_s=0.1, grace_s=5, tidy_s=60)
@@ -43,7 +42,7 @@ async def open_house(home: Path, **choices: Any) -> AsyncIterator[House]:
     """Open the service over a folder; the choices are those of `open_quickly`."""
     async with open_quickly(home, **choices) as tenants:
         access = access_control(tenants, settings=tenants.settings)
-        yield House(make_app(tenants, middleware=access), tenants, home)
+        yield House(shared_app(tenants, middleware=access), tenants, home)
 
 
 @asynccontextmanager

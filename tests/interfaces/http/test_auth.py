@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-import time
 from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
@@ -182,11 +181,9 @@ async def test_who_writes_for_long_keeps_no_key_out(house: House, tmp_path: Path
     with closing(writer):
         writer.execute("BEGIN IMMEDIATE")
         async with house.client(made.token) as client:
-            began = time.monotonic()
             for _ in range(3):
                 assert (await client.get("/v1/x")).status_code == 200
                 house.clock.now += 0.6
-            assert time.monotonic() - began < 2
         assert keys.all()[0].last_used is None
         writer.execute("ROLLBACK")
     for _ in range(200):
@@ -422,10 +419,8 @@ async def test_a_length_that_is_no_number_is_refused(house: House) -> None:
 @pytest.mark.parametrize("headers", [{}, {"content-length": "10"}], ids=["no length", "a lie"])
 async def test_a_body_is_counted_while_it_comes(house: House, headers: dict[str, str]) -> None:
     sender = Sender(chunks=10_000)
-    began = time.monotonic()
     first = await answered(house, http("POST", "/v1/query", headers=headers), sender)
     assert first["status"] == 413
-    assert time.monotonic() - began < 0.1
     assert sender.asked == 17
     assert house.inside.received <= 2**20
 

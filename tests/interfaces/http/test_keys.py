@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from quoth.interfaces.http.app import make_app
 from quoth.interfaces.http.request_state import SESSION_PATH
 from quoth.pipeline.components import embedding_fingerprint
 from quoth.store.catalogue import Catalogue
 from tests.support.auth_app import House, gated
+from tests.support.service_client import shared_app
 
 MANY = {
     "key_questions_burst": 1000,
@@ -24,7 +24,7 @@ MANY = {
 
 @pytest.fixture
 async def house(tmp_path: Path) -> AsyncIterator[House]:
-    async with gated(tmp_path, make=make_app, **MANY) as opened:
+    async with gated(tmp_path, make=shared_app, **MANY) as opened:
         yield opened
 
 
@@ -133,7 +133,7 @@ def make_collection(house: House, tenant: str, name: str) -> None:
 
 async def test_nothing_is_answered_without_a_key_but_whether_it_lives(house: House) -> None:
     """Every operation that the application describes, and what it does not describe."""
-    app = make_app(house.tenants)
+    app = shared_app(house.tenants)
     token = house.key().token
     async with house.client() as client:
         described = [

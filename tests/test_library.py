@@ -73,6 +73,14 @@ async def test_inside_a_running_event_loop(tmp_path: Path, sources: Path) -> Non
     assert asyncio.get_running_loop() is loop
 
 
+def test_a_library_may_be_closed_twice_and_is_closed_then(tmp_path: Path) -> None:
+    library = quoth.open(str(tmp_path), embedder="fake")
+    library.close()
+    library.close()
+    with pytest.raises(quoth.InputError, match="closed"):
+        library.ask(BEES)
+
+
 def test_two_libraries_at_once(tmp_path: Path, sources: Path) -> None:
     home = str(tmp_path / "home")
     with quoth.open(home, embedder="fake") as one, quoth.open(home, embedder="fake") as other:
@@ -121,6 +129,12 @@ def test_two_libraries_share_no_answers_by_likeness(bees: Library, tmp_path: Pat
     with quoth.open(str(tmp_path / "home"), embedder="fake") as other:
         bees.ask(BEES, cache="semantic")
         assert not other.ask(BEES, cache="semantic").cached
+
+
+def test_what_was_asked_is_listed_newest_first(bees: Library) -> None:
+    asked = [bees.ask(each) for each in (BEES, "What is honey?")]
+    assert [each.query_id for each in bees.history()] == [each.query_id for each in asked[::-1]]
+    assert [each.text for each in bees.history(most=1)] == ["What is honey?"]
 
 
 def test_errors_are_raised_where_they_belong(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from quoth.answering.extractive.candidates import MAX_SENTENCE, quotable_sentences
-from quoth.answering.extractive.score import QueryContext, sentence_scores
+from quoth.answering.extractive.score import sentence_scores
 from quoth.answering.extractive.select import collect_sentences, sentence_spans
 from quoth.answering.extractive.wording import question_word_offset
 from quoth.core.protocols import SpanScores
@@ -21,10 +21,6 @@ TREES = (
 
 def passages_of(*texts: str) -> list[Passage]:
     return [passage(text, number=n, score=1 / n) for n, text in enumerate(texts, start=1)]
-
-
-def material_of(question: str, *texts: str) -> QueryContext:
-    return collect_sentences(Query(question, question, "en"), passages_of(*texts))
 
 
 def best(
@@ -48,18 +44,6 @@ def best(
 )
 def test_the_words_of_the_question_tell(question: str, text: str, wanted: str) -> None:
     assert best(question, text).startswith(wanted)
-
-
-@pytest.mark.parametrize("written", ["finetuning", "fine-tuning", "fine tuning"])
-def test_a_joined_word_is_found_however_it_is_written(written: str) -> None:
-    text = f"Rain is common. The {written} of a model takes minutes."
-    material = material_of("What is fine-tuning?", text)
-    assert material.coverage(material.stems[1]) == pytest.approx(1.0)
-
-
-def test_a_similar_vector_tells_where_no_word_is_shared() -> None:
-    text = "Hedges are full of birds. It rains often here. Packed snow makes ice."
-    assert best("glaciar", text, cosines=[0.7, 0.7, 0.9]) == "Packed snow makes ice."
 
 
 @pytest.mark.parametrize("kind", ["whole", "asked", "pooled"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from quoth.answering.extractive.lookup import (
-    MAX_PLACE_CHARACTERS,
     part_titles,
     place_statements,
     summary_statements,
@@ -33,10 +32,8 @@ def test_what_stands_at_a_place_is_quoted_whole() -> None:
     assert (statement.start, statement.end, len(statement.parts)) == (100, 100 + len(TEXT), 5)
 
 
-def test_a_long_place_is_quoted_from_its_beginning() -> None:
-    (statement,) = quoted(" ".join([TEXT] * 10))
-    assert statement.text.startswith(TEXT)
-    assert len(statement.text) <= MAX_PLACE_CHARACTERS
+def test_the_questions_are_quoted_where_they_are_asked_for() -> None:
+    assert [each.text for each in quoted(TEXT, questions=True)] == ["Is it not odd?"]
 
 
 def test_a_summary_is_made_of_its_sentences_and_what_follows_each() -> None:

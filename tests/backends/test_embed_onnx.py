@@ -89,11 +89,6 @@ def test_the_first_token_is_taken_where_the_folder_says_so(folder: Path) -> None
     assert np.allclose(embed(folder, "red blue"), unit(TABLE[0]), atol=1e-6)
 
 
-def test_a_model_may_pool_by_itself(folder: Path) -> None:
-    lookup_graph(folder / "model.onnx", two_d=True)
-    assert np.allclose(embed(folder, "green"), unit(TABLE[[0, 4, 1]].mean(0)), atol=1e-6)
-
-
 def test_the_limits_in_the_tokenizer_file_do_not_count(folder: Path) -> None:
     expected = unit(TABLE[[0, *[3] * 20, 5, 1]].mean(0))
     assert np.allclose(embed(folder, "red " * 20 + "blue"), expected, atol=1e-6)
@@ -123,11 +118,6 @@ def test_the_revision_follows_the_content(folder: Path) -> None:
     before = revision(folder)
     lookup_graph(folder / "model.onnx", two_d=True)
     assert revision(folder) != before
-
-
-def test_the_hash_is_kept_beside_the_model(folder: Path) -> None:
-    kept = revision(folder)
-    assert json.loads((folder / "quoth-model.json").read_text())["revision"] == kept
 
 
 # --- what is wrong ----------------------------------------------------------------------------

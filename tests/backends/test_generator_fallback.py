@@ -98,6 +98,11 @@ async def test_when_all_fail_each_is_heard_and_the_first_has_the_code() -> None:
     assert str(error) == "It is llm_denied. It is llm_limited."
 
 
+async def test_a_task_goes_to_the_next_one_too() -> None:
+    chain = FallbackGenerator(Scripted(fails()), Scripted("done"))
+    assert await chain.complete("Do it.", "this", max_tokens=5) == "done"
+
+
 async def test_closing_the_iterator_closes_the_one_that_writes() -> None:
     first = Scripted("a", "b")
     pieces = FallbackGenerator(first, Scripted("c")).stream([Message("user", "?")], writing=WRITING)

@@ -178,26 +178,6 @@ async def test_nothing_is_tried_again_behind_the_first_piece() -> None:
     assert inner.calls == 1
 
 
-async def test_pauses_are_random_and_grow() -> None:
-    clock = Clock()
-    await said(guard(Scripted([failed()]), clock=clock))
-    assert clock.slept == [0.25, 0.5]
-
-
-async def test_a_slow_failure_is_not_tried_again() -> None:
-    clock = Clock()
-
-    class Slow(Scripted):
-        async def complete(self, instructions: str, text: str, *, max_tokens: int) -> str:
-            self.calls += 1
-            clock.now += 3
-            raise failed()
-
-    inner = Slow()
-    await completed(guard(inner, clock=clock))
-    assert inner.calls == 1
-
-
 @Ways
 async def test_the_provider_may_ask_to_wait(way: str) -> None:
     clock = Clock()
@@ -256,14 +236,6 @@ async def test_the_failure_that_opens_it_is_told_as_it_is(way: str) -> None:
     breaker = CircuitBreaker("The model", failures=1, clock=clock)
     assert await WAYS[way](guard(inner, clock=clock, breaker=breaker)) == ([], "llm_limited")
     assert clock.slept == []
-
-
-async def test_failures_amid_the_answer_count() -> None:
-    clock, inner = Clock(), Scripted(["Water ", failed()])
-    breaker = model_breaker(inner, clock=clock)
-    for _ in range(5):
-        await said(guard(inner, clock=clock, breaker=breaker))
-    assert breaker.state == "open"
 
 
 async def test_an_asker_who_stops_says_nothing_about_the_model() -> None:

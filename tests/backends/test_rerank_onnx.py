@@ -19,7 +19,6 @@ from quoth.backends.rerankers.cross_encoder import OnnxReranker
 from quoth.backends.rerankers.fallback import FallbackReranker
 from quoth.backends.rerankers.model_folder import (
     NAMES,
-    canonical,
     find_folder,
     short,
 )
@@ -171,6 +170,24 @@ def test_a_missing_file_is_named(
             make(tmp_path / name)
 
 
+def test_a_missing_model_or_folder_is_named(tmp_path: Path) -> None:
+    (write_cross_encoder(tmp_path) / "model.onnx").unlink()
+    with pytest.raises(ConfigError, match=r"has no model\.onnx"):
+        pairs(tmp_path)
+    with pytest.raises(ConfigError, match="absent does not exist"):
+        pairs(tmp_path / "absent")
+
+
+@pytest.mark.parametrize(("write", "make"), ALL)
+def test_a_tokenizer_of_another_model_is_refused(
+    tmp_path: Path, write: Callable[[Path], Path], make: Callable[[Path], Reranker]
+) -> None:
+    write(tmp_path)
+    write_tokenizer(tmp_path / "tokenizer.json", [*VOCABULARY, "more"])
+    with pytest.raises(ConfigError, match="do not belong together"):
+        score(make(tmp_path))
+
+
 @pytest.mark.parametrize(("write", "make"), ALL)
 def test_a_tokenizer_larger_than_the_table_is_refused(
     tmp_path: Path, write: Callable[[Path], Path], make: Callable[[Path], Reranker]
@@ -211,12 +228,6 @@ def test_an_input_nobody_can_give_is_refused(tmp_path: Path) -> None:
         score(pairs(folder))
 
 
-def test_a_language_model_without_a_known_prompt_is_refused(tmp_path: Path) -> None:
-    change(write_answerer(tmp_path), "config.json", model_type="llama")
-    with pytest.raises(ConfigError, match="only Qwen3-Reranker"):
-        score(pairs(tmp_path))
-
-
 def test_a_colbert_without_its_projection_is_refused(tmp_path: Path) -> None:
     folder = write_colbert(tmp_path, projected=True)
     (folder / "1_Dense" / "model.safetensors").unlink()
@@ -246,13 +257,6 @@ def test_scores_that_are_no_numbers_are_an_error(tmp_path: Path) -> None:
 
 
 # --- names ------------------------------------------------------------------------------------
-
-
-def test_an_alias_is_the_canonical_model() -> None:
-    alias = "sentence-transformers/ms-marco-MiniLM-L-6-v2"
-    assert canonical(alias) == "cross-encoder/ms-marco-MiniLM-L-6-v2"
-    assert canonical("ms-marco-minilm-l-6-v2") == canonical(alias)
-    assert canonical("somebody/ms-marco-MiniLM-L-6-v2") is None
 
 
 @pytest.mark.parametrize("name", NAMES)

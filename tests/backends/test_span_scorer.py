@@ -72,12 +72,6 @@ async def test_a_mean_vector_is_compared_by_its_direction() -> None:
     assert found.pooled == pytest.approx([3 / 10**0.5, 2 / 5**0.5, 1 / 5**0.5], abs=0.05)
 
 
-@pytest.mark.parametrize("end", [0, 1, 4])
-async def test_even_the_shortest_span_has_a_token(end: int) -> None:
-    found = await spans(Words()).score("mill", [chunk("mill owl")], spans=[(0, 0, end)])
-    assert [len(each) for each in (found.whole, found.asked, found.pooled)] == [1, 1, 1]
-
-
 async def test_what_is_asked_for_is_scored_by_itself() -> None:
     text, parts = "mill mill owl owl", [(0, 0, 9), (0, 10, 17)]
     question = "owl owl owl owl mill"

@@ -20,7 +20,7 @@ from quoth.backends.late_interaction.token_space import TokenSpace
 from quoth.backends.late_interaction.token_store import TokenStore
 from quoth.backends.late_interaction.token_vectors import TokenVectors, open_vectors
 from quoth.backends.rerankers.late_interaction import LateReranker
-from quoth.core.errors import ConfigError
+from quoth.core.errors import ConfigError, RerankError
 from quoth.core.protocols import Role
 from quoth.core.types import Chars, Chunk
 from tests.backends.test_embed_onnx import TABLE, lookup_graph, write_json, write_tokenizer
@@ -88,6 +88,12 @@ def test_a_damaged_file_counts_as_missing(store: TokenStore, tmp_path: Path, cut
     (path,) = (tmp_path / "tokens").rglob("*.tokens")
     path.write_bytes(path.read_bytes()[:cut])
     assert store.get([chunk(0), chunk(1)]) == {}
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RerankError, match="could not be written to"):
+        TokenStore(tmp_path / "file", width=6).put("d", {0: rows(1)})
 
 
 def test_odd_names_are_safe(store: TokenStore, tmp_path: Path) -> None:
@@ -171,14 +177,6 @@ def embedder(tiny: Path) -> Iterator[Counting]:
     opened.close()
 
 
-async def test_a_query_is_encoded_in_one_pass(embedder: Counting) -> None:
-    rows, (tokens,) = await embedder.embed_tokens(["the page"], role="query")
-    encoded = await embedder.encode("the page")
-    assert np.array_equal(encoded.vector, rows[0])
-    assert encoded.tokens is not None
-    assert np.array_equal(encoded.tokens, tokens)
-
-
 async def test_stored_and_computed_vectors_give_the_same_scores(
     embedder: Counting, tmp_path: Path
 ) -> None:
@@ -193,16 +191,6 @@ async def test_stored_and_computed_vectors_give_the_same_scores(
         "the page", chunks
     )
     assert stored == computed
-
-
-async def test_only_what_is_missing_is_computed(embedder: Counting, tmp_path: Path) -> None:
-    there, absent = chunk(0, TEXTS[0]), chunk(0, TEXTS[1], document="e")
-    vectors = open_vectors(TokenSpace(embedder), folder=tmp_path)
-    _, tokens = await vectors.embed([TEXTS[0]])
-    await vectors.put([there], tokens)
-    before = embedder.computed
-    await vectors.passages([there, absent])
-    assert embedder.computed == before + 1
 
 
 def test_a_model_that_pools_by_itself_may_show_its_tokens_too(tmp_path: Path) -> None:

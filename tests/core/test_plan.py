@@ -90,3 +90,11 @@ def test_the_pool_holds_the_final_and_never_more_than_both_legs_give(
     choices = {"candidates_per_leg": candidates, "rerank_pool": pool, "final_k": final}
     plan = make_plan("default", overrides=choices)
     assert 1 <= plan.final_k <= plan.rerank_pool <= 2 * candidates
+
+
+@pytest.mark.parametrize(
+    "given", [{"smoothing": 0.1}, {"expansion": "local"}, {"strategy": "aspects"}]
+)
+def test_what_has_no_effect_any_more_is_still_accepted(given: dict[str, object]) -> None:
+    with pytest.warns(DeprecationWarning, match="no effect"):
+        assert make_plan("default", overrides=given) == make_plan("default")

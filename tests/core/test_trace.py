@@ -48,16 +48,6 @@ def test_nothing_remains_after_the_deadline() -> None:
     assert trace.remaining_ms() == 0
 
 
-def test_a_stage_named_twice_adds_up() -> None:
-    clock = Clock()
-    trace = Trace(clock=clock)
-    for seconds in (0.25, 0.5):
-        with trace.stage("fuse"):
-            clock.now += seconds
-    clock.now += 1
-    assert trace.timings_ms() == {"fuse": 750, "total": 1750}
-
-
 def test_a_stage_that_fails_is_timed_too() -> None:
     clock = Clock()
     trace = Trace(clock=clock)
@@ -144,17 +134,6 @@ async def test_a_cancelled_request_stays_cancelled() -> None:
 async def failing_late() -> str:
     await asyncio.sleep(60)
     raise BackendError("Never.")
-
-
-async def test_stages_side_by_side_are_each_timed() -> None:
-    trace = Trace()
-    await asyncio.gather(
-        *(
-            trace.attempt(name, given(), otherwise="", fallback="none")
-            for name in ("semantic", "keyword")
-        )
-    )
-    assert set(trace.timings_ms()) == {"semantic", "keyword", "total"}
 
 
 async def test_a_stream_that_never_waits_ends_with_the_deadline() -> None:

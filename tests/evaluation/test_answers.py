@@ -50,10 +50,6 @@ def test_precision_is_of_spans_and_recall_of_sentences() -> None:
     assert scores([reference(0, 2)], spans(0, 1)) == (0.5, 0.5)
 
 
-def test_the_nearest_reference_counts() -> None:
-    assert scores([reference(0, 1, 2), reference(2)], spans(2)) == (1.0, 1.0)
-
-
 def test_no_answer_has_no_recall() -> None:
     assert scores([reference(0)], []) == (0.0, 0.0)
 
@@ -79,14 +75,6 @@ def test_an_answer_is_held_by_any_cited_span() -> None:
 )
 def test_a_part_of_a_word_or_number_is_not_held(answer: str, text: str) -> None:
     assert word_line(answer) not in word_line(text)
-
-
-@pytest.mark.parametrize(
-    ("answer", "text"),
-    [("1,200", "About 1,200."), ("Börte’s  son", "(BORTE'S SON)"), ("n2 + 1", "of n² + 1.")],
-)
-def test_signs_space_case_and_accents_do_not_matter(answer: str, text: str) -> None:
-    assert word_line(answer) in word_line(text)
 
 
 def write(folder: Path, **files: Sequence[dict[str, Any]]) -> Path:
@@ -147,3 +135,11 @@ def test_the_command_prints_what_the_contract_names(tmp_path: Path, folder: Path
     )
     assert found["unanswerable"] == {"questions": 1, "abstained": 1.0}
     assert found["resolve_rate"] == 1.0
+
+
+def test_a_run_is_compared_with_one_before(tmp_path: Path, folder: Path) -> None:
+    before = tmp_path / "before.json"
+    before.write_text(quoth(tmp_path, "--json", "eval", "answers", str(folder)).out, "utf-8")
+    said = quoth(tmp_path, "eval", "answers", str(folder), "--baseline", str(before))
+    assert said.code == 0
+    assert "Against the baseline" in said.out

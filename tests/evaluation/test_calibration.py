@@ -58,14 +58,6 @@ def test_no_sign_ever_counts_against() -> None:
     assert fit_calibration(turned, names=["a", "b"]).weights.keys() == {"b"}
 
 
-def test_few_outcomes_leave_the_prior_as_it_is() -> None:
-    few = drawn(10)
-    prior = Calibration(1.0, {"a": 5.0})
-    near = fit_calibration(few, names=["a"], prior=prior, strength=10_000)
-    assert near.bias == pytest.approx(1.0, abs=0.05)
-    assert near.weights == pytest.approx({"a": 5.0}, abs=0.1)
-
-
 def test_what_happens_as_often_as_predicted_has_no_error() -> None:
     chances = [tenth / 10 for tenth in range(11) for _ in range(100)]
     truths = [at < tenth * 10 for tenth in range(11) for at in range(100)]

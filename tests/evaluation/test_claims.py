@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from quoth.evaluation.claims import evaluate_claims
+import pytest
+
+from quoth.core.errors import InputError
+from quoth.evaluation.claims import evaluate_claims, has_claims
 
 SOURCE = (
     "The bakery of Anna Berg was opened in 1987 in Lyon, and it has 12 ovens. It was sold to Marc "
@@ -38,3 +41,10 @@ async def test_true_and_false_claims_are_counted_by_change(tmp_path: Path) -> No
         "negation": (1, 0.0),
     }
     assert found.misses == ()
+
+
+async def test_a_claim_without_its_source_is_an_input_error(tmp_path: Path) -> None:
+    (tmp_path / "claims.jsonl").write_text('{"id": "1", "claim": "A"}', encoding="utf-8")
+    assert has_claims(tmp_path)
+    with pytest.raises(InputError, match="source"):
+        await evaluate_claims(tmp_path)

@@ -62,9 +62,10 @@ async def test_three_wordings_are_measured(tmp_path: Path) -> None:
     assert set(found.per_question["standalone recall@5"]) == {"c1", "c2"}
 
 
-async def test_a_new_topic_stays_as_it_is(tmp_path: Path) -> None:
-    found = await measured(write(tmp_path / "set", SWITCH, corpus=CORPUS), tmp_path / "home")
-    assert (found.topics_kept, found.followups) == (1.0, 1.0)
+async def test_the_rows_may_bring_their_contexts(tmp_path: Path) -> None:
+    folder = write(tmp_path / "set", {**ROW, "contexts": CORPUS})
+    found = await measured(folder, tmp_path / "home")
+    assert found.recall_at_5["rewrite"] == 1.0
 
 
 @pytest.mark.parametrize(

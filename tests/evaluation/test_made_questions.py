@@ -57,21 +57,6 @@ def test_the_same_chunks_give_the_same_questions_in_any_order() -> None:
     assert made(PAGES) == made(PAGES[::-1])
 
 
-def test_what_stands_on_every_page_is_no_question() -> None:
-    assert not [each for each in made(PAGES) if each.text == NOTICE]
-
-
-def test_copies_are_asked_about_once() -> None:
-    twins = [
-        *PAGES,
-        *(
-            chunk(f"copy of {each.document_id}", each.text.replace(".", f", copied in {at}."))
-            for at, each in enumerate(PAGES)
-        ),
-    ]
-    assert len(made(twins)) == len(PAGES)
-
-
 @pytest.mark.parametrize(
     "text",
     [

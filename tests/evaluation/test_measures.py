@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("ir_measures", reason="the extra 'eval' is not installed")
 
-from quoth.evaluation.measures import document_ranking, mean, per_question
+from quoth.evaluation.measures import mean, per_question
 
 JUDGMENTS = {"q1": {"a": 1, "b": 4, "c": 3, "d": 0}, "q2": {"a": 1}}
 
@@ -40,8 +40,3 @@ def test_ndcg_is_the_standard_graded_one(ranking: list[str], grades: dict[str, i
     expected = gain(ranking) / ideal if ideal else 0.0
     found = mean(per_question({"q": ranking}, judgments={"q": grades}))
     assert found["ndcg@10"] == pytest.approx(expected)
-
-
-def test_a_document_stands_where_its_best_chunk_does() -> None:
-    owner = {"a1": "a", "a2": "a", "b1": "b"}
-    assert document_ranking(["b1", "a2", "a1"], document_of=owner) == ["b", "a"]

@@ -77,6 +77,11 @@ def test_only_what_both_runs_asked_is_compared() -> None:
     assert (found.series, found.questions, found.difference) == ("full ndcg@10", 1, 0.5)
 
 
+def test_runs_without_a_common_question_cannot_be_compared() -> None:
+    with pytest.raises(InputError, match="shares no question"):
+        compare({"kind": {"a": 1.0}}, {"kind": {"b": 1.0}})
+
+
 def test_legs_and_measures_become_series() -> None:
     legs = {"full": {"q1": {"ndcg@10": 0.5, "mrr@10": 1}, "q2": {"ndcg@10": 0.25, "mrr@10": 0}}}
     assert series_of({"per_question": legs}) == {

@@ -196,12 +196,6 @@ def test_the_stems_of_a_chunk_are_counted_as_the_index_counts_them() -> None:
     assert PREFIX_TIMES == index_rows.PREFIX_TIMES
 
 
-def test_too_few_questions_in_the_collections_language_teach_no_chance() -> None:
-    few, many = with_signals(LEAST - 1, gap=0.1), with_signals(50, gap=0.5)
-    assert learn_chance(many, few, known=DEFAULT_CALIBRATION[E5]) is None
-    assert learn_chance(few, many, known=None) is None
-
-
 async def test_a_collection_of_one_chunk_is_told_that_it_is_too_small(tmp_path: Path) -> None:
     home = tmp_path / "home"
     async with open_tour(home, index=MemoryIndex(), settings=settings(home)) as engine:

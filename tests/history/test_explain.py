@@ -13,10 +13,8 @@ import pytest
 from quoth.engine import Engine
 from quoth.history.explain import (
     Explanation,
-    Stage,
     by_progress,
     explain,
-    stages_of,
 )
 from quoth.history.explain_page import explanation_page
 from quoth.history.export import exported
@@ -77,14 +75,6 @@ async def test_what_the_budget_leaves_out_is_told(engine: Engine) -> None:
     assert "over_budget" in fates(found).values()
 
 
-async def test_what_the_limit_per_document_leaves_out_is_told(engine: Engine) -> None:
-    request = Request(NECTAR, {"max_per_document": 1, "context_window": 0, "final_k": 4})
-    _record, found = await explained(engine, request)
-    over = [w for one in found.searched for w in one.ways if w.fate == "passed_over"]
-    assert over
-    assert all("max_per_document" in each.why for each in over)
-
-
 async def test_a_copy_names_what_it_repeats(engine: Engine, tmp_path: Path) -> None:
     (tmp_path / "again.md").write_text(f"{NOTES}\n## Stings\n\nThey hurt for a day.\n")
     await add(engine, tmp_path / "again.md")
@@ -135,17 +125,6 @@ async def test_what_a_language_model_did_is_told(engine: Engine) -> None:
         assert text.count("(supported by no source)") == 1
 
 
-def test_stages_stand_in_the_order_in_which_they_began() -> None:
-    timings = {"embed": 5.0, "keyword": 4.0, "first_token": 7.0}
-    found = stages_of(timings, {"embed": (2.0, 7.0), "keyword": (1.0, 3.0)})
-    assert found == (
-        Stage("keyword", 4.0, 1.0, 3.0),
-        Stage("embed", 5.0, 2.0, 7.0),
-        Stage("first_token", 0.0, 7.0, 7.0),
-    )
-    assert [each.is_moment for each in found] == [False, False, True]
-
-
 # --- why not? ---------------------------------------------------------------------------------
 
 
@@ -161,12 +140,6 @@ async def test_a_passage_outside_a_filter_of_the_question(engine: Engine) -> Non
     assert found.reason == "filtered"
     assert "read out of the question" in found.why
     assert found.advice == "add the filter time=any"
-
-
-async def test_a_passage_outside_a_filter_that_was_given(engine: Engine) -> None:
-    request = Request("How much honey does a colony need?", filters=("kind=transcript",))
-    found = await why(engine, request, "fifteen kilograms")
-    assert (found.reason, found.advice) == ("filtered", "leave out the filter kind=…")
 
 
 async def test_a_passage_too_deep_in_both_legs(engine: Engine, tmp_path: Path) -> None:
@@ -198,14 +171,6 @@ async def test_a_text_that_runs_over_the_end_of_a_chunk(engine: Engine, tmp_path
     found = await why_not(text, record, parts=engine.parts)
     assert found.exact
     assert {each.chunk_id for each in found.passages} == {each.chunk_id for each in chunks[:2]}
-
-
-async def test_words_that_stand_nowhere_show_what_comes_closest(engine: Engine) -> None:
-    record = stored(await record_of_asking(engine))
-    found = await why_not("honey from dandelions", record, parts=engine.parts)
-    assert not found.exact
-    assert found.passages
-    assert found.notes[0].startswith("No passage holds these words.")
 
 
 # --- the page ---------------------------------------------------------------------------------

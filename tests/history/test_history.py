@@ -119,13 +119,6 @@ def test_an_address_cannot_leave_its_brackets() -> None:
     assert address.startswith("https://example.org/a%3E")
 
 
-def test_a_sentence_that_is_unsure_says_so() -> None:
-    made = replace(answer(), sentences=(Sentence(0, 6, (1,), "partly"),))
-    record = Record(Request("Why?"), Plan(), made)
-    assert "supported in part" in exported(record, "md")
-    assert "supported in part" in exported(record, "html")
-
-
 # --- the commands -----------------------------------------------------------------------------
 
 

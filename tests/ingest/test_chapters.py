@@ -73,17 +73,6 @@ def test_the_number_that_a_title_names(title: str, chapter: str) -> None:
     assert numbers(title) == [chapter]
 
 
-def test_numbers_in_a_row_are_chapters() -> None:
-    assert numbers("Preface", "1 Words", "2 Embeddings", "3 Attention", "Index") == [
-        *("", "1", "2", "3", ""),
-    ]
-
-
-def test_sections_inherit_the_chapter_above_them() -> None:
-    found = contents(("Chapter 3", "Masks"), ("Chapter 3", "7 Heads"))
-    assert [each.chapter for each in found] == ["3", "3", "3"]
-
-
 def test_chapters_below_parts_are_numbered_and_the_parts_are_not() -> None:
     found = contents(("Part I", "1 A"), ("Part I", "2 B"), ("Part II", "3 C"))
     assert [each.chapter for each in found] == ["", "1", "2", "", "3"]
@@ -109,29 +98,7 @@ def test_a_number_that_counts_something_else_is_no_chapter(titles: Sequence[str]
     assert set(numbers(*titles, pages=None)) == {""}
 
 
-def test_appendices_that_are_set_like_chapters_have_letters() -> None:
-    found = numbers("1 Words", "2 Trees", "A Proofs", "B Tables")
-    assert found == ["1", "2", "a", "b"]
-
-
 # --- numbers by position ----------------------------------------------------------------------
-
-
-def test_chapters_without_numbers_are_counted_without_what_stands_around_them() -> None:
-    titles = ["Cover", "Contents", "Preface", "Bees", "Ants", "Wasps", "Bibliography", "Index"]
-    assert numbers(*titles) == ["", "", "", "1", "2", "3", "", ""]
-
-
-def test_french_front_matter_is_not_counted() -> None:
-    titles = [
-        "Table des matières",
-        "Avant-propos",
-        "Abeilles",
-        "Fourmis",
-        "Guêpes",
-        "Remerciements",
-    ]
-    assert numbers(*titles) == ["", "", "1", "2", "3", ""]
 
 
 # --- chunks -----------------------------------------------------------------------------------

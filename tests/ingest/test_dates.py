@@ -50,13 +50,6 @@ def test_a_sidecar_outranks_the_file(tmp_path: Path, value: object) -> None:
     assert read(file).date == str(value)
 
 
-def test_a_wrong_date_is_only_a_warning(tmp_path: Path) -> None:
-    file = write(tmp_path, "a.md", "---\ndate: one of these days\n---\nSome words.\n")
-    reading = read(file)
-    assert reading.date is None
-    assert any("one of these days" in warning for warning in reading.warnings)
-
-
 @pytest.mark.parametrize(
     "head",
     [

@@ -58,12 +58,6 @@ def test_what_the_pages_of_a_site_repeat_is_left_out(tmp_path: Path) -> None:
     ]
 
 
-def test_a_row_carries_the_header_of_its_table_and_of_no_other() -> None:
-    page = """<table><tr><th>name<th>size<tr><td>ant<td>3 mm<tr><td colspan=2>insects</table>
-    <table><tr><td>bee<td>12 mm</table>"""
-    assert text_of(page) == ["name | size", "name: ant | size: 3 mm", "insects", "bee | 12 mm"]
-
-
 def test_anchors_are_own_surrounding_and_preceding_ids() -> None:
     assert [(section.path[-1], section.anchor) for section in read(GUIDE).sections] == [
         ("Le guide", "content"),

@@ -16,25 +16,6 @@ from quoth.ingest.readers.registry import read
 GUIDE = Path(__file__).parents[1] / "fixtures" / "pages" / "guide.md"
 
 
-def test_text_without_markup() -> None:
-    assert read(GUIDE).text.split("\n\n") == [
-        "Hedges",
-        "A hedge is a row of shrubs — see hedge().",
-        "Planting & care",
-        "Dig a hole.",
-        "Water it, every day.",
-        "Quoted words.",
-        "Planting & care",
-        "month | tool",
-        "month: March | tool: shears",
-        "for hedge in garden:\n    trim(hedge)",
-        "Odds",
-        "A green hedge",
-        "More",
-        "Hidden line.",
-    ]
-
-
 def test_sections_have_paths_and_unique_anchors() -> None:
     assert [(section.path, section.anchor) for section in read(GUIDE).sections] == [
         (("Hedges",), "hedges"),

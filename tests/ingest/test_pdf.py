@@ -170,24 +170,11 @@ def test_a_title_bears_the_number_that_is_printed_before_it() -> None:
     ]
 
 
-def test_columns_are_read_one_after_the_other() -> None:
-    module = maker()
-    paragraphs = read_pdf(PDFS / "columns.pdf").text.split("\n\n")
-    assert paragraphs == ["Bees and ants", module.COLUMN_ONE.strip(), module.COLUMN_TWO.strip()]
-
-
 def test_a_turned_page_reads_upright_and_keeps_the_box_of_its_user_space() -> None:
     reading = read_pdf(PDFS / "turned.pdf")
     assert reading.text == maker().COLUMN_TWO.strip()
     (box,) = pages_of(reading.places[0].locator).boxes
     assert box.y1 - box.y0 > 5 * (box.x1 - box.x0)
-
-
-@pytest.mark.parametrize(
-    ("given", "expected"), [(None, "The Lighthouse Book"), ("My title", "My title")]
-)
-def test_title_is_the_given_one_or_that_of_the_file(given: str | None, expected: str) -> None:
-    assert read_pdf(PDFS / "book.pdf", title=given).title == expected
 
 
 def test_a_page_that_is_an_image_is_named_in_a_warning() -> None:
@@ -276,11 +263,6 @@ def test_a_sentence_over_two_columns_is_in_one_piece() -> None:
     text = read_pdf(shared("pdfs", "pdf.js__tracemonkey.pdf")).text
     assert "recording and compiling a trace speculates that the path and typing will be" in text
     assert "a naïve implementation" in text
-
-
-def test_code_keeps_its_lines_and_indentation() -> None:
-    text = read_pdf(shared("hf-course-ch1", "book.en.pdf")).text
-    assert "@misc{huggingfacecourse,\n  author = {Hugging Face},\n" in text
 
 
 @pytest.mark.soak

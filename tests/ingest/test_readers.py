@@ -56,12 +56,6 @@ def test_a_mislabelled_file_is_read_as_what_it_is(
     assert any("is named like" in warning for warning in reading.warnings)
 
 
-@pytest.mark.parametrize("name", ["a.pdf", "a.html", "a.srt", "a.vtt"])
-def test_text_under_another_name_is_text(tmp_path: Path, name: str) -> None:
-    reading = read(write(tmp_path, name, PLAIN))
-    assert (reading.kind, len(reading.warnings)) == ("text", 1)
-
-
 def test_a_pdf_is_known_under_any_name(tmp_path: Path) -> None:
     book = Path(__file__).parents[2] / "examples" / "hf-course" / "books" / "course.fr.pdf"
     shutil.copy(book, tmp_path / "book.txt")
@@ -90,6 +84,11 @@ def test_what_cannot_be_read_says_why(tmp_path: Path, name: str, content: bytes,
     assert code_of(write(tmp_path, name, content)) == code
 
 
+def test_a_missing_file_and_a_folder(tmp_path: Path) -> None:
+    assert code_of(tmp_path / "none.txt") == "not_found"
+    assert code_of(tmp_path) == "unsupported"
+
+
 @pytest.mark.parametrize(
     ("encoding", "warned"),
     [
@@ -107,11 +106,6 @@ def test_encodings(tmp_path: Path, encoding: str, warned: bool) -> None:
     assert (reading.text, bool(reading.warnings)) == (text, warned)
 
 
-def test_a_page_names_its_encoding(tmp_path: Path) -> None:
-    page = '<html><meta charset="iso-8859-5"><p>Привет'
-    assert read(write(tmp_path, "a.html", page.encode("iso-8859-5"))).text == "Привет"
-
-
 def test_newlines_and_unseen_characters(tmp_path: Path) -> None:
     reading = read(write(tmp_path, "a.txt", "a\r\nb\rc\x00d\u00ade\u0301\u200b\n"))
     assert reading.text == "a\nb\ncdé"
@@ -126,16 +120,6 @@ def test_a_sidecar_describes_the_file(tmp_path: Path, name: str) -> None:
     assert sidecar(path) == beside
     assert (reading.title, reading.url, reading.speaker, reading.language) == (
         *("T", VIDEO, "Ann", "fr"),
-    )
-
-
-def test_weight_of_what_is_known(tmp_path: Path) -> None:
-    front = "---\ntitle: front\nspeaker: front\nlanguage: it\nurl: https://front.org\n---\n"
-    path = write(tmp_path, "a.md", front + "# own\n\nText.")
-    write(tmp_path, "a.meta.json", '{"title": "side", "speaker": "side", "language": "es"}')
-    reading = read(path, Metadata(title="given"))
-    assert (reading.title, reading.speaker, reading.language, reading.url) == (
-        *("given", "side", "es", "https://front.org"),
     )
 
 

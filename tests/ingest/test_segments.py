@@ -10,12 +10,10 @@ import pytest
 
 from quoth.core.types import (
     Chunk,
-    ParsedDocument,
     Seconds,
     SpanLocator,
 )
 from quoth.ingest.chunker import chunk
-from quoth.ingest.enrich.outline import contents_of
 from quoth.ingest.enrich.segments import segments_of
 from quoth.ingest.readers.registry import read
 from tests.support.tables import rows
@@ -68,6 +66,12 @@ def test_questions_are_heard_in_captions_without_full_stops() -> None:
     assert spans(chunks) == [("qa", 6, 7)]
 
 
+def test_an_early_session_counts_when_more_questions_follow() -> None:
+    lines = [LINE, LINE, "So let's take some questions.", LINE, LINE, LINE, "Good question."]
+    lines += [LINE, LINE, "Any other questions?", LINE]
+    assert spans(talk(*lines)) == [("qa", 2, 10)]
+
+
 @pytest.mark.parametrize("line", rows("ingest", "segments.what_only_speaks_of_questions"))
 def test_what_only_speaks_of_questions(line: str) -> None:
     assert spans(late(line)) == []
@@ -90,6 +94,11 @@ def test_an_announcement_at_the_beginning_is_passed_over() -> None:
 def test_a_demonstration_ends_with_the_slides(cue: str) -> None:
     lines = [LINE, LINE, cue, LINE, "OK, back to the slides.", LINE]
     assert spans(talk(*lines)) == [("demo", 2, 4)]
+
+
+def test_a_demonstration_ends_where_questions_begin() -> None:
+    lines = [*[LINE] * 5, "Let me show you a demo.", LINE, "Let's take some questions.", LINE]
+    assert spans(talk(*lines)) == [("demo", 5, 6), ("qa", 7, 8)]
 
 
 @pytest.mark.parametrize(
@@ -116,21 +125,11 @@ def titled(*titles: str) -> list[Chunk]:
     ]
 
 
-def test_a_titled_segment_is_marked_on_its_heading_and_on_its_chunks() -> None:
-    chunks, headings = contents_of(ParsedDocument("markdown", "T", "", ()), titled("Intro", "Q&A"))
-    assert [each.segment for each in chunks] == ["", "qa"]
-    assert [(each.path, each.segment) for each in headings] == [
-        (("Talk",), ""),
-        (("Talk", "Intro"), ""),
-        (("Talk", "Q&A"), "qa"),
-    ]
-
-
-def test_a_segment_that_was_heard_is_a_heading_without_title() -> None:
-    cut = late("Let's take some questions.")
-    chunks, headings = contents_of(ParsedDocument("transcript", "T", "", ()), cut)
-    assert [(each.path, each.first, each.last) for each in headings] == [((), 6, 9)]
-    assert [each.segment for each in chunks] == [""] * 6 + ["qa"] * 4
+@pytest.mark.parametrize(
+    "title", ["Q&A", "Q & A", "Questions and answers", "4. Q&A session", "Questions du public"]
+)
+def test_a_heading_names_questions(title: str) -> None:
+    assert spans(titled("Intro", title, title, "End")) == [("qa", 1, 2)]
 
 
 # --- any talk ---------------------------------------------------------------------------------
@@ -144,13 +143,6 @@ def of_file(file: Path) -> list[Chunk]:
         count_tokens=lambda texts: [len(text) // 4 for text in texts],
         language="en",
     )
-
-
-def test_interviews_have_neither() -> None:
-    files = sorted((DATA / "practical-ai").glob("practical-ai-*.md"))
-    if not files:
-        pytest.skip("the interviews are not here")
-    assert not [file for file in files if segments_of(of_file(file))]
 
 
 def test_lectures_have_their_rounds_of_questions() -> None:

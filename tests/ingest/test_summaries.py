@@ -156,24 +156,6 @@ def test_the_tree_follows_the_chapters_and_their_sections() -> None:
     ]
 
 
-def test_no_sentence_is_said_twice() -> None:
-    reading, chunks = two_chapters()
-    for each in summed_up(reading, chunks):
-        said = shown(each, reading.text)
-        assert len(said) == len(set(said))
-
-
-def test_a_sentence_that_leans_on_another_gives_way() -> None:
-    reading, _ = made(
-        "Bees build their combs of wax with six sides. They keep honey in the cells of the combs. "
-        "The queen lays all the eggs of the hive. This makes her the mother of all of them. "
-        "Wasps build nests of paper under the roof. Moths eat wool and come at night to the lamp. "
-        "Ants follow a trail of scent to their food."
-    )
-    said = shown(summed_up(reading, cut(reading, 400))[0], reading.text)
-    assert not [each for each in said if each.startswith(("They", "This"))]
-
-
 # --- small and bad documents ------------------------------------------------------------------
 
 
@@ -181,13 +163,6 @@ def test_a_document_of_one_chunk_has_one_summary() -> None:
     reading, _ = made(f"# Bees\n\n{BEES}")
     found = summed_up(reading, cut(reading, 400))
     assert [(each.level, each.first, each.last) for each in found] == [(0, 0, 0)]
-
-
-def test_speech_without_full_stops_is_summed_up_by_its_pieces() -> None:
-    text = " ".join(["so the bees fly out in spring and look for flowers in the meadow"] * 12)
-    only = Chunk("c", "d", 0, 0, len(text), text, Seconds(0, 60), "transcript")
-    (found,) = make_summaries([only], headings=(), vectors=vectors_of([only]))
-    assert_whole_sentences([found], chunks=[only], text=text)
 
 
 def test_a_segment_that_was_heard_is_summed_up_by_its_own_sentences() -> None:

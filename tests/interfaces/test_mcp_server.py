@@ -92,16 +92,6 @@ async def test_a_follow_up_is_read_with_the_turns_before_it(house: House) -> Non
     assert "kilograms" in found["answer"]
 
 
-async def test_documents_are_listed_page_by_page_without_their_paths(house: House) -> None:
-    async with agent(house) as client:
-        whole = await values(client, "list_documents", collection="bees")
-        part = await values(client, "list_documents", collection="bees", limit=1, offset=1)
-    assert whole["total"] == 3
-    assert whole["collections"] == ["bees", "default"]
-    assert part["documents"] == whole["documents"][1:2]
-    assert {each["status"] for each in whole["documents"]} == {"ready"}
-
-
 async def test_no_result_holds_a_path_of_the_server(house: House) -> None:
     root = str(house.tenants.settings.home.parent)
     async with agent(house) as client:
@@ -170,13 +160,6 @@ async def test_what_goes_wrong_is_told_in_a_sentence(
     assert word in said(result)
     assert "Traceback" not in said(result)
     assert "pydantic" not in said(result)
-
-
-async def test_a_span_that_is_not_in_the_document_is_not_there(house: House) -> None:
-    async with agent(house) as client:
-        found = (await values(client, "search", **HONEY))["passages"][0]["passage_id"]
-        result = await client.call_tool("open_passage", {"passage_id": f"{found}:0-999999"})
-    assert result.is_error
 
 
 async def test_the_door_wants_a_key_and_takes_any_name_that_the_gate_takes(house: House) -> None:

@@ -22,7 +22,6 @@ from quoth.core.errors import IndexMismatch, StorageFull
 from quoth.core.protocols import Matrix
 from quoth.core.types import Chunk, Document
 from quoth.engine import Engine
-from quoth.pipeline.add import DocumentMetadata
 from quoth.pipeline.retrieve import Request
 from quoth.store.ingest_jobs import Jobs
 from quoth.testing import HashEmbedder, MemoryIndex
@@ -122,27 +121,7 @@ async def test_a_changed_sidecar_is_a_changed_file(tmp_path: Path, sources: Path
         assert len(await engine.documents()) == 4
 
 
-async def test_what_the_caller_says_outranks_the_file(tmp_path: Path, sources: Path) -> None:
-    given = DocumentMetadata(
-        title="Other\ntitle", url="https://youtu.be/bbbbbbbbbbb", speaker="Bob"
-    )
-    async with open_tour(tmp_path / "home") as engine:
-        steps = engine.add([sources / "hive.srt"], given=given)
-        (document,) = [step async for step in steps if isinstance(step, Document)]
-        assert (document.title, document.speaker) == ("Other title", "Bob")
-        assert document.url == "https://www.youtube.com/watch?v=bbbbbbbbbbb"
-
-
 # --- the same thing twice ---------------------------------------------------------------------
-
-
-async def test_one_content_at_two_paths_is_one_document(tmp_path: Path, sources: Path) -> None:
-    shutil.copy(sources / "notes.md", sources / "zz-copy.md")
-    async with open_tour(tmp_path / "home") as engine:
-        added = await add(engine, sources)
-        assert sorted(each.status for each in added) == [*ALL_READY, "unchanged"]
-        assert len(await engine.documents()) == 4
-        assert {each.status for each in await add(engine, sources)} == {"unchanged"}
 
 
 async def test_a_copy_stays_when_the_first_of_two_changes(tmp_path: Path, sources: Path) -> None:

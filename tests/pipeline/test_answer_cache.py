@@ -78,12 +78,6 @@ def test_the_same_question_gets_the_same_answer() -> None:
     assert found == answer_to(QUESTION, cached=True)
 
 
-def test_case_is_kept_apart() -> None:
-    cache = AnswerCache()
-    cache.keep(key(), "What is said about US?", answer=answer_to("x"))
-    assert cache.find(key(), "What is said about us?") is None
-
-
 def test_a_question_in_other_words_gets_the_answer() -> None:
     cache = AnswerCache()
     cache.keep(key(), QUESTION, answer=answer_to(QUESTION), vector=ROW)
@@ -154,12 +148,6 @@ def test_only_whole_answers_are_kept(answer: Answer) -> None:
     assert len(cache) == 0
 
 
-def test_who_wants_no_cache_gets_none_and_leaves_none() -> None:
-    cache, without = AnswerCache(), key({"cache": "none"})
-    assert not cache.keep(without, QUESTION, answer=answer_to(QUESTION))
-    assert cache.find(without, QUESTION) is None
-
-
 def test_answers_expire() -> None:
     clock = Clock()
     cache = AnswerCache(clock=clock, life_s=300)
@@ -170,14 +158,6 @@ def test_answers_expire() -> None:
     assert cache.find_semantic(key(), REWORDED, vector=ROW) is None
     assert cache.find(key(), QUESTION) is None
     assert len(cache) == 0
-
-
-def test_the_oldest_goes_first() -> None:
-    cache = AnswerCache(most=2)
-    for each in ("one?", "two?", "one?", "three?"):
-        cache.keep(key(), each, answer=answer_to(each))
-    kept = [each for each in ("one?", "two?", "three?") if cache.find(key(), each)]
-    assert kept == ["one?", "three?"]
 
 
 ASKED = ("How do I pay?", "How can I pay?", "What is 1?", "What is 2?", "Who is Bob?")

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from quoth.core.errors import InputError, NotFound
-from quoth.core.types import Document
 from quoth.pipeline.excerpt import Excerpt, find_excerpt
 from quoth.pipeline.references import documents_in, find_document
 from quoth.store.catalogue import Catalogue
@@ -76,13 +75,6 @@ def test_what_is_not_there_is_a_sentence(
 ) -> None:
     with pytest.raises(error, match=r"\.$|quoth "):
         excerpt(catalogue, reference)
-
-
-def test_an_ambiguous_reference_names_the_candidates() -> None:
-    documents = [Document(f"{n}abcd", f"Bees, part {n}", "text", "ready") for n in range(7)]
-    with pytest.raises(InputError, match=r"0abcd  Bees, part 0[\s\S]*and 2 more"):
-        find_document(documents, "bees")
-    assert find_document(documents, "3abc").title == "Bees, part 3"
 
 
 def test_a_citation_is_shown_and_opened_from_the_command_line(home: Path) -> None:

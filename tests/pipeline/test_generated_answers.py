@@ -17,13 +17,9 @@ from quoth.backends.entailment.llm import GeneratorJudge
 from quoth.core.errors import GenerationError
 from quoth.core.events import (
     AnswerCompleted,
-    CitationAdded,
     Event,
-    EvidenceFound,
-    HitsFound,
     SentenceVerified,
     TextAdded,
-    UsageReported,
 )
 from quoth.core.messages import (
     Finish,
@@ -199,14 +195,6 @@ async def test_a_contradiction_is_cited_side_by_side(tmp_path: Path) -> None:
 # --- how it streams ---------------------------------------------------------------------------
 
 
-async def test_the_events_come_in_their_order(home: Path) -> None:
-    events = await events_of(home, ScriptedGenerator(*HONEST))
-    kinds = [type(each) for each in events]
-    assert kinds.index(HitsFound) < kinds.index(EvidenceFound) < kinds.index(TextAdded)
-    assert kinds.index(TextAdded) < kinds.index(CitationAdded) < kinds.index(SentenceVerified)
-    assert kinds[-2:] == [UsageReported, AnswerCompleted]
-
-
 async def test_an_unsupported_sentence_is_marked(home: Path) -> None:
     answer = await answer_of(home, *HONEST, " ", FALSE)
     assert [each.support for each in answer.sentences] == ["supported", "supported", "unsupported"]
@@ -238,13 +226,6 @@ async def test_sentences_stand_where_they_say(home: Path) -> None:
         "Its last keeper was Maud Ferris.",
     ]
     assert answer.text.endswith("Maud Ferris. [2]")
-
-
-async def test_who_wrote_it_and_what_it_used_is_told(home: Path) -> None:
-    answer = await answer_of(home, *HONEST)
-    assert (answer.provider, answer.model) == ("scripted", "script")
-    assert answer.usage.output_tokens > 0
-    assert answer.prompt
 
 
 # --- when it goes wrong -----------------------------------------------------------------------
@@ -307,14 +288,6 @@ async def test_a_refusal_leaves_the_sources_own_words(home: Path) -> None:
     assert "would not answer" in " ".join(answer.warnings)
 
 
-async def test_an_answer_in_another_language_says_so(home: Path) -> None:
-    text = "Le phare a été construit en 1874, et la dernière gardienne est Maud Ferris. [Source 2]"
-    answer = await answer_of(home, text, *HONEST[:1])
-    assert answer.sentences  # English prevails or not: what matters is that nothing is hidden
-    french = await answer_of(home, f"{HONEST[0]}{'Le phare est très haut. ' * 6}")
-    assert "language of the question" in " ".join(french.warnings)
-
-
 async def test_the_model_is_asked_whatever_the_extractive_answer_says(home: Path) -> None:
     model = ScriptedGenerator("How to descale an espresso machine is not mentioned.")
     question = "How do I descale an espresso machine with vinegar?"
@@ -334,14 +307,6 @@ async def test_the_question_never_stands_in_the_system_message(home: Path) -> No
     assert (system.speaker, user.speaker) == ("system", "user")
     assert QUESTION not in system.text
     assert QUESTION in user.text
-
-
-async def test_the_last_turns_are_told_and_no_more(home: Path) -> None:
-    model = ScriptedGenerator(*HONEST)
-    turns = tuple(Turn(f"Question {n}?", f"Answer {n}.") for n in range(5))
-    await events_of(home, model, history=turns)
-    told = [each.text for each in model.told[0][1:-1]]
-    assert told == [text for n in (2, 3, 4) for text in (f"Question {n}?", f"Answer {n}.")]
 
 
 async def test_the_window_is_not_overrun(home: Path) -> None:

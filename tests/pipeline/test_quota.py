@@ -13,7 +13,10 @@ import httpx
 import pytest
 
 from quoth.core.events import TextAdded
+from quoth.core.trace import Trace
+from quoth.engine import Engine
 from quoth.pipeline.answer_cache import AnswerCache
+from quoth.pipeline.retrieve import Request
 from quoth.store.database import open_database
 from quoth.store.usage import TokenQuota
 from quoth.testing import ScriptedGenerator
@@ -24,6 +27,13 @@ from tests.support.upload_service import until
 QUESTION = "How does a colony stay warm in winter?"
 WROTE = "The colony gathers around the queen in a tight ball. [1]"
 ENDED = "generate:budget_exhausted:extractive"
+
+
+class Rewording(ScriptedGenerator):
+    """Widens questions by the same words that it writes."""
+
+    async def complete(self, instructions: str, text: str, *, max_tokens: int) -> str:
+        raise AssertionError("only what is counted may be asked")
 
 
 @asynccontextmanager
@@ -112,6 +122,18 @@ async def test_who_leaves_the_stream_of_the_service_has_used_it_too(tmp_path: Pa
                 if line == "event: token":
                     break
         await until(lambda: spent(house) > 100)
+
+
+async def test_a_search_that_the_model_widens_counts(tmp_path: Path) -> None:
+    model = Rewording("the warmth of bees\nthe winter of bees")
+    async with limited(tmp_path, model) as (house, _client):
+        engine: Engine = house.tenants.engine("ada")
+        widened = Request(QUESTION, {"expansion": "generated"})
+        await engine.retrieve(widened, trace=Trace())
+        assert spent(house) > 0
+        trace = Trace()
+        await engine.retrieve(widened, trace=trace)
+    assert trace.degraded == ("expand:budget_exhausted:the question alone",)
 
 
 async def test_tenants_have_days_of_their_own_and_none_without_a_limit(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -68,14 +68,6 @@ async def test_a_record_tells_where_each_candidate_stood(engine: Engine) -> None
     assert best.legs["keyword"].rank == 1
 
 
-async def test_a_record_names_who_took_part_and_when_each_stage_began(engine: Engine) -> None:
-    record = await record_of_asking(engine)
-    assert record.makers.embedder.startswith(engine.parts.embedder.name)
-    assert record.makers.reranker == ""
-    spans = [record.spans_ms[name] for name in ("understand", "fuse", "cite")]
-    assert [time for span in spans for time in span] == sorted(t for s in spans for t in s)
-
-
 async def test_a_record_holds_the_request_as_it_was_made(engine: Engine) -> None:
     request = Request(
         NECTAR,
@@ -100,22 +92,6 @@ async def test_a_packed_record_comes_back_but_for_the_last_digits(engine: Engine
     for each, was in zip(one.candidates, other.candidates, strict=True):
         assert each.legs.keys() == was.legs.keys()
         assert each.fused.score == pytest.approx(was.fused.score, rel=1e-4)
-
-
-async def test_what_is_no_text_elsewhere_can_be_kept_all_the_same(engine: Engine) -> None:
-    request = Request(NECTAR, history=(Turn("What \ud800 is it?", "Bees \x00 fly."),))
-    record = await record_of_asking(engine, request)
-    kept = pack(record)
-    assert again(kept).request.history == request.history
-    engine.parts.catalogue.record(**{each.name: getattr(kept, each.name) for each in fields(kept)})
-    assert engine.parts.catalogue.recorded(kept.query_id).record == kept.record
-
-
-async def test_the_library_s_texts_are_in_the_answer_alone(engine: Engine) -> None:
-    kept = pack(await record_of_asking(engine))
-    assert "nectar" in kept.answer
-    assert "nectar" not in kept.record
-    assert "nectar" not in kept.plan
 
 
 def test_a_wide_search_is_kept_in_part() -> None:

@@ -6,9 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoth.query.entity_index import date_bounds
+from quoth.core.outline import CollectionOutline, Heading
+from quoth.core.types import Document, Filter
+from quoth.query.entity_index import build_entity_index, date_bounds
 from quoth.query.entity_linking import resolve, resolve_speaker
 from quoth.query.tokens import folded_words, normalize_query, tokenize_query
+from quoth.query.understand import understand
 from tests.support.made_outline import NAMES
 
 
@@ -71,3 +74,15 @@ def test_folding_keeps_every_position(text: str) -> None:
     asked = tokenize_query(text)
     assert len(asked.folded) == len(asked.clean)
     assert normalize_query(normalize_query(text)) == normalize_query(text)
+
+
+def test_a_section_is_found_by_its_number() -> None:
+    headings = (
+        Heading("d", ("3 Modularity", "3.5 Streams"), 4, 9, "3"),
+        Heading("d", ("3 Modularity", "3.5 Streams", "3.5.1 Streams Are Delayed Lists"), 5, 6, "3"),
+    )
+    book = Document("d", "A book", "pdf", "ready", language="en", pages=90)
+    names = build_entity_index(CollectionOutline("1", ("en",), (book,), headings))
+    for text in ("What does section 3.5 say about lists?", "Que dit la section 3.5 ?"):
+        assert understand(text, names=names).filters == (Filter("section", "in", ("3.5 Streams",)),)
+    assert understand("What is in section 3.7?", names=names).filters == ()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from quoth.core.types import Filter, Turn
+from quoth.core.types import Turn
 from quoth.query.filters.patterns import PatternTable, pattern_tables, rules
 from quoth.query.understand import understand
 from tests.support.made_outline import NAMES
@@ -95,12 +95,6 @@ def test_a_guess_lifts_and_never_filters(text: str) -> None:
     assert value in [one for boost in query.boosts if boost.field == field for one in boost.values]
 
 
-def test_a_speaker_who_is_only_named_is_an_entity() -> None:
-    query = understand("Who is Ruth Abara?", names=NAMES)
-    assert query.boosts == (Filter("speaker", "in", ("Ruth Abara",)),)
-    assert query.entities == ("Ruth Abara",)
-
-
 NOTED = {
     "What is on page 900?": "There is no page 900 here; the highest page number is 307.",
     "Page 900 of The Patient Gardener?": "the pages are i to 307",
@@ -120,11 +114,6 @@ NOTED = {
 @pytest.mark.parametrize("text", NOTED)
 def test_notes_say_what_does_not_exist(text: str) -> None:
     assert NOTED[text] in " ".join(understand(text, names=NAMES).notes)
-
-
-def test_a_dropped_field_is_not_read() -> None:
-    text = "What does chapter 3 say on page 12?"
-    assert [f.field for f in understand(text, names=NAMES, drop={"label"}).filters] == ["chapter"]
 
 
 @pytest.mark.parametrize(

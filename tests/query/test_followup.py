@@ -9,8 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from quoth.core.types import Turn
 from quoth.query.followup import is_followup
@@ -82,40 +80,10 @@ def test_an_elliptical_question_keeps_the_document() -> None:
     assert "The Patient Gardener" in query.notes[0]
 
 
-def test_another_speaker_takes_the_place_of_the_first() -> None:
-    history = (Turn("What does Ruth Abara say about rain?"),)
-    query = understand("And Ada Lindqvist?", names=NAMES, history=history)
-    assert "rain" in query.standalone
-    assert "Ruth" not in query.standalone
-
-
-def test_a_whole_question_keeps_no_filter() -> None:
-    history = (Turn("What is on page 10 of The Patient Gardener?"),)
-    assert understand("Why do bees swarm?", names=NAMES, history=history).filters == ()
-
-
 def test_a_removed_filter_is_not_kept_either() -> None:
     history = (Turn("What is on page 10 of The Patient Gardener?"),)
     query = understand("And on page 12?", names=NAMES, history=history, drop={"document"})
     assert [each.field for each in query.filters] == ["label"]
-
-
-def test_an_elliptical_question_asks_the_same_of_something_else() -> None:
-    history = (Turn("Summarise chapter 1 of The Patient Gardener"),)
-    query = understand("And chapter 2?", names=NAMES, history=history)
-    assert query.kind == "summary"
-    assert {each.field for each in query.filters} == {"chapter", "document"}
-
-
-def test_only_the_last_three_turns_count() -> None:
-    history = (Turn("What is propolis?"), *(Turn("Who says so?") for _ in range(3)))
-    assert "propolis" not in understand("And why?", names=NAMES, history=history).standalone
-
-
-@given(st.text(max_size=120), st.lists(st.builds(Turn, st.text(max_size=80), st.text(max_size=80))))
-def test_what_does_not_lean_stays_as_it_is(text: str, history: list[Turn]) -> None:
-    query = understand(text, names=NAMES, history=history)
-    assert query.is_followup or query.standalone == text
 
 
 def test_what_does_not_lean_has_words_of_the_conversation_beside_it() -> None:

@@ -100,17 +100,3 @@ def _bare(aspects: Iterable[str]) -> set[str]:
 )
 def test_aspects(text: str, aspects: tuple[str, ...]) -> None:
     assert understand(text, names=NAMES).aspects == aspects
-
-
-def test_of_many_aspects_three_are_kept_and_a_note_says_so() -> None:
-    many = ["rye", "oats", "corn", "rice", "spelt", "millet", "teff", "fonio", "wheat", "barley"]
-    query = understand(f"Compare {', '.join(many)}, sorghum and buckwheat", names=NAMES)
-    assert query.aspects == ("rye", "oats", "corn")
-    assert query.notes == (
-        "12 things were named; the first three are compared: rye, oats and corn.",
-    )
-
-
-@pytest.mark.parametrize("text", ["What is rain?", "Compare the encoders"])
-def test_nothing_is_compared_where_nothing_is_named(text: str) -> None:
-    assert extract_aspects(tokenize_query(text)) == ()

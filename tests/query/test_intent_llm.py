@@ -73,6 +73,13 @@ async def test_a_follow_up_is_reworded() -> None:
     assert found.standalone == "Why are beans sown?"
 
 
+async def test_aspects_must_be_of_the_question() -> None:
+    text = "Compare clay and sand"
+    assert (await said({"aspects": ["gold", "silver"]}, text=text)).aspects == ("clay", "sand")
+    found = await said({"aspects": ["clay soil", "sand soil"]}, text=text)
+    assert found.aspects == ("clay soil", "sand soil")
+
+
 @pytest.mark.parametrize(
     "reply",
     [

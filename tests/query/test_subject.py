@@ -9,7 +9,6 @@ from quoth.query.subject import (
     only_asks_for_a_place,
     strip_locator_words,
     summary_subject,
-    summary_titles,
 )
 from tests.support.tables import rows
 
@@ -21,24 +20,12 @@ def test_a_question_may_name_nothing_but_a_place(text: str, language: str, only:
     assert only_asks_for_a_place(Query(text, text, language)) is only
 
 
-def test_a_title_is_a_place_too() -> None:
-    text = "What is said in the first minute of What is Transfer Learning?"
-    asked = Query(text, text, "en", entities=("What is Transfer Learning?",))
-    assert only_asks_for_a_place(asked)
-
-
 def test_the_words_of_the_place_are_no_subject() -> None:
     text = "What does page 12 say about bees?"
     page = Filter("label", "in", ("12",))
     asked = Query(text, text, "en", "page_specific", filters=(page,))
     assert strip_locator_words(asked).standalone == "What does bees?"
     assert strip_locator_words(asked).original == text
-
-
-def test_a_question_without_a_place_stays() -> None:
-    text = "Why does chapter come from caput?"
-    asked = Query(text, text, "en")
-    assert strip_locator_words(asked) is asked
 
 
 @pytest.mark.parametrize(
@@ -55,9 +42,3 @@ def test_a_summary_is_of_a_subject_or_of_everything(
     text: str, language: str, terms: set[str]
 ) -> None:
     assert summary_subject(Query(text, text, language)) == terms
-
-
-def test_a_heading_that_says_summary_is_no_subject() -> None:
-    text = 'Give me a summary of "How do bees work?"'
-    asked = Query(text, text, "en", entities=("Summary", "How do bees work?"))
-    assert summary_titles(asked) == ("How do bees work?",)

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from quoth.query.suggest_rank import (
-    completions,
     restore_case,
     suggest,
 )
@@ -41,12 +40,6 @@ def test_all_kinds_have_their_turn() -> None:
         "What is said about “",
     ]
     assert "royal jelly" in said[2]
-
-
-@pytest.mark.parametrize("typed", ["When does a c", "when does a c"])
-def test_what_was_typed_is_ended_as_it_was_ended_before(typed: str) -> None:
-    asked = ["When does a colony swarm?", "Who?"]
-    assert completions(typed, language="en", headings=[], asked=asked, limit=3) == (asked[0],)
 
 
 async def test_an_answer_is_followed_by_what_stands_beside_it(tmp_path: Path) -> None:

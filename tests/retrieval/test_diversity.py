@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from quoth.core.protocols import Matrix
 from quoth.core.types import Candidate
 from quoth.retrieval.diversity import (
-    cap_per_document,
     collapse_duplicates,
     maximal_marginal_relevance,
 )
@@ -57,13 +56,6 @@ def test_lambda_1_keeps_the_order() -> None:
         maximal_marginal_relevance(given_, vectors=rows(0, 0, 0), mmr_lambda=1, limit=2)
         == (given_[:2])
     )
-
-
-def test_at_most_so_many_per_document() -> None:
-    kept = cap_per_document(
-        candidates(5, 4, 3, 2), document_of=lambda each: "d" if each != "c2" else "e", limit=2
-    )
-    assert ids(kept) == ["c0", "c1", "c2"]
 
 
 BODY = "The heat shield of the capsule was tested for many hours in the wind tunnel at Langley"

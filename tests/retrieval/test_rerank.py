@@ -96,19 +96,6 @@ async def test_an_example_by_hand() -> None:
     assert found[0].legs["semantic"] == LegScore(1, 0.5)
 
 
-async def test_candidates_without_a_chunk_keep_their_places() -> None:
-    table = {"c0": 0.0, "c1": 9.0, "c2": 1.0, "c3": 2.0}
-    found, _ = await run([4, 3, 2, 1], table, weight=1.0, missing=["c1"])
-    assert ids(found) == ["c3", "c1", "c2", "c0"]
-    assert "rerank" not in found[1].legs
-
-
-async def test_without_any_chunk_nothing_is_asked_and_nothing_changes() -> None:
-    found, reranker = await run([2, 1], {"c0": 0.0, "c1": 1.0}, missing=["c0", "c1"])
-    assert found == pool([2, 1])
-    assert not reranker.asked
-
-
 async def test_a_failure_is_left_to_the_trace() -> None:
     with pytest.raises(RerankError):
         await rerank(
@@ -125,13 +112,6 @@ async def test_blocks_stop_when_one_brings_nothing_new() -> None:
     found, reranker = await run(list(range(12, 0, -1)), table, keep=2, block=3)
     assert [len(texts) for _, texts in reranker.asked] == [3, 3]
     assert ids(found) == [f"c{at}" for at in range(12)]
-
-
-async def test_blocks_go_on_while_they_bring_something() -> None:
-    table = {f"c{at}": float(at) for at in range(12)}
-    found, reranker = await run(list(range(12, 0, -1)), table, weight=0.9, keep=2, block=3)
-    assert len(reranker.asked) == 4
-    assert ids(found)[0] == "c11"
 
 
 scores = st.floats(-1e6, 1e6, allow_nan=False)

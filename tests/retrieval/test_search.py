@@ -18,7 +18,6 @@ from quoth.core.trace import Trace
 from quoth.core.types import (
     Chars,
     Chunk,
-    Filter,
     Query,
     Scored,
     Variant,
@@ -146,19 +145,6 @@ async def test_wordings_that_repeat_the_query_are_not_embedded_again() -> None:
     )
     assert [wording.vector is None for wording in failing] == [False, False, True, True]
     assert trace.degraded == ("embed:embedding_failed:keyword",)
-
-
-async def test_the_plan_sets_depth_and_filters(rows: Rows) -> None:
-    found = await ask(MemoryIndex(rows), candidates_per_leg=2)
-    assert len(found.semantic) == 2
-    nowhere = (Filter("document", "in", ("d9",)),)
-    found = await ask(MemoryIndex(rows), filters=nowhere)
-    assert (found.keyword, found.semantic) == ([], [])
-
-
-async def test_what_is_looked_for_is_the_standalone_question(rows: Rows) -> None:
-    found = await ask(MemoryIndex(rows), query=Query("And it?", "whales", "en"))
-    assert ids(found.keyword) == ["c2"]
 
 
 FAILURES: dict[str, tuple[Callable[[Rows], Index], Embedder, str, str]] = {

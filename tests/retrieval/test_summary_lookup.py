@@ -43,12 +43,6 @@ SUMMARIES = (
 )
 
 
-def test_a_title_names_the_whole_document() -> None:
-    assert named_parts(SHELF, [Filter("document", "in", ("b",))], language="en") == (
-        DocumentPart("b", 0, TO_THE_END),
-    )
-
-
 def test_a_chapter_is_named_with_all_its_sections_once() -> None:
     assert named_parts(SHELF, [Filter("chapter", "in", ("2",))], language="en") == (
         DocumentPart("b", 5, 9),
@@ -74,13 +68,6 @@ def test_parts_of_several_documents_stand_in_the_order_of_their_titles() -> None
     assert [part.document_id for part in parts] == ["8", "7", "-1"]
 
 
-def test_the_asker_gets_the_edition_in_his_language() -> None:
-    both = replace(TALK, document_id="f", title="Le livre", kind="pdf", speaker=None)
-    shelf = CollectionOutline("v", ("en", "fr"), (BOOK, both, TALK), HEADINGS)
-    assert named_parts(shelf, [], language="en", kind="pdf") == (DocumentPart("b", 0, TO_THE_END),)
-    assert named_parts(shelf, [], language="fr", kind="pdf") == (DocumentPart("f", 0, TO_THE_END),)
-
-
 def test_too_much_at_once_is_a_subject_to_search() -> None:
     many = tuple(Document(str(at), "x", "pdf", "ready", language="en") for at in range(13))
     assert (
@@ -100,11 +87,9 @@ def test_a_part_is_covered_by_its_own_summary() -> None:
     )
 
 
-def test_a_part_without_one_is_covered_by_what_it_is_made_of() -> None:
-    without = [each for each in SUMMARIES if each.level != 0]
-    assert coverage_sample(without, [DocumentPart("b", 0, TO_THE_END)], limit=6) == leaves(
-        "b", 0, 10, 50, 70
-    )
+def test_several_parts_share_the_sentences() -> None:
+    parts = [DocumentPart("b", 0, 4), DocumentPart("t", 0, TO_THE_END)]
+    assert coverage_sample(SUMMARIES, parts, limit=4) == (*leaves("b", 0, 10), *leaves("t", 1, 4))
 
 
 def test_a_subject_is_a_document_or_heading_with_its_terms() -> None:

@@ -15,9 +15,7 @@ from quoth.store.blobs import (
     Blobs,
     PartialUpload,
     clean_name,
-    source_name,
     source_of,
-    stored_name,
 )
 from tests.support.full_disk import no_room
 
@@ -50,14 +48,6 @@ def test_a_place_is_made_of_the_hash_alone(text: str) -> None:
     path = blobs.path(HASH, name=text)
     assert path.parent == blobs.folder / HASH[:2]
     assert re.fullmatch(rf"{HASH}(\.[a-z0-9]{{1,10}})?", path.name)
-
-
-@given(st.text(max_size=300))
-def test_a_source_tells_the_name_and_leads_to_the_file(text: str) -> None:
-    name = clean_name(text)
-    source = source_of(Path("/home/blobs/t/2d") / f"{HASH}.md", name=name)
-    assert source_name(source) == name
-    assert stored_name(source) == f"{HASH}.md"
 
 
 def _keep(blobs: Blobs, data: bytes, *, name: str = "a.md") -> Path:

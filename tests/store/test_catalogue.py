@@ -84,12 +84,6 @@ def test_ids_depend_on_every_part_and_where_it_ends() -> None:
 # --- collections ------------------------------------------------------------------------------
 
 
-def test_a_collection_is_made_once(shelf: Shelf) -> None:
-    catalogue, collection = shelf
-    other = replace(IDENTITY, embedder="other")
-    assert catalogue.make_collection("default", identity=other) == collection
-
-
 def test_an_unknown_collection_is_answered_with_those_there_are(shelf: Shelf) -> None:
     assert shelf[0].find_collection("nonsense") is None
     with pytest.raises(NotFound, match=r"nonsense.*default"):
@@ -165,19 +159,6 @@ def test_a_removed_document_leaves_nothing(shelf: Shelf) -> None:
     assert set(catalogue.chunks(["d1.0", "d1.1", "d2.0", "d2.1"])) == {"d2.0", "d2.1"}
 
 
-def test_languages_come_most_frequent_first(shelf: Shelf) -> None:
-    catalogue, collection = shelf
-    spoken = ["de", "fr", "fr", "en"]
-    catalogue.commit(collection, [entry(f"d{n}", language=s) for n, s in enumerate(spoken)])
-    assert catalogue.languages(collection) == ("fr", "de", "en")
-
-
-def test_labels_are_those_of_paged_documents(shelf: Shelf) -> None:
-    catalogue, collection = shelf
-    catalogue.commit(collection, [entry("d1", labels=["i", "ii", "1"]), entry("d2")])
-    assert catalogue.labels(collection) == {"d1": ("i", "ii", "1")}
-
-
 def test_collections_do_not_mix(shelf: Shelf) -> None:
     catalogue, collection = shelf
     other = catalogue.make_collection("other", identity=IDENTITY)
@@ -236,11 +217,6 @@ def record(catalogue: Catalogue, query_id: str, answer: str = "{}") -> None:
     catalogue.record(
         query_id=query_id, collection="default", text="Why?", plan="{}", answer=answer, version="v"
     )
-
-
-def test_an_answer_is_kept(shelf: Shelf) -> None:
-    record(shelf[0], "q1", answer='{"text":"Because."}')
-    assert shelf[0].answer("q1") == '{"text":"Because."}'
 
 
 # --- tenants ----------------------------------------------------------------------------------

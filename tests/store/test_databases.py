@@ -22,7 +22,6 @@ from quoth.core.errors import (
     StoreDown,
 )
 from quoth.core.settings import load_settings
-from quoth.core.types import Filter
 from quoth.store import postgres
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import (
@@ -179,15 +178,6 @@ def test_sixty_four_readers_at_once_all_get_their_answer(address: Path | str) ->
 # --- what differs between databases ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize("page", [2**31, 2**40, 2**62])
-def test_a_page_that_no_book_has_finds_nothing(address: Path | str, page: int) -> None:
-    catalogue, collection = open_catalogue(address)
-    catalogue.commit(collection, [entry("d1")])
-    wanted = [Filter("page", "overlaps", (page, page))]
-    assert catalogue.look_up(collection, filters=wanted, limit=5) == []
-    catalogue.close()
-
-
 @pytest.mark.parametrize("pattern", ["%", "_", "q\\", "q%1", "Q_AB"])
 def test_signs_of_patterns_stand_for_themselves(address: Path | str, pattern: str) -> None:
     catalogue, _collection = open_catalogue(address)
@@ -232,6 +222,15 @@ def test_a_server_that_is_not_there_is_said_without_its_password(address: str) -
     assert "canary" not in told(error.value)
 
 
+@pytest.mark.parametrize(
+    "address", ["postgresql://u:canary@h:port/d", "mysql://u:canary@h/d", "postgresql://[u:canary"]
+)
+def test_an_address_that_cannot_be_read_is_not_repeated(address: str) -> None:
+    with pytest.raises(ConfigError, match="postgresql://") as error:
+        open_database(address)
+    assert "canary" not in told(error.value)
+
+
 def test_the_setting_is_a_secret(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("QUOTH_DATABASE", "postgresql://u:canary@h/d")
     settings = load_settings({"home": tmp_path})
@@ -273,6 +272,12 @@ def test_a_connection_that_is_cut_costs_one_request_at_most(server: Server) -> N
 def test_every_kind_of_error_has_its_meaning(state: str, kind: type[Exception]) -> None:
     error = psycopg.errors.lookup(state)("it went wrong")
     assert type(postgres.translate_driver_error(error)) is kind
+
+
+def test_a_database_of_another_encoding_is_refused(server: Server) -> None:
+    server.run("CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
+    with pytest.raises(ConfigError, match="UTF8"):
+        open_database(server.address("latin"))
 
 
 def test_an_index_is_used_where_a_question_needs_one(server: Server) -> None:

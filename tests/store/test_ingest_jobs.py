@@ -198,17 +198,6 @@ def test_a_document_that_was_set_aside_stays_so_until_it_is_removed(office: Offi
     assert office.shown() == [("d1", "running", None)]
 
 
-def test_a_failure_is_kept_with_its_reason(office: Office) -> None:
-    worker = office.worker()
-    office.claim(worker)
-    office.fail(worker, text="The file ends in the middle.")
-    (found,) = office.catalogue.documents(office.collection)
-    assert found.error is not None
-    assert (found.status, found.error.code, found.error.message, found.source) == (
-        *("failed", "damaged", "The file ends in the middle.", "/d1.md"),
-    )
-
-
 def test_a_failed_document_may_be_tried_again(office: Office) -> None:
     worker = office.worker()
     office.claim(worker)
@@ -223,12 +212,6 @@ def test_a_failure_takes_the_place_of_an_older_one_of_the_source(office: Office)
     office.fail(worker, "d2", "/a.md")
     office.fail(worker, "d3", "/b.md")
     assert office.shown() == [("d2", "failed", "damaged"), ("d3", "failed", "damaged")]
-
-
-def test_a_success_takes_the_place_of_a_failure_of_the_source(office: Office) -> None:
-    office.fail(office.worker(), "d1", "/a.md")
-    office.catalogue.commit(office.collection, [entry("d2", source="/a.md")])
-    assert office.shown() == [("d2", "ready", None)]
 
 
 def test_who_lost_the_lease_cannot_fail_the_document(office: Office) -> None:

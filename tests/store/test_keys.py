@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,6 @@ from quoth.store.keys import (
     Keys,
     any_key,
     find_key,
-    new_token,
     split,
 )
 from quoth.store.shares import Shares, find_share
@@ -131,25 +129,6 @@ def test_whether_there_are_keys_and_live_ones(database: Database) -> None:
     assert any_key(database, live=True)
     keys(database, "bob").revoke(made.key.key_id)
     assert not any_key(database, live=True)
-
-
-def common(texts: list[str]) -> str:
-    """What all of them begin with: what the first and the last in order have in common."""
-    first, last = min(texts), max(texts)
-    same = [one == other for one, other in zip(first, last, strict=False)]
-    return first[: [*same, False].index(False)]
-
-
-def test_many_keys_have_nothing_in_common() -> None:
-    """The bar is a million, which `make soak` makes; what all would share shows here too."""
-    tokens = [new_token() for _ in range(10_000)]
-    assert common(tokens) == LABEL
-    ids, secrets = (sorted(part) for part in zip(*map(split, tokens), strict=True))
-    assert len(set(ids)) == len(set(secrets)) == len(tokens)
-    for place in range(ID_LENGTH):
-        assert len({each[place] for each in ids}) == 62
-    # Chance alone makes some pair of so many agree in about six places.
-    assert max(len(common(list(pair))) for pair in pairwise(secrets)) < 12
 
 
 @pytest.fixture

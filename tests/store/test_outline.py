@@ -229,11 +229,6 @@ def test_chunks_are_looked_up_by_place(
     assert found(books, books[1], condition) == ids
 
 
-def test_every_condition_must_hold(books: Library) -> None:
-    chapter, document = Filter("chapter", "in", ("1",)), Filter("document", "in", ("b",))
-    assert found(books, books[1], chapter, document) == ["b.0"]
-
-
 @pytest.mark.parametrize("kept", ["2024", "2024-03", "2024-03-15", None])
 @pytest.mark.parametrize(
     ("low", "high"),
@@ -295,14 +290,6 @@ def test_summaries_come_from_the_whole_to_its_parts(library: Library) -> None:
     assert found == [*two.summaries, *one.summaries]
 
 
-def test_summaries_of_a_level_or_a_path(library: Library) -> None:
-    made = mapped("d1")
-    collection = commit(library, made)
-    assert library[0].summaries(collection, ["d1"], level=1) == [made.summaries[1]]
-    assert library[0].summaries(collection, ["d1"], path=["Foxes"]) == [made.summaries[1]]
-    assert library[0].summaries(collection, ["d1"], path=["Hens"]) == []
-
-
 def test_summaries_are_of_one_tenant_and_collection(address: Path | str, library: Library) -> None:
     commit(library, mapped("d1"))
     stranger, theirs = open_catalogue(address, tenant="stranger")
@@ -351,11 +338,6 @@ def test_a_rebuild_keeps_what_was_learnt_with_the_same_identity(
     identity = replace(IDENTITY, embedder=embedder)
     assert library[0].switch_index(tuned, table="c_2", identity=identity)
     assert library[0].collection("default").tuning == kept
-
-
-def test_what_was_learnt_from_an_index_that_is_gone_is_not_kept(library: Library) -> None:
-    library[0].switch_index(library[1], table="c_2", identity=IDENTITY)
-    assert not library[0].tune(library[1], LEARNT)
 
 
 # --- migration --------------------------------------------------------------------------------

@@ -58,10 +58,6 @@ def test_a_new_conversation_knows_nothing_of_the_old_one(home: Path) -> None:
     assert said.lines[1]["query"]["is_followup"] is False
 
 
-def test_what_comes_behind_quit_is_not_asked(home: Path) -> None:
-    assert len(chat(home, WINTER, "/quit", WINTER, words=("--json",)).lines) == 1
-
-
 def test_an_unknown_command_says_what_there_is(home: Path) -> None:
     said = chat(home, "/nonsense")
     assert "/quit" in said.err

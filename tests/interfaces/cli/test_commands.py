@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from quoth.interfaces.cli.app import globals_first
 from tests.support.cli import quoth, quoth_process
 from tests.support.small_library import NOTES, write_sources
 
@@ -95,12 +94,6 @@ def test_a_question_needs_no_quotes_and_may_come_through_a_pipe(
     assert (said.code, said.json["query"]["original"]) == (0, TRANSFER)
 
 
-def test_quiet_leaves_the_answer_alone(sample_home: Path) -> None:
-    said = quoth(sample_home, "-q", "ask", "When did the Ottoman fleet sail from Gallipoli?")
-    assert said.out
-    assert said.err == ""
-
-
 # --- searching --------------------------------------------------------------------------------
 
 
@@ -110,31 +103,6 @@ def test_search_shows_ranked_passages(sample_home: Path) -> None:
     ranks = [line[:3].strip() for line in said.out.splitlines() if line[:3].strip()]
     assert ranks == ["1", "2"]
     assert said.err == ""
-
-
-@pytest.mark.parametrize(
-    ("mode", "kind"), [("hybrid", "convex"), ("semantic", "cosine"), ("keyword", "bm25")]
-)
-def test_search_by_one_leg_or_both(sample_home: Path, mode: str, kind: str) -> None:
-    said = quoth(sample_home, "--json", "search", TRANSFER, "--mode", mode, "-k", "3")
-    hits = pure(said)
-    assert [each["rank"] for each in hits] == [1, 2, 3]
-    assert {each["score_kind"] for each in hits} == {kind}
-
-
-def test_search_keeps_to_its_filters(sample_home: Path) -> None:
-    words = ("search", TRANSFER, "--filter", "language=fr", "--filter", "kind=pdf")
-    hits = pure(quoth(sample_home, "--json", *words))
-    assert hits
-    assert {each["document"].startswith("Le cours") for each in hits} == {True}
-
-
-def test_search_finds_nothing_and_says_so(sample_home: Path) -> None:
-    words = ("search", TRANSFER, "--filter", "document=none")
-    assert pure(quoth(sample_home, "--json", *words)) == []
-    said = quoth(sample_home, *words)
-    assert (said.code, said.out) == (1, "")
-    assert "Nothing found" in said.err
 
 
 # --- documents --------------------------------------------------------------------------------
@@ -195,25 +163,6 @@ def test_add_says_what_it_cannot_add(tmp_path: Path, what: str, code: int, said:
     found = quoth(tmp_path / "home", "--quiet", "add", source)
     assert found.code == code
     assert said in found.err
-
-
-def test_list_shows_one_document_a_line(sample_home: Path) -> None:
-    said = quoth(sample_home, "list")
-    assert said.code == 0
-    lines = said.out.splitlines()
-    assert len(lines) == 18
-    assert all(re.match(r"[0-9a-f]{24}  ready  \S", line) for line in lines)
-    documents = pure(quoth(sample_home, "--json", "list"))
-    assert [each["document_id"] for each in documents] == [line[:24] for line in lines]
-
-
-def test_an_empty_library_lists_nothing(tmp_path: Path) -> None:
-    said = quoth(tmp_path / "home", "list")
-    assert (said.code, said.out) == (0, "")
-    assert "quoth add PATH" in said.err
-    assert pure(quoth(tmp_path / "home", "--json", "list")) == []
-    said = quoth(tmp_path / "home", "doctor")
-    assert (said.code, "quoth add PATH" in said.out) == (0, True)
 
 
 def test_remove(home: Path) -> None:
@@ -347,12 +296,6 @@ def test_wrong_usage_is_2(sample_home: Path, words: tuple[str, ...]) -> None:
     assert said.err.strip()
 
 
-def test_a_wrong_choice_is_json_for_programs(sample_home: Path) -> None:
-    said = quoth(sample_home, "--json", "search", "What is it?", "-k", "1000")
-    assert said.code == 2
-    assert "from 1 to 100" in pure(said)["detail"]
-
-
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
@@ -371,13 +314,6 @@ def test_a_wrong_set_up_is_3(tmp_path: Path, words: tuple[str, ...], reason: str
     assert said.code == 3
     assert reason in pure(said)["detail"]
     assert reason in said.err
-
-
-def test_an_unknown_variable_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("QUOTH_HOMES", "x")
-    said = quoth(tmp_path, "--json", "list")
-    assert said.code == 3
-    assert "QUOTH_HOMES" in pure(said)["detail"]
 
 
 def test_a_home_that_is_a_file(tmp_path: Path) -> None:
@@ -420,15 +356,6 @@ def test_another_model_is_refused_with_the_command_that_rebuilds(home: Path) -> 
     assert quoth(home, "doctor").code == 1
     assert quoth(home, "--collection", "default", "reindex").code == 0
     assert quoth(home, "ask", "When does a colony swarm?").code == 0
-
-
-def test_global_options_may_stand_anywhere() -> None:
-    words = ["ask", "-q", "x", "--home=h", "--collection", "c", "--no-stream", "--", "--json"]
-    assert globals_first(words) == [
-        *("-q", "--home=h", "--collection", "c"),
-        *("ask", "x", "--no-stream", "--", "--json"),
-    ]
-    assert globals_first(["list", "--home"]) == ["--home", "list"]
 
 
 def test_version_and_help(tmp_path: Path) -> None:

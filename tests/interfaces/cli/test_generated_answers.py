@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from itertools import groupby
 from pathlib import Path
 from shutil import copytree
 
@@ -40,40 +39,6 @@ async def said(home: Path, *words: str) -> Said:
 
 
 # --- the answer -------------------------------------------------------------------------------
-
-
-async def test_the_events_come_in_their_order(home: Path, server: Server) -> None:
-    lines = (await said(home, "--json", "ask", ASKED, "--stream", *MODEL)).lines
-    order = [name for name, _ in groupby(each["event"] for each in lines)]
-    assert order == [
-        *("status", "hits", "status", "evidence", "status"),
-        *("token", "citation", "verification"),
-        *("token", "verification"),
-        *("usage", "done"),
-    ]
-    written = "".join(each["text"] for each in lines if each["event"] == "token")
-    assert written == lines[-1]["answer"]["text"]
-
-
-async def test_what_nothing_supports_says_so_in_the_text(home: Path, server: Server) -> None:
-    shown = await said(home, "ask", ASKED, *MODEL)
-    assert shown.code == 0
-    assert f"{MADE} [1] {MOON} [unsupported]" in shown.out
-    assert "marked as unsupported" in shown.err
-    assert "· served-model ·" in shown.out
-
-
-@pytest.mark.parametrize("policy", ["drop", "strict"])
-async def test_the_policy_leaves_it_out(home: Path, server: Server, policy: str) -> None:
-    shown = await said(home, "ask", ASKED, "--policy", policy, *MODEL)
-    assert MADE in shown.out
-    assert "Moon" not in shown.out
-
-
-async def test_without_a_model_nobody_is_asked(home: Path, server: Server) -> None:
-    answer = (await said(home, "--json", "ask", ASKED, "--llm", "none")).json
-    assert answer["model"] is None
-    assert server.asked == []
 
 
 async def test_what_the_options_chose_is_in_the_plan(home: Path, server: Server) -> None:
@@ -160,10 +125,6 @@ def test_an_unknown_id_is_1_and_says_where_to_look(home: Path, command: str) -> 
     shown = quoth(home, command, "q_nosuch")
     assert shown.code == 1
     assert "quoth history" in shown.err
-
-
-async def test_the_doctor_says_where_questions_would_go(home: Path, server: Server) -> None:
-    assert "openai-compatible:tiny at 127.0.0.1" in (await said(home, "doctor", *MODEL)).out
 
 
 # --- at a terminal ----------------------------------------------------------------------------

@@ -57,23 +57,6 @@ def test_keys_of_a_tenant_are_listed_and_revoked(home: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("--label", ""),
-        ("--label", "x", "--scopes", "root"),
-        ("--label", "x", "--scopes", ""),
-        ("--label", "x", "--tenant", ""),
-        ("--label", "x", "--tenant", "a\nb"),
-        ("--label", "x", "--expires-days", "-1"),
-        ("--label", "x", "--expires-days", "nan"),
-    ],
-)
-def test_a_key_that_makes_no_sense_is_wrong_usage(home: Path, words: tuple[str, ...]) -> None:
-    assert quoth(home, "keys", "add", *words).code == 2
-    assert quoth(home, "keys", "list", "--json").json == []
-
-
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "quoth.example", ""])
 def test_the_service_listens_to_others_only_when_there_is_a_live_key(home: Path, host: str) -> None:
     settings = Settings(home=home)

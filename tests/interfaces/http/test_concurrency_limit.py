@@ -163,18 +163,3 @@ async def test_a_disconnect_while_waiting_leaves_the_queue() -> None:
         left.set()
         await asking
         assert limit.waiting == 0
-
-
-async def test_a_refusal_passes_through_a_connection() -> None:
-    async def receive() -> Message:
-        await asyncio.Event().wait()
-        raise AssertionError
-
-    async def send(_message: Message) -> None:
-        raise AssertionError
-
-    limit = ConcurrencyLimit(Bounds(in_flight=1, waiting=0))
-    async with limit.slot("first"):
-        with pytest.raises(Busy):
-            async with BufferedConnection(receive, send).cancel_on_disconnect(), limit.slot("a"):
-                pass

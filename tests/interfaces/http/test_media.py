@@ -92,15 +92,6 @@ async def test_only_a_file_of_the_same_folder_is_a_recording(
     assert (await ada.get(f"{talk}/reading")).json()["media"] is None
 
 
-async def test_a_document_that_is_no_talk_has_no_recording(
-    ada: httpx.AsyncClient, house: House, tmp_path: Path
-) -> None:
-    (tmp_path / "notes.md").write_text("# Notes\n\nThe bees are well.")
-    (tmp_path / "notes.mp4").write_bytes(SOUND)
-    (added,) = await house.add("ada", tmp_path / "notes.md")
-    assert (await ada.get(f"/v1/documents/{added}/media")).status_code == 404
-
-
 async def test_a_file_is_hashed_once_until_it_changes(
     ada: httpx.AsyncClient, house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -140,24 +140,6 @@ def glyphs_under(document: pdfium2.PdfDocument, marked: dict[str, Any]) -> str:
     return found
 
 
-async def test_nothing_is_marked_where_there_are_no_pages(ada: httpx.AsyncClient) -> None:
-    path = await address(ada, "notes.md")
-    found = (await ada.get(f"{path}/marks", params={"start": 0, "end": 5})).json()
-    assert (found["exact"], found["pages"]) == (False, [])
-    assert (await ada.get(f"{path}/pages/1/image")).status_code == 404
-
-
-async def test_a_page_is_kept_by_the_browser_of_its_reader_only(ada: httpx.AsyncClient) -> None:
-    path = f"{await address(ada, 'course.fr.pdf')}/pages/1/image"
-    drawn = await ada.get(path, params={"width": 300})
-    assert drawn.headers["cache-control"] == "private, max-age=600"
-    headers = {"if-none-match": drawn.headers["etag"]}
-    again = await ada.get(path, params={"width": 300}, headers=headers)
-    assert (again.status_code, again.content) == (304, b"")
-    other = await ada.get(path, params={"width": 301}, headers=headers)
-    assert other.status_code == 200
-
-
 @pytest.mark.parametrize(
     ("page", "status"), [("0", 422), ("10000", 404), ("1?width=199", 422), ("1?width=2001", 422)]
 )

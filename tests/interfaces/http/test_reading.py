@@ -82,15 +82,6 @@ async def test_a_span_is_shown_in_whole_blocks_with_their_context(
         assert all(first == last for first, last in pages)
 
 
-async def test_a_block_of_a_transcript_is_a_cue(ada: httpx.AsyncClient) -> None:
-    (talk,) = [each for each in await listed(ada) if each["kind"] == "transcript"]
-    found = (await ada.get(f"/v1/documents/{talk['document_id']}/reading")).json()
-    first = found["blocks"][0]
-    assert first["text"] == "A beehive has one queen, and she is the mother of every bee in it."
-    assert (first["locator"]["start"], first["label"]) == (5.0, "0:05–0:12")
-    assert (found["kind"], found["span"]) == ("transcript", None)
-
-
 @pytest.mark.parametrize(
     "asked",
     [

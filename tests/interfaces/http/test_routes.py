@@ -132,21 +132,6 @@ async def test_history_is_listed_shown_rated_and_forgotten(fresh: httpx.AsyncCli
     assert (await fresh.get(f"/v1/queries/{key}")).status_code == 404
 
 
-async def test_figures_count_what_was_asked(fresh: httpx.AsyncClient) -> None:
-    key = (await fresh.post("/v1/query", json={"query": QUESTION})).json()["query_id"]
-    await fresh.post("/v1/query", json={"query": QUESTION})
-    await fresh.post("/v1/query", json={"query": "Quelle est la capitale du Bhoutan ?"})
-    await fresh.post("/v1/feedback", json={"query_id": key, "rating": 1})
-    figures = (await fresh.get("/v1/analytics")).json()
-    assert figures["queries"] == 3
-    assert figures["liked"] == 1
-    assert [each["question"] for each in figures["unanswered"]] == [
-        "Quelle est la capitale du Bhoutan ?"
-    ]
-    assert figures["cached"] == pytest.approx(1 / 3, abs=1e-3)
-    assert figures["latency_ms"]["p95"] >= figures["latency_ms"]["p50"] > 0
-
-
 async def test_a_collection_that_was_deleted_leaves_nothing_to_its_namesake(
     ada: httpx.AsyncClient, house: House, sources: Path, tmp_path: Path
 ) -> None:
@@ -200,14 +185,6 @@ async def test_a_deleted_document_is_not_found_again(
     assert (await fresh.get(f"/v1/documents/{cited['document_id']}")).status_code == 404
     again = (await fresh.post("/v1/query", json={"query": QUESTION})).json()
     assert cited["document_id"] not in [each["document_id"] for each in again["citations"]]
-
-
-async def test_a_scope_narrows_to_documents_and_kinds(ada: httpx.AsyncClient) -> None:
-    documents = (await ada.get("/v1/documents")).json()["documents"]
-    (talk,) = [each for each in documents if each["kind"] == "transcript"]
-    for scope in ({"documents": [talk["document_id"]]}, {"kinds": ["transcript"]}):
-        hits = (await ada.post("/v1/search", json={"query": "queen bee", "scope": scope})).json()
-        assert {each["document_id"] for each in hits["hits"]} == {talk["document_id"]}
 
 
 async def test_a_share_opens_its_collection_and_nothing_else(

@@ -104,8 +104,3 @@ async def test_a_stream_of_the_openai_api_ends_in_its_own_form() -> None:
     answer = await interrupted(Streaming(_error_chunk), "/v1/chat/completions")
     *_, last = answer.text.strip().split("\n\n")
     assert json.loads(last.removeprefix("data: "))["error"]["code"] == "interrupted"
-
-
-async def test_an_answer_that_has_not_begun_becomes_a_refusal() -> None:
-    answer = await interrupted(Slow("application/json"))
-    assert (answer.status_code, answer.json()["code"]) == (503, "interrupted")

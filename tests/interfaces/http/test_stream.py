@@ -54,20 +54,6 @@ async def stream_to(client: Client, events: AsyncGenerator[Event, None]) -> None
     await response(scope, client.receive, client.send)
 
 
-async def test_events_are_sent_one_by_one_with_their_names() -> None:
-    async def events() -> AsyncGenerator[Event, None]:
-        yield StageStarted("retrieve")
-        yield TextAdded("Two\nlines \ud800")
-
-    client = Client()
-    await stream_to(client, events())
-    assert client.text == (
-        'event: status\ndata: {"stage":"retrieve","query_id":"","event":"status"}\n\n'
-        'event: token\ndata: {"text":"Two\\nlines ?","event":"token"}\n\n'
-    )
-    assert client.sent[-1]["more_body"] is False
-
-
 async def test_a_failure_is_the_last_event_and_tells_nothing_of_the_inside() -> None:
     async def events() -> AsyncGenerator[Event, None]:
         yield StageStarted("retrieve")

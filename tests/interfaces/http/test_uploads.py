@@ -91,19 +91,6 @@ async def test_a_bad_file_fails_by_its_own_name(tmp_path: Path) -> None:
         assert str(tmp_path) not in json.dumps(upload)
 
 
-async def test_the_same_bytes_give_the_same_ids(tmp_path: Path) -> None:
-    async with asking(tmp_path) as (house, client), working(house.tenants):
-        first = await client.post("/v1/uploads?name=a.md", content=TEXT)
-        await drained(house.tenants, tenant="ada")
-        again = await client.post("/v1/uploads?name=b.md", content=TEXT)
-        assert again.status_code == 200
-        assert again.json()["id"] == first.json()["id"]
-        assert again.json()["document_id"]
-        other = await client.post("/v1/uploads?name=a.md&collection=other", content=TEXT)
-        assert other.status_code == 202
-        assert other.json()["id"] != first.json()["id"]
-
-
 async def test_a_removed_document_can_be_sent_again(tmp_path: Path) -> None:
     async with asking(tmp_path) as (house, client), working(house.tenants):
         first = (await client.post("/v1/uploads?name=a.md", content=TEXT)).json()["id"]
@@ -268,17 +255,6 @@ async def test_an_abandoned_upload_expires(tmp_path: Path) -> None:
         delete_stale_parts(house.tenants.database, home=tmp_path, tenant="ada", hours=0)
         assert (await client.get(at)).status_code == 404
         assert files_in(tmp_path) == []
-
-
-async def test_progress_comes_as_events(tmp_path: Path) -> None:
-    async with asking(tmp_path) as (house, client), working(house.tenants):
-        sent = await client.post("/v1/uploads?name=a.md", content=TEXT)
-        told = (await client.get(f"{sent.headers['location']}/events")).text
-        names = [line[7:] for line in told.splitlines() if line.startswith("event: ")]
-        data = [json.loads(line[6:]) for line in told.splitlines() if line.startswith("data: ")]
-        assert names[-1] == "done"
-        assert set(names[:-1]) <= {"status"}
-        assert data[-1]["upload"]["state"] == "ready"
 
 
 async def test_a_full_disk_leaves_no_part(tmp_path: Path) -> None:

@@ -130,6 +130,7 @@ def test_an_unknown_id_is_1_and_says_where_to_look(home: Path, command: str) -> 
 # --- at a terminal ----------------------------------------------------------------------------
 
 
+@pytest.mark.soak
 async def test_the_evidence_is_there_before_the_model_writes(home: Path) -> None:
     held = OPENAI.stream(MADE, " [Source 1]", f" {MOON}", " [Source 1]", hold=0)
     async with Server(held) as server:
@@ -144,6 +145,7 @@ async def test_the_evidence_is_there_before_the_model_writes(home: Path) -> None
     assert screen.seen.count("1969") == 1
 
 
+@pytest.mark.soak
 async def test_sources_that_stand_for_a_failed_model_are_shown_once(home: Path) -> None:
     address = {"QUOTH_LLM_BASE_URL": "http://127.0.0.1:9/v1"}
     async with Terminal(home, "ask", ASKED, *MODEL, **address) as screen:

@@ -11,10 +11,13 @@ import signal
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from bench.load import REFUSED
 from tests.support.many_clients import crowd, foreign, make_library, questions, running, torn
 
 
+@pytest.mark.soak
 async def test_clients_of_three_tenants_are_answered_and_a_signal_tears_no_answer(
     tmp_path: Path,
 ) -> None:

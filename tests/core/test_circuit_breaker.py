@@ -44,6 +44,15 @@ def test_the_fifth_failure_opens_it() -> None:
     assert opened(Clock()).state == "open"
 
 
+def test_failures_far_apart_leave_it_closed() -> None:
+    clock = Clock()
+    breaker = CircuitBreaker("The reranker", clock=clock)
+    for _ in range(20):
+        fail(breaker)
+        clock.now += 8
+    assert breaker.state == "closed"
+
+
 def test_a_success_sets_the_count_back() -> None:
     breaker = CircuitBreaker("The reranker", clock=Clock())
     for _ in range(20):
@@ -95,6 +104,13 @@ def test_a_cancelled_try_leaves_room_for_the_next() -> None:
         raise GeneratorExit
     succeed(breaker)
     assert breaker.state == "closed"
+
+
+def test_a_call_from_before_does_not_close_an_open_one() -> None:
+    breaker = CircuitBreaker("The reranker", clock=Clock())
+    with breaker.call():
+        fail(breaker, times=5)
+    assert breaker.state == "open"
 
 
 def test_a_bug_passes_and_does_not_count() -> None:

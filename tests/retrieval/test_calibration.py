@@ -64,6 +64,10 @@ def test_more_of_a_sign_never_lowers_it(
     assert probability(model, stronger) >= probability(model, signals)
 
 
+def test_a_probability_worked_by_hand() -> None:
+    assert probability(Calibration(-1.0, {"gap": 2.0}), {"gap": 0.5}) == 0.5
+
+
 def read(key: str, score: float) -> Candidate:
     """A candidate that the reranker has scored."""
     each = candidate(key)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from quoth.core.protocols import Matrix
 from quoth.core.types import Candidate
 from quoth.retrieval.diversity import (
+    cap_per_document,
     collapse_duplicates,
     maximal_marginal_relevance,
 )
@@ -37,6 +38,14 @@ def test_a_near_copy_waits_behind_something_new() -> None:
     assert ids(found)[:2] == ["c0", "c2"]
 
 
+def test_a_near_copy_of_any_earlier_pick_waits() -> None:
+    # c0 and c1 are picked; c2 almost equals c0, which is not the last pick, and c3 is new.
+    found = maximal_marginal_relevance(
+        candidates(1.0, 0.9, 0.55, 0.5), vectors=rows(0, 90, 1, 45), mmr_lambda=0.5, limit=4
+    )
+    assert ids(found) == ["c0", "c1", "c3", "c2"]
+
+
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12), st.floats(0, 1), st.integers(1, 15))
 def test_it_only_reorders_and_starts_with_the_best(
     scores: list[float], weight: float, limit: int
@@ -56,6 +65,13 @@ def test_lambda_1_keeps_the_order() -> None:
         maximal_marginal_relevance(given_, vectors=rows(0, 0, 0), mmr_lambda=1, limit=2)
         == (given_[:2])
     )
+
+
+def test_at_most_so_many_per_document() -> None:
+    kept = cap_per_document(
+        candidates(5, 4, 3, 2), document_of=lambda each: "d" if each != "c2" else "e", limit=2
+    )
+    assert ids(kept) == ["c0", "c1", "c2"]
 
 
 BODY = "The heat shield of the capsule was tested for many hours in the wind tunnel at Langley"

@@ -27,6 +27,10 @@ def test_a_full_list_with_the_full_spread_is_trusted() -> None:
     assert score_separation(_even(FULL_LIST, spread=FULL_SPREAD)) == pytest.approx(1)
 
 
+def test_half_the_spread_gives_half_the_trust() -> None:
+    assert score_separation(_even(FULL_LIST, spread=FULL_SPREAD / 2)) == pytest.approx(0.5)
+
+
 @given(st.lists(st.floats(-1, 1), max_size=120))
 def test_trust_is_a_share(scores: list[float]) -> None:
     assert MIN_SEPARATION <= score_separation(_ranking(*sorted(scores, reverse=True))) <= 1

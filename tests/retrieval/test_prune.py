@@ -50,6 +50,12 @@ def test_the_sentence_that_holds_the_words_of_the_question_stays() -> None:
     assert kept(asked("How hot does the roaster get?"), one) == [ROAST.strip()]
 
 
+def test_what_a_sentence_leans_on_comes_with_it() -> None:
+    story = "Ada wrote a program. Nobody had asked for any of that. It computed Bernoulli numbers."
+    found = kept(asked("What computed Bernoulli numbers?"), passage(1, story), share=0.8)
+    assert found == ["Nobody had asked for any of that. It computed Bernoulli numbers."]
+
+
 def test_every_passage_keeps_a_sentence() -> None:
     passages = [passage(n, COFFEE + CUP, score=1 / n) for n in range(1, 6)]
     spans = prune(passages, query=asked("roaster"), share=0.1)

@@ -17,7 +17,7 @@ from quoth.core.types import (
     LegScore,
     Query,
 )
-from quoth.retrieval.rerank import rerank
+from quoth.retrieval.rerank import rerank, spread
 from quoth.testing import FailingReranker
 
 QUERY = Query(original="and it?", standalone="What is it?", language="en")
@@ -96,6 +96,13 @@ async def test_an_example_by_hand() -> None:
     assert found[0].legs["semantic"] == LegScore(1, 0.5)
 
 
+async def test_candidates_without_a_chunk_keep_their_places() -> None:
+    table = {"c0": 0.0, "c1": 9.0, "c2": 1.0, "c3": 2.0}
+    found, _ = await run([4, 3, 2, 1], table, weight=1.0, missing=["c1"])
+    assert ids(found) == ["c3", "c1", "c2", "c0"]
+    assert "rerank" not in found[1].legs
+
+
 async def test_a_failure_is_left_to_the_trace() -> None:
     with pytest.raises(RerankError):
         await rerank(
@@ -127,6 +134,22 @@ def test_it_is_a_reordering_with_falling_scores(
     assert sorted(ids(found)) == sorted(ids(pool(first)))
     falling = [each.score for each in found]
     assert falling == sorted(falling, reverse=True)
+
+
+@given(st.lists(st.tuples(scores, scores), max_size=12))
+def test_weight_nothing_keeps_the_order(pairs: list[tuple[float, float]]) -> None:
+    first = sorted((a for a, _ in pairs), reverse=True)
+    table = {f"c{at}": b for at, (_, b) in enumerate(pairs)}
+    found, _ = asyncio.run(run(first, table, weight=0.0))
+    assert ids(found) == ids(pool(first))
+
+
+@given(st.lists(scores, min_size=1, max_size=12))
+def test_weight_one_is_the_rerankers_order(raw: list[float]) -> None:
+    table = {f"c{at}": each for at, each in enumerate(raw)}
+    found, _ = asyncio.run(run([float(-at) for at in range(len(raw))], table, weight=1.0))
+    spreaded = dict(zip(table, spread(raw), strict=True))
+    assert [spreaded[each] for each in ids(found)] == sorted(spreaded.values(), reverse=True)
 
 
 @given(st.lists(scores, max_size=12), st.floats(0, 1))

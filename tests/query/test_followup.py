@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from quoth.core.types import Turn
-from quoth.query.followup import is_followup
+from quoth.query.followup import MAX_ANSWER, is_followup
 from quoth.query.heads import CHECKSUM, DIMENSION
 from quoth.query.understand import understand
 from tests.support.made_outline import NAMES
@@ -70,6 +70,11 @@ def test_a_vector_of_another_embedder_is_not_used() -> None:
     assert is_followup("Why?", vector=other, history=BEFORE)
 
 
+def test_the_language_is_that_of_the_last_question() -> None:
+    assert understand("OK ?", names=NAMES, history=AVANT).language == "fr"
+    assert understand("OK ?", names=NAMES, fallback_language="fr").language == "fr"
+
+
 def test_an_elliptical_question_keeps_the_document() -> None:
     history = (Turn("What is on page 10 of The Patient Gardener?"),)
     query = understand("And on page 12?", names=NAMES, history=history)
@@ -80,10 +85,38 @@ def test_an_elliptical_question_keeps_the_document() -> None:
     assert "The Patient Gardener" in query.notes[0]
 
 
+def test_it_keeps_it_over_two_turns() -> None:
+    history = (Turn("What is on page 10 of The Patient Gardener?"), Turn("And on page 12?"))
+    query = understand("and on page 14?", names=NAMES, history=history)
+    assert ("document", ("almanac",)) in [(each.field, each.values) for each in query.filters]
+
+
+def test_another_speaker_takes_the_place_of_the_first() -> None:
+    history = (Turn("What does Ruth Abara say about rain?"),)
+    query = understand("And Ada Lindqvist?", names=NAMES, history=history)
+    assert "rain" in query.standalone
+    assert "Ruth" not in query.standalone
+
+
+def test_a_whole_question_keeps_no_filter() -> None:
+    history = (Turn("What is on page 10 of The Patient Gardener?"),)
+    assert understand("Why do bees swarm?", names=NAMES, history=history).filters == ()
+
+
 def test_a_removed_filter_is_not_kept_either() -> None:
     history = (Turn("What is on page 10 of The Patient Gardener?"),)
     query = understand("And on page 12?", names=NAMES, history=history, drop={"document"})
     assert [each.field for each in query.filters] == ["label"]
+
+
+def test_only_the_last_three_turns_count() -> None:
+    history = (Turn("What is propolis?"), *(Turn("Who says so?") for _ in range(3)))
+    assert "propolis" not in understand("And why?", names=NAMES, history=history).standalone
+
+
+def test_an_answer_counts_only_by_its_beginning() -> None:
+    history = (Turn("Who was it?", "x " * (MAX_ANSWER // 2) + "Propolis"),)
+    assert "Propolis" not in understand("And why?", names=NAMES, history=history).standalone
 
 
 def test_what_does_not_lean_has_words_of_the_conversation_beside_it() -> None:

@@ -26,12 +26,7 @@ from quoth.ingest.sources.files import find_files, fingerprint
 from quoth.pipeline.commit import BATCH_CHUNKS, IngestProgress, write_batch
 from quoth.pipeline.components import Components
 from quoth.store.blobs import source_of
-from quoth.store.ingest_jobs import (
-    LEASE_SECONDS,
-    POISON,
-    SET_ASIDE,
-    Claim,
-)
+from quoth.store.ingest_jobs import LEASE_SECONDS, POISON, SET_ASIDE, Claim
 from quoth.store.rows import Collection, Entry, digest
 from quoth.text.analyzer import detect_language
 

@@ -58,8 +58,8 @@ class Catalogue(OutlineReader, QueryHistory):
         """List the collections, by name."""
         statement = select(collections).where(collections.c.tenant == self.tenant)
         with self.reading() as connection:
-            rows = connection.execute(statement.order_by(collections.c.name)).all()
-        return [collection_from_row(row) for row in rows]
+            ordered = statement.order_by(collections.c.name)
+            return [collection_from_row(row) for row in connection.execute(ordered)]
 
     def collection(self, name: str) -> Collection:
         """Return the collection of that name; raises NotFound naming those there are."""
@@ -124,15 +124,13 @@ class Catalogue(OutlineReader, QueryHistory):
 
     def tune(self, collection: Collection, tuning: Tuning | None) -> bool:
         """Store the tuning of a collection, unless its index has changed since."""
+        packed = None if tuning is None else pack_tuning(tuning)
         with self.writing("tune collection") as connection:
             same = collections.c.index_table == collection.table
             done = connection.execute(
                 update(collections)
                 .where(self._is_collection(collection), same)
-                .values(
-                    tuning=None if tuning is None else pack_tuning(tuning),
-                    version=collections.c.version + 1,
-                )
+                .values(tuning=packed, version=collections.c.version + 1)
             )
         return bool(done.rowcount)
 

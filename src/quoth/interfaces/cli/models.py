@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from quoth.backends.transcribers.registry import speech_folder, speech_problem
-from quoth.bootstrap import DEFAULT_EMBEDDER, build_default_model, default_model
+from quoth.bootstrap import (
+    DEFAULT_EMBEDDER,
+    build_default_model,
+    default_model,
+    speech_folder,
+    speech_problem,
+)
 from quoth.core.errors import InputError
 from quoth.interfaces.cli.session import DONE, CliSession
 

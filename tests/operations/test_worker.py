@@ -12,13 +12,18 @@ from threading import Event
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from quoth.core.errors import EmbeddingError
 from quoth.core.protocols import Matrix, Role
+from quoth.core.settings import Settings
 from quoth.core.types import Document, ParsedDocument
 from quoth.ingest.readers.metadata import EMPTY, Metadata
+from quoth.operations.worker import ChildDied
 from quoth.pipeline.uploads import delete_stale_parts
+from quoth.store.schema import tasks
 from quoth.store.upload_queue import Queue
+from quoth.store.upload_tasks import Task
 from quoth.store.uploads import UploadStore
 from quoth.testing import HashEmbedder, SlowEmbedder
 from tests.support.controlled_process import COMMON, DEADLY, Killed, Maker, make_hands
@@ -167,6 +172,28 @@ async def test_twenty_uploads_of_one_file_are_one_document(maker: Maker, tmp_pat
         await each.leave()
 
 
+async def test_a_file_whose_workers_died_gets_a_process_of_its_own(tmp_path: Path) -> None:
+    trials: list[str] = []
+
+    async def die(_settings: Settings, _tenant: str, task: Task) -> Document:
+        trials.append(task.id)
+        raise ChildDied("killed")
+
+    async with open_house(tmp_path) as house:
+        sent = await send(house.tenants, text(1))
+        with house.tenants.database.writing("local") as connection:
+            connection.execute(update(tasks).values(attempts=2))
+        async with working(house.tenants, isolate=die):
+            (failed,) = await drained(house.tenants)
+        assert (failed.state, failed.code, trials) == ("failed", "crashes_reader", [sent.id] * 2)
+        assert "Upload it again" in (failed.message or "")
+        await send(house.tenants, text(1))
+        async with working(house.tenants, isolate=die):
+            (healed,) = await drained(house.tenants, within_s=120)
+        assert (healed.state, len(trials)) == ("ready", 2)
+
+
+@pytest.mark.soak
 async def test_a_file_that_kills_its_reader_is_set_aside(maker: Maker, tmp_path: Path) -> None:
     hand = await maker.hand(tmp_path / "home")
     for number in range(12):

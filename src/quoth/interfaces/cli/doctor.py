@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from quoth.core.errors import QuothError
+from quoth.core.errors import ConfigError, QuothError
 from quoth.interfaces.cli.options import Llm, with_model
 from quoth.interfaces.cli.session import DONE, FAILED, CliSession, command
 
@@ -32,6 +32,8 @@ async def doctor(session: CliSession, llm: Llm = None) -> int:
         async with open_tenants(session.settings, progress=session.say) as tenants:
             checks += await _opened(tenants)
     except (QuothError, OSError, ValueError, LookupError, RuntimeError) as error:
+        if isinstance(error, ConfigError) and all(check.ok for check in checks):
+            raise  # the settings are wrong, and nothing else is
         checks.append(Check("library", False, _line(error), MEND))
     health = Health(all(check.ok for check in checks), tuple(checks))
     session.show(health, health_report)

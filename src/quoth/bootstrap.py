@@ -15,7 +15,7 @@ from weakref import WeakSet
 
 from quoth.answering.prompts import Prompt, operator_prompts
 from quoth.backends.embedders import registry
-from quoth.backends.embedders.registry import DEFAULT_EMBEDDER
+from quoth.backends.embedders.registry import DEFAULT_EMBEDDER as DEFAULT_EMBEDDER
 from quoth.backends.indexes.registry import store_place
 from quoth.backends.states import PartState, check_parts, part_states, profile_settings
 from quoth.backends.transcribers.registry import WORKER, speech_folder, speech_problem

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,12 +13,12 @@ from quoth.backends.indexes.registry import store_access
 from quoth.backends.registry import Part, plugin, require
 from quoth.core.errors import ConfigError
 from quoth.core.plan import profile
-from quoth.core.remote_parts import RemotePart
+from quoth.core.remote_parts import RemoteKind, RemotePart
 
 if TYPE_CHECKING:
     from quoth.core.settings import Settings
 
-SENT = {
+SENT: Mapping[RemoteKind, tuple[str, ...]] = {
     "embedder": ("the documents that are added", "the question"),
     "reranker": ("the question", "the passages that were found for it"),
     "store": ("vectors of the documents", "names of speakers, sections and labels"),
@@ -123,7 +123,7 @@ def _generator(settings: Settings) -> list[RemotePart]:
     return []
 
 
-def _sent(part: str, name: str, url: str) -> RemotePart:
+def _sent(part: RemoteKind, name: str, url: str) -> RemotePart:
     from quoth.backends.generators.access import is_local_url
 
     parts = urlsplit(url)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+RemoteKind = Literal["embedder", "reranker", "store"]
+
 
 @dataclass(frozen=True, slots=True)
 class RemotePart:
     """A component on a server: the host that receives ``what``; ``local`` means this machine."""
 
-    part: Literal["embedder", "reranker", "store"]
+    part: RemoteKind
     name: str
     endpoint: str
     local: bool

@@ -154,7 +154,7 @@ def relevance_features(
             ),
             "agree": len(shared) / COMPARED,
             "rank": math.log1p(rank),
-            "lead": each.score - (second if rank == 0 else best),
+            "lead": each.score - ranked[1 if rank == 0 else 0].score,
             "keyword_rank": 1 / (1 + term_ranks.get(key, len(keyword) or 100)),
             "semantic_rank": 1 / (1 + ranks.get(key, len(semantic))),
             "words": math.log(words),

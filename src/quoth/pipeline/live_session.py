@@ -433,9 +433,7 @@ class LiveSession:
 
     async def _publish(self, indexes: Sequence[int]) -> None:
         records = []
-        for index in indexes:
-            if index >= len(self.progress.windows):
-                continue
+        for index in (each for each in indexes if each < len(self.progress.windows)):
             window, choice = self.progress.windows[index], self.progress.choices[index]
             if window.text not in self.progress.found:
                 continue

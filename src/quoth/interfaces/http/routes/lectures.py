@@ -238,7 +238,7 @@ async def sessions(caller: Speaker, skip: Skip = 0, limit: Limit = 20) -> Respon
     return ApiResponse(SessionPage(found, skip, limit))
 
 
-@router.get("/v1/sessions/{session_id}", summary="Show a live session", response_model=SessionView)
+@router.get("/v1/sessions/{session_id}", summary="Show a live session", response_model=LectureView)
 async def session(request: Request, session_id: OneId, caller: Viewer) -> Response:
     """Return the transcript, the windows and their citations so far."""
     running = await _running(request, caller, session_id)
@@ -246,7 +246,7 @@ async def session(request: Request, session_id: OneId, caller: Viewer) -> Respon
     store = _store(caller)
     segments = await asyncio.to_thread(store.segments, session_id)
     windows = await asyncio.to_thread(store.windows, session_id)
-    return ApiResponse(SessionView(running.lecture, segments, windows, last))
+    return ApiResponse(LectureView(running.lecture, segments, windows, last))
 
 
 @router.patch("/v1/sessions/{session_id}", summary="Change a live session", response_model=Lecture)

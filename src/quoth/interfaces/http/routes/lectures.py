@@ -177,6 +177,8 @@ async def session(request: Request, session_id: OneId, caller: Viewer) -> Respon
     segments = await asyncio.to_thread(store.segments, session_id)
     windows = await asyncio.to_thread(store.windows, session_id)
     return ApiResponse(LectureView(running.lecture, segments, windows, last))
+
+
 class SessionView:
     """A session with everything said and cited so far; events follow from ``last_event_id``."""
 

@@ -289,6 +289,151 @@ class LiveSession:
     async def _publish(self, indexes: Sequence[int]) -> None:
         records = []
         for index in (each for each in indexes if each < len(self.progress.windows)):
+        shown = {(c.document_id, cited_place(c)): c.relevance_score or 0.0 for c in before.citations} \
+            if before else {}  # fmt: skip
+        rules = CardRules(show_from=found.show_from)
+        choice = choose_cards(found.candidates, rules=rules, before=shown)
+        cards = self._cite(choice, found, index=window_index, transcript_id="", text=text)
+        record = WindowRecord(window_index, 0.0, 0.0, text, "", now(), cards)
+        await asyncio.to_thread(self.store.put_windows, self.lecture.session_id, [record])
+        self._cards[window_index] = cards
+        self.events.put(WindowCompleted(window_index, 0.0, 0.0, ""))
+        self.events.put(CitationsFound(window_index, cards))
+        return cards
+
+    def lookup(self, text: str) -> WindowLookup:
+        """Return what a window's text found, as far as it is remembered."""
+        return self._lookups.get(text, WindowLookup())
+
+    async def end(self) -> None:
+        """Complete the last window, wait for all look-ups, and end the session."""
+        if self.lecture.state == "ended":
+            return
+        self.lecture = replace(self.lecture, state="ended", ended_at=now())
+        await self._apply(self.progress.close())
+        self._work()
+        await self.finish()
+        await asyncio.to_thread(
+            self.store.change,
+            self.lecture.session_id,
+            state="ended",
+            ended_at=self.lecture.ended_at,
+        )
+        self.events.put(LectureEnded(len(self._cards)))
+
+    async def finish(self) -> None:
+        """Wait until every window has been looked up."""
+        if self._task is None:
+            return
+        idle = asyncio.create_task(self._idle.wait())
+        await asyncio.wait({idle, self._task}, return_when=asyncio.FIRST_COMPLETED)
+        idle.cancel()
+        if self._task.done() and not self._task.cancelled():
+            self._task.result()  # raises what ended the work
+
+    async def stop(self) -> None:
+        """Stop looking up; what was said is stored."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    @property
+    def waiting(self) -> int:
+        """Return the number of look-ups that wait."""
+        return len(self._waiting)
+
+    # --- work ---------------------------------------------------------------------------------
+
+    async def _claim(self, numbering: str) -> None:
+        if self.lecture.numbering != numbering:
+            key = self.lecture.session_id
+            decided = await asyncio.to_thread(
+                self.store.claim, key, "caller" if numbering == "caller" else "server"
+            )
+            self.lecture = replace(self.lecture, numbering=decided)
+        if self.lecture.numbering != numbering:
+            who = "the caller" if self.lecture.numbering == "caller" else "the session"
+            raise Conflict(f"In this session {who} numbers the windows, from its first call on.")
+
+    async def _records(self) -> list[WindowRecord]:
+        return await asyncio.to_thread(self.store.windows, self.lecture.session_id)
+
+    async def _apply(self, change: SegmentChange) -> None:
+        for window in change.windows:
+            self._queue(window)
+        if change.gone:
+            last = len(self.progress.windows)
+            gone = range(last, last + change.gone)
+            await asyncio.to_thread(
+                self.store.put_windows, self.lecture.session_id, [], gone=list(gone)
+            )
+            for index in gone:
+                self._cards.pop(index, None)
+                self.events.put(CitationsFound(index, ()))
+        self._checks += change.revised
+
+    def _queue(self, window: LectureWindow) -> None:
+        self.events.put(
+            WindowCompleted(window.index, window.start, window.end, window.segment_ids[-1])
+        )
+        self._cards.pop(window.index, None)
+        self._waiting = [job for job in self._waiting if job.windows != [window.index]]
+        self._waiting.append(_Job([window.index], time.monotonic()))
+        if len(self._waiting) > MAX_WAITING:
+            first, second, *rest = self._waiting
+            self.merged += 1
+            both = [*first.windows, *second.windows]
+            self._again += [index for index in both if index not in self._again]
+            self._waiting = [_Job(both, first.since), *rest]
+
+    def _work(self) -> None:
+        self._idle.clear()
+        self._wake.set()
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._run())
+
+    async def _run(self) -> None:
+        while True:
+            if self._waiting:
+                await self._do(self._waiting.pop(0))
+            elif self._checks:
+                await self._check(self._checks.pop(0))
+            elif self._again:
+                await self._do(_Job([self._again.pop(0)], time.monotonic()))
+            else:
+                await self._guess_early()
+                if self._waiting or self._checks:
+                    continue
+                self._idle.set()
+                self._wake.clear()
+                await self._wake.wait()
+
+    async def _do(self, job: _Job) -> None:
+        windows = [
+            self.progress.windows[index]
+            for index in job.windows
+            if index < len(self.progress.windows)
+        ]
+        if not windows:
+            return
+        last = windows[-1]
+        text = " ".join(" ".join(each.text for each in windows).split()[-MAX_WORDS:])
+        text = last.text if len(windows) == 1 else text
+        watch = asyncio.create_task(self._warn_slow(last.index, job.since))
+        try:
+            found = await self._look_up(text)
+        finally:
+            watch.cancel()
+        self._lookups[last.text] = found
+        rules = CardRules(show_from=found.show_from)
+        changed = self.progress.resolve(last.text, found.candidates, rules=rules)
+        for window in windows[:-1]:
+            changed += self.progress.resolve(window.text, (), rules=rules)
+        await self._publish(sorted({*changed, last.index}))
+
+    async def _publish(self, indexes: Sequence[int]) -> None:
+        records = []
+        for index in (each for each in indexes if each < len(self.progress.windows)):
             window, choice = self.progress.windows[index], self.progress.choices[index]
             if window.text not in self.progress.found:
                 continue

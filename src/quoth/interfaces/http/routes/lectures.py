@@ -179,6 +179,78 @@ async def session(request: Request, session_id: OneId, caller: Viewer) -> Respon
     return ApiResponse(LectureView(running.lecture, segments, windows, last))
 
 
+class SessionView:
+    """A session with everything said and cited so far; events follow from ``last_event_id``."""
+
+    session: Lecture
+    segments: list[TranscriptSegment]
+    windows: list[WindowRecord]
+    last_event_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPage:
+    """A page of sessions, the newest first."""
+
+    sessions: list[Lecture]
+    skip: int
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class QueryMetadata:
+    """What a window was about, and the time of its look-up."""
+
+    keywords: tuple[str, ...]
+    expanded_concepts: tuple[str, ...]
+    processing_time_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class RagResult:
+    """The citations of a window, perhaps none."""
+
+    window_index: int
+    citations: tuple[LiveCitation, ...]
+    query_metadata: QueryMetadata
+
+
+@router.post(
+    "/v1/sessions", summary="Start a live session", status_code=201, response_model=Lecture
+)
+@router.post("/api/v1/sessions", include_in_schema=False, status_code=201)
+async def start(request: Request, body: NewSessionRequest, caller: Speaker) -> Response:
+    """Start a session that cites these collections; documents may be added to them meanwhile."""
+    for name in body.collections:
+        await asyncio.to_thread(require_collection, caller, name)
+    made = await asyncio.to_thread(
+        _store(caller).start,
+        title=body.title,
+        collections=body.collections,
+        language=body.language,
+    )
+    request_state(request.scope).object_id = made.session_id
+    return ApiResponse(made, status_code=201)
+
+
+@router.get("/v1/sessions", summary="List live sessions", response_model=SessionPage)
+async def sessions(caller: Speaker, skip: Skip = 0, limit: Limit = 20) -> Response:
+    """List the live sessions of the tenant, the newest first."""
+    found = await asyncio.to_thread(_store(caller).all, skip=skip, limit=limit)
+    return ApiResponse(SessionPage(found, skip, limit))
+
+
+@router.get("/v1/sessions/{session_id}", summary="Show a live session", response_model=LectureView)
+async def session(request: Request, session_id: OneId, caller: Viewer) -> Response:
+    """Return the transcript, the windows and their citations so far."""
+    running = await _running(request, caller, session_id)
+    last = running.events.last_id
+    store = _store(caller)
+    segments = await asyncio.to_thread(store.segments, session_id)
+    windows = await asyncio.to_thread(store.windows, session_id)
+    return ApiResponse(LectureView(running.lecture, segments, windows, last))
+
+
 @router.patch("/v1/sessions/{session_id}", summary="Change a live session", response_model=Lecture)
 async def change(
     request: Request, session_id: OneId, body: SessionChange, caller: Speaker

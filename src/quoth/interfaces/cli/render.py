@@ -16,7 +16,7 @@ from quoth.core.types import (
     Locator,
 )
 from quoth.interfaces.cli.session import CliSession
-from quoth.text.locators import label
+from quoth.text.locators import ARROW, label
 
 if TYPE_CHECKING:
     from quoth.pipeline.maintain import Health
@@ -145,7 +145,7 @@ def _where(document: str, locator: Locator, section: str | None) -> str:
     """Name a place within a document, nothing of it twice."""
     known = [document]
     for part in (label(locator), section or ""):
-        if part and not any(each.endswith(part) for each in known):
+        if part and not any(each.endswith(part) or part in each.split(ARROW) for each in known):
             known.append(part)
     return "".join(f" · {each}" for each in known[1:])
 

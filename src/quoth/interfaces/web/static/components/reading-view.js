@@ -137,13 +137,19 @@ class ReadingView extends Base {
   /** The time of a line of a talk, or the page where a new one begins. @param {any} block @param {any} previous */
   place(block, previous) {
     const { kind } = block.locator;
-    if (kind === "chars" || (kind === "pages" && block.label === previous?.label)) return nothing;
-    const label = kind === "seconds" ? clock(block.locator.start) : placeName(block.locator, t);
+    const { unit } = block.locator;
+    if (kind !== "seconds" && (!unit || block.label === previous?.label)) return nothing;
+    const label = kind === "seconds" ? clock(block.locator.start) : this.counted(block);
     if (kind === "seconds" && this.parentElement?.querySelector("video, audio")) {
       return html`<button class="time" @click=${() => this.tell("quoth-seek", block.locator.start)}>${label}</button> `;
     }
-    if (kind === "pages" || !isSafeLink(block.link)) return html`<span class="time">${label}</span> `;
+    if (kind !== "seconds" || !isSafeLink(block.link)) return html`<span class="time">${label}</span> `;
     return html`<a class="time" href=${block.link} target="_blank" rel="noopener noreferrer">${label}</a> `;
+  }
+
+  /** The page, slide, row or line of a block, whose section stands above it. @param {any} block */
+  counted(block) {
+    return placeName({ ...block.locator, section: null }, t);
   }
 
   /** @param {any} block */

@@ -137,7 +137,7 @@ lock: ## write the lock files from pyproject.toml (needs uv)
 		--no-emit-index-url --no-header --no-annotate --extra build --extra mcp pyproject.toml \
 		-o requirements.lock
 	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-strip-extras \
-		--no-emit-index-url --no-header --no-annotate --extra eval --extra build --extra mcp --extra dev --extra llm --extra office --extra postgres \
+		--no-emit-index-url --no-header --no-annotate --extra eval --extra build --extra mcp --extra dev --extra llm --extra office --extra postgres --extra youtube --extra watch \
 		--extra sqlite-vec --extra chroma --extra pinecone \
 		pyproject.toml --constraint requirements.lock -o requirements-dev.lock
 	@echo semgrep | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-strip-extras \

@@ -105,7 +105,7 @@ def _read_files_in_this_process() -> Iterator[None]:
     from tests.support.small_library import ReadHere
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("quoth.bootstrap.open_readers", lambda _settings: ReadHere())
+        patch.setattr("quoth.bootstrap.open_readers", lambda _settings, **_given: ReadHere())
         yield
 
 

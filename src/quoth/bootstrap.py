@@ -16,6 +16,7 @@ from weakref import WeakSet
 from quoth.answering.prompts import Prompt, operator_prompts
 from quoth.backends.indexes.registry import split_store, store_place
 from quoth.backends.registry import BACKENDS, Part, backend, require
+from quoth.backends.transcribers.registry import WORKER, speech_folder, speech_problem
 from quoth.core.circuit_breaker import CircuitBreaker
 from quoth.core.errors import ConfigError, InputError
 from quoth.core.extras import is_installed
@@ -31,6 +32,7 @@ from quoth.core.settings import Settings
 from quoth.engine import Engine
 from quoth.ingest.sandbox.pages import PdfPages
 from quoth.ingest.sandbox.parent import ParserPool
+from quoth.ingest.sandbox.speech import SpeechReader, SpeechSettings
 from quoth.pipeline.answer_cache import AnswerCache
 from quoth.pipeline.components import Components, Observe, no_op
 from quoth.pipeline.entity_index import OutlineCache
@@ -95,7 +97,7 @@ async def open_tenants(
         on_operation = crash_test_hook(settings.crash_at)
         database = open_database(settings.catalogue, on_operation=on_operation)
         closing.callback(database.close)
-        readers = open_readers(settings)
+        readers = open_readers(settings, progress=progress)
         closing.push_async_callback(readers.close)
         pages = PdfPages(workers=min(2, settings.threads))
         closing.push_async_callback(pages.close)
@@ -131,7 +133,7 @@ class ProcessResources:
 
     embedder: Embedder
     asked: Embedder
-    readers: ParserPool
+    readers: SpeechReader
     pages: PdfPages
     generator: Generator | None
     judge: EntailmentModel | None
@@ -255,13 +257,24 @@ def open_embedder(
     return _as_embedder(made(folder, threads=settings.threads))
 
 
-def open_readers(settings: Settings) -> ParserPool:
+def open_readers(
+    settings: Settings, *, progress: Callable[[str], None] = discard_line
+) -> SpeechReader:
     """Create the sandboxed parser processes; each starts on first use."""
-    return ParserPool(
+    files = ParserPool(
         seconds=settings.parser_seconds,
         memory_mb=settings.parser_memory_mb,
         workers=settings.threads,
     )
+    speech = ParserPool(seconds=settings.parser_seconds * 5, memory_mb=settings.speech_memory_mb)
+    how = SpeechSettings(
+        module=WORKER,
+        folder=speech_folder(settings),
+        work=settings.home / "transcripts",
+        threads=settings.threads,
+        problem=speech_problem(settings),
+    )
+    return SpeechReader(files, speech, how, progress=progress)
 
 
 def open_model(settings: Settings, *, breakers: list[CircuitBreaker]) -> Generator | None:

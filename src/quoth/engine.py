@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import shutil
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
@@ -52,6 +53,7 @@ from quoth.pipeline.generate import generate_answer, whole_answer_events
 from quoth.pipeline.record import Record, build_record
 from quoth.pipeline.record_codec import save_record
 from quoth.pipeline.references import documents_in
+from quoth.pipeline.remote import forget_mirrored, mirror_folder
 from quoth.pipeline.retrieve import (
     Request,
     RequestContext,
@@ -121,8 +123,12 @@ class Engine:
 
     async def remove(self, ids: Sequence[str], *, collection: str | None = None) -> list[str]:
         """Delete documents with their uploaded files; return the ids found."""
-        gone = await upkeep.remove(self.parts, await self._collection(collection), ids=ids)
+        found = await self._collection(collection)
+        possible = [each for each in ids if each.isascii()]
+        there = await asyncio.to_thread(self.parts.catalogue.documents_by_id, found, possible)
+        gone = await upkeep.remove(self.parts, found, ids=ids)
         await asyncio.to_thread(forget_documents, self.parts, gone)
+        await forget_mirrored(self.parts, found.name, [each.source for each in there.values()])
         return gone
 
     async def remove_collection(self, name: str) -> None:
@@ -130,6 +136,7 @@ class Engine:
         found = await self._collection(name)
         gone = await upkeep.delete_collection(self.parts, found)
         await asyncio.to_thread(forget_documents, self.parts, gone)
+        await asyncio.to_thread(shutil.rmtree, mirror_folder(self.parts, name), ignore_errors=True)
 
     async def reindex(self, *, collection: str | None = None) -> AsyncIterator[IngestProgress]:
         """Rebuild the index next to the active one, then switch."""

@@ -76,7 +76,8 @@ def test_anchors_are_own_surrounding_and_preceding_ids() -> None:
 @pytest.mark.parametrize(
     ("page", "blocks"),
     [
-        ("<nav>Menu</nav><p>Text</p><footer>Foot</footer>", ["Menu", "Text", "Foot"]),
+        ("<nav>Menu</nav><p>Text</p><footer>Foot</footer>", ["Text", "Foot"]),
+        ("<nav>Menu</nav>", ["Menu"]),
         ("<nav>Menu</nav><article><p>Text</p></article><p>Out</p>", ["Text"]),
         ("<main></main><p>Text</p>", ["Text"]),
         ("<article>A</article><article>B</article><aside>Ad</aside>", ["A", "B"]),

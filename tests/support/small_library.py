@@ -18,7 +18,9 @@ from quoth.core.protocols import Embedder, Generator, Index
 from quoth.core.settings import Settings
 from quoth.core.types import Document, ParsedDocument
 from quoth.engine import Engine
+from quoth.ingest.readers.links import page_links
 from quoth.ingest.readers.metadata import EMPTY, Metadata
+from quoth.ingest.readers.page_links import PageLinks
 from quoth.ingest.readers.registry import read
 from quoth.ingest.sandbox.pages import PdfPages
 from quoth.pipeline.components import Components
@@ -83,6 +85,9 @@ class ReadHere:
 
     async def read(self, path: Path, given: Metadata = EMPTY) -> ParsedDocument:
         return await asyncio.to_thread(read, path, given)
+
+    async def links(self, path: Path, address: str) -> PageLinks:
+        return await asyncio.to_thread(page_links, path, address=address)
 
     async def close(self) -> None:
         pass

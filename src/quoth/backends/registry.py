@@ -10,7 +10,7 @@ from typing import Any, Literal
 from quoth.core.errors import ConfigError, MissingExtra
 from quoth.core.extras import is_installed
 
-Part = Literal["embedder", "store", "reranker", "generator", "judge"]
+Part = Literal["embedder", "store", "reranker", "generator", "judge", "transcriber"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +66,11 @@ BACKENDS: Mapping[Part, Mapping[str, Backend]] = {
     "judge": {
         "onnx": Backend("entailment.onnx", "OnnxEntailment"),
         "llm": Backend("entailment.llm", "GeneratorJudge"),
+    },
+    "transcriber": {
+        "whisper": Backend(
+            "transcribers.whisper", "WhisperTranscriber", "speech", ("faster_whisper",)
+        ),
     },
     "generator": {
         "anthropic": Backend("generators.anthropic", "open_anthropic", "anthropic", ANTHROPIC),

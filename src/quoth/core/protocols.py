@@ -203,6 +203,10 @@ class TokenVectorStore(Protocol):
         """Write the token vectors of chunks to disk; raises StorageFull."""
         ...
 
+    async def stored(self, chunks: Sequence[Chunk]) -> Mapping[str, TokenRows]:
+        """Return the token vectors of those chunks that are on the disk, by chunk id."""
+        ...
+
     async def delete(self, document_ids: Sequence[str]) -> None:
         """Remove documents."""
         ...
@@ -213,6 +217,44 @@ class TokenVectorStore(Protocol):
 
     async def keep_only(self, document_ids: Iterable[str]) -> int:
         """Delete all other documents, also other models' vectors of them; return their number."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenWord:
+    """A word with the blank before it, from `start` to `end` in seconds."""
+
+    start: float
+    end: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenSegment:
+    """A sentence that is spoken from `start` to `end`, in seconds."""
+
+    start: float
+    end: float
+    text: str
+    words: tuple[SpokenWord, ...] = ()
+
+
+class Transcriber(Protocol):
+    """Turns speech into text with times."""
+
+    name: str
+
+    async def transcribe(
+        self, sound: Matrix, *, language: str | None = None, start: float = 0.0
+    ) -> list[SpokenSegment]:
+        """Return what is said in a mono sound of 16 kHz, values from -1 to 1; raises BackendError.
+
+        ``start`` is the second at which the sound begins, from which times count.
+        """
+        ...
+
+    def close(self) -> None:
+        """Release threads and memory."""
         ...
 
 

@@ -164,6 +164,11 @@ class Settings(BaseSettings):
     long."""
     parser_memory_mb: int = Field(default=2048, ge=256)
     """Memory limit for parsing one file."""
+    speech_model: str = "whisper"
+    """The folder with the weights for speech to text (whisper for CTranslate2), by path or by its
+    name in the models folder."""
+    speech_memory_mb: int = Field(default=4096, ge=512)
+    """Memory limit for transcribing a recording."""
     hosts: str = Field(default="", max_length=2000)
     """Host names, separated by commas, under which the service is reached, in addition to those of
     this machine, as in the address line of its users' browsers."""

@@ -20,6 +20,7 @@ from quoth.core.types import (
     Section,
     SpanLocator,
 )
+from quoth.ingest.earlier_chunks import kept_spans
 from quoth.text.locators import ARROW, clip, locate
 from quoth.text.sentences import sentences
 
@@ -49,8 +50,11 @@ def chunk(
     count_tokens: Callable[[Sequence[str]], list[int]],
     target_tokens: int = 200,
     language: str,
+    earlier: Sequence[str] = (),
 ) -> list[Chunk]:
     """Partition the text of a document into chunks.
+
+    ``earlier`` are the texts of the chunks of the version before, which stay where they are there.
 
     ``count_tokens`` is called once for all sentences, and again only for the parts of sentences
     that are too long for a chunk. The tokens of a chunk are the sum of those of its sentences,
@@ -59,13 +63,17 @@ def chunk(
     borders = _section_borders(reading)
     spans = _sentence_spans(reading, borders)
     pieces = _counted(reading.text, spans, count_tokens=count_tokens, target=target_tokens)
+    kept = set(_kept(reading.text, pieces, earlier, borders=borders, target=target_tokens))
+    borders = sorted({*borders, *(border for span in kept for border in span)})
     starts = [place.start for place in reading.places]
     chunks: list[Chunk] = []
     first = 0
     while first < len(pieces):
         border = borders[bisect_right(borders, pieces[first].start)]
         last = bisect_left(pieces, border, lo=first, key=lambda piece: piece.start)
-        for group in _groups(pieces[first:last], target=target_tokens):
+        part = pieces[first:last]
+        is_kept = (part[0].start, part[-1].end) in kept
+        for group in [part] if is_kept else _groups(part, target=target_tokens):
             number = len(chunks)
             chunks.append(
                 _make(
@@ -79,6 +87,24 @@ def chunk(
             )
         first = last
     return chunks
+
+
+def _kept(
+    text: str,
+    pieces: Sequence[_Piece],
+    earlier: Sequence[str],
+    *,
+    borders: Sequence[int],
+    target: int,
+) -> list[tuple[int, int]]:
+    return kept_spans(
+        text,
+        earlier,
+        starts=[*(piece.start for piece in pieces), len(text)],
+        tokens=[0, *accumulate(piece.tokens for piece in pieces)],
+        target=target,
+        borders=borders,
+    )
 
 
 def _section_borders(reading: ParsedDocument) -> list[int]:

@@ -83,6 +83,7 @@ def make_backup(database: Database, to: Path, *, home: Path, index: bool = False
             packer.add(CATALOGUE, file)
             _add_settings(packer, home / SETTINGS)
             _add_blobs(packer, home)
+            _add_tree(packer, home, home / "mirrors", skip=(".draft", ".lock"))
             for tree in INDEXES if index else ():
                 with _writers_waiting(home / tree):
                     _add_tree(packer, home, home / tree, skip=(".lock", ".draft", ".tmp"))

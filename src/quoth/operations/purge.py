@@ -24,6 +24,7 @@ from quoth.operations.tenant_data import DeletionReceipt, TenantData
 from quoth.pipeline.commit import chunk_vectors
 from quoth.pipeline.components import Components, require_same_identity
 from quoth.pipeline.maintain import DROP_AFTER_S
+from quoth.pipeline.remote import clear_mirrors
 from quoth.pipeline.uploads import delete_stale_parts, tenant_blobs, upload_store
 from quoth.store.erase import compact
 from quoth.store.folders import index_folder
@@ -145,8 +146,8 @@ async def _put(parts: Components, chunks: Sequence[Chunk], *, source: str, targe
 
 
 async def _clear_files(parts: Components) -> int:
-    """Delete uploaded files and token vectors without a document."""
-    gone = await asyncio.to_thread(_clear_blobs, parts)
+    """Delete uploaded and fetched files, and token vectors, without a document."""
+    gone = await asyncio.to_thread(_clear_blobs, parts) + await clear_mirrors(parts)
     if parts.tokens is not None:
         gone += await parts.tokens.keep_only(await asyncio.to_thread(_referenced_files, parts))
     return gone

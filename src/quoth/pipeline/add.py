@@ -346,6 +346,7 @@ def make_entry(
         count_tokens=parts.embedder.count_tokens,
         target_tokens=parts.settings.chunk_tokens,
         language=language,
+        earlier=[old.text for old in parts.catalogue.chunks_from(collection, [source])],
     )
     chunks, headings = contents_of(reading, cut)
     document = Document(

@@ -6,7 +6,7 @@ The index is written first: until the catalogue commits, its rows have no docume
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,12 +15,23 @@ from quoth.core.protocols import Embedder, Matrix, TokenRows
 from quoth.core.types import Chunk, Document
 from quoth.ingest.contextual_embeddings import prefixed_vectors
 from quoth.ingest.enrich.summaries import make_summaries
-from quoth.pipeline.components import Components, model_names, require_same_identity
+from quoth.pipeline.components import (
+    Components,
+    embedding_fingerprint,
+    model_names,
+    require_same_identity,
+)
 from quoth.pipeline.partial_vectors import PartialVectors
 from quoth.store.rows import Collection, Entry
 
 BATCH_CHUNKS = 512
 EMBED_CHUNKS = 64
+
+EmbeddedText = tuple[str, str]
+"""The prefix and the text of a chunk."""
+ChunkVectors = tuple[Matrix, TokenRows]
+"""The vector of a chunk, and those of its tokens."""
+NO_TOKENS: TokenRows = np.zeros((0, 0), np.uint8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,22 +60,24 @@ async def write_batch(
     """
     chunks = [chunk for entry in batch for chunk in entry.chunks]
     source = batch[0].document.title
-    vectors: list[Matrix] = []
-    tokens: list[TokenRows] = []
+    known = await known_vectors(parts, collection, batch)
+    absent = [chunk for chunk in chunks if embedded_text(chunk) not in known]
     partial = None
-    if len(batch) == 1 and len(chunks) > EMBED_CHUNKS:
+    if len(batch) == 1 and len(absent) > EMBED_CHUNKS:
         model = model_names(parts)[0]
         partial = PartialVectors(parts.settings, chunks[0].document_id, model=model)
-    for at in range(0, len(chunks), EMBED_CHUNKS):
-        yield IngestProgress(source, 0, 0, at, len(chunks), len(batch))
-        part = chunks[at : at + EMBED_CHUNKS]
-        known = None if partial is None else await asyncio.to_thread(partial.load, part)
-        rows, own = known or await embed_chunks(parts, part)
-        if partial is not None and known is None:
-            await asyncio.to_thread(partial.save, part, (rows, own))
-        vectors.append(rows)
-        tokens += own
-    rows = np.concatenate(vectors)
+    for at in range(0, len(absent), EMBED_CHUNKS):
+        done = len(chunks) - len(absent) + at
+        yield IngestProgress(source, 0, 0, done, len(chunks), len(batch))
+        part = absent[at : at + EMBED_CHUNKS]
+        saved = None if partial is None else await asyncio.to_thread(partial.load, part)
+        own, tokens_of = saved or await embed_chunks(parts, part)
+        if partial is not None and saved is None:
+            await asyncio.to_thread(partial.save, part, (own, tokens_of))
+        made = zip(own, tokens_of or [NO_TOKENS] * len(part), strict=True)
+        known.update(zip(map(embedded_text, part), made, strict=True))
+    rows = np.stack([known[embedded_text(chunk)][0] for chunk in chunks])
+    tokens = [known[embedded_text(chunk)][1] for chunk in chunks] if parts.tokens else []
     summed = await asyncio.to_thread(_summarize, batch, rows)
     await commit_entries(
         parts, collection.name, entries=summed, chunks=chunks, vectors=rows, tokens=tokens
@@ -74,6 +87,35 @@ async def write_batch(
     yield IngestProgress(source, 0, 0, len(chunks), len(chunks), len(batch))
     for entry in batch:
         yield entry.document
+
+
+def embedded_text(chunk: Chunk) -> EmbeddedText:
+    """Return what the vectors of a chunk depend on."""
+    return chunk.prefix, chunk.text
+
+
+async def known_vectors(
+    parts: Components, collection: Collection, batch: Sequence[Entry]
+) -> dict[EmbeddedText, ChunkVectors]:
+    """Return the vectors of the versions that a batch replaces, by what they depend on.
+
+    What has not changed between two versions of a document is not embedded again.
+    """
+    if collection.identity != embedding_fingerprint(parts.embedder):
+        return {}
+    sources = [entry.document.source for entry in batch]
+    old = await asyncio.to_thread(parts.catalogue.chunks_from, collection, sources)
+    vectors = await parts.open_index(collection.table).vectors(
+        [chunk.chunk_id for chunk in old], exact=True
+    )
+    tokens: Mapping[str, TokenRows] = {}
+    if parts.tokens is not None:
+        tokens = await parts.tokens.stored(old)
+    return {
+        embedded_text(chunk): (vectors[chunk.chunk_id], tokens.get(chunk.chunk_id, NO_TOKENS))
+        for chunk in old
+        if chunk.chunk_id in vectors and (parts.tokens is None or chunk.chunk_id in tokens)
+    }
 
 
 def _summarize(batch: Sequence[Entry], vectors: Matrix) -> list[Entry]:

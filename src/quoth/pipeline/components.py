@@ -24,6 +24,7 @@ from quoth.core.settings import Settings
 from quoth.core.trace import Trace
 from quoth.core.types import Answer, IndexIdentity, ParsedDocument
 from quoth.ingest.readers.metadata import EMPTY, Metadata
+from quoth.ingest.readers.page_links import PageLinks
 from quoth.ingest.sandbox.pages import PdfPages
 from quoth.pipeline.answer_cache import AnswerCache
 from quoth.pipeline.entity_index import OutlineCache
@@ -45,6 +46,10 @@ class FileParser(Protocol):
 
     async def read(self, path: Path, given: Metadata = EMPTY) -> ParsedDocument:
         """Parse one file; ``given`` overrides its own metadata; raises DocumentError."""
+        ...
+
+    async def links(self, path: Path, address: str) -> PageLinks:
+        """Read the links of a page that was fetched from an address; raises DocumentError."""
         ...
 
     async def close(self) -> None:

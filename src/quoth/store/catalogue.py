@@ -380,6 +380,16 @@ class Catalogue(OutlineReader, QueryHistory):
             for row in connection.execution_options(yield_per=BATCH).execute(statement):
                 yield row.id, row.document_id, row.text
 
+    def chunks_from(self, collection: Collection, sources: Sequence[str]) -> list[Chunk]:
+        """Return all chunks of the ready documents that came from these sources."""
+        ids: list[str] = []
+        with self.reading() as connection:
+            for part in _parts(sources):
+                of_it = self.for_tenant(documents, collection), documents.c.source.in_(part)
+                statement = select(documents.c.id).where(*of_it)
+                ids += [row.id for row in connection.execute(statement)]
+        return self.chunk_ranges([(each, 0, 2**31 - 1) for each in ids])
+
     def document_chunks(self, document_id: str) -> list[Chunk]:
         """Return all chunks of a document, in order; their texts joined are its stored text."""
         return self.chunk_ranges([(document_id, 0, 2**31 - 1)])

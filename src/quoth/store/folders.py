@@ -16,3 +16,8 @@ def index_folder(settings: Settings) -> Path:
 def tokens_folder(settings: Settings) -> Path:
     """Return the folder of the tenant's token vectors."""
     return settings.home / "tokens" / folder_name(settings.tenant)
+
+
+def mirrors_folder(settings: Settings) -> Path:
+    """Return the folder of what was fetched for the tenant, a folder for each collection."""
+    return settings.home / "mirrors" / folder_name(settings.tenant)

@@ -30,6 +30,12 @@ LONG_CUE = 90.0
 """Seconds from which an interval is no cue but the gap between two time marks: its characters
 are not spread evenly over it, so that nothing can be read off them."""
 
+FRAGMENT_WORDS = 6
+"""Words at either end that name a long text."""
+CELL_GAP = " | "
+"""What stands between the cells of a table's row."""
+
+_LIST_MARK = re.compile(r"(?:-|\d{1,4}\.) +")
 _WITHIN = frozenset(("label", "page", "seconds"))
 _VIDEO_ID = re.compile(r"[A-Za-z0-9_-]{11}")
 _YOUTUBE_HOSTS = ("youtube.com", "youtube-nocookie.com", "youtu.be")
@@ -111,11 +117,19 @@ def format_timestamp(seconds: float) -> str:
     return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
 
 
-def link(locator: Locator, *, url: str | None, source: str, seconds: float | None) -> str | None:
+def link(
+    locator: Locator,
+    *,
+    url: str | None,
+    source: str,
+    seconds: float | None,
+    text: str = "",
+) -> str | None:
     """Return the address that opens the place, or None when the document has no address.
 
     ``url`` is preferred; ``source`` is a file path or an address. ``seconds`` is the length of
-    the recording, beyond which no link points.
+    the recording, beyond which no link points. ``text`` is what a browser marks on a page of the
+    web.
     """
     base = _address(url) or _address(source)
     if base is None:
@@ -129,9 +143,29 @@ def link(locator: Locator, *, url: str | None, source: str, seconds: float | Non
             return f"{video}&t={time}" if video else f"{base}#t={time}"
         case Chars():
             fragment = _fragment(locator.anchor) or _count_fragment(locator)
+            fragment += text_fragment(text) if base.startswith("http") else ""
             return f"{base}#{fragment}" if fragment else base
         case _:
             assert_never(locator)
+
+
+def text_fragment(text: str) -> str:
+    """Return the directive that makes a browser mark a text on a page; empty where it cannot.
+
+    A long text is named by its first and last words (https://wicg.github.io/scroll-to-text-fragment).
+    The cells of a table are not written as the page has them.
+    """
+    words = _LIST_MARK.sub("", text.strip()).split()
+    if not words or CELL_GAP.strip() in words:
+        return ""
+    named = [words] if len(words) <= 2 * FRAGMENT_WORDS else _ends(words)
+    return ":~:text=" + ",".join(
+        quote(" ".join(part), safe="").replace("-", "%2D") for part in named
+    )
+
+
+def _ends(words: Sequence[str]) -> list[Sequence[str]]:
+    return [words[:FRAGMENT_WORDS], words[-FRAGMENT_WORDS:]]
 
 
 def youtube_url(address: str) -> str | None:

@@ -312,8 +312,8 @@ def test_profiles_say_what_they_need(tmp_path: Path) -> None:
 
 def test_models_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("QUOTH_MODELS", str(tmp_path / "models"))
-    (model,) = pure(quoth(tmp_path, "--json", "models"))
-    assert model["built"] is False
+    model, speech = pure(quoth(tmp_path, "--json", "models"))
+    assert (model["built"], speech["built"]) == (False, False)
     assert quoth(tmp_path, "models", "bake").code == 2
 
 

@@ -10,9 +10,10 @@ import pytest
 
 from quoth.core.settings import Settings
 from quoth.core.types import Document
+from quoth.ingest.sources import site
+from quoth.ingest.sources.http import Internet
 from quoth.interfaces.cli.add import add_all, of_owner, remove_gone
 from quoth.interfaces.cli.session import CliSession, Screen
-from quoth.pipeline import add_urls
 from tests.ingest.test_outbound import open_world, page
 from tests.support.cli import quoth
 from tests.support.small_library import NOTES, open_tour, write_sources
@@ -89,14 +90,13 @@ async def test_a_page_is_fetched_without_a_setting_and_replaced_when_it_changed(
         open_world() as world,
         open_tour(tmp_path / "home", settings=allowed.settings) as engine,
     ):
-        fetch = add_urls.fetch
-        hooks = {"resolve": world.resolve, "connect": world.connect}
-        monkeypatch.setattr(add_urls, "fetch", lambda url, **given: fetch(url, **given | hooks))
+        ways = Internet(world.resolve, world.connect)
+        monkeypatch.setattr(site, "Internet", lambda: ways)
         added: list[Document] = []
         for text in (b"<title>Bees</title><p>One queen.", b"<title>Bees</title><p>Two queens."):
             world.pages["/"] = page(text)
             added = await add_all(allowed, engine, ["http://bees.example/"])
-            await remove_gone(allowed, engine, [], added=added)
+            await remove_gone(allowed, engine, ["http://bees.example/"])
         assert [each.document_id for each in await engine.documents()] == [added[0].document_id]
 
 
@@ -105,13 +105,13 @@ def test_files_that_are_left_out_are_counted_by_type_with_a_way(tmp_path: Path, 
     folder.mkdir()
     (folder / "wasps.md").write_text(WASPS)
     (folder / "wasps.md.meta.json").write_text("{}")
-    for name in ("a.doc", "b.doc", "c.MP3", "d.png", "e.weird", ".hidden.doc"):
+    for name in ("a.doc", "b.doc", "c.AVI", "d.png", "e.weird", ".hidden.doc"):
         (folder / name).write_bytes(b"x")
     said = quoth(home, "add", str(folder)).err
     assert "5 files left out:" in said
     for line in (
         "2 .doc: save them as PDF, DOCX",
-        "1 .mp3: add their captions",
+        "1 .avi: add their captions",
         "1 .png:",
         "1 .weird:",
     ):

@@ -65,14 +65,18 @@ class TokenVectors:
         """
         return await self._space.question(text, tokens=tokens)
 
+    async def stored(self, chunks: Sequence[Chunk]) -> dict[str, TokenRows]:
+        """Return the token vectors of those chunks that are on the disk, by chunk id."""
+        if self._store is None:
+            return {}
+        return await asyncio.to_thread(self._store.get, chunks)
+
     async def passages(self, chunks: Sequence[Chunk]) -> list[TokenRows]:
         """Return each chunk's tokens in the stored form, from disk or computed.
 
         Raises EmbeddingError.
         """
-        known: dict[str, TokenRows] = {}
-        if self._store is not None:
-            known = await asyncio.to_thread(self._store.get, chunks)
+        known = await self.stored(chunks)
         absent = [chunk for chunk in chunks if chunk.chunk_id not in known]
         if absent:
             _, tokens = await self._space.documents([chunk.indexed for chunk in absent])

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import html
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from quoth.core.errors import DocumentError
-from quoth.core.types import ParsedDocument, Seconds, SpanLocator
+from quoth.core.types import ParsedDocument, Seconds, Section, SpanLocator
 from quoth.ingest.readers.blocks import GAP, normalize_whitespace, to_plain_text
 from quoth.ingest.readers.cue_parsers import (
+    CHAPTERS,
     Cue,
     read_json,
     read_lines,
@@ -75,22 +77,39 @@ def read_json_transcript(text: str, *, meta: Metadata, name: str) -> ParsedDocum
             f"{name} is JSON but holds no transcript: a list of texts with their times.",
         )
     cues, beside = found
+    chapters = beside.pop(CHAPTERS, ())
     own, _ = make_meta(beside, where=name)
     return make_transcript(
         [replace(cue, text=normalize_whitespace(cue.text)) for cue in cues],
         meta=meta.merged_with(own),
         name=name,
+        chapters=chapters,
     )
 
 
-def make_transcript(cues: Sequence[Cue], *, meta: Metadata, name: str) -> ParsedDocument:
-    """Return the document of a recording from its cues, in any order."""
+def make_transcript(
+    cues: Sequence[Cue],
+    *,
+    meta: Metadata,
+    name: str,
+    chapters: Sequence[tuple[float, str]] = (),
+) -> ParsedDocument:
+    """Return the document of a recording from its cues, in any order.
+
+    ``chapters`` are its parts by their beginning, in order.
+    """
     ordered = sorted((_monotonic_times(cue) for cue in cues), key=lambda cue: (cue.start, cue.end))
     cues = _in_turn(list(_without_repeats(_merge_split_brackets(ordered))))
     said = list(_spoken(cues, speaker=meta.speaker))
     if not said:
         raise DocumentError("empty", f"{name} holds no cue with words in it.")
-    said = list(_paragraphs(said))
+    begins = [
+        bisect_left(said, start - NEAR / 2, key=lambda piece: piece.start) for start, _ in chapters
+    ]
+    said = [
+        replace(piece, new=piece.new or number in begins)
+        for number, piece in enumerate(_paragraphs(said))
+    ]
     text, places = compose(said)
     return ParsedDocument(
         kind="transcript",
@@ -101,6 +120,20 @@ def make_transcript(cues: Sequence[Cue], *, meta: Metadata, name: str) -> Parsed
         url=meta.url,
         speaker=meta.speaker,
         seconds=max(piece.end for piece in said),
+        date=meta.date,
+        sections=_chapter_sections(chapters, begins, places=places),
+    )
+
+
+def _chapter_sections(
+    chapters: Sequence[tuple[float, str]], begins: Sequence[int], *, places: Sequence[SpanLocator]
+) -> tuple[Section, ...]:
+    """Return the sections that chapters make; one without words is left out."""
+    borders = [*begins, len(places)]
+    return tuple(
+        Section(places[first].start, places[last - 1].end, (title,))
+        for (_, chapter), first, last in zip(chapters, begins, borders[1:], strict=True)
+        if first < last and (title := to_plain_text(normalize_whitespace(chapter)))
     )
 
 

@@ -22,6 +22,7 @@ _LISTS = (
     "snippets",
     "chunks",
 )
+CHAPTERS = "chapters"
 _TEXTS = ("text", "content", "utf8", "transcript")
 
 
@@ -85,7 +86,7 @@ def vtt_language(text: str) -> str | None:
 
 
 def read_json(text: str) -> tuple[list[Cue], dict[str, Any]] | None:
-    """Read a JSON transcript: its cues, and its other scalar values.
+    """Read a JSON transcript: its cues, its other texts, and under `CHAPTERS` its chapters.
 
     Supported are the events of YouTube, the segments of Whisper, lists of objects with a text, a
     start and an end or duration, and the same line by line. Gives None when it is JSON of
@@ -96,6 +97,7 @@ def read_json(text: str) -> tuple[list[Cue], dict[str, Any]] | None:
     listed = isinstance(values, dict)
     if isinstance(values, dict):
         beside = {key: value for key, value in values.items() if isinstance(value, str)}
+        beside[CHAPTERS] = _chapters(values.get(CHAPTERS))
         values = next((values[key] for key in _LISTS if isinstance(values.get(key), list)), None)
     if not isinstance(values, list):
         return None
@@ -103,6 +105,18 @@ def read_json(text: str) -> tuple[list[Cue], dict[str, Any]] | None:
     cues = [cue for row in rows if (cue := _cue(row)) is not None]
     timed = any(_start(row) is not None for row in rows)
     return (cues, beside) if timed or (listed and not values) else None
+
+
+def _chapters(rows: object) -> tuple[tuple[float, str], ...]:
+    """Read the chapters of a recording: where each begins, and its title."""
+    chapters = [
+        (start, row["title"])
+        for row in (rows if isinstance(rows, list) else ())
+        if isinstance(row, dict)
+        and isinstance(row.get("title"), str)
+        and (start := _start(row)) is not None
+    ]
+    return tuple(sorted(chapters))
 
 
 def parse_json(text: str) -> Any:

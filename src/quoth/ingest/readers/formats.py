@@ -12,6 +12,7 @@ from typing import Literal
 from quoth.core.errors import DocumentError
 from quoth.core.extras import is_installed
 from quoth.core.types import ParsedDocument
+from quoth.ingest.readers.media import MEDIA_SUFFIXES, captions_beside
 from quoth.ingest.readers.metadata import SIDECAR
 from quoth.ingest.readers.source_file import SourceFile
 
@@ -215,6 +216,8 @@ def is_wanted(path: Path) -> bool:
     A format whose package is not installed is left out, which is said at the end.
     """
     suffix = path.suffix.lower()
+    if suffix in MEDIA_SUFFIXES:
+        return is_installed("faster_whisper") and captions_beside(path) is None
     if suffix not in SUFFIXES or path.name.lower().endswith(SIDECAR):
         return False
     return install_line(suffix) is None
@@ -222,6 +225,8 @@ def is_wanted(path: Path) -> bool:
 
 def install_line(suffix: str) -> str | None:
     """Return the command that installs what files of this suffix need, None if nothing."""
+    if suffix in MEDIA_SUFFIXES and not is_installed("faster_whisper"):
+        return "pip install 'quoth[speech]'"
     expected = SUFFIX_FORMATS.get(suffix)
     reader = READERS.get(expected) if expected else None
     return reader.missing() if reader else None

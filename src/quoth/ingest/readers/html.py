@@ -19,8 +19,8 @@ from quoth.ingest.readers.blocks import (
 from quoth.ingest.readers.dates import normalize_date
 from quoth.ingest.readers.metadata import Metadata, file_title, normalize_language
 from quoth.ingest.readers.navigation import without_navigation
+from quoth.text.locators import CELL_GAP
 
-CELL_GAP = " | "
 MAX_DEPTH = 1000
 """Open elements beyond which no more are opened: the parser's time grows with their square."""
 MAX_TERM = 40
@@ -72,7 +72,7 @@ def read_html(
     given one: a page that says where on the web it belongs may be another edition of that.
     """
     tree = parse_html(text)
-    blocks = without_navigation(list(_blocks(tree)), repeated)
+    blocks = without_navigation(list(_blocks(tree)) or body_blocks(tree), repeated)
     stored, places, sections = assemble(blocks)
     own = _own_meta(tree)
     heading = next((block.text for block in blocks if block.level == 1), None)
@@ -94,7 +94,8 @@ def read_html(
 
 def html_blocks(text: str) -> list[Block]:
     """Return the blocks of a page or a fragment, headings with level and anchor."""
-    return list(_blocks(parse_html(text)))
+    tree = parse_html(text)
+    return list(_blocks(tree)) or body_blocks(tree)
 
 
 def parse_html(text: str) -> LexborHTMLParser:
@@ -186,11 +187,13 @@ class _BlockDraft:
 
 
 def _blocks(tree: LexborHTMLParser, *, whole: bool = False) -> Iterator[Block]:
+    """Yield the blocks of the content; those of menus only with ``whole``."""
     root, inner = (tree.body, False) if whole else _main(tree)
+    left_out = _SKIPPED | (_FURNITURE if inner else frozenset() if whole else {"nav"})
     if root is None:
         return
     draft = _BlockDraft()
-    for node, entering in _walk(root, inner=inner):
+    for node, entering in _walk(root, left_out=left_out):
         tag = node.tag or ""
         if tag == "-text":
             if entering:
@@ -242,7 +245,7 @@ def _cross(draft: _BlockDraft, node: LexborNode, *, entering: bool) -> Iterator[
         yield draft.row()
 
 
-def _walk(root: LexborNode, *, inner: bool) -> Iterator[tuple[LexborNode, bool]]:
+def _walk(root: LexborNode, *, left_out: frozenset[str]) -> Iterator[tuple[LexborNode, bool]]:
     """Visit the tree in order, each node when it is entered and left, without calling itself."""
     stack: list[tuple[LexborNode, bool]] = [(root, True)]
     while stack:
@@ -250,7 +253,7 @@ def _walk(root: LexborNode, *, inner: bool) -> Iterator[tuple[LexborNode, bool]]
         if not entering:
             yield node, False
             continue
-        if _is_skipped(node, inner=inner):
+        if _is_skipped(node, left_out):
             if node.tag == "a":
                 # The permalink after a heading may carry the heading's id.
                 yield node, True
@@ -260,11 +263,11 @@ def _walk(root: LexborNode, *, inner: bool) -> Iterator[tuple[LexborNode, bool]]
         stack.extend((child, True) for child in reversed(list(node.iter(include_text=True))))
 
 
-def _is_skipped(node: LexborNode, *, inner: bool) -> bool:
+def _is_skipped(node: LexborNode, left_out: frozenset[str]) -> bool:
     tag = node.tag or ""
     if tag == "-text":
         return False
-    if tag.startswith("-") or tag in _SKIPPED or (inner and tag in _FURNITURE):
+    if tag.startswith("-") or tag in left_out:
         return True
     attributes = node.attributes
     if not attributes:

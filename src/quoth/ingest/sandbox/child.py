@@ -18,6 +18,7 @@ import sys
 import threading
 from base64 import b64encode
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
@@ -67,7 +68,14 @@ def main() -> None:
 
 def respond(request: Json) -> Json:
     """Do what a request names with its file; that a document cannot be read is an answer, too."""
-    task = {"read": _read, "draw": _draw, "mark": _mark}[request.get("task", "read")]
+    tasks = {
+        "read": _read,
+        "draw": _draw,
+        "mark": _mark,
+        "links": _links,
+        "transcribe": _transcribe,
+    }
+    task = tasks[request.get("task", "read")]
     try:
         return task(Path(request["path"]), request)
     except DocumentError as error:
@@ -97,6 +105,28 @@ def _mark(path: Path, request: Json) -> Json:
 
     lines = [decode_json(MarkedLine, line) for line in request["lines"]]
     return {"pages": [to_json(page) for page in mark_lines(path, lines)]}
+
+
+def _links(path: Path, request: Json) -> Json:
+    """Read the links of a page or a sitemap."""
+    from quoth.ingest.readers.links import page_links
+
+    return {"links": to_json(page_links(path, address=request["address"]))}
+
+
+def _transcribe(path: Path, request: Json) -> Json:
+    """Transcribe a stretch of a recording, by the module that the parent names."""
+    answer: Json = import_module(request["module"]).transcribe_stretch(path, request)
+    return answer
+
+
+TASKS = {
+    "read": _read,
+    "draw": _draw,
+    "mark": _mark,
+    "links": _links,
+    "transcribe": _transcribe,
+}
 
 
 def send(answers: IO[bytes], answer: Json) -> None:

@@ -28,6 +28,7 @@ from typing import Any, Generic, Self, TypeVar, get_args
 from quoth.core.errors import ConfigError, DocumentCode, DocumentError
 from quoth.core.types import Json, ParsedDocument
 from quoth.ingest.readers.metadata import EMPTY, Metadata
+from quoth.ingest.readers.page_links import PageLinks
 from quoth.ingest.sandbox.child import LENGTH, address_space_mb
 from quoth.text.json_decode import decode_json
 
@@ -115,6 +116,10 @@ class ParserPool:
         done = await self._run(path, _decode_reading, {"task": "read", "given": asdict(given)})
         return ParseResult(done.made, done.problem, done.seconds, done.peak_mb)
 
+    async def links(self, path: Path, address: str) -> PageLinks:
+        """Read the links of a page or a sitemap; raises DocumentError as `read` does."""
+        return await self.run("links", path, decode=_decode_links, address=address)
+
     async def run(self, task: str, path: Path, *, decode: Callable[[Json], T], **details: Any) -> T:
         """Return what a task of `quoth.ingest.sandbox.child` makes of a file.
 
@@ -147,6 +152,10 @@ class ParserPool:
             else:
                 await child.kill()
             return outcome
+
+
+def _decode_links(answer: Json) -> PageLinks:
+    return decode_json(PageLinks, answer["links"])
 
 
 def _decode_reading(answer: Json) -> ParsedDocument:

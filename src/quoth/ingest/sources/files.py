@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
 from hashlib import sha256
 from itertools import product
 from os.path import isdir, isfile
@@ -11,16 +12,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quoth.ingest.readers.formats import is_wanted
+from quoth.ingest.readers.media import MEDIA_SUFFIXES, captions_beside
 from quoth.ingest.readers.metadata import SIDECAR, sidecar
 
 if TYPE_CHECKING:
     from hashlib import _Hash
 
 BLOCK = 1 << 20
+IGNORE = ".quothignore"
+"""The file of a folder that lists patterns of what is not added, one a line."""
 
 
-def find_files(sources: Sequence[Path]) -> Iterator[Path]:
+def find_files(
+    sources: Sequence[Path], *, include: Sequence[str] = (), exclude: Sequence[str] = ()
+) -> Iterator[Path]:
     """Return the given files, and the supported files below the given folders, without duplicates.
+
+    Of folders, only files that one of the ``include`` patterns matches, if there are any, and none
+    that ``exclude`` or the file `IGNORE` of the folder does.
 
     A file given directly is returned whatever its name, except a sidecar of another file; in
     folders, hidden files, sidecars and unknown suffixes are skipped. A missing source is returned
@@ -31,7 +40,8 @@ def find_files(sources: Sequence[Path]) -> Iterator[Path]:
         # An unreadable path is not a folder here; reading it reports the error.
         if len(sources) > 1 and source.name.endswith(SIDECAR):
             continue
-        for path in _below(source) if isdir(source) else [source]:
+        below = _below(source, include, exclude) if isdir(source) else [source]
+        for path in below:
             real = path if "\x00" in str(path) else path.resolve()
             if real not in seen:
                 seen.add(real)
@@ -46,18 +56,46 @@ def left_out(sources: Sequence[Path]) -> Counter[str]:
         if isdir(source)
         for path in _visible(source)
         if not is_wanted(path) and not path.name.lower().endswith(SIDECAR)
+        # The captions beside a recording are read in its place.
+        if path.suffix.lower() not in MEDIA_SUFFIXES or captions_beside(path) is None
     )
 
 
-def _below(folder: Path) -> Iterator[Path]:
-    return (path for path in _visible(folder) if is_wanted(path))
+def _below(folder: Path, include: Sequence[str], exclude: Sequence[str]) -> Iterator[Path]:
+    for path in _visible(folder):
+        inside = path.relative_to(folder).as_posix()
+        chosen = not include or _matches(inside, include)
+        if chosen and not _matches(inside, exclude) and is_wanted(path):
+            yield path
 
 
 def _visible(folder: Path) -> Iterator[Path]:
+    ignored = _ignored(folder)
     for path in sorted(folder.rglob("*")):
-        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
-        if not hidden and isfile(path):
+        inside = path.relative_to(folder)
+        hidden = any(part.startswith(".") for part in inside.parts)
+        if not hidden and not _matches(inside.as_posix(), ignored) and isfile(path):
             yield path
+
+
+def _ignored(folder: Path) -> list[str]:
+    """Return the patterns of a folder's `IGNORE` file."""
+    try:
+        lines = (folder / IGNORE).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
+    return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+
+
+def _matches(inside: str, patterns: Sequence[str]) -> bool:
+    """Return whether a path below a folder, its name or a folder of it fits a pattern."""
+    name = inside.rpartition("/")[2]
+    return any(
+        fnmatchcase(inside, pattern.strip("/"))
+        or fnmatchcase(name, pattern)
+        or fnmatchcase(inside, f"{pattern.strip('/')}/*")
+        for pattern in patterns
+    )
 
 
 def fingerprint(path: Path, *, given: Sequence[str | None]) -> str:

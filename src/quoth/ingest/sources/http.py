@@ -12,7 +12,8 @@ import asyncio
 import re
 import socket
 import ssl
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urljoin
@@ -57,11 +58,15 @@ _SUFFIXES = {
     "text/srt": ".srt",
     "application/json": ".json",
     "application/x-ndjson": ".jsonl",
+    "application/xml": ".xml",
+    "text/xml": ".xml",
+    "application/rss+xml": ".xml",
+    "application/atom+xml": ".xml",
 }
 _GENERIC_TYPES = frozenset(("", "text/plain", "application/octet-stream", "binary/octet-stream"))
 """Types that say nothing, so that the name in the address decides."""
 _NOT_IN_NAMES = re.compile(r"[^\w .()-]+")
-_HEADERS: Mapping[bytes | str, bytes | str] = {
+_HEADERS: Mapping[str, str] = {
     "User-Agent": "quoth",
     "Accept": "text/html, application/xhtml+xml, application/pdf, text/*;q=0.9, */*;q=0.5",
     "Accept-Encoding": "identity",
@@ -71,11 +76,27 @@ _HEADERS: Mapping[bytes | str, bytes | str] = {
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A response: its final address, type and body."""
+    """A response: its final address, type and body.
+
+    ``etag`` and ``modified`` are what the server names this version by, empty without a name. A
+    page that is ``unchanged`` since the version that was named has no body.
+    """
 
     address: str
     media_type: str
     charset: str | None
+    data: bytes
+    etag: str = ""
+    modified: str = ""
+    unchanged: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RawResponse:
+    """A response as it came, whatever its status; the names of ``headers`` are in small letters."""
+
+    status: int
+    headers: Mapping[str, str]
     data: bytes
 
 
@@ -126,6 +147,26 @@ class _PublicNetwork(httpcore.AsyncNetworkBackend):
         return addresses[:MAX_ADDRESSES]
 
 
+async def resolve_host(host: str, port: int) -> Sequence[str]:
+    """Return the IP addresses that the system knows for a host."""
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(info[4][0]) for info in found))
+
+
+async def connect_to(address: str, port: int) -> AsyncNetworkStream:
+    """Open a TCP connection to an IP address."""
+    return await httpcore.AnyIOBackend().connect_tcp(address, port)
+
+
+@dataclass(frozen=True, slots=True)
+class Internet:
+    """How hosts are resolved and connected to; only tests take another one."""
+
+    resolve: Resolve = resolve_host
+    connect: Connect = connect_to
+
+
 async def fetch(
     url: str,
     *,
@@ -145,11 +186,11 @@ async def fetch(
             "download the file, add that, and give its address as its url."
         )
     page = await get(url, resolve=resolve or resolve_host, connect=connect or connect_to)
-    path = folder / _name(page)
+    path = folder / page_name(page)
 
     def write() -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(_in_utf8(page))
+        path.write_bytes(in_utf8(page))
 
     await asyncio.to_thread(write)
     return Fetched(path, page.media_type, page.address)
@@ -162,14 +203,22 @@ async def get(
     connect: Connect,
     max_mb: float = MAX_MB,
     seconds: float = SECONDS,
+    etag: str = "",
+    modified: str = "",
 ) -> Page:
-    """Return the page at an address, over at most three redirects; raises as `fetch` does."""
+    """Return the page at an address, over at most three redirects; raises as `fetch` does.
+
+    ``etag`` and ``modified`` name the version that the caller has.
+    """
     at = target(url)
+    known = {"If-None-Match": etag, "If-Modified-Since": modified}
+    headers = {**_HEADERS, **{name: value for name, value in known.items() if value}}
     try:
         async with asyncio.timeout(seconds):
             for _ in range(1 + REDIRECTS):
                 network = _PublicNetwork(at=at, resolve=resolve, connect=connect)
-                page = await _visit(at, network=network, max_bytes=int(max_mb * 1e6))
+                most = int(max_mb * 1e6)
+                page = await _visit(at, network=network, max_bytes=most, headers=headers)
                 if isinstance(page, Page):
                     return page
                 at = target(urljoin(at.address, page))
@@ -178,51 +227,98 @@ async def get(
     raise _unreadable(at, f"redirects more than {REDIRECTS} times; give the final address")
 
 
-async def resolve_host(host: str, port: int) -> Sequence[str]:
-    """Return the IP addresses that the system knows for a host."""
-    loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(info[4][0]) for info in found))
+async def exchange(
+    method: str,
+    url: str,
+    *,
+    headers: Mapping[str, str],
+    body: bytes = b"",
+    resolve: Resolve,
+    connect: Connect,
+    max_mb: float = MAX_MB,
+    seconds: float = SECONDS,
+) -> RawResponse:
+    """Send one request and return its response, also of a redirect or an error.
+
+    Raises InputError for an address that is not visited, and DocumentError.
+    """
+    at = target(url)
+    network = _PublicNetwork(at=at, resolve=resolve, connect=connect)
+    try:
+        async with (
+            asyncio.timeout(seconds),
+            _answer(at, network=network, headers=headers, method=method, body=body) as (
+                status,
+                names,
+                blocks,
+            ),
+        ):
+            return RawResponse(status, names, await _body(at, blocks, max_bytes=int(max_mb * 1e6)))
+    except TimeoutError:
+        raise _unreadable(at, f"did not answer within {seconds:g} s; try again later") from None
 
 
-async def connect_to(address: str, port: int) -> AsyncNetworkStream:
-    """Open a TCP connection to an IP address."""
-    return await httpcore.AnyIOBackend().connect_tcp(address, port)
-
-
-async def _visit(at: ParsedUrl, *, network: _PublicNetwork, max_bytes: int) -> Page | str:
+async def _visit(
+    at: ParsedUrl, *, network: _PublicNetwork, max_bytes: int, headers: Mapping[str, str]
+) -> Page | str:
     """Return the page, or the address of a redirect."""
+    async with _answer(at, network=network, headers=headers) as (status, names, blocks):
+        if status in _MOVED and names.get("location"):
+            return names["location"]
+        version = names.get("etag", ""), names.get("last-modified", "")
+        if status == 304:
+            return Page(at.address, "", None, b"", *version, unchanged=True)
+        if status != 200:
+            raise _status_error(at, status)
+        if names.get("content-encoding", "identity").lower() not in ("", "identity"):
+            raise _unreadable(at, "is compressed, which was not asked for")
+        kind, charset = _media_type(names.get("content-type", ""))
+        _suffix(kind, at)
+        if int(names.get("content-length", "0")) > max_bytes:
+            raise _too_large(at, max_bytes)
+        data = await _body(at, blocks, max_bytes=max_bytes)
+        return Page(at.address, kind, charset, data, *version)
+
+
+@asynccontextmanager
+async def _answer(
+    at: ParsedUrl,
+    *,
+    network: _PublicNetwork,
+    headers: Mapping[str, str],
+    method: str = "GET",
+    body: bytes = b"",
+) -> AsyncIterator[tuple[int, dict[str, str], AsyncIterator[bytes]]]:
+    """Send a request; yields the status, the headers and the body while it arrives."""
     pool = httpcore.AsyncConnectionPool(
         ssl_context=ssl.create_default_context(), network_backend=network
     )
+    sent = {name.encode(): value.encode() for name, value in headers.items()}
     try:
-        async with pool, pool.stream("GET", at.address, headers=_HEADERS) as response:
-            headers = {
+        async with (
+            pool,
+            pool.stream(method, at.address, headers=list(sent.items()), content=body) as response,
+        ):
+            names = {
                 name.decode("latin-1").lower(): value.decode("utf-8", "replace")
                 for name, value in response.headers
             }
-            if response.status in _MOVED and headers.get("location"):
-                return headers["location"]
-            if response.status != 200:
-                raise _status_error(at, response.status)
-            if headers.get("content-encoding", "identity").lower() not in ("", "identity"):
-                raise _unreadable(at, "is compressed, which was not asked for")
-            kind, charset = _media_type(headers.get("content-type", ""))
-            _suffix(kind, at)
-            if int(headers.get("content-length", "0")) > max_bytes:
-                raise _too_large(at, max_bytes)
-            data = bytearray()
-            async for block in response.aiter_stream():
-                data += block
-                if len(data) > max_bytes:
-                    raise _too_large(at, max_bytes)
-            return Page(at.address, kind, charset, bytes(data))
+            yield response.status, names, response.aiter_stream()
     except (httpcore.ProtocolError, UnicodeError):
         raise _unreadable(at, "did not answer with a web page") from None
     except (httpcore.NetworkError, OSError) as error:
         if _is_tls_error(error):
             raise _unreadable(at, "has an invalid certificate") from None
         raise _unreadable(at, "broke the connection; try again later") from None
+
+
+async def _body(at: ParsedUrl, blocks: AsyncIterator[bytes], *, max_bytes: int) -> bytes:
+    data = bytearray()
+    async for block in blocks:
+        data += block
+        if len(data) > max_bytes:
+            raise _too_large(at, max_bytes)
+    return bytes(data)
 
 
 def _is_tls_error(error: BaseException | None) -> bool:
@@ -261,7 +357,12 @@ def _suffix(kind: str, at: ParsedUrl) -> str:
     )
 
 
-def _name(page: Page) -> str:
+def page_suffix(page: Page) -> str:
+    """Return the suffix of a page's file."""
+    return _suffix(page.media_type, target(page.address))
+
+
+def page_name(page: Page) -> str:
     """Return a file name: the last step of the address, else its host."""
     at = target(page.address)
     suffix = _suffix(page.media_type, at)
@@ -270,7 +371,7 @@ def _name(page: Page) -> str:
     return (_NOT_IN_NAMES.sub(" ", stem).strip(" .")[:100] or "page") + suffix
 
 
-def _in_utf8(page: Page) -> bytes:
+def in_utf8(page: Page) -> bytes:
     """Return the body as UTF-8 where the server names another encoding."""
     encoding = text_encoding(page.charset or "utf-8")
     is_text = page.media_type.startswith(("text/", "application/xhtml"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,6 +27,21 @@ if TYPE_CHECKING:
     from quoth.core.types import Document
     from quoth.engine import Engine
     from quoth.pipeline.add import DocumentMetadata
+    from quoth.pipeline.remote import RemoteOptions
+
+
+@dataclass(frozen=True, slots=True)
+class FilePatterns:
+    """Patterns of the files of folders: of those that are added, and of those that are not."""
+
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+
+
+Depth = Annotated[
+    int, typer.Option(min=0, max=10, help="Follow the links of a page on its host this far.")
+]
+MaxPages = Annotated[int, typer.Option(min=1, max=10_000, help="Pages of one site at most.")]
 
 KEPT = "Stopped. Finished documents are stored; the same command continues from there."
 
@@ -38,16 +53,32 @@ def add(
     url: Annotated[str | None, typer.Option(help="Where the original is, such as a video.")] = None,
     speaker: Annotated[str | None, typer.Option(help="Who speaks.")] = None,
     language: Annotated[str | None, typer.Option(help="Language, such as en or fr.")] = None,
+    depth: Depth = 0,
+    max_pages: MaxPages = 200,
+    include: Annotated[
+        list[str] | None, typer.Option(help="Of folders, only files that fit; may be repeated.")
+    ] = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option(help="Of folders, no files that fit; may be repeated.")
+    ] = None,
 ) -> None:
     """Add files, folders and pages to the collection; existing documents are skipped."""
+    from quoth.ingest.sources.site import CrawlLimits
+    from quoth.ingest.sources.youtube.videos import VideoOptions
     from quoth.pipeline.add import DocumentMetadata
+    from quoth.pipeline.remote import RemoteOptions
 
     session = of_owner(context.obj)
+    patterns = FilePatterns(tuple(include or ()), tuple(exclude or ()))
     given = DocumentMetadata(title=title, url=url, speaker=speaker, language=language)
+    videos = VideoOptions(languages=(language,) if language else ())
+    options = RemoteOptions(CrawlLimits(depth=depth, max_pages=max_pages), videos)
 
     async def work() -> int:
         async with engine_of(session) as engine:
-            documents = await add_all(session, engine, sources, given=given)
+            documents = await add_all(
+                session, engine, sources, given=given, options=options, patterns=patterns
+            )
         if session.json:
             session.put([to_json(each) for each in documents])
         failed = any(each.status == "failed" for each in documents)
@@ -69,7 +100,7 @@ def sync(
 
     Only documents that came from these folders are removed. A page of the web is fetched again.
     """
-    from quoth.pipeline.add_urls import is_address
+    from quoth.pipeline.remote import RemoteOptions, is_address
     from quoth.pipeline.sync import check_folder
 
     session = of_owner(context.obj)
@@ -81,14 +112,41 @@ def sync(
         if dry_run:
             return await foresee(session, folders)
         async with engine_of(session) as engine:
-            documents = await add_all(session, engine, sources)
-            gone = await remove_gone(session, engine, folders, added=documents)
+            options = RemoteOptions(drop_gone=True)
+            documents = await add_all(session, engine, sources, options=options)
+            gone = await remove_gone(session, engine, sources)
         if session.json:
             added = [to_json(each) for each in documents]
             session.put({"documents": added, "removed": [each.document_id for each in gone]})
         return FAILED if any(each.status == "failed" for each in documents) else DONE
 
     run(session, work, stopped=KEPT)
+
+
+def watch(
+    context: typer.Context,
+    folders: Annotated[list[Path], typer.Argument(help="Folders to keep the collection equal to.")],
+) -> None:
+    """Keep the collection equal to folders: whatever changes there is added or removed at once."""
+    from quoth.core.extras import require_extra
+    from quoth.pipeline.sync import check_folder
+
+    session: CliSession = context.obj
+
+    async def work() -> int:
+        require_extra("watch", module="watchfiles", what="Watching folders")
+        from quoth.ingest.sources.watch import folder_changed
+
+        for folder in folders:
+            check_folder(folder)
+        async with engine_of(session) as engine, aclosing(folder_changed(folders)) as rounds:
+            async for _ in rounds:
+                await add_all(session, engine, [str(folder) for folder in folders])
+                await remove_gone(session, engine, [str(folder) for folder in folders])
+                session.say("Watching. Stop with Ctrl-C.")
+        return DONE
+
+    run(session, work, stopped="Stopped. What was added stays.")
 
 
 def of_owner(session: CliSession) -> CliSession:
@@ -107,41 +165,42 @@ async def add_all(
     sources: Sequence[str],
     *,
     given: DocumentMetadata | None = None,
+    options: RemoteOptions | None = None,
+    patterns: FilePatterns | None = None,
 ) -> list[Document]:
     """Add files, folders and pages, show the progress, and say which files were left out."""
-    from quoth.ingest.sources.files import left_out
-    from quoth.interfaces.cli.documents_view import adding, show_left_out
+    from quoth.ingest.sources.files import find_files, left_out
+    from quoth.interfaces.cli.documents_view import adding, fetching, show_left_out
     from quoth.pipeline.add import DocumentMetadata
-    from quoth.pipeline.add_urls import fetch_urls, is_address
+    from quoth.pipeline.remote import is_address
 
-    given = given or DocumentMetadata()
     paths = [Path(each) for each in sources if not is_address(each)]
-    pages = [each for each in sources if is_address(each)]
-    fetched = await fetch_urls(engine.parts, pages, given=given)
-    steps = engine.add([*paths, *fetched], given=replace(given, files=fetched))
+    addresses = [each for each in sources if is_address(each)]
+    fetched, failed = await fetching(session, engine.parts, addresses, options=options)
+    files = paths
+    if patterns is not None and patterns != FilePatterns():
+        chosen = find_files(paths, include=patterns.include, exclude=patterns.exclude)
+        files = await asyncio.to_thread(list, chosen)
+    steps = engine.add([*files, *fetched], given=given or DocumentMetadata())
     async with aclosing(steps):
-        documents = await adding(session, steps)
+        documents = await adding(session, steps, failed=failed)
     show_left_out(session, await asyncio.to_thread(left_out, paths))
     await engine.settle(session.say)
     return documents
 
 
 async def remove_gone(
-    session: CliSession, engine: Engine, folders: Sequence[Path], *, added: Sequence[Document]
+    session: CliSession, engine: Engine, sources: Sequence[str]
 ) -> list[Document]:
-    """Remove the documents of the folders whose file is gone, and older versions of added pages."""
+    """Remove the documents of folders and fetched sources whose file is gone."""
+    from quoth.pipeline.remote import is_address, mirror_folder
     from quoth.pipeline.sync import gone_documents
-    from quoth.store.blobs import stored_name
 
     there = await engine.documents()
-    new = {each.document_id for each in added}
-    pages = {each.url for each in added if stored_name(each.source) and each.status != "failed"}
-    gone = [
-        each
-        for each in there
-        if each.document_id not in new and stored_name(each.source) and each.url in pages
-    ]
-    gone += [each for folder in folders for each in gone_documents(there, folder=folder)]
+    folders = {Path(each) for each in sources if not is_address(each)}
+    if any(map(is_address, sources)):
+        folders.add(mirror_folder(engine.parts, session.settings.collection))
+    gone = [each for folder in sorted(folders) for each in gone_documents(there, folder=folder)]
     if gone:
         await engine.remove([each.document_id for each in gone])
     for each in gone:

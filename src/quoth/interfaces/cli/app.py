@@ -17,7 +17,7 @@ from typer.core import TyperGroup
 from quoth import __version__
 from quoth.core.errors import ConfigError, InputError
 from quoth.interfaces.cli import audit, backup, keys, uploads
-from quoth.interfaces.cli.add import add, sync
+from quoth.interfaces.cli.add import add, sync, watch
 from quoth.interfaces.cli.chainlit import chainlit
 from quoth.interfaces.cli.doctor import doctor, profiles, repair
 from quoth.interfaces.cli.documents import (
@@ -159,6 +159,7 @@ def start(
 
 app.command()(add)
 app.command()(sync)
+app.command()(watch)
 
 
 app.command("list")(list_documents)

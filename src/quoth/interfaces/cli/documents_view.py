@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import aclosing, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.progress import (
@@ -22,6 +23,8 @@ from quoth.text.locators import format_timestamp
 
 if TYPE_CHECKING:
     from quoth.pipeline.commit import IngestProgress
+    from quoth.pipeline.components import Components
+    from quoth.pipeline.remote import RemoteOptions
 
 NOTHING = "Nothing to add: there is no file here that quoth reads. It reads {known}."
 
@@ -103,11 +106,48 @@ def reporting(session: CliSession, description: str) -> Iterator[Callable[[str, 
         yield lambda what, done, of: bar.update(task, description=what, completed=done, total=of)
 
 
+async def fetching(
+    session: CliSession,
+    parts: Components,
+    addresses: Sequence[str],
+    *,
+    options: RemoteOptions | None = None,
+) -> tuple[list[Path], list[Document]]:
+    """Fetch remote sources with a count; return the files, and a document for each failure."""
+    from quoth.pipeline.remote import RemoteOptions, failed_item, fetch_items
+
+    paths: list[Path] = []
+    failed: list[Document] = []
+    name = session.settings.collection
+    with reporting(session, "Fetching") as report:
+        for address in addresses:
+            items = fetch_items(
+                parts,
+                address,
+                collection=name,
+                options=options or RemoteOptions(),
+                warn=session.warn,
+            )
+            async with aclosing(items):
+                async for item in items:
+                    if item.path is not None:
+                        paths.append(item.path)
+                    if item.problem is not None:
+                        failed.append(failed_item(item, collection=name))
+                    report(f"Fetching {_short(item.address)}", len(paths), 0)
+    return list(dict.fromkeys(paths)), failed
+
+
 async def adding(
-    session: CliSession, steps: AsyncIterator[Document | IngestProgress]
+    session: CliSession,
+    steps: AsyncIterator[Document | IngestProgress],
+    *,
+    failed: Sequence[Document] = (),
 ) -> list[Document]:
-    """Follow the adding of documents with a bar and a line for each."""
-    documents: list[Document] = []
+    """Follow the adding of documents with a bar and a line for each, and the ``failed`` before."""
+    documents: list[Document] = list(failed)
+    for each in failed:
+        session.err.print(_document_line(each), soft_wrap=True)
     with progress_bar(session) as bar:
         task = bar.add_task("Reading", total=None)
         async for step in steps:

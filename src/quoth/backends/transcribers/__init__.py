@@ -1,0 +1,1 @@
+"""Transcribers: speech to text with the time of every word."""

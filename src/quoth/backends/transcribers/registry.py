@@ -1,0 +1,41 @@
+"""Where the weights for speech to text are, and what is missing for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from quoth.backends.registry import backend, require
+from quoth.core.errors import MissingExtra
+from quoth.core.protocols import Transcriber
+from quoth.core.settings import Settings
+
+WORKER = "quoth.backends.transcribers.recording"
+"""The module that transcribes recordings in the sandbox process."""
+
+
+def speech_folder(settings: Settings) -> Path:
+    """Return the folder of the weights."""
+    named = Path(settings.speech_model).expanduser()
+    return named if named.is_dir() else settings.models / settings.speech_model
+
+
+def speech_problem(settings: Settings) -> str:
+    """Return why recordings cannot be transcribed here, and the way out; empty if they can."""
+    try:
+        require("transcriber", "whisper")
+    except MissingExtra as error:
+        return str(error)
+    folder = speech_folder(settings)
+    if (folder / "model.bin").is_file():
+        return ""
+    return (
+        f"There are no weights for speech to text in {folder}. `quoth models` says how to get "
+        "them; captions beside the recording (.srt, .vtt) do as well."
+    )
+
+
+def open_transcriber(settings: Settings) -> Transcriber:
+    """Open speech to text for live sound; raises ConfigError and MissingExtra."""
+    made = backend("transcriber", "whisper")
+    transcriber: Transcriber = made(speech_folder(settings), threads=settings.threads)
+    return transcriber

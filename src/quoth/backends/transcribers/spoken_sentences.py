@@ -1,0 +1,37 @@
+"""Sentences of spoken words, by their punctuation and pauses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from quoth.core.protocols import SpokenSegment, SpokenWord
+
+PAUSE_S = 1.5
+"""Silence that ends a sentence without a full stop."""
+MAX_SENTENCE_S = 30.0
+_STOPS = (".", "!", "?", "…", "。")
+
+
+def sentences_of(words: Sequence[SpokenWord]) -> list[SpokenSegment]:
+    """Group words into sentences: to a full stop, a pause, or `MAX_SENTENCE_S`."""
+    groups: list[list[SpokenWord]] = []
+    for word in words:
+        last = groups[-1] if groups else []
+        ended = last and (
+            last[-1].text.rstrip().endswith(_STOPS)
+            or word.start - last[-1].end >= PAUSE_S
+            or word.end - last[0].start > MAX_SENTENCE_S
+        )
+        if ended or not last:
+            groups.append([word])
+        else:
+            last.append(word)
+    return [
+        SpokenSegment(
+            group[0].start,
+            group[-1].end,
+            "".join(word.text for word in group).strip(),
+            tuple(group),
+        )
+        for group in groups
+    ]

@@ -1,0 +1,80 @@
+"""Speech to text on this machine, by faster-whisper and its voice detection (Silero)."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from faster_whisper import WhisperModel
+
+from quoth.backends.transcribers.spoken_sentences import sentences_of
+from quoth.core.errors import BackendError, ConfigError
+from quoth.core.protocols import Matrix, SpokenSegment, SpokenWord
+
+SAMPLE_RATE = 16_000
+
+
+class WhisperTranscriber:
+    """Transcribes sound with the weights in a folder; one call at a time."""
+
+    def __init__(self, folder: Path, *, threads: int = 2) -> None:
+        self.name = f"whisper {folder.name}"
+        if not (folder / "model.bin").is_file():
+            raise ConfigError(
+                f"There are no weights for speech in {folder}: `quoth models` says how to get them."
+            )
+        self._model = WhisperModel(
+            str(folder),
+            device="cpu",
+            compute_type="int8",
+            cpu_threads=threads,
+            local_files_only=True,
+        )
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="transcriber")
+
+    async def transcribe(
+        self, sound: Matrix, *, language: str | None = None, start: float = 0.0
+    ) -> list[SpokenSegment]:
+        """Return what is said in a mono sound of 16 kHz; raises BackendError.
+
+        ``start`` is the second at which it begins; the times of the segments count from there.
+        """
+        loop = asyncio.get_running_loop()
+        work = loop.run_in_executor(self._thread, self.segments, sound, language, start)
+        segments, _language = await work
+        return segments
+
+    def segments(
+        self, sound: Matrix, language: str | None, start: float
+    ) -> tuple[list[SpokenSegment], str]:
+        """Return what is said, sentence by sentence, and in which language."""
+        try:
+            found, about = self._model.transcribe(
+                sound,
+                language=language,
+                beam_size=1,
+                word_timestamps=True,
+                vad_filter=True,
+                condition_on_previous_text=False,
+            )
+            words = [
+                SpokenWord(
+                    round(start + float(word.start), 2),
+                    round(start + float(word.end), 2),
+                    word.word,
+                )
+                for segment in found
+                for word in segment.words or ()
+            ]
+        except (RuntimeError, ValueError) as error:
+            raise BackendError(f"The speech could not be recognised: {error}.") from error
+        return sentences_of(words), about.language
+
+    def close(self) -> None:
+        """Release the thread."""
+        self._thread.shutdown(cancel_futures=True)
+
+
+def _time(seconds: float) -> float:
+    return round(float(seconds), 2)

@@ -1,0 +1,19 @@
+"""Where a page leads to, and what it asks of programs that visit it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class PageLinks:
+    """The web addresses that a page leads to, without fragments, each once and in order.
+
+    ``canonical`` is where the page says that it belongs. ``index`` and ``follow`` are whether the
+    page may be added, and its links visited.
+    """
+
+    links: tuple[str, ...]
+    canonical: str | None = None
+    index: bool = True
+    follow: bool = True

@@ -1,0 +1,1 @@
+"""YouTube: the captions of videos, and the videos of playlists and channels."""

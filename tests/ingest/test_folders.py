@@ -1,0 +1,56 @@
+"""What of a folder is added, and how its changes are noticed."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+
+from quoth.ingest.sources.files import find_files, left_out
+
+
+def folder(tmp_path: Path) -> Path:
+    for name in ("a.md", "b.srt", "drafts/c.md", "2023/deep/d.md", "e.xyz", "notes.tmp.md"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("include", "exclude", "names"),
+    [
+        ((), (), ["2023/deep/d.md", "a.md", "b.srt", "drafts/c.md", "notes.tmp.md"]),
+        (("*.srt",), (), ["b.srt"]),
+        ((), ("drafts",), ["2023/deep/d.md", "a.md", "b.srt", "notes.tmp.md"]),
+        ((), ("drafts/*", "*.tmp.md"), ["2023/deep/d.md", "a.md", "b.srt"]),
+        (("*.md",), ("2023/*", "drafts/"), ["a.md", "notes.tmp.md"]),
+    ],
+)
+def test_patterns_choose_files(
+    tmp_path: Path, include: tuple[str, ...], exclude: tuple[str, ...], names: list[str]
+) -> None:
+    root = folder(tmp_path)
+    paths = find_files([root], include=include, exclude=exclude)
+    assert [path.relative_to(root).as_posix() for path in paths] == names
+
+
+def test_a_file_in_the_folder_lists_what_is_never_added(tmp_path: Path) -> None:
+    root = folder(tmp_path)
+    (root / ".quothignore").write_text("# of no use\ndrafts\n*.xyz\n\n2023/deep/*\n")
+    assert {path.name for path in find_files([root])} == {"a.md", "b.srt", "notes.tmp.md"}
+    assert left_out([root]) == {}
+
+
+async def test_a_change_is_noticed_also_while_the_caller_works(tmp_path: Path) -> None:
+    pytest.importorskip("watchfiles")
+    from quoth.ingest.sources.watch import folder_changed
+
+    async with asyncio.timeout(60), aclosing(folder_changed([tmp_path])) as rounds:
+        await anext(rounds)
+        await asyncio.to_thread((tmp_path / "a.md").write_text, "x")
+        await anext(rounds)
+        await asyncio.to_thread((tmp_path / "b.md").write_text, "x")
+        await anext(rounds)

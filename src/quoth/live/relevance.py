@@ -129,32 +129,6 @@ def relevance_features(
             "agree": len(shared) / COMPARED,
             "rank": math.log1p(rank),
             "lead": each.score - ranked[1 if rank == 0 else 0].score,
-    best = ranked[0].score
-    second = ranked[1].score
-    rows: list[tuple[Candidate, Features]] = []
-    for rank, each in enumerate(ranked[:COMPARED]):
-        key = each.chunk_id
-        cosine = cosines.get(key, lowest)
-        others = [other for other in ranked if other.chunk_id != key]
-        features = {
-            **_late(each, late),
-            "cosine": cosine,
-            "gap": (cosine - middle) / max(1e-6, 1 - middle),
-            "keyword_share": terms.get(key, 0.0) / most if most else 0.0,
-            "keyword_per_word": terms.get(key, 0.0) / words,
-            "near": math.fsum(
-                shares[other.chunk_id]
-                for other in others
-                if _are_near(chunks[other.chunk_id], chunks[key])
-            ),
-            "in_section": math.fsum(
-                shares[other.chunk_id]
-                for other in others
-                if _section(chunks[other.chunk_id]) == _section(chunks[key])
-            ),
-            "agree": len(shared) / COMPARED,
-            "rank": math.log1p(rank),
-            "lead": each.score - ranked[1 if rank == 0 else 0].score,
             "keyword_rank": 1 / (1 + term_ranks.get(key, len(keyword) or 100)),
             "semantic_rank": 1 / (1 + ranks.get(key, len(semantic))),
             "words": math.log(words),

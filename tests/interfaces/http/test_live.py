@@ -143,6 +143,7 @@ async def test_bad_segments_are_refused(tmp_path: Path, segment: dict[str, Any])
         assert before.status_code == 404
 
 
+@pytest.mark.soak
 def test_segments_and_events_on_one_websocket(tmp_path: Path) -> None:
     async def prepare(house: House) -> str:
         return await _with_book(house, tmp_path)

@@ -138,7 +138,7 @@ lock: ## write the lock files from pyproject.toml (needs uv)
 		-o requirements.lock
 	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-strip-extras \
 		--no-emit-index-url --no-header --no-annotate --extra eval --extra build --extra mcp --extra dev --extra llm --extra office --extra postgres --extra youtube --extra watch \
-		--extra sqlite-vec --extra chroma --extra pinecone \
+		--extra sqlite-vec --extra chroma --extra pinecone --extra remote \
 		pyproject.toml --constraint requirements.lock -o requirements-dev.lock
 	@echo semgrep | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-strip-extras \
 		--no-emit-index-url --no-header --no-annotate - -o requirements-lint.lock

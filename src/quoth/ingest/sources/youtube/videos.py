@@ -74,7 +74,8 @@ async def fetch_videos(
             left = len(videos) - number - 1
             warn(f"{left} more videos of {address} were not tried. The same command goes on there.")
             break
-    items = tuple(page for each in videos if (page := watch_url(each.video_id)))
+    pages = (watch_url(video.video_id) for video in videos)
+    items = tuple(page_url for page_url in pages if page_url)
     mirror.drop(mirror.finish(address, SourceListing(items=items), whole=drop_gone))
 
 
@@ -82,8 +83,8 @@ def _known(mirror: Mirror, video_id: str, title: str) -> FetchedItem | None:
     """Return a video of a list that needs no request: it is there, or will never be."""
     page = watch_url(video_id)
     if page is None or title in _WITHOUT_VIDEO:
-        name = title.strip("[]").lower() or "not a video"
-        problem = DocumentError("not_found", f"The video {page or video_id} is a {name}.")
+        state = title.strip("[]").lower() or "not a video"
+        problem = DocumentError("not_found", f"The video {page or video_id} is a {state}.")
         return FetchedItem(page or video_id, problem=problem)
     path = mirror.path(page)
     if path is not None:

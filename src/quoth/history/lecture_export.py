@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
-from html import escape
 
 from quoth.core.lecture import Lecture, LiveCitation, TranscriptSegment, WindowRecord
+from quoth.text.html_page import render_page
 from quoth.text.locators import format_timestamp, label
+
+VTT_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
 class LectureFormat(StrEnum):
@@ -26,8 +28,8 @@ def as_vtt(
     parts = [f"WEBVTT - {_one_line(lecture.title)}\n"]
     for segment in segments:
         times = f"{_clock(segment.start)} --> {_clock(segment.end)}"
-        voice = f"<v {escape(_one_line(segment.speaker))}>" if segment.speaker else ""
-        parts.append(f"{times}\n{voice}{escape(_one_line(segment.text))}\n")
+        voice = f"<v {_caption(segment.speaker)}>" if segment.speaker else ""
+        parts.append(f"{times}\n{voice}{_caption(segment.text)}\n")
         if (window := cited.get(segment.segment_id)) is not None:
             lines = [f"[{each.number}] {_place(each)}" for each in window.citations]
             note = _one_line(" ".join(lines)).replace("-->", "→")
@@ -53,18 +55,23 @@ def as_html(
     lecture: Lecture, segments: Sequence[TranscriptSegment], windows: Sequence[WindowRecord]
 ) -> str:
     """Write the same as a page of its own, without scripts."""
-    body = [f"<h1>{escape(lecture.title)}</h1>"]
-    for window, text in _by_window(segments, windows):
-        at = format_timestamp(window.start)
-        body.append(f"<p><time>{at}</time> {escape(text)}</p>")
-        for each in window.citations:
-            quote = escape(" ".join(each.snippet.split()))
-            where = escape(_place(each))
-            body.append(f"<blockquote>[{each.number}] {where}: “{quote}”</blockquote>")
-    language = escape(lecture.language or "en")
-    return (
-        f'<!doctype html><html lang="{language}"><meta charset="utf-8">'
-        f"<title>{escape(lecture.title)}</title><body>{''.join(body)}</body></html>\n"
+    passages = [
+        (
+            format_timestamp(window.start),
+            text,
+            [
+                (card.number, _place(card), " ".join(card.snippet.split()))
+                for card in window.citations
+            ],
+        )
+        for window, text in _by_window(segments, windows)
+    ]
+    return render_page(
+        "lecture.html",
+        package="quoth.history",
+        title=lecture.title,
+        language=lecture.language or "en",
+        passages=passages,
     )
 
 
@@ -106,3 +113,8 @@ EXPORTS: Mapping[LectureFormat, tuple[str, Export]] = {
     LectureFormat.md: ("text/markdown; charset=utf-8", as_markdown),
     LectureFormat.html: ("text/html; charset=utf-8", as_html),
 }
+
+
+def _caption(text: str) -> str:
+    """Return a text as one line of WebVTT, whose three signs of markup are escaped."""
+    return _one_line(text).translate(VTT_ESCAPES)

@@ -13,6 +13,9 @@ from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from sqlalchemy import column, select
+from sqlalchemy import table as named_table
+
 from quoth.core.errors import QuothError
 from quoth.store.audit import Audit
 from quoth.store.copy import snapshot
@@ -23,7 +26,7 @@ from quoth.store.upload_queue import TenantRoundRobin
 
 COLUMNS = {
     "documents": (*SHOWN, "checksum"),
-    "chunks": tuple(column.name for column in chunks.columns),
+    "chunks": tuple(stored.name for stored in chunks.columns),
 }
 MAX_FINDINGS = 20
 BLOCK = 1 << 20
@@ -79,14 +82,15 @@ def damaged_rows(file: Path) -> list[Damage]:
 
 def _damaged(catalogue: sqlite3.Connection) -> Iterator[Damage]:
     for table, columns in COLUMNS.items():
-        names = ", ".join(f'"{column}"' for column in columns)
+        statement = str(select(*map(column, columns)).select_from(named_table(table)))
         owner = 0 if table == "documents" else columns.index("document_id")
-        for row in catalogue.execute(f"SELECT {names} FROM {table}"):  # noqa: S608 - our own names
+        for row in catalogue.execute(statement):
             *values, checksum = map(_text, row)
             if checksum is not None and row_checksum(values) != checksum:
                 yield Damage(f"a row of {table}: {values[0]}", document_id=str(values[owner]))
-    for table, column in (("answers", "answer"), ("records", "record")):
-        for key, packed in catalogue.execute(f"SELECT query_id, {column} FROM {table}"):  # noqa: S608
+    for table, name in (("answers", "answer"), ("records", "record")):
+        statement = str(select(column("query_id"), column(name)).select_from(named_table(table)))
+        for key, packed in catalogue.execute(statement):
             try:
                 json.loads(packed)
             except ValueError:

@@ -52,8 +52,9 @@ class Lectures(TenantConnection):
 
     def lecture(self, session_id: str) -> Lecture:
         """Return a session; raises NotFound."""
+        own = self._own(session_id)
         with self.reading() as connection:
-            row = connection.execute(select(lectures).where(self._own(session_id))).first()
+            row = connection.execute(select(lectures).where(own)).first()
         if row is None:
             raise NotFound(f"There is no session with the id '{session_id}'.")
         return _lecture(row)
@@ -69,22 +70,24 @@ class Lectures(TenantConnection):
         """Change columns of a session; raises NotFound."""
         if "collections" in values:
             values["collections"] = dump(list(values["collections"]))
+        own = self._own(session_id)
         with self.writing("change lecture") as connection:
-            connection.execute(update(lectures).where(self._own(session_id)).values(**values))
+            connection.execute(update(lectures).where(own).values(**values))
         return self.lecture(session_id)
 
     def claim(self, session_id: str, numbering: Numbering) -> Numbering:
         """Set who numbers the windows unless that is decided; return who does."""
-        unset = self._own(session_id) & (lectures.c.numbering == "")
+        own = self._own(session_id) & (lectures.c.numbering == "")
         with self.writing("number lecture") as connection:
-            connection.execute(update(lectures).where(unset).values(numbering=numbering))
+            connection.execute(update(lectures).where(own).values(numbering=numbering))
         return self.lecture(session_id).numbering
 
     def delete(self, session_id: str) -> None:
         """Delete a session with all that hangs on it; raises NotFound."""
         self.lecture(session_id)
+        own = self._own(session_id)
         with self.writing("delete lecture") as connection:
-            connection.execute(delete(lectures).where(self._own(session_id)))
+            connection.execute(delete(lectures).where(own))
 
     def put_segments(self, session_id: str, segments: Sequence[TranscriptSegment]) -> None:
         """Write final segments; one that is there is replaced."""

@@ -14,6 +14,7 @@ import numpy as np
 import sqlite_vec
 from sqlalchemy import Column, Executable, LargeBinary, MetaData, Table, Text, delete, func, select
 from sqlalchemy.dialects.sqlite import dialect, insert
+from sqlalchemy.schema import CreateTable
 
 from quoth.backends.indexes.rows import IndexRow
 from quoth.backends.indexes.sql import filter_columns, filter_values, where
@@ -127,10 +128,8 @@ class SqliteVecStore:
         connection.load_extension(sqlite_vec.loadable_path())
         connection.enable_load_extension(False)
         connection.execute(PRAGMAS).fetchall()
-        columns = ", ".join(
-            f"{column.name} {column.type.compile(DIALECT)} NOT NULL" for column in self._rows.c
-        )
-        connection.execute(f"CREATE TABLE IF NOT EXISTS vectors ({columns}, PRIMARY KEY (id))")
+        table = CreateTable(self._rows, if_not_exists=True).compile(dialect=DIALECT)
+        connection.execute(str(table))
         connection.execute("CREATE INDEX IF NOT EXISTS documents ON vectors (document_id)")
         self._open.append(connection)
         self._local.connection = connection

@@ -12,7 +12,10 @@ from quoth.ingest.sources.files import find_files, left_out
 
 
 def folder(tmp_path: Path) -> Path:
-    for name in ("a.md", "b.srt", "drafts/c.md", "2023/deep/d.md", "e.xyz", "notes.tmp.md"):
+    for name in (
+        *("a.md", "b.srt", "drafts/c.md", "2023/deep/d.md", "e.xyz", "notes.tmp.md"),
+        "node_modules/lib/f.md",
+    ):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("x")

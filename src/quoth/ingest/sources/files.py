@@ -23,13 +23,17 @@ IGNORE = ".quothignore"
 """The file of a folder that lists patterns of what is not added, one a line."""
 
 
+INSTALLED = ("node_modules", "__pycache__", "site-packages")
+"""Folders of installed packages and compiled code: never a person's own documents."""
+
+
 def find_files(
     sources: Sequence[Path], *, include: Sequence[str] = (), exclude: Sequence[str] = ()
 ) -> Iterator[Path]:
     """Return the given files, and the supported files below the given folders, without duplicates.
 
     Of folders, only files that one of the ``include`` patterns matches, if there are any, and none
-    that ``exclude`` or the file `IGNORE` of the folder does.
+    that ``exclude`` or the file `IGNORE` of the folder does; none of `INSTALLED`.
 
     A file given directly is returned whatever its name, except a sidecar of another file; in
     folders, hidden files, sidecars and unknown suffixes are skipped. A missing source is returned
@@ -70,7 +74,7 @@ def _below(folder: Path, include: Sequence[str], exclude: Sequence[str]) -> Iter
 
 
 def _visible(folder: Path) -> Iterator[Path]:
-    ignored = _ignored(folder)
+    ignored = [*INSTALLED, *_ignored(folder)]
     for path in sorted(folder.rglob("*")):
         inside = path.relative_to(folder)
         hidden = any(part.startswith(".") for part in inside.parts)

@@ -17,6 +17,7 @@ from quoth.core.errors import (
 TABLE = {
     "BackendError": (QuothError, "backend", 503),
     "Busy": (BackendError, "busy", 503),
+    "Conflict": (QuothError, "conflict", 409),
     "ConfigError": (QuothError, "configuration", 500),
     "StoreDown": (ConfigError, "store_down", 503),
     "Denied": (QuothError, "denied", 403),

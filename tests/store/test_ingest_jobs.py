@@ -182,7 +182,7 @@ def test_a_document_whose_workers_end_is_set_aside(office: Office) -> None:
 
 
 def test_an_uploaded_document_is_never_set_aside_here(office: Office) -> None:
-    source = "file:///home/blobs/0123/ab/abcd.md#notes.md"
+    source = f"file:///home/blobs/0123/ab/{'ab' * 32}.md#notes.md"
     for _ in range(MAX_ATTEMPTS + 3):
         assert office.claim(office.worker(), source=source) == "claimed"
         office.clock.now += LEASE_SECONDS + 1

@@ -52,7 +52,6 @@ async def answers(engine: Engine) -> list[Any]:
 
 def _lasting(answer: Answer) -> Any:
     cited = [
-        (each.number, each.document_id, each.snippet, to_json(each.locator), each.link)
-        for each in answer.citations
+        (each.number, each.snippet, to_json(each.locator), each.link) for each in answer.citations
     ]
     return json.loads(json.dumps([answer.status, answer.text, cited]))

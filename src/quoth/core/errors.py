@@ -5,6 +5,7 @@
     │  └─ TooLarge         what was sent is over a limit
     ├─ NotFound        the thing that was named is not there
     ├─ Gone            it was there, and is so no more
+    ├─ Conflict        it contradicts what was asked before
     ├─ Denied          who asks may not do this
     ├─ ConfigError     the set-up is wrong; nothing is started
     │  ├─ StoreDown        the catalogue cannot be opened, or is damaged

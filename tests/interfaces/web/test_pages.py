@@ -66,11 +66,11 @@ def test_files_are_added_with_their_errors_and_deleted(web: WebApp, tmp_path: Pa
         row.locator("a").click()
         expect(page.locator(".reading")).to_contain_text("Drones are male bees")
         page.go_back()
-        row.locator("button").click()
+        row.get_by_role("button", name="Delete").click()
         expect(row).to_have_count(0)
         page.keyboard.press("Enter")  # the button that undoes it has the focus
         expect(row).to_have_count(1)
-        row.locator("button").click()
+        row.get_by_role("button", name="Delete").click()
         expect(row).to_have_count(0)
         # Leaving the page gives up the time to undo it.
         with page.expect_request_finished(lambda each: each.method == "DELETE"):

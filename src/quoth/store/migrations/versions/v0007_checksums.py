@@ -34,8 +34,7 @@ def upgrade() -> None:
 def downgrade() -> None:
     """Take the step back."""
     for name in COLUMNS:
-        with op.batch_alter_table(name) as table:
-            table.drop_column("checksum")
+        op.drop_column(name, "checksum")
 
 
 def _fill(name: str, columns: Sequence[str]) -> None:

@@ -36,8 +36,8 @@ from quoth.pipeline.components import Components, Observe, no_op
 from quoth.pipeline.entity_index import OutlineCache
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import Database, connect, open_database
-from quoth.store.folders import index_folder, tokens_folder
 from quoth.store.ingest_jobs import Jobs
+from quoth.store.rows import index_folder, tokens_folder
 from quoth.tenants import Tenants
 
 if TYPE_CHECKING:
@@ -74,13 +74,12 @@ async def open_tenants(
     MissingExtra and StorageFull.
     """
     from quoth.backends.embedders.cached import CachedEmbedder
-    from quoth.backends.embedders.circuit_broken import GuardedEmbedder
 
     check_profile(settings)
     async with AsyncExitStack() as closing:
         embedder = open_embedder(settings, progress=progress)
         closing.push_async_callback(asyncio.to_thread, embedder.close)
-        asked = GuardedEmbedder(embedder)
+        asked = CachedEmbedder(embedder)
         breakers = [asked.breaker]
         generator = open_model(settings, breakers=breakers)
         if generator is not None:
@@ -101,7 +100,7 @@ async def open_tenants(
         closing.push_async_callback(pages.close)
         shared = ProcessResources(
             embedder=embedder,
-            asked=CachedEmbedder(asked),
+            asked=asked,
             readers=readers,
             pages=pages,
             generator=generator,
@@ -153,9 +152,8 @@ class ProcessResources:
 
 def tenant_engine(settings: Settings, shared: ProcessResources, *, database: Database) -> Engine:
     """Open a tenant's engine and close its resources with it."""
-    from quoth.backends.late_interaction.span_scorer import LateSpans
     from quoth.backends.late_interaction.token_vectors import open_vectors
-    from quoth.backends.rerankers.guarded import GuardedReranker
+    from quoth.backends.rerankers.late_interaction import LateSpans
 
     store = tokens_folder(settings)
     vectors = kept = None
@@ -164,8 +162,8 @@ def tenant_engine(settings: Settings, shared: ProcessResources, *, database: Dat
         kept = vectors if settings.token_vectors else None
     guarded = None
     if shared.rerankers is not None:
-        reranker = shared.rerankers.over(vectors, store=store)
-        guarded = GuardedReranker(reranker, limit_s=settings.rerank_seconds)
+        limit_s = settings.rerank_seconds
+        guarded = shared.rerankers.over(vectors, store=store, limit_s=limit_s)
     catalogue = Catalogue(database, tenant=settings.tenant)
     indexes = IndexPool(
         settings, dimension=shared.embedder.dimension, on_operation=database.on_operation

@@ -25,7 +25,7 @@ from quoth.core.messages import Finish, GenerationParams, Message
 from quoth.core.plan import PROFILES
 from quoth.core.protocols import Generator
 from quoth.core.settings import Settings
-from quoth.text.token_count import estimate_tokens
+from quoth.text.analyzer import estimate_tokens
 from tests.support.llm_servers import ANTHROPIC, OPENAI, Server
 from tests.support.tiny_e5 import build_tiny
 

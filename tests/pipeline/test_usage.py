@@ -11,7 +11,7 @@ from quoth.core.messages import (
     Written,
 )
 from quoth.core.types import Usage
-from quoth.pipeline.usage import MeteredGenerator, UsageMeter
+from quoth.pipeline.budget import MeteredGenerator, UsageMeter
 
 
 class Parrot:

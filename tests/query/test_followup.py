@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoth.core.types import Turn
-from quoth.query.followup import is_followup
-from quoth.query.heads import CHECKSUM, DIMENSION
+from quoth.query.intent import CHECKSUM, DIMENSION, is_followup
 from quoth.query.understand import understand
 from tests.support.made_outline import NAMES
 

@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 from quoth.answering.context import ContextBlock
-from quoth.answering.verification.tokens import tokens
-from quoth.answering.verification.values import Value, read_values
+from quoth.answering.verification.tokens import Value, read_values, tokens
 from quoth.core.errors import InputError
 from quoth.core.types import (
     Chars,

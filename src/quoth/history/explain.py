@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from quoth.answering.fallback_messages import describe_degradation
+from quoth.answering.answerability import describe_degradation
 from quoth.core.plan import Plan
 from quoth.core.types import (
     Answer,

@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import aclosing
 from urllib.parse import quote, urlsplit
 
-from quoth.answering.fallback_messages import notes
+from quoth.answering.answerability import notes
 from quoth.answering.generative.assemble import format_markers
 from quoth.answering.generative.sanitize import plain_quotation
 from quoth.core.events import (

@@ -26,8 +26,7 @@ from quoth.pipeline.components import Components, require_same_identity
 from quoth.pipeline.maintain import DROP_AFTER_S
 from quoth.pipeline.uploads import delete_stale_parts, tenant_blobs, upload_store
 from quoth.store.erase import compact
-from quoth.store.folders import index_folder
-from quoth.store.rows import Collection
+from quoth.store.rows import Collection, index_folder
 from quoth.store.uploads import Requirements
 
 MAX_CHUNKS = 2000

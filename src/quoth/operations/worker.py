@@ -29,7 +29,7 @@ from quoth.pipeline.commit import IngestProgress
 from quoth.pipeline.uploads import delete_stale_parts, metadata_of, tenant_blobs
 from quoth.store.blobs import stored_name
 from quoth.store.ingest_jobs import MAX_ATTEMPTS, POISON
-from quoth.store.leases import new_owner
+from quoth.store.rows import new_owner
 from quoth.store.upload_queue import SET_ASIDE, Queue, TenantRoundRobin
 from quoth.store.upload_tasks import State, Task
 from quoth.tenants import Tenants

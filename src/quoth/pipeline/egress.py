@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 from quoth.core.protocols import AsksModel, Generator
 from quoth.pipeline.components import Components
-from quoth.store.privacy_settings import PrivacySettings, PrivacyStore
-from quoth.store.usage import TokenQuota
+from quoth.store.privacy_settings import PrivacySettings, PrivacyStore, TokenQuota
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,8 +26,7 @@ from quoth.pipeline.retrieve import Request
 from quoth.store.catalogue import Catalogue
 from quoth.store.history import QueryCost, QueryRow
 from quoth.text.analyzer import normalize_name
-from quoth.text.json_codec import dump, to_json
-from quoth.text.json_decode import decode_json
+from quoth.text.json_codec import decode_json, dump, to_json
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from sqlalchemy import and_, false, func, or_, select, true
 
 from quoth.core.errors import NotFound
 from quoth.core.types import Document
+from quoth.store.database import TenantConnection
 from quoth.store.rows import (
     Collection,
     collection_from_row,
@@ -22,7 +23,6 @@ from quoth.store.schema import (
     documents,
     jobs,
 )
-from quoth.store.tenant_connection import TenantConnection
 
 _NAMES = (documents.c.title, documents.c.source, documents.c.speaker)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from sqlalchemy import delete, update
 
-from quoth.store.database import Database, translated_errors
+from quoth.store.database import Database, TenantConnection, translated_errors
 from quoth.store.history import ALL_COLUMNS, QueryRow
 from quoth.store.schema import (
     answers,
@@ -16,7 +16,6 @@ from quoth.store.schema import (
     queries,
     records,
 )
-from quoth.store.tenant_connection import TenantConnection
 
 PAGE = 200
 WAITS_S = 10.0

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 from sqlalchemy import delete, insert, select
 
 from quoth.core.errors import InputError, NotFound
+from quoth.store.database import TenantConnection
 from quoth.store.rows import now
 from quoth.store.schema import answers, queries, records
-from quoth.store.tenant_connection import TenantConnection
 
 LISTED = 5
 """Ids that are named where a beginning fits several."""

@@ -19,9 +19,9 @@ from quoth.core.lecture import (
     TranscriptSegment,
     WindowRecord,
 )
+from quoth.store.database import TenantConnection
 from quoth.store.rows import now
 from quoth.store.schema import lecture_citations, lecture_segments, lecture_windows, lectures
-from quoth.store.tenant_connection import TenantConnection
 from quoth.text.json_codec import dump
 
 _CITATION: TypeAdapter[LiveCitation] = TypeAdapter(LiveCitation)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import delete, select, union
 
 from quoth.store.audit import Audit
-from quoth.store.database import Database
+from quoth.store.database import Database, TenantConnection
 from quoth.store.privacy_settings import AUDIT_DAYS, PrivacyStore
 from quoth.store.schema import (
     audit,
@@ -19,7 +19,6 @@ from quoth.store.schema import (
     spending,
     tasks,
 )
-from quoth.store.tenant_connection import TenantConnection
 from quoth.store.upload_tasks import ENDED
 
 

@@ -10,8 +10,7 @@ from sqlalchemy import ColumnElement, Connection, and_, func, or_, select, updat
 
 from quoth.store.database import Database
 from quoth.store.ingest_jobs import MAX_ATTEMPTS, POISON
-from quoth.store.leases import is_over
-from quoth.store.rows import now
+from quoth.store.rows import is_over, now
 from quoth.store.schema import collections, tasks
 from quoth.store.upload_tasks import (
     LEASE_SECONDS,

@@ -18,7 +18,7 @@ from quoth.backends.generators.lazy import LazyGenerator
 from quoth.backends.registry import require
 from quoth.core.errors import ConfigError, GenerationError
 from quoth.core.protocols import Generator
-from quoth.text.token_count import estimate_tokens
+from quoth.text.analyzer import estimate_tokens
 
 if TYPE_CHECKING:
     from quoth.core.settings import Settings
@@ -104,7 +104,7 @@ def _counter(file: Path | None) -> CountTokens:
     """Return what counts tokens: the model's own tokenizer, or an over-estimate."""
     if file is None:
         return estimate_tokens
-    from quoth.backends.onnx.tokenizer import encode_texts, open_tokenizer
+    from quoth.backends.onnx.session import encode_texts, open_tokenizer
 
     try:
         tokenizer = open_tokenizer(file)

@@ -9,10 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
-from quoth.backends.late_interaction.binary_quantization import quantize_nbits
-from quoth.backends.late_interaction.maxsim import best_matches, sum_matches
-from quoth.backends.late_interaction.token_space import TokenSpace
-from quoth.backends.late_interaction.token_store import Packed
+from quoth.backends.late_interaction.token_space import (
+    Packed,
+    TokenSpace,
+    best_matches,
+    quantize_nbits,
+    sum_matches,
+)
 from quoth.backends.late_interaction.token_vectors import open_vectors
 from quoth.backends.rerankers.colbert_model import ColbertModel
 from quoth.core.errors import EmbeddingError, RerankError

@@ -19,17 +19,18 @@ import numpy as np
 import onnxruntime
 from tokenizers import Tokenizer
 
-from quoth.backends.late_interaction.maxsim import normalize_rows, product
+from quoth.backends.late_interaction.token_space import normalize_rows, product
 from quoth.backends.onnx.model_folder import ModelFolder, read_json
 from quoth.backends.onnx.safetensors import read_tensor
 from quoth.backends.onnx.session import (
     BackgroundModel,
     TokenRow,
     compute,
+    encode_texts,
     open_runtime,
+    open_tokenizer,
     unknown_input,
 )
-from quoth.backends.onnx.tokenizer import encode_texts, open_tokenizer
 from quoth.backends.rerankers.model_folder import (
     check_vocabulary,
     describe_reranker,

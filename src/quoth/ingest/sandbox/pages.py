@@ -10,7 +10,7 @@ from pathlib import Path
 from quoth.core.types import Json
 from quoth.ingest.readers.pdf.page_marks import MarkedLine, PageMarks
 from quoth.ingest.sandbox.parent import ParserPool
-from quoth.text.json_decode import decode_json
+from quoth.text.json_codec import decode_json
 
 PAGE_SECONDS = 10.0
 PAGE_MEMORY_MB = 1024

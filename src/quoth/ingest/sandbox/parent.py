@@ -29,7 +29,7 @@ from quoth.core.errors import ConfigError, DocumentCode, DocumentError
 from quoth.core.types import Json, ParsedDocument
 from quoth.ingest.readers.metadata import EMPTY, Metadata
 from quoth.ingest.sandbox.child import LENGTH, address_space_mb
-from quoth.text.json_decode import decode_json
+from quoth.text.json_codec import decode_json
 
 _START_SECONDS = 60
 _WALL_PER_CPU = 4

@@ -178,7 +178,7 @@ async def search(
     settings: Choices = None,
 ) -> int:
     """Show the passages that match best, ranked; exit code 1 where there are none."""
-    from quoth.answering.fallback_messages import describe_degradation
+    from quoth.answering.answerability import describe_degradation
     from quoth.core.trace import Trace
     from quoth.interfaces.cli.render import hit_list
     from quoth.pipeline.retrieve import Request
@@ -271,7 +271,7 @@ def models(
     ] = None,
 ) -> None:
     """Show the embedding model, or build it now instead of at the first use."""
-    from quoth.interfaces.cli.models import models_command
+    from quoth.interfaces.cli.options import models_command
 
     session: CliSession = context.obj
     run(session, lambda: models_command(session, action, weights=weights))

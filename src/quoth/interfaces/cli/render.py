@@ -92,7 +92,7 @@ def wrap_text(screen: Console, text: Text) -> Text:
 
 def answer_sources(session: CliSession, answer: Answer) -> None:
     """Show what an answer cites, or the closest passages, and how it came about."""
-    from quoth.answering.fallback_messages import notes
+    from quoth.answering.answerability import notes
 
     out = session.out
     out.print()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from quoth.answering.fallback_messages import describe_degradation, notes
+from quoth.answering.answerability import describe_degradation, notes
 from quoth.answering.generative.sanitize import Characters
 from quoth.core.types import (
     Answer,

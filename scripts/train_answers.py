@@ -30,8 +30,7 @@ from quoth.answering.extractive.select import collect_sentences, sentence_spans
 from quoth.core.settings import Settings
 from quoth.engine import Engine
 from quoth.evaluation.corpus import open_corpus
-from quoth.evaluation.datasets import load_corpus
-from quoth.evaluation.judged import Judged, load_judged
+from quoth.evaluation.datasets import Judged, load_corpus, load_judged
 from quoth.evaluation.spans import Folded, fold_letters, overlaps
 from quoth.pipeline.retrieve import Request, Retrieved
 from quoth.retrieval.calibration import question_signals, reranker_scores

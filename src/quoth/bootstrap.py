@@ -29,11 +29,9 @@ from quoth.core.protocols import (
 )
 from quoth.core.settings import Settings
 from quoth.engine import Engine
-from quoth.ingest.sandbox.pages import PdfPages
-from quoth.ingest.sandbox.parent import ParserPool
+from quoth.ingest.sandbox.parent import ParserPool, PdfPages
 from quoth.pipeline.answer_cache import AnswerCache
-from quoth.pipeline.components import Components, Observe, no_op
-from quoth.pipeline.entity_index import OutlineCache
+from quoth.pipeline.components import Components, Observe, OutlineCache, no_op
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import Database, connect, open_database
 from quoth.store.ingest_jobs import Jobs

@@ -48,10 +48,9 @@ from quoth.pipeline.components import (
 )
 from quoth.pipeline.egress import count_tokens
 from quoth.pipeline.extract import extractive_answer
-from quoth.pipeline.generate import generate_answer, whole_answer_events
+from quoth.pipeline.generate import generate_answer, small_talk_reply, whole_answer_events
 from quoth.pipeline.record import Record, build_record
 from quoth.pipeline.record_codec import save_record
-from quoth.pipeline.references import documents_in
 from quoth.pipeline.retrieve import (
     Request,
     RequestContext,
@@ -60,8 +59,7 @@ from quoth.pipeline.retrieve import (
     open_request,
     retrieve,
 )
-from quoth.pipeline.small_talk import small_talk_reply
-from quoth.pipeline.uploads import forget_documents
+from quoth.pipeline.uploads import documents_in, forget_documents
 from quoth.store.rows import Collection
 
 log = logging.getLogger("quoth.engine")

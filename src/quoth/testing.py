@@ -25,14 +25,16 @@ from quoth.core.errors import (
     RerankError,
     RetrievalError,
 )
-from quoth.core.messages import (
+from quoth.core.protocols import (
+    EncodedQuery,
     Finish,
     FinishReason,
     GenerationParams,
+    Matrix,
     Message,
+    Role,
     Written,
 )
-from quoth.core.protocols import EncodedQuery, Matrix, Role
 from quoth.core.types import (
     Chunk,
     Filter,

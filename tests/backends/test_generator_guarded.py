@@ -28,7 +28,7 @@ from quoth.core.errors import (
     GenerationError,
     RerankError,
 )
-from quoth.core.messages import (
+from quoth.core.protocols import (
     Finish,
     GenerationParams,
     Message,

@@ -15,7 +15,7 @@ from quoth.core.settings import Settings
 from quoth.core.types import Answer, Document, Turn
 from quoth.engine import Engine
 from quoth.operations.purge import purge
-from quoth.pipeline.entity_index import OutlineCache
+from quoth.pipeline.components import OutlineCache
 from quoth.pipeline.retrieve import Request
 from quoth.store.blobs import Blobs
 from quoth.store.catalogue import Catalogue

@@ -25,7 +25,7 @@ from quoth.core.events import (
     TextAdded,
     UsageReported,
 )
-from quoth.core.messages import (
+from quoth.core.protocols import (
     Finish,
     GenerationParams,
     Message,

@@ -20,9 +20,8 @@ from quoth.core.types import Document, ParsedDocument
 from quoth.engine import Engine
 from quoth.ingest.readers.metadata import EMPTY, Metadata
 from quoth.ingest.readers.registry import read
-from quoth.ingest.sandbox.pages import PdfPages
-from quoth.pipeline.components import Components
-from quoth.pipeline.entity_index import OutlineCache
+from quoth.ingest.sandbox.parent import PdfPages
+from quoth.pipeline.components import Components, OutlineCache
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import open_database
 from quoth.store.ingest_jobs import Jobs

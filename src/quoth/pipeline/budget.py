@@ -8,15 +8,15 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import cast
 
-from quoth.core.messages import (
+from quoth.core.plan import Plan
+from quoth.core.prices import LatencyEstimator, fit_budget, skip_for_time
+from quoth.core.protocols import (
     Finish,
     GenerationParams,
+    Generator,
     Message,
     Written,
 )
-from quoth.core.plan import Plan
-from quoth.core.prices import LatencyEstimator, fit_budget, skip_for_time
-from quoth.core.protocols import Generator
 from quoth.core.trace import Trace
 from quoth.core.types import Usage
 

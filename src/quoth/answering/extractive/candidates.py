@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from quoth.core.types import Chunk, Locator, Passage
-from quoth.text.discourse import (
+from quoth.text.locators import locate
+from quoth.text.sentences import (
     ANAPHORIC,
     ANNOUNCEMENT,
     CONNECTIVES,
     CONTRASTS,
     NOT_ANAPHORIC,
+    sentences,
 )
-from quoth.text.locators import locate
-from quoth.text.sentences import sentences
 
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'"})
 

@@ -18,7 +18,7 @@ from quoth.core.errors import ConfigError, InputError
 from quoth.interfaces.cli import audit, backup, keys
 from quoth.interfaces.cli.add import add, sync
 from quoth.interfaces.cli.chainlit import chainlit
-from quoth.interfaces.cli.doctor import doctor, profiles
+from quoth.interfaces.cli.doctor import doctor, profiles, purge
 from quoth.interfaces.cli.documents import (
     collections,
     list_documents,
@@ -26,11 +26,7 @@ from quoth.interfaces.cli.documents import (
     remove,
     set_metadata,
 )
-from quoth.interfaces.cli.explain import explain
-from quoth.interfaces.cli.export import export
-from quoth.interfaces.cli.history import history
-from quoth.interfaces.cli.logs import tell_late
-from quoth.interfaces.cli.mcp import mcp
+from quoth.interfaces.cli.history import explain, export, history
 from quoth.interfaces.cli.options import (
     Choices,
     Filters,
@@ -44,9 +40,8 @@ from quoth.interfaces.cli.options import (
     question_of,
     with_model,
 )
-from quoth.interfaces.cli.purge import purge
 from quoth.interfaces.cli.replay import replay
-from quoth.interfaces.cli.serve import serve
+from quoth.interfaces.cli.serve import mcp, serve, work
 from quoth.interfaces.cli.session import (
     DONE,
     FAILED,
@@ -57,10 +52,10 @@ from quoth.interfaces.cli.session import (
     read_choices,
     report,
     run,
+    tell_late,
 )
 from quoth.interfaces.cli.show import open_reference, show
 from quoth.interfaces.cli.tune import tune
-from quoth.interfaces.cli.work import work
 
 FLAGS = ("--json", "--quiet", "-q")
 VALUED = ("--home", "--collection", "--profile", "--embedder", "--store", "--reranker")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from quoth.core.types import Document
     from quoth.engine import Engine
     from quoth.store.catalogue import Catalogue
+
 
 DONE, FAILED, USAGE, CONFIGURATION = 0, 1, 2, 3
 INTERRUPTED = 130
@@ -109,7 +111,7 @@ def catalogue_of(session: CliSession) -> Iterator[Catalogue]:
 
 async def stored_documents(session: CliSession) -> list[Document]:
     """Return the documents of the collection; raises NotFound for an unknown one."""
-    from quoth.pipeline.references import documents_in
+    from quoth.pipeline.uploads import documents_in
 
     with catalogue_of(session) as catalogue:
         return await asyncio.to_thread(documents_in, catalogue, session.settings.collection)
@@ -206,3 +208,26 @@ def _value(text: str) -> Any:
         except ValueError:
             continue
     return {"none": None, "true": True, "false": False}.get(text.casefold(), text)
+
+
+HANDLER = "quoth"
+"""The name of the handler whose place `begin_telling` takes."""
+
+
+class DeferredStderr(logging.Handler):
+    """Sets up the logs at the first line that is to be written, and writes it there."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line."""
+        from quoth.operations.logging import configure_logging
+
+        configure_logging(as_json=False, level=logging.WARNING).handle(record)
+
+
+def tell_late() -> None:
+    """Let warnings and errors of this process go to stderr, safe to read and without keys."""
+    root = logging.getLogger()
+    if not root.handlers:
+        late = DeferredStderr(logging.WARNING)
+        late.set_name(HANDLER)
+        root.addHandler(late)

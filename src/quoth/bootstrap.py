@@ -21,12 +21,7 @@ from quoth.core.errors import ConfigError, InputError
 from quoth.core.extras import is_installed
 from quoth.core.plan import make_plan, profile
 from quoth.core.prices import LatencyEstimator
-from quoth.core.protocols import (
-    Embedder,
-    EntailmentModel,
-    Generator,
-    Index,
-)
+from quoth.core.protocols import Embedder, EntailmentModel, Generator, Index
 from quoth.core.settings import Settings
 from quoth.engine import Engine
 from quoth.ingest.sandbox.parent import ParserPool, PdfPages

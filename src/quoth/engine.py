@@ -19,21 +19,10 @@ from pathlib import Path
 
 from quoth.answering.prompts import choose_prompt
 from quoth.core.errors import BackendError, StoreDown
-from quoth.core.events import (
-    AnswerCompleted,
-    Event,
-    HitsFound,
-    StageStarted,
-    UsageReported,
-)
+from quoth.core.events import AnswerCompleted, Event, HitsFound, StageStarted, UsageReported
 from quoth.core.plan import Plan, make_plan
 from quoth.core.trace import Trace
-from quoth.core.types import (
-    Answer,
-    Document,
-    Hit,
-    Usage,
-)
+from quoth.core.types import Answer, Document, Hit, Usage
 from quoth.pipeline import maintain as upkeep
 from quoth.pipeline import suggest
 from quoth.pipeline.add import DocumentMetadata, add_documents

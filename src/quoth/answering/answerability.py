@@ -13,21 +13,11 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import Literal
 
-from quoth.answering.contradictions import (
-    conflict_notice,
-    disagreements,
-    with_counterparts,
-)
+from quoth.answering.contradictions import conflict_notice, disagreements, with_counterparts
 from quoth.answering.extractive.score import QueryContext
 from quoth.answering.generative.assemble import Composed
 from quoth.core.translations import translate
-from quoth.core.types import (
-    Answer,
-    AnswerStatus,
-    Passage,
-    Query,
-    Sentence,
-)
+from quoth.core.types import Answer, AnswerStatus, Passage, Query, Sentence
 from quoth.text.analyzer import detect_language
 
 

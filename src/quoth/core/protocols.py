@@ -13,12 +13,7 @@ from typing import Literal, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from quoth.core.types import (
-    Chunk,
-    Filter,
-    Scored,
-    Usage,
-)
+from quoth.core.types import Chunk, Filter, Scored, Usage
 
 Speaker = Literal["system", "user", "assistant"]
 FinishReason = Literal["end", "length", "refusal", "other"]

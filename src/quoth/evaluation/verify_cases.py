@@ -19,18 +19,8 @@ from typing import Literal
 from quoth.answering.context import ContextBlock
 from quoth.answering.verification.tokens import Value, read_values, tokens
 from quoth.core.errors import InputError
-from quoth.core.types import (
-    Chars,
-    Chunk,
-    Document,
-    Passage,
-)
-from quoth.evaluation.jsonl import (
-    Row,
-    locate_file,
-    read_rows,
-    text,
-)
+from quoth.core.types import Chars, Chunk, Document, Passage
+from quoth.evaluation.jsonl import Row, locate_file, read_rows, text
 
 EVIDENCE, CORPUS = "evidence.jsonl", "corpus.jsonl"
 Label = Literal["support", "contradict", "neither"]

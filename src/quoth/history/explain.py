@@ -8,22 +8,9 @@ from typing import Any
 
 from quoth.answering.answerability import describe_degradation
 from quoth.core.plan import Plan
-from quoth.core.types import (
-    Answer,
-    Chunk,
-    Document,
-    Filter,
-    LegScore,
-    Query,
-    ScoreKind,
-)
+from quoth.core.types import Answer, Chunk, Document, Filter, LegScore, Query, ScoreKind
 from quoth.history.candidate_outcome import Fate, outcome_of
-from quoth.pipeline.record import (
-    CandidateTrace,
-    CollectionTrace,
-    Record,
-    Span,
-)
+from quoth.pipeline.record import CandidateTrace, CollectionTrace, Record, Span
 from quoth.store.catalogue import Catalogue
 from quoth.text.locators import label, link
 

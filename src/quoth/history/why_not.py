@@ -9,12 +9,7 @@ from typing import Literal
 
 from quoth.core.errors import InputError
 from quoth.core.plan import BOUNDS
-from quoth.core.types import (
-    Chunk,
-    Filter,
-    LegScore,
-    Scored,
-)
+from quoth.core.types import Chunk, Filter, LegScore, Scored
 from quoth.history.candidate_outcome import Fate, ended_in_context
 from quoth.history.explain import (
     BEYOND,

@@ -14,13 +14,7 @@ from urllib.parse import quote, urlsplit
 from quoth.answering.answerability import notes
 from quoth.answering.generative.assemble import format_markers
 from quoth.answering.generative.sanitize import plain_quotation
-from quoth.core.events import (
-    AnswerCompleted,
-    CitationAdded,
-    Event,
-    SentenceVerified,
-    TextAdded,
-)
+from quoth.core.events import AnswerCompleted, CitationAdded, Event, SentenceVerified, TextAdded
 from quoth.core.types import Answer, Hit
 from quoth.history.export import DOUBTS as EXPORTED
 from quoth.history.export import pieces

@@ -10,13 +10,7 @@ from typing import cast
 
 from quoth.core.plan import Plan
 from quoth.core.prices import LatencyEstimator, fit_budget, skip_for_time
-from quoth.core.protocols import (
-    Finish,
-    GenerationParams,
-    Generator,
-    Message,
-    Written,
-)
+from quoth.core.protocols import Finish, GenerationParams, Generator, Message, Written
 from quoth.core.trace import Trace
 from quoth.core.types import Usage
 

@@ -27,13 +27,7 @@ from quoth.answering.verification import (
     read_sources,
     verify,
 )
-from quoth.core.events import (
-    CitationAdded,
-    Event,
-    EvidenceFound,
-    StageStarted,
-    TextAdded,
-)
+from quoth.core.events import CitationAdded, Event, EvidenceFound, StageStarted, TextAdded
 from quoth.core.plan import Plan
 from quoth.core.protocols import (
     AsksModel,

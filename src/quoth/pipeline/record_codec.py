@@ -10,18 +10,8 @@ from typing import Any
 
 from quoth.core.errors import NotFound
 from quoth.core.plan import Plan
-from quoth.core.types import (
-    Answer,
-    Filter,
-    LegScore,
-    Query,
-)
-from quoth.pipeline.record import (
-    CandidateTrace,
-    CollectionTrace,
-    ModelVersions,
-    Record,
-)
+from quoth.core.types import Answer, Filter, LegScore, Query
+from quoth.pipeline.record import CandidateTrace, CollectionTrace, ModelVersions, Record
 from quoth.pipeline.retrieve import Request
 from quoth.store.catalogue import Catalogue
 from quoth.store.history import QueryCost, QueryRow

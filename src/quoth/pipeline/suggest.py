@@ -15,12 +15,7 @@ from quoth.ingest.readers.metadata import SIDECAR, make_meta, read_sidecar
 from quoth.pipeline.components import Components
 from quoth.pipeline.sync import source_path
 from quoth.query.keywords import capitalised_terms
-from quoth.query.suggest_rank import (
-    completions,
-    restore_case,
-    sort_by_similarity,
-    suggest,
-)
+from quoth.query.suggest_rank import completions, restore_case, sort_by_similarity, suggest
 from quoth.store.rows import Collection
 from quoth.text.analyzer import detect_language
 

@@ -20,12 +20,7 @@ from types import MappingProxyType
 
 from quoth.core.calibration import Calibration, Tuning
 from quoth.core.protocols import Reranker
-from quoth.core.types import (
-    Candidate,
-    IndexIdentity,
-    Mode,
-    Scored,
-)
+from quoth.core.types import Candidate, IndexIdentity, Mode, Scored
 from quoth.retrieval.rerank import RERANK
 
 E5 = ("multilingual-e5-small-int8", "1e8f0dda296a589c")

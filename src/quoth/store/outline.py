@@ -23,14 +23,7 @@ from quoth.store.outline_rows import (
 )
 from quoth.store.prepared import DOCUMENT
 from quoth.store.rows import Collection, Entry, chunk_from_row
-from quoth.store.schema import (
-    chunks,
-    documents,
-    headings,
-    links,
-    spots,
-    summaries,
-)
+from quoth.store.schema import chunks, documents, headings, links, spots, summaries
 from quoth.text.analyzer import normalize_name
 
 MAX_HEADINGS = 20_000

@@ -20,18 +20,8 @@ from sqlalchemy.types import TypeEngine
 from quoth.core.calibration import Calibration, Tuning
 from quoth.core.outline import EntityCooccurrence, Heading, Summary
 from quoth.core.settings import Settings
-from quoth.core.types import (
-    Chunk,
-    Document,
-    IndexIdentity,
-    Problem,
-)
-from quoth.text.json_codec import (
-    dump,
-    pack_locator,
-    pack_places,
-    unpack_spot,
-)
+from quoth.core.types import Chunk, Document, IndexIdentity, Problem
+from quoth.text.json_codec import dump, pack_locator, pack_places, unpack_spot
 
 
 def index_folder(settings: Settings) -> Path:

@@ -16,14 +16,7 @@ from sqlalchemy import and_, insert, select, update
 
 from quoth.core.errors import InputError, NotFound
 from quoth.store.database import Database, TenantConnection
-from quoth.store.keys import (
-    NO_HASH,
-    SECRET_BYTES,
-    WRITTEN,
-    hash_secret,
-    in_days,
-    new_id,
-)
+from quoth.store.keys import NO_HASH, SECRET_BYTES, WRITTEN, hash_secret, in_days, new_id
 from quoth.store.rows import now
 from quoth.store.schema import collections, shares
 

@@ -12,14 +12,7 @@ from quoth.store.database import Database
 from quoth.store.ingest_jobs import MAX_ATTEMPTS, POISON
 from quoth.store.rows import is_over, now
 from quoth.store.schema import collections, tasks
-from quoth.store.upload_tasks import (
-    LEASE_SECONDS,
-    State,
-    Task,
-    Tasks,
-    is_final_state,
-    queued,
-)
+from quoth.store.upload_tasks import LEASE_SECONDS, State, Task, Tasks, is_final_state, queued
 
 MAX_LEASES = MAX_ATTEMPTS + 1
 """Leases on a task that may end with its worker. The last one reads nothing: the document's own

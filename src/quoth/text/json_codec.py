@@ -10,14 +10,7 @@ from typing import Any, TypeVar, assert_never, cast
 
 from pydantic import TypeAdapter, ValidationError
 
-from quoth.core.types import (
-    Box,
-    Chars,
-    Locator,
-    Pages,
-    Seconds,
-    SpanLocator,
-)
+from quoth.core.types import Box, Chars, Locator, Pages, Seconds, SpanLocator
 
 
 def to_json(value: Any) -> Any:

@@ -15,12 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from quoth.answering.verification.claim import LANGUAGES
-from quoth.answering.verification.source_index import (
-    ReadLine,
-    Sources,
-    SourceSentence,
-    read_line,
-)
+from quoth.answering.verification.source_index import ReadLine, Sources, SourceSentence, read_line
 from quoth.answering.verification.tokens import (
     TextToken,
     Value,

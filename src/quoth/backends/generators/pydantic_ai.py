@@ -40,13 +40,7 @@ from quoth.backends.generators.errors import (
 from quoth.backends.generators.http_client import collect_responses
 from quoth.core.errors import GenerationError
 from quoth.core.prices import price
-from quoth.core.protocols import (
-    Finish,
-    FinishReason,
-    GenerationParams,
-    Message,
-    Written,
-)
+from quoth.core.protocols import Finish, FinishReason, GenerationParams, Message, Written
 from quoth.core.types import Usage
 
 _OPENS, _CLOSES = "<think>", "</think>"

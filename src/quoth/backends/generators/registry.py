@@ -9,13 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
-from quoth.backends.generators.access import (
-    PROVIDERS,
-    Access,
-    CountTokens,
-    destination,
-    host_of,
-)
+from quoth.backends.generators.access import PROVIDERS, Access, CountTokens, destination, host_of
 from quoth.backends.generators.fallback import FallbackGenerator
 from quoth.backends.registry import backend, require
 from quoth.core.errors import ConfigError, GenerationError

@@ -12,13 +12,7 @@ from rich.console import Console
 from rich.status import Status
 from rich.text import Text
 
-from quoth.core.events import (
-    AnswerCompleted,
-    Event,
-    EvidenceFound,
-    SentenceVerified,
-    TextAdded,
-)
+from quoth.core.events import AnswerCompleted, Event, EvidenceFound, SentenceVerified, TextAdded
 from quoth.core.types import Answer
 from quoth.interfaces.cli.render import WIDEST, answer_sources, answer_text, unsupported, wrap_text
 from quoth.interfaces.cli.session import DONE, FAILED, CliSession, engine_of

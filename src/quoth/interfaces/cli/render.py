@@ -10,11 +10,7 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from quoth.core.types import (
-    Answer,
-    Hit,
-    Locator,
-)
+from quoth.core.types import Answer, Hit, Locator
 from quoth.interfaces.cli.session import CliSession
 from quoth.text.locators import label
 

@@ -11,14 +11,7 @@ from dataclasses import dataclass
 
 from quoth.answering.answerability import describe_degradation, notes
 from quoth.answering.generative.sanitize import Characters
-from quoth.core.types import (
-    Answer,
-    Chunk,
-    Citation,
-    Document,
-    Hit,
-    Locator,
-)
+from quoth.core.types import Answer, Chunk, Citation, Document, Hit, Locator
 from quoth.interfaces.markdown import Address
 from quoth.text.locators import label
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -107,7 +107,7 @@ async def test_what_is_no_text_elsewhere_can_be_kept_all_the_same(engine: Engine
     record = await record_of_asking(engine, request)
     kept = pack(record)
     assert again(kept).request.history == request.history
-    engine.parts.catalogue.record(**{each.name: getattr(kept, each.name) for each in fields(kept)})
+    engine.parts.catalogue.record(kept)
     assert engine.parts.catalogue.recorded(kept.query_id).record == kept.record
 
 
@@ -179,13 +179,15 @@ def test_no_filter_is_kept_with_a_hash() -> None:
 
 def keep(catalogue: Catalogue, query_id: str) -> None:
     catalogue.record(
-        query_id=query_id,
-        collection="default",
-        text="Why?",
-        plan=dump(to_json(Plan())),
-        answer=dump(to_json(answer())),
-        version="t:1",
-        status="answered",
+        StoredRecord(
+            query_id=query_id,
+            collection="default",
+            text="Why?",
+            plan=dump(to_json(Plan())),
+            answer=dump(to_json(answer())),
+            version="t:1",
+            status="answered",
+        )
     )
 
 

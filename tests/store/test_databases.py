@@ -31,6 +31,7 @@ from quoth.store.database import (
     open_database,
     translated_errors,
 )
+from quoth.store.history import StoredRecord
 from quoth.store.ingest_jobs import Jobs
 from tests.support.databases import Server
 from tests.support.made_documents import IDENTITY, entry, open_catalogue
@@ -192,7 +193,9 @@ def test_a_page_that_no_book_has_finds_nothing(address: Path | str, page: int) -
 def test_signs_of_patterns_stand_for_themselves(address: Path | str, pattern: str) -> None:
     catalogue, _collection = open_catalogue(address)
     catalogue.record(
-        query_id="q_ab1", collection="d", text="?", plan="{}", answer="{}", version="v"
+        StoredRecord(
+            query_id="q_ab1", collection="d", text="?", plan="{}", answer="{}", version="v"
+        )
     )
     if pattern == "Q_AB":
         assert catalogue.recorded(pattern).query_id == "q_ab1"

@@ -111,14 +111,7 @@ def forget_quotes(catalogue: Catalogue) -> int:
             said = normalize_name(record.answer.text)[:TOLD_CHARACTERS]
             told.setdefault(normalize_name(record.request.question), set()).add(said)
             continue
-        kept = pack(replace(record, keeping="hash"))
-        traces.blank(
-            each.query_id,
-            text=kept.text,
-            plan=kept.plan,
-            answer=kept.answer,
-            record=kept.record,
-        )
+        traces.blank(pack(replace(record, keeping="hash")))
         blanked += 1
     traces.delete(unreadable)
     return blanked + len(unreadable)

@@ -12,7 +12,7 @@ from sqlalchemy import delete, select, union, update
 
 from quoth.store.audit import Audit
 from quoth.store.database import Database, TenantConnection, translated_errors
-from quoth.store.history import ALL_COLUMNS, QueryRow
+from quoth.store.history import ALL_COLUMNS, QueryRow, StoredRecord
 from quoth.store.privacy_settings import AUDIT_DAYS, PrivacyStore
 from quoth.store.schema import (
     answers,
@@ -53,16 +53,16 @@ class StoredQuestions(TenantConnection):
         with self.reading() as connection:
             return [QueryRow(*row) for row in connection.execute(statement)]
 
-    def blank(self, query_id: str, *, text: str, plan: str, answer: str, record: str) -> None:
+    def blank(self, row: StoredRecord) -> None:
         """Replace a query, its answer and feedback by versions without texts."""
         with self.writing("blank question") as connection:
             for table, name, values in (
-                (queries, "id", {"text": text, "plan": plan}),
-                (answers, "query_id", {"answer": answer}),
-                (records, "query_id", {"record": record}),
+                (queries, "id", {"text": row.text, "plan": row.plan}),
+                (answers, "query_id", {"answer": row.answer}),
+                (records, "query_id", {"record": row.record}),
                 (feedback, "query_id", {"comment": ""}),
             ):
-                its = (table.c.tenant == self.tenant) & (table.c[name] == query_id)
+                its = (table.c.tenant == self.tenant) & (table.c[name] == row.query_id)
                 connection.execute(update(table).where(its).values(values))
 
     def delete(self, query_ids: Sequence[str]) -> None:
